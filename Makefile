@@ -1,0 +1,51 @@
+# Everything needs Python 3.11 or newer and make; the environment is made here, from the locked lists.
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV ?= .venv
+BIN := $(VENV)/bin
+PYTEST := $(BIN)/python -m pytest
+
+.PHONY: demo test check test-broker test-slow test-cluster fuzz lock clean
+
+$(VENV)/.run: requirements/run.lock pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install -q --require-hashes -r requirements/run.lock
+	$(BIN)/pip install -q --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(VENV)/.dev: requirements/dev.lock $(VENV)/.run
+	$(BIN)/pip install -q --require-hashes -r requirements/dev.lock
+	@touch $@
+
+demo: $(VENV)/.run ## set up and read a real broker's data directory
+	@BIN=$(BIN) sh examples/demo.sh
+
+test: $(VENV)/.dev ## set up and pass the tests
+	$(PYTEST) -n 2
+
+check: $(VENV)/.dev ## style and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+test-broker: $(VENV)/.dev ## against real brokers: Java 17, Maven and the oracle beside the checkout
+	$(PYTEST) -m broker
+
+test-slow: $(VENV)/.dev ## exhaustive truncations, bit flips, big inputs
+	$(PYTEST) -m slow
+
+test-cluster: $(VENV)/.dev ## export through a Spark master and worker of its own
+	$(PYTEST) -m cluster
+
+fuzz: $(VENV)/.dev ## a minute of coverage-guided fuzzing for each codec; SECONDS=600 for more
+	$(BIN)/pip install -q --require-hashes -r requirements/fuzz.lock
+	$(BIN)/python tests/fuzz/run.py --seconds $(or $(SECONDS),60)
+
+COMPILE := $(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header \
+	--python-version 3.11 pyproject.toml
+lock: $(VENV)/.dev ## renew the locked lists
+	$(COMPILE) requirements/build.in -o requirements/run.lock
+	$(COMPILE) requirements/build.in --extra dev -c requirements/run.lock -o requirements/dev.lock
+	$(COMPILE) --extra fuzz -c requirements/dev.lock -o requirements/fuzz.lock
+
+clean:
+	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,97 @@
+"""The command tree. A command's file is imported only when that command is called: start-up stays short.
+
+Adding a command: a file in ``pagectl.commands`` with a function named ``command``, and a line in ``TREE``.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import typer
+from typer._click.exceptions import ClickException, NoArgsIsHelpError, UsageError
+from typer.core import TyperGroup
+
+from pagectl import __version__
+from pagectl.exits import Exit, guarded, report
+
+# A leaf is (module in pagectl.commands, one line of help); a group is (help, members).
+Leaf = tuple[str, str]
+Group = tuple[str, Mapping[str, Leaf]]
+TREE: dict[str, Leaf | Group] = {}
+
+# These answer as monitoring plugins do: a usage error is UNKNOWN.
+PLUGINS = {("disk", "check"), ("disk", "forecast")}
+UNKNOWN = 3
+
+
+class LazyGroup(TyperGroup):
+    """A group whose members are imported when they are called."""
+
+    def __init__(self, tree: Mapping[str, Leaf | Group], **attrs: Any) -> None:
+        super().__init__(rich_markup_mode=None, no_args_is_help=True, **attrs)
+        self.tree = tree
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(self.tree)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        found = self.tree.get(cmd_name)
+        if found is None:
+            return None
+        first, second = found
+        if isinstance(second, str):
+            return load(cmd_name, first, second)
+        return LazyGroup(second, name=cmd_name, help=first)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """The list in ``--help`` comes from the table alone."""
+        rows = [(name, first if isinstance(second, Mapping) else second) for name, (first, second) in self.tree.items()]
+        if rows:
+            with formatter.section("Commands"):
+                formatter.write_dl(rows)
+
+
+def load(name: str, module: str, help_line: str) -> Any:
+    """The click command made of ``pagectl.commands.<module>.command``."""
+    function = importlib.import_module(f"pagectl.commands.{module}").command
+    app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+    app.command(name, short_help=help_line)(function)
+    return typer.main.get_command(app)
+
+
+def root() -> LazyGroup:
+    """The whole program; also what completions and manual pages are made from."""
+    return LazyGroup(
+        TREE,
+        name="pagectl",
+        help="Administration and page-file toolkit for Apache ActiveMQ Artemis, HornetQ and their products.",
+        epilog="pagectl --version prints the version; --debug (anywhere) shows where an internal error arose.",
+    )
+
+
+def run(argv: list[str]) -> int:
+    """Carry out one call; returns the exit status."""
+    words = argv[: argv.index("--")] if "--" in argv else argv
+    if "--debug" in words:
+        os.environ["PAGECTL_DEBUG"] = "1"
+        argv = [word for n, word in enumerate(argv) if word != "--debug" or n >= len(words)]
+    if argv and argv[0] == "--version":
+        print(f"pagectl {__version__}")
+        return Exit.OK
+    failed = UNKNOWN if tuple(argv[:2]) in PLUGINS else Exit.FAILED
+    return guarded(lambda: _dispatch(argv, failed), unexpected=failed)
+
+
+def _dispatch(argv: list[str], failed: int) -> int | None:
+    try:
+        status: int | None = root().main(args=argv, prog_name="pagectl", standalone_mode=False)
+        return status
+    except NoArgsIsHelpError as err:
+        report(err.format_message(), prefix="")
+    except ClickException as err:
+        path = err.ctx.command_path if isinstance(err, UsageError) and err.ctx else "pagectl"
+        report(f"{' '.join(err.format_message().split())} (see '{path} --help')", prefix=f"{path}: ")
+    return failed

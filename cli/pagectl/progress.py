@@ -1,0 +1,72 @@
+"""Progress on standard error, only when it is a terminal; silent and free of cost elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+from pagectl.streams import is_terminal
+
+
+class Progress(Protocol):
+    def advance(self, amount: int) -> None: ...
+
+
+class _Silent:
+    def advance(self, amount: int) -> None:
+        pass
+
+
+class _Bar:
+    """Rich's bar, brought up only after half a second: short work shows nothing. Updates at most ten times a second."""
+
+    def __init__(self, what: str, total: int | None, unit: str) -> None:
+        self._what, self._total, self._unit = what, total, unit
+        self._done, self._seen, self._next = 0, 0, time.monotonic() + 0.5
+        self._rich: object | None = None
+        self._task = 0
+
+    def advance(self, amount: int) -> None:
+        self._done += amount
+        now = time.monotonic()
+        if now < self._next:
+            return
+        self._next = now + 0.1
+        self._show()
+
+    def _show(self) -> None:
+        from rich.progress import BarColumn, DownloadColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import Progress as RichProgress
+
+        from pagectl.streams import console
+
+        if self._rich is None:
+            amount = DownloadColumn(binary_units=True) if self._unit == "bytes" else MofNCompleteColumn()
+            self._rich = RichProgress(
+                TextColumn("{task.description}", markup=False), BarColumn(), amount, TimeRemainingColumn(),
+                console=console(sys.stderr), transient=True,
+            )  # fmt: skip
+            self._rich.start()
+            self._task = self._rich.add_task(self._what, total=self._total)
+        assert isinstance(self._rich, RichProgress)
+        self._rich.update(self._rich.task_ids[0], completed=self._done)
+
+    def close(self) -> None:
+        if self._rich is not None:
+            self._rich.stop()  # type: ignore[attr-defined]
+
+
+@contextmanager
+def progress(what: str, total: int | None, unit: str = "bytes") -> Iterator[Progress]:
+    """A bar while the work goes on; ``total`` None where it is not known. ``unit`` is ``bytes`` or a plural noun."""
+    if not is_terminal(sys.stderr) or not sys.stderr.isatty():
+        yield _Silent()
+        return
+    bar = _Bar(what, total, unit)
+    try:
+        yield bar
+    finally:
+        bar.close()

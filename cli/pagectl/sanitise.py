@@ -1,0 +1,38 @@
+"""Text from messages, addresses and file names, made safe for a terminal.
+
+C0 controls (but newline and tab), DEL, C1, bidirectional and zero-width controls, and lone surrogates become visible
+escapes. Rich does not do that by itself.
+"""
+
+from __future__ import annotations
+
+import re
+
+_UNSAFE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff"
+    "\U000e0000-\U000e007f]"
+)
+_LINE_UNSAFE = re.compile(f"[\n\t]|{_UNSAFE.pattern}")
+
+
+def _escape(match: re.Match[str]) -> str:
+    code = ord(match.group())
+    if code < 0x100:
+        return {9: "\\t", 10: "\\n", 13: "\\r", 27: "\\e"}.get(code, f"\\x{code:02x}")
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def visible(text: str) -> str:
+    """The text with everything that could steer a terminal shown as an escape; newline and tab stay."""
+    return _UNSAFE.sub(_escape, text)
+
+
+def one_line(text: str) -> str:
+    """As ``visible``, with newlines and tabs shown as escapes too: for a cell of a table or one line of a log."""
+    return _LINE_UNSAFE.sub(_escape, text)
+
+
+def csv_cell(text: str) -> str:
+    """A text cell of a CSV file: made visible, and a leading ``'`` where a spreadsheet would take it for a formula."""
+    safe = visible(text)
+    return f"'{safe}" if safe.startswith(("=", "+", "-", "@", "\t", "\r")) else safe

@@ -1,0 +1,1 @@
+"""What the broker would do: the paging engine and the disk monitor. Imports nothing heavy."""

@@ -1,0 +1,45 @@
+"""Editions of the broker, oldest first. Nothing on disk states one: the caller names it, or the newest that fits.
+
+Source: spec/editions.md. What an edition changes stands where it is used, as a comparison with a member of this enum.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from functools import total_ordering
+
+
+@total_ordering
+class Edition(Enum):
+    """A profile; ``value`` is its public name, ``release`` the exact release that was examined."""
+
+    HORNETQ_2_4 = "hornetq-2.4"
+    ARTEMIS_1_5 = "artemis-1.5"
+    ARTEMIS_2_4 = "artemis-2.4"
+    ARTEMIS_2_10 = "artemis-2.10"
+    ARTEMIS_2_17 = "artemis-2.17"
+    ARTEMIS_2_28 = "artemis-2.28"
+    ARTEMIS_2_44 = "artemis-2.44"
+    ARTEMIS_2_56 = "artemis-2.56"
+
+    def __lt__(self, other: object) -> bool:
+        if not isinstance(other, Edition):
+            return NotImplemented
+        return _ORDER[self] < _ORDER[other]
+
+    @property
+    def release(self) -> str:
+        return _RELEASES[self]
+
+    @property
+    def old_layout(self) -> bool:
+        """Page records and messages of HornetQ and Artemis 1.x (spec/page-files.md 4.2)."""
+        return self <= Edition.ARTEMIS_1_5
+
+
+_ORDER = {edition: n for n, edition in enumerate(Edition)}
+_RELEASES = dict(
+    zip(Edition, ("2.4.7", "1.5.6", "2.4.0", "2.10.1", "2.17.0", "2.28.0", "2.44.0", "2.56.0"), strict=True)
+)
+NEWEST = Edition.ARTEMIS_2_56
+EDITION_NAMES = tuple(edition.value for edition in Edition)

@@ -1,0 +1,122 @@
+"""Reading and writing the broker's primitive types (spec/page-files.md 1, spec/messages.md 5.1).
+
+Everything fixed-size is big-endian; the characters of an ``sstr`` are UTF-16 little-endian. A length read from the
+input is compared with what is left before anything is sliced or allocated.
+"""
+
+from __future__ import annotations
+
+from struct import Struct
+from typing import Final
+
+from pagefmt.errors import PageFmtError
+
+_I16: Final = Struct(">h")
+_U16: Final = Struct(">H")
+_I32: Final = Struct(">i")
+_I64: Final = Struct(">q")
+
+
+class Undecodable(PageFmtError):
+    """Bytes that do not mean what their place says. ``offset`` counts from the start of the buffer."""
+
+    def __init__(self, offset: int, detail: str) -> None:
+        super().__init__(f"offset {offset}: {detail}")
+        self.offset = offset
+        self.detail = detail
+
+
+class Cursor:
+    """A position in a buffer that never leaves ``pos … end``. Offsets in errors are those of the buffer."""
+
+    __slots__ = ("buf", "end", "pos")
+
+    def __init__(self, buf: bytes | memoryview, pos: int = 0, end: int | None = None) -> None:
+        self.buf = buf
+        self.pos = pos
+        self.end = len(buf) if end is None else end
+
+    def left(self) -> int:
+        return self.end - self.pos
+
+    def _advance(self, size: int, what: str) -> int:
+        at = self.pos
+        if size < 0:
+            raise Undecodable(at, f"{what}: negative length {size}")
+        if size > self.end - at:
+            raise Undecodable(at, f"{what}: needs {size} bytes, {self.end - at} are left")
+        self.pos = at + size
+        return at
+
+    def u8(self, what: str = "byte") -> int:
+        return self.buf[self._advance(1, what)]
+
+    def i8(self, what: str = "byte") -> int:
+        value = self.buf[self._advance(1, what)]
+        return value - 256 if value > 127 else value
+
+    def i16(self, what: str = "short") -> int:
+        return int(_I16.unpack_from(self.buf, self._advance(2, what))[0])
+
+    def u16(self, what: str = "unsigned short") -> int:
+        return int(_U16.unpack_from(self.buf, self._advance(2, what))[0])
+
+    def i32(self, what: str = "int") -> int:
+        return int(_I32.unpack_from(self.buf, self._advance(4, what))[0])
+
+    def i64(self, what: str = "long") -> int:
+        return int(_I64.unpack_from(self.buf, self._advance(8, what))[0])
+
+    def take(self, size: int, what: str = "bytes") -> bytes:
+        at = self._advance(size, what)
+        return bytes(self.buf[at : at + size])
+
+    def sstr(self, what: str = "string") -> str:
+        """``i32`` byte count, UTF-16 little-endian code units; lone surrogates are kept."""
+        size = self.i32(what)
+        if size % 2:
+            raise Undecodable(self.pos - 4, f"{what}: odd byte count {size}")
+        return self.take(size, what).decode("utf-16-le", "surrogatepass")
+
+    def nsstr(self, what: str = "string") -> str | None:
+        """One byte, 0 for null, else an ``sstr`` follows."""
+        return self.sstr(what) if self.u8(what) else None
+
+
+class Builder:
+    """Bytes in the making: the mirror image of ``Cursor``."""
+
+    __slots__ = ("out",)
+
+    def __init__(self) -> None:
+        self.out = bytearray()
+
+    def u8(self, value: int) -> None:
+        self.out.append(value & 0xFF)
+
+    def i16(self, value: int) -> None:
+        self.out += _I16.pack(value)
+
+    def u16(self, value: int) -> None:
+        self.out += _U16.pack(value)
+
+    def i32(self, value: int) -> None:
+        self.out += _I32.pack(value)
+
+    def i64(self, value: int) -> None:
+        self.out += _I64.pack(value)
+
+    def raw(self, value: bytes) -> None:
+        self.out += value
+
+    def sstr(self, value: str) -> None:
+        encoded = value.encode("utf-16-le", "surrogatepass")
+        self.i32(len(encoded))
+        self.out += encoded
+
+    def nsstr(self, value: str | None) -> None:
+        if value is None:
+            self.out.append(0)
+        else:
+            self.out.append(1)
+            self.sstr(value)
