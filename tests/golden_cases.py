@@ -2,7 +2,7 @@
 
 ``tests/golden/<version>/<case>.tar.zst`` holds ``data/``, the broker's configuration, ``manifest.json`` (facts read by
 the broker's own classes) and ``drain.json`` (what a broker booted on a copy delivered); see ``tests/golden/README.md``.
-A case is unpacked once into the checkout's cache, safe with parallel workers. Never change what ``root`` returns: copy it.
+A case is unpacked once into the checkout's cache, safe with parallel workers. Never change what ``root`` returns.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def unpacked(archive: Path) -> Path:
         fresh = Path(tempfile.mkdtemp(dir=target.parent, prefix=".unpacking-"))
         _unpack(packed, fresh)
         try:
-            os.rename(fresh, target)
+            fresh.rename(target)
         except OSError:  # another worker was first
             shutil.rmtree(fresh)
     return target
@@ -115,5 +115,5 @@ def _write_sparse(source: IO[bytes], path: Path, size: int) -> None:
 
 
 def damage_verdicts(kind: str) -> list[Path]:
-    """Packed damaged copies of ``kind`` ("pages" or "stores"), each with its broker's ``verdict.json``: see ``unpacked``."""
+    """Packed damaged copies of ``kind`` ("pages" or "stores") with a broker's ``verdict.json``; for ``unpacked``."""
     return sorted((GOLDEN / "damage").glob(f"*/{kind}-*.tar.zst"))
