@@ -1,0 +1,108 @@
+"""What producers feel on an address while the disk is beyond its limit.
+
+Source: spec/disk-monitor.md 4, spec/paging-engine.md 2.3 and 2.6.
+
+Two places decide. Producers with flow control ask before they send; what arrives all the same (credit given before,
+STOMP, MQTT, management, diverts) is decided when it is routed::
+
+    release     disk-full-policy  address-full-policy   asked            arrives anyway
+    2.50+       unset, BLOCK      PAGE                  waits            page mode
+                                  BLOCK                 waits            memory
+                                  FAIL                  waits            refused
+                                  DROP                  waits            dropped
+                FAIL              any                   refused          refused
+                DROP              any                   goes on          dropped
+    up to 2.44  (none)            FAIL                  refused          refused
+                                  PAGE, BLOCK, DROP     waits            as above
+
+A connection without flow control (STOMP, MQTT, management; OpenWire up to 2.24) is closed with AMQ229119.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from pagefmt.editions import NEWEST, Edition
+
+
+class Asked(Enum):
+    """What a producer gets that asks for permission to send."""
+
+    WAITS = "waits"
+    REFUSED = "refused"
+    GOES_ON = "goes on"
+
+
+class Arriving(Enum):
+    """What becomes of a message that arrives all the same."""
+
+    MEMORY = "kept in memory"
+    PAGED = "page mode"
+    REFUSED = "refused"
+    DROPPED = "dropped"
+
+
+@dataclass(frozen=True, slots=True)
+class DiskFullEffect:
+    asked: Asked
+    arriving: Arriving
+
+    @property
+    def words(self) -> str:
+        """One clause for an operator, with the codes that clients and log show."""
+        return f"{_ASKED[self.asked]}; {_ARRIVING[self.arriving]}"
+
+    @property
+    def loses(self) -> bool:
+        """Whether messages vanish without the sender being told."""
+        return self.arriving is Arriving.DROPPED
+
+
+_ASKED = {
+    Asked.WAITS: "producers wait",
+    Asked.REFUSED: "producers are refused (AMQ219058)",
+    Asked.GOES_ON: "producers go on",
+}
+_ARRIVING = {
+    Arriving.MEMORY: "what still arrives stays in memory",
+    Arriving.PAGED: "what still arrives starts page mode",
+    Arriving.REFUSED: "what still arrives is refused (AMQ229102)",
+    Arriving.DROPPED: "what still arrives is dropped (AMQ222039)",
+}
+_BY_ADDRESS_POLICY = {
+    "PAGE": Arriving.PAGED,
+    "BLOCK": Arriving.MEMORY,
+    "FAIL": Arriving.REFUSED,
+    "DROP": Arriving.DROPPED,
+}
+
+
+def disk_full_effect(
+    address_full_policy: str | None, disk_full_policy: str | None = None, edition: Edition = NEWEST
+) -> DiskFullEffect:
+    """The effect on one address; policies as in broker.xml, None where nothing sets them (PAGE; acts as BLOCK).
+
+    Raises ValueError for a policy that no release knows.
+    """
+    full = (address_full_policy or "PAGE").upper()
+    arriving = _BY_ADDRESS_POLICY.get(full)
+    if arriving is None:
+        raise ValueError(f"address-full-policy {address_full_policy!r} is none of {', '.join(_BY_ADDRESS_POLICY)}")
+    if edition < Edition.ARTEMIS_2_56:
+        return DiskFullEffect(Asked.REFUSED if full == "FAIL" else Asked.WAITS, arriving)
+    match (disk_full_policy or "BLOCK").upper():
+        case "BLOCK":
+            return DiskFullEffect(Asked.WAITS, arriving)
+        case "FAIL":
+            return DiskFullEffect(Asked.REFUSED, Arriving.REFUSED)
+        case "DROP":
+            return DiskFullEffect(Asked.GOES_ON, Arriving.DROPPED)
+        case other:
+            raise ValueError(f"disk-full-policy {other!r} is none of BLOCK, DROP, FAIL")
+
+
+def closed_connections(edition: Edition = NEWEST) -> str:
+    """The protocols whose connections are closed at a send while the disk is beyond its limit (AMQ229119)."""
+    old = ", OpenWire" if edition < Edition.ARTEMIS_2_28 else ""
+    return f"STOMP, MQTT{old} and management"
