@@ -1,0 +1,50 @@
+"""From bytes to text, as the broker does it and as XML says (spec/config-behaviour.md, step 1)."""
+
+from __future__ import annotations
+
+import codecs
+import re
+
+_DECLARED = re.compile(r"""^(<\?xml\s[^>]*?)(\sencoding\s*=\s*(?:"[^"]*"|'[^']*'))""")
+_DECLARED_NAME = re.compile(rb"""^<\?xml\s[^>]*?\sencoding\s*=\s*["']([A-Za-z][A-Za-z0-9._-]*)["']""")
+_MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+_WIDE = ((b"<\0", "utf-16-le"), (b"\0<", "utf-16-be"))
+
+
+def foreign_encoding(raw: bytes) -> str | None:
+    """Why the broker's UTF-8 reader cannot take these bytes, by their first few; None where it can."""
+    if raw.startswith(codecs.BOM_UTF8):
+        return "it begins with a byte order mark"
+    if any(raw.startswith(mark) for mark, _ in (*_MARKS[1:], *_WIDE)):
+        return "it is written in UTF-16"
+    if raw.startswith(b"\x4c\x6f\xa7\x94"):
+        return "it is written in EBCDIC"
+    return None
+
+
+def as_the_broker(raw: bytes) -> tuple[str, bool]:
+    """The text by the platform's UTF-8, whatever the declaration says; True where bytes had to be replaced."""
+    try:
+        return raw.decode("utf-8"), False
+    except UnicodeDecodeError:
+        return raw.decode("utf-8", "replace"), True
+
+
+def as_xml_says(raw: bytes) -> str:
+    """The text by its mark or declaration: how an XML parser reads an included file. Raises ``UnicodeError``."""
+    for mark, name in _MARKS:
+        if raw.startswith(mark):
+            return raw[len(mark) :].decode(name)
+    for start, name in _WIDE:
+        if raw.startswith(start):
+            return raw.decode(name)
+    declared = _DECLARED_NAME.match(raw)
+    try:
+        return raw.decode(declared.group(1).decode("ascii") if declared else "utf-8")
+    except LookupError as err:
+        raise UnicodeError(str(err)) from err
+
+
+def without_declared_encoding(text: str) -> str:
+    """The text with the declared encoding blanked out, every offset kept: it is text already."""
+    return _DECLARED.sub(lambda found: found.group(1) + " " * len(found.group(2)), text, count=1)

@@ -1,0 +1,160 @@
+"""A configuration as the broker sees it: elements with their text after replacement, each knowing where it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from brokerconf.findings import Position
+from brokerconf.substitution import Placeholder
+from pagefmt.editions import Edition
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+
+    from brokerconf.sources import SourceFile
+
+
+class ConfigNode:
+    """An element. ``tag`` is written as in the file, prefix included; ``name`` is its local part.
+
+    ``attributes`` has the names as written; ``own_text`` is the text directly inside. ``ordinal`` counts the elements
+    of ``source`` in document order. Built once while reading and not changed after.
+    """
+
+    __slots__ = ("attributes", "children", "name", "namespace", "ordinal", "own_text", "parent", "source", "tag")
+
+    def __init__(
+        self, tag: str, namespace: str, attributes: dict[str, str], own_text: str, source: SourceFile, ordinal: int
+    ) -> None:
+        self.tag = tag
+        self.name = tag.rpartition(":")[2]
+        self.namespace = namespace
+        self.attributes = attributes
+        self.own_text = own_text
+        self.children: list[ConfigNode] = []
+        self.parent: ConfigNode | None = None
+        self.source = source
+        self.ordinal = ordinal
+
+    def __repr__(self) -> str:
+        return f"<{self.tag} at {self.position}>"
+
+    @property
+    def text(self) -> str:
+        """All text inside, as the broker takes it."""
+        return self.own_text + "".join(child.text for child in self.children) if self.children else self.own_text
+
+    @property
+    def raw_text(self) -> str:
+        """What stands between the tags in the file, before replacement; markup included."""
+        return self.source.written(self.ordinal)
+
+    @property
+    def position(self) -> Position:
+        """Where the start tag stands."""
+        return self.source.of_element(self.ordinal)
+
+    @property
+    def text_position(self) -> Position:
+        """Where the content begins."""
+        return self.source.of_content(self.ordinal)
+
+    def attribute_position(self, name: str) -> Position:
+        return self.source.of_attribute(self.ordinal, name)
+
+    def child(self, name: str) -> ConfigNode | None:
+        """The first child of that local name."""
+        return next((child for child in self.children if child.name == name), None)
+
+    def children_named(self, name: str) -> list[ConfigNode]:
+        return [child for child in self.children if child.name == name]
+
+    def walk(self) -> Iterator[ConfigNode]:
+        """This element and all below it, in document order."""
+        stack = [self]
+        while stack:
+            node = stack.pop()
+            yield node
+            stack.extend(reversed(node.children))
+
+    def descendant(self, tag: str) -> ConfigNode | None:
+        """The first element below with literally that tag, at any depth: how the broker's reader looks things up."""
+        return next((node for node in self.walk() if node is not self and node.tag == tag), None)
+
+    @property
+    def path(self) -> str:
+        """As ``/configuration/core/address-settings/address-setting[2]/max-size-bytes``."""
+        steps: list[str] = []
+        node: ConfigNode | None = self
+        while node is not None:
+            steps.append(_step(node))
+            node = node.parent
+        return "/" + "/".join(reversed(steps))
+
+
+def _step(node: ConfigNode) -> str:
+    twins = [n for n in node.parent.children if n.name == node.name] if node.parent else []
+    return node.name if len(twins) < 2 else f"{node.name}[{next(n for n, t in enumerate(twins, 1) if t is node)}]"
+
+
+class Kind(Enum):
+    """What a file is, by its document element."""
+
+    ARTEMIS = "artemis"
+    HORNETQ = "hornetq"
+    EAP6 = "eap6"
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """A comment of the file, for rules that are silenced by one."""
+
+    text: str
+    source: SourceFile
+    number: int
+
+    @property
+    def position(self) -> Position:
+        return self.source.of_comment(self.number)
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPlaceholder:
+    """A ``${…}`` and the file it stands in."""
+
+    placeholder: Placeholder
+    source: SourceFile
+
+    @property
+    def position(self) -> Position:
+        return self.source.position(self.placeholder.offset)
+
+
+@dataclass(slots=True)
+class Document:
+    """A file as it was read. ``cores`` holds what the broker takes its settings from: one ``core`` of Artemis, the
+    document element of HornetQ, each messaging server of EAP 6; empty when the broker would find none."""
+
+    path: str
+    kind: Kind
+    edition: Edition
+    root: ConfigNode
+    sources: list[SourceFile]
+    cores: list[ConfigNode] = field(default_factory=list)
+    jms: ConfigNode | None = None
+    comments: list[Comment] = field(default_factory=list)
+    placeholders: list[FoundPlaceholder] = field(default_factory=list)
+    # the same elements for the schema's verdict
+    tree: _Element | None = None
+    badly_decoded: bool = False
+
+    @property
+    def core(self) -> ConfigNode | None:
+        return self.cores[0] if self.cores else None
+
+    @property
+    def source(self) -> SourceFile:
+        return self.sources[0]

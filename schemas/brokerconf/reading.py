@@ -1,0 +1,336 @@
+"""Reads a configuration as the broker of an edition reads it (spec/config-behaviour.md, steps 1 to 4).
+
+Decoding, ``${name:default}`` in the raw text, parsing, XInclude, ``${…}`` in the tree, finding ``core``. One walk over
+the parsed tree resolves includes, replaces placeholders and builds the nodes.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from brokerconf.decoding import as_the_broker, foreign_encoding
+from brokerconf.document import Comment, ConfigNode, Document, FoundPlaceholder, Kind
+from brokerconf.findings import Position
+from brokerconf.inclusion import FALLBACK, INCLUDE, LARGEST, MissingInclude, Place, load
+from brokerconf.parsing import ReadingError, parse
+from brokerconf.sources import SourceFile
+from brokerconf.substitution import Replaced, SubstitutionError, Values, substitute
+from pagefmt.editions import NEWEST, Edition
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+
+DISABLE_XXE = "artemis.disableXxe"
+_XML = "{http://www.w3.org/XML/1998/namespace}"
+
+
+def read(
+    path: Path,
+    *,
+    edition: Edition | None = None,
+    cwd: Path | None = None,
+    properties: Mapping[str, str] | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> Document:
+    """The document as that edition sees it (None: HornetQ where its namespace says so, else the newest).
+
+    ``cwd`` is the broker's working directory, against which includes are resolved (default: the file's folder).
+    Raises ``ReadingError`` for what the broker would refuse here, and for what is never opened; ``OSError``.
+    """
+    raw = _bytes(path)
+    return read_bytes(
+        raw, str(path), folder=(cwd or path.parent).resolve(), edition=edition,
+        properties=properties or {}, environment=environment or {},
+    )  # fmt: skip
+
+
+def _bytes(path: Path) -> bytes:
+    """A pipe is read as well: the operator named it; the size limit holds for all."""
+    with path.open("rb") as stream:
+        raw = stream.read(LARGEST + 1)
+    if len(raw) > LARGEST:
+        start = Position(str(path), 1, 1)
+        raise ReadingError("too-large", start, f"larger than {LARGEST >> 20} MiB", "split the file with xi:include")
+    return raw
+
+
+def read_bytes(
+    raw: bytes,
+    shown: str,
+    *,
+    folder: Path,
+    edition: Edition | None = None,
+    properties: Mapping[str, str],
+    environment: Mapping[str, str],
+) -> Document:
+    """The same for bytes at hand; ``shown`` names the file in findings."""
+    strange = foreign_encoding(raw)
+    if strange:
+        raise ReadingError(
+            "encoding", Position(shown, 1, 1), f"the broker cannot read this file: {strange}",
+            "save it as UTF-8 without a byte order mark",
+            "the broker decodes the file by the platform's encoding and does not look at the XML declaration",
+        )  # fmt: skip
+    text, replaced_bytes = as_the_broker(raw)
+    edition = edition or edition_by_namespace(text)
+    values = Values.of(edition, properties, environment)
+    source = SourceFile(shown, text, _replaced(text, shown, values, edition))
+    builder = _Builder(edition, values, source, Place(folder, folder, ()), _includes(edition, properties))
+    document = builder.document()
+    document.badly_decoded = replaced_bytes
+    return document
+
+
+def edition_by_namespace(text: str) -> Edition:
+    """What a file says of itself: HornetQ's and EAP 6's namespaces; anything else is taken for the newest Artemis."""
+    start = text[:4096]
+    old = "urn:hornetq" in start or "urn:jboss:domain:" in start
+    return Edition.HORNETQ_2_4 if old else NEWEST
+
+
+def _replaced(text: str, shown: str, values: Values, edition: Edition) -> Replaced:
+    """Editions of 2.8.0 to 2.10.1 leave the raw text alone."""
+    if edition is Edition.ARTEMIS_2_10:
+        return Replaced(text)
+    try:
+        return substitute(text, values)
+    except SubstitutionError as err:
+        raise _endless(SourceFile(shown, text, Replaced(text)).position(0), err) from err
+
+
+def _endless(at: Position, err: SubstitutionError) -> ReadingError:
+    return ReadingError("endless-placeholder", at, str(err), "give the property a plain value", "the broker hangs")
+
+
+def _includes(edition: Edition, properties: Mapping[str, str]) -> bool:
+    """XInclude is on since 2.5.0, and off with the property that forbids document types (since 2.28.0)."""
+    forbidden = properties.get(DISABLE_XXE)
+    off = forbidden is not None and forbidden.lower() in ("", "true") and edition >= Edition.ARTEMIS_2_28
+    return edition >= Edition.ARTEMIS_2_10 and not off
+
+
+class _Builder:
+    """Walks a parsed file and those it includes; the tree of the parser is changed along with the nodes built."""
+
+    def __init__(self, edition: Edition, values: Values, source: SourceFile, place: Place, includes: bool) -> None:
+        self.edition, self.values, self.source = edition, values, source
+        self.place, self.includes = place, includes
+        self.in_tree = edition >= Edition.ARTEMIS_2_10
+        self.sources: list[SourceFile] = []
+        self.comments: list[Comment] = []
+        self.placeholders: list[FoundPlaceholder] = []
+        self._names: dict[tuple[str, str | None], tuple[str, str]] = {}
+
+    def document(self) -> Document:
+        self.placeholders += [FoundPlaceholder(found, self.source) for found in self.source.replaced.placeholders]
+        element = parse(self.source)
+        root = self._file(element, self.source, self.place)
+        document = Document(self.source.path, _kind(root, self.edition), self.edition, root, self.sources, tree=element)
+        document.comments, document.placeholders = self.comments, self.placeholders
+        document.cores = _cores(document)
+        document.jms = root.descendant("jms") if document.kind is Kind.ARTEMIS else None
+        return document
+
+    def _file(self, element: _Element, source: SourceFile, place: Place) -> ConfigNode:
+        self.sources.append(source)
+        walk = _FileWalk(self, source, place)
+        for comment in reversed(list(element.itersiblings(preceding=True))):
+            walk.comment(comment)
+        return walk.node(element)
+
+    def literal(self, element: _Element) -> tuple[str, str]:
+        """The tag as written, and its namespace."""
+        key = (element.tag, element.prefix)
+        known = self._names.get(key)
+        if known is None:
+            namespace, _, name = element.tag.rpartition("}")
+            known = (f"{element.prefix}:{name}" if element.prefix else name, namespace[1:])
+            self._names[key] = known
+        return known
+
+
+class _FileWalk:
+    """The walk over the elements of one file: counts them in document order."""
+
+    def __init__(self, builder: _Builder, source: SourceFile, place: Place) -> None:
+        self.builder, self.source, self.place = builder, source, place
+        self.ordinals: Iterator[int] = itertools.count()
+        self.comments: Iterator[int] = itertools.count()
+        self.replaces = builder.in_tree and "${" in source.text
+
+    def comment(self, element: _Element) -> None:
+        number = next(self.comments)
+        self.builder.comments.append(Comment(element.text or "", self.source, number))
+
+    def node(self, element: _Element) -> ConfigNode:
+        tag, namespace = self.builder.literal(element)
+        ordinal = next(self.ordinals)
+        if self.replaces:
+            self._replace(element, ordinal)
+        attributes = _attributes(element) if element.attrib else {}
+        node = ConfigNode(tag, namespace, attributes, element.text or "", self.source, ordinal)
+        if len(element):
+            self._children(element, node)
+        return node
+
+    def _children(self, element: _Element, node: ConfigNode) -> None:
+        for child in list(element):
+            if not isinstance(child.tag, str):
+                self.comment(child)
+            elif child.tag == INCLUDE and self.builder.includes:
+                self._include(child, node)
+                continue
+            else:
+                self._adopt(node, self.node(child))
+            if child.tail:
+                node.own_text += child.tail
+
+    def _adopt(self, node: ConfigNode, child: ConfigNode) -> None:
+        child.parent = node
+        node.children.append(child)
+
+    def _replace(self, element: _Element, ordinal: int) -> None:
+        if element.text and "${" in element.text:
+            element.text = self._substituted(element.text, ordinal)
+        for child in element:
+            if child.tail and "${" in child.tail:
+                child.tail = self._substituted(child.tail, ordinal)
+        for name, value in list(element.attrib.items()):
+            if "${" in str(value):
+                element.set(name, self._substituted(str(value), ordinal))
+
+    def _substituted(self, text: str, ordinal: int) -> str:
+        try:
+            done = substitute(text, self.builder.values)
+        except SubstitutionError as err:
+            raise _endless(self.source.of_element(ordinal), err) from err
+        offset = self.source.replaced.before(self.source.tags.starts[ordinal])
+        for found in done.placeholders:
+            at = self.source.original.find("${", offset)
+            moved = type(found)(found.name, found.default, found.value, found.origin, max(at, offset))
+            self.builder.placeholders.append(FoundPlaceholder(moved, self.source))
+        return done.text
+
+    def _include(self, element: _Element, node: ConfigNode) -> None:
+        ordinal = next(self.ordinals)
+        at = self.source.of_element(ordinal)
+        if element.get("xpointer") is not None:
+            raise ReadingError("include-refused", at, "xpointer is not followed", "include a whole file")
+        try:
+            if element.get("parse", "xml") == "text":
+                self._include_text(element, node, at)
+            else:
+                self._include_xml(element, node, at)
+            skipped = sum(1 for below in element.iter() if isinstance(below.tag, str)) - 1
+            for _ in range(skipped):
+                next(self.ordinals)
+            for _ in range(sum(1 for below in element.iter() if not isinstance(below.tag, str))):
+                next(self.comments)
+        except MissingInclude:
+            fallback = element.find(FALLBACK)
+            if fallback is None:
+                raise
+            next(self.ordinals)
+            self._fall_back(element, fallback, node)
+
+    def _include_xml(self, element: _Element, node: ConfigNode, at: Position) -> None:
+        href = element.get("href", "")
+        target = self.place.target(href, at)
+        source = load(target, self._shown(target), at)
+        included = parse(source)
+        child = self.builder._file(included, source, self.place.inside(target))
+        self._adopt(node, child)
+        node.own_text += element.tail or ""
+        # an included element carries its address, which some editions' schemas do not allow
+        included.set(f"{_XML}base", href)
+        child.attributes.setdefault("xml:base", href)
+        included.tail = element.tail
+        parent = element.getparent()
+        assert parent is not None
+        parent.replace(element, included)
+
+    def _include_text(self, element: _Element, node: ConfigNode, at: Position) -> None:
+        target = self.place.target(element.get("href", ""), at)
+        text = load(target, self._shown(target), at).original
+        node.own_text += text + (element.tail or "")
+        _put_in_place(element, [], text)
+
+    def _fall_back(self, element: _Element, fallback: _Element, node: ConfigNode) -> None:
+        before = len(node.children)
+        text = fallback.text or ""
+        node.own_text += text
+        self._children(fallback, node)
+        assert len(node.children) >= before
+        node.own_text += element.tail or ""
+        _put_in_place(element, list(fallback), text)
+
+    def _shown(self, target: Path) -> str:
+        """Included files are named as the main file is: relative where that was given relative."""
+        main = Path(self.builder.source.path)
+        try:
+            inside = target.relative_to(self.place.root)
+        except ValueError:
+            return str(target)
+        same = main.parent.resolve() == self.place.root
+        return str(main.parent / inside) if same else str(target)
+
+
+def _put_in_place(element: _Element, instead: list[_Element], text: str) -> None:
+    """Replaces an element of the tree by text and other elements; its tail stays."""
+    parent = element.getparent()
+    assert parent is not None
+    at = parent.index(element)
+    tail = element.tail or ""
+    before = parent[at - 1] if at else None
+    parent.remove(element)
+    if before is None:
+        parent.text = (parent.text or "") + text
+    else:
+        before.tail = (before.tail or "") + text
+    for n, moved in enumerate(instead):
+        parent.insert(at + n, moved)
+    last = instead[-1] if instead else before
+    if last is None:
+        parent.text = (parent.text or "") + tail
+    else:
+        last.tail = (last.tail or "") + tail
+
+
+def _attributes(element: _Element) -> dict[str, str]:
+    return {_attribute_name(element, str(name)): str(value) for name, value in element.attrib.items()}
+
+
+def _attribute_name(element: _Element, name: str) -> str:
+    if not name.startswith("{"):
+        return name
+    namespace, _, local = name[1:].partition("}")
+    if name.startswith(_XML):
+        return f"xml:{local}"
+    prefix = next((p for p, uri in element.nsmap.items() if uri == namespace and p), None)
+    return f"{prefix}:{local}" if prefix else local
+
+
+def _kind(root: ConfigNode, edition: Edition) -> Kind:
+    if root.namespace.startswith("urn:jboss:domain:"):
+        return Kind.EAP6
+    return Kind.HORNETQ if edition is Edition.HORNETQ_2_4 else Kind.ARTEMIS
+
+
+def _cores(document: Document) -> list[ConfigNode]:
+    match document.kind:
+        case Kind.HORNETQ:
+            return [document.root]
+        case Kind.EAP6:
+            return list(_messaging_servers(document.root))
+        case Kind.ARTEMIS:
+            core = document.root.descendant("core")
+            return [core] if core else []
+
+
+def _messaging_servers(root: ConfigNode) -> Iterator[ConfigNode]:
+    for node in root.walk():
+        if node.name == "subsystem" and node.namespace.startswith("urn:jboss:domain:messaging:"):
+            yield from node.children_named("hornetq-server")

@@ -1,0 +1,97 @@
+"""The size notation of the broker, and the whole numbers it reads (spec/settings.md 2).
+
+    blank* digits blank* [k|m|g] [i] [b] blank*      any case; factors of 1024; ``i`` since 2.28
+    else a plain signed decimal number of 64 bits     no blanks, no factor
+
+Arithmetic is that of a 64-bit signed integer: a product that does not fit wraps in silence. HornetQ knows plain
+numbers only.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from brokerconf.errors import BrokerConfError
+from pagefmt.editions import NEWEST, Edition
+
+LONG_MAX = 2**63 - 1
+LONG_MIN = -(2**63)
+INT_MAX = 2**31 - 1
+INT_MIN = -(2**31)
+
+_BLANK = "[ \\t\\n\\x0b\\f\\r]*"
+_WITH_UNIT = re.compile(f"{_BLANK}([0-9]+){_BLANK}([kmg]?)(i?)(b?){_BLANK}", re.IGNORECASE | re.ASCII)
+_PLAIN = re.compile(r"[+-]?\d+")
+_FACTORS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30}
+# What String.trim() takes off: everything up to the blank.
+_TRIMMED = "".join(map(chr, range(33)))
+
+
+class SizeError(BrokerConfError):
+    """A text that the broker does not take for a size or a number; the message says why and what would do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """Bytes as the broker reads them; ``exact`` is what the text says, which differs when the product wrapped."""
+
+    value: int
+    exact: int
+
+    @property
+    def overflowed(self) -> bool:
+        return self.value != self.exact
+
+
+def trimmed(text: str) -> str:
+    """The text as the broker's reader trims it."""
+    return text.strip(_TRIMMED)
+
+
+def wrapped(number: int) -> int:
+    """The number as a 64-bit signed integer."""
+    return (number + 2**63) % 2**64 - 2**63
+
+
+def parse_size(text: str, edition: Edition = NEWEST) -> Size:
+    """A size as the reader of that edition takes it, blanks around it included; raises ``SizeError``."""
+    text = trimmed(text)
+    found = _WITH_UNIT.fullmatch(text) if edition > Edition.HORNETQ_2_4 else None
+    if found is None:
+        number = parse_long(text)
+        return Size(number, number)
+    digits, unit, binary, _ = found.groups()
+    if binary and not unit:
+        raise SizeError(f"'{text}' is no size: 'i' stands only after k, m or g")
+    if binary and edition < Edition.ARTEMIS_2_28:
+        raise SizeError(f"'{text}' is no size before 2.28: write {digits}{unit}B, which means the same")
+    number = int(digits)
+    if number > LONG_MAX:
+        raise SizeError(f"'{text}' is beyond 64 bits")
+    exact = number * _FACTORS[unit.lower()]
+    return Size(wrapped(exact), exact)
+
+
+def parse_long(text: str) -> int:
+    """A whole number of 64 bits, as the broker's reader takes it; raises ``SizeError``."""
+    return _number(text, LONG_MIN, LONG_MAX, "64 bits")
+
+
+def parse_int(text: str) -> int:
+    """A whole number of 32 bits, as the broker's reader takes it; raises ``SizeError``."""
+    return _number(text, INT_MIN, INT_MAX, "32 bits (at most 2147483647)")
+
+
+def _number(text: str, low: int, high: int, width: str) -> int:
+    text = trimmed(text)
+    if not _PLAIN.fullmatch(text):
+        raise SizeError(f"'{text}' is no number" if text else "empty where a number is needed")
+    if len(text) > 40 or not low <= int(text) <= high:
+        raise SizeError(f"'{text[:40]}' does not fit into {width}")
+    return int(text)
+
+
+def parse_boolean(text: str) -> bool:
+    """True only for ``true`` in any case, blanks around it aside: the schema's ``1`` reads as false."""
+    return trimmed(text).lower() == "true"
