@@ -71,6 +71,19 @@ class Cursor:
         at = self._advance(size, what)
         return bytes(self.buf[at : at + size])
 
+    def sub(self, size: int, what: str = "block") -> Cursor:
+        """A cursor over the next ``size`` bytes, which this one steps over."""
+        at = self._advance(size, what)
+        return Cursor(self.buf, at, at + size)
+
+    def rest(self, what: str = "bytes") -> bytes:
+        return self.take(self.left(), what)
+
+    def finish(self, what: str) -> None:
+        """Raise unless every byte was consumed."""
+        if self.left():
+            raise Undecodable(self.pos, f"{what}: {self.left()} bytes left over")
+
     def sstr(self, what: str = "string") -> str:
         """``i32`` byte count, UTF-16 little-endian code units; lone surrogates are kept."""
         size = self.i32(what)
@@ -81,6 +94,11 @@ class Cursor:
     def nsstr(self, what: str = "string") -> str | None:
         """One byte, 0 for null, else an ``sstr`` follows."""
         return self.sstr(what) if self.u8(what) else None
+
+    def marked_sstr(self, what: str = "string") -> tuple[int, str | None]:
+        """An ``nsstr`` with its first byte as found: any value but 0 means present."""
+        mark = self.u8(f"{what} present")
+        return mark, self.sstr(what) if mark else None
 
 
 class Builder:
@@ -115,8 +133,14 @@ class Builder:
         self.out += encoded
 
     def nsstr(self, value: str | None) -> None:
+        self.marked_sstr(1, value)
+
+    def marked_sstr(self, mark: int, value: str | None) -> None:
         if value is None:
             self.out.append(0)
         else:
-            self.out.append(1)
+            self.out.append(mark)
             self.sstr(value)
+
+    def done(self) -> bytes:
+        return bytes(self.out)
