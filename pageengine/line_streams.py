@@ -1,0 +1,155 @@
+"""Lines of a text file that may be compressed, streamed both ways (spec/trace-format.md 1).
+
+The magic bytes decide, not the name: gzip ``1f 8b``, zstd ``28 b5 2f fd``, everything else is plain text. Memory is
+bounded: compressed input is fed in small pieces, and a line longer than ``LONGEST_LINE`` is an error.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, BinaryIO, Protocol
+
+from pageengine.errors import PageEngineError
+
+GZIP = b"\x1f\x8b"
+ZSTD = b"\x28\xb5\x2f\xfd"
+PIECE = 1 << 20
+# A kilobyte of zstd can unfold to 32 MiB at most, of gzip to 1 MiB.
+COMPRESSED_PIECE = 1 << 10
+LONGEST_LINE = 256 << 20
+
+
+class StreamError(PageEngineError):
+    """A file that cannot be read as lines: damaged compression, or a line without end."""
+
+
+class Decompressor(Protocol):
+    def decompress(self, data: bytes, /) -> bytes: ...
+    @property
+    def eof(self) -> bool: ...
+    @property
+    def unused_data(self) -> bytes: ...
+
+
+@dataclass(slots=True)
+class Ending:
+    """How the file ended; filled in once its last line was handed out."""
+
+    newline: bool = True
+    cut: bool = False
+
+
+def compression(head: bytes) -> str:
+    """``gzip``, ``zstd`` or ``plain``, by the first four bytes."""
+    if head.startswith(GZIP):
+        return "gzip"
+    return "zstd" if head.startswith(ZSTD) else "plain"
+
+
+def numbered_lines(path: Path, ending: Ending, *, advance: Callable[[int], None] | None = None) -> Iterator[bytes]:
+    """Every line of the file without its newline; ``ending`` tells how the file ended.
+
+    ``advance`` is told the bytes of the file that were read. Errors: StreamError, OSError.
+    """
+    with path.open("rb", buffering=PIECE) as file:
+        assert isinstance(file, io.BufferedReader)
+        kind = compression(file.peek(4)[:4])
+        pieces = _plain(file) if kind == "plain" else _unpacked(file, kind, path, ending)
+        yield from _lines(_counted(pieces, file, advance), path, ending)
+
+
+def _counted(pieces: Iterator[bytes], file: BinaryIO, advance: Callable[[int], None] | None) -> Iterator[bytes]:
+    if advance is None or not file.seekable():
+        yield from pieces
+        return
+    seen = 0
+    for piece in pieces:
+        now = file.tell()
+        if now != seen:
+            advance(now - seen)
+            seen = now
+        yield piece
+
+
+def _plain(file: BinaryIO) -> Iterator[bytes]:
+    while piece := file.read(PIECE):
+        yield piece
+
+
+def _unpacked(file: BinaryIO, kind: str, path: Path, ending: Ending) -> Iterator[bytes]:
+    """The unfolded bytes; members that follow one another count as one stream, zero padding after them as nothing."""
+    member: Decompressor | None = None
+    rest = b""
+    while piece := rest or file.read(COMPRESSED_PIECE):
+        rest = b""
+        if member is None:
+            piece = piece.lstrip(b"\0")
+            if not piece:
+                continue
+            member = _member(kind)
+        try:
+            yield member.decompress(piece)
+        except Exception as err:
+            if not isinstance(err, zlib.error) and type(err).__name__ != "ZstdError":
+                raise
+            raise StreamError(f"{path}: damaged {kind} stream near byte {file.tell()}; recover it from a copy") from err
+        if member.eof:
+            rest, member = member.unused_data, None
+    ending.cut = member is not None
+
+
+def _member(kind: str) -> Decompressor:
+    if kind == "gzip":
+        return zlib.decompressobj(wbits=31)
+    import zstandard
+
+    return zstandard.ZstdDecompressor().decompressobj()
+
+
+def _lines(pieces: Iterator[bytes], path: Path, ending: Ending) -> Iterator[bytes]:
+    carried: list[bytes] = []
+    length = 0
+    for piece in pieces:
+        first, *others = piece.split(b"\n")
+        carried.append(first)
+        length += len(first)
+        if length > LONGEST_LINE:
+            raise StreamError(f"{path}: a line longer than {LONGEST_LINE} bytes; this is no file of lines")
+        if others:
+            yield b"".join(carried)
+            yield from others[:-1]
+            carried, length = [others[-1]], len(others[-1])
+    last = b"".join(carried)
+    ending.newline = not last
+    if last:
+        yield last
+
+
+@contextmanager
+def writing_lines(path: Path) -> Iterator[IO[str]]:
+    """A text file to write UTF-8 lines to, compressed by its name (``.gz``, ``.zst``); same lines, same bytes."""
+    if path.suffix == ".gz":
+        with (
+            path.open("wb") as raw,
+            gzip.GzipFile("", "wb", 6, raw, mtime=0) as packed,
+            io.TextIOWrapper(packed, "utf-8", newline="\n") as text,
+        ):
+            yield text
+    elif path.suffix == ".zst":
+        import zstandard
+
+        with (
+            path.open("wb") as raw,
+            zstandard.ZstdCompressor(level=3).stream_writer(raw) as stream,
+            io.TextIOWrapper(stream, "utf-8", newline="\n") as text,
+        ):
+            yield text
+    else:
+        with path.open("w", encoding="utf-8", newline="\n") as text:
+            yield text
