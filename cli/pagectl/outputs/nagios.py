@@ -1,0 +1,111 @@
+"""Monitoring-plugin convention: statuses, ranges, performance values, the one line.
+
+A range is ``[@]start:end``: ``10`` is 0 to 10, ``10:`` is 10 and up, ``~:10`` has no lower end. Without ``@`` a value
+outside the range alerts, with ``@`` one inside it; the ends belong to the range. A performance value is
+``'label'=value[UOM];warn;crit;min;max``. Text holds neither ``|`` nor a newline.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Final
+
+from pagectl.sanitise import one_line
+
+
+class Status(IntEnum):
+    OK = 0
+    WARNING = 1
+    CRITICAL = 2
+    UNKNOWN = 3
+
+    @classmethod
+    def worst(cls, statuses: Iterable[Status]) -> Status:
+        """The most serious; UNKNOWN ranks between WARNING and CRITICAL, so that a certain alarm is not hidden."""
+        return max(statuses, key=_RANK.index, default=cls.OK)
+
+
+_RANK: Final = (Status.OK, Status.WARNING, Status.UNKNOWN, Status.CRITICAL)
+_NUMBER: Final = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)"
+_RANGE: Final = re.compile(rf"(@?)(?:(~|{_NUMBER})?:)?({_NUMBER})?", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Values that are in order, or with ``inside`` those that are not."""
+
+    start: float
+    end: float
+    inside: bool = False
+
+    @classmethod
+    def parse(cls, text: str) -> Range:
+        """``[@]start:end`` as the convention writes it; ValueError says what is wrong."""
+        found = _RANGE.fullmatch(text.strip())
+        if found is None or text.strip() in ("", "@"):
+            raise ValueError(f"{text!r} is not a range such as 10, 10:, ~:10, 10:20 or @10:20")
+        at, start, end = found.groups()
+        low = -math.inf if start == "~" else float(start or 0)
+        high = math.inf if end is None else float(end)
+        if low > high:
+            raise ValueError(f"range {text!r} starts above its end")
+        return cls(low, high, bool(at))
+
+    def alerts(self, value: float) -> bool:
+        return (self.start <= value <= self.end) is self.inside
+
+    def scaled(self, factor: float) -> Range:
+        return Range(self.start * factor, self.end * factor, self.inside)
+
+    def __str__(self) -> str:
+        start = "~:" if self.start == -math.inf else "" if self.start == 0 else f"{number(self.start)}:"
+        end = "" if self.end == math.inf else number(self.end)
+        return f"{'@' if self.inside else ''}{start or ('' if end else '0:')}{end}"
+
+
+@dataclass(frozen=True, slots=True)
+class Perf:
+    """One performance value. ``unit`` is one of the convention's: "", s, %, B, c."""
+
+    label: str
+    value: float | int | None
+    unit: str = ""
+    warn: Range | None = None
+    crit: Range | None = None
+    low: float | int | None = None
+    high: float | int | None = None
+
+    def __str__(self) -> str:
+        label = _label(self.label)
+        if self.value is None:
+            return f"{label}=U"
+        ends = ["" if end is None else number(end) for end in (self.low, self.high)]
+        alerts = ["" if alert is None else str(alert) for alert in (self.warn, self.crit)]
+        return f"{label}={number(self.value)}{self.unit};{';'.join([*alerts, *ends])}"
+
+
+def _label(text: str) -> str:
+    """Always quoted; an apostrophe is doubled, the equals sign may not be there."""
+    return "'" + plain(text).replace("=", "_").replace("'", "''") + "'"
+
+
+def number(value: float | int) -> str:
+    """Digits, a point, a minus: no exponent, no trailing zeros."""
+    if isinstance(value, int) or value == int(value):
+        return str(int(value))
+    return f"{value:.6f}".rstrip("0")
+
+
+def plain(text: str) -> str:
+    """Text that can stand in the line: no ``|``, no newline, nothing that steers a terminal."""
+    return one_line(text).replace("|", "\\x7c")
+
+
+def line(service: str, status: Status, text: str, perfs: Iterable[Perf] = ()) -> str:
+    """``SERVICE STATUS - text | 'label'=…`` without a newline."""
+    values = " ".join(str(perf) for perf in perfs)
+    return f"{service} {status.name} - {plain(text)}" + (f" | {values}" if values else "")

@@ -1,0 +1,66 @@
+"""Class path of a real broker for tests marked ``broker``: asks the oracle's own launchers for it.
+
+The oracle lies at ``../shared/oracle`` beside the checkout, or where ``PAGECTL_ORACLE`` says. Its build products go
+to ``ORACLE_HOME_DIR`` and ``LEGACY_HOME``; without these, to a folder under the user's cache.
+"""
+
+from __future__ import annotations
+
+import importlib.machinery
+import importlib.util
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+CURRENT = ("2.56.0", "2.44.0", "2.28.0")
+LEGACY = ("2.17.0", "2.10.1", "artemis-1.5.6")
+
+
+def oracle() -> Path:
+    """The oracle's folder; skips the test where there is none."""
+    folder = Path(os.environ.get("PAGECTL_ORACLE", ROOT.parent / "shared" / "oracle"))
+    if not (folder / "oracle").is_file():
+        pytest.skip(f"no oracle at {folder}")
+    for program in ("java", "javac", "mvn"):
+        if shutil.which(program) is None:
+            pytest.skip(f"{program} is not installed")
+    cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "pagectl-oracle"
+    os.environ.setdefault("ORACLE_HOME_DIR", str(cache))
+    os.environ.setdefault("LEGACY_HOME", str(Path(os.environ["ORACLE_HOME_DIR"]) / "legacy"))
+    return folder
+
+
+def class_path(version: str) -> str:
+    """The broker's jars, and a logging binding, as one class path."""
+    folder = oracle()
+    if version in LEGACY:
+        lib = _load(folder / "legacy" / "legacy.py").jars(version)
+        return os.pathsep.join(str(jar) for jar in sorted(lib.glob("*.jar")))
+    found: list[str] = _load(folder / "oracle").setup(version)
+    return os.pathsep.join(found)
+
+
+def _load(path: Path) -> ModuleType:
+    loader = importlib.machinery.SourceFileLoader(f"oracle_{path.stem}", str(path))
+    spec = importlib.util.spec_from_loader(loader.name, loader)
+    assert spec
+    module = importlib.util.module_from_spec(spec)
+    loader.exec_module(module)
+    return module
+
+
+def compiled(source: Path, jars: str, out: Path) -> str:
+    """Compile one Java file; the class path to run it with."""
+    done = subprocess.run(
+        ["javac", "-nowarn", "-proc:none", "-encoding", "UTF-8", "-cp", jars, "-d", str(out), str(source)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    return os.pathsep.join([str(out), jars])
