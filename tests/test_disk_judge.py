@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import IO
 
 import pytest
-from broker_jars import compiled, class_path
+from broker_jars import class_path, compiled
 
-from pagefmt.editions import Edition
 from pageengine.disk_monitor import MAX_LONG, DiskLimit, DiskSettings, DiskSpace, LimitKind, scan
+from pagefmt.editions import Edition
 
 pytestmark = pytest.mark.broker
 
@@ -59,12 +59,17 @@ class Judge:
 def judge(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Judge]:
     version: str = request.param
     path = compiled(JUDGE, class_path(version), tmp_path_factory.mktemp("judge"))
-    opens = [f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in ("java.lang", "java.util", "java.nio", "sun.nio.ch")]
+    opens = [
+        f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in ("java.lang", "java.util", "java.nio", "sun.nio.ch")
+    ]
     command = ["java", "-Xmx256m", "-XX:+UseSerialGC", *opens, "-Dlog4j2.level=OFF", "-cp", path, "DiskJudge"]
     where = tmp_path_factory.mktemp("run")
-    with (where / "err").open("w") as err, subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=err, text=True, cwd=where
-    ) as process:
+    with (
+        (where / "err").open("w") as err,
+        subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=err, text=True, cwd=where
+        ) as process,
+    ):
         yield Judge(version, process)
         assert process.stdin
         process.stdin.close()

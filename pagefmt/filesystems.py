@@ -1,0 +1,94 @@
+"""File systems under the broker's directories, as the system reports them. Standard library alone.
+
+The broker watches file systems, not directories, and keeps equal ones once (spec/disk-monitor.md 2). Equal are, for a
+Java virtual machine on Linux, the same device mounted at the same place; a bind mount of it is another.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pagefmt.errors import PageFmtError
+
+
+class ProbeError(PageFmtError):
+    """A directory exists (or may exist) but the system does not say how full its file system is."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileSystem:
+    """One file system at one moment. Sizes in bytes: ``usable`` by this process, ``free`` with reserved blocks.
+
+    ``names`` are the broker's directories that lie on it. ``inodes`` is 0 where the file system does not count them.
+    """
+
+    mount: str
+    names: tuple[str, ...]
+    usable: int
+    free: int
+    total: int
+    inodes: int
+    inodes_usable: int
+
+    @property
+    def reserved(self) -> int:
+        """Bytes free, but not for this process: used in the broker's eyes, not in those of ``df``."""
+        return max(0, self.free - self.usable)
+
+    @property
+    def df_percent(self) -> int | None:
+        """The Use% that ``df`` prints: used / (used + usable), rounded up; None for an empty file system."""
+        used = self.total - self.free
+        size = used + self.usable
+        return None if size <= 0 else -(-100 * used // size)
+
+    @property
+    def inodes_percent(self) -> float | None:
+        """Share of the inodes that is taken."""
+        return None if self.inodes <= 0 else 100.0 * (1 - self.inodes_usable / self.inodes)
+
+
+def file_systems(directories: Mapping[str, Path]) -> tuple[list[FileSystem], list[str]]:
+    """The distinct file systems of these directories in their order, and the names of directories that do not exist.
+
+    Links are followed, as the broker does. Raises ProbeError where the system refuses to tell.
+    """
+    places: dict[tuple[int, str], list[str]] = {}
+    paths: dict[tuple[int, str], str] = {}
+    missing = []
+    for name, directory in directories.items():
+        try:
+            real = os.path.realpath(directory, strict=True)
+            place = mount_point(real)
+        except FileNotFoundError:
+            missing.append(name)
+            continue
+        except OSError as err:
+            raise ProbeError(f"{directory}: {err.strerror or err}: cannot tell its file system") from err
+        places.setdefault(place, []).append(name)
+        paths.setdefault(place, real)
+    return [_probe(paths[place], place[1], tuple(names)) for place, names in places.items()], missing
+
+
+def _probe(path: str, mount: str, names: tuple[str, ...]) -> FileSystem:
+    try:
+        stats = os.statvfs(path)
+    except OSError as err:
+        raise ProbeError(f"{path}: {err.strerror or err}: cannot tell how full its file system is") from err
+    size = stats.f_frsize
+    return FileSystem(
+        mount, names, stats.f_bavail * size, stats.f_bfree * size, stats.f_blocks * size, stats.f_files, stats.f_favail
+    )
+
+
+def mount_point(real: str) -> tuple[int, str]:
+    """Device number, and the highest folder above a resolved path that is still on that device."""
+    device = os.stat(real).st_dev  # noqa: PTH116 (a str all the way: this runs at each scan)
+    while True:
+        parent = os.path.dirname(real)  # noqa: PTH120
+        if parent == real or os.stat(parent).st_dev != device:  # noqa: PTH116
+            return device, real
+        real = parent
