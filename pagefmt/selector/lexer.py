@@ -1,0 +1,123 @@
+"""Selector text to tokens, by the lexical rules of Artemis 2.13 and later.
+
+The longest match wins; keywords are taken in any case, names are ASCII. ``hyphenated_props:`` before the text allows
+``-`` inside names and takes away double-quoted names. A line comment runs from ``--`` to the end of its line, and is
+no comment without that end.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Final
+
+from pagefmt.errors import PageFmtError
+
+KEYWORDS: Final = frozenset(
+    ("NOT", "AND", "OR", "BETWEEN", "LIKE", "ESCAPE", "IN", "IS", "TRUE", "FALSE", "NULL", "XPATH", "XQUERY")
+)
+
+
+class SelectorError(PageFmtError):
+    """A selector that a broker would refuse. ``column`` counts characters from 1; ``pointer`` draws the place."""
+
+    def __init__(self, text: str, column: int, detail: str) -> None:
+        super().__init__(f"selector, column {column}: {detail}: {_excerpt(text, column)}")
+        self.text = text
+        self.column = column
+        self.detail = detail
+
+    def pointer(self) -> str:
+        """The text and, on a second line, a caret below the column."""
+        return f"{self.text}\n{' ' * (self.column - 1)}^"
+
+
+def _excerpt(text: str, column: int) -> str:
+    """The text around the column, which is marked by ``»``."""
+    at = column - 1
+    before = text[max(0, at - 30) : at]
+    after = text[at : at + 30]
+    return f"{'…' if at > 30 else ''}{before}»{after}{'…' if len(text) > at + 30 else ''}"
+
+
+class Kind(Enum):
+    KEYWORD = auto()
+    NAME = auto()
+    STRING = auto()
+    DECIMAL = auto()
+    HEX = auto()
+    OCTAL = auto()
+    FLOAT = auto()
+    SIGN = auto()
+    END = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    kind: Kind
+    text: str
+    """Keywords in upper case, strings and quoted names without quotes, the rest as written."""
+    column: int
+
+    def shown(self) -> str:
+        if self.kind is Kind.END:
+            return "the end"
+        return f"'{self.text}'"
+
+
+_PIECES: Final = (
+    ("skip", r"[ \t\n\r\f]+|--[^\n\r]*[\n\r]|/\*[\s\S]*?\*/"),
+    ("FLOAT", r"[0-9]+\.[0-9]*(?:[eE][+-]?[0-9]+)?|\.[0-9]+(?:[eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+"),
+    ("HEX", r"0[xX][0-9a-fA-F]+"),
+    ("DECIMAL", r"[1-9][0-9]*[lL]?"),
+    ("OCTAL", r"0[0-7]*"),
+    ("STRING", r"'(?:''|[^'])*'"),
+    ("SIGN", r"<>|>=|<=|[=<>()+\-*/%,]"),
+)
+_STRICT_NAMES: Final = (("NAME", r"[a-zA-Z_$][a-zA-Z0-9_$]*"), ("QUOTED", r'"(?:""|[^"])*"'))
+_HYPHENATED_NAMES: Final = (("NAME", r"[a-zA-Z_$][a-zA-Z0-9_$\-]*"),)
+
+
+def _compiled(names: tuple[tuple[str, str], ...]) -> re.Pattern[str]:
+    return re.compile("|".join(f"(?P<{name}>{rule})" for name, rule in (*_PIECES, *names)))
+
+
+_STRICT: Final = _compiled(_STRICT_NAMES)
+_HYPHENATED: Final = _compiled(_HYPHENATED_NAMES)
+
+
+def tokens(text: str, start: int, *, hyphenated: bool) -> Iterator[Token]:
+    """The tokens of ``text`` from index ``start`` on, ended by one of kind END."""
+    rules = _HYPHENATED if hyphenated else _STRICT
+    at = start
+    while at < len(text):
+        found = rules.match(text, at)
+        if found is None:
+            raise SelectorError(text, at + 1, _stray(text[at]))
+        if found.lastgroup != "skip":
+            yield _token(str(found.lastgroup), found.group(), at + 1)
+        at = found.end()
+    yield Token(Kind.END, "", len(text) + 1)
+
+
+def _token(group: str, text: str, column: int) -> Token:
+    if group == "NAME":
+        upper = text.upper()
+        return Token(Kind.KEYWORD, upper, column) if upper in KEYWORDS else Token(Kind.NAME, text, column)
+    if group == "QUOTED":
+        return Token(Kind.NAME, text[1:-1].replace('""', '"'), column)
+    if group == "STRING":
+        return Token(Kind.STRING, text[1:-1].replace("''", "'"), column)
+    return Token(Kind[group], text, column)
+
+
+def _stray(char: str) -> str:
+    if char in "'\"":
+        return (
+            f"the quote {char} is never closed" if char == "'" else "a double quote that is not closed or not allowed"
+        )
+    if char == "!":
+        return "'!' is not part of the grammar (not equal is '<>')"
+    return f"the character {char!r} is not part of the grammar"

@@ -1,0 +1,79 @@
+"""LIKE: ``%`` any run of characters, ``_`` one. Matched piece by piece, so that no pattern can blow up.
+
+Pieces between ``%`` signs are found leftmost first, which is sound because nothing that comes later can need an
+earlier piece further right. Cost: length of the text times the length of the longest piece, at worst.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+ANY = ""
+"""One character of a piece that matches everything."""
+
+Piece = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Like:
+    """A pattern cut at its ``%`` signs; one piece only: the text must be exactly that."""
+
+    pieces: tuple[Piece, ...]
+
+    def matches(self, text: str) -> bool:
+        first, *rest = self.pieces
+        if not rest:
+            return len(text) == len(first) and _fits(first, text, 0)
+        last = rest.pop()
+        end = len(text) - len(last)
+        if len(first) > end or not _fits(first, text, 0) or not _fits(last, text, end):
+            return False
+        at = len(first)
+        for piece in rest:
+            at = _find(piece, text, at, end)
+            if at < 0:
+                return False
+        return True
+
+
+def _fits(piece: Piece, text: str, at: int) -> bool:
+    return all(want == ANY or text[at + n] == want for n, want in enumerate(piece))
+
+
+def _find(piece: Piece, text: str, start: int, end: int) -> int:
+    """Behind the leftmost place of the piece in ``text[start:end]``, or -1."""
+    if ANY not in piece:
+        found = text.find("".join(piece), start, end)
+        return found + len(piece) if found >= 0 else -1
+    for at in range(start, end - len(piece) + 1):
+        if _fits(piece, text, at):
+            return at + len(piece)
+    return -1
+
+
+def like(pattern: str, escape: str | None) -> Like:
+    """The pattern with its escape character (one, or none). An escape counts only before ``%``, ``_`` and itself.
+
+    A doubled escape character above U+00FF becomes a blank and hex digits in the broker, which writes it as a regular
+    expression escape of two digits; it is the same here. ``ValueError`` for a doubled one below U+0010.
+    """
+    pieces: list[list[str]] = [[]]
+    at = 0
+    while at < len(pattern):
+        char = pattern[at]
+        at += 1
+        if char == escape and at < len(pattern) and pattern[at] in ("%", "_", escape):
+            pieces[-1] += _escaped(pattern[at])
+            at += 1
+        elif char == "%":
+            pieces.append([])
+        else:
+            pieces[-1].append(ANY if char == "_" else char)
+    return Like(tuple(tuple(piece) for piece in pieces))
+
+
+def _escaped(char: str) -> list[str]:
+    digits = f"{ord(char):x}"
+    if len(digits) < 2:
+        raise ValueError("a control character cannot be escaped by itself")
+    return [chr(int(digits[:2], 16)), *digits[2:]]

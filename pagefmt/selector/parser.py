@@ -1,0 +1,301 @@
+"""Tokens to expressions: the grammar of Artemis' selector parser, its precedence and its refusals.
+
+    condition  = both { OR both }
+    both       = equality { AND equality }
+    equality   = compared { ("=" | "<>") compared | IS [NOT] NULL }
+    compared   = sum { ("<" | "<=" | ">" | ">=") sum
+                     | [NOT] LIKE string [ESCAPE string] | [NOT] BETWEEN sum AND sum
+                     | [NOT] IN "(" string {"," string} ")" }
+    sum        = product { ("+" | "-") product }
+    product    = unary { ("*" | "/" | "%") unary }
+    unary      = ("+" | "-" | NOT) unary | constant | name | "(" condition ")"
+
+NOT binds tighter than ``=``: ``NOT a = b`` is ``(NOT a) = b``, as in the broker. XPATH and XQUERY, which look into XML
+bodies, are refused here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from pagefmt.selector.identifiers import translated
+from pagefmt.selector.lexer import Kind, SelectorError, Token, tokens
+from pagefmt.selector.like import like
+from pagefmt.selector.nodes import (
+    ORDERS,
+    Arithmetic,
+    Constant,
+    Equal,
+    In,
+    Junction,
+    Like,
+    Minus,
+    Node,
+    Not,
+    Ordered,
+    Property,
+    Source,
+    Truth,
+    height,
+    is_condition,
+    is_number,
+)
+from pagefmt.selector.stream import TokenStream
+from pagefmt.selector.values import EvaluationFailed, Number, wrapped
+from pagefmt.selector.values import Kind as Java
+
+NESTING_LIMIT: Final = 50
+HEIGHT_LIMIT: Final = 200
+_PREFIXES: Final = (
+    "convert_string_expressions:", "hyphenated_props:", "no_convert_string_expressions:", "no_hyphenated_props:",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Selector:
+    """A parsed selector; ``matches`` never raises."""
+
+    text: str
+    root: Node
+
+    def matches(self, source: Source) -> bool:
+        try:
+            return self.root.matches(source)
+        except EvaluationFailed:
+            return False
+
+
+def parse(text: str) -> Selector:
+    """The selector. Raises SelectorError where the broker refuses the text, and for nesting without end."""
+    start, convert, hyphenated = _prefixes(text)
+    found = translated(list(tokens(text, start, hyphenated=hyphenated)))
+    root = _Parser(TokenStream(text, found), convert).whole()
+    if height(root) > HEIGHT_LIMIT:
+        raise SelectorError(text, 1, f"nested more than {HEIGHT_LIMIT} deep")
+    return Selector(text, root)
+
+
+def _prefixes(text: str) -> tuple[int, bool, bool]:
+    """Where the expression starts, whether strings convert, whether names may hold hyphens."""
+    start = len(text) - len(text.lstrip())
+    convert = hyphenated = False
+    while prefix := next((name for name in _PREFIXES if text.startswith(name, start)), None):
+        start += len(prefix)
+        if "convert" in prefix:
+            convert = not prefix.startswith("no_")
+        else:
+            hyphenated = not prefix.startswith("no_")
+    return start, convert, hyphenated
+
+
+class _Parser:
+    __slots__ = ("_convert", "_depth", "_on")
+
+    def __init__(self, on: TokenStream, convert: bool) -> None:
+        self._on = on
+        self._convert = convert
+        self._depth = 0
+
+    # Conditions
+
+    def whole(self) -> Node:
+        if self._on.next().kind is Kind.END:
+            raise self._on.error("the selector is empty")
+        first = self._on.next()
+        node = self._condition()
+        if self._on.next().kind is not Kind.END:
+            raise self._on.error(f"the selector should end here, found {self._on.next().shown()}")
+        return self._truth(node, first)
+
+    def _truth(self, node: Node, at: Token) -> Node:
+        if is_condition(node):
+            return node
+        if isinstance(node, Property):
+            return Truth(node)
+        raise self._on.error("a condition is expected, not a value", at)
+
+    def _condition(self) -> Node:
+        return self._junction("OR", self._both)
+
+    def _both(self) -> Node:
+        return self._junction("AND", self._equality)
+
+    def _junction(self, word: str, member: Callable[[], Node]) -> Node:
+        first = self._on.next()
+        node = member()
+        if not self._on.comes(word):
+            return node
+        members = [self._truth(node, first)]
+        while self._on.taken(word):
+            at = self._on.next()
+            members.append(self._truth(member(), at))
+        return Junction(word == "OR", tuple(members))
+
+    def _equality(self) -> Node:
+        first = self._on.next()
+        left = self._compared()
+        while self._on.comes("=", "<>", "IS"):
+            sign = self._on.take()
+            left = self._null_test(left) if sign.text == "IS" else self._equal(left, first, sign)
+        return left
+
+    def _null_test(self, left: Node) -> Node:
+        negated = self._on.taken("NOT")
+        self._on.expect("NULL")
+        test = Equal(left, Constant(None), self._convert)
+        return Not(test) if negated else test
+
+    def _equal(self, left: Node, first: Token, sign: Token) -> Node:
+        at = self._on.next()
+        right = self._compared()
+        for node, token in ((left, first), (right, at)):
+            if isinstance(node, Constant) and node.value is None:
+                raise self._on.error(f"NULL cannot be compared with '{sign.text}' (use IS NULL)", token)
+        if isinstance(left, Constant) and isinstance(right, Constant) and is_condition(left) > is_condition(right):
+            raise self._on.error("TRUE and FALSE can only be compared with a condition", sign)
+        test = Equal(left, right, self._convert)
+        return Not(test) if sign.text == "<>" else test
+
+    # Comparisons
+
+    def _compared(self) -> Node:
+        first = self._on.next()
+        left = self._sum()
+        while True:
+            if self._on.comes(*ORDERS):
+                sign = self._on.take()
+                at = self._on.next()
+                left = self._ordered(sign.text, left, first, self._sum(), at)
+            elif self._on.comes("LIKE", "BETWEEN", "IN"):
+                left = self._word(left, first, negated=False)
+            elif self._on.comes("NOT") and self._on.comes("LIKE", "BETWEEN", "IN", ahead=1):
+                self._on.take()
+                left = self._word(left, first, negated=True)
+            else:
+                return left
+
+    def _ordered(self, sign: str, left: Node, left_at: Token, right: Node, right_at: Token) -> Node:
+        for node, token in ((left, left_at), (right, right_at)):
+            if isinstance(node, Constant) and not is_number(node):
+                raise self._on.error("only numbers have an order: a constant of another kind stands here", token)
+            if is_condition(node):
+                raise self._on.error("only numbers have an order: a condition stands here", token)
+        return Ordered(sign, left, right, self._convert)
+
+    def _word(self, left: Node, first: Token, *, negated: bool) -> Node:
+        word = self._on.take().text
+        if word == "BETWEEN":
+            return self._between(left, first, negated)
+        if word == "IN":
+            return self._in(left, first, negated)
+        node = self._like(left)
+        return Not(node) if negated else node
+
+    def _between(self, value: Node, first: Token, negated: bool) -> Node:
+        low_at = self._on.next()
+        low = self._sum()
+        self._on.expect("AND")
+        high_at = self._on.next()
+        high = self._sum()
+        signs = ("<", ">") if negated else (">=", "<=")
+        return Junction(
+            negated,
+            (self._ordered(signs[0], value, first, low, low_at), self._ordered(signs[1], value, first, high, high_at)),
+        )
+
+    def _in(self, left: Node, first: Token, negated: bool) -> Node:
+        if not isinstance(left, Property):
+            raise self._on.error("IN needs a name on its left", first)
+        self._on.expect("(")
+        members = [self._on.string().text]
+        while self._on.taken(","):
+            members.append(self._on.string().text)
+        self._on.expect(")")
+        return In(left, frozenset(members), negated)
+
+    def _like(self, left: Node) -> Node:
+        pattern = self._on.string()
+        escape = None
+        if self._on.taken("ESCAPE"):
+            token = self._on.string()
+            escape = token.text
+            if len(escape.encode("utf-16-be", "surrogatepass")) != 2:
+                raise self._on.error("ESCAPE takes exactly one character", token)
+        try:
+            return Like(left, like(pattern.text, escape))
+        except ValueError as err:
+            raise self._on.error(str(err), pattern) from err
+
+    # Values
+
+    def _sum(self) -> Node:
+        left = self._product()
+        while self._on.comes("+", "-"):
+            left = Arithmetic(self._on.take().text, left, self._product(), self._convert)
+        return left
+
+    def _product(self) -> Node:
+        left = self._unary()
+        while self._on.comes("*", "/", "%"):
+            left = Arithmetic(self._on.take().text, left, self._unary(), self._convert)
+        return left
+
+    def _unary(self) -> Node:
+        self._depth += 1
+        if self._depth > NESTING_LIMIT:
+            raise self._on.error(f"nested more than {NESTING_LIMIT} deep")
+        node = self._signed() if self._on.comes("+", "-", "NOT") else self._primary()
+        self._depth -= 1
+        return node
+
+    def _signed(self) -> Node:
+        sign = self._on.take().text
+        at = self._on.next()
+        operand = self._unary()
+        if sign == "NOT":
+            return Not(self._truth(operand, at))
+        return Minus(operand) if sign == "-" else operand
+
+    def _primary(self) -> Node:
+        token = self._on.take()
+        if token.kind is Kind.NAME:
+            return Property(token.text)
+        if token.kind is Kind.STRING:
+            return Constant(token.text)
+        if token.kind is Kind.KEYWORD and token.text in _WORDS:
+            return Constant(_WORDS[token.text])
+        if token.kind is Kind.SIGN and token.text == "(":
+            node = self._condition()
+            self._on.expect(")")
+            return node
+        if token.kind in (Kind.SIGN, Kind.KEYWORD, Kind.END):
+            raise self._unwanted(token)
+        return Constant(self._number(token))
+
+    def _unwanted(self, token: Token) -> SelectorError:
+        if token.text in ("XPATH", "XQUERY"):
+            return self._on.error(f"{token.text} looks into XML bodies and is not offered here", token)
+        return self._on.error(f"a value or a name is expected, found {token.shown()}", token)
+
+    def _number(self, token: Token) -> Number:
+        if token.kind is Kind.FLOAT:
+            return Number(Java.DOUBLE, float(token.text))
+        if token.kind is Kind.DECIMAL:
+            return _decimal(int(token.text.rstrip("lL")))
+        value = int(token.text, 16 if token.kind is Kind.HEX else 8)
+        if value != wrapped(value, 64):
+            raise self._on.error(f"'{token.text}' is too large for a long", token)
+        return _decimal(value)
+
+
+_WORDS: Final = {"TRUE": True, "FALSE": False, "NULL": None}
+
+
+def _decimal(value: int) -> Number:
+    """An int or a long where it fits, else exact; an int, too, where its low 64 bits alone fit one."""
+    low = wrapped(value, 64)
+    if low == wrapped(low, 32):
+        return Number(Java.INT, low)
+    return Number(Java.LONG, value) if low == value else Number(Java.BIG, value)

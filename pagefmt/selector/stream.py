@@ -1,0 +1,47 @@
+"""A selector's tokens as the parser walks over them, and its complaints with their place."""
+
+from __future__ import annotations
+
+from pagefmt.selector.lexer import Kind, SelectorError, Token
+
+
+class TokenStream:
+    __slots__ = ("_at", "_text", "_tokens")
+
+    def __init__(self, text: str, found: list[Token]) -> None:
+        self._text = text
+        self._tokens = found
+        self._at = 0
+
+    def next(self, ahead: int = 0) -> Token:
+        """The coming token, or one behind it; at the end always the one of kind END."""
+        return self._tokens[min(self._at + ahead, len(self._tokens) - 1)]
+
+    def take(self) -> Token:
+        token = self.next()
+        self._at += 1
+        return token
+
+    def comes(self, *texts: str, ahead: int = 0) -> bool:
+        """Whether the coming token is one of these signs or keywords."""
+        token = self.next(ahead)
+        return token.kind in (Kind.SIGN, Kind.KEYWORD) and token.text in texts
+
+    def taken(self, text: str) -> bool:
+        """Take the sign or keyword if it comes."""
+        found = self.comes(text)
+        if found:
+            self._at += 1
+        return found
+
+    def expect(self, text: str) -> None:
+        if not self.taken(text):
+            raise self.error(f"'{text}' is expected, found {self.next().shown()}")
+
+    def string(self) -> Token:
+        if self.next().kind is not Kind.STRING:
+            raise self.error(f"a quoted string is expected, found {self.next().shown()}")
+        return self.take()
+
+    def error(self, detail: str, at: Token | None = None) -> SelectorError:
+        return SelectorError(self._text, (at or self.next()).column, detail)

@@ -1,0 +1,205 @@
+"""Values as the broker's selector sees them: Java's classes, their order, their conversions, their arithmetic.
+
+A value is ``None`` (unknown), ``bool``, ``str``, a ``Number`` with its Java class, or an ``Opaque`` of a class that
+selectors can do nothing with. Whole numbers wrap as in Java; ``float`` values are kept rounded to single precision.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import struct
+from collections.abc import Callable
+from enum import IntEnum, auto
+from typing import Any, Final, NamedTuple
+
+
+class Kind(IntEnum):
+    """The Java class of a number. OTHER: a class that takes part in arithmetic but in no comparison."""
+
+    BYTE = auto()
+    SHORT = auto()
+    INT = auto()
+    LONG = auto()
+    FLOAT = auto()
+    DOUBLE = auto()
+    BIG = auto()
+    OTHER = auto()
+
+
+class Number(NamedTuple):
+    kind: Kind
+    value: int | float
+
+
+class Opaque(NamedTuple):
+    """A value of another class. ``comparable`` tells whether Java could order it among its own kind."""
+
+    java_class: str
+    comparable: bool
+    value: object
+
+
+BITS: Final = {Kind.BYTE: 8, Kind.SHORT: 16, Kind.INT: 32, Kind.LONG: 64}
+Value = bool | str | Number | Opaque | None
+
+
+class EvaluationFailed(Exception):
+    """The broker's evaluation would throw here; its filter then takes the message as not matching."""
+
+
+def number(kind: Kind, value: int | float) -> Number:
+    """A number of that class; whole numbers wrap, ``float`` is rounded to single precision."""
+    if kind in BITS:
+        return Number(kind, wrapped(int(value), BITS[kind]))
+    if kind is Kind.FLOAT:
+        return Number(kind, single(value))
+    return Number(kind, float(value) if kind is Kind.DOUBLE else value)
+
+
+def wrapped(value: int, bits: int) -> int:
+    """Two's complement of so many bits."""
+    half = 1 << (bits - 1)
+    return (value + half) % (1 << bits) - half
+
+
+def single(value: int | float) -> float:
+    """Rounded once to IEEE single precision, as a Java cast does."""
+    if isinstance(value, int):
+        value = _odd_rounded(value)
+    try:
+        return float(struct.unpack(">f", struct.pack(">f", value))[0])
+    except OverflowError:
+        return math.copysign(math.inf, value)
+
+
+def _odd_rounded(value: int) -> float:
+    """A double that rounds to the same single as the whole number does (rounding to odd keeps ties apart)."""
+    excess = max(0, abs(value).bit_length() - 53)
+    kept = abs(value) >> excess
+    if kept << excess != abs(value):
+        kept |= 1
+    return math.copysign(float(kept << excess), value) if value else 0.0
+
+
+def equal(left: Value, right: Value) -> bool:
+    """``Object.equals``: the same class and the same value; NaN equals NaN, 0.0 does not equal -0.0."""
+    if isinstance(left, Number) and isinstance(right, Number):
+        if left.kind is not right.kind:
+            return False
+        return total_order(left.value) == total_order(right.value)
+    if isinstance(left, Opaque) and isinstance(right, Opaque):
+        if left.java_class == "byte[]":
+            return left.value is right.value
+        return left == right
+    return type(left) is type(right) and left == right
+
+
+def total_order(value: int | float) -> tuple[bool, int | float, bool]:
+    """A sort key as ``Double.compareTo`` has it: -0.0 before 0.0, NaN behind everything and equal to itself."""
+    if isinstance(value, int):
+        return (False, value, True)
+    if value != value:
+        return (True, 0, True)
+    return (False, value, math.copysign(1.0, value) > 0)
+
+
+def _order(left: Value, right: Value) -> int:
+    """``compareTo`` of two values of one class: negative, zero or positive."""
+    a, b = _key(left), _key(right)
+    return int(a > b) - int(a < b)
+
+
+def _key(value: Value) -> Any:
+    if isinstance(value, Number):
+        return total_order(value.value)
+    if isinstance(value, Opaque):
+        return value.value
+    return value.encode("utf-16-be", "surrogatepass") if isinstance(value, str) else value
+
+
+# Left class to the right classes it compares with. The wider of the two is used; the narrow whole numbers are widened
+# on the left side only: ``short = 5`` compares, ``5 = short`` does not.
+_COMPARES: Final[dict[Kind, frozenset[Kind]]] = {
+    Kind.BYTE: frozenset((Kind.SHORT, Kind.INT, Kind.LONG, Kind.FLOAT, Kind.DOUBLE)),
+    Kind.SHORT: frozenset((Kind.INT, Kind.LONG, Kind.FLOAT, Kind.DOUBLE)),
+    Kind.INT: frozenset((Kind.LONG, Kind.FLOAT, Kind.DOUBLE)),
+    Kind.LONG: frozenset((Kind.INT, Kind.FLOAT, Kind.DOUBLE)),
+    Kind.FLOAT: frozenset((Kind.INT, Kind.LONG, Kind.DOUBLE)),
+    Kind.DOUBLE: frozenset((Kind.INT, Kind.LONG, Kind.FLOAT)),
+    Kind.BIG: frozenset(),
+    Kind.OTHER: frozenset(),
+}
+
+
+def compared(left: Value, right: Value, holds: Callable[[int], bool], *, convert: bool) -> bool:
+    """The broker's comparison of two known values. ``convert``: strings are read as the other side's class."""
+    pair = _alike(left, right, convert)
+    return pair is not None and holds(_order(*pair))
+
+
+def _alike(left: Value, right: Value, convert: bool) -> tuple[Value, Value] | None:
+    """Both values as one class, or None where the broker says they do not compare."""
+    if _class(left) == _class(right):
+        return None if isinstance(left, Opaque) and not left.comparable else (left, right)
+    if isinstance(left, Number) and isinstance(right, Number):
+        if right.kind not in _COMPARES[left.kind]:
+            return None
+        kind = max(left.kind, right.kind)
+        return number(kind, left.value), number(kind, right.value)
+    if convert and isinstance(right, str):
+        read = _read_as(left, right)
+        return None if read is None else (left, read)
+    if convert and isinstance(left, str):
+        read = _read_as(right, left)
+        return None if read is None else (read, right)
+    return None
+
+
+def _class(value: Value) -> object:
+    if isinstance(value, Number):
+        return value.kind
+    return value.java_class if isinstance(value, Opaque) else type(value)
+
+
+_WHOLE: Final = re.compile(r"[+-]?\d+")
+_DECIMAL: Final = re.compile(r"[+-]?(?:NaN|Infinity|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?[fFdD]?)")
+_HEX_FLOAT: Final = re.compile(r"([+-]?0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)[pP][+-]?[0-9]+)[fFdD]?")
+
+
+def _read_as(model: Value, text: str) -> Value:
+    """The text as ``valueOf`` of the model's class reads it; None where that would throw."""
+    if isinstance(model, bool):
+        return text.lower() == "true"
+    if not isinstance(model, Number):
+        return None
+    if model.kind in BITS:
+        whole = parse_whole(text, BITS[model.kind])
+        return None if whole is None else Number(model.kind, whole)
+    if model.kind in (Kind.FLOAT, Kind.DOUBLE):
+        real = parse_real(text)
+        return None if real is None else number(model.kind, real)
+    return None
+
+
+def parse_whole(text: str, bits: int) -> int | None:
+    """A whole number of so many bits as Java's ``parseInt`` and its kin read it."""
+    if not _WHOLE.fullmatch(text) or len(text) > 64:
+        return None
+    value = int(text)
+    return value if value == wrapped(value, bits) else None
+
+
+def parse_real(text: str) -> float | None:
+    """A double as ``Double.valueOf`` reads it."""
+    text = text.strip("".join(map(chr, range(33))))
+    if hexadecimal := _HEX_FLOAT.fullmatch(text):
+        try:
+            return float.fromhex(hexadecimal.group(1))
+        except OverflowError:
+            return math.copysign(math.inf, -1 if text.startswith("-") else 1)
+    return float(text.rstrip("fFdD")) if _DECIMAL.fullmatch(text) and not text.endswith("Infinity") else _infinite(text)
+
+
+def _infinite(text: str) -> float | None:
+    return {"Infinity": math.inf, "+Infinity": math.inf, "-Infinity": -math.inf}.get(text)
