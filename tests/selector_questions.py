@@ -21,7 +21,9 @@ class Question:
 
     def line(self) -> str:
         """For the judge that runs beside a broker: see SelectorJudge.java."""
-        return " ".join((_hex(self.selector), *(f"{_hex(n)}:{kind}:{_wire(kind, v)}" for n, (kind, v) in self.properties)))
+        return " ".join(
+            (_hex(self.selector), *(f"{_hex(n)}:{kind}:{_wire(kind, v)}" for n, (kind, v) in self.properties))
+        )
 
 
 def _hex(text: str) -> str:
@@ -35,7 +37,27 @@ def _wire(kind: str, value: object) -> str:
 
 
 NAMES = ("a", "b", "color", "n", "_x", "$y", "flag", "absent", "AMQPriority", "AMQTimestamp", "AMQDurable")
-TEXTS = ("", "red", "RED", "blue", "it's", "100%", "a_b", "ab", "aXb", "é€", "😀", "true", "5", "-7", "2.5", "1e3", " 5 ", "A\\B", "x%y_z")
+TEXTS = (
+    "",
+    "red",
+    "RED",
+    "blue",
+    "it's",
+    "100%",
+    "a_b",
+    "ab",
+    "aXb",
+    "é€",
+    "😀",
+    "true",
+    "5",
+    "-7",
+    "2.5",
+    "1e3",
+    " 5 ",
+    "A\\B",
+    "x%y_z",
+)
 WHOLE = (0, 1, -1, 2, 5, 7, 10, 100, 127, -128)
 EDGES = {
     "byte": (127, -128), "short": (32767, -32768), "int": (2147483647, -2147483648),
@@ -47,10 +69,16 @@ DOUBLES = (
     "8000000000000000", "0000000000000000", "3fb999999999999a", "4170000010000000", "7fefffffffffffff",
 )  # fmt: skip
 LITERALS = (
-    "0", "1", "5", "7", "10", "5L", "5l", "017", "0x1F", "0XfF", "5.0", "5.", ".5", "5E0", "0.1", "1e3", "2.5", "2147483647",
-    "2147483648", "9223372036854775807", "9223372036854775808", "18446744073709551621", "16777217", "0x7fffffffffffffff",
+    "0", "1", "5", "7", "10", "5L", "5l", "017", "0x1F", "0XfF", "5.0", "5.", ".5", "5E0", "0.1", "1e3", "2.5",
+    "2147483647", "2147483648", "9223372036854775807", "9223372036854775808", "18446744073709551621", "16777217",
+    "0x7fffffffffffffff",
 )  # fmt: skip
-PREFIXES = ("convert_string_expressions:", "hyphenated_props:", "no_convert_string_expressions:", "no_hyphenated_props:")
+PREFIXES = (
+    "convert_string_expressions:",
+    "hyphenated_props:",
+    "no_convert_string_expressions:",
+    "no_hyphenated_props:",
+)
 
 
 class Maker:
@@ -73,7 +101,29 @@ class Maker:
     def garbled(self, text: str) -> str:
         at = self.pick.randrange(len(text) + 1)
         scrap = self.pick.choice(
-            ("'", '"', "(", ")", "=", "!", "--", "/*", "*/", "#", "é", "5F", "NOT ", " AND ", " IN ", "\\", "0x", ",", "-- c\n", "/* c */", "")
+            (
+                "'",
+                '"',
+                "(",
+                ")",
+                "=",
+                "!",
+                "--",
+                "/*",
+                "*/",
+                "#",
+                "é",
+                "5F",
+                "NOT ",
+                " AND ",
+                " IN ",
+                "\\",
+                "0x",
+                ",",
+                "-- c\n",
+                "/* c */",
+                "",
+            )
         )
         return text[:at] + scrap + text[at + self.pick.randint(0, 1) :]
 
@@ -83,7 +133,21 @@ class Maker:
 
     def typed(self) -> Typed:
         kind = self.pick.choice(
-            ("boolean", "byte", "short", "int", "int", "long", "float", "double", "string", "string", "string", "char", "bytes")
+            (
+                "boolean",
+                "byte",
+                "short",
+                "int",
+                "int",
+                "long",
+                "float",
+                "double",
+                "string",
+                "string",
+                "string",
+                "char",
+                "bytes",
+            )
         )
         match kind:
             case "boolean":
@@ -103,7 +167,9 @@ class Maker:
 
     def condition(self, depth: int) -> str:
         if depth <= 0:
-            return self.one(self.test, self.test, self.test, self.name, lambda: self.pick.choice(("TRUE", "false", "Null")))
+            return self.one(
+                self.test, self.test, self.test, self.name, lambda: self.pick.choice(("TRUE", "false", "Null"))
+            )
         return self.one(
             lambda: f"{self.condition(depth - 1)} AND {self.condition(depth - 1)}",
             lambda: f"{self.condition(depth - 1)} or {self.condition(depth - 1)}",
@@ -115,7 +181,9 @@ class Maker:
         )
 
     def test(self) -> str:
-        return self.one(self.comparison, self.comparison, self.comparison, self.like, self.inside, self.between, self.null)
+        return self.one(
+            self.comparison, self.comparison, self.comparison, self.like, self.inside, self.between, self.null
+        )
 
     def comparison(self) -> str:
         sign = self.pick.choice(("=", "<>", "<", "<=", ">", ">=", "="))
@@ -125,8 +193,25 @@ class Maker:
         return f"{self.value(1)}{self.pick.choice((' ', ''))}{sign} {right}"
 
     def like(self) -> str:
-        pattern = "".join(self.pick.choice(("%", "_", "r", "e", "d", "a", "b", "%", "x", "\\", "é", "😀", ".", "*", "5", "X", "''", "€")) for _ in range(self.pick.randint(0, 5)))
-        escape = self.pick.choice(("", "", " ESCAPE '\\'", " escape 'x'", " ESCAPE '%'", " ESCAPE 'é'", " ESCAPE '€'", " ESCAPE ''", " ESCAPE '😀'"))
+        pattern = "".join(
+            self.pick.choice(
+                ("%", "_", "r", "e", "d", "a", "b", "%", "x", "\\", "é", "😀", ".", "*", "5", "X", "''", "€")
+            )
+            for _ in range(self.pick.randint(0, 5))
+        )
+        escape = self.pick.choice(
+            (
+                "",
+                "",
+                " ESCAPE '\\'",
+                " escape 'x'",
+                " ESCAPE '%'",
+                " ESCAPE 'é'",
+                " ESCAPE '€'",
+                " ESCAPE ''",
+                " ESCAPE '😀'",
+            )
+        )
         return f"{self.value(0)} {self.negation()}LIKE '{pattern}'{escape}"
 
     def inside(self) -> str:
