@@ -1,0 +1,251 @@
+"""Bodies of the message journal's records, decoded and encoded (spec/journal.md 5).
+
+===================================  ==========================================================
+29 ADD_LARGE_MESSAGE_PENDING         i64 message id
+32 ADD_REF, 33 ACKNOWLEDGE_REF       i64 queue id
+34 UPDATE_DELIVERY_COUNT             i64 queue id, i32 count
+35 PAGE_TRANSACTION                  i64 transaction id, i32 references to durable queues
+36 SET_SCHEDULED_DELIVERY_TIME       i64 queue id, i64 time (ms)
+37 DUPLICATE_ID                      sstr address, i32 length, bytes
+38 HEURISTIC_COMPLETION              XID, bool8 committed
+39 ACKNOWLEDGE_CURSOR                i64 queue id, i64 page, i32 message number (-1: a bookmark)
+40 PAGE_CURSOR_COUNTER_VALUE         i64 queue id, i64 count, i64 size (absent before 2.5.0)
+41 PAGE_CURSOR_COUNTER_INC           i64 queue id, i32 delta, i64 size delta (absent before 2.5.0)
+42 PAGE_CURSOR_COMPLETE              i64 queue id, i64 page, i32 messages in the page
+43 PAGE_CURSOR_PENDING_COUNTER       i64 queue id, i64 page
+XID                                  i32 format id, i32 + branch, i32 + global transaction id
+===================================  ==========================================================
+
+Messages (30, 31, 45) are ``spec/messages.md``; what has no decoder here is named and kept as it is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from struct import Struct, error
+from typing import ClassVar, Final, Self, TypeAlias, TypeVar
+
+from pagefmt.errors import PageFmtError
+from pagefmt.journal.record_types import RecordType, type_name
+from pagefmt.wire import Builder, Cursor, Undecodable
+
+
+class BadBody(PageFmtError):
+    """The body of a journal record does not mean what its type says."""
+
+
+@dataclass(frozen=True, slots=True)
+class LargePending:
+    LAYOUT: ClassVar[Struct] = Struct(">q")
+    message: int
+
+
+@dataclass(frozen=True, slots=True)
+class QueueRef:
+    """ADD_REF and ACKNOWLEDGE_REF: the message is the id of the record."""
+
+    LAYOUT: ClassVar[Struct] = Struct(">q")
+    queue: int
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryCount:
+    LAYOUT: ClassVar[Struct] = Struct(">qi")
+    queue: int
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class PageTransaction:
+    """``references``: to durable queues, of all that the transaction paged; of an update: those acknowledged."""
+
+    LAYOUT: ClassVar[Struct] = Struct(">qi")
+    tx: int
+    references: int
+
+
+@dataclass(frozen=True, slots=True)
+class Scheduled:
+    LAYOUT: ClassVar[Struct] = Struct(">qq")
+    queue: int
+    time: int
+
+
+@dataclass(frozen=True, slots=True)
+class CursorAck:
+    """``number`` -1 is a bookmark: it acknowledges nothing."""
+
+    LAYOUT: ClassVar[Struct] = Struct(">qqi")
+    queue: int
+    page: int
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class PageComplete:
+    LAYOUT: ClassVar[Struct] = Struct(">qqi")
+    queue: int
+    page: int
+    messages: int
+
+
+@dataclass(frozen=True, slots=True)
+class PendingCounter:
+    LAYOUT: ClassVar[Struct] = Struct(">qq")
+    queue: int
+    page: int
+
+
+@dataclass(frozen=True, slots=True)
+class CounterValue:
+    """``size``: bytes, ``None`` in records of before 2.5.0."""
+
+    LAYOUT: ClassVar[Struct] = Struct(">qqq")
+    SHORT: ClassVar[Struct] = Struct(">qq")
+    queue: int
+    count: int
+    size: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class CounterIncrement:
+    """``size``: bytes, ``None`` in records of before 2.5.0."""
+
+    LAYOUT: ClassVar[Struct] = Struct(">qiq")
+    SHORT: ClassVar[Struct] = Struct(">qi")
+    queue: int
+    count: int
+    size: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class DuplicateId:
+    address: str
+    id: bytes
+
+    @classmethod
+    def read(cls, cursor: Cursor) -> Self:
+        return cls(cursor.sstr("address"), cursor.take(cursor.i32("id length"), "duplicate id"))
+
+    def write(self, out: Builder) -> None:
+        out.sstr(self.address)
+        out.i32(len(self.id))
+        out.raw(self.id)
+
+
+@dataclass(frozen=True, slots=True)
+class Xid:
+    format: int
+    branch: bytes
+    global_id: bytes
+
+    @classmethod
+    def read(cls, cursor: Cursor) -> Self:
+        format_id = cursor.i32("format id")
+        branch = cursor.take(cursor.i32("branch length"), "branch qualifier")
+        return cls(format_id, branch, cursor.take(cursor.i32("global id length"), "global transaction id"))
+
+    def write(self, out: Builder) -> None:
+        out.i32(self.format)
+        for part in (self.branch, self.global_id):
+            out.i32(len(part))
+            out.raw(part)
+
+    def __str__(self) -> str:
+        """``format:global hex:branch hex``"""
+        return f"{self.format}:{self.global_id.hex()}:{self.branch.hex()}"
+
+
+@dataclass(frozen=True, slots=True)
+class HeuristicCompletion:
+    xid: Xid
+    committed: int
+
+    @classmethod
+    def read(cls, cursor: Cursor) -> Self:
+        return cls(Xid.read(cursor), cursor.u8("committed"))
+
+    def write(self, out: Builder) -> None:
+        self.xid.write(out)
+        out.u8(self.committed)
+
+
+Fixed: TypeAlias = (
+    LargePending | QueueRef | DeliveryCount | PageTransaction | Scheduled | CursorAck | PageComplete | PendingCounter
+)
+Counter: TypeAlias = CounterValue | CounterIncrement
+Body: TypeAlias = Fixed | Counter | DuplicateId | HeuristicCompletion
+_T = TypeVar("_T", DuplicateId, HeuristicCompletion, Xid)
+
+FIXED: Final[dict[int, type[Fixed]]] = {
+    RecordType.ADD_LARGE_MESSAGE_PENDING: LargePending,
+    RecordType.ADD_REF: QueueRef,
+    RecordType.ACKNOWLEDGE_REF: QueueRef,
+    RecordType.UPDATE_DELIVERY_COUNT: DeliveryCount,
+    RecordType.PAGE_TRANSACTION: PageTransaction,
+    RecordType.SET_SCHEDULED_DELIVERY_TIME: Scheduled,
+    RecordType.ACKNOWLEDGE_CURSOR: CursorAck,
+    RecordType.PAGE_CURSOR_COMPLETE: PageComplete,
+    RecordType.PAGE_CURSOR_PENDING_COUNTER: PendingCounter,
+}
+COUNTERS: Final[dict[int, type[Counter]]] = {
+    RecordType.PAGE_CURSOR_COUNTER_VALUE: CounterValue,
+    RecordType.PAGE_CURSOR_COUNTER_INC: CounterIncrement,
+}
+
+
+def decode_body(user_type: int, body: bytes) -> Body | None:
+    """The meaning of a body, ``None`` for types that have no decoder here. Every byte has to be accounted for."""
+    if fixed := FIXED.get(user_type):
+        return fixed(*_unpack(fixed.LAYOUT, user_type, body))
+    if counter := COUNTERS.get(user_type):
+        if len(body) == counter.SHORT.size:
+            queue, count = counter.SHORT.unpack(body)
+            return counter(queue, count, None)
+        return counter(*_unpack(counter.LAYOUT, user_type, body))
+    match user_type:
+        case RecordType.DUPLICATE_ID:
+            return _read(DuplicateId, "duplicate id", body)
+        case RecordType.HEURISTIC_COMPLETION:
+            return _read(HeuristicCompletion, "heuristic completion", body)
+    return None
+
+
+def decode_xid(body: bytes) -> Xid:
+    """The XID of a PREPARE record."""
+    return _read(Xid, "XID", body)
+
+
+def _unpack(layout: Struct, user_type: int, body: bytes) -> tuple[int, ...]:
+    if len(body) != layout.size:
+        raise BadBody(f"{type_name(user_type)} record: {len(body)} bytes where {layout.size} were expected")
+    return layout.unpack(body)
+
+
+def _read(cls: type[_T], name: str, body: bytes) -> _T:
+    cursor = Cursor(body)
+    try:
+        value = cls.read(cursor)
+    except Undecodable as err:
+        raise BadBody(f"{name}: {err}") from err
+    if cursor.left():
+        raise BadBody(f"{name}: {cursor.left()} bytes too many at offset {cursor.pos}")
+    return value
+
+
+def encode_body(value: Body | Xid) -> bytes:
+    """The bytes of a body."""
+    try:
+        match value:
+            case DuplicateId() | HeuristicCompletion() | Xid():
+                out = Builder()
+                value.write(out)
+                return bytes(out.out)
+            case CounterValue() | CounterIncrement():
+                if value.size is None:
+                    return value.SHORT.pack(value.queue, value.count)
+                return value.LAYOUT.pack(value.queue, value.count, value.size)
+            case _:
+                return value.LAYOUT.pack(*(getattr(value, name) for name in value.__slots__))
+    except error as err:
+        raise BadBody(f"{type(value).__name__}: a field is out of range: {err}") from err

@@ -1,0 +1,123 @@
+"""What a compaction leaves behind when it is cut off (spec/journal.md 4). Nothing here changes a file.
+
+A broker that starts carries out ``journal-rename-control.ctr`` and deletes it, then deletes what ends in ``.cmp`` or
+``.tmp``. The control file has a header with file id 0 and one ADD record (id 1, user type 0); its body:
+
+====================  =================================================================
+``i32`` n, n × UTF    files to delete
+``i32`` n, n × UTF    files ending in ``.cmp`` that lose this ending
+``i32`` n, n × 2 UTF  renames (from, to), only where *from* exists
+====================  =================================================================
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from pagefmt.journal.files import FileNote, Header, NotAJournal, Oddity, decode_header, encode_header, read_regular
+from pagefmt.journal.records import VERSIONS, Kind, Record, encode, record_of
+from pagefmt.journal.scan import scan
+from pagefmt.wire import Builder, Cursor, Undecodable
+
+CONTROL_FILE: Final = "journal-rename-control.ctr"
+UNFINISHED: Final = ".cmp"
+_LIMIT: Final = 1 << 24
+
+
+@dataclass(frozen=True, slots=True)
+class RenameControl:
+    """What a compaction still has to do: names of files in its own folder."""
+
+    delete: tuple[str, ...]
+    finish: tuple[str, ...]
+    rename: tuple[tuple[str, str], ...]
+
+
+def decode_control(buf: bytes) -> RenameControl | None:
+    """The contents of a control file, ``None`` when it has no valid record (the broker then ignores it)."""
+    if len(buf) < 16 or decode_header(buf).version not in VERSIONS:
+        return None
+    for frame in scan(buf, Header(decode_header(buf).version, 0, 0)):
+        if frame.kind == Kind.ADD:
+            return _decode_body(record_of(frame, buf).body)
+    return None
+
+
+def _decode_body(body: bytes) -> RenameControl | None:
+    cursor = Cursor(body)
+    try:
+        delete = tuple(_utf(cursor) for _ in range(cursor.i32("count")))
+        finish = tuple(_utf(cursor) for _ in range(cursor.i32("count")))
+        rename = tuple((_utf(cursor), _utf(cursor)) for _ in range(cursor.i32("count")))
+    except (Undecodable, UnicodeDecodeError):
+        return None
+    return RenameControl(delete, finish, rename)
+
+
+def _utf(cursor: Cursor) -> str:
+    return cursor.take(cursor.u16("length"), "name").decode("utf-8", "surrogatepass")
+
+
+def encode_control(control: RenameControl) -> bytes:
+    """A control file as a broker writes it, without fill."""
+    body = Builder()
+    for names in (control.delete, control.finish):
+        body.i32(len(names))
+        for name in names:
+            _put_utf(body, name)
+    body.i32(len(control.rename))
+    for pair in control.rename:
+        for name in pair:
+            _put_utf(body, name)
+    return encode_header(Header(2, 0, 0)) + encode(Record(Kind.ADD, id=1, body=bytes(body.out)), 0)
+
+
+def _put_utf(body: Builder, name: str) -> None:
+    encoded = name.encode("utf-8", "surrogatepass")
+    body.u16(len(encoded))
+    body.raw(encoded)
+
+
+def settle(entries: dict[str, Path]) -> tuple[dict[str, Path], list[FileNote]]:
+    """The folder as it looks to the broker once a pending compaction was finished: name → where its bytes lie now."""
+    names = dict(entries)
+    notes: list[FileNote] = []
+    control_file = names.pop(CONTROL_FILE, None)
+    if control_file is not None:
+        control = _read_control(control_file)
+        notes.append(FileNote(Oddity.CONTROL, CONTROL_FILE, _tell(control)))
+        if control is not None:
+            _carry_out(control, names)
+    for name in sorted(names):
+        if name.endswith((UNFINISHED, ".tmp", ".bkp")):
+            fate = "a broker with journal retention copies it away" if name.endswith(".bkp") else "a broker deletes it"
+            notes.append(FileNote(Oddity.LEFT_OVER, name, f"not part of the journal; {fate} at start"))
+            del names[name]
+    return names, notes
+
+
+def _read_control(path: Path) -> RenameControl | None:
+    try:
+        return decode_control(read_regular(path, _LIMIT))
+    except (NotAJournal, OSError):
+        return None
+
+
+def _tell(control: RenameControl | None) -> str:
+    if control is None:
+        return "holds no valid record; a broker deletes it"
+    return (
+        f"a compaction was finishing: the next start deletes {len(control.delete)} files and renames "
+        f"{len(control.finish) + len(control.rename)}; read here as if that were done"
+    )
+
+
+def _carry_out(control: RenameControl, names: dict[str, Path]) -> None:
+    for name in control.delete:
+        names.pop(name, None)
+    renames = [(name, name[: name.rindex(UNFINISHED)]) for name in control.finish if UNFINISHED in name]
+    for old, new in (*renames, *control.rename):
+        if old in names:
+            names[new] = names.pop(old)

@@ -1,0 +1,105 @@
+"""Journal files: names and header (spec/journal.md 1).
+
+Header, 16 bytes: ``i32`` format version (2; 1 is accepted), ``i32`` user version (0), ``i64`` file id. The file id, not
+the number in the name, orders the files. The broker goes by the ending of a name alone.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from struct import Struct
+from typing import Final
+
+from pagefmt.errors import PageFmtError
+
+HEADER: Final = Struct(">iiq")
+
+
+class Journal(Enum):
+    """Which journal; ``value`` holds the endings of its files."""
+
+    MESSAGES = (".amq", ".hq")
+    BINDINGS = (".bindings",)
+    JMS = (".jms",)
+
+
+class NotAJournal(PageFmtError):
+    """A folder or file that cannot be read as a journal."""
+
+
+class Oddity(Enum):
+    """What can be noticed about a file of a journal folder; ``value`` is a word for reports."""
+
+    SHORT = "short file"
+    VERSION = "unknown version"
+    FOREIGN = "foreign name"
+    SAME_ID = "file id used twice"
+    CONTROL = "pending compaction"
+    LEFT_OVER = "left-over file"
+    NOT_REGULAR = "not a regular file"
+    UNREADABLE = "unreadable"
+
+
+@dataclass(frozen=True, slots=True)
+class FileNote:
+    """A file that is not as it should be; ``detail`` says what a broker does about it."""
+
+    kind: Oddity
+    file: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    version: int
+    user_version: int
+    file_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class JournalFile:
+    """One file that takes part. ``name`` is what the broker will know it by, ``path`` where it lies now."""
+
+    path: Path
+    name: str
+    size: int
+    header: Header
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The files of one journal in the order in which they are loaded, and what was noticed."""
+
+    files: tuple[JournalFile, ...]
+    notes: tuple[FileNote, ...]
+
+
+def encode_header(header: Header) -> bytes:
+    return HEADER.pack(header.version, header.user_version, header.file_id)
+
+
+def decode_header(buf: bytes) -> Header:
+    if len(buf) < HEADER.size:
+        raise NotAJournal(f"a journal file starts with {HEADER.size} bytes, here are {len(buf)}")
+    return Header(*HEADER.unpack_from(buf))
+
+
+def read_regular(path: Path, limit: int = -1) -> bytes:
+    """The bytes of a regular file (at most ``limit``). Links, FIFOs and devices raise ``NotAJournal``."""
+    if not stat.S_ISREG(path.lstat().st_mode):
+        raise NotAJournal(f"{path}: not a regular file; it is not read")
+    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(handle, "rb") as file:
+        return file.read(limit)
+
+
+def folder_names(folder: Path) -> dict[str, Path]:
+    """The entries of a journal folder by name, in order of name."""
+    try:
+        return {path.name: path for path in sorted(folder.iterdir())}
+    except OSError as err:
+        raise NotAJournal(f"{folder}: {err.strerror}; name the folder that holds the journal files") from err

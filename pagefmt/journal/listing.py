@@ -1,0 +1,63 @@
+"""Which files of a folder make up a journal, and in which order they are loaded (spec/journal.md 1, 3.2)."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from pathlib import Path
+from typing import Final
+
+from pagefmt.journal.compaction_files import settle
+from pagefmt.journal.files import (
+    HEADER,
+    FileNote,
+    Journal,
+    JournalFile,
+    Listing,
+    NotAJournal,
+    Oddity,
+    decode_header,
+    folder_names,
+    read_regular,
+)
+from pagefmt.journal.records import VERSIONS
+
+BROKERS_NAME: Final = re.compile(r"(activemq|hornetq)-(data|bindings|jms)-\d+\.(amq|hq|bindings|jms)")
+
+
+def list_files(folder: Path, journal: Journal) -> Listing:
+    """The files that a starting broker would load, a pending compaction carried out in thought."""
+    names, notes = settle(folder_names(folder))
+    found: list[JournalFile] = []
+    for name, path in sorted(names.items()):
+        if name.endswith(journal.value):
+            file = _examine(name, path)
+            if isinstance(file, FileNote):
+                notes.append(file)
+                continue
+            found.append(file)
+            if not BROKERS_NAME.fullmatch(name):
+                notes.append(FileNote(Oddity.FOREIGN, name, "loaded because of its ending; no broker names a file so"))
+    found.sort(key=lambda file: (file.header.file_id, file.name))
+    for one, two in pairwise(found):
+        if one.header.file_id == two.header.file_id:
+            detail = f"file id {two.header.file_id} also stands in {one.name}; which is read first is left to chance"
+            notes.append(FileNote(Oddity.SAME_ID, two.name, detail))
+    return Listing(tuple(found), tuple(notes))
+
+
+def _examine(name: str, path: Path) -> JournalFile | FileNote:
+    try:
+        start = read_regular(path, HEADER.size)
+        size = path.lstat().st_size
+    except NotAJournal:
+        return FileNote(Oddity.NOT_REGULAR, name, "not read: a journal file has to be a regular file")
+    except OSError as err:
+        return FileNote(Oddity.UNREADABLE, name, f"{err.strerror}")
+    if len(start) < HEADER.size:
+        return FileNote(Oddity.SHORT, name, f"{len(start)} bytes; a starting broker deletes it")
+    header = decode_header(start)
+    if header.version not in VERSIONS or header.user_version != 0:
+        detail = f"format {header.version}, user version {header.user_version}: a broker refuses to start on it"
+        return FileNote(Oddity.VERSION, name, detail)
+    return JournalFile(path, name, size, header)

@@ -1,0 +1,170 @@
+"""What survives of a journal: transactions and deletes applied as at a broker's start (spec/journal.md 3.2)."""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pagefmt.journal.columns import Columns
+from pagefmt.journal.files import FileNote, Journal, JournalFile, Listing, read_regular
+from pagefmt.journal.listing import list_files
+from pagefmt.journal.records import Frame, Kind
+from pagefmt.journal.scan import TornRecords, scan
+
+
+@dataclass(frozen=True, slots=True)
+class JournalRow:
+    """One surviving record. ``body`` is left in its file until asked for: ``Loaded.columns.body(row)``."""
+
+    row: int
+    id: int
+    user_type: int
+    update: bool
+    compact: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A transaction in doubt: ``xid`` as stored, rows of its records and of its deletes in the order of arrival."""
+
+    tx: int
+    xid: bytes
+    rows: array[int]
+    deletes: array[int]
+
+
+@dataclass(frozen=True, slots=True)
+class DroppedTransaction:
+    """A transaction that a broker does not carry out: never ended, or fewer records than its end names."""
+
+    tx: int
+    records: int
+    reason: str
+
+
+@dataclass(slots=True)
+class _Open:
+    rows: array[int] = field(default_factory=lambda: array("q"))
+    deletes: array[int] = field(default_factory=lambda: array("q"))
+    per_file: Counter[int] = field(default_factory=Counter)
+    xid: bytes | None = None
+    invalid: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A journal after loading. ``rows`` are the survivors in load order; ``torn`` has an entry for each file."""
+
+    columns: Columns
+    rows: array[int]
+    prepared: tuple[Prepared, ...]
+    dropped: tuple[DroppedTransaction, ...]
+    torn: tuple[tuple[JournalFile, TornRecords], ...]
+    notes: tuple[FileNote, ...]
+
+    @property
+    def files(self) -> tuple[JournalFile, ...]:
+        return tuple(file for file, _ in self.torn)
+
+    def records(self) -> Iterator[JournalRow]:
+        return map(self.record, self.rows)
+
+    def record(self, row: int) -> JournalRow:
+        col = self.columns
+        return JournalRow(row, col.ids[row], col.types[row], bool(col.updates[row]), col.compacts[row], col.sizes[row])
+
+
+def load_journal(folder: Path, journal: Journal = Journal.MESSAGES) -> Loaded:
+    """Load one journal of a folder. Memory: one file at a time, and the columns."""
+    return load_files(list_files(folder, journal))
+
+
+def load_files(listing: Listing) -> Loaded:
+    """Load the files of a listing in its order."""
+    loading = _Loading(Columns(listing.files))
+    torn = []
+    for number, file in enumerate(listing.files):
+        found = TornRecords()
+        loading.file(number, file, found)
+        torn.append((file, found))
+    return loading.finish(tuple(torn), listing.notes)
+
+
+class _Loading:
+    """The state of a load between two records."""
+
+    def __init__(self, columns: Columns) -> None:
+        self.columns = columns
+        self.rows = array("q")
+        self.deleted = array("q")
+        self.open: dict[int, _Open] = {}
+        self.dropped: list[DroppedTransaction] = []
+
+    def file(self, number: int, file: JournalFile, torn: TornRecords) -> None:
+        buf = read_regular(file.path)
+        add, rows, deleted = self.columns.append, self.rows, self.deleted
+        for frame in scan(buf, file.header, torn):
+            kind = frame.kind
+            if kind in (Kind.ADD, Kind.UPDATE):
+                rows.append(add(frame, buf, number))
+            elif kind == Kind.DELETE:
+                deleted.append(frame.id)
+            elif kind != Kind.EVENT:
+                self.in_transaction(frame, buf, number)
+
+    def in_transaction(self, frame: Frame, buf: bytes, number: int) -> None:
+        match frame.kind:
+            case Kind.ADD_TX | Kind.UPDATE_TX | Kind.DELETE_TX:
+                tx = self.open.setdefault(frame.tx, _Open())
+                kept = tx.deletes if frame.kind == Kind.DELETE_TX else tx.rows
+                kept.append(self.columns.append(frame, buf, number))
+                tx.per_file[number] += 1
+            case Kind.PREPARE:
+                tx = self.open.setdefault(frame.tx, _Open())
+                tx.xid = buf[frame.body : frame.body + frame.size]
+                tx.invalid = tx.per_file[number] != frame.records
+            case Kind.COMMIT:
+                self.commit(frame, number)
+            case Kind.ROLLBACK:
+                self.open.pop(frame.tx, None)
+
+    def commit(self, frame: Frame, number: int) -> None:
+        tx = self.open.pop(frame.tx, None)
+        if tx is None:
+            return
+        found = tx.per_file[number]
+        if found != frame.records:
+            reason = f"its commit names {frame.records} records in that file, {found} are there"
+            self.dropped.append(DroppedTransaction(frame.tx, len(tx.rows) + len(tx.deletes), reason))
+            return
+        self.rows.extend(tx.rows)
+        ids = self.columns.ids
+        self.deleted.extend([ids[row] for row in tx.deletes])
+
+    def finish(self, torn: tuple[tuple[JournalFile, TornRecords], ...], notes: tuple[FileNote, ...]) -> Loaded:
+        prepared = []
+        for number, tx in self.open.items():
+            if tx.xid is not None and not tx.invalid:
+                prepared.append(Prepared(number, tx.xid, tx.rows, tx.deletes))
+                continue
+            reason = (
+                "neither committed nor rolled back" if tx.xid is None else "prepared, but not all records are there"
+            )
+            self.dropped.append(DroppedTransaction(number, len(tx.rows) + len(tx.deletes), reason))
+        rows = without(self.rows, self.columns.ids, self.deleted)
+        return Loaded(self.columns, rows, tuple(prepared), tuple(self.dropped), torn, notes)
+
+
+def without(rows: array[int], ids: array[int], deleted: array[int]) -> array[int]:
+    """The rows whose id was not deleted, in their order. Ids are never given twice, so the order of deletes is moot."""
+    if not rows or not deleted:
+        return rows
+    import numpy as np
+
+    row_numbers = np.frombuffer(rows, np.int64)
+    gone = np.isin(np.frombuffer(ids, np.int64)[row_numbers], np.frombuffer(deleted, np.int64))
+    return array("q", row_numbers[~gone].tobytes())

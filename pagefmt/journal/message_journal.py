@@ -1,0 +1,169 @@
+"""The facts of the message journal that matter to paging (spec/journal.md 5, 7.1)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pagefmt.journal.bodies import (
+    BadBody,
+    Body,
+    CursorAck,
+    PageComplete,
+    PageTransaction,
+    QueueRef,
+    Xid,
+    decode_body,
+    decode_xid,
+)
+from pagefmt.journal.files import Journal
+from pagefmt.journal.load import JournalRow, Loaded, Prepared, load_journal
+from pagefmt.journal.positions import PositionIndex, Positions
+from pagefmt.journal.record_types import MESSAGES, RecordType
+
+
+@dataclass(frozen=True, slots=True)
+class BadRecord:
+    """A surviving record whose body does not fit its type; a broker may refuse to start on it."""
+
+    record: int
+    user_type: int
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class InDoubt:
+    """One prepared transaction: ``sends`` are ids of page transactions, ``references`` pairs (message, queue)."""
+
+    tx: int
+    xid: Xid | None
+    sends: tuple[PageTransaction, ...]
+    acks: Positions
+    references: tuple[tuple[int, int], ...]
+    other: int
+
+
+@dataclass(slots=True)
+class MessageJournal:
+    """What a broker knows after loading its message journal.
+
+    ``page_transactions``: id → references to durable queues; ``page_acknowledged``: id → how many of them the
+    journal has as acknowledged; ``in_doubt_acks``, ``in_doubt_sends``: what prepared transactions hold back.
+    """
+
+    loaded: Loaded
+    acks: Positions = field(default_factory=Positions)
+    completes: Positions = field(default_factory=Positions)
+    page_transactions: dict[int, int] = field(default_factory=dict)
+    page_acknowledged: Counter[int] = field(default_factory=Counter)
+    prepared: tuple[InDoubt, ...] = ()
+    bad: list[BadRecord] = field(default_factory=list)
+    ack_index: PositionIndex = field(init=False)
+    complete_index: PositionIndex = field(init=False)
+    in_doubt_acks: PositionIndex = field(init=False)
+    in_doubt_sends: frozenset[int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._read_rows()
+        self.prepared = tuple(self._in_doubt(one) for one in self.loaded.prepared)
+        self.ack_index = PositionIndex(self.acks)
+        self.complete_index = PositionIndex(self.completes)
+        held = Positions()
+        for branch in self.prepared:
+            for ack in branch.acks:
+                held.add(*ack)
+        self.in_doubt_acks = PositionIndex(held)
+        self.in_doubt_sends = frozenset(send.tx for branch in self.prepared for send in branch.sends)
+
+    def _read_rows(self) -> None:
+        wanted = {RecordType.ACKNOWLEDGE_CURSOR, RecordType.PAGE_CURSOR_COMPLETE, RecordType.PAGE_TRANSACTION}
+        types = self.loaded.columns.types
+        for row in self.loaded.rows:
+            if types[row] in wanted:
+                self._read(row)
+
+    def _read(self, row: int) -> None:
+        columns = self.loaded.columns
+        record = columns.ids[row]
+        match self.body(row):
+            case CursorAck(queue, page, number):
+                self.acks.add(record, queue, page, number)
+            case PageComplete(queue, page, messages):
+                self.completes.add(record, queue, page, messages)
+            case PageTransaction(tx, references):
+                if columns.updates[row]:
+                    self.page_acknowledged[tx] += references
+                else:
+                    self.page_transactions[tx] = references
+
+    def body(self, row: int) -> Body | None:
+        """The decoded body of a row; ``None``, and a line in ``bad``, when it cannot be read."""
+        columns = self.loaded.columns
+        try:
+            return decode_body(columns.types[row], columns.body(row))
+        except BadBody as err:
+            bad = BadRecord(columns.ids[row], columns.types[row], str(err))
+            if bad not in self.bad:
+                self.bad.append(bad)
+            return None
+
+    def _in_doubt(self, prepared: Prepared) -> InDoubt:
+        acks = Positions()
+        sends: list[PageTransaction] = []
+        references: list[tuple[int, int]] = []
+        other = len(prepared.deletes)
+        columns = self.loaded.columns
+        for row in prepared.rows:
+            match columns.types[row], self.body(row):
+                case _, CursorAck(queue, page, number):
+                    acks.add(columns.ids[row], queue, page, number)
+                case _, PageTransaction() as send if not columns.updates[row]:
+                    sends.append(send)
+                case RecordType.ACKNOWLEDGE_REF, QueueRef(queue):
+                    references.append((columns.ids[row], queue))
+                case _:
+                    other += 1
+        return InDoubt(prepared.tx, _xid(prepared.xid), tuple(sends), acks, tuple(references), other)
+
+    def of_type(self, *user_types: int) -> Iterator[JournalRow]:
+        """Surviving records of these user types in load order."""
+        types = self.loaded.columns.types
+        return (self.loaded.record(row) for row in self.loaded.rows if types[row] in user_types)
+
+    def decoded(self, *user_types: int) -> Iterator[tuple[JournalRow, Body]]:
+        """The same with their bodies; records that cannot be read are left out (they are in ``bad``)."""
+        for row in self.of_type(*user_types):
+            body = self.body(row.row)
+            if body is not None:
+                yield row, body
+
+    def messages(self) -> Iterator[tuple[JournalRow, bytes]]:
+        """Messages that live in the journal (types 30, 31, 45) with their encoded form."""
+        return ((row, self.loaded.columns.body(row.row)) for row in self.of_type(*MESSAGES))
+
+    def references(self) -> Iterator[tuple[int, int, bool]]:
+        """(message, queue, acknowledged) of messages that live in the journal, in load order."""
+        done = {(row.id, body.queue) for row, body in self._refs(RecordType.ACKNOWLEDGE_REF)}
+        seen: set[tuple[int, int]] = set()
+        for row, body in self._refs(RecordType.ADD_REF):
+            key = (row.id, body.queue)
+            if key not in seen:
+                seen.add(key)
+                yield (*key, key in done)
+
+    def _refs(self, user_type: RecordType) -> Iterator[tuple[JournalRow, QueueRef]]:
+        return ((row, body) for row, body in self.decoded(user_type) if isinstance(body, QueueRef))
+
+
+def _xid(stored: bytes) -> Xid | None:
+    try:
+        return decode_xid(stored)
+    except BadBody:
+        return None
+
+
+def load_messages(folder: Path) -> MessageJournal:
+    """The message journal of a journal folder. Memory: one file, and compact arrays of its records."""
+    return MessageJournal(load_journal(folder, Journal.MESSAGES))

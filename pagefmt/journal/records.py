@@ -1,0 +1,172 @@
+"""Journal records: one frame layout per kind (spec/journal.md 2).
+
+Every record starts with its kind and the low 31 bits of its file's id and ends with its own total length, the check
+size. ``L`` is the length of the body, ``X`` that of the XID. Format version 1 has no compact count: one byte less.
+
+=====================  =========  ==============================================================================
+kind                   total      fields between file id and check size
+=====================  =========  ==============================================================================
+ADD, UPDATE, EVENT     23 + L     i8 compact, i64 id, i32 L, i8 user type, body
+ADD_TX, UPDATE_TX      31 + L     i8 compact, i64 transaction, i64 id, i32 L, i8 user type, body
+DELETE_TX              30 + L     i8 compact, i64 transaction, i64 id, i32 L, body
+DELETE                 18         i8 compact, i64 id
+PREPARE                26 + X     i8 compact, i64 transaction, i32 number of records, i32 X, XID
+COMMIT                 22         i8 compact, i64 transaction, i32 number of records
+ROLLBACK               18         i8 compact, i64 transaction
+=====================  =========  ==============================================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import IntEnum
+from operator import itemgetter
+from struct import Struct, error
+from typing import Any, Final, NamedTuple
+
+from pagefmt.errors import PageFmtError
+
+
+class Kind(IntEnum):
+    """The first byte of a journal record."""
+
+    EVENT = 10
+    ADD = 11
+    UPDATE = 12
+    ADD_TX = 13
+    UPDATE_TX = 14
+    DELETE_TX = 15
+    DELETE = 16
+    PREPARE = 17
+    COMMIT = 18
+    ROLLBACK = 19
+
+
+_PLAIN: Final = {"id": "q", "size": "i", "user_type": "b"}
+_FIELDS: Final[dict[Kind, dict[str, str]]] = {
+    Kind.EVENT: _PLAIN,
+    Kind.ADD: _PLAIN,
+    Kind.UPDATE: _PLAIN,
+    Kind.ADD_TX: {"tx": "q", **_PLAIN},
+    Kind.UPDATE_TX: {"tx": "q", **_PLAIN},
+    Kind.DELETE_TX: {"tx": "q", "id": "q", "size": "i"},
+    Kind.DELETE: {"id": "q"},
+    Kind.PREPARE: {"tx": "q", "records": "i", "size": "i"},
+    Kind.COMMIT: {"tx": "q", "records": "i"},
+    Kind.ROLLBACK: {"tx": "q"},
+}
+CHECK: Final = Struct(">i")
+FILE_ID_MASK: Final = 0x7FFFFFFF
+ABSENT: Final = (0,)
+
+
+class Frame(NamedTuple):
+    """One record as it lies in a file: where, and the fields of its head (0 where the kind has none).
+
+    ``at`` and ``body`` are offsets from the start of the file, ``total`` and ``size`` are bytes.
+    """
+
+    kind: int
+    at: int
+    total: int
+    body: int
+    compact: int
+    tx: int
+    id: int
+    records: int
+    size: int
+    user_type: int
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """One kind in one format version. ``pick`` brings ``(file id, compact, …)`` into the order of ``Frame``."""
+
+    fields: tuple[str, ...]
+    head: Struct
+    total: int
+    pick: Callable[[tuple[Any, ...]], tuple[int, ...]]
+
+
+def _shape(kind: Kind, version: int) -> Shape:
+    codes = {"kind": "B", "file_id": "i"} | ({} if version == 1 else {"compact": "b"}) | _FIELDS[kind]
+    fields = tuple(codes)
+    order = [fields.index(name) if name in codes else len(fields) for name in Frame._fields[4:]]
+    head = Struct(">" + "".join(codes.values()))
+    return Shape(fields, head, head.size + CHECK.size, itemgetter(*order))
+
+
+VERSIONS: Final = (1, 2)
+SHAPES: Final = {version: {int(kind): _shape(kind, version) for kind in Kind} for version in VERSIONS}
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One record apart from any file. ``body``: of a PREPARE the XID. Fields that the kind lacks stay 0 or empty."""
+
+    kind: Kind
+    id: int = 0
+    tx: int = 0
+    user_type: int = 0
+    body: bytes = b""
+    records: int = 0
+    compact: int = 0
+
+
+class BadRecord(PageFmtError):
+    """Bytes that are no journal record, or a record that no bytes can hold."""
+
+
+def frame_at(buf: bytes, at: int, version: int) -> Frame | str:
+    """The record at ``at``, or what is wrong with it. The file id is not looked at (spec/journal.md 3.1)."""
+    shape = SHAPES[version].get(buf[at])
+    if shape is None:
+        return f"{buf[at]} is no record type"
+    left = len(buf) - at
+    if shape.total > left:
+        return f"needs at least {shape.total} bytes, {left} are left"
+    head = shape.pick(shape.head.unpack_from(buf, at) + ABSENT)
+    size = head[4]
+    total = shape.total + size
+    if size < 0 or total > left:
+        return f"body of {size} bytes, {left} are left"
+    (check,) = CHECK.unpack_from(buf, at + total - 4)
+    if check != total:
+        return f"check size {check} where {total} was expected"
+    return Frame(buf[at], at, total, at + shape.head.size, *head)
+
+
+def decode(buf: bytes, at: int = 0, version: int = 2) -> Record:
+    """The record that starts at ``at``."""
+    frame = frame_at(buf, at, version) if 0 <= at < len(buf) else "is outside of the file"
+    if isinstance(frame, str):
+        raise BadRecord(f"journal record at offset {at}: {frame}")
+    return record_of(frame, buf)
+
+
+def record_of(frame: Frame, buf: bytes) -> Record:
+    """The record of a frame that was found in ``buf``."""
+    body = buf[frame.body : frame.body + frame.size]
+    return Record(Kind(frame.kind), frame.id, frame.tx, frame.user_type, body, frame.records, frame.compact)
+
+
+def encode(record: Record, file_id: int, version: int = 2) -> bytes:
+    """The bytes of a record in the file ``file_id``."""
+    shape = SHAPES[version][record.kind]
+    body = record.body if "size" in shape.fields else b""
+    values = {
+        "kind": int(record.kind),
+        "file_id": file_id & FILE_ID_MASK,
+        "compact": record.compact,
+        "tx": record.tx,
+        "id": record.id,
+        "records": record.records,
+        "size": len(body),
+        "user_type": record.user_type,
+    }
+    try:
+        head = shape.head.pack(*(values[name] for name in shape.fields))
+    except error as err:
+        raise BadRecord(f"journal record {record.id}: a field is out of range: {err}") from err
+    return head + body + CHECK.pack(shape.total + len(body))

@@ -1,0 +1,66 @@
+"""Finding the live records of one journal file (spec/journal.md 3.1).
+
+There is no checksum: the file id in the head and the check size at the end of a record are all there is. A torn record
+is passed over byte by byte, so records behind it are found again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+from pagefmt.journal.files import HEADER, Header
+from pagefmt.journal.records import ABSENT, CHECK, FILE_ID_MASK, SHAPES, Frame, Kind, frame_at
+
+TORN_LISTED: Final = 100
+_KINDS: Final = bytes([Kind.EVENT, ord("-"), Kind.ROLLBACK])
+
+
+@dataclass(frozen=True, slots=True)
+class Torn:
+    """A place that starts like a record of this very file and is none. Offset in bytes from the start of the file."""
+
+    offset: int
+    detail: str
+
+
+@dataclass(slots=True)
+class TornRecords:
+    """How many torn records one file has; the first ``TORN_LISTED`` of them one by one."""
+
+    count: int = 0
+    first: list[Torn] = field(default_factory=list)
+
+    def add(self, offset: int, detail: str) -> None:
+        self.count += 1
+        if len(self.first) < TORN_LISTED:
+            self.first.append(Torn(offset, detail))
+
+
+def scan(buf: bytes, header: Header, torn: TornRecords | None = None) -> Iterator[Frame]:
+    """The live records of a file in the order of their offsets. Time is linear in the size of the file.
+
+    ``buf`` is the whole file. What looks torn goes to ``torn``.
+    """
+    file_id = CHECK.pack(header.file_id & FILE_ID_MASK)
+    start_of_record = re.compile(b"[" + _KINDS + b"]" + re.escape(file_id), re.DOTALL).search
+    shapes = SHAPES[header.version]
+    check_at = CHECK.unpack_from
+    end = len(buf)
+    at = HEADER.size
+    while found := start_of_record(buf, at):
+        at = found.start()
+        kind = buf[at]
+        shape = shapes[kind]
+        if at + shape.total <= end:
+            head = shape.pick(shape.head.unpack_from(buf, at) + ABSENT)
+            total = shape.total + head[4]
+            if head[4] >= 0 and at + total <= end and check_at(buf, at + total - 4)[0] == total:
+                yield Frame(kind, at, total, at + shape.head.size, *head)
+                at += total
+                continue
+        if torn is not None:
+            torn.add(at, str(frame_at(buf, at, header.version)))
+        at += 1

@@ -1,0 +1,285 @@
+"""Journals made at random against a naive reading of spec/journal.md 3.2; damage; arbitrary bytes."""
+
+from __future__ import annotations
+
+import random
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import golden_cases
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pagefmt.bindings import Bindings
+from pagefmt.errors import PageFmtError
+from pagefmt.journal.bodies import FIXED, BadBody, decode_body, decode_xid, encode_body
+from pagefmt.journal.compaction_files import CONTROL_FILE, RenameControl, decode_control, encode_control
+from pagefmt.journal.files import Header, Journal, NotAJournal, Oddity, encode_header, read_regular
+from pagefmt.journal.listing import list_files
+from pagefmt.journal.load import Loaded, load_journal
+from pagefmt.journal.message_journal import MessageJournal
+from pagefmt.journal.positions import PositionIndex, Positions
+from pagefmt.journal.record_types import RecordType
+from pagefmt.journal.records import BadRecord, Kind, Record, decode, encode
+from pagefmt.journal.scan import TornRecords, scan
+
+IDS = st.integers(1, 12)
+TXS = st.integers(100, 103)
+BODIES = st.binary(max_size=40)
+TYPES = st.integers(20, 54)
+RECORDS = st.one_of(
+    st.builds(Record, st.sampled_from([Kind.ADD, Kind.UPDATE]), id=IDS, user_type=TYPES, body=BODIES),
+    st.builds(Record, st.just(Kind.DELETE), id=IDS),
+    st.builds(Record, st.sampled_from([Kind.ADD_TX, Kind.UPDATE_TX]), id=IDS, tx=TXS, user_type=TYPES, body=BODIES),
+    st.builds(Record, st.just(Kind.DELETE_TX), id=IDS, tx=TXS, body=BODIES),
+    st.builds(Record, st.just(Kind.PREPARE), tx=TXS, records=st.integers(0, 3), body=BODIES),
+    st.builds(Record, st.just(Kind.COMMIT), tx=TXS, records=st.integers(0, 3)),
+    st.builds(Record, st.just(Kind.ROLLBACK), tx=TXS),
+    st.builds(Record, st.just(Kind.EVENT), id=IDS, user_type=TYPES, body=BODIES),
+)
+JOURNALS = st.lists(st.lists(RECORDS, max_size=12), max_size=4)
+
+
+def write(folder: Path, files: list[list[Record]], version: int = 2, noise: bytes = b"") -> None:
+    """The names run against the file ids: the ids alone are to decide."""
+    for number, records in enumerate(files):
+        file_id = 40 + number
+        buf = encode_header(Header(version, 0, file_id))
+        for record in records:
+            buf += noise + encode(record, file_id, version)
+        old_content = b"".join(encode(record, 7, version) for record in records)
+        (folder / f"activemq-data-{90 - number}.amq").write_bytes(buf + bytes(30) + old_content + b"J" * 9)
+
+
+def naive(files: list[list[Record]]) -> tuple[list[tuple[int, int, bytes]], dict[int, list[int]]]:
+    """(id, user type, body) of the survivors in load order; the ids in each valid prepared transaction."""
+    kept: list[Record] = []
+    deleted: set[int] = set()
+    open_: dict[int, list[tuple[int, Record]]] = {}
+    prepared: dict[int, bool] = {}
+    for number, records in enumerate(files):
+        for record in records:
+            here = sum(where == number for where, _ in open_.get(record.tx, []))
+            match record.kind:
+                case Kind.ADD | Kind.UPDATE:
+                    kept.append(record)
+                case Kind.DELETE:
+                    deleted.add(record.id)
+                case Kind.ADD_TX | Kind.UPDATE_TX | Kind.DELETE_TX:
+                    open_.setdefault(record.tx, []).append((number, record))
+                case Kind.PREPARE:
+                    open_.setdefault(record.tx, [])
+                    prepared[record.tx] = here == record.records
+                case Kind.COMMIT | Kind.ROLLBACK:
+                    done = open_.pop(record.tx, [])
+                    prepared.pop(record.tx, None)
+                    if record.kind == Kind.COMMIT and done and here == record.records:
+                        kept += [each for _, each in done if each.kind != Kind.DELETE_TX]
+                        deleted |= {each.id for _, each in done if each.kind == Kind.DELETE_TX}
+    survivors = [(record.id, record.user_type, record.body) for record in kept if record.id not in deleted]
+    in_doubt = {tx: [each.id for _, each in open_[tx]] for tx, valid in prepared.items() if valid}
+    return survivors, in_doubt
+
+
+def survivors(loaded: Loaded) -> list[tuple[int, int, bytes]]:
+    return [(record.id, record.user_type, loaded.columns.body(record.row)) for record in loaded.records()]
+
+
+@settings(max_examples=150, deadline=None)
+@given(JOURNALS, st.sampled_from([1, 2]), st.sampled_from([b"", b"\0" * 3, b"JJ", b"\x0b", b"\x0b\0\0\0\x28", b"\x13"]))
+def test_a_journal_reads_as_the_naive_model_says(files: list[list[Record]], version: int, noise: bytes) -> None:
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        write(folder, files, version, noise)
+        loaded = load_journal(folder)
+        expected, in_doubt = naive(files)
+        assert survivors(loaded) == expected
+        ids = loaded.columns.ids
+        ours = {one.tx: sorted(ids[row] for row in [*one.rows, *one.deletes]) for one in loaded.prepared}
+        assert ours == {tx: sorted(records) for tx, records in in_doubt.items()}
+        assert loaded.notes == ()
+
+
+@given(RECORDS, st.integers(-(2**63), 2**63 - 1), st.sampled_from([1, 2]), st.integers(-128, 127))
+def test_decode_of_encode(record: Record, file_id: int, version: int, compact: int) -> None:
+    compact = 0 if version == 1 else compact
+    same = Record(record.kind, record.id, record.tx, record.user_type, record.body, record.records, compact)
+    encoded = encode(same, file_id, version)
+    assert decode(encoded, 0, version) == same
+    assert int.from_bytes(encoded[-4:], "big") == len(encoded)
+
+
+@given(st.binary(max_size=400), st.sampled_from([1, 2]), st.sampled_from([0, 11, 0x0B0B0B0B]))
+def test_arbitrary_bytes_as_a_file(tail: bytes, version: int, file_id: int) -> None:
+    buf = encode_header(Header(version, 0, file_id)) + tail
+    torn = TornRecords()
+    end = 16
+    for frame in scan(buf, Header(version, 0, file_id), torn):
+        assert frame.at >= end
+        end = frame.at + frame.total
+    assert end <= len(buf)
+
+
+@given(st.binary(max_size=80), st.integers(0, 100))
+def test_arbitrary_bytes_as_a_record(buf: bytes, at: int) -> None:
+    try:
+        record = decode(buf, at)
+    except BadRecord as err:
+        assert "offset" in str(err)
+    else:
+        assert buf[at:].startswith(encode(record, int.from_bytes(buf[at + 1 : at + 5], "big"))) or buf[at + 1] & 0x80
+
+
+@given(st.integers(-128, 127), st.binary(max_size=60))
+def test_arbitrary_bytes_as_a_body(user_type: int, body: bytes) -> None:
+    try:
+        decoded = decode_body(user_type, body)
+    except BadBody as err:
+        assert "\n" not in str(err)
+    else:
+        assert decoded is None or encode_body(decoded) == body
+    with suppress(BadBody):
+        assert encode_body(decode_xid(body)) == body
+
+
+@given(st.binary(max_size=120))
+def test_arbitrary_bytes_as_a_control_file(tail: bytes) -> None:
+    decode_control(encode_header(Header(2, 0, 0)) + tail)
+    decode_control(encode_header(Header(2, 0, 0)) + encode(Record(Kind.ADD, id=1, body=tail), 0))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from([20, 21, 22, 24, 44]), st.binary(max_size=60)), max_size=6))
+def test_arbitrary_bindings_are_values_not_errors(bodies: list[tuple[int, bytes]]) -> None:
+    with TemporaryDirectory() as name:
+        records = [Record(Kind.ADD, id=n + 1, user_type=kind, body=body) for n, (kind, body) in enumerate(bodies)]
+        buf = encode_header(Header(2, 0, 1)) + b"".join(encode(record, 1) for record in records)
+        (Path(name) / "activemq-bindings-1.bindings").write_bytes(buf)
+        read = Bindings(load_journal(Path(name), Journal.BINDINGS))
+        assert len(read.queues) + len(read.bad) <= len(bodies)
+
+
+TRIPLES = st.lists(st.tuples(st.integers(1, 4), st.integers(1, 3), st.integers(-1, 5)), max_size=40)
+
+
+@given(TRIPLES)
+def test_index_of_positions(triples: list[tuple[int, int, int]]) -> None:
+    positions = Positions()
+    for record, triple in enumerate(triples):
+        positions.add(record, *triple)
+    index = PositionIndex(positions)
+    expected = set(triples)
+    assert {(q, p, n) for q, p in index.pages() for n in index.numbers(q, p)} == expected
+    assert all(list(index.numbers(q, p)) == sorted(set(index.numbers(q, p))) for q, p in index.pages())
+    assert all(index.has(q, p, n) == ((q, p, n) in expected) for q in range(6) for p in range(5) for n in range(-2, 7))
+    assert index.repeated == len(triples) - len(expected)
+
+
+def small_journal() -> tuple[bytes, Header]:
+    """A real journal file, cut behind its last record."""
+    case = next(case for case in golden_cases.cases("2.56.0") if case.name == "tx")
+    file = list_files(case.data() / "journal", Journal.MESSAGES).files[0]
+    buf = read_regular(file.path)
+    *_, last = scan(buf, file.header)
+    return buf[: last.at + last.total], file.header
+
+
+def truncations(step: int) -> int:
+    buf, header = small_journal()
+    frames = list(scan(buf, header))
+    for cut in range(16, len(buf), step):
+        assert list(scan(buf[:cut], header)) == [frame for frame in frames if frame.at + frame.total <= cut]
+    return len(frames)
+
+
+def flips(positions: list[int]) -> None:
+    buf, header = small_journal()
+    frames = list(scan(buf, header))
+    for bit in positions:
+        at = bit // 8
+        flipped = bytearray(buf)
+        flipped[at] ^= 1 << bit % 8
+        untouched = {frame for frame in frames if not frame.at <= at < frame.at + frame.total}
+        assert untouched <= set(scan(bytes(flipped), header))
+
+
+def test_some_truncations_and_bit_flips() -> None:
+    assert truncations(97) > 20
+    size = len(small_journal()[0])
+    flips([random.Random(5).randrange(16 * 8, size * 8) for _ in range(150)])
+
+
+@pytest.mark.slow
+def test_every_truncation_and_every_bit_flip() -> None:
+    truncations(1)
+    flips(list(range(16 * 8, len(small_journal()[0]) * 8)))
+
+
+def test_files_that_are_not_as_they_should_be(tmp_path: Path) -> None:
+    ack = Record(Kind.ADD, id=1, user_type=39, body=bytes(20))
+    for name, header in {
+        "activemq-data-1.amq": Header(2, 0, 1),
+        "copy of data.amq": Header(2, 0, 1),
+        "activemq-data-3.amq": Header(3, 0, 3),
+        "activemq-data-4.amq": Header(2, 1, 4),
+    }.items():
+        (tmp_path / name).write_bytes(encode_header(header) + encode(ack, header.file_id))
+    (tmp_path / "activemq-data-5.amq").write_bytes(b"\0" * 15)
+    (tmp_path / "activemq-data-6.tmp").write_bytes(b"")
+    (tmp_path / "activemq-data-7.amq.bkp").write_bytes(b"")
+    (tmp_path / "serverlock.1").write_bytes(b"")
+    listing = list_files(tmp_path, Journal.MESSAGES)
+    assert [file.name for file in listing.files] == ["activemq-data-1.amq", "copy of data.amq"]
+    assert {(note.kind, note.file) for note in listing.notes} == {
+        (Oddity.FOREIGN, "copy of data.amq"),
+        (Oddity.SAME_ID, "copy of data.amq"),
+        (Oddity.VERSION, "activemq-data-3.amq"),
+        (Oddity.VERSION, "activemq-data-4.amq"),
+        (Oddity.SHORT, "activemq-data-5.amq"),
+        (Oddity.LEFT_OVER, "activemq-data-6.tmp"),
+        (Oddity.LEFT_OVER, "activemq-data-7.amq.bkp"),
+    }
+
+
+def test_a_pending_compaction_is_read_as_if_it_were_done(tmp_path: Path) -> None:
+    def file(name: str, file_id: int, record: int) -> None:
+        body = encode(Record(Kind.ADD, id=record, user_type=39, body=bytes(20)), file_id)
+        (tmp_path / name).write_bytes(encode_header(Header(2, 0, file_id)) + body)
+
+    file("activemq-data-1.amq", 1, 1)
+    file("activemq-data-2.amq", 2, 2)
+    file("activemq-data-9.amq.cmp", 9, 3)
+    file("activemq-data-5.amq.tmp", 5, 4)
+    before = load_journal(tmp_path)
+    assert [row.id for row in before.records()] == [1, 2]
+    control = RenameControl(
+        ("activemq-data-1.amq",),
+        ("activemq-data-9.amq.cmp",),
+        (("activemq-data-5.amq.tmp", "activemq-data-5.amq"), ("gone", "activemq-data-2.amq")),
+    )
+    (tmp_path / CONTROL_FILE).write_bytes(encode_control(control))
+    assert decode_control(encode_control(control)) == control
+    after = load_journal(tmp_path)
+    assert [row.id for row in after.records()] == [2, 4, 3]
+    assert {note.kind for note in after.notes} == {Oddity.CONTROL}
+    assert sorted(path.name for path in tmp_path.iterdir())[-1] == CONTROL_FILE
+
+
+def test_no_journal(tmp_path: Path) -> None:
+    with pytest.raises(NotAJournal, match="journal files"):
+        load_journal(tmp_path / "nowhere")
+    assert survivors(load_journal(tmp_path)) == []
+
+
+def test_a_short_body_is_reported_not_raised(tmp_path: Path) -> None:
+    bad = Record(Kind.ADD, id=8, user_type=RecordType.ACKNOWLEDGE_CURSOR, body=bytes(19))
+    (tmp_path / "activemq-data-1.amq").write_bytes(encode_header(Header(2, 0, 1)) + encode(bad, 1))
+    journal = MessageJournal(load_journal(tmp_path))
+    assert [(one.record, one.user_type) for one in journal.bad] == [(8, 39)] and len(journal.acks) == 0
+
+
+def test_every_error_is_one_of_ours() -> None:
+    assert all(issubclass(cls, PageFmtError) for cls in (BadRecord, BadBody, NotAJournal))
+    assert set(FIXED) < set(RecordType)
