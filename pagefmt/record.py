@@ -81,6 +81,16 @@ def _old_fits(buf: bytes | memoryview, start: int, size: int) -> bool:
 
 def decode_record(buf: bytes | memoryview, offset: int, length: int, layout: Layout | None = None) -> PageRecord:
     """The record at ``offset``, whose frame was found good. Raises ``Undecodable`` unless it takes all of its bytes."""
+    record, left = decode_prefix(buf, offset, length, layout)
+    if left:
+        raise Undecodable(offset + 5 + length - left, f"payload: {left} bytes left over")
+    return record
+
+
+def decode_prefix(
+    buf: bytes | memoryview, offset: int, length: int, layout: Layout | None = None
+) -> tuple[PageRecord, int]:
+    """As ``decode_record``, but a payload may be longer than its fields need: by how many bytes."""
     start = offset + 5
     if layout is None:
         layout = layout_of(buf, start, length)
@@ -94,8 +104,8 @@ def decode_record(buf: bytes | memoryview, offset: int, length: int, layout: Lay
     else:
         message = _new_message(cursor, large_type)
     queues = decode_queues(cursor)
-    cursor.finish("payload")
-    return PageRecord(offset, length, tx, large_type, layout, persister_of(message), message, queues, stated)
+    record = PageRecord(offset, length, tx, large_type, layout, persister_of(message), message, queues, stated)
+    return record, cursor.left()
 
 
 def _new_message(cursor: Cursor, large_type: int) -> Message:

@@ -1,0 +1,138 @@
+"""Frames: records lie back to back, each between two marks (spec/page-files.md 3, 5).
+
+    0        7B     start mark
+    1        i32    N, payload length
+    5        N      payload
+    5 + N    7D     end mark
+
+The scan follows the rules of 2.8.0 and later. It stops at the first bad byte, because no number is ever given to
+anything behind it; what it stopped at is a ``Damage``. ``find_behind`` looks for records after that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from struct import Struct
+from typing import Final
+
+from pagefmt.record import END_MARK, FRAME, SMALLEST_PAYLOAD, START_MARK, PageRecord, decode_record
+from pagefmt.routes import routed_exactly
+from pagefmt.wire import Undecodable
+
+Buffer = bytes | memoryview
+_I32: Final = Struct(">i")
+SEARCH_FACTOR: Final = 16
+
+
+class DamageKind(StrEnum):
+    """What is seen at the place where reading stops (5.3), or in a payload behind good marks (4.4)."""
+
+    FRAGMENT = "fragment"
+    TORN = "torn"
+    BAD_START = "bad-start"
+    BAD_END = "bad-end"
+    BAD_LENGTH = "bad-length"
+    ZERO_TAIL = "zero-tail"
+    SWALLOWED = "swallowed"
+    UNDECODABLE = "undecodable"
+
+
+PAYLOAD_DAMAGE: Final = frozenset((DamageKind.SWALLOWED, DamageKind.UNDECODABLE))
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """``offset`` in the file, of the record's start; ``number`` that the record has or would have."""
+
+    kind: DamageKind
+    offset: int
+    number: int
+    detail: str
+
+
+class FrameScan:
+    """Iterate once: (offset, payload length) of each good frame. Afterwards ``count``, ``bytes_read``, ``damage``."""
+
+    __slots__ = ("_buf", "bytes_read", "count", "damage")
+
+    def __init__(self, buf: Buffer) -> None:
+        self._buf = buf
+        self.count = 0
+        self.bytes_read = 0
+        self.damage: Damage | None = None
+
+    def __iter__(self) -> Iterator[tuple[int, int]]:
+        buf, size, at = self._buf, len(self._buf), 0
+        while size - at >= FRAME and buf[at] == START_MARK:
+            length = _I32.unpack_from(buf, at + 1)[0]
+            end = at + FRAME + length
+            if length < 0 or end > size or buf[end - 1] != END_MARK:
+                break
+            self.bytes_read, self.count = end, self.count + 1
+            yield at, length
+            at = end
+        if at < size:
+            self.damage = stopped_at(buf, at, self.count)
+
+
+def stopped_at(buf: Buffer, at: int, number: int) -> Damage:
+    """Tell the cases of 5.3 apart at the place where the next record should start."""
+    left = len(buf) - at
+    if left < FRAME:
+        return Damage(DamageKind.FRAGMENT, at, number, f"{left} bytes are left, too few for a record")
+    if buf[at] != START_MARK:
+        if all_zero(buf, at):
+            return Damage(DamageKind.ZERO_TAIL, at, number, f"{left} zero bytes to the end of the file")
+        return Damage(DamageKind.BAD_START, at, number, f"0x{buf[at]:02x} where a record should start with 0x7b")
+    length = _I32.unpack_from(buf, at + 1)[0]
+    if length < 0:
+        return Damage(DamageKind.BAD_LENGTH, at, number, f"the record's length is negative: {length}")
+    if length + FRAME > left:
+        return Damage(DamageKind.TORN, at, number, f"the record needs {length + FRAME} bytes, {left} are left")
+    found = buf[at + 5 + length]
+    return Damage(
+        DamageKind.BAD_END, at, number, f"0x{found:02x} where a record of length {length} should end with 0x7d"
+    )
+
+
+def all_zero(buf: Buffer, at: int, step: int = 1 << 16) -> bool:
+    return all(not any(buf[start : start + step]) for start in range(at, len(buf), step))
+
+
+def find_behind(buf: Buffer, start: int, end: int | None = None) -> Iterator[PageRecord]:
+    """Valid records at or after ``start``: the frame closes and the payload decodes to its last byte.
+
+    The broker gives them no number. Takes time linear in the bytes: candidates are refused by fixed fields, and what is
+    spent on decoding in vain is bounded.
+    """
+    data = bytes(buf[:end]) if end is not None or isinstance(buf, memoryview) else buf
+    at, wasted = data.find(START_MARK, start), 0
+    while at >= 0 and wasted <= SEARCH_FACTOR * len(data):
+        next_at = at + 1
+        if _frame_fits(data, at) and routed_exactly(data, at):
+            record = _record_at(data, at)
+            if record is not None:
+                yield record
+                next_at = record.end
+            else:
+                wasted += _I32.unpack_from(data, at + 1)[0]
+        at = data.find(START_MARK, next_at)
+
+
+def _frame_fits(data: bytes, at: int) -> bool:
+    if len(data) - at < FRAME + SMALLEST_PAYLOAD:
+        return False
+    length = _I32.unpack_from(data, at + 1)[0]
+    end = at + 5 + length
+    return bool(length >= SMALLEST_PAYLOAD and end < len(data) and data[end] == END_MARK)
+
+
+def _record_at(data: bytes, at: int) -> PageRecord | None:
+    try:
+        record = decode_record(data, at, _I32.unpack_from(data, at + 1)[0])
+        record.message.check()
+    except Undecodable:
+        return None
+    return record

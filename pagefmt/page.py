@@ -1,0 +1,123 @@
+"""Reading one page file, at two depths: routes (who gets which message) and records (all that is in it).
+
+    with open_page(path) as page:
+        for number, record in page.records():   # PageRecord, or Damage in the place of one
+            ...
+        page.damage                              # what the reading stopped at, or None
+
+The number is the ordinal that acknowledgements use. Reading stops where a broker of 2.8.0 or later stops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from struct import Struct
+from typing import Final
+
+from pagefmt.disk import MappedFile, NotReadable
+from pagefmt.frames import Buffer, Damage, DamageKind, FrameScan, find_behind
+from pagefmt.record import END_MARK, FRAME, START_MARK, Layout, PageRecord, decode_prefix, layout_of
+from pagefmt.routes import Route, route_at
+from pagefmt.wire import Undecodable
+
+LARGEST_FILE: Final = (1 << 31) - 1
+_I32: Final = Struct(">i").unpack_from
+
+
+class Page:
+    """``buf``: the file's bytes. After an iteration is exhausted: ``count``, ``bytes_read``, ``damage``."""
+
+    __slots__ = ("_file", "_layout", "buf", "bytes_read", "count", "damage", "path")
+
+    def __init__(self, buf: Buffer, path: Path | None = None, file: MappedFile | None = None) -> None:
+        self.buf = buf
+        self.path = path
+        self._file = file
+        self._layout: Layout | None = None
+        self.count = 0
+        self.bytes_read = 0
+        self.damage: Damage | None = None
+
+    @property
+    def size(self) -> int:
+        return len(self.buf)
+
+    def layout(self) -> Layout | None:
+        """By the first ordinary record; None where there is none (large records look the same in both)."""
+        for offset, length in FrameScan(self.buf):
+            if length > 9 and self.buf[offset + 13] not in (1, 255):
+                return layout_of(self.buf, offset + 5, length)
+        return None
+
+    def records(self) -> Iterator[tuple[int, PageRecord | Damage]]:
+        """Every framed record with its number; one that is not understood comes as ``Damage``, and reading goes on."""
+        scan = FrameScan(self.buf)
+        layout = self.layout()
+        for number, (offset, length) in enumerate(scan):
+            yield number, self._record(number, offset, length, layout)
+            self._passed(offset)
+        self._finish(scan)
+
+    def routes(self) -> Iterator[Route]:
+        """Fast. Stops at the first payload that does not come out to its last byte, as a broker would stop there."""
+        buf, size, at, number = self.buf, len(self.buf), 0, 0
+        self.damage = None
+        try:
+            while size - at >= FRAME and buf[at] == START_MARK:
+                length = _I32(buf, at + 1)[0]
+                end = at + FRAME + length
+                if length < 0 or end > size or buf[end - 1] != END_MARK:
+                    break
+                yield route_at(buf, at, length, number)
+                at, number = end, number + 1
+                if not number & 0xFFF:
+                    self._passed(at)
+        except Undecodable as err:
+            self.damage = Damage(DamageKind.UNDECODABLE, at, number, err.detail)
+        self.count, self.bytes_read = number, at
+        if self.damage is None and at < size:
+            self._finish(FrameScan(buf))
+
+    def recovered(self, offset: int | None = None) -> Iterator[PageRecord]:
+        """Valid records behind the damage (or from ``offset`` on); the broker has no number for them."""
+        start = self.damage.offset if offset is None and self.damage else offset or 0
+        return find_behind(self.buf, start)
+
+    def _record(self, number: int, offset: int, length: int, layout: Layout | None) -> PageRecord | Damage:
+        try:
+            record, left = decode_prefix(self.buf, offset, length, layout)
+            record.message.check()
+        except Undecodable as err:
+            return Damage(DamageKind.UNDECODABLE, offset, number, f"at {err.offset}: {err.detail}")
+        if left:
+            return swallowed(self.buf, number, offset, length, left)
+        return record
+
+    def _passed(self, offset: int) -> None:
+        if self._file is not None:
+            self._file.forget(offset)
+
+    def _finish(self, scan: FrameScan) -> None:
+        if not scan.count and not scan.damage:
+            for _ in scan:
+                pass
+        self.count, self.bytes_read, self.damage = scan.count, scan.bytes_read, scan.damage
+
+
+def swallowed(buf: Buffer, number: int, offset: int, length: int, left: int) -> Damage:
+    """A payload longer than its fields need: whole records may lie inside."""
+    behind = offset + 5 + length - left
+    inside = sum(1 for _ in find_behind(buf, behind, offset + FRAME + length))
+    what = f"{left} bytes more than its fields need" + (f", with {inside} whole records inside" if inside else "")
+    return Damage(DamageKind.SWALLOWED, offset, number, what)
+
+
+@contextmanager
+def open_page(path: Path) -> Iterator[Page]:
+    """Raises ``NotReadable`` for what is no regular file, or is too large for any broker."""
+    with MappedFile(path) as file:
+        if file.size > LARGEST_FILE:
+            raise NotReadable(f"{path}: {file.size} bytes; no broker reads a page of 2 GiB or more")
+        yield Page(file.buf, path, file)
