@@ -103,7 +103,7 @@ class Store:
 
 @dataclass(frozen=True, slots=True)
 class Paging:
-    """``strays``: entries that are no folders. ``listing``: folder names in the system's order, which is the broker's."""
+    """``strays``: entries that are no folders. ``listing``: folder names in the system's order, as for the broker."""
 
     path: Path
     listing: tuple[str, ...]
