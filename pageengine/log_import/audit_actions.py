@@ -1,0 +1,80 @@
+"""The base and resource audit logs: consumers, sessions, and what operators did (spec/trace-format.md 3.3)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from pageengine import operations as ops
+from pageengine.log_import.audit_messages import MessageAudit
+from pageengine.log_import.records import LogRecord
+from pageengine.log_import.traffic import Facts, Traffic
+
+CONSUMER, SESSION, BLOCK, UNBLOCK, PURGE = 601265, 601267, 601754, 601755, 601196
+TRAFFIC = frozenset({CONSUMER, SESSION})
+_CONSUMER = re.compile(
+    r"User (?P<user>.+?) is creating a core consumer on target resource ServerSessionImpl\(name=(?P<session>[^,)]*)"
+    r".* with parameters: \[(?P<id>\d+), (?P<queue>.*?), (?P<filter>.*), -?\d+, (?P<browse>true|false), "
+    r"(?:true|false), \S+\]$",
+    re.DOTALL,
+)
+_SESSION = re.compile(r" with parameters: \[[^,]+, .*?, \*{4}, (\d+), ")
+_ADDRESS = re.compile(r"Address \[name=(.*?), ")
+_QUEUE = re.compile(r"QueueImpl\[name=(.*?), postOffice=")
+_PARAMETERS = re.compile(r" with parameters: \[\d+, (.*)\]$", re.DOTALL)
+_PAUSE = re.compile(r"User .+? is (pausing|resuming)\b")
+
+
+def survey(record: LogRecord, facts: Facts) -> None:
+    """First pass: the clients' limit for large messages."""
+    if record.code == SESSION:
+        found = _SESSION.search(record.text)
+        if found is not None:
+            facts.min_large = int(found[1])
+
+
+@dataclass(slots=True)
+class ActionAudit:
+    """Second pass. ``messages``: told of consumers, when the message audit log is where traffic comes from."""
+
+    traffic: Traffic
+    messages: MessageAudit | None
+
+    def record(self, record: LogRecord) -> None:
+        if record.code == CONSUMER:
+            if self.messages is not None:
+                self._consumer(record.text, self.messages)
+        elif record.code == PURGE:
+            self._purge(record.text)
+        elif record.code in (BLOCK, UNBLOCK):
+            found = _ADDRESS.search(record.text)
+            if found is not None:
+                self.traffic.add(ops.BlockAddress if record.code == BLOCK else ops.UnblockAddress, found[1])
+        else:
+            self._pause(record.text)
+
+    def _consumer(self, text: str, messages: MessageAudit) -> None:
+        found = _CONSUMER.match(text)
+        if found is None:
+            self.traffic.unknown["a consumer that cannot be read"] += 1
+            return
+        user, queue, session = found["user"], found["queue"], found["session"]
+        selector = None if found["filter"] == "null" else found["filter"]
+        if found["browse"] == "true":
+            self.traffic.add(ops.Browse, queue, selector, None, session)
+            messages.consumers[user, queue] = None
+        else:
+            name = f"{session}/{found['id']}"
+            messages.consumers[user, queue] = self.traffic.open_consumer(name, queue, session, selector)
+
+    def _purge(self, text: str) -> None:
+        queue, parameters = _QUEUE.search(text), _PARAMETERS.search(text)
+        if queue is not None:
+            selector = parameters[1] if parameters and parameters[1] != "null" else None
+            self.traffic.add(ops.Purge, queue[1], selector)
+
+    def _pause(self, text: str) -> None:
+        found = _PAUSE.match(text)
+        queue = _QUEUE.search(text) if found is not None else None
+        if found is not None and queue is not None:
+            self.traffic.add(ops.PauseQueue if found[1] == "pausing" else ops.ResumeQueue, queue[1])

@@ -1,0 +1,134 @@
+"""The message audit log, ``org.apache.activemq.audit.message`` (spec/trace-format.md 3.1).
+
+Sends, deliveries and acknowledgements with user and message, but neither sessions nor consumers: a consumer is a user
+and a queue, a session is a user, and what happened in a transaction of a consumer is replayed when it took effect.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from pageengine.log_import.messages import LoggedTransaction, find_message, find_transaction
+from pageengine.log_import.records import LogRecord
+from pageengine.log_import.traffic import Facts, OpenConsumer, Traffic
+
+SENT, CONSUMING, ACKNOWLEDGED, SENT_IN_TRANSACTION, ROLLED_BACK = 601500, 601501, 601502, 601760, 601761
+CODES = frozenset({SENT, CONSUMING, ACKNOWLEDGED, 601759, SENT_IN_TRANSACTION, ROLLED_BACK})
+INTERNAL = "system@internal"
+UNREADABLE = "a send that cannot be read"
+_SENT = re.compile(r"User (.+?) (?:sent|is sending) a message ")
+_OLD_SENT = re.compile(r"User .+? is sending a core message on target resource")
+_ADDED = re.compile(r"User (.+?) added a message send for: ")
+_CONSUMING = re.compile(r"User (.+?) is consuming a message from ([^:]*?)(: |$)")
+_ACKNOWLEDGED = re.compile(r"User (.+?) acknowledged message from (.*?): ")
+QUEUE_LINE = re.compile(r"- queueID=\d+ address:(.*) name:(.*?) filter:(?:null|FilterImpl \[sfilterString=(.*)\])$")
+
+
+def survey(record: LogRecord, facts: Facts) -> None:
+    """First pass: which queues there are, how small a large message is."""
+    if record.code == SENT:
+        note_queues(record.text, facts)
+    elif record.code == CONSUMING:
+        found = _CONSUMING.match(record.text)
+        message = find_message(record.text) if found else None
+        if found and message is not None:
+            facts.queue(found[2], message.address)
+    if record.code in (SENT, SENT_IN_TRANSACTION):
+        message = find_message(record.text)
+        if message is not None:
+            facts.saw_large(message)
+
+
+def note_queues(text: str, facts: Facts) -> None:
+    """The queue list of a routing context, several lines."""
+    durable = True
+    for line in text.split("\n"):
+        if line.startswith("***** "):
+            durable = not line.startswith("***** non durable")
+            continue
+        found = QUEUE_LINE.match(line)
+        if found is not None:
+            queue = facts.queue(found[2], found[1])
+            queue.durable, queue.filter = durable, found[3]
+
+
+@dataclass(slots=True)
+class MessageAudit:
+    """Second pass. ``consumers``: the newest consumer of a user on a queue, None while it is a browser."""
+
+    traffic: Traffic
+    consumers: dict[tuple[str, str], OpenConsumer | None] = field(default_factory=dict)
+
+    def record(self, record: LogRecord) -> None:
+        if record.code == SENT:
+            self._sent(record.text)
+        elif record.code == SENT_IN_TRANSACTION:
+            self._sent_in_transaction(record.text)
+        elif record.code == ROLLED_BACK:
+            transaction = find_transaction(record.text)
+            if transaction is not None:
+                self.traffic.rollback(transaction)
+        elif record.code == CONSUMING:
+            self._consuming(record.text)
+        elif record.code == ACKNOWLEDGED:
+            self._acknowledged(record.text)
+
+    def _sent(self, text: str) -> None:
+        user, message = _SENT.match(text), find_message(text)
+        if user is None or message is None:
+            kind = (
+                "content of a send (this edition logs none)" if _OLD_SENT.match(text) else "a send that cannot be read"
+            )
+            self.traffic.unknown[kind] += 1
+            return
+        transaction = find_transaction(text[text.rfind(", transaction: ") :])
+        if message.id not in self.traffic.seqs:
+            self.traffic.send(user[1], message)
+        if transaction is not None:
+            self.traffic.commit(transaction)
+
+    def _sent_in_transaction(self, text: str) -> None:
+        user, message = _ADDED.match(text), find_message(text)
+        transaction = find_transaction(text[text.rfind(" to transaction: ") :])
+        if user is None or message is None or transaction is None:
+            self.traffic.unknown[UNREADABLE] += 1
+            return
+        self.traffic.send(self.traffic.join(transaction, self._free_session(user[1], transaction)), message)
+
+    def _free_session(self, user: str, transaction: LoggedTransaction) -> str:
+        """A session of this user that has no transaction open (the log does not name it)."""
+        busy, n = set(self.traffic.transactions.values()), 1
+        while (name := f"{user}/{'xa' if transaction.xid else 'tx'}{n}") in busy:
+            n += 1
+        return name
+
+    def _consuming(self, text: str) -> None:
+        found = _CONSUMING.match(text)
+        message = find_message(text)
+        if found is None or message is None:
+            self.traffic.unknown["message of a delivery (this edition logs none)"] += 1
+            return
+        user, queue = found[1], found[2]
+        if user == INTERNAL:
+            return
+        consumer = self.consumers.get((user, queue))
+        if consumer is None and (user, queue) in self.consumers:
+            return
+        if consumer is None or consumer.name not in self.traffic.consumers:
+            name = consumer.name if consumer is not None else f"{user}/{queue}"
+            consumer = self.traffic.open_consumer(name, queue, f"c-{name}", None)
+            self.consumers[user, queue] = consumer
+        self.traffic.deliver(consumer.name, message.id)
+
+    def _acknowledged(self, text: str) -> None:
+        found, message = _ACKNOWLEDGED.match(text), find_message(text)
+        if found is None or message is None:
+            return
+        if found[1] == INTERNAL:
+            self.traffic.unknown["removal by the broker itself (expiry, purge, deletion)"] += 1
+            return
+        transaction = find_transaction(text[text.rfind(", transaction: ") :])
+        if transaction is not None and not transaction.own:
+            self.traffic.unknown["transaction of an acknowledgement (replayed when it took effect)"] += 1
+        self.traffic.acknowledge(found[2], message.id)

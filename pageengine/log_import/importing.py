@@ -1,0 +1,150 @@
+"""Logs in, a trace out, in two passes over the files: first the facts, then the operations in order."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+
+from pageengine.errors import PageEngineError
+from pageengine.log_import import audit_actions, audit_messages, plugin_log
+from pageengine.log_import.records import LogRecord, ReadCounts, merged
+from pageengine.log_import.traffic import Facts, Traffic
+from pageengine.operations import Operation, TraceHeader
+from pageengine.trace_writing import write_trace
+
+ALWAYS = (
+    "bodies (only their sizes count)",
+    "sends that never reached the broker (blocked or refused producers)",
+    "prefetching of consumers (each delivery became a receive)",
+    "restarts of the broker (they are not in these logs)",
+)
+
+
+class NoTrafficError(PageEngineError):
+    """Logs that hold no traffic."""
+
+
+class Source(Enum):
+    """Where sends, deliveries and acknowledgements are taken from; the value is the header's ``source``."""
+
+    PLUGIN_DEBUG = "plugin-log"
+    MESSAGE_AUDIT = "audit-log"
+    PLUGIN_INFO = "plugin-log-info"
+
+
+@dataclass(slots=True)
+class ImportReport:
+    """What was read and made; ``unknown``: what could not be known, and how often."""
+
+    source: Source
+    files: list[ReadCounts]
+    operations: Counter[str] = field(default_factory=Counter)
+    unknown: Counter[str] = field(default_factory=Counter)
+    unused: int = 0
+
+
+def import_logs(
+    paths: Sequence[Path], trace: Path, *, name: str | None = None, advance: Callable[[int], None] | None = None
+) -> ImportReport:
+    """Write the trace that these logs amount to. ``advance`` is told bytes read, over both passes.
+
+    Errors: PageEngineError, OSError. Where several logs show the same traffic, the one that says most is used.
+    """
+    facts, codes = Facts(), Counter[int]()
+    for record in merged(paths, [ReadCounts(path) for path in paths], advance):
+        codes[record.code] += 1
+        _survey(record, facts)
+    source = _source(codes, paths)
+    report = ImportReport(source, [ReadCounts(path) for path in paths])
+    header = TraceHeader(
+        name or paths[0].name,
+        start_ns=facts.first_t,
+        source="plugin-log" if source is Source.PLUGIN_INFO else source.value,
+        seq_property="",
+        producer_window=1,
+        min_large_message_size=facts.min_large or facts.smallest_large or 102400,
+    )
+    notes: dict[int, str] = {}
+    write_trace(trace, header, _operations(paths, report, facts, notes, advance), notes)
+    return report
+
+
+def _survey(record: LogRecord, facts: Facts) -> None:
+    if facts.first_t is None:
+        facts.first_t = record.t
+    audit_messages.survey(record, facts)
+    audit_actions.survey(record, facts)
+    plugin_log.survey(record, facts)
+
+
+def _source(codes: Counter[int], paths: Sequence[Path]) -> Source:
+    if codes[plugin_log.SENT_DETAILS]:
+        return Source.PLUGIN_DEBUG
+    if codes[audit_messages.SENT] or codes[audit_messages.SENT_IN_TRANSACTION]:
+        return Source.MESSAGE_AUDIT
+    if codes[plugin_log.SENT]:
+        return Source.PLUGIN_INFO
+    raise NoTrafficError(
+        f"{', '.join(map(str, paths))}: no line of the message audit log (AMQ601500) or the logging plugin (AMQ841009) "
+        f"is in here; spec of what to switch on: loggers org.apache.activemq.audit.message, LoggingActiveMQServerPlugin"
+    )
+
+
+def _operations(
+    paths: Sequence[Path],
+    report: ImportReport,
+    facts: Facts,
+    notes: dict[int, str],
+    advance: Callable[[int], None] | None,
+) -> Iterator[Operation]:
+    """The operations, numbered and in order; the report is complete when they have all been taken."""
+    ready: list[Operation] = []
+
+    def emit(operation: Operation, note: str | None) -> None:
+        report.operations[operation.op] += 1
+        if note is not None:
+            notes[operation.i] = note
+        ready.append(operation)
+
+    traffic = Traffic(emit, facts, report.unknown)
+    audit = audit_messages.MessageAudit(traffic) if report.source is Source.MESSAGE_AUDIT else None
+    plugin = None if audit is not None else plugin_log.PluginLog(traffic, report.source is Source.PLUGIN_DEBUG)
+    actions = audit_actions.ActionAudit(traffic, audit)
+    for queue in facts.queues.values():
+        if plugin is None or not queue.created:
+            traffic.create_queue(queue, "already there when the log begins, or made without a line in it")
+    for record in merged(paths, report.files, advance):
+        traffic.now(record.t - (facts.first_t or 0))
+        _apply(record, report, audit, plugin, actions)
+        yield from ready
+        for operation in ready:
+            notes.pop(operation.i, None)
+        ready.clear()
+    traffic.finish()
+    yield from ready
+
+
+def _apply(
+    record: LogRecord,
+    report: ImportReport,
+    audit: audit_messages.MessageAudit | None,
+    plugin: plugin_log.PluginLog | None,
+    actions: audit_actions.ActionAudit,
+) -> None:
+    if record.code in audit_messages.CODES:
+        if audit is not None:
+            audit.record(record)
+        else:
+            report.unused += 1
+    elif record.code in plugin_log.CODES:
+        if plugin is not None:
+            plugin.record(record)
+        else:
+            report.unused += 1
+    elif 601000 <= record.code < 602000:
+        actions.record(record)
+    else:
+        report.unused += 1

@@ -1,0 +1,165 @@
+"""Messages and transactions as the broker prints them into its logs (spec/trace-format.md 3.1).
+
+CoreMessage[messageID=33, durable=true, userID=null, priority=9, timestamp=DATE, expiration=0, durable=true,
+    address=orders, size=1128, properties=TypedProperties[k=v, k2=v2]]@HASH
+LargeServerMessage[messageID=95,..., address=orders, properties=TypedProperties[_AMQ_LARGE_SIZE=12000, ...]]@HASH
+TransactionImpl [xid=X, txID=78, xid=X, state=COMMITTED, createTime=MS(DATE), timeoutSeconds=300, ...]@HASH
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from pageengine.operations import Property, PropertyType
+
+LARGE_SIZE = "_AMQ_LARGE_SIZE"
+_MESSAGE = re.compile(
+    r"(?P<kind>\w+Message\w*)\s?\[messageID=(?P<id>\d+),\s*durable=(?P<durable>true|false),\s*"
+    r"userID=(?P<user>[^,]*),\s*priority=(?P<priority>\d+),\s*timestamp=(?P<stamp>[^,]*),\s*"
+    r"expiration=(?P<expiration>[^,]*),\s*durable=(?:true|false),\s*address=(?P<address>.*?)"
+    r"(?:,\s*size=(?P<size>\d+))?,\s*properties=TypedProperties\[(?P<properties>.*?)\]\]@\d+",
+    re.DOTALL,
+)
+_DATE = re.compile(r"\w{3} (\w{3}) +(\d+) (\d\d):(\d\d):(\d\d) \S+ (\d{4})")
+_MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec"
+_TRANSACTION = re.compile(r"TransactionImpl \[xid=(?P<xid>.*?), txID=(?P<id>\d+),.*?state=(?P<state>\w+),.*?")
+_TIMEOUT = re.compile(r"timeoutSeconds=(-?\d+)")
+_XID = re.compile(r"XidImpl \(\S+ bq:(\S+) formatID:(-?\d+) gtxid:(\S+)")
+_NEXT_PROPERTY = re.compile(r", (?=[^=,\[\]]+=)")
+_WHOLE = re.compile(r"-?\d{1,18}")
+_FRACTION = re.compile(r"-?\d+\.\d+(?:E-?\d+)?")
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedMessage:
+    """What a log says of a message. ``body``: bytes, worked out from the encoded size; ``uncertain``: the properties
+    cannot be told apart for sure, or the sizes do not add up."""
+
+    id: int
+    address: str
+    durable: bool
+    priority: int
+    expire_ms: int
+    body: int
+    large: bool
+    props: tuple[Property, ...]
+    uncertain: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedTransaction:
+    """``own``: a transaction the broker made for one acknowledgement or send, not a client's."""
+
+    id: int
+    xid: str | None
+    state: str
+    own: bool
+
+
+def find_message(text: str) -> LoggedMessage | None:
+    """The first message printed in a text, None if there is none that can be read."""
+    found = _MESSAGE.search(text)
+    if found is None:
+        return None
+    props, uncertain = _properties(found["properties"])
+    large = next((one.value for one in props if one.name == LARGE_SIZE and isinstance(one.value, int)), None)
+    props = tuple(one for one in props if one.name != LARGE_SIZE)
+    address, with_user = found["address"], found["user"] != "null"
+    body = large if large is not None else _body(int(found["size"] or 0), address, with_user, props)
+    return LoggedMessage(
+        int(found["id"]),
+        address,
+        found["durable"] == "true",
+        min(int(found["priority"]), 9),
+        _expire_ms(found["stamp"], found["expiration"]),
+        max(body, 0),
+        large is not None,
+        props,
+        uncertain or body < 0 or (large is None and found["size"] is None),
+    )
+
+
+def _properties(text: str) -> tuple[tuple[Property, ...], bool]:
+    """Plain ``k=v`` pairs; types are guessed. Uncertain: a value that holds a separator, or one name twice."""
+    found: dict[str, Property] = {}
+    uncertain = "]" in text or "[" in text
+    for pair in _NEXT_PROPERTY.split(text) if text else ():
+        name, mark, value = pair.partition("=")
+        uncertain |= not mark or ", " in value or name in found
+        found[name] = _guess(name, value)
+    return tuple(found.values()), uncertain
+
+
+def _guess(name: str, value: str) -> Property:
+    if value == "NULL-value":
+        return Property(name, PropertyType.NULL, None)
+    if value in ("true", "false"):
+        return Property(name, PropertyType.BOOLEAN, value == "true")
+    if _WHOLE.fullmatch(value):
+        return Property(name, PropertyType.LONG, int(value))
+    if _FRACTION.fullmatch(value):
+        return Property(name, PropertyType.DOUBLE, float(value))
+    return Property(name, PropertyType.STRING, value)
+
+
+def _body(encoded: int, address: str, with_user: bool, props: tuple[Property, ...]) -> int:
+    """Body bytes: the encoded size less what a core message has around it (spec/paging-engine.md 1.3)."""
+    around = 4 + 8 + 5 + 2 * _units(address) + (17 if with_user else 1) + 1 + 1 + 8 + 8 + 1
+    return encoded - around - (5 + sum(map(_property_size, props)) if props else 1)
+
+
+def _property_size(one: Property) -> int:
+    sizes = {PropertyType.NULL: 1, PropertyType.BOOLEAN: 2, PropertyType.LONG: 9, PropertyType.DOUBLE: 9}
+    value = 5 + 2 * _units(one.value) if isinstance(one.value, str) else sizes[one.type]
+    return 4 + 2 * _units(one.name) + value
+
+
+def _units(text: str) -> int:
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def _expire_ms(stamp: str, expiration: str) -> int:
+    """Milliseconds from send to expiry; the log shows seconds only. 0: never."""
+    sent, expires = _seconds(stamp), _seconds(expiration)
+    if expires is None:
+        return 0
+    return max((expires - sent) * 1000, 1) if sent is not None else 1
+
+
+def _seconds(date: str) -> int | None:
+    found = _DATE.fullmatch(date.strip())
+    if found is None:
+        return None
+    month, day, hour, minute, second, year = found.groups()
+    try:
+        number = _MONTHS.index(month) // 4 + 1
+        when = datetime(int(year), number, int(day), int(hour), int(minute), int(second), tzinfo=UTC)
+    except ValueError:
+        return None
+    return int(when.timestamp())
+
+
+def find_transaction(text: str) -> LoggedTransaction | None:
+    """The first transaction printed in a text."""
+    found = _TRANSACTION.search(text)
+    if found is None:
+        return None
+    timeout = _TIMEOUT.search(text, found.end())
+    xid = _XID.search(found["xid"])
+    return LoggedTransaction(
+        int(found["id"]),
+        f"{_plain(xid[3])}/{_plain(xid[1])}" if xid else None,
+        found["state"],
+        timeout is not None and timeout[1] == "-1",
+    )
+
+
+def _plain(numbers: str) -> str:
+    """Bytes printed as ``103.49`` as text where they are text."""
+    try:
+        text = bytes(int(one) for one in numbers.split(".")).decode("ascii")
+    except (ValueError, UnicodeDecodeError):
+        return numbers
+    return text if text.isprintable() else numbers

@@ -1,0 +1,269 @@
+"""The logging plugin's lines in ``artemis.log`` (spec/trace-format.md 3.2).
+
+At DEBUG (codes 843...) sends, sessions, consumers and transactions are nearly complete. At INFO (841...) a send is a
+message id only: what the message was is learned from a later line that prints it. 2.6 to 2.27 word some lines
+differently; each pattern takes both.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from pageengine import operations as ops
+from pageengine.log_import.audit_messages import note_queues
+from pageengine.log_import.messages import find_message, find_transaction
+from pageengine.log_import.records import LogRecord
+from pageengine.log_import.traffic import Facts, KnownQueue, Traffic
+from pageengine.operations import RoutingType, SessionKind
+
+SENT, SENT_DETAILS = 841009, 843009
+MAIN = "main"
+_SESSION_DETAILS = re.compile(
+    r"name: (\S+), username: .*?minLargeMessageSize: (-?\d+), .*autoCommitSends: (\w+), autoCommitAcks: (\w+), "
+    r"preAcknowledge: \w+, xa: (\w+)",
+    re.DOTALL,
+)
+_SESSION_CREATED = re.compile(r"created session name: ([^,\s]+)")
+_SESSION_CLOSED = re.compile(r"closed session with session name: ([^,\s]+)")
+_CONSUMER_DETAILS = re.compile(
+    r"ConsumerID: (\d+), .*?QueueImpl\[name=(.*?), postOffice=.*filterString: (.*), browseOnly: (\w+)", re.DOTALL
+)
+_CONSUMER_CREATED = re.compile(r"created consumer with ID: (\d+), with session name: (\S+)")
+_CONSUMER_CLOSED = re.compile(r"closed consumer ID: (\d+), with\s+consumer Session: ([^,\s]+)")
+_QUEUE = re.compile(r"QueueImpl\[name=(.*?), postOffice=")
+_QUEUE_DETAILS = re.compile(
+    r"Queue\w*Config\w*\s?\[.*?\bname=(?P<name>.*?), address=(?P<address>.*?), routingType=(?P<routing>\w+), "
+    r"filterString=(?P<filter>.*?), durable=(?P<durable>\w+)"
+)
+_SENT = re.compile(r"(?:sent message with ID|error sending message with ID): (\d+)(?:, session name: ([^,\s]+))?")
+_SENT_SESSION = re.compile(r", session(?: name)?: ([^,\s(]+)(?: with tx:|, connection)")
+_DELIVERED = re.compile(
+    r"message ID: (\d+),? to consumer on address: (.*?), queue: (.*?), consumer sessionID: (\S+), consumerID: (\d+)"
+)
+_ACK_DETAILS = re.compile(
+    r"messageAcknowledged ID: (\d+), sessionID: (\S+), consumerID: (\S+), queue: (.*?), transaction: "
+    r".*ackReason: (\w+)",
+    re.DOTALL,
+)
+_OLD_ACK = re.compile(r"acknowledged message ID: (\d+), .*?QueueName: (.*?),\s+with ackReason: (\w+)")
+
+
+def survey(record: LogRecord, facts: Facts) -> None:
+    """First pass: queues, and the messages that the INFO lines name by id only."""
+    code, text = record.code, record.text
+    if code == 843000:
+        found = _SESSION_DETAILS.search(text)
+        if found is not None:
+            facts.min_large = int(found[2])
+    elif code == 843006:
+        _survey_queue(text, facts)
+    elif code == 843011:
+        note_queues(text, facts)
+    elif code == 841007:
+        name = _QUEUE.search(text)
+        if name is not None:
+            facts.queue(name[1], name[1]).created = True
+    elif code == 841012:
+        delivered = _DELIVERED.search(text)
+        if delivered is not None:
+            queue = facts.queue(delivered[3], delivered[2])
+            queue.address = delivered[2]
+    elif code in (841013, 841014, SENT_DETAILS):
+        message = find_message(text)
+        if message is not None:
+            facts.saw_large(message)
+            if code == SENT_DETAILS:
+                facts.described.add(message.id)
+            else:
+                facts.messages.setdefault(message.id, message)
+
+
+def _survey_queue(text: str, facts: Facts) -> None:
+    found = _QUEUE_DETAILS.search(text)
+    if found is not None:
+        facts.queues[found["name"]] = KnownQueue(
+            found["name"],
+            found["address"],
+            RoutingType.MULTICAST if found["routing"] == "MULTICAST" else RoutingType.ANYCAST,
+            None if found["filter"] == "null" else found["filter"],
+            found["durable"] != "false",
+        )
+
+
+@dataclass(slots=True)
+class PluginLog:
+    """Second pass. ``details``: DEBUG lines are there."""
+
+    traffic: Traffic
+    details: bool
+    kinds: dict[str, SessionKind] = field(default_factory=dict)
+    announced: dict[str, tuple[str, str | None, bool]] = field(default_factory=dict)
+    browsers: set[str] = field(default_factory=set)
+    early: set[tuple[str, int]] = field(default_factory=set)
+    early_acks: set[int] = field(default_factory=set)
+
+    def record(self, record: LogRecord) -> None:
+        handler = _HANDLERS.get(record.code)
+        if handler is not None:
+            handler(self, record.text)
+
+    def session_details(self, text: str) -> None:
+        found = _SESSION_DETAILS.search(text)
+        if found is not None:
+            local = "false" in (found[3], found[4])
+            self.kinds[found[1]] = (
+                SessionKind.XA if found[5] == "true" else SessionKind.LOCAL if local else SessionKind.AUTO
+            )
+
+    def session_created(self, text: str) -> None:
+        found = _SESSION_CREATED.match(text)
+        if found is not None:
+            self.traffic.session(found[1], self.kinds.pop(found[1], SessionKind.AUTO))
+
+    def session_closed(self, text: str) -> None:
+        found = _SESSION_CLOSED.match(text)
+        if found is not None:
+            self.traffic.close_session(found[1])
+
+    def consumer_details(self, text: str) -> None:
+        found = _CONSUMER_DETAILS.search(text)
+        if found is not None:
+            self.announced[found[1]] = (found[2], None if found[3] == "null" else found[3], found[4] == "true")
+
+    def consumer_created(self, text: str) -> None:
+        found = _CONSUMER_CREATED.match(text)
+        if found is None:
+            return
+        session, (queue, selector, browse) = found[2], self.announced.pop(found[1], ("", None, False))
+        if browse:
+            self.browsers.add(f"{session}/{found[1]}")
+            self.traffic.add(ops.Browse, queue, selector, None, session)
+        elif queue:
+            self.traffic.open_consumer(f"{session}/{found[1]}", queue, session, selector)
+
+    def consumer_closed(self, text: str) -> None:
+        found = _CONSUMER_CLOSED.match(text)
+        if found is not None:
+            name = f"{found[2]}/{found[1]}"
+            self.browsers.discard(name)
+            self.traffic.close_consumer(name)
+
+    def queue_created(self, text: str) -> None:
+        found = _QUEUE.search(text)
+        queue = self.traffic.facts.queues.get(found[1]) if found is not None else None
+        if queue is not None:
+            self.traffic.create_queue(queue)
+
+    def queue_destroyed(self, text: str) -> None:
+        found = _QUEUE.search(text)
+        if found is not None:
+            self.traffic.add(ops.DeleteQueue, found[1])
+
+    def sent_details(self, text: str) -> None:
+        message, session = find_message(text), _SENT_SESSION.search(text)
+        if message is None or message.id in self.traffic.seqs:
+            return
+        name = session[1] if session is not None else MAIN
+        transaction = find_transaction(text[text.find("]]@") :])
+        if transaction is not None and not transaction.own and self.traffic.sessions.get(name) is not SessionKind.AUTO:
+            name = self.traffic.join(transaction, name)
+        self.traffic.send(name, message)
+
+    def sent(self, text: str) -> None:
+        found = _SENT.match(text)
+        if found is None:
+            return
+        transaction = find_transaction(text)
+        number = int(found[1])
+        if number not in self.traffic.facts.described and number not in self.traffic.seqs:
+            message = self.traffic.facts.messages.get(number)
+            if message is None:
+                self.traffic.unknown["content of a send (its message is printed nowhere)"] += 1
+                return
+            if transaction is not None:
+                self.traffic.unknown["transaction of a send (replayed at its commit)"] += 1
+            self.traffic.send(found[2] or MAIN, message)
+        if transaction is not None:
+            self.traffic.commit(transaction)
+
+    def delivered(self, text: str) -> None:
+        found = _DELIVERED.search(text)
+        if found is None:
+            return
+        number, queue, session, name = int(found[1]), found[3], found[4], f"{found[4]}/{found[5]}"
+        if name in self.browsers:
+            return
+        if (name, number) in self.early:
+            self.early.discard((name, number))
+            return
+        self._deliver(name, queue, session, number)
+        if number in self.early_acks:
+            self.early_acks.discard(number)
+            self.traffic.acknowledge(queue, number)
+
+    def _deliver(self, name: str, queue: str, session: str, number: int) -> None:
+        if name not in self.traffic.consumers:
+            self.traffic.open_consumer(name, queue, session, None)
+        self.traffic.deliver(name, number)
+
+    def ack_details(self, text: str) -> None:
+        found = _ACK_DETAILS.match(text)
+        if found is None:
+            return
+        number, session, queue = int(found[1]), found[2], found[4]
+        if found[5] != "NORMAL" or session == "UNAVAILABLE":
+            if found[5] == "KILLED":
+                self.traffic.unknown["removal by the broker itself (purge, deletion)"] += 1
+            return
+        name = f"{session}/{found[3]}"
+        if queue not in self.traffic.holders.get(number, {}):
+            self._deliver(name, queue, session, number)
+            self.early.add((name, number))
+        transaction = find_transaction(text)
+        if transaction is not None and not transaction.own:
+            self.traffic.join(transaction, session)
+        self.traffic.acknowledge(queue, number)
+
+    def acknowledged(self, text: str) -> None:
+        old = _OLD_ACK.match(text)
+        if old is not None:
+            if old[3] == "NORMAL":
+                self.traffic.acknowledge(old[2], int(old[1]))
+            return
+        transaction = find_transaction(text[text.rfind(", with transaction: ") :])
+        if self.details:
+            if transaction is not None:
+                self.traffic.commit(transaction)
+            return
+        message = find_message(text)
+        queue = self.traffic.queue_of(message.id) if message is not None else None
+        if message is not None and queue is not None:
+            self.traffic.acknowledge(queue, message.id)
+        elif message is not None:
+            self.early_acks.add(message.id)
+
+    def rolled_back(self, text: str) -> None:
+        transaction = find_transaction(text)
+        if transaction is not None:
+            self.traffic.rollback(transaction)
+
+
+_HANDLERS = {
+    843000: PluginLog.session_details,
+    841002: PluginLog.session_created,
+    841003: PluginLog.session_closed,
+    843004: PluginLog.consumer_details,
+    841005: PluginLog.consumer_created,
+    841006: PluginLog.consumer_closed,
+    841007: PluginLog.queue_created,
+    841008: PluginLog.queue_destroyed,
+    SENT_DETAILS: PluginLog.sent_details,
+    843016: PluginLog.sent_details,
+    SENT: PluginLog.sent,
+    841012: PluginLog.delivered,
+    843014: PluginLog.ack_details,
+    841014: PluginLog.acknowledged,
+    843018: PluginLog.rolled_back,
+}
+CODES = frozenset(_HANDLERS) | {843006, 843011, 841013}

@@ -1,0 +1,212 @@
+"""What the lines of a log amount to as operations, in order; and what stayed unknown (spec/trace-format.md 3)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
+
+from pageengine import operations as ops
+from pageengine.log_import.messages import LoggedMessage, LoggedTransaction
+from pageengine.operations import Operation, SessionKind
+
+
+@dataclass(slots=True)
+class KnownQueue:
+    """A queue as far as the logs show it. ``created``: a line of the log tells of its creation."""
+
+    name: str
+    address: str
+    routing: ops.RoutingType | None = None
+    filter: str | None = None
+    durable: bool = True
+    created: bool = False
+
+
+@dataclass(slots=True)
+class Facts:
+    """What holds for the whole log; gathered in a first pass."""
+
+    queues: dict[str, KnownQueue] = field(default_factory=dict)
+    messages: dict[int, LoggedMessage] = field(default_factory=dict)
+    described: set[int] = field(default_factory=set)
+    min_large: int | None = None
+    smallest_large: int | None = None
+    first_t: int | None = None
+
+    def queue(self, name: str, address: str) -> KnownQueue:
+        return self.queues.setdefault(name, KnownQueue(name, address))
+
+    def saw_large(self, message: LoggedMessage) -> None:
+        if message.large:
+            self.smallest_large = min(self.smallest_large or message.body, message.body)
+
+
+@dataclass(slots=True)
+class OpenConsumer:
+    """A consumer of the trace: what it got and has not acknowledged (seq by message id)."""
+
+    name: str
+    queue: str
+    session: str
+    selector: str | None
+    holds: dict[int, int] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Traffic:
+    """Builds the operations. ``emit`` takes them one by one; adjacent ``receive`` lines of a consumer become one."""
+
+    emit: Callable[[Operation, str | None], None]
+    facts: Facts
+    unknown: Counter[str] = field(default_factory=Counter)
+    seqs: dict[int, int] = field(default_factory=dict)
+    sessions: dict[str, SessionKind] = field(default_factory=dict)
+    consumers: dict[str, OpenConsumer] = field(default_factory=dict)
+    holders: dict[int, dict[str, str]] = field(default_factory=dict)
+    """By message id: the queues it was delivered from, and the consumer that has it."""
+    transactions: dict[int, str] = field(default_factory=dict)
+    _next_seq: int = 0
+    _i: int = 0
+    _t: int = 0
+    _pending: ops.Receive | None = None
+
+    def now(self, t: int) -> None:
+        self._t = max(self._t, t)
+
+    def add(self, cls: type[Any], *values: Any, note: str | None = None) -> None:
+        """Append an operation of this class at the present time."""
+        self._flush()
+        self._emit(cast(Operation, cls(0, self._t, *values)), note)
+
+    def _emit(self, operation: Operation, note: str | None) -> None:
+        self.emit(replace(operation, i=self._i), note)
+        self._i += 1
+
+    def _flush(self) -> None:
+        if self._pending is not None:
+            pending, self._pending = self._pending, None
+            self._emit(pending, None)
+
+    def finish(self) -> None:
+        self._flush()
+
+    def send(self, session: str, message: LoggedMessage) -> None:
+        seq = self._next_seq
+        self._next_seq += 1
+        self.seqs[message.id] = seq
+        if message.uncertain:
+            self.unknown["properties or size of a message uncertain"] += 1
+        if message.expire_ms:
+            self.unknown["expiry known to the second only"] += 1
+        self._flush()
+        self._emit(
+            ops.Send(
+                0, self._t, message.address, seq, session, size=message.body, durable=message.durable,
+                priority=message.priority, expire_ms=message.expire_ms, props=message.props,
+            ),
+            "size from log, uncertain" if message.uncertain else "size from log",
+        )  # fmt: skip
+
+    def session(self, name: str, kind: SessionKind) -> None:
+        """Open a session unless it is open."""
+        if name not in self.sessions:
+            self.sessions[name] = kind
+            self.add(ops.OpenSession, name, kind)
+
+    def close_session(self, name: str) -> None:
+        if self.sessions.pop(name, None) is None:
+            return
+        for consumer in [one for one in self.consumers.values() if one.session == name]:
+            self._forget(consumer)
+        self.add(ops.CloseSession, name)
+
+    def join(self, transaction: LoggedTransaction, session: str) -> str:
+        """The session that a client's transaction runs in; a branch is begun when it is first seen."""
+        found = self.transactions.get(transaction.id)
+        if found is None:
+            self.session(session, SessionKind.XA if transaction.xid else SessionKind.LOCAL)
+            self.transactions[transaction.id] = found = session
+            if transaction.xid:
+                self.add(ops.Begin, session, transaction.xid)
+        return found
+
+    def commit(self, transaction: LoggedTransaction) -> None:
+        session = self.transactions.pop(transaction.id, None)
+        if session is not None:
+            if transaction.xid:
+                self.unknown["prepare of an XA branch (committed without)"] += 1
+            self.add(ops.Commit, session, transaction.xid, False, bool(transaction.xid))
+
+    def rollback(self, transaction: LoggedTransaction) -> None:
+        session = self.transactions.pop(transaction.id, None)
+        if session is not None:
+            self.add(ops.Rollback, session, transaction.xid, False, bool(transaction.xid))
+
+    def open_consumer(self, name: str, queue: str, session: str, selector: str | None) -> OpenConsumer:
+        if name in self.consumers:
+            self.close_consumer(name)
+        self.consumers[name] = found = OpenConsumer(name, queue, session, selector)
+        self.add(ops.OpenConsumer, name, queue, session, selector)
+        return found
+
+    def close_consumer(self, name: str) -> None:
+        consumer = self.consumers.get(name)
+        if consumer is not None:
+            self._forget(consumer)
+            self.add(ops.CloseConsumer, name)
+
+    def _forget(self, consumer: OpenConsumer) -> None:
+        for message in consumer.holds:
+            self._take_back(consumer.queue, message)
+        del self.consumers[consumer.name]
+
+    def deliver(self, name: str, message: int) -> None:
+        """One message handed to a consumer. Another one that held it must have given it back: it is closed first."""
+        consumer = self.consumers[name]
+        holder = self.holders.get(message, {}).get(consumer.queue)
+        if holder is not None:
+            self.unknown["closing of a consumer, inferred from a redelivery"] += 1
+            self.close_consumer(holder)
+            if holder == name:
+                consumer = self.open_consumer(name, consumer.queue, consumer.session, consumer.selector)
+        if message not in self.seqs:
+            self.unknown["delivery of a message that was sent before the log begins or cannot be known"] += 1
+            return
+        consumer.holds[message] = self.seqs[message]
+        self.holders.setdefault(message, {})[consumer.queue] = consumer.name
+        last = self._pending
+        if last is not None and last.consumer == consumer.name and last.ack is ops.ReceiveAck.NONE:
+            self._pending = replace(last, max=last.max + 1)
+            return
+        self._flush()
+        self._pending = ops.Receive(0, self._t, consumer.name)
+
+    def acknowledge(self, queue: str, message: int) -> None:
+        """A client's acknowledgement took effect."""
+        name = self._take_back(queue, message)
+        if name is None:
+            self.unknown["acknowledgement of a message whose delivery is not in the log"] += 1
+            return
+        seq = self.consumers[name].holds.pop(message)
+        self.add(ops.Ack, name, ops.AckMode.INDIVIDUAL, (seq,))
+
+    def queue_of(self, message: int) -> str | None:
+        """The queue that has this message at a consumer, for lines that do not name it."""
+        return next(iter(self.holders.get(message, {})), None)
+
+    def _take_back(self, queue: str, message: int) -> str | None:
+        """The consumer that had the message; it has it no more."""
+        queues = self.holders.get(message, {})
+        name = queues.pop(queue, None)
+        if not queues:
+            self.holders.pop(message, None)
+        return name
+
+    def create_queue(self, queue: KnownQueue, note: str | None = None) -> None:
+        routing = queue.routing
+        if routing is None:
+            routing = ops.RoutingType.ANYCAST if queue.name == queue.address else ops.RoutingType.MULTICAST
+            self.unknown["routing type of a queue (guessed by its name)"] += 1
+        self.add(ops.CreateQueue, queue.name, queue.address, routing, queue.filter, queue.durable, note=note)
