@@ -1,8 +1,8 @@
 """``${name:default}`` as the broker replaces it (spec/config-behaviour.md, step 2).
 
 The first ``${`` is taken with the first ``}`` after it; the name ends at the first ``:``; blanks around both go; a
-system property wins, then (since 2.22) an environment variable, then the default, else nothing at all. What was put in is
-looked at again. An opening ``${`` without ``}`` stops the work.
+system property wins, then (since 2.22) an environment variable, then the default, else nothing at all. What was put
+in is looked at again. An opening ``${`` without ``}`` stops the work.
 """
 
 from __future__ import annotations

@@ -1,0 +1,316 @@
+"""The settings that the broker really uses, each with where it came from (spec/config-behaviour.md "Merging").
+
+``EffectiveSettings`` answers for one document and edition: for the broker itself, and for any address. Up to 2.28 a
+lookup changes what is stored, so that later answers hang on earlier ones: ask in the order in which the broker would.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from brokerconf.document import ConfigNode, Document, Kind
+from brokerconf.findings import Position
+from brokerconf.matching import Match, MatchError, MatchTable, Wildcards, compile_match, modified
+from brokerconf.secrets import masked
+from brokerconf.settings_model import Scope, Setting, Value, in_scope
+from brokerconf.sizes import SizeError, parse_boolean, trimmed
+from pagefmt.editions import Edition
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a value was set; ``match`` for those of an address."""
+
+    node: ConfigNode | None
+    match: str | None = None
+    # of a property that overrides the file
+    position_of_property: Position | None = None
+
+    @property
+    def position(self) -> Position:
+        if self.position_of_property is not None:
+            return self.position_of_property
+        assert self.node is not None
+        return self.node.position
+
+    def as_json(self) -> dict[str, object]:
+        at = self.position
+        where: dict[str, object] = {"file": at.file, "line": at.line}
+        return where | ({"match": self.match} if self.match is not None else {})
+
+
+@dataclass(frozen=True, slots=True)
+class Effective:
+    """A value in force; ``origin`` None: the default. Sizes are bytes; None stands for "not set"."""
+
+    value: Value
+    origin: Origin | None = None
+
+    def as_json(self, name: str = "") -> dict[str, object]:
+        value = masked(self.value, name) if isinstance(self.value, str) else self.value
+        return {"value": value, "source": self.origin.as_json() if self.origin else "default"}
+
+
+Values = dict[str, Effective]
+
+
+@dataclass(slots=True)
+class AddressSetting:
+    """One ``address-setting`` element as it is stored: only what it sets, and what its class comes with."""
+
+    match: Match
+    node: ConfigNode | None
+    values: Values
+
+
+# Fields that are born with a value, so that a less specific match never reaches them (read in the releases).
+_BORN_WITH: tuple[tuple[Edition, tuple[str, ...]], ...] = (
+    (Edition.ARTEMIS_2_56, ()),
+    (Edition.ARTEMIS_2_28, ("slow-consumer-threshold-measurement-unit", "management-browse-page-size")),
+    (
+        Edition.ARTEMIS_2_17,
+        ("expiry-delay", "min-expiry-delay", "max-expiry-delay", "management-browse-page-size"),
+    ),
+    (Edition.HORNETQ_2_4, ("expiry-delay", "management-browse-page-size")),
+)
+# Fields that the merging of an edition forgets.
+_NOT_MERGED = {
+    Edition.HORNETQ_2_4: {"last-value-queue"},
+    Edition.ARTEMIS_1_5: {"last-value-queue"},
+    Edition.ARTEMIS_2_4: {"last-value-queue"},
+    Edition.ARTEMIS_2_10: {"default-group-first-key"},
+}
+_LAST_VALUE = {"last-value-queue": "default-last-value-queue"}
+
+
+class EffectiveSettings:
+    """``heap`` is the JVM's maximal memory, of which the default of global-max-size is a share (None: not known);
+    without ``libaio`` on the host a journal of type ASYNCIO is one of type NIO."""
+
+    def __init__(
+        self, document: Document, *, heap: int | None = None, core: ConfigNode | None = None, libaio: bool = True
+    ) -> None:
+        self.document = document
+        self.edition = document.edition
+        self.heap, self.libaio = heap, libaio
+        self.core = core or document.core
+        self.wildcards = wildcards_of(self.core, self.edition)
+        self.duplicates: list[ConfigNode] = []
+        self.refused: list[tuple[ConfigNode, MatchError]] = []
+        self.settings = self._stored()
+        self._index()
+
+    def _index(self) -> None:
+        self._table = MatchTable.of((one.match for one in self.settings.values()), self.wildcards, self.edition)
+        self._cache: dict[str, Values] = {}
+
+    def _stored(self) -> dict[str, AddressSetting]:
+        stored: dict[str, AddressSetting] = {}
+        for node in address_setting_nodes(self.core):
+            written = node.attributes.get("match", "")
+            if written in stored:
+                self.duplicates.append(node)
+                if self.edition >= Edition.ARTEMIS_2_28:
+                    continue
+            try:
+                match = compile_match(written, self.wildcards, self.edition)
+            except MatchError as err:
+                self.refused.append((node, err))
+                continue
+            stored[written] = AddressSetting(match, node, self._values(node, written))
+        return stored
+
+    def _values(self, node: ConfigNode, written: str) -> Values:
+        values: Values = {}
+        known = in_scope(Scope.ADDRESS)
+        for child in node.children:
+            name = field_name(child.tag, self.edition)
+            setting = known.get(name)
+            if setting is None or not setting.known_in(self.edition):
+                continue
+            value = read_value(setting, child.text, self.edition)
+            if value is not None:
+                values[name] = Effective(value, Origin(child, written))
+        for name in born_with(self.edition):
+            if name in known and known[name].known_in(self.edition):
+                values.setdefault(name, Effective(known[name].default(self.edition)))
+        return values
+
+    def override(self, written: str, name: str, value: Value, at: Position) -> None:
+        """What a property sets for a match; a match not in the file is made."""
+        if written not in self.settings:
+            match = compile_match(written, self.wildcards, self.edition)
+            self.settings[written] = AddressSetting(match, None, {})
+        self.settings[written].values[name] = Effective(value, Origin(None, written, at))
+        self._index()
+
+    def matches(self, address: str) -> list[AddressSetting]:
+        """The settings that fit an address, the most specific first."""
+        return [self.settings[match.written] for match in self._table.fitting(address)]
+
+    def merged(self, address: str) -> Values:
+        """What the matches set for an address, without defaults."""
+        key = modified(address, self.wildcards, self.edition)
+        if key not in self._cache:
+            self._cache[key] = self._merge(self.matches(address))
+        return self._cache[key]
+
+    def _merge(self, ordered: list[AddressSetting]) -> Values:
+        if not ordered:
+            return {}
+        writes_back = self.edition < Edition.ARTEMIS_2_44
+        result = ordered[0].values if writes_back else dict(ordered[0].values)
+        forgotten = _NOT_MERGED.get(self.edition, set())
+        for other in ordered[1:]:
+            if self.edition <= Edition.ARTEMIS_2_10:
+                # the second match gives its page size even where it sets none: then it is the default
+                result.setdefault("page-size-bytes", other.values.get("page-size-bytes", _page_size(self.edition)))
+            for name, value in other.values.items():
+                if name not in forgotten:
+                    result.setdefault(name, value)
+        return result
+
+    def address(self, address: str) -> Values:
+        """Every setting of the edition for an address, defaults and derived values included."""
+        merged = self.merged(address)
+        found: Values = {}
+        for name, setting in in_scope(Scope.ADDRESS).items():
+            if setting.known_in(self.edition) and field_name(name, self.edition) == name:
+                found[name] = merged.get(name) or Effective(setting.default(self.edition))
+        _derive(found, merged)
+        return found
+
+    def broker(self) -> Values:
+        """The settings of the broker itself."""
+        found: Values = {}
+        for name, setting in in_scope(Scope.BROKER).items():
+            if setting.known_in(self.edition):
+                found[name] = self._broker_value(setting)
+        _journal(found, self.libaio)
+        self._global_max_size(found)
+        return found
+
+    def _broker_value(self, setting: Setting) -> Effective:
+        node = self.core.descendant(setting.name) if self.core else None
+        if node is None or _never_read(setting, self.edition):
+            return Effective(setting.default(self.edition))
+        text = node.text
+        if self.document.kind is Kind.EAP6 and setting.kind == "path":
+            text = node.attributes.get("path", text)
+        value = read_value(setting, text, self.edition)
+        return Effective(setting.default(self.edition)) if value is None else Effective(value, Origin(node))
+
+    def _global_max_size(self, found: Values) -> None:
+        given = found.get("global-max-size")
+        if given is None or self.edition < Edition.ARTEMIS_2_4 or (isinstance(given.value, int) and given.value > 0):
+            return
+        percent = found.get("global-max-size-percent-of-jvm-max-memory", Effective(50))
+        share = percent.value if isinstance(percent.value, int) else 50
+        computed = None if self.heap is None else self.heap * share // 100
+        found["global-max-size"] = Effective(computed, percent.origin)
+
+
+def field_name(tag: str, edition: Edition) -> str:
+    """The setting that an element sets: names are compared without case, and one has an older name."""
+    name = tag.lower()
+    return _LAST_VALUE.get(name, name) if edition >= Edition.ARTEMIS_2_10 else name
+
+
+def born_with(edition: Edition) -> tuple[str, ...]:
+    return next(names for since, names in _BORN_WITH if edition >= since)
+
+
+def _page_size(edition: Edition) -> Effective:
+    return Effective(in_scope(Scope.ADDRESS)["page-size-bytes"].default(edition))
+
+
+def _never_read(setting: Setting, edition: Edition) -> bool:
+    return setting.name == "wild-card-routing-enabled" and setting.ignored_in(edition)
+
+
+def read_value(setting: Setting, text: str, edition: Edition) -> Value:
+    """The value of a text; None where the reader refuses it, or takes it for "not set"."""
+    try:
+        value = setting.value(text, edition)
+    except SizeError:
+        return None
+    if setting.kind == "enum" and value not in setting.allowed.split("|"):
+        return None
+    if setting.name.startswith("prefetch-page-") and isinstance(value, int) and value <= 0:
+        return None
+    return value
+
+
+def _derive(found: Values, merged: Values) -> None:
+    """Read limits follow the merged page size, prefetch the read limits, the longest redelivery delay the first."""
+    delay = found["redelivery-delay"].value
+    if "max-redelivery-delay" not in merged and isinstance(delay, int):
+        found["max-redelivery-delay"] = Effective(10 * delay)
+    page_size = found["page-size-bytes"].value
+    if "max-read-page-bytes" in found and "max-read-page-bytes" not in merged and isinstance(page_size, int):
+        found["max-read-page-bytes"] = Effective((2 * page_size + 2**31) % 2**32 - 2**31)
+    for unit in ("bytes", "messages"):
+        name = f"prefetch-page-{unit}"
+        if name in found and name not in merged:
+            found[name] = Effective(found[f"max-read-page-{unit}"].value)
+
+
+def _journal(found: Values, libaio: bool) -> None:
+    """Values that hang on the journal's type; the page flush period defaults to the buffer timeout of NIO."""
+    asynchronous = found["journal-type"].value == "ASYNCIO" and libaio
+    nio_timeout = 3333333
+    for name, aio, nio in (("journal-buffer-timeout", 500000, nio_timeout), ("journal-max-io", 4096, 1)):
+        if found[name].origin is None:
+            found[name] = Effective(aio if asynchronous else nio)
+    if "page-sync-timeout" in found and found["page-sync-timeout"].origin is None:
+        taken = found["journal-buffer-timeout"]
+        found["page-sync-timeout"] = Effective(nio_timeout if asynchronous else taken.value, taken.origin)
+
+
+def wildcards_of(core: ConfigNode | None, edition: Edition) -> Wildcards:
+    """The characters of matches that a configuration sets."""
+    if core is None or edition <= Edition.ARTEMIS_1_5:
+        return Wildcards()
+    node = core.descendant("wildcard-addresses")
+    markers = _text_of(core, "literal-match-markers") if edition >= Edition.ARTEMIS_2_44 else ""
+    namespace = _text_of(core, "uuid-namespace") if edition >= Edition.ARTEMIS_2_44 else ""
+    given = {name: _text_of(node, name)[:1] for name in ("delimiter", "any-words", "single-word")} if node else {}
+    return Wildcards(
+        given.get("delimiter") or ".", given.get("any-words") or "#", given.get("single-word") or "*",
+        markers if len(markers) == 2 else "", namespace,
+    )  # fmt: skip
+
+
+def wildcard_routing(core: ConfigNode | None, edition: Edition) -> bool:
+    """Whether wildcards in addresses are followed when messages are routed."""
+    node = core.descendant("wildcard-addresses") if core and edition > Edition.ARTEMIS_1_5 else None
+    enabled = True
+    for name in ("enabled", "routing-enabled"):
+        found = node.descendant(name) if node else None
+        enabled = parse_boolean(found.text) if found else enabled
+    return enabled
+
+
+def _text_of(node: ConfigNode, name: str) -> str:
+    found = node.descendant(name)
+    return trimmed(found.text) if found else ""
+
+
+def address_setting_nodes(core: ConfigNode | None) -> list[ConfigNode]:
+    """The elements that the reader takes: all ``address-setting`` at any depth of the first ``address-settings``."""
+    block = core.descendant("address-settings") if core else None
+    return [node for node in block.walk() if node.tag == "address-setting"] if block else []
+
+
+def as_json(settings: EffectiveSettings, addresses: Iterable[str]) -> dict[str, object]:
+    """``{"addresses": {ADDR: {"settings": {NAME: {"value", "source"}}}}, "broker": {NAME: {…}}}``."""
+    found = {address: settings.address(address) for address in addresses}
+    return {
+        "addresses": {address: {"settings": _named(values)} for address, values in found.items()},
+        "broker": _named(settings.broker()),
+    }
+
+
+def _named(values: Values) -> dict[str, object]:
+    return {name: value.as_json(name) for name, value in sorted(values.items())}
