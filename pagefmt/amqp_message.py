@@ -19,7 +19,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from pagefmt.amqp_sections import (
-    NO_SECTIONS,
     SavedSections,
     Sections,
     decode_saved_sections,
@@ -274,6 +273,3 @@ def decode_amqp_large(cursor: Cursor, queues_follow: bool) -> AmqpLargeMessage:
     newer = (cursor.left() - 4) % 8 == TAIL_SIZE % 8 if queues_follow else cursor.left() >= TAIL_SIZE
     tail = (cursor.i64("expiration"), cursor.u8("re-encoded")) if newer else None
     return AmqpLargeMessage(message_id, durable_mark, message_format, address_mark, address, extra, saved, tail)
-
-
-__all__ = ["NO_SECTIONS", "AmqpLargeMessage", "AmqpMessage", "Extra", "decode_amqp_large", "decode_amqp_message"]
