@@ -31,7 +31,7 @@ from pagefmt.journal.bodies import (
     decode_xid,
     encode_body,
 )
-from pagefmt.journal.files import Journal, read_regular
+from pagefmt.journal.files import Journal
 from pagefmt.journal.listing import list_files
 from pagefmt.journal.load import Loaded
 from pagefmt.journal.message_journal import MessageJournal, load_messages
@@ -200,7 +200,7 @@ def queues(ours: Bindings, told: dict[str, Any]) -> list[dict[str, Any]]:
 def test_encode_of_decode_is_the_same_bytes(case: GoldenCase) -> None:
     for folder, journal in (("journal", Journal.MESSAGES), ("bindings", Journal.BINDINGS)):
         for file in list_files(case.data() / folder, journal).files:
-            buf = read_regular(file.path)
+            buf = file.path.read_bytes()
             for frame in scan(buf, file.header, TornRecords()):
                 record = record_of(frame, buf)
                 assert encode(record, file.header.file_id) == buf[frame.at : frame.at + frame.total]

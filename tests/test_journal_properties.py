@@ -16,7 +16,7 @@ from pagefmt.bindings import Bindings
 from pagefmt.errors import PageFmtError
 from pagefmt.journal.bodies import FIXED, BadBody, decode_body, decode_xid, encode_body
 from pagefmt.journal.compaction_files import CONTROL_FILE, RenameControl, decode_control, encode_control
-from pagefmt.journal.files import Header, Journal, NotAJournal, Oddity, encode_header, read_regular
+from pagefmt.journal.files import Header, Journal, NotAJournal, Oddity, encode_header
 from pagefmt.journal.listing import list_files
 from pagefmt.journal.load import Loaded, load_journal
 from pagefmt.journal.message_journal import MessageJournal
@@ -181,7 +181,7 @@ def small_journal() -> tuple[bytes, Header]:
     """A real journal file, cut behind its last record."""
     case = next(case for case in golden_cases.cases("2.56.0") if case.name == "tx")
     file = list_files(case.data() / "journal", Journal.MESSAGES).files[0]
-    buf = read_regular(file.path)
+    buf = file.path.read_bytes()
     *_, last = scan(buf, file.header)
     return buf[: last.at + last.total], file.header
 

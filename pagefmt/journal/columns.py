@@ -7,6 +7,7 @@ from array import array
 from collections.abc import Sequence
 from typing import Final
 
+from pagefmt.disk import open_regular
 from pagefmt.journal.files import JournalFile, NotAJournal
 from pagefmt.journal.records import Frame, Kind
 
@@ -35,7 +36,7 @@ class Columns:
     def __len__(self) -> int:
         return len(self.ids)
 
-    def append(self, frame: Frame, buf: bytes, file_number: int) -> int:
+    def append(self, frame: Frame, buf: bytes | memoryview, file_number: int) -> int:
         """Add a record, give its row."""
         row = len(self.ids)
         self.ids.append(frame.id)
@@ -57,7 +58,7 @@ class Columns:
         if size <= SMALL:
             return bytes(self.small[at : at + size])
         file = self.files[self.file_numbers[row]]
-        handle = os.open(file.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        handle = open_regular(file.path)
         try:
             body = os.pread(handle, size, at)
         finally:

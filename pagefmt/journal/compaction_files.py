@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from pagefmt.journal.files import FileNote, Header, NotAJournal, Oddity, decode_header, encode_header, read_regular
+from pagefmt.disk import NotReadable, read_start
+from pagefmt.journal.files import FileNote, Header, Oddity, decode_header, encode_header
 from pagefmt.journal.records import VERSIONS, Kind, Record, encode, record_of
 from pagefmt.journal.scan import scan
 from pagefmt.wire import Builder, Cursor, Undecodable
@@ -100,8 +101,8 @@ def settle(entries: dict[str, Path]) -> tuple[dict[str, Path], list[FileNote]]:
 
 def _read_control(path: Path) -> RenameControl | None:
     try:
-        return decode_control(read_regular(path, _LIMIT))
-    except (NotAJournal, OSError):
+        return decode_control(read_start(path, _LIMIT))
+    except NotReadable:
         return None
 
 

@@ -6,8 +6,6 @@ the number in the name, orders the files. The broker goes by the ending of a nam
 
 from __future__ import annotations
 
-import os
-import stat
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -86,15 +84,6 @@ def decode_header(buf: bytes) -> Header:
     if len(buf) < HEADER.size:
         raise NotAJournal(f"a journal file starts with {HEADER.size} bytes, here are {len(buf)}")
     return Header(*HEADER.unpack_from(buf))
-
-
-def read_regular(path: Path, limit: int = -1) -> bytes:
-    """The bytes of a regular file (at most ``limit``). Links, FIFOs and devices raise ``NotAJournal``."""
-    if not stat.S_ISREG(path.lstat().st_mode):
-        raise NotAJournal(f"{path}: not a regular file; it is not read")
-    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(handle, "rb") as file:
-        return file.read(limit)
 
 
 def folder_names(folder: Path) -> dict[str, Path]:

@@ -7,6 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
+from pagefmt.disk import NotReadable, read_start
 from pagefmt.journal.compaction_files import settle
 from pagefmt.journal.files import (
     HEADER,
@@ -14,11 +15,9 @@ from pagefmt.journal.files import (
     Journal,
     JournalFile,
     Listing,
-    NotAJournal,
     Oddity,
     decode_header,
     folder_names,
-    read_regular,
 )
 from pagefmt.journal.records import VERSIONS
 
@@ -47,13 +46,13 @@ def list_files(folder: Path, journal: Journal) -> Listing:
 
 
 def _examine(name: str, path: Path) -> JournalFile | FileNote:
-    try:
-        start = read_regular(path, HEADER.size)
-        size = path.lstat().st_size
-    except NotAJournal:
+    if not path.is_file() or path.is_symlink():
         return FileNote(Oddity.NOT_REGULAR, name, "not read: a journal file has to be a regular file")
-    except OSError as err:
-        return FileNote(Oddity.UNREADABLE, name, f"{err.strerror}")
+    try:
+        start = read_start(path, HEADER.size)
+        size = path.lstat().st_size
+    except (NotReadable, OSError) as err:
+        return FileNote(Oddity.UNREADABLE, name, str(err))
     if len(start) < HEADER.size:
         return FileNote(Oddity.SHORT, name, f"{len(start)} bytes; a starting broker deletes it")
     header = decode_header(start)

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pagefmt.disk import MappedFile
 from pagefmt.journal.columns import Columns
-from pagefmt.journal.files import FileNote, Journal, JournalFile, Listing, read_regular
+from pagefmt.journal.files import FileNote, Journal, JournalFile, Listing
 from pagefmt.journal.listing import list_files
 from pagefmt.journal.records import Frame, Kind
 from pagefmt.journal.scan import TornRecords, scan
@@ -105,7 +106,10 @@ class _Loading:
         self.dropped: list[DroppedTransaction] = []
 
     def file(self, number: int, file: JournalFile, torn: TornRecords) -> None:
-        buf = read_regular(file.path)
+        with MappedFile(file.path) as mapped:
+            self.frames(number, file, mapped.buf, torn)
+
+    def frames(self, number: int, file: JournalFile, buf: bytes | memoryview, torn: TornRecords) -> None:
         add, rows, deleted = self.columns.append, self.rows, self.deleted
         for frame in scan(buf, file.header, torn):
             kind = frame.kind
@@ -116,7 +120,7 @@ class _Loading:
             elif kind != Kind.EVENT:
                 self.in_transaction(frame, buf, number)
 
-    def in_transaction(self, frame: Frame, buf: bytes, number: int) -> None:
+    def in_transaction(self, frame: Frame, buf: bytes | memoryview, number: int) -> None:
         match frame.kind:
             case Kind.ADD_TX | Kind.UPDATE_TX | Kind.DELETE_TX:
                 tx = self.open.setdefault(frame.tx, _Open())
@@ -125,7 +129,7 @@ class _Loading:
                 tx.per_file[number] += 1
             case Kind.PREPARE:
                 tx = self.open.setdefault(frame.tx, _Open())
-                tx.xid = buf[frame.body : frame.body + frame.size]
+                tx.xid = bytes(buf[frame.body : frame.body + frame.size])
                 tx.invalid = tx.per_file[number] != frame.records
             case Kind.COMMIT:
                 self.commit(frame, number)

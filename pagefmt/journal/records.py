@@ -118,7 +118,7 @@ class BadRecord(PageFmtError):
     """Bytes that are no journal record, or a record that no bytes can hold."""
 
 
-def frame_at(buf: bytes, at: int, version: int) -> Frame | str:
+def frame_at(buf: bytes | memoryview, at: int, version: int) -> Frame | str:
     """The record at ``at``, or what is wrong with it. The file id is not looked at (spec/journal.md 3.1)."""
     shape = SHAPES[version].get(buf[at])
     if shape is None:
@@ -145,9 +145,9 @@ def decode(buf: bytes, at: int = 0, version: int = 2) -> Record:
     return record_of(frame, buf)
 
 
-def record_of(frame: Frame, buf: bytes) -> Record:
+def record_of(frame: Frame, buf: bytes | memoryview) -> Record:
     """The record of a frame that was found in ``buf``."""
-    body = buf[frame.body : frame.body + frame.size]
+    body = bytes(buf[frame.body : frame.body + frame.size])
     return Record(Kind(frame.kind), frame.id, frame.tx, frame.user_type, body, frame.records, frame.compact)
 
 

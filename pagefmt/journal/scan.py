@@ -39,7 +39,7 @@ class TornRecords:
             self.first.append(Torn(offset, detail))
 
 
-def scan(buf: bytes, header: Header, torn: TornRecords | None = None) -> Iterator[Frame]:
+def scan(buf: bytes | memoryview, header: Header, torn: TornRecords | None = None) -> Iterator[Frame]:
     """The live records of a file in the order of their offsets. Time is linear in the size of the file.
 
     ``buf`` is the whole file. What looks torn goes to ``torn``.

@@ -1,0 +1,87 @@
+"""What becomes of one page record for one queue: the rule of spec/journal.md 7.2."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from enum import StrEnum
+from typing import Final
+
+from pagefmt.journal.message_journal import MessageJournal
+
+
+class Fate(StrEnum):
+    """What a broker that starts on this directory does with a record, for one of the queues that it names."""
+
+    OUTSTANDING = "outstanding"
+    DONE = "done"
+    IGNORED = "ignored"  # its transaction is unknown: rolled back, never committed, or all of it was consumed
+    IN_DOUBT_SEND = "in doubt (send)"  # of a prepared transaction: delivered once that is committed
+    IN_DOUBT_ACK = "in doubt (acknowledge)"  # acknowledged in a prepared transaction: delivered if that is rolled back
+    NO_QUEUE = "no queue"  # no binding of this address has the id: nobody will ever read it
+
+
+LIVE: Final = frozenset({Fate.OUTSTANDING, Fate.IN_DOUBT_SEND, Fate.IN_DOUBT_ACK})
+"""A record with one of these for any queue has to stay."""
+
+_NONE: Final[frozenset[int]] = frozenset()
+
+
+class PageRule:
+    """The rule for the records of one page. ``queues``: ids of the queues of its address, ``None`` if not known.
+
+    Without bindings every queue id counts as a queue.
+    """
+
+    __slots__ = ("_journal", "_marks", "_page", "_queues")
+
+    def __init__(self, journal: MessageJournal, queues: Collection[int] | None, page: int) -> None:
+        self._journal = journal
+        self._queues = queues
+        self._page = page
+        self._marks: dict[int, tuple[bool, frozenset[int], frozenset[int]]] = {}
+
+    def fate(self, queue: int, number: int, tx: int) -> Fate:
+        """``number``: ordinal of the record, ``tx``: its page transaction, negative for none."""
+        if self._queues is not None and queue not in self._queues:
+            return Fate.NO_QUEUE
+        complete, acked, held = self._marks.get(queue) or self._mark(queue)
+        if complete or number in acked:
+            return Fate.DONE
+        if tx >= 0:
+            if tx in self._journal.in_doubt_sends:
+                return Fate.IN_DOUBT_SEND
+            if tx not in self._journal.page_transactions:
+                return Fate.IGNORED
+        return Fate.IN_DOUBT_ACK if number in held else Fate.OUTSTANDING
+
+    def fates(self, number: int, tx: int, queues: Iterable[int]) -> list[tuple[int, Fate]]:
+        return [(queue, self.fate(queue, number, tx)) for queue in queues]
+
+    def outstanding(self, number: int, tx: int, queues: Iterable[int]) -> tuple[int, ...]:
+        """Those of the queue ids that the record is still to be delivered to, in their order."""
+        return tuple(queue for queue in queues if self.fate(queue, number, tx) is Fate.OUTSTANDING)
+
+    def live(self, number: int, tx: int, queues: Iterable[int]) -> bool:
+        return any(self.fate(queue, number, tx) in LIVE for queue in queues)
+
+    def acked_by(self, number: int, queues: Iterable[int]) -> tuple[int, ...]:
+        """Those with an ack record for the position or a page-complete record for the page, ascending."""
+        marks = self._marks
+        return tuple(
+            sorted(
+                {queue for queue in queues if (mark := marks.get(queue) or self._mark(queue))[0] or number in mark[1]}
+            )
+        )
+
+    def complete(self, queue: int) -> bool:
+        """The journal has a page-complete record."""
+        return (self._marks.get(queue) or self._mark(queue))[0]
+
+    def _mark(self, queue: int) -> tuple[bool, frozenset[int], frozenset[int]]:
+        journal, page = self._journal, self._page
+        complete = bool(journal.complete_index.numbers(queue, page))
+        acked = journal.ack_index.numbers(queue, page)
+        held = journal.in_doubt_acks.numbers(queue, page)
+        mark = (complete, frozenset(acked) if acked else _NONE, frozenset(held) if held else _NONE)
+        self._marks[queue] = mark
+        return mark

@@ -1,0 +1,212 @@
+"""What is still to be delivered, and who keeps the disk full (spec/journal.md 7).
+
+    state = load_state(paging, journal, bindings)
+    for store in state.stores():
+        summary = store.summary()          # per queue and per page; one page in memory at a time
+
+Messages that never left the journal are not part of this; ``State.journal`` has their references.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pagefmt.bindings import Bindings, QueueBinding, load_bindings
+from pagefmt.errors import PageFmtError
+from pagefmt.fates import LIVE, Fate, PageRule
+from pagefmt.frames import Damage
+from pagefmt.journal.message_journal import MessageJournal, load_messages
+from pagefmt.page import open_page
+from pagefmt.paging import PageFile, Paging, Store, duplicates, read_paging, read_store
+from pagefmt.record import FRAME
+from pagefmt.routes import Route
+
+
+class CannotKnow(PageFmtError):
+    """A question that needs a directory which is not there."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageLoad:
+    """One page: ``records`` readable ones in ``read`` of ``size`` bytes, of which ``live_bytes`` have to stay.
+
+    ``held_by``: ids of the queues that still need it, ascending; none: every queue is done with it. ``fates`` counts
+    (queue, fate) pairs by fate. ``damage``: what reading stopped at.
+    """
+
+    page: int
+    size: int
+    records: int
+    read: int
+    live_records: int
+    live_bytes: int
+    held_by: tuple[int, ...]
+    fates: dict[Fate, int]
+    damage: Damage | None
+
+
+@dataclass(slots=True)
+class QueueLoad:
+    """One queue in one store: ``messages`` of ``bytes`` on disk are outstanding; what is in doubt counts apart.
+
+    ``first`` and ``last``: (page, number) of the first and last outstanding one. ``pages``: how many pages hold
+    something for it, in doubt included; ``held_bytes``: the size of those files, ``held_alone``: of those that nobody
+    else needs. ``positions``: pages and numbers of all of it, if they were asked for.
+    """
+
+    id: int
+    binding: QueueBinding | None
+    messages: int = 0
+    bytes: int = 0
+    in_doubt_sends: int = 0
+    in_doubt_acks: int = 0
+    pages: int = 0
+    held_bytes: int = 0
+    held_alone: int = 0
+    first: tuple[int, int] | None = None
+    last: tuple[int, int] | None = None
+    positions: tuple[array[int], array[int]] = field(default_factory=lambda: (array("q"), array("i")))
+
+    @property
+    def name(self) -> str:
+        return self.binding.name if self.binding else f"queue {self.id}"
+
+    def take(self, fate: Fate, page: int, number: int, size: int, keep: bool) -> None:
+        match fate:
+            case Fate.OUTSTANDING:
+                self.messages += 1
+                self.bytes += size
+                self.first = self.first or (page, number)
+                self.last = (page, number)
+                if keep:
+                    self.positions[0].append(page)
+                    self.positions[1].append(number)
+            case Fate.IN_DOUBT_SEND:
+                self.in_doubt_sends += 1
+            case Fate.IN_DOUBT_ACK:
+                self.in_doubt_acks += 1
+
+
+@dataclass(frozen=True, slots=True)
+class StoreSummary:
+    """``queues``: of the address by id, also those that nothing is outstanding for. ``pages`` ascending."""
+
+    address: str | None
+    folder: str
+    queues: tuple[QueueLoad, ...]
+    pages: tuple[PageLoad, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StoreState:
+    """One store folder with what the journal says about it. ``queues``: of its address; ``None`` without bindings."""
+
+    store: Store
+    journal: MessageJournal
+    queues: dict[int, QueueBinding] | None
+
+    def rule(self, page: int) -> PageRule:
+        return PageRule(self.journal, self.queues, page)
+
+    def fates(self, page: PageFile) -> Iterator[tuple[Route, list[tuple[int, Fate]]]]:
+        """Every readable record of a page with what becomes of it for each queue that it names."""
+        rule = self.rule(page.number)
+        with open_page(page.path) as opened:
+            for route in opened.routes():
+                yield route, rule.fates(route[0], route[3], route[6])
+
+    def pages(self, queues: dict[int, QueueLoad] | None = None, keep: bool = False) -> Iterator[PageLoad]:
+        """Page by page; ``queues`` is filled on the way."""
+        found = {} if queues is None else queues
+        for page in self.store.pages:
+            yield self._page(page, found, keep)
+
+    def _page(self, page: PageFile, queues: dict[int, QueueLoad], keep: bool) -> PageLoad:
+        rule = self.rule(page.number)
+        counts: Counter[Fate] = Counter()
+        holders: set[int] = set()
+        live_records = live_bytes = 0
+        with open_page(page.path) as opened:
+            for number, _, length, tx, _, _, ids in opened.routes():
+                live = False
+                for queue in ids:
+                    fate = rule.fate(queue, number, tx)
+                    counts[fate] += 1
+                    if fate in LIVE:
+                        live = True
+                        holders.add(queue)
+                        self._queue(queues, queue).take(fate, page.number, number, length + FRAME, keep)
+                if live:
+                    live_records += 1
+                    live_bytes += length + FRAME
+            records, read, damage = opened.count, opened.bytes_read, opened.damage
+        held_by = tuple(sorted(holders))
+        for queue in held_by:
+            queues[queue].pages += 1
+            queues[queue].held_bytes += page.size
+            if len(held_by) == 1:
+                queues[queue].held_alone += page.size
+        return PageLoad(page.number, page.size, records, read, live_records, live_bytes, held_by, dict(counts), damage)
+
+    def _queue(self, queues: dict[int, QueueLoad], queue: int) -> QueueLoad:
+        found = queues.get(queue)
+        if found is None:
+            binding = self.queues.get(queue) if self.queues else None
+            found = queues[queue] = QueueLoad(queue, binding)
+        return found
+
+    def summary(self, *, positions: bool = False) -> StoreSummary:
+        """The whole store. With ``positions`` 12 bytes of memory for each outstanding reference."""
+        queues = {number: QueueLoad(number, binding) for number, binding in sorted((self.queues or {}).items())}
+        pages = tuple(self.pages(queues, positions))
+        ordered = tuple(queue for _, queue in sorted(queues.items()))
+        return StoreSummary(self.store.address, self.store.name, ordered, pages)
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Journal, bindings and paging directory of one broker, loaded. ``bindings`` ``None``: queues have no names."""
+
+    paging: Paging
+    journal: MessageJournal
+    bindings: Bindings | None
+
+    def stores(self) -> Iterator[StoreState]:
+        """All folders, by name; also those without an address, which brokers skip."""
+        queues = self._queues_by_address()
+        for store in self.paging.stores():
+            yield self._state(store, queues)
+
+    def store(self, folder: Path) -> StoreState:
+        """One folder."""
+        return self._state(read_store(folder), self._queues_by_address())
+
+    def _state(self, store: Store, queues: dict[str, dict[int, QueueBinding]] | None) -> StoreState:
+        own = None if queues is None else queues.get(store.address or "", {}) if store.address is not None else {}
+        return StoreState(store, self.journal, own)
+
+    def _queues_by_address(self) -> dict[str, dict[int, QueueBinding]] | None:
+        if self.bindings is None:
+            return None
+        found: dict[str, dict[int, QueueBinding]] = {}
+        for number, queue in self.bindings.queues.items():
+            found.setdefault(queue.address, {})[number] = queue
+        return found
+
+    def duplicates(self) -> dict[str, list[str]]:
+        """Addresses with several folders → the folders in listing order: a broker delivers from the last one only."""
+        return duplicates(list(self.paging.stores()), self.paging)
+
+
+def load_state(paging: Path, journal: Path | None, bindings: Path | None) -> State:
+    """Journal and bindings are read now, pages when they are asked for. Raises ``CannotKnow`` without journal."""
+    if journal is None:
+        raise CannotKnow(
+            f"{paging}: the journal is not beside it, so what was acknowledged is not known; "
+            "name the data directory or the instance, or the configuration with --broker-xml"
+        )
+    return State(read_paging(paging), load_messages(journal), load_bindings(bindings) if bindings else None)
