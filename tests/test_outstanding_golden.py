@@ -1,7 +1,7 @@
 """What is outstanding, on every golden directory: the broker's own facts, and what a real broker then delivered.
 
-What a drain does not show is left out by name here: messages whose time has run out, and scheduled ones. A consumer gets
-higher priorities first among the messages that are in memory, so order is compared within each priority.
+What a drain does not show is left out by name here: messages whose time has run out, and scheduled ones. A consumer
+gets higher priorities first among the messages that are in memory, so order is compared within each priority.
 """
 
 from __future__ import annotations
