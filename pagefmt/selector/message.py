@@ -1,0 +1,234 @@
+"""A message as the broker's filter sees it: header fields under their ``AMQ`` names, then properties.
+
+AMQP messages answer some ``JMS`` names from their sections, ``m.`` names from their annotations, and hand unsigned
+numbers out as long. What cannot be decoded lets the broker's filter fail: the message does not match.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pagefmt.amqp_message import AmqpLargeMessage, AmqpMessage
+from pagefmt.amqp_text import identifier_text
+from pagefmt.core_message import CoreLargeMessage, CoreMessage, HeaderBlock
+from pagefmt.core_message_old import OldCoreMessage
+from pagefmt.persisters import Message
+from pagefmt.selector.arithmetic import java_text
+from pagefmt.selector.values import EvaluationFailed, Number, Opaque, Value, wrapped
+from pagefmt.selector.values import Kind as Java
+from pagefmt.values import Kind, Typed
+from pagefmt.wire import Undecodable
+
+ANNOTATIONS: Final = "m."
+HOPS: Final = "_AMQ_Hops"
+_NUMBERS: Final = {
+    Kind.BYTE: Java.BYTE, Kind.SHORT: Java.SHORT, Kind.INT: Java.INT, Kind.LONG: Java.LONG, Kind.FLOAT: Java.FLOAT,
+    Kind.DOUBLE: Java.DOUBLE, Kind.UBYTE: Java.OTHER, Kind.USHORT: Java.OTHER, Kind.UINT: Java.OTHER,
+    Kind.ULONG: Java.OTHER,
+}  # fmt: skip
+_OPAQUE: Final = {
+    Kind.CHAR: ("Character", True), Kind.SYMBOL: ("Symbol", True), Kind.TIMESTAMP: ("Date", True),
+    Kind.UUID: ("UUID", True), Kind.BYTES: ("byte[]", False),
+}  # fmt: skip
+# The fixed part of a header block: id, address mark, user mark, type, durable, expiration, timestamp, priority.
+_HEADER_FIXED: Final = 8 + 1 + 1 + 1 + 1 + 8 + 8 + 1
+
+
+def selector_value(typed: Typed | None) -> Value:
+    """A typed value in the classes that selectors know."""
+    if typed is None or typed.kind is Kind.NULL:
+        return None
+    if typed.kind in (Kind.STRING, Kind.BOOLEAN):
+        return str(typed.value) if typed.kind is Kind.STRING else bool(typed.value)
+    if typed.kind in _NUMBERS:
+        return Number(_NUMBERS[typed.kind], typed.value)
+    name, comparable = _OPAQUE.get(typed.kind, (typed.kind.value, False))
+    return Opaque(name, comparable, typed.value)
+
+
+class _Headers:
+    """Header fields; the kinds of message say where their properties are."""
+
+    __slots__ = ("_properties", "message")
+    message: Message
+
+    def __init__(self) -> None:
+        self._properties: dict[str, Typed] | None = None
+
+    def property(self, name: str) -> Value:
+        """The value, None where there is none; raises ``EvaluationFailed`` for what cannot be decoded."""
+        try:
+            value = self._header(name) if name.startswith("AMQ") else None
+            if value is None and name.startswith(HOPS):
+                value = _number_of(self._hops())
+            return self._plain(name) if value is None else value
+        except Undecodable as err:
+            raise EvaluationFailed(str(err)) from err
+
+    def _known(self) -> dict[str, Typed]:
+        """The message's properties, decoded once."""
+        if self._properties is None:
+            self._properties = self.message.properties()
+        return self._properties
+
+    def _header(self, name: str) -> Value:
+        message = self.message
+        match name:
+            case "AMQPriority":
+                return Number(Java.INT, message.priority)
+            case "AMQTimestamp":
+                return Number(Java.LONG, message.timestamp)
+            case "AMQExpiration":
+                return Number(Java.LONG, message.expiration)
+            case "AMQDurable":
+                return "DURABLE" if message.durable else "NON_DURABLE"
+            case "AMQSize":
+                return Number(Java.INT, encoded_size(message))
+            case "AMQAddress":
+                return message.address
+            case "AMQUserID":
+                return self._user_id()
+            case "AMQGroupID":
+                return self._group_id()
+            case _:
+                return None
+
+    def _user_id(self) -> Value:
+        found = self.message.user_id
+        if found is None:
+            return selector_value(self._known().get("NATIVE_MESSAGE_ID"))
+        return found if found.startswith("ID:") else f"ID:{found}"
+
+    def _group_id(self) -> Value:
+        raise NotImplementedError
+
+    def _hops(self) -> Typed | None:
+        raise NotImplementedError
+
+    def _plain(self, name: str) -> Value:
+        raise NotImplementedError
+
+
+class CoreSource(_Headers):
+    __slots__ = ()
+
+    def __init__(self, message: CoreMessage | OldCoreMessage | CoreLargeMessage) -> None:
+        super().__init__()
+        self.message = message
+
+    def _group_id(self) -> Value:
+        known = self._known()
+        value = selector_value(known.get("_AMQ_GROUP_ID", known.get("_HQ_GROUP_ID")))
+        return None if value is None else java_text(value)
+
+    def _hops(self) -> Typed | None:
+        return self._known().get(HOPS)
+
+    def _plain(self, name: str) -> Value:
+        return selector_value(self._known().get(name))
+
+
+class AmqpSource(_Headers):
+    __slots__ = ("_amqp",)
+
+    def __init__(self, message: AmqpMessage | AmqpLargeMessage) -> None:
+        super().__init__()
+        self.message = self._amqp = message
+
+    def _group_id(self) -> Value:
+        return selector_value(self._amqp.scanned().properties.get("group_id"))
+
+    def _hops(self) -> Typed | None:
+        return self._extra(HOPS)
+
+    def _plain(self, name: str) -> Value:
+        if name.startswith(ANNOTATIONS):
+            return selector_value(_annotation(self._amqp, name.removeprefix(ANNOTATIONS)))
+        value = self._field(name)
+        return selector_value(self._extra(name)) if value is None else value
+
+    def _field(self, name: str) -> Value:
+        """What the broker answers from the sections under the names that JMS has for it."""
+        fields = self._amqp.scanned().properties
+        match name:
+            case "JMSType":
+                return selector_value(fields.get("subject"))
+            case "JMSXGroupSeq":
+                typed = fields.get("group_sequence")
+                return Number(Java.INT, 0 if typed is None else wrapped(typed.value, 32))
+            case "JMSXUserID":
+                typed = fields.get("user_id")
+                return None if typed is None else bytes(typed.value).decode("utf-8", "replace")
+            case "JMSCorrelationID":
+                return _correlation(fields.get("correlation_id"))
+            case "__AMQ_CID":
+                return None
+            case _:
+                return selector_value(self._known().get(name))
+
+    def _extra(self, name: str) -> Typed | None:
+        found = [entry.value for entry in self._amqp.extra.entries or () if entry.name == name]
+        return found[-1] if found else None
+
+
+def source_of(message: Message) -> CoreSource | AmqpSource:
+    """What a selector asks about this message."""
+    match message:
+        case AmqpMessage() | AmqpLargeMessage():
+            return AmqpSource(message)
+        case CoreMessage() | OldCoreMessage() | CoreLargeMessage():
+            return CoreSource(message)
+
+
+def _number_of(typed: Typed | None) -> Value:
+    """The first four bytes as the number of hops between federated brokers."""
+    if typed is None or typed.kind is not Kind.BYTES:
+        return None
+    return Number(Java.INT, wrapped(int.from_bytes(typed.value[:4], "big"), 32))
+
+
+def _annotation(message: AmqpMessage | AmqpLargeMessage, name: str) -> Typed | None:
+    section = message.scanned().message_annotations
+    if section is None or section.kind is not Kind.MAP:
+        return None
+    return next((value for key, value in section.value if key.value == name), None)
+
+
+_TYPE_PREFIXES: Final = ("AMQP_UUID:", "AMQP_ULONG:", "AMQP_BINARY:", "AMQP_STRING:", "AMQP_NO_PREFIX:")
+
+
+def _correlation(typed: Typed | None) -> Value:
+    """The correlation id as JMS has it: the type is written in front where it is no text."""
+    if typed is None:
+        return None
+    match typed.kind:
+        case Kind.STRING:
+            text = str(typed.value)
+            marked = text.startswith("ID:") and text[3:].startswith(_TYPE_PREFIXES)
+            return f"ID:AMQP_STRING:{text}" if marked else text
+        case Kind.UUID:
+            return f"ID:AMQP_UUID:{identifier_text(typed)}"
+        case Kind.ULONG:
+            return f"ID:AMQP_ULONG:{typed.value}"
+        case _:
+            return selector_value(typed)
+
+
+def encoded_size(message: Message) -> int:
+    """``AMQSize`` in bytes: of a core message its buffer, of a large one its headers."""
+    match message:
+        case CoreMessage():
+            return 4 + len(message.body) + _header_size(message.header)
+        case OldCoreMessage():
+            return 8 + len(message.body) + _header_size(message.header)
+        case CoreLargeMessage():
+            return _header_size(message.header)
+        case AmqpMessage():
+            return len(message.encoded)
+        case AmqpLargeMessage():
+            return 0
+
+
+def _header_size(header: HeaderBlock) -> int:
+    address = 0 if header.address is None else 4 + len(header.address.encode("utf-16-le", "surrogatepass"))
+    return _HEADER_FIXED + address + len(header.user_bytes or b"") + len(header.properties_bytes)
