@@ -7,16 +7,17 @@ followed. Where they lie when a configuration moved them apart is for the caller
 from __future__ import annotations
 
 import os
+import re
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
 from pagefmt.errors import PageFmtError
+from pagefmt.paging import ADDRESS_FILE, PageFile, Store, read_address, read_paging, read_store
 
-ADDRESS_FILE: Final = "address.txt"
 PAGE_SUFFIXES: Final = (".page", ".page.invalidPage")
 # As Artemis and HornetQ name them below ``data``; EAP 6 writes ``messaging`` in front.
 PAGING_NAMES: Final = ("paging", "messagingpaging")
@@ -75,12 +76,28 @@ def locate(path: Path, configured: Moved) -> Place:
     return _folder(path)
 
 
+def stores(place: Place) -> Iterator[Store]:
+    """The stores of a place by folder name; one only, or one with a single page, where the place says so."""
+    if place.page is not None:
+        folder = place.store or place.page.absolute().parent
+        yield Store(folder, read_address(folder / ADDRESS_FILE), (_single(place.page),), ())
+    elif place.store is not None:
+        yield read_store(place.store)
+    elif place.paging is not None:
+        yield from read_paging(place.paging).stores()
+
+
+def _single(path: Path) -> PageFile:
+    """A page file under whatever name it has; 0 where that names no number."""
+    digits = re.match(r"\d+", path.name)
+    return PageFile(int(digits.group()) if digits else 0, path, path.stat().st_size)
+
+
 def _mode(path: Path) -> int:
     try:
         return path.stat().st_mode
     except OSError as err:
-        looped = isinstance(err, OSError) and err.strerror or "cannot be looked at"
-        raise LocateError(f"{path}: {looped}; name a broker instance, a data directory or a page file") from err
+        raise LocateError(f"{path}: {err.strerror}; name a broker instance, a data directory or a page file") from err
 
 
 def _is_file(path: Path) -> bool:
@@ -138,7 +155,10 @@ def _is_store(folder: Path) -> bool:
 
 
 def _holds_stores(folder: Path) -> bool:
-    return any(not (folder / name).is_symlink() and (folder / name).is_dir() and _is_store(folder / name) for name in _names(folder))
+    return any(
+        not (folder / name).is_symlink() and (folder / name).is_dir() and _is_store(folder / name)
+        for name in _names(folder)
+    )
 
 
 def _names(folder: Path) -> list[str]:

@@ -95,6 +95,11 @@ def decode_prefix(
     if layout is None:
         layout = layout_of(buf, start, length)
     cursor = Cursor(buf, start, start + length)
+    return read_payload(cursor, offset, length, layout), cursor.left()
+
+
+def read_payload(cursor: Cursor, offset: int, length: int, layout: Layout) -> PageRecord:
+    """The fields of a payload, up to and including the queue ids."""
     tx = cursor.i64("transaction")
     large_type = cursor.i8("large type")
     message: Message
@@ -104,8 +109,7 @@ def decode_prefix(
     else:
         message = _new_message(cursor, large_type)
     queues = decode_queues(cursor)
-    record = PageRecord(offset, length, tx, large_type, layout, persister_of(message), message, queues, stated)
-    return record, cursor.left()
+    return PageRecord(offset, length, tx, large_type, layout, persister_of(message), message, queues, stated)
 
 
 def _new_message(cursor: Cursor, large_type: int) -> Message:

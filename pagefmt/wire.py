@@ -74,7 +74,10 @@ class Cursor:
     def sub(self, size: int, what: str = "block") -> Cursor:
         """A cursor over the next ``size`` bytes, which this one steps over."""
         at = self._advance(size, what)
-        return Cursor(self.buf, at, at + size)
+        return self._part(at, at + size)
+
+    def _part(self, start: int, end: int) -> Cursor:
+        return Cursor(self.buf, start, end)
 
     def rest(self, what: str = "bytes") -> bytes:
         return self.take(self.left(), what)
