@@ -79,6 +79,9 @@ class RecordingCursor(Cursor):
         self.fields += [Field(field.offset, field.size, what, text) for field in rest]
         return text
 
+    def nsstr(self, what: str = "string") -> str | None:
+        return self.sstr(what) if self.u8(f"{what} present") else None
+
     def _part(self, start: int, end: int) -> Cursor:
         return RecordingCursor(self.buf, start, end, self.fields)
 
@@ -142,11 +145,12 @@ _VALUE_TYPES: Final = {
 
 def _property(field: Field) -> Field:
     if field.name == "value type" and isinstance(field.value, int):
-        return field.saying(_VALUE_TYPES.get(field.value, "unknown"))
-    return field
+        return field.saying(f"{field.value}: {_VALUE_TYPES.get(field.value, 'unknown')}")
+    return field.saying(_truth(field.value)) if field.name.endswith(" present") else field
 
 
 def _explained(field: Field, layout: Layout) -> Field:
+    field = _property(field)
     meaning = _MEANINGS.get(field.name)
     if meaning is None or field.value is None:
         return field
@@ -186,6 +190,4 @@ _MEANINGS: Final[dict[str, Callable[[object], str]]] = {
     "expiration": lambda value: "never" if value == 0 else _moment(value),
     "timestamp": lambda value: "not set" if value == 0 else _moment(value),
     "user id": lambda value: user_id_text(value) or "" if isinstance(value, bytes) else plain(value),
-    "address present": _truth,
-    "user id present": _truth,
 }

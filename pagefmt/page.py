@@ -51,6 +51,13 @@ class Page:
                 return layout_of(self.buf, offset + 5, length)
         return None
 
+    def frames(self) -> Iterator[tuple[int, int, int]]:
+        """Number, offset and payload length of every record whose marks are good, whatever its payload holds."""
+        scan = FrameScan(self.buf)
+        for number, (offset, length) in enumerate(scan):
+            yield number, offset, length
+        self._finish(scan)
+
     def records(self) -> Iterator[tuple[int, PageRecord | Damage]]:
         """Every framed record with its number; one that is not understood comes as ``Damage``, and reading goes on."""
         scan = FrameScan(self.buf)

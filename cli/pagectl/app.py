@@ -20,7 +20,14 @@ from pagectl.exits import Exit, guarded, report
 # A leaf is (module in pagectl.commands, one line of help); a group is (help, members).
 Leaf = tuple[str, str]
 Group = tuple[str, Mapping[str, Leaf]]
-TREE: dict[str, Leaf | Group] = {}
+TREE: dict[str, Leaf | Group] = {
+    "pages": (
+        "Page files: what is in them, what is wrong with them, what is still outstanding.",
+        {
+            "inspect": ("pages_inspect", "Page files down to the byte."),
+        },
+    ),
+}
 
 # These answer as monitoring plugins do: a usage error is UNKNOWN.
 PLUGINS = {("disk", "check"), ("disk", "forecast")}
