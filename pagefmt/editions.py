@@ -6,10 +6,8 @@ Source: spec/editions.md. What an edition changes stands where it is used, as a 
 from __future__ import annotations
 
 from enum import Enum
-from functools import total_ordering
 
 
-@total_ordering
 class Edition(Enum):
     """A profile; ``value`` is its public name, ``release`` the exact release that was examined."""
 
@@ -22,10 +20,20 @@ class Edition(Enum):
     ARTEMIS_2_44 = "artemis-2.44"
     ARTEMIS_2_56 = "artemis-2.56"
 
-    def __lt__(self, other: object) -> bool:
-        if not isinstance(other, Edition):
-            return NotImplemented
-        return _ORDER[self] < _ORDER[other]
+    def __init__(self, _name: str) -> None:
+        self.place = len(type(self).__members__)
+
+    def __lt__(self, other: Edition) -> bool:
+        return self.place < other.place
+
+    def __le__(self, other: Edition) -> bool:
+        return self.place <= other.place
+
+    def __gt__(self, other: Edition) -> bool:
+        return self.place > other.place
+
+    def __ge__(self, other: Edition) -> bool:
+        return self.place >= other.place
 
     @property
     def release(self) -> str:
@@ -37,7 +45,6 @@ class Edition(Enum):
         return self <= Edition.ARTEMIS_1_5
 
 
-_ORDER = {edition: n for n, edition in enumerate(Edition)}
 _RELEASES = dict(
     zip(Edition, ("2.4.7", "1.5.6", "2.4.0", "2.10.1", "2.17.0", "2.28.0", "2.44.0", "2.56.0"), strict=True)
 )

@@ -6,7 +6,7 @@ lookup changes what is stored, so that later answers hang on earlier ones: ask i
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from brokerconf.document import ConfigNode, Document, Kind
@@ -95,7 +95,11 @@ class EffectiveSettings:
         self.edition = document.edition
         self.heap, self.libaio = heap, libaio
         self.core = core or document.core
-        self.wildcards = wildcards_of(self.core, self.edition)
+        self._first = first_of_each_tag(self.core)
+        self.wildcards = wildcards_of(self.core, self.edition, self._first)
+        self._known = {
+            name: setting for name, setting in in_scope(Scope.ADDRESS).items() if setting.known_in(self.edition)
+        }
         self.duplicates: list[ConfigNode] = []
         self.refused: list[tuple[ConfigNode, MatchError]] = []
         self.settings = self._stored()
@@ -107,7 +111,7 @@ class EffectiveSettings:
 
     def _stored(self) -> dict[str, AddressSetting]:
         stored: dict[str, AddressSetting] = {}
-        for node in address_setting_nodes(self.core):
+        for node in address_settings_of(self._first.get("address-settings")):
             written = node.attributes.get("match", "")
             if written in stored:
                 self.duplicates.append(node)
@@ -123,18 +127,17 @@ class EffectiveSettings:
 
     def _values(self, node: ConfigNode, written: str) -> Values:
         values: Values = {}
-        known = in_scope(Scope.ADDRESS)
         for child in node.children:
             name = field_name(child.tag, self.edition)
-            setting = known.get(name)
-            if setting is None or not setting.known_in(self.edition):
+            setting = self._known.get(name)
+            if setting is None:
                 continue
             value = read_value(setting, child.text, self.edition)
             if value is not None:
                 values[name] = Effective(value, Origin(child, written))
         for name in born_with(self.edition):
-            if name in known and known[name].known_in(self.edition):
-                values.setdefault(name, Effective(known[name].default(self.edition)))
+            if name in self._known:
+                values.setdefault(name, Effective(self._known[name].default(self.edition)))
         return values
 
     def override(self, written: str, name: str, value: Value, at: Position) -> None:
@@ -192,7 +195,7 @@ class EffectiveSettings:
         return found
 
     def _broker_value(self, setting: Setting) -> Effective:
-        node = self.core.descendant(setting.name) if self.core else None
+        node = self._first.get(setting.name)
         if node is None or _never_read(setting, self.edition):
             return Effective(setting.default(self.edition))
         text = node.text
@@ -211,10 +214,18 @@ class EffectiveSettings:
         found["global-max-size"] = Effective(computed, percent.origin)
 
 
+def first_of_each_tag(core: ConfigNode | None) -> dict[str, ConfigNode]:
+    """What ``core.descendant`` finds, for every tag at once."""
+    found: dict[str, ConfigNode] = {}
+    for node in core.walk() if core else ():
+        found.setdefault(node.tag, node)
+    return found
+
+
 def field_name(tag: str, edition: Edition) -> str:
     """The setting that an element sets: names are compared without case, and one has an older name."""
     name = tag.lower()
-    return _LAST_VALUE.get(name, name) if edition >= Edition.ARTEMIS_2_10 else name
+    return _LAST_VALUE.get(name, name) if name in _LAST_VALUE and edition >= Edition.ARTEMIS_2_10 else name
 
 
 def born_with(edition: Edition) -> tuple[str, ...]:
@@ -268,14 +279,17 @@ def _journal(found: Values, libaio: bool) -> None:
         found["page-sync-timeout"] = Effective(nio_timeout if asynchronous else taken.value, taken.origin)
 
 
-def wildcards_of(core: ConfigNode | None, edition: Edition) -> Wildcards:
-    """The characters of matches that a configuration sets."""
+def wildcards_of(core: ConfigNode | None, edition: Edition, first: Mapping[str, ConfigNode] | None = None) -> Wildcards:
+    """The characters of matches that a configuration sets; ``first`` as ``first_of_each_tag`` where it is at hand."""
     if core is None or edition <= Edition.ARTEMIS_1_5:
         return Wildcards()
-    node = core.descendant("wildcard-addresses")
-    markers = _text_of(core, "literal-match-markers") if edition >= Edition.ARTEMIS_2_44 else ""
-    namespace = _text_of(core, "uuid-namespace") if edition >= Edition.ARTEMIS_2_44 else ""
-    given = {name: _text_of(node, name)[:1] for name in ("delimiter", "any-words", "single-word")} if node else {}
+    first = first if first is not None else first_of_each_tag(core)
+    node = first.get("wildcard-addresses")
+    late = edition >= Edition.ARTEMIS_2_44
+    markers, namespace = (_text(first.get(n)) if late else "" for n in ("literal-match-markers", "uuid-namespace"))
+    given = (
+        {name: _text(node.descendant(name))[:1] for name in ("delimiter", "any-words", "single-word")} if node else {}
+    )
     return Wildcards(
         given.get("delimiter") or ".", given.get("any-words") or "#", given.get("single-word") or "*",
         markers if len(markers) == 2 else "", namespace,
@@ -292,14 +306,17 @@ def wildcard_routing(core: ConfigNode | None, edition: Edition) -> bool:
     return enabled
 
 
-def _text_of(node: ConfigNode, name: str) -> str:
-    found = node.descendant(name)
-    return trimmed(found.text) if found else ""
+def _text(node: ConfigNode | None) -> str:
+    return trimmed(node.text) if node else ""
 
 
 def address_setting_nodes(core: ConfigNode | None) -> list[ConfigNode]:
     """The elements that the reader takes: all ``address-setting`` at any depth of the first ``address-settings``."""
     block = core.descendant("address-settings") if core else None
+    return address_settings_of(block)
+
+
+def address_settings_of(block: ConfigNode | None) -> list[ConfigNode]:
     return [node for node in block.walk() if node.tag == "address-setting"] if block else []
 
 

@@ -20,14 +20,20 @@ def string_hash(text: str) -> int:
     return value
 
 
+def table_size(count: int) -> int:
+    """How many buckets a map has that holds so many keys."""
+    table = _FIRST_TABLE
+    while count > table * 3 // 4:
+        table *= 2
+    return table
+
+
+def bucket(key: str, table: int) -> int:
+    code = string_hash(key)
+    return (code ^ (code >> 16)) & (table - 1)
+
+
 def in_map_order(keys: Sequence[str]) -> list[str]:
     """The keys, given in the order they were put in, in the order in which the map lists them."""
-    table = _FIRST_TABLE
-    while len(keys) > table * 3 // 4:
-        table *= 2
-
-    def bucket(key: str) -> int:
-        code = string_hash(key)
-        return (code ^ (code >> 16)) & (table - 1)
-
-    return sorted(dict.fromkeys(keys), key=bucket)
+    table = table_size(len(keys))
+    return sorted(dict.fromkeys(keys), key=lambda key: bucket(key, table))

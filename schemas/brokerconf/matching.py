@@ -7,14 +7,17 @@ care of: everything else that means something to an expression keeps that meanin
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
-from functools import cmp_to_key
+from dataclasses import dataclass, field
+from functools import cache, cmp_to_key
 
 from brokerconf.errors import BrokerConfError
-from brokerconf.java_order import in_map_order
+from brokerconf.java_order import bucket, in_map_order, table_size
 from pagefmt.editions import Edition
 
+# Names made of these alone, wildcards apart, are plain words to a regular expression as well.
+_PLAIN = re.compile(r"[\w\-:/@ ]*")
 _UUID = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
 
 
@@ -38,13 +41,16 @@ class Wildcards:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A match as written; ``name`` is without literal markers, ``pattern`` what addresses are held against."""
+    """A match as written; ``name`` is without literal markers, ``expression`` what addresses are held against."""
 
     written: str
     name: str
     literal: bool
     wild: bool
-    pattern: re.Pattern[str]
+    expression: str
+
+    def fits(self, address: str) -> bool:
+        return _compiled(self.expression).fullmatch(address) is not None
 
 
 def compile_match(written: str, wildcards: Wildcards, edition: Edition) -> Match:
@@ -59,11 +65,25 @@ def compile_match(written: str, wildcards: Wildcards, edition: Edition) -> Match
     at = name.find(wildcards.any_words)
     if 0 <= at < len(name) - 1:
         raise MatchError(f"'{wildcards.any_words}' can stand only at the end of a match")
-    try:
-        pattern = re.compile(_expression(name, wildcards, edition))
-    except re.error as err:
-        raise MatchError(f"it is taken as a regular expression and is none: {err}") from err
-    return Match(written, name, literal, wildcards.is_wild(name), pattern)
+    expression = _expression(name, wildcards, edition)
+    if not is_plain(name, wildcards):
+        try:
+            _compiled(expression)
+        except re.error as err:
+            raise MatchError(f"it is taken as a regular expression and is none: {err}") from err
+    return Match(written, name, literal, wildcards.is_wild(name), expression)
+
+
+@cache
+def _compiled(expression: str) -> re.Pattern[str]:
+    """Compiled when an address is first held against it: most of thousands of matches never are."""
+    return re.compile(expression)
+
+
+def is_plain(name: str, wildcards: Wildcards) -> bool:
+    """Whether no character of the name, wildcards and dots apart, means something to a regular expression."""
+    bare = name.replace(wildcards.any_words, "").replace(wildcards.single_word, "").replace(".", "")
+    return _PLAIN.fullmatch(bare) is not None
 
 
 def _expression(name: str, wildcards: Wildcards, edition: Edition) -> str:
@@ -90,21 +110,32 @@ def modified(address: str, wildcards: Wildcards, edition: Edition) -> str:
 
 @dataclass(slots=True)
 class MatchTable:
-    """All matches of a configuration, looked up as that edition does."""
+    """All matches of a configuration, looked up as that edition does.
+
+    ``wild`` holds them by the whole words before the first wildcard: only those whose words an address begins with are
+    held against it.
+    """
 
     wildcards: Wildcards
     edition: Edition
-    exact: dict[str, Match]
-    literal: dict[str, Match]
-    wild: list[Match]
+    exact: dict[str, Match] = field(default_factory=dict)
+    literal: dict[str, Match] = field(default_factory=dict)
+    wild: defaultdict[str, list[Match]] = field(default_factory=lambda: defaultdict(list))
+    # how large the maps are in which the broker keeps all matches, and the wild ones
+    _tables: tuple[int, int] = (0, 0)
+    _put_in: dict[str, int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, matches: Iterable[Match], wildcards: Wildcards, edition: Edition) -> MatchTable:
         """``matches`` in the order of the file; of two with one name the later one replaces the earlier."""
         by_written = {match.written: match for match in matches}
-        table = cls(wildcards, edition, {}, {}, [])
+        table = cls(wildcards, edition)
+        names = [match.name for match in by_written.values()]
+        twins = len(set(names)) < len(names)
+        # only where two spellings have one name does it matter here which of them comes last
+        in_order = in_map_order(list(by_written)) if twins else list(by_written)
         wild: dict[str, Match] = {}
-        for written in in_map_order(list(by_written)):
+        for written in in_order:
             match = by_written[written]
             if match.literal:
                 table.literal[match.name] = match
@@ -112,22 +143,57 @@ class MatchTable:
                 wild[match.name] = match
             else:
                 table.exact[match.name] = match
-        table.wild = [wild[name] for name in in_map_order(list(wild))]
+        for match in wild.values():
+            table.wild[_plain_start(match.name, wildcards, edition)].append(match)
+        table._tables = table_size(len(by_written)), table_size(len(wild))
+        table._put_in = {written: n for n, written in enumerate(by_written)}
         return table
 
     def fitting(self, address: str) -> list[Match]:
         """The matches that fit, the most specific first."""
         address = modified(address, self.wildcards, self.edition)
         first = [table[address] for table in (self.exact, self.literal) if address in table]
-        wild = [match for match in self.wild if match.pattern.fullmatch(address)]
+        wild = self._in_order([match for match in self._candidates(address) if match.fits(address)])
         if self.edition < Edition.ARTEMIS_2_44:
             # the older ones put what fits into a map of its own before they sort it
             named = {match.name: match for match in [*first, *wild]}
             first, wild = [], [named[name] for name in in_map_order(list(named))]
-        return first + sorted(wild, key=cmp_to_key(self._compare))
+        return first + sorted(wild, key=cmp_to_key(self._compare)) if len(wild) > 1 else first + wild
+
+    def _candidates(self, address: str) -> list[Match]:
+        found = list(self.wild.get("", ()))
+        delimiter, at = self.wildcards.delimiter, 0 if address else -1
+        while at >= 0:
+            at = address.find(delimiter, at + 1)
+            found += self.wild.get(address[:at] if at >= 0 else address, ())
+        return found
+
+    def _in_order(self, found: list[Match]) -> list[Match]:
+        """In the order in which the broker's map of wild matches lists them."""
+        everything, wild = self._tables
+        if len(found) < 2:
+            return found
+
+        def place(match: Match) -> tuple[int, int, int]:
+            return bucket(match.name, wild), bucket(match.written, everything), self._put_in[match.written]
+
+        return sorted(found, key=place)
 
     def _compare(self, one: Match, other: Match) -> int:
         return compare(one.name, other.name, self.wildcards, self.edition)
+
+
+def _plain_start(name: str, wildcards: Wildcards, edition: Edition) -> str:
+    """The whole words before the first wildcard; nothing where the name is more than words and wildcards."""
+    if not is_plain(name, wildcards):
+        return ""
+    words: list[str] = []
+    for word in name.split(wildcards.delimiter):
+        if wildcards.is_wild(word):
+            # in 1.x the dot before # is dropped for good: a.# fits ab too
+            return wildcards.delimiter.join(words[:-1] if edition <= Edition.ARTEMIS_1_5 else words)
+        words.append(word)
+    return name
 
 
 def _separate_exact(edition: Edition) -> bool:
