@@ -67,6 +67,9 @@ class Cursor:
     def i64(self, what: str = "long") -> int:
         return int(_I64.unpack_from(self.buf, self._advance(8, what))[0])
 
+    def skip(self, size: int, what: str = "bytes") -> None:
+        self._advance(size, what)
+
     def take(self, size: int, what: str = "bytes") -> bytes:
         at = self._advance(size, what)
         return bytes(self.buf[at : at + size])

@@ -1,0 +1,43 @@
+"""The verdict of brokers on damaged pages: what their own page readers made of each file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from editions_of import EDITION_OF
+from golden_cases import GoldenCase, cases, damage_verdicts, unpacked
+
+from pagefmt.broker_reader import read_as_broker
+
+
+@pytest.mark.parametrize("archive", damage_verdicts("pages"), ids=lambda path: f"{path.parent.name}/{path.name[:-8]}")
+def test_damaged_pages_are_read_as_the_broker_reads_them(archive: Path) -> None:
+    root = unpacked(archive)
+    verdict = json.loads((root / "verdict.json").read_text("utf-8"))
+    edition = EDITION_OF[verdict["read_with"]]
+    wrong = []
+    for item in verdict["items"]:
+        reading = read_as_broker((root / f"{item['name']}.page").read_bytes(), edition)
+        suspects = [{"position": reading.suspect[0], "message": reading.suspect[1]}] if reading.suspect else []
+        ours = (reading.records, reading.bytes_read, suspects, reading.error is not None)
+        theirs = (item["records"], item["bytes_read"], item["suspects"], item["error"] is not None)
+        if ours != theirs:
+            wrong.append((item["name"], theirs, ours, reading.error, item["error"]))
+    assert wrong == []
+
+
+@pytest.mark.parametrize("case", cases(), ids=str)
+def test_pages_are_read_as_the_broker_reads_them(case: GoldenCase) -> None:
+    for store in case.manifest()["stores"]:
+        for entry in store["pages"]:
+            page = (case.data() / "paging" / store["folder"] / entry["file"]).read_bytes()
+            reading = read_as_broker(page, EDITION_OF[case.version])
+            suspects = [{"position": reading.suspect[0], "message": reading.suspect[1]}] if reading.suspect else []
+            assert (reading.records, reading.bytes_read, suspects) == (
+                entry["records"],
+                entry["bytes_read"],
+                entry["suspects"],
+            )
+            assert (reading.error is None) == (entry["error"] is None)
