@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from brokerconf.decoding import without_declared_encoding
 from brokerconf.errors import BrokerConfError
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 # What may stand before the document element, but for a document type.
 _PROLOG = re.compile(r"\s*(?:<\?xml\b.*?\?>)?(?:\s+|<!--.*?-->|<\?.*?\?>)*", re.DOTALL)
+
+# A name space that is no URI: only this parser minds.
+_NO_MATTER = {"WAR_NS_URI", "WAR_NS_URI_RELATIVE"}
 
 
 class ReadingError(BrokerConfError):
@@ -41,11 +44,23 @@ def parse(source: SourceFile) -> _Element:
     parser = etree.XMLParser(
         encoding="utf-8", resolve_entities=False, load_dtd=False, no_network=True, huge_tree=False, remove_pis=True
     )
-    text = without_declared_encoding(source.text)
+    raw = without_declared_encoding(source.text).encode("utf-8", "replace")
     try:
-        return etree.fromstring(text.encode("utf-8", "replace"), parser)
+        return etree.fromstring(raw, parser)
     except etree.XMLSyntaxError as err:
+        if all(entry.type_name in _NO_MATTER for entry in cast(Any, err.error_log)):
+            return _leniently(raw)
         raise ReadingError("not-well-formed", _error_position(source, err), _said(err), "correct the markup") from err
+
+
+def _leniently(raw: bytes) -> _Element:
+    """For a file whose only fault is one that other parsers do not see."""
+    from lxml import etree
+
+    parser = etree.XMLParser(
+        encoding="utf-8", resolve_entities=False, load_dtd=False, no_network=True, remove_pis=True, recover=True
+    )
+    return etree.fromstring(raw, parser)
 
 
 def _refuse_document_type(source: SourceFile) -> None:

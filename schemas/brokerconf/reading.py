@@ -98,11 +98,11 @@ def _replaced(text: str, shown: str, values: Values, edition: Edition) -> Replac
     try:
         return substitute(text, values)
     except SubstitutionError as err:
-        raise _endless(SourceFile(shown, text, Replaced(text)).position(0), err) from err
+        raise _bad_placeholder(SourceFile(shown, text, Replaced(text)).position(0), err) from err
 
 
-def _endless(at: Position, err: SubstitutionError) -> ReadingError:
-    return ReadingError("endless-placeholder", at, str(err), "give the property a plain value", "the broker hangs")
+def _bad_placeholder(at: Position, err: SubstitutionError) -> ReadingError:
+    return ReadingError("placeholder", at, str(err), "write ${name:default}, with a plain value for the property")
 
 
 def _includes(edition: Edition, properties: Mapping[str, str]) -> bool:
@@ -206,7 +206,7 @@ class _FileWalk:
         try:
             done = substitute(text, self.builder.values)
         except SubstitutionError as err:
-            raise _endless(self.source.of_element(ordinal), err) from err
+            raise _bad_placeholder(self.source.of_element(ordinal), err) from err
         offset = self.source.replaced.before(self.source.tags.starts[ordinal])
         for found in done.placeholders:
             at = self.source.original.find("${", offset)

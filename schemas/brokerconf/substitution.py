@@ -21,7 +21,7 @@ _TOO_LONG = 64 << 20
 
 
 class SubstitutionError(BrokerConfError):
-    """A replacement that never ends, or that grows without bounds."""
+    """A placeholder without a name, a replacement that never ends or that grows without bounds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +51,8 @@ class Values:
     def look_up(self, inner: str, offset: int) -> Placeholder:
         name, colon, rest = trimmed(inner).partition(":")
         name, default = trimmed(name), trimmed(rest) if colon else None
+        if not name:
+            raise SubstitutionError(f"${{{inner[:40]}}} names no property")
         if name in self.properties:
             return Placeholder(name, default, self.properties[name], "property", offset)
         if name in self.environment:

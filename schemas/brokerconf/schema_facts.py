@@ -1,0 +1,90 @@
+"""What the schemas of all editions say, written once: ``facts/schema.csv``, from which our XSDs are made.
+
+A row is an element, an attribute, a type, the document element or another global element of a document (``core``,
+``jms``, and HornetQ's own ``hq-core``, ``hq-jms``, ``hq-users``), with the editions it holds for. ``owner`` is the type
+it stands in. A ``type`` that begins with ``@`` names a type of the table; others are XSD's own. ``group`` lists the
+compositors from the type down, each with its own occurrence where that is not one: ``sequence/choice[1..*]``.
+"""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from pagefmt.editions import Edition
+
+_SHORT = {
+    edition: "hq" if edition is Edition.HORNETQ_2_4 else edition.value.removeprefix("artemis-") for edition in Edition
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One row of the table; ``use`` is an attribute's, or the head that an element may stand for."""
+
+    editions: tuple[Edition, ...]
+    document: str
+    owner: str
+    kind: str
+    name: str
+    type: str
+    enum: str
+    min: str
+    max: str
+    use: str
+    default: str
+    group: str
+    xml: str
+    deprecated: str
+
+    @property
+    def type_name(self) -> str:
+        """The type of the table, without its mark; empty for XSD's own."""
+        return self.type[1:] if self.type.startswith("@") else ""
+
+
+@cache
+def facts() -> tuple[Fact, ...]:
+    """All rows."""
+    text = files("brokerconf").joinpath("facts/schema.csv").read_text("utf-8")
+    rows = csv.reader(text.splitlines(), delimiter=";")
+    next(rows)
+    return tuple(Fact(_editions(row[13]), *row[:13]) for row in rows)
+
+
+@cache
+def _editions(text: str) -> tuple[Edition, ...]:
+    found: list[Edition] = []
+    order = list(Edition)
+    by_name = {short: edition for edition, short in _SHORT.items()}
+    for span in text.split(" "):
+        first, _, last = span.partition("-")
+        found += order[order.index(by_name[first]) : order.index(by_name[last or first]) + 1]
+    return tuple(found)
+
+
+@cache
+def facts_of(edition: Edition) -> tuple[Fact, ...]:
+    """The rows that hold for an edition."""
+    return tuple(fact for fact in facts() if edition in fact.editions)
+
+
+@cache
+def members(edition: Edition, document: str = "core") -> dict[str, dict[str, Fact]]:
+    """For each type of a document: its elements and attributes (the latter as ``@name``)."""
+    if edition is Edition.HORNETQ_2_4:
+        document = f"hq-{document}"
+    found: dict[str, dict[str, Fact]] = {}
+    for fact in facts_of(edition):
+        if fact.document == document and fact.kind in ("element", "attribute"):
+            name = f"@{fact.name}" if fact.kind == "attribute" else fact.name
+            found.setdefault(fact.owner, {})[name] = fact
+    return found
+
+
+def root_type(edition: Edition, document: str = "core") -> str:
+    """The type of the document element."""
+    wanted = f"hq-{document}" if edition is Edition.HORNETQ_2_4 else document
+    return next(f.type_name for f in facts_of(edition) if f.kind == "root" and f.document == wanted)
