@@ -42,17 +42,26 @@ class PageRule:
 
     def fate(self, queue: int, number: int, tx: int) -> Fate:
         """``number``: ordinal of the record, ``tx``: its page transaction, negative for none."""
-        if self._queues is not None and queue not in self._queues:
+        if not self.bound(queue):
             return Fate.NO_QUEUE
-        complete, acked, held = self._marks.get(queue) or self._mark(queue)
+        complete, acked, held = self.marks(queue)
         if complete or number in acked:
             return Fate.DONE
-        if tx >= 0:
-            if tx in self._journal.in_doubt_sends:
-                return Fate.IN_DOUBT_SEND
-            if tx not in self._journal.page_transactions:
-                return Fate.IGNORED
+        if (unsent := self.unsent(tx)) is not None:
+            return unsent
         return Fate.IN_DOUBT_ACK if number in held else Fate.OUTSTANDING
+
+    def bound(self, queue: int) -> bool:
+        """A queue of this address has the id."""
+        return self._queues is None or queue in self._queues
+
+    def unsent(self, tx: int) -> Fate | None:
+        """What keeps a record of the transaction from delivery; None: nothing."""
+        if tx < 0:
+            return None
+        if tx in self._journal.in_doubt_sends:
+            return Fate.IN_DOUBT_SEND
+        return Fate.IGNORED if tx not in self._journal.page_transactions else None
 
     def fates(self, number: int, tx: int, queues: Iterable[int]) -> list[tuple[int, Fate]]:
         return [(queue, self.fate(queue, number, tx)) for queue in queues]
@@ -66,16 +75,15 @@ class PageRule:
 
     def acked_by(self, number: int, queues: Iterable[int]) -> tuple[int, ...]:
         """Those with an ack record for the position or a page-complete record for the page, ascending."""
-        marks = self._marks
-        return tuple(
-            sorted(
-                {queue for queue in queues if (mark := marks.get(queue) or self._mark(queue))[0] or number in mark[1]}
-            )
-        )
+        return tuple(sorted({queue for queue in queues if (mark := self.marks(queue))[0] or number in mark[1]}))
 
     def complete(self, queue: int) -> bool:
         """The journal has a page-complete record."""
-        return (self._marks.get(queue) or self._mark(queue))[0]
+        return self.marks(queue)[0]
+
+    def marks(self, queue: int) -> tuple[bool, frozenset[int], frozenset[int]]:
+        """(page complete, acknowledged numbers, numbers acknowledged in prepared transactions) of a queue."""
+        return self._marks.get(queue) or self._mark(queue)
 
     def _mark(self, queue: int) -> tuple[bool, frozenset[int], frozenset[int]]:
         journal, page = self._journal, self._page

@@ -1,0 +1,103 @@
+"""The columns of core messages."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+
+from pagefmt.columns import core, properties
+from pagefmt.columns.batch import Batch, Columns, queue_lists, repeated_text
+from pagefmt.columns.gather import Ints, Mask, PageBytes
+from pagefmt.columns.schema import AMQP, STRING, Level
+from pagefmt.columns.strings import slices, text_of_utf16
+from pagefmt.core_message import TYPE_NAMES
+
+_CORE_TYPE_NAMES: Final = pa.array([TYPE_NAMES.get(code) for code in range(-128, 128)], STRING)
+
+
+def may_be_core(page: PageBytes, payload: Ints) -> Mask:
+    """A quick look: large core records, and ordinary ones whose byte behind is no AMQP persister's."""
+    first = page.byte(payload + 9)
+    core: Mask = (page.byte(payload + 8) != 0) | (first < 2)
+    return core
+
+
+def core_columns(batch: Batch, level: Level) -> Columns:
+    page, n = batch.page, len(batch.row)
+    parts = core.core_parts(page, batch.payload, batch.length)
+    batch.regular &= parts.regular
+    queues = queue_lists(batch, parts.block_end)
+    if not batch.regular.all():
+        return {}
+    ordinary = ~parts.large
+    user_ids = pa.nulls(n, STRING)
+    if parts.has_user_id.any():
+        user_ids = _user_ids(page, parts)
+    out: Columns = {
+        "tx": pa.array(page.i64(batch.payload)), "queues": queues, "large_type": pa.array(page.i8(batch.payload + 8)),
+        "persister": pa.array(np.ones(n, np.int8), mask=parts.large | parts.old),
+        "protocol": pa.repeat(pa.scalar("core", STRING), n), "id": pa.array(parts.id),
+        "address": repeated_text(page, parts.address_at, parts.address_size, parts.has_address),
+        "durable": pa.array(parts.durable), "priority": pa.array(parts.priority),
+        "timestamp": pa.array(parts.timestamp), "expiration": pa.array(parts.expiration), "user_id": user_ids,
+        "type": pa.array(parts.type),
+        "type_name": _CORE_TYPE_NAMES.take(pa.array(parts.type + 128)), "large": pa.array(parts.large),
+        "body_size": pa.array(parts.body_size, mask=parts.large),
+    }  # fmt: skip
+    if level >= Level.PROPERTIES:
+        out |= _core_properties(batch, parts)
+    if level >= Level.BODIES and batch.regular.all():
+        out["body"] = slices(page, parts.body_at, parts.body_size, ordinary)
+        out["body_text"] = _core_texts(batch, parts)
+    return out
+
+
+def _user_ids(page: PageBytes, parts: core.CoreParts) -> pa.StringArray:
+    have = parts.has_user_id
+    text = core.uuid_texts(page, parts.user_id_at[have])
+    offsets = np.concatenate(([0], np.cumsum(np.where(have, 36, 0)))).astype(np.int32)
+    bits = pa.py_buffer(np.packbits(have, bitorder="little"))
+    return pa.Array.from_buffers(STRING, len(have), [bits, pa.py_buffer(offsets), pa.py_buffer(text)])
+
+
+_COMPRESSED: Final = ("_AMQ_LARGE_COMPRESSED", "_HQ_LARGE_COMPRESSED")
+
+
+def _core_properties(batch: Batch, parts: core.CoreParts) -> Columns:
+    entries, fine = properties.read_entries(batch.page, parts.properties_at, parts.block_end, batch.regular)
+    batch.regular &= fine
+    names = properties.keys(batch.page, entries)
+    batch.regular &= ~properties.repeated_keys(entries.offsets, names)
+    known = names.dictionary.to_pylist()
+    for name in _COMPRESSED:
+        if name in known:
+            here = np.asarray(names.indices) == known.index(name)
+            batch.regular[np.repeat(np.arange(len(batch.row)), np.diff(entries.offsets))[here]] = False
+    if not batch.regular.all():
+        return {}
+    values = properties.value_array(batch.page, entries)
+    return {
+        "properties": properties.property_maps(entries.offsets, names, values),
+        "amqp": pa.nulls(len(batch.row), AMQP),
+    }
+
+
+_TEXT: Final = 3
+
+
+def _core_texts(batch: Batch, parts: core.CoreParts) -> pa.StringArray:
+    """Bodies of text messages: one nullable string that fills the body."""
+    page = batch.page
+    wanted = (parts.type == _TEXT) & ~parts.large
+    if not wanted.any():
+        return pa.nulls(len(wanted), STRING)
+    flag = page.byte(parts.body_at)
+    size = page.i32(parts.body_at + 1)
+    present = wanted & (parts.body_size > 0) & (flag != 0)
+    batch.regular &= ~present | ((size >= 0) & (size % 2 == 0) & (size + 5 == parts.body_size))
+    batch.regular &= ~(wanted & ~present) | (parts.body_size <= 1)
+    if not batch.regular.all():
+        return pa.nulls(len(wanted), STRING)
+    return text_of_utf16(slices(page, parts.body_at + 5, size, present))

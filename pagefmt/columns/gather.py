@@ -1,0 +1,69 @@
+"""A page in memory, read at many positions at once.
+
+All numbers in pages are big-endian and unaligned. A view with a stride of one byte makes every offset an element, so
+that a vector of positions is one fancy index. ``PADDING`` zero bytes behind the page let a reader run over a record's
+end without running over the buffer's; whoever gathers checks afterwards that the positions were inside.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+Ints = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+Bytes = npt.NDArray[np.uint8]
+
+PADDING: Final = 64
+
+
+class PageBytes:
+    """The bytes of one page file with padding behind. ``size`` is the file's size, padding not counted."""
+
+    __slots__ = ("_f32", "_f64", "_i16", "_i32", "_i64", "buffer", "limit", "size", "u8")
+
+    def __init__(self, content: bytes | bytearray | memoryview, size: int | None = None) -> None:
+        if size is None:
+            size = len(content)
+            content = bytes(content) + bytes(PADDING)
+        assert len(content) >= size + PADDING
+        self.buffer = content
+        self.size = size
+        self.limit = size + PADDING - 16
+        self.u8: Bytes = np.frombuffer(content, np.uint8)
+        self._i16 = self._view(">i2")
+        self._i32 = self._view(">i4")
+        self._i64 = self._view(">i8")
+        self._f32 = self._view(">f4")
+        self._f64 = self._view(">f8")
+
+    def _view(self, kind: str) -> npt.NDArray[np.generic]:
+        width = np.dtype(kind).itemsize
+        return np.ndarray((len(self.buffer) - width + 1,), dtype=kind, buffer=self.buffer, strides=(1,))
+
+    def inside(self, at: Ints) -> Ints:
+        """Positions forced into the buffer: a wild one reads something, and is found out by its owner's check."""
+        return np.clip(at, 0, self.limit)
+
+    def byte(self, at: Ints) -> Bytes:
+        return self.u8[self.inside(at)]
+
+    def i8(self, at: Ints) -> Ints:
+        return self.u8[self.inside(at)].view(np.int8).astype(np.int64)
+
+    def i16(self, at: Ints) -> Ints:
+        return self._i16[self.inside(at)].astype(np.int64)
+
+    def i32(self, at: Ints) -> Ints:
+        return self._i32[self.inside(at)].astype(np.int64)
+
+    def i64(self, at: Ints) -> Ints:
+        return self._i64[self.inside(at)].astype(np.int64)
+
+    def f32(self, at: Ints) -> npt.NDArray[np.float64]:
+        return self._f32[self.inside(at)].astype(np.float64)
+
+    def f64(self, at: Ints) -> npt.NDArray[np.float64]:
+        return self._f64[self.inside(at)].astype(np.float64)

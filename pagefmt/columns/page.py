@@ -1,0 +1,133 @@
+"""One page file as Arrow columns: regular records by the fast path, all others by the reference decoder, in file order.
+
+A record is regular when its frame is sound, every part of its payload was found by the lock-step readers, and the parts
+fill the payload to the last byte. What a level does not ask for costs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from pagefmt.columns.amqp_columns import amqp_columns, may_be_amqp
+from pagefmt.columns.batch import Batch, Columns
+from pagefmt.columns.core_columns import core_columns, may_be_core
+from pagefmt.columns.gather import Ints, PageBytes
+from pagefmt.columns.rows import Row, readable_row
+from pagefmt.columns.scan import Frames, scan
+from pagefmt.columns.schema import FRAME_FIELDS, Level, schema
+from pagefmt.record import decode_record
+from pagefmt.wire import Undecodable
+
+
+@dataclass(frozen=True, slots=True)
+class PageColumns:
+    """The records of one page, and whether frames fill it to the last byte.
+
+    ``whole`` false: from ``good_bytes`` on the page is damaged; the reference reader tells what the damage is.
+    ``careful`` counts the records that the reference decoder read, ``partial`` those among them with parts that do not
+    decode (properties, AMQP sections: the broker reads them lazily; null here). ``undecodable`` is the number and
+    offset of the first record whose payload does not decode at all, None where all do; the table ends in front of it.
+    """
+
+    table: pa.RecordBatch
+    whole: bool
+    good_bytes: int
+    careful: int
+    partial: int
+    undecodable: tuple[int, int] | None
+
+
+def decode_page(content: PageBytes, page: int, level: Level, frames: Frames | None = None) -> PageColumns:
+    """All records of a page, or of a piece of one, in file order."""
+    frames = frames or scan(content)
+    end = frames.base + frames.end
+    if level is Level.COUNT:
+        table = pa.record_batch(_frame_columns(frames, np.arange(len(frames.offset)), page), schema=schema(level))
+        return PageColumns(table, frames.whole, end, 0, 0, None)
+    pieces: list[tuple[Ints, pa.RecordBatch]] = []
+    left = np.arange(len(frames.offset))
+    for kind, reads in ((core_columns, may_be_core), (amqp_columns, may_be_amqp)):
+        mine = reads(content, frames.offset[left] + 5)
+        if mine.any():
+            row, batch = _fast(content, frames, page, left[mine], level, kind)
+            pieces.append((row, batch))
+            left = np.setdiff1d(left, row, assume_unique=True)
+    careful = _careful(content, frames, page, left, level)
+    if len(careful.row):
+        pieces.append((careful.row, careful.batch))
+    table = _in_file_order(pieces, level)
+    if careful.undecodable is not None:
+        table = table.slice(0, careful.undecodable[0])
+    return PageColumns(table, frames.whole, end, len(careful.row), careful.partial, careful.undecodable)
+
+
+def _frame_columns(frames: Frames, row: Ints, page: int) -> list[pa.Array]:
+    return [
+        pa.repeat(pa.scalar(page, pa.int64()), len(row)), pa.array((row + frames.number).astype(np.int32)),
+        pa.array(frames.offset[row] + frames.base),
+        pa.array(frames.length[row].astype(np.int32)),
+    ]  # fmt: skip
+
+
+def _fast(
+    content: PageBytes, frames: Frames, page: int, row: Ints, level: Level, kind: Callable[[Batch, Level], Columns]
+) -> tuple[Ints, pa.RecordBatch]:
+    """The regular ones among ``row``, and their columns. Irregular records are taken out and the rest is read again:
+    rare, and simpler than cutting every column."""
+    columns: Columns = {}
+    while len(row):
+        batch = Batch(content, row, frames.offset[row] + 5, frames.length[row], np.ones(len(row), bool))
+        columns = kind(batch, level)
+        if batch.regular.all():
+            break
+        row = row[batch.regular]
+    if not len(row):
+        return row, _nothing(level)
+    named = dict(zip((field.name for field in FRAME_FIELDS), _frame_columns(frames, row, page), strict=True)) | columns
+    wanted = schema(level)
+    return row, pa.record_batch([named[name].cast(wanted.field(name).type) for name in wanted.names], schema=wanted)
+
+
+@dataclass(frozen=True, slots=True)
+class _Careful:
+    row: Ints
+    batch: pa.RecordBatch
+    partial: int
+    undecodable: tuple[int, int] | None
+
+
+def _careful(content: PageBytes, frames: Frames, page: int, left: Ints, level: Level) -> _Careful:
+    """The records at ``left`` by the reference decoder, up to the first that does not decode."""
+    rows: list[Row] = []
+    partial, undecodable = 0, None
+    view = memoryview(content.buffer)[: content.size]
+    for number in left.tolist():
+        offset = int(frames.offset[number])
+        try:
+            record = decode_record(view, offset, int(frames.length[number]))
+            row, whole = readable_row(record, page, number + frames.number, level)
+            row["offset"] += frames.base
+        except Undecodable:
+            undecodable = (number, offset)
+            break
+        rows.append(row)
+        partial += not whole
+    return _Careful(left[: len(rows)], pa.RecordBatch.from_pylist(rows, schema=schema(level)), partial, undecodable)
+
+
+def _nothing(level: Level) -> pa.RecordBatch:
+    return pa.RecordBatch.from_pylist([], schema=schema(level))
+
+
+def _in_file_order(pieces: list[tuple[Ints, pa.RecordBatch]], level: Level) -> pa.RecordBatch:
+    if not pieces:
+        return _nothing(level)
+    if len(pieces) == 1:
+        return pieces[0][1]
+    rows = np.concatenate([row for row, _ in pieces])
+    together = pa.concat_batches([batch for _, batch in pieces])
+    return together.take(pa.array(np.argsort(rows, kind="stable")))

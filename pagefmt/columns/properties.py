@@ -1,0 +1,157 @@
+"""Typed properties in lock-step: step k reads the k-th property of every message at once (spec/messages.md 5).
+
+A value's width comes from a table by type code; strings and byte arrays carry theirs. Messages with fewer entries drop
+out of later steps. The entries end up in message order, then wire order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+
+from pagefmt.columns.gather import Bytes, Ints, Mask, PageBytes
+from pagefmt.columns.schema import PROPERTIES, STRING, VALUE
+from pagefmt.columns.strings import slices, text_of_utf16
+
+NULL, BOOLEAN, BYTE, BYTES, SHORT, INT, LONG, FLOAT, DOUBLE, TEXT, CHAR = 0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11
+NAMES: Final = ("null", "", "boolean", "byte", "bytes", "short", "int", "long", "float", "double", "string", "char")
+_BAD = 255
+_WIDTH: Final = np.full(256, _BAD, np.int64)
+for _code, _width in ((NULL, 0), (BOOLEAN, 1), (BYTE, 1), (BYTES, 4), (SHORT, 2), (INT, 4), (LONG, 8), (FLOAT, 4),
+                      (DOUBLE, 8), (TEXT, 4), (CHAR, 2)):  # fmt: skip
+    _WIDTH[_code] = _width
+_MAX_ENTRIES: Final = 4096
+
+
+@dataclass(slots=True)
+class Entries:
+    """All properties of some messages, flat. ``offsets`` (n+1) tells which belong to which message."""
+
+    offsets: Ints
+    key_at: Ints
+    key_size: Ints
+    type: Bytes
+    value_at: Ints  # of the value's content: behind the length where there is one
+    value_size: Ints
+
+
+def read_entries(page: PageBytes, at: Ints, end: Ints, ok: Mask) -> tuple[Entries, Mask]:
+    """The properties blocks at ``at``, which must end exactly at ``end``; the mask tells which do."""
+    present = ok & (page.byte(at) != 0)
+    count = np.where(present, page.i32(at + 1), 0)
+    fine = ok & (count >= 0) & (count <= _MAX_ENTRIES) & (5 * count <= end - at)
+    count = np.where(fine, count, 0)
+    cursor = np.where(present & fine, at + 5, at + 1)
+    offsets = np.concatenate(([0], np.cumsum(count)))
+    total = int(offsets[-1])
+    flat = Entries(
+        offsets, np.zeros(total, np.int64), np.zeros(total, np.int64), np.zeros(total, np.uint8),
+        np.zeros(total, np.int64), np.zeros(total, np.int64),
+    )  # fmt: skip
+    rows = np.flatnonzero(count)
+    step = 0
+    while len(rows):
+        rows = _step(page, flat, rows, step, cursor, end, fine)
+        step += 1
+        rows = rows[count[rows] > step]
+    fine &= cursor == end
+    return flat, fine
+
+
+def _step(page: PageBytes, flat: Entries, rows: Ints, step: int, cursor: Ints, end: Ints, fine: Mask) -> Ints:
+    """Read one property of each of ``rows``; returns the rows that can go on."""
+    at, stop = cursor[rows], end[rows]
+    key_size = page.i32(at)
+    type_at = at + 4 + key_size
+    code = page.byte(type_at)
+    width = _WIDTH[code]
+    value_at = type_at + 1
+    sized = (code == BYTES) | (code == TEXT)
+    if sized.any():
+        extra = page.i32(value_at)
+        content = np.where(sized, value_at + 4, value_at)
+        size = np.where(sized, extra, width)
+    else:
+        content, size = value_at, width
+    after = content + size
+    good = (key_size >= 0) & (key_size % 2 == 0) & (width != _BAD) & (size >= 0) & (after <= stop)
+    good &= (code != TEXT) | (size % 2 == 0)
+    slot = flat.offsets[rows] + step
+    if not good.all():
+        fine[rows[~good]] = False
+        rows, slot = rows[good], slot[good]
+        at, key_size, code, content, size, after = (a[good] for a in (at, key_size, code, content, size, after))
+    flat.key_at[slot], flat.key_size[slot] = at + 4, key_size
+    flat.type[slot], flat.value_at[slot], flat.value_size[slot] = code, content, size
+    cursor[rows] = after
+    return rows
+
+
+def kept(entries: Entries, keep: Mask) -> Entries:
+    """The entries of the messages in ``keep`` alone."""
+    if keep.all():
+        return entries
+    count = np.diff(entries.offsets)
+    mask = np.repeat(keep, count)
+    offsets = np.concatenate(([0], np.cumsum(count[keep])))
+    return Entries(
+        offsets, entries.key_at[mask], entries.key_size[mask], entries.type[mask], entries.value_at[mask],
+        entries.value_size[mask],
+    )  # fmt: skip
+
+
+def keys(page: PageBytes, entries: Entries) -> pa.DictionaryArray:
+    """The names, each distinct one decoded once."""
+    coded = slices(page, entries.key_at, entries.key_size).dictionary_encode()
+    return pa.DictionaryArray.from_arrays(coded.indices, text_of_utf16(coded.dictionary))
+
+
+def repeated_keys(offsets: Ints, coded: pa.DictionaryArray) -> Mask:
+    """Messages in which a name occurs twice (the broker takes the last; a map has room for one)."""
+    n, names = len(offsets) - 1, len(coded.dictionary)
+    out = np.zeros(n, bool)
+    if names == 0:
+        return out
+    row = np.repeat(np.arange(n), np.diff(offsets))
+    cell = row * names + np.asarray(coded.indices)
+    if n * names <= 64 * len(cell) + 1024:
+        seen = np.zeros(n * names, np.uint8)
+        seen[cell] = 1
+        if int(seen.sum()) == len(cell):
+            return out
+    unique, times = np.unique(cell, return_counts=True)
+    out[unique[times > 1] // names] = True
+    return out
+
+
+def value_array(page: PageBytes, entries: Entries) -> pa.StructArray:
+    """The values as VALUE structs."""
+    code, at, size = entries.type, entries.value_at, entries.value_size
+    n = len(code)
+    longs, is_long = np.zeros(n, np.int64), np.zeros(n, bool)
+    for kind, read in (
+        (BOOLEAN, lambda p: (page.byte(p) != 0).astype(np.int64)), (BYTE, page.i8), (SHORT, page.i16),
+        (INT, page.i32), (LONG, page.i64), (CHAR, lambda p: page.i16(p) & 0xFFFF),
+    ):  # fmt: skip
+        here = np.flatnonzero(code == kind)
+        if len(here):
+            longs[here], is_long[here] = read(at[here]), True
+    doubles, is_double = np.zeros(n), np.zeros(n, bool)
+    for kind, read_real in ((FLOAT, page.f32), (DOUBLE, page.f64)):
+        here = np.flatnonzero(code == kind)
+        if len(here):
+            doubles[here], is_double[here] = read_real(at[here]), True
+    names = pa.DictionaryArray.from_arrays(pa.array(code.view(np.int8)), pa.array(NAMES, STRING)).cast(STRING)
+    text = text_of_utf16(slices(page, at, size, code == TEXT))
+    raw = slices(page, at, size, code == BYTES)
+    parts = [names, pa.array(longs, mask=~is_long), pa.array(doubles, mask=~is_double), text, raw, pa.nulls(n, STRING)]
+    return pa.StructArray.from_arrays(parts, fields=list(VALUE))
+
+
+def property_maps(offsets: Ints, names: pa.DictionaryArray, values: pa.StructArray) -> pa.MapArray:
+    """A map for each message."""
+    text = names.cast(STRING)
+    return pa.MapArray.from_arrays(pa.array(offsets.astype(np.int32)), text, values).cast(PROPERTIES)

@@ -1,0 +1,173 @@
+"""Rows of the table one by one, by the reference decoder: for records that are not regular, and to judge the rest."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from pagefmt.amqp_message import AmqpLargeMessage, AmqpMessage
+from pagefmt.amqp_sections import Sections
+from pagefmt.amqp_text import identifier_text
+from pagefmt.bodies import TEXT, is_compressed, text_of
+from pagefmt.columns.schema import Level
+from pagefmt.core_message import CoreLargeMessage, CoreMessage
+from pagefmt.core_message_old import OldCoreMessage
+from pagefmt.properties import PropertiesBlock
+from pagefmt.record import PageRecord
+from pagefmt.values import Kind, Typed, last_wins
+from pagefmt.values_json import typed_json
+from pagefmt.wire import Undecodable
+
+Row = dict[str, Any]
+
+_LONGS = frozenset(
+    (Kind.BOOLEAN, Kind.BYTE, Kind.SHORT, Kind.INT, Kind.LONG, Kind.UBYTE, Kind.USHORT, Kind.UINT, Kind.ULONG,
+     Kind.CHAR, Kind.TIMESTAMP)
+)  # fmt: skip
+_LONG_MAX = (1 << 63) - 1
+
+
+def row_of(record: PageRecord, page: int, number: int, level: Level) -> Row:
+    """One row with the columns of ``level``; nothing outside the record is looked at."""
+    row: Row = {"page": page, "number": number, "offset": record.offset, "length": record.length}
+    for wanted, read in _PARTS:
+        if level >= wanted:
+            row |= read(record)
+    return row
+
+
+def readable_row(record: PageRecord, page: int, number: int, level: Level) -> tuple[Row, bool]:
+    """As ``row_of``; parts that the broker reads lazily and that do not decode are left null, and the flag is false."""
+    row = row_of(record, page, number, Level.HEADERS if level >= Level.HEADERS else Level.COUNT)
+    whole = True
+    for wanted, read in _PARTS[1:]:
+        if level >= wanted:
+            try:
+                row |= read(record)
+            except Undecodable:
+                whole = False
+    return row, whole
+
+
+def _headers(record: PageRecord) -> Row:
+    message = record.message
+    body = getattr(message, "body", None)
+    return {
+        "tx": record.tx, "queues": list(record.queues), "large_type": record.large_type, "persister": record.persister,
+        "protocol": message.protocol, "id": message.id, "address": _text(message.address), "durable": message.durable,
+        "priority": message.priority, "timestamp": message.timestamp, "expiration": message.expiration,
+        "user_id": _text(message.user_id), "type": message.type, "type_name": message.type_name, "large": message.large,
+        "body_size": None if body is None or isinstance(message, AmqpMessage) else len(body),
+    }  # fmt: skip
+
+
+def _text(text: str | None) -> str | None:
+    """Lone surrogates as U+FFFD: Arrow's text is UTF-8."""
+    return None if text is None else text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def _properties(record: PageRecord) -> Row:
+    message = record.message
+    return {
+        "properties": [(_text(name), value_row(value)) for name, value in message.properties().items()],
+        "amqp": _amqp(message) if isinstance(message, AmqpMessage | AmqpLargeMessage) else None,
+    }
+
+
+def value_row(typed: Typed) -> Row:
+    """A VALUE struct."""
+    row: Row = dict.fromkeys(("long", "double", "string", "bytes", "json"))
+    row["type"] = str(typed.kind)
+    kind, value = typed.kind, typed.value
+    if kind in _LONGS and int(value) <= _LONG_MAX:
+        row["long"] = int(value)
+    elif kind in (Kind.FLOAT, Kind.DOUBLE):
+        row["double"] = value
+    elif kind is Kind.BYTES:
+        row["bytes"] = value
+    elif kind in (Kind.LIST, Kind.MAP, Kind.ARRAY, Kind.DESCRIBED):
+        row["json"] = json.dumps(typed_json(typed)["value"], ensure_ascii=False, separators=(",", ":"))
+    elif kind is not Kind.NULL:
+        row["string"] = _text(value if isinstance(value, str) else str(typed_json(typed)["value"]))
+    return row
+
+
+def _amqp(message: AmqpMessage | AmqpLargeMessage) -> Row:
+    sections = message.scanned()
+    header = sections.header
+    return {
+        "message_format": message.message_format,
+        "encoded_size": len(message.encoded) if isinstance(message, AmqpMessage) else None,
+        "header": None if header is None else {name: getattr(header, name) for name in header.__slots__},
+        "delivery_annotations": _map(sections.delivery_annotations),
+        "message_annotations": _map(sections.message_annotations),
+        "properties": _property_fields(sections),
+        "footer": _map(sections.footer),
+        "extra_properties": _extra(message.extra.block),
+    }
+
+
+def _map(section: Typed | None) -> list[tuple[str | None, Row]] | None:
+    if section is None or section.kind is not Kind.MAP:
+        return None
+    entries = {str(key.value): value for key, value in section.value}
+    return [(_text(name), value_row(value)) for name, value in entries.items()]
+
+
+def _extra(block: PropertiesBlock | None) -> list[tuple[str | None, Row]] | None:
+    if block is None:
+        return None
+    return [(_text(name), value_row(value)) for name, value in last_wins(block.entries).items()]
+
+
+_NUMBERS = ("absolute_expiry_time", "creation_time", "group_sequence")
+_TEXTS = ("to", "subject", "reply_to", "content_type", "content_encoding", "group_id", "reply_to_group_id")
+
+
+def _property_fields(sections: Sections) -> Row | None:
+    fields = sections.property_fields
+    if fields is None:
+        return None
+    row: Row = {}
+    for name in ("message_id", "correlation_id"):
+        found = fields.get(name)
+        row[name] = None if found is None else _text(identifier_text(found))
+        row[f"{name}_type"] = None if found is None else str(found.kind)
+    for name in _TEXTS:
+        found = fields.get(name)
+        row[name] = None if found is None else _text(str(found.value))
+    for name in _NUMBERS:
+        found = fields.get(name)
+        row[name] = int(found.value) if found is not None and found.kind in _LONGS else None
+    user = fields.get("user_id")
+    row["user_id"] = user.value if user is not None and user.kind is Kind.BYTES else None
+    return row
+
+
+def _body(record: PageRecord) -> Row:
+    message = record.message
+    if isinstance(message, AmqpLargeMessage):
+        return {"body": None, "body_text": None}
+    if isinstance(message, AmqpMessage):
+        return {"body": message.encoded, "body_text": _amqp_text(message)}
+    return {"body": message.body, "body_text": _core_text(message)}
+
+
+def _core_text(message: CoreMessage | OldCoreMessage | CoreLargeMessage) -> str | None:
+    """The text of a text message whose body holds one; a compressed body is not inflated here."""
+    if message.type != TEXT or message.body is None or is_compressed(message.properties()):
+        return None
+    try:
+        return _text(text_of(message.body))
+    except Undecodable:
+        return None
+
+
+def _amqp_text(message: AmqpMessage) -> str | None:
+    body = message.sections().body
+    if len(body) == 1 and body[0].value.kind is Kind.STRING and body[0].descriptor == 0x77:
+        return _text(str(body[0].value.value))
+    return None
+
+
+_PARTS = ((Level.HEADERS, _headers), (Level.PROPERTIES, _properties), (Level.BODIES, _body))

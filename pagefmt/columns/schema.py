@@ -1,0 +1,118 @@
+"""The one table of messages: a row per record, the same for Arrow, Parquet and Spark.
+
+Text is UTF-8; a lone surrogate (legal in Java strings) is U+FFFD here. Times are milliseconds since 1970-01-01 UTC, 0
+where the broker stores 0. Documented column by column in the README (``parquet-schema``).
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Final
+
+import pyarrow as pa
+
+STRING: Final = pa.string()
+BINARY: Final = pa.binary()
+LONGS: Final = pa.list_(pa.int64())
+
+VALUE: Final = pa.struct(
+    [
+        pa.field("type", STRING),  # the type's name in the wire format; never null
+        pa.field("long", pa.int64()),  # boolean (0, 1), integers, char, timestamp
+        pa.field("double", pa.float64()),  # float and double
+        pa.field("string", STRING),  # string, symbol, uuid, decimals, ulong above 2^63-1
+        pa.field("bytes", BINARY),
+        pa.field("json", STRING),  # list, map, described: the typed values as JSON
+    ]
+)
+PROPERTIES: Final = pa.map_(STRING, VALUE)
+
+AMQP_HEADER: Final = pa.struct(
+    [
+        pa.field("durable", pa.bool_()),
+        pa.field("priority", pa.int16()),
+        pa.field("ttl", pa.int64()),
+        pa.field("first_acquirer", pa.bool_()),
+        pa.field("delivery_count", pa.int64()),
+    ]
+)
+AMQP_PROPERTIES: Final = pa.struct(
+    [
+        pa.field("message_id", STRING),
+        pa.field("message_id_type", STRING),
+        pa.field("user_id", BINARY),
+        pa.field("to", STRING),
+        pa.field("subject", STRING),
+        pa.field("reply_to", STRING),
+        pa.field("correlation_id", STRING),
+        pa.field("correlation_id_type", STRING),
+        pa.field("content_type", STRING),
+        pa.field("content_encoding", STRING),
+        pa.field("absolute_expiry_time", pa.int64()),
+        pa.field("creation_time", pa.int64()),
+        pa.field("group_id", STRING),
+        pa.field("group_sequence", pa.int64()),
+        pa.field("reply_to_group_id", STRING),
+    ]
+)
+AMQP: Final = pa.struct(
+    [
+        pa.field("message_format", pa.int64()),
+        pa.field("encoded_size", pa.int64()),
+        pa.field("header", AMQP_HEADER),
+        pa.field("delivery_annotations", PROPERTIES),
+        pa.field("message_annotations", PROPERTIES),
+        pa.field("properties", AMQP_PROPERTIES),
+        pa.field("footer", PROPERTIES),
+        pa.field("extra_properties", PROPERTIES),
+    ]
+)
+
+FRAME_FIELDS: Final = (
+    pa.field("page", pa.int64(), nullable=False),
+    pa.field("number", pa.int32(), nullable=False),
+    pa.field("offset", pa.int64(), nullable=False),
+    pa.field("length", pa.int32(), nullable=False),
+)
+HEADER_FIELDS: Final = (
+    pa.field("tx", pa.int64(), nullable=False),
+    pa.field("queues", LONGS, nullable=False),
+    pa.field("large_type", pa.int8(), nullable=False),
+    pa.field("persister", pa.int8()),
+    pa.field("protocol", STRING, nullable=False),
+    pa.field("id", pa.int64(), nullable=False),
+    pa.field("address", STRING),
+    pa.field("durable", pa.bool_(), nullable=False),
+    pa.field("priority", pa.int8(), nullable=False),
+    pa.field("timestamp", pa.int64(), nullable=False),
+    pa.field("expiration", pa.int64(), nullable=False),
+    pa.field("user_id", STRING),
+    pa.field("type", pa.int8()),
+    pa.field("type_name", STRING),
+    pa.field("large", pa.bool_(), nullable=False),
+    pa.field("body_size", pa.int64()),
+)
+PROPERTY_FIELDS: Final = (pa.field("properties", PROPERTIES), pa.field("amqp", AMQP))
+BODY_FIELDS: Final = (pa.field("body", BINARY), pa.field("body_text", STRING))
+
+
+class Level(IntEnum):
+    """How much of each message is wanted; each level holds the ones before."""
+
+    COUNT = 0
+    HEADERS = 1
+    PROPERTIES = 2
+    BODIES = 3
+
+
+FIELDS: Final = {
+    Level.COUNT: FRAME_FIELDS,
+    Level.HEADERS: FRAME_FIELDS + HEADER_FIELDS,
+    Level.PROPERTIES: FRAME_FIELDS + HEADER_FIELDS + PROPERTY_FIELDS,
+    Level.BODIES: FRAME_FIELDS + HEADER_FIELDS + PROPERTY_FIELDS + BODY_FIELDS,
+}
+
+
+def schema(level: Level) -> pa.Schema:
+    """The columns of a level, in order."""
+    return pa.schema(FIELDS[level])

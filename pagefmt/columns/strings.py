@@ -1,0 +1,141 @@
+"""Slices of a page as Arrow arrays: bytes as they are, UTF-16 as UTF-8, all values of a column at once.
+
+A page's text is UTF-16 little-endian with lone surrogates allowed (Java strings); Arrow text is UTF-8, which cannot
+hold them: they come out as U+FFFD here. Whoever needs them exactly reads the message with the reference decoder.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from pagefmt.columns.gather import Bytes, Ints, Mask, PageBytes
+
+_REPLACEMENT = 0xFFFD
+
+
+def slices(page: PageBytes, start: Ints, length: Ints, valid: Mask | None = None) -> pa.BinaryArray:
+    """One binary value per (start, length); nulls where ``valid`` is false. Copying happens in Arrow.
+
+    Offsets of an Arrow array must not fall, and starts rise as records do, so the page itself serves as the value
+    buffer of an array in which every second value is the gap between two slices.
+    """
+    n = len(start)
+    if n == 0:
+        return pa.array([], pa.binary())
+    if valid is not None:
+        length = np.where(valid, length, 0)
+    order = None
+    if n > 1 and bool(np.any(start[1:] < start[:-1] + length[:-1])):
+        if valid is not None:
+            start = _fill_gaps(start, valid)
+        if bool(np.any(start[1:] < start[:-1] + length[:-1])):
+            order = np.argsort(start, kind="stable")
+            start, length = start[order], length[order]
+    offsets = np.empty(2 * n, np.int32)
+    offsets[0::2] = start
+    offsets[1::2] = start + length
+    whole = pa.BinaryArray.from_buffers(
+        pa.binary(), 2 * n - 1, [None, pa.py_buffer(offsets), pa.py_buffer(page.buffer)]
+    )
+    picked = whole.take(pa.array(np.arange(0, 2 * n - 1, 2, dtype=np.int32)))
+    if order is not None:
+        back = np.empty(n, np.int64)
+        back[order] = np.arange(n)
+        picked = picked.take(pa.array(back))
+    return with_nulls(picked, valid)
+
+
+def _fill_gaps(start: Ints, valid: Mask) -> Ints:
+    """Starts of absent values set to where they keep the order."""
+    return np.maximum.accumulate(np.where(valid, start, 0))
+
+
+def with_nulls(values: pa.BinaryArray, valid: Mask | None) -> pa.BinaryArray:
+    """The same values with nulls where ``valid`` is false; copies no value bytes."""
+    if valid is None or bool(valid.all()):
+        return values
+    bits = pa.py_buffer(np.packbits(valid, bitorder="little"))
+    _, offsets, content = values.buffers()
+    assert values.offset == 0
+    return pa.Array.from_buffers(values.type, len(values), [bits, offsets, content])
+
+
+def _parts(values: pa.BinaryArray) -> tuple[Ints, Bytes]:
+    """(offsets from 0, bytes) of an array without an offset of its own."""
+    _, offsets, content = values.buffers()
+    at: Ints = np.frombuffer(offsets, np.int32)[values.offset : values.offset + len(values) + 1].astype(np.int64)
+    raw: Bytes = np.frombuffer(content, np.uint8) if content is not None else np.empty(0, np.uint8)
+    first = int(at[0])
+    return at - first, raw[first : int(at[-1])]
+
+
+def text_of_utf16(values: pa.BinaryArray) -> pa.StringArray:
+    """UTF-16LE binary values as text. Nulls stay null. Values of odd length must not occur."""
+    if len(values) == 0:
+        return pa.array([], pa.string())
+    at, raw = _parts(values)
+    units = np.frombuffer(np.ascontiguousarray(raw), "<u2")
+    ends = at // 2
+    if len(units) == 0 or int(units.max()) < 128:
+        content, offsets = units.astype(np.uint8), ends
+    else:
+        content, offsets = _utf8(units, ends)
+    return _strings(values, offsets, content)
+
+
+def _strings(like: pa.Array, offsets: Ints, content: Bytes) -> pa.StringArray:
+    validity = like.buffers()[0]
+    if validity is not None and like.offset:
+        validity = pa.py_buffer(np.packbits(np.asarray(like.is_valid()), bitorder="little"))
+    return pa.Array.from_buffers(
+        pa.string(), len(like), [validity, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(content)]
+    )
+
+
+def _utf8(units: npt.NDArray[np.uint16], ends: Ints) -> tuple[Bytes, Ints]:
+    """All code units at once as UTF-8, and the values' offsets in it."""
+    code = units.astype(np.int64)
+    high = (code & 0xFC00) == 0xD800
+    low = (code & 0xFC00) == 0xDC00
+    first_of_value = np.zeros(len(code) + 1, bool)
+    first_of_value[ends] = True
+    pair = high[:-1] & low[1:] & ~first_of_value[1:-1]
+    lead = np.append(pair, False)
+    trail = np.insert(pair, 0, False)
+    code[(high | low) & ~lead & ~trail] = _REPLACEMENT
+    at_lead = np.flatnonzero(lead)
+    code[at_lead] = 0x10000 + ((code[at_lead] & 0x3FF) << 10) + (code[at_lead + 1] & 0x3FF)
+    width = 1 + (code > 0x7F) + (code > 0x7FF) + (code > 0xFFFF)
+    width[trail] = 0
+    start = np.concatenate(([0], np.cumsum(width)))
+    out = np.empty(int(start[-1]), np.uint8)
+    for size, mark in ((1, 0), (2, 0xC0), (3, 0xE0), (4, 0xF0)):
+        here = np.flatnonzero(width == size)
+        points, to = code[here], start[here]
+        for k in range(size - 1, 0, -1):
+            out[to + k] = 0x80 | (points & 0x3F)
+            points = points >> 6
+        out[to] = mark | points
+    return out, start[ends]
+
+
+def text_of_utf8(values: pa.BinaryArray) -> tuple[pa.StringArray, Mask]:
+    """UTF-8 binary values as text, and which of them are not valid UTF-8 (those need the careful path)."""
+    _, raw = _parts(values)
+    if len(raw) == 0 or int(raw.max()) < 128:
+        return values.cast(pa.string(), safe=False), np.zeros(len(values), bool)
+    try:
+        return values.cast(pa.string()), np.zeros(len(values), bool)
+    except pa.ArrowInvalid:
+        pass
+    texts: list[str | None] = []
+    bad = np.zeros(len(values), bool)
+    for n, value in enumerate(values.to_pylist()):
+        try:
+            texts.append(None if value is None else value.decode("utf-8"))
+        except UnicodeDecodeError:
+            texts.append(None)
+            bad[n] = True
+    return pa.array(texts, pa.string()), bad

