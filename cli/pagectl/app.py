@@ -27,6 +27,12 @@ TREE: dict[str, Leaf | Group] = {
             "inspect": ("pages_inspect", "Page files down to the byte."),
         },
     ),
+    "disk": (
+        "The broker's own disk decision, before the broker makes it.",
+        {
+            "check": ("disk_check", "Decide as the broker's disk monitor does; a monitoring plugin."),
+        },
+    ),
 }
 
 # These answer as monitoring plugins do: a usage error is UNKNOWN.

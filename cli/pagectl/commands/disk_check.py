@@ -1,0 +1,187 @@
+"""``pagectl disk check``: the broker's own decision about its disks, as a monitoring plugin."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, assert_never
+
+import typer
+
+from pagectl.deadline import Answer, TimedOut, within
+from pagectl.disk_options import (
+    BrokerXml,
+    EditionName,
+    Limits,
+    MaxDiskUsage,
+    MinDiskFree,
+    limits_of,
+    parsed,
+    the_edition,
+)
+from pagectl.disk_thresholds import Threshold, Thresholds
+from pagectl.exits import describe
+from pagectl.outputs.nagios import Range, Status, line
+from pagefmt.editions import Edition
+
+if TYPE_CHECKING:
+    from pagectl.outputs.disk_report import DiskReport
+
+
+class Format(StrEnum):
+    nagios = "nagios"
+    text = "text"
+    json = "json"
+    prometheus = "prometheus"
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """Everything that was asked for, checked."""
+
+    path: Path | None
+    broker_xml: Path | None
+    limits: Limits
+    edition: Edition | None
+    thresholds: Thresholds
+    format: Format
+    details: bool
+    textfile: Path | None
+    quiet: bool
+
+
+def command(
+    path: Annotated[
+        Path | None,
+        typer.Argument(metavar="PATH|DIR", help="Broker instance, data directory, or any path. [ARTEMIS_INSTANCE]"),
+    ] = None,
+    max_disk_usage: MaxDiskUsage = None,
+    min_disk_free: MinDiskFree = None,
+    broker_xml: BrokerXml = None,
+    edition: EditionName = None,
+    warning: Annotated[
+        str | None,
+        typer.Option("-w", "--warning", metavar="RANGE", help="Warn by usage in percent (80), or bytes left (10G:)."),
+    ] = None,
+    critical: Annotated[
+        str | None,
+        typer.Option("-c", "--critical", metavar="RANGE", help="Critical as well, beside the broker's own limit."),
+    ] = None,
+    inodes_warning: Annotated[
+        str | None, typer.Option("-W", "--inodes-warning", metavar="RANGE", help="Warn by inodes used in percent.")
+    ] = None,
+    inodes_critical: Annotated[
+        str | None, typer.Option("-K", "--inodes-critical", metavar="RANGE", help="Critical by inodes used in percent.")
+    ] = None,
+    timeout: Annotated[
+        float, typer.Option("-t", "--timeout", metavar="SECONDS", min=0.1, help="UNKNOWN after this time.")
+    ] = 10.0,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Say nothing when all is well.")] = False,
+    verbose: Annotated[
+        bool, typer.Option("-v", "--verbose", help="More lines: every store, df beside the broker, what will happen.")
+    ] = False,
+    format: Annotated[Format, typer.Option(help="text is nagios with --verbose.")] = Format.nagios,
+    textfile: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Also write Prometheus text there, for a node exporter to collect."),
+    ] = None,
+) -> int:
+    """Decide as the broker's disk monitor does, and say how far away the limit is.
+
+    Statuses of monitoring plugins: 0 OK, 1 WARNING, 2 CRITICAL (the broker blocks producers), 3 UNKNOWN.
+    """
+    thresholds = Thresholds(
+        parsed(Threshold.parse, warning, "-w"), parsed(Threshold.parse, critical, "-c"),
+        parsed(Range.parse, inodes_warning, "-W"), parsed(Range.parse, inodes_critical, "-K"),
+    )  # fmt: skip
+    call = _Call(
+        path, broker_xml, limits_of(max_disk_usage, min_disk_free), the_edition(edition), thresholds,
+        format, verbose or format is Format.text, textfile, quiet,
+    )  # fmt: skip
+    answer = _in_time(call, timeout)
+    typer.echo(answer.err, nl=False, err=True)
+    typer.echo(answer.out, nl=False)
+    return answer.status
+
+
+def _in_time(call: _Call, seconds: float) -> Answer:
+    """The time that starting up took counts."""
+    try:
+        return within(max(0.05, seconds - time.process_time()), lambda: _checked(call))
+    except TimedOut:
+        named = call.path or call.broker_xml or "the instance"
+        return _unknown(call, f"{named}: no answer from its file system within {seconds:g} s")
+    except ChildProcessError as err:
+        return _unknown(call, str(err))
+
+
+def _checked(call: _Call) -> Answer:
+    """Never raises: whatever goes wrong is UNKNOWN, in one line."""
+    try:
+        return _check(call)
+    except Exception as err:
+        return _unknown(call, describe(err))
+
+
+def _check(call: _Call) -> Answer:
+    from pagectl.disk_target import locate
+    from pagectl.outputs.disk_report import DiskReport
+    from pageengine.disk_state import DiskState
+
+    target = locate(call.path, broker_xml=call.broker_xml, limits=call.limits, edition=call.edition)
+    state = DiskState.of(target.settings, target.edition, *target.probe())
+    felt = target.when_blocked() if call.details or call.format is Format.json else ()
+    report = DiskReport(state, call.thresholds, felt)
+    if call.textfile is not None:
+        _write(call.textfile, report)
+    if call.quiet and report.status is Status.OK:
+        return Answer(Status.OK)
+    return Answer(report.status, _shown(call, report, target.took_for))
+
+
+def _write(textfile: Path, report: DiskReport) -> None:
+    from pagectl.outputs.disk_metrics import metrics
+    from pagectl.outputs.prometheus import exposition, write_textfile
+
+    write_textfile(textfile, exposition(metrics(report)))
+
+
+def _shown(call: _Call, report: DiskReport, took_for: str) -> str:
+    from pagectl.outputs.disk_report import as_json, nagios
+
+    match call.format:
+        case Format.nagios | Format.text:
+            return nagios(report, details=call.details)
+        case Format.json:
+            from pagectl.streams import json_text
+
+            return json_text(as_json(report, took_for), indent=2) + "\n"
+        case Format.prometheus:
+            from pagectl.outputs.disk_metrics import metrics
+            from pagectl.outputs.prometheus import exposition
+
+            return exposition(metrics(report))
+        case _:
+            assert_never(call.format)
+
+
+def _unknown(call: _Call, why: str) -> Answer:
+    """UNKNOWN where the reader of that format looks for it."""
+    told = line("DISK", Status.UNKNOWN, why) + "\n"
+    match call.format:
+        case Format.nagios | Format.text:
+            return Answer(Status.UNKNOWN, told)
+        case Format.json:
+            from pagectl.streams import json_text
+
+            shown = {"status": "UNKNOWN", "exit_status": 3, "state": "unknown", "text": why}
+            return Answer(Status.UNKNOWN, json_text(shown, indent=2) + "\n", told)
+        case Format.prometheus:
+            from pagectl.outputs.disk_metrics import status_metric
+            from pagectl.outputs.prometheus import exposition
+
+            return Answer(Status.UNKNOWN, exposition([status_metric(Status.UNKNOWN)]), told)
+        case _:
+            assert_never(call.format)

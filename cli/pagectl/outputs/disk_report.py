@@ -1,0 +1,187 @@
+"""One disk check as a monitoring line, as text and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pagectl.disk_thresholds import Thresholds
+from pagectl.outputs.nagios import Perf, Range, Status, line, plain
+from pagectl.streams import size_text
+from pageengine.disk_monitor import DiskLimit, LimitKind
+from pageengine.disk_state import DiskState, StoreState
+
+if TYPE_CHECKING:
+    from pageengine.disk_config import WhenBlocked
+
+SERVICE = "DISK"
+
+
+@dataclass(frozen=True, slots=True)
+class DiskReport:
+    """A state, what was asked of it, and what producers would feel."""
+
+    state: DiskState
+    thresholds: Thresholds
+    when_blocked: tuple[WhenBlocked, ...] = ()
+
+    @property
+    def status(self) -> Status:
+        return self.thresholds.worst(self.state.stores)
+
+    def word(self, store: StoreState) -> str:
+        """``blocked``, ``near``, ``ok`` or ``unmonitored``."""
+        if not isinstance(self.state.limit, DiskLimit):
+            return "unmonitored"
+        if not store.within:
+            return "blocked"
+        return "near" if self.thresholds.near(store) else "ok"
+
+    @property
+    def overall(self) -> str:
+        words = {self.word(store) for store in self.state.stores}
+        return next(word for word in ("blocked", "near", "ok", "unmonitored") if word in words)
+
+
+def summary(report: DiskReport) -> str:
+    """One sentence: the store that matters, the limit, the byte, the distance."""
+    state = report.state
+    bad = [store for store in state.stores if report.thresholds.status(store) is report.status]
+    store = state.deciding or bad[0]
+    if store.within and report.status is not Status.OK:
+        store = bad[0]
+    where = f"{store.file_system.mount} {store.usage_percent:.1f}% used, {size_text(store.space.usable)} usable"
+    more = f"; {len(state.stores)} file systems" if len(state.stores) > 1 else ""
+    return f"{where}; {_distance(report, store)}{_inodes(report, store)}{more}"
+
+
+def _distance(report: DiskReport, store: StoreState) -> str:
+    limit = report.state.limit
+    if not isinstance(limit, DiskLimit):
+        return f"no disk monitor: {limit.value}"
+    if store.blocks_at is None or store.margin is None:
+        return f"the broker never blocks at {_limit(limit)} here"
+    at = f"{size_text(store.blocks_at)} usable ({_limit(limit)})"
+    if store.never_within:
+        return f"the broker blocks: beyond the limit even when empty, {at}"
+    if not store.within:
+        return f"the broker blocks at {at}: {size_text(store.to_free)} must be freed"
+    return f"the broker blocks at {at}: {size_text(store.margin)} to go"
+
+
+def _limit(limit: DiskLimit) -> str:
+    value = f"{limit.value}%" if limit.kind is LimitKind.USAGE else size_text(limit.value)
+    return f"{limit.kind.value} {value}"
+
+
+def _inodes(report: DiskReport, store: StoreState) -> str:
+    percent = store.file_system.inodes_percent
+    if percent is None:
+        return ""
+    asked = (report.thresholds.inodes_warn, report.thresholds.inodes_crit)
+    alerting = any(limit is not None and limit.alerts(percent) for limit in asked)
+    return f"; inodes {percent:.1f}% used" if alerting or store.file_system.inodes_usable <= 0 else ""
+
+
+def nagios(report: DiskReport, *, details: bool = False) -> str:
+    """The one line; with ``details`` more lines below it."""
+    first = line(SERVICE, report.status, summary(report), performance(report))
+    return "\n".join([first, *(plain(text) for text in detail_lines(report))] if details else [first]) + "\n"
+
+
+def performance(report: DiskReport) -> Iterator[Perf]:
+    """Per file system: usage in percent, bytes to go, usable bytes, inodes used in percent."""
+    asked = report.thresholds
+    for store in report.state.stores:
+        mount = store.file_system.mount
+        warn, crit = ((t.range if t and not t.of_margin else None) for t in (asked.warn, asked.crit))
+        yield Perf(f"{mount} usage", store.usage_percent, "%", warn, crit or _usage_limit(report), 0, 100)
+        if store.margin is not None:
+            warn, crit = ((t.range if t and t.of_margin else None) for t in (asked.warn, asked.crit))
+            yield Perf(f"{mount} margin", store.margin, "B", warn, crit or Range(1, float("inf")))
+        yield Perf(f"{mount} usable", store.space.usable, "B", low=0, high=store.space.total)
+        if store.file_system.inodes_percent is not None:
+            used = store.file_system.inodes_percent
+            yield Perf(f"{mount} inodes", used, "%", asked.inodes_warn, asked.inodes_crit, 0, 100)
+
+
+def _usage_limit(report: DiskReport) -> Range | None:
+    limit = report.state.limit
+    usage = isinstance(limit, DiskLimit) and limit.kind is LimitKind.USAGE
+    return Range(0, limit.value) if usage and isinstance(limit, DiskLimit) else None
+
+
+def detail_lines(report: DiskReport) -> Iterator[str]:
+    """Every store, ``df`` beside the broker, what producers feel, notes."""
+    for store in report.state.stores:
+        system = store.file_system
+        yield (
+            f"{system.mount} ({', '.join(system.names)}): {report.word(store)}; {store.usage_percent:.1f}% used by the "
+            f"broker's formula, {system.usable} of {system.total} bytes usable; {_exact(report, store)}"
+        )
+        yield from (f"  {text}" for text in _beside(store))
+    for group in report.when_blocked:
+        yield f"when blocked, {group.who}: {group.what}"
+    for note in report.state.notes():
+        yield f"note: {note}"
+
+
+def _exact(report: DiskReport, store: StoreState) -> str:
+    if store.blocks_at is None or store.margin is None:
+        return _distance(report, store)
+    there = f"{store.margin} to go" if store.within else f"{store.to_free} to be freed"
+    return f"blocks at {store.blocks_at} usable bytes, {there}"
+
+
+def _beside(store: StoreState) -> Iterator[str]:
+    system = store.file_system
+    df = system.df_percent
+    if df is not None and abs(df - store.usage_percent) > 1:
+        why = f": {size_text(system.reserved)} are reserved, and used in the broker's eyes" if system.reserved else ""
+        yield f"df says {df}%{why}"
+    elif df is not None:
+        yield f"df says {df}%"
+    if system.inodes_percent is not None:
+        yield f"inodes: {system.inodes_percent:.1f}% used, {system.inodes_usable} of {system.inodes} left"
+
+
+def as_json(report: DiskReport, took_for: str) -> dict[str, Any]:
+    """The whole report as plain values; sizes in bytes."""
+    limit = report.state.limit
+    known = isinstance(limit, DiskLimit)
+    return {
+        "status": report.status.name,
+        "exit_status": int(report.status),
+        "state": report.overall,
+        "text": summary(report),
+        "took_for": took_for,
+        "edition": report.state.edition.value,
+        "limit": {"setting": limit.kind.value, "value": limit.value} if isinstance(limit, DiskLimit) else None,
+        "unmonitored": None if known else str(limit.value),
+        "stores": [_store_json(report, store) for store in report.state.stores],
+        "missing": list(report.state.missing),
+        "when_blocked": [group.plain() for group in report.when_blocked],
+        "notes": report.state.notes(),
+    }
+
+
+def _store_json(report: DiskReport, store: StoreState) -> dict[str, Any]:
+    system = store.file_system
+    return {
+        "mount": system.mount,
+        "directories": list(system.names),
+        "state": report.word(store),
+        "status": report.thresholds.status(store).name,
+        "usable": system.usable,
+        "total": system.total,
+        "usage_percent": store.usage_percent,
+        "blocks_at": store.blocks_at,
+        "margin": store.margin,
+        "to_free": store.to_free,
+        "df_percent": system.df_percent,
+        "reserved": system.reserved,
+        "inodes": system.inodes,
+        "inodes_usable": system.inodes_usable,
+        "inodes_percent": system.inodes_percent,
+    }

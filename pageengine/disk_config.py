@@ -1,0 +1,106 @@
+"""What a configuration says to the disk monitor: its limits, and the directories it will watch.
+
+Source: spec/disk-monitor.md 1 and 2, spec/settings.csv. Values that the broker would refuse are refused here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from brokerconf.sizes import SizeError, parse_boolean, parse_int, parse_size, trimmed
+
+from pageengine.disk_effect import DiskFullEffect, disk_full_effect
+from pageengine.disk_monitor import DiskSettings
+from pageengine.errors import PageEngineError
+from pagefmt.editions import NEWEST, Edition
+
+if TYPE_CHECKING:
+    from brokerconf.document import ConfigNode, Document
+    from brokerconf.instance import Directories
+
+
+class DiskConfigError(PageEngineError):
+    """A value that the broker would not start with; the message says file, line and value."""
+
+
+def disk_settings(document: Document, edition: Edition = NEWEST) -> DiskSettings:
+    """The disk monitor's settings of a configuration as this edition reads it; raises DiskConfigError."""
+    core = document.core
+    if core is None:
+        return DiskSettings()
+    store = core.child("store")
+    settings = DiskSettings(
+        max_disk_usage=_number(core, "max-disk-usage", parse_int),
+        min_disk_free=_number(core, "min-disk-free", lambda text: parse_size(text, edition).value),
+        disk_scan_period=_number(core, "disk-scan-period", parse_int),
+        database=store is not None and store.child("database-store") is not None,
+    )
+    refused = settings.refusal(edition)
+    if refused:
+        node = core.descendant(refused.split()[0])
+        raise DiskConfigError(f"{node.position if node else document.path}: {refused}: the broker does not start")
+    return settings
+
+
+def _number(core: ConfigNode, name: str, parse: Callable[[str], int]) -> int | None:
+    node = core.descendant(name)
+    if node is None:
+        return None
+    try:
+        return parse(trimmed(node.text))
+    except SizeError as err:
+        raise DiskConfigError(f"{node.position}: {name}: {err}: the broker does not start") from err
+
+
+def watched(document: Document, found: Directories) -> dict[str, Path]:
+    """The directories whose file systems the broker watches, in its order, by their names.
+
+    Without persistence there is only the paging directory's.
+    """
+    every = {
+        "paging": found.paging,
+        "journal": found.journal,
+        "large-messages": found.large_messages,
+        "bindings": found.bindings,
+    }
+    node = document.core.descendant("persistence-enabled") if document.core else None
+    if node is not None and not parse_boolean(node.text):
+        return {"paging": found.paging}
+    return every
+
+
+@dataclass(frozen=True, slots=True)
+class WhenBlocked:
+    """Addresses (or matches, where a wildcard stands for many) that feel the same while the broker blocks."""
+
+    addresses: tuple[str, ...]
+    address_full_policy: str
+    disk_full_policy: str | None
+    effect: DiskFullEffect
+
+    @property
+    def who(self) -> str:
+        return ", ".join(self.addresses)
+
+    @property
+    def what(self) -> str:
+        beside = f", disk-full-policy {self.disk_full_policy}" if self.disk_full_policy else ""
+        return f"{self.effect.words} (address-full-policy {self.address_full_policy}{beside})"
+
+    def plain(self) -> dict[str, object]:
+        return {
+            "addresses": list(self.addresses),
+            "address_full_policy": self.address_full_policy,
+            "disk_full_policy": self.disk_full_policy,
+            "asked": self.effect.asked.value,
+            "arriving": self.effect.arriving.value,
+            "text": self.effect.words,
+        }
+
+
+def when_blocked(document: Document | None, edition: Edition) -> tuple[WhenBlocked, ...]:
+    """What the producers of every declared address and every match feel, alike ones together."""
+    return (WhenBlocked(("every address",), "PAGE", None, disk_full_effect("PAGE", None, edition)),)
