@@ -102,5 +102,31 @@ class WhenBlocked:
 
 
 def when_blocked(document: Document | None, edition: Edition) -> tuple[WhenBlocked, ...]:
-    """What the producers of every declared address and every match feel, alike ones together."""
-    return (WhenBlocked(("every address",), "PAGE", None, disk_full_effect("PAGE", None, edition)),)
+    """What the producers of every declared address, and of every match, feel; those that feel the same together."""
+    if document is None:
+        return (_alike(("every address",), "PAGE", None, edition),)
+    from brokerconf.effective import EffectiveSettings
+
+    settings = EffectiveSettings(document)
+    matches = [match for match in settings.settings if match != "#"]
+    groups: dict[tuple[str, str | None], list[str]] = {}
+    for name in [*dict.fromkeys([*_declared(document), *matches]), "#"]:
+        merged = settings.merged(name)
+        policies = [merged[key].value if key in merged else None for key in _POLICIES]
+        full, disk = (str(value) if value is not None else None for value in policies)
+        groups.setdefault((full or "PAGE", disk), []).append("every other address" if name == "#" else name)
+    return tuple(_alike(tuple(names), full, disk, edition) for (full, disk), names in groups.items())
+
+
+_POLICIES = ("address-full-policy", "disk-full-policy")
+
+
+def _alike(names: tuple[str, ...], full: str, disk: str | None, edition: Edition) -> WhenBlocked:
+    return WhenBlocked(names, full, disk, disk_full_effect(full, disk, edition))
+
+
+def _declared(document: Document) -> list[str]:
+    """The addresses of the configuration, in their order."""
+    block = document.core.descendant("addresses") if document.core else None
+    nodes = block.children_named("address") if block else []
+    return [name for name in (node.attributes.get("name", "") for node in nodes) if name]

@@ -27,6 +27,13 @@ class DiskReport:
     when_blocked: tuple[WhenBlocked, ...] = ()
 
     @property
+    def closed(self) -> str:
+        """The protocols whose connections do not survive a send while the broker blocks; empty where it never does."""
+        from pageengine.disk_effect import closed_connections
+
+        return closed_connections(self.state.edition) if isinstance(self.state.limit, DiskLimit) else ""
+
+    @property
     def status(self) -> Status:
         return self.thresholds.worst(self.state.stores)
 
@@ -123,6 +130,8 @@ def detail_lines(report: DiskReport) -> Iterator[str]:
         yield from (f"  {text}" for text in _beside(store))
     for group in report.when_blocked:
         yield f"when blocked, {group.who}: {group.what}"
+    if report.closed:
+        yield f"when blocked, {report.closed} connections: closed at their next send (AMQ229119)"
     for note in report.state.notes():
         yield f"note: {note}"
 
@@ -162,6 +171,7 @@ def as_json(report: DiskReport, took_for: str) -> dict[str, Any]:
         "stores": [_store_json(report, store) for store in report.state.stores],
         "missing": list(report.state.missing),
         "when_blocked": [group.plain() for group in report.when_blocked],
+        "closed_at_send": report.closed,
         "notes": report.state.notes(),
     }
 

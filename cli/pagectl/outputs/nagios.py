@@ -97,7 +97,8 @@ def number(value: float | int) -> str:
     """Digits, a point, a minus: no exponent, no trailing zeros."""
     if isinstance(value, int) or value == int(value):
         return str(int(value))
-    return f"{value:.6f}".rstrip("0")
+    text = f"{value:.6f}".rstrip("0").rstrip(".")
+    return "0" if text == "-0" else text
 
 
 def plain(text: str) -> str:
