@@ -1,4 +1,7 @@
-"""The verdict of brokers on damaged pages: what their own page readers made of each file."""
+"""The verdict of brokers on damaged pages: what their own page readers made of each file.
+
+Of the old versions it is not known how much a reader had handed out before it threw: null in the verdict.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +21,14 @@ def test_damaged_pages_are_read_as_the_broker_reads_them(archive: Path) -> None:
     verdict = json.loads((root / "verdict.json").read_text("utf-8"))
     edition = EDITION_OF[verdict["read_with"]]
     wrong = []
+    assert len(verdict["items"]) > 200
     for item in verdict["items"]:
         reading = read_as_broker((root / f"{item['name']}.page").read_bytes(), edition)
         suspects = [{"position": reading.suspect[0], "message": reading.suspect[1]}] if reading.suspect else []
-        ours = (reading.records, reading.bytes_read, suspects, reading.error is not None)
         theirs = (item["records"], item["bytes_read"], item["suspects"], item["error"] is not None)
+        records = None if item["records"] is None else reading.records
+        bytes_read = None if item["bytes_read"] is None else reading.bytes_read
+        ours = (records, bytes_read, suspects, reading.error is not None)
         if ours != theirs:
             wrong.append((item["name"], theirs, ours, reading.error, item["error"]))
     assert wrong == []
