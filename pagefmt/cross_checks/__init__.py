@@ -1,0 +1,1 @@
+"""Checks across pages, journal, bindings and large messages (spec/journal.md 9). One subject, one file."""

@@ -1,0 +1,68 @@
+"""Counter records against a recount (7.4)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from pagefmt.counters import QueueCounter, counters, recounts_at_start
+from pagefmt.cross_checks.finding import Finding, Severity
+from pagefmt.cross_checks.survey import Survey
+from pagefmt.editions import Edition
+from pagefmt.fates import Fate
+
+
+def check_counters(found: Survey, edition: Edition) -> Iterator[Finding]:
+    """Only brokers up to 2.27 go by the records; increments show that one of them wrote here last."""
+    stored = counters(found.state.journal)
+    incremented = any(counter.increments or counter.pending for counter in stored.values())
+    if found.state.bindings is None or (recounts_at_start(edition) and not incremented):
+        return
+    acked = _queues_with_acks(found)
+    for address, store in found.by_address().items():
+        for queue in sorted(store.bindings or {}):
+            its = store.queue(queue)
+            counted = its.fates[Fate.OUTSTANDING] + its.fates[Fate.IN_DOUBT_ACK]
+            counter = stored.get(queue)
+            place = f"{store.place} queue {queue}"
+            if counter is None:
+                if counted and queue not in acked:
+                    yield _missing(place, counted, edition)
+                continue
+            told = _stored(counter, its.plain)
+            if told != counted:
+                yield _drift(place, told, counted, bool(store.damaged), address, edition)
+
+
+def _queues_with_acks(found: Survey) -> set[int]:
+    journal = found.state.journal
+    return {queue for queue, _ in journal.ack_index.pages()} | {queue for queue, _ in journal.complete_index.pages()}
+
+
+def _stored(counter: QueueCounter, plain: Counter[int]) -> int:
+    return counter.stored(sum(plain[page] for page in counter.pending))
+
+
+def _missing(place: str, counted: int, edition: Edition) -> Finding:
+    newer = recounts_at_start(edition)
+    return Finding(
+        Severity.NOTICE if newer else Severity.ERROR,
+        "counter-missing",
+        place,
+        f"no counter record and no acknowledgement, but {counted} messages outstanding",
+        "counts again at start; one up to 2.27 would take the queue as empty and delete the pages"
+        if newer
+        else "takes the queue as empty and its pages as complete: the messages are lost",
+    )
+
+
+def _drift(place: str, told: int, counted: int, damaged: bool, address: str, edition: Edition) -> Finding:
+    newer = recounts_at_start(edition)
+    cause = "; pages of this store are damaged" if damaged else ""
+    return Finding(
+        Severity.NOTICE if newer else Severity.WARNING,
+        "counter-drift",
+        place,
+        f"the counter records say {told} messages for {address}, the pages hold {counted}{cause}",
+        "counts again at start; one up to 2.27 shows the stored count" if newer else "shows the stored count",
+    )

@@ -1,0 +1,108 @@
+"""The journal in itself: files, torn records, transactions that never came to an end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pagefmt.bindings import Bindings
+from pagefmt.cross_checks.finding import Finding, Severity
+from pagefmt.cross_checks.survey import Survey
+from pagefmt.journal.files import Oddity
+from pagefmt.journal.load import Loaded
+from pagefmt.journal.message_journal import InDoubt, MessageJournal
+from pagefmt.journal.record_types import type_name
+
+_GRAVE = {
+    Oddity.VERSION: Severity.ERROR,
+    Oddity.UNREADABLE: Severity.ERROR,
+    Oddity.SAME_ID: Severity.ERROR,
+    Oddity.NOT_REGULAR: Severity.WARNING,
+    Oddity.CONTROL: Severity.WARNING,
+}
+
+
+def check_journals(found: Survey) -> Iterator[Finding]:
+    journal, bindings = found.state.journal, found.state.bindings
+    yield from _files("journal", journal.loaded)
+    yield from _message_journal(journal)
+    if bindings is not None:
+        yield from _files("bindings", bindings.loaded)
+        yield from _bindings(bindings)
+
+
+def _files(place: str, loaded: Loaded) -> Iterator[Finding]:
+    for note in loaded.notes:
+        severity = _GRAVE.get(note.kind, Severity.NOTICE)
+        yield Finding(severity, "journal-file", f"{place}/{note.file}", note.kind.value, note.detail)
+    for file, torn in loaded.torn:
+        if torn.count:
+            first = torn.first[0]
+            yield Finding(
+                Severity.WARNING,
+                "torn-record",
+                f"{place}/{file.name}",
+                f"{torn.count} records are torn, the first at offset {first.offset}: {first.detail}",
+                "passes over them without a word; what they said is not done",
+            )
+    for dropped in loaded.dropped:
+        severity = Severity.NOTICE if dropped.reason == "never ended" else Severity.WARNING
+        yield Finding(
+            severity,
+            "dropped-transaction",
+            f"{place} transaction {dropped.tx}",
+            f"{dropped.records} records: {dropped.reason}",
+            "rolls it back at start",
+        )
+
+
+def _message_journal(journal: MessageJournal) -> Iterator[Finding]:
+    for bad in journal.bad:
+        yield _bad("journal", bad.record, bad.user_type, bad.detail)
+    for branch in journal.prepared:
+        yield Finding(
+            Severity.WARNING,
+            "prepared-transaction",
+            f"journal transaction {branch.tx}",
+            _describe(branch),
+            "keeps it, with the pages and large bodies it concerns, until someone commits or rolls it back",
+        )
+    if journal.ack_index.repeated:
+        yield Finding(
+            Severity.NOTICE,
+            "repeated-acknowledgement",
+            "journal",
+            f"{journal.ack_index.repeated} acknowledgements name a position that another one names as well",
+            "takes them as one",
+        )
+    for tx, references in sorted(journal.page_transactions.items()):
+        rest = references - journal.page_acknowledged[tx]
+        if rest <= 0:
+            yield Finding(
+                Severity.NOTICE,
+                "spent-page-transaction",
+                f"journal page transaction {tx}",
+                f"{references} references, {references - rest} of them acknowledged, but the record is still there",
+                "takes it as finished and deletes the record",
+            )
+
+
+def _describe(branch: InDoubt) -> str:
+    sends = sum(send.references for send in branch.sends)
+    parts = [f"XID {branch.xid}" if branch.xid else "its XID cannot be read"]
+    if sends:
+        parts.append(f"sent {sends} references into pages")
+    if branch.acks:
+        parts.append(f"acknowledged {len(branch.acks)} paged messages")
+    if branch.references:
+        parts.append(f"acknowledged {len(branch.references)} messages of the journal")
+    return ", ".join(parts)
+
+
+def _bindings(bindings: Bindings) -> Iterator[Finding]:
+    for bad in bindings.bad:
+        yield _bad("bindings", bad.record, bad.user_type, bad.detail)
+
+
+def _bad(place: str, record: int, user_type: int, detail: str) -> Finding:
+    where = f"{place} record {record} {type_name(user_type)}"
+    return Finding(Severity.ERROR, "bad-record", where, detail, "may refuse to start on it")

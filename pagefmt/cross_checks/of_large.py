@@ -1,0 +1,82 @@
+"""Large-message files beside the records that name them (spec/messages.md 10)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pagefmt.cross_checks.finding import Finding, Severity
+from pagefmt.cross_checks.survey import Survey
+from pagefmt.editions import Edition
+from pagefmt.journal.bodies import LargePending
+from pagefmt.journal.message_journal import MessageJournal
+from pagefmt.journal.record_types import RecordType
+from pagefmt.large import LargeFile, LargeMessages
+
+AMQP_LARGE = b"\x04"
+
+
+def named_by_journal(journal: MessageJournal) -> set[int]:
+    """Ids of large messages that live in the journal; prepared transactions included."""
+    columns = journal.loaded.columns
+    rows = [*journal.loaded.rows, *(row for branch in journal.loaded.prepared for row in branch.rows)]
+    return {
+        columns.ids[row]
+        for row in rows
+        if columns.types[row] == RecordType.ADD_LARGE_MESSAGE
+        or (columns.types[row] == RecordType.ADD_MESSAGE_PROTOCOL and columns.body(row)[:1] == AMQP_LARGE)
+    }
+
+
+def check_large(found: Survey, large: LargeMessages, edition: Edition) -> Iterator[Finding]:
+    journal = found.state.journal
+    pending = {body.message for _, body in journal.decoded(29) if isinstance(body, LargePending)}
+    in_journal = named_by_journal(journal)
+    files: dict[int, LargeFile] = {}
+    for file in large.files():
+        if file.id is not None and file.name.endswith((".msg", ".tmp")):
+            files.setdefault(file.id, file)
+    named = {**{message: f"journal message {message}" for message in in_journal}, **found.large}
+    for message, place in named.items():
+        body = files.get(message)
+        if body is None and (message in in_journal or message in found.live_large):
+            yield Finding(
+                Severity.ERROR,
+                "large-body-missing",
+                place,
+                f"large message {message} is still to be delivered, but there is no file {message}.msg",
+                "delivers it without a body, or fails to",
+            )
+        elif body is not None and body.name.endswith(".tmp") and message in found.live_large:
+            yield Finding(
+                Severity.WARNING,
+                "large-body-not-durable",
+                place,
+                f"the body of large message {message} is {body.name}, that of a message that was not durable",
+                "deletes the file at start and delivers the message without a body",
+            )
+    yield from _orphans(found, {i: f.name for i, f in files.items() if i not in named}, pending, edition)
+
+
+def _orphans(found: Survey, orphans: dict[int, str], pending: set[int], edition: Edition) -> Iterator[Finding]:
+    damaged = [f"{store.place} page {page}" for store in found.stores for page in sorted(store.damaged)]
+    for message, name in orphans.items():
+        detail = f"no readable record names large message {message}"
+        if message in pending:
+            detail += "; a pending record does"
+        severity = Severity.NOTICE
+        if damaged:
+            severity = Severity.WARNING
+            detail += f"; it may belong behind the damage in {damaged[0]}: copy it before a broker starts"
+        yield Finding(
+            severity, "large-body-orphan", f"large-messages/{name}", detail, _fate(name, message in pending, edition)
+        )
+
+
+def _fate(name: str, pending: bool, edition: Edition) -> str:
+    if name.endswith(".tmp"):
+        return "deletes it at start, as every .tmp file"
+    if edition >= Edition.ARTEMIS_2_44:
+        return "deletes it at start (2.29 and later)"
+    if pending:
+        return "deletes it at start: it was never confirmed"
+    return "leaves it where it is; 2.29 and later delete it at start"

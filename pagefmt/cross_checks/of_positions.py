@@ -1,0 +1,140 @@
+"""Acknowledgements and page-complete records that point nowhere, and what each edition does with them (7.5)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from pagefmt.cross_checks.finding import Finding, Severity, ranges
+from pagefmt.cross_checks.survey import StoreSurvey, Survey
+from pagefmt.editions import Edition
+from pagefmt.journal.positions import BOOKMARK
+
+
+def check_positions(found: Survey, edition: Edition) -> Iterator[Finding]:
+    bindings = found.state.bindings
+    if bindings is None:
+        return
+    stores = found.by_address()
+    unknown: dict[int, int] = defaultdict(int)
+    missing: dict[int, list[int]] = defaultdict(list)
+    for queue, page in found.state.journal.ack_index.pages():
+        numbers = found.state.journal.ack_index.numbers(queue, page)
+        binding = bindings.queues.get(queue)
+        if binding is None:
+            unknown[queue] += len(numbers)
+            continue
+        store = stores.get(binding.address)
+        records = store.records.get(page) if store else None
+        if store is None or records is None:
+            if numbers[-1] != BOOKMARK:
+                missing[queue].append(page)
+        elif numbers[-1] >= records:
+            yield _beyond(store, page, records, queue, sum(number >= records for number in numbers), edition)
+    for queue, count in unknown.items():
+        yield Finding(
+            Severity.NOTICE,
+            "acknowledgement-of-unknown-queue",
+            f"journal queue {queue}",
+            f"{count} acknowledgements; no binding has this id",
+            "deletes them at load",
+        )
+    for queue, pages in missing.items():
+        yield _missing(stores.get(bindings.queues[queue].address), queue, pages, edition)
+    yield from _completes(found, stores, edition)
+
+
+def _beyond(store: StoreSurvey, page: int, records: int, queue: int, count: int, edition: Edition) -> Finding:
+    place = f"{store.place} page {page} queue {queue}"
+    detail = f"{count} acknowledgements name records beyond the last one ({records} can be read)"
+    if page == store.store.current_page and (page not in store.damaged or edition < Edition.ARTEMIS_2_10):
+        broker = "goes on writing into this page: as many messages to come are taken as acknowledged and lost"
+        return Finding(Severity.ERROR, "acknowledgement-beyond-the-page", place, detail, broker)
+    if edition < Edition.ARTEMIS_2_28:
+        broker = "up to 2.23 the page never counts as complete and stays on disk; harmless from 2.24 on"
+        return Finding(Severity.WARNING, "acknowledgement-beyond-the-page", place, detail, broker)
+    broker = "takes the page as finished; up to 2.23 it never counts as complete and stays on disk"
+    return Finding(Severity.NOTICE, "acknowledgement-beyond-the-page", place, detail, broker)
+
+
+def _missing(store: StoreSurvey | None, queue: int, pages: list[int], edition: Edition) -> Finding:
+    current = store.store.current_page if store else None
+    ahead = [page for page in pages if current is None or page > current]
+    where = store.place if store else "no store"
+    detail = f"acknowledgements for pages that are not there: {ranges(pages)}"
+    if ahead:
+        detail += f"; of these not written yet: {ranges(ahead)}"
+    return Finding(
+        Severity.ERROR if ahead and _keeps(edition) else Severity.WARNING if ahead else Severity.NOTICE,
+        "acknowledgement-of-missing-page",
+        f"{where} queue {queue}",
+        detail,
+        _fate_of_missing(edition, bool(ahead)),
+    )
+
+
+def _keeps(edition: Edition) -> bool:
+    return Edition.ARTEMIS_2_28 <= edition <= Edition.ARTEMIS_2_44
+
+
+def _fate_of_missing(edition: Edition, ahead: bool) -> str:
+    if edition < Edition.ARTEMIS_2_28:
+        return "deletes them with a warning; 2.24 to 2.44 keep them"
+    lost = ", and messages to come in such a page are taken as acknowledged and lost" if ahead else ""
+    if _keeps(edition):
+        return f"keeps them{lost}"
+    return f"deletes those outside of its pages (AMQ224153); 2.24 to 2.44 keep them{lost}"
+
+
+def _completes(found: Survey, stores: dict[str, StoreSurvey], edition: Edition) -> Iterator[Finding]:
+    bindings = found.state.bindings
+    assert bindings is not None
+    unknown: dict[int, list[int]] = defaultdict(list)
+    for _, queue, page, messages in found.state.journal.completes:
+        binding = bindings.queues.get(queue)
+        if binding is None:
+            unknown[queue].append(page)
+            continue
+        store = stores.get(binding.address)
+        yield from _complete(store, queue, page, messages, edition)
+    for queue, pages in unknown.items():
+        yield Finding(
+            Severity.NOTICE,
+            "page-complete-of-unknown-queue",
+            f"journal queue {queue}",
+            f"page-complete records for pages {ranges(pages)}; no binding has this id",
+            "deletes them at load",
+        )
+
+
+def _complete(store: StoreSurvey | None, queue: int, page: int, messages: int, edition: Edition) -> Iterator[Finding]:
+    place = f"{store.place if store else 'no store'} page {page} queue {queue}"
+    records = store.records.get(page) if store else None
+    current = store.store.current_page if store else None
+    if records is None:
+        ahead = current is None or page > current
+        yield Finding(
+            Severity.WARNING if ahead else Severity.NOTICE,
+            "page-complete-ahead" if ahead else "page-complete-of-missing-page",
+            place,
+            "page-complete record for a page that does not exist yet" if ahead else "page-complete record, but no page",
+            "deletes the record at load; if the page came into being before that, its messages would be taken as done"
+            if ahead
+            else "deletes the record at load",
+        )
+    elif records != messages and store is not None and page not in store.damaged:
+        yield Finding(
+            Severity.WARNING,
+            "page-complete-count",
+            place,
+            f"page-complete record for {messages} messages, the page holds {records}",
+            "takes all of the page as done for this queue",
+        )
+    elif page == current:
+        yield Finding(
+            Severity.NOTICE,
+            "page-complete-current",
+            place,
+            "page-complete record for the page that would be written next",
+            "opens a new page first",
+        )

@@ -1,0 +1,122 @@
+"""Stores beside bindings and transactions: duplicates, orphans, holes, empty pages, records that nobody will read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from pagefmt.cross_checks.finding import Finding, Severity, ranges
+from pagefmt.cross_checks.survey import StoreSurvey, Survey
+from pagefmt.editions import Edition
+from pagefmt.fates import Fate
+
+
+def check_stores(found: Survey, edition: Edition) -> Iterator[Finding]:
+    yield from _duplicates(found)
+    for store in found.stores:
+        yield from _pages(store, edition)
+        yield from _message_ids(store)
+        if store.bindings is not None and store.store.address is not None:
+            yield from _queues(store)
+    yield from _transactions(found, edition)
+
+
+def _duplicates(found: Survey) -> Iterator[Finding]:
+    for address, folders in found.state.duplicates().items():
+        yield Finding(
+            Severity.ERROR,
+            "duplicate-store",
+            f"address {address}",
+            f"{len(folders)} folders name it: {', '.join(sorted(folders))}",
+            f"keeps the one that the system lists last, now {folders[-1]}; what is in the others stays undelivered",
+        )
+
+
+def _pages(store: StoreSurvey, edition: Edition) -> Iterator[Finding]:
+    numbers = [page.number for page in store.store.pages]
+    holes = _holes(numbers)
+    if holes:
+        old = edition < Edition.ARTEMIS_2_28
+        yield Finding(
+            Severity.WARNING if old else Severity.NOTICE,
+            "missing-pages",
+            store.place,
+            f"pages missing between the first and the last: {holes}",
+            "reads on behind a hole, but deletes no page behind it before a restart"
+            if old
+            else "takes a missing page as empty; up to 2.23 pages behind it are not deleted before a restart",
+        )
+    empty = [page.number for page in store.store.pages if page.size == 0 and page.number != store.store.current_page]
+    if empty:
+        yield Finding(
+            Severity.WARNING,
+            "empty-page",
+            store.place,
+            f"pages of size 0 before the last: {ranges(empty)}",
+            "passes over them; some releases do not delete pages behind one (ARTEMIS-1958)",
+        )
+
+
+def _holes(numbers: list[int]) -> str:
+    """The gaps, without counting them one by one: page numbers reach 2 147 483 647."""
+    gaps = [(one + 1, two - 1) for one, two in pairwise(numbers) if two > one + 1]
+    shown = [str(first) if first == last else f"{first}-{last}" for first, last in gaps[:8]]
+    return ", ".join(shown + (["…"] if len(gaps) > 8 else []))
+
+
+def _message_ids(store: StoreSurvey) -> Iterator[Finding]:
+    repeated = store.repeated_ids
+    if repeated:
+        yield Finding(
+            Severity.NOTICE,
+            "repeated-message-id",
+            store.place,
+            f"{len(repeated)} message ids stand in it more than once: {', '.join(map(str, repeated[:5]))}",
+            "delivers each of them",
+        )
+
+
+def _queues(store: StoreSurvey) -> Iterator[Finding]:
+    records = sum(store.records.values())
+    if records and not store.bindings:
+        yield Finding(
+            Severity.WARNING,
+            "store-without-queue",
+            store.place,
+            f"{records} records for address {store.store.address}, which has no durable queue",
+            "delivers them to nobody",
+        )
+        return
+    for queue, its in sorted(store.queues.items()):
+        nobody = its.fates[Fate.NO_QUEUE]
+        if nobody:
+            yield Finding(
+                Severity.NOTICE,
+                "record-of-unknown-queue",
+                f"{store.place} queue {queue}",
+                f"{nobody} records name a queue that no binding of the address has (deleted since, or not durable)",
+                "takes them as not routed there",
+            )
+
+
+def _transactions(found: Survey, edition: Edition) -> Iterator[Finding]:
+    journal = found.state.journal
+    orphans = sorted(set(journal.page_transactions) - found.transactions)
+    if orphans and not any(store.damaged for store in found.stores):
+        yield Finding(
+            Severity.NOTICE,
+            "page-transaction-without-records",
+            "journal",
+            f"{len(orphans)} page transactions that no page names: {', '.join(map(str, orphans[:5]))}",
+            "deletes them once it has counted (2.32 and later)" if edition >= Edition.ARTEMIS_2_44 else "keeps them",
+        )
+    if found.ignored_transactions:
+        count, records = len(found.ignored_transactions), sum(found.ignored_transactions.values())
+        first = ", ".join(map(str, sorted(found.ignored_transactions)[:5]))
+        yield Finding(
+            Severity.NOTICE,
+            "records-of-unknown-transaction",
+            "pages",
+            f"{records} records of {count} transactions that the journal does not know: {first}",
+            "drops them: rolled back or never committed; if the tail of the journal was lost, so is their commit",
+        )

@@ -1,0 +1,33 @@
+"""All checks over one data directory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pagefmt.cross_checks.finding import Finding
+from pagefmt.cross_checks.of_counters import check_counters
+from pagefmt.cross_checks.of_journal import check_journals
+from pagefmt.cross_checks.of_large import check_large
+from pagefmt.cross_checks.of_positions import check_positions
+from pagefmt.cross_checks.of_stores import check_stores
+from pagefmt.cross_checks.survey import survey
+from pagefmt.editions import NEWEST, Edition
+from pagefmt.large import LargeMessages
+from pagefmt.outstanding import State
+
+
+def cross_check(state: State, large_messages: Path | None, edition: Edition = NEWEST) -> list[Finding]:
+    """Findings in their order, gravest first. ``edition``: the broker that is to be started on the directory.
+
+    Reads every page once. ``large_messages`` may be missing: then nothing is said about bodies.
+    """
+    found = survey(state)
+    findings = [
+        *check_journals(found),
+        *check_positions(found, edition),
+        *check_stores(found, edition),
+        *check_counters(found, edition),
+    ]
+    if large_messages is not None:
+        findings += check_large(found, LargeMessages(large_messages), edition)
+    return sorted(findings)

@@ -1,0 +1,118 @@
+"""One walk over all pages that collects what the checks need: counts per page, ids in compact arrays."""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from dataclasses import dataclass, field
+
+from pagefmt.bindings import QueueBinding
+from pagefmt.fates import LIVE, Fate
+from pagefmt.frames import Damage
+from pagefmt.outstanding import State, StoreState
+from pagefmt.page import open_page
+from pagefmt.paging import PageFile, Store
+
+
+@dataclass(slots=True)
+class QueueSurvey:
+    """What the pages of one store hold for one queue; ``plain`` by page: non-transactional records, done or not."""
+
+    fates: Counter[Fate] = field(default_factory=Counter)
+    plain: Counter[int] = field(default_factory=Counter)
+
+
+@dataclass(slots=True)
+class StoreSurvey:
+    """``records``: page → readable records; ``damaged``: page → what reading stopped at; ``bindings``: of its address.
+
+    ``repeated_ids``: message ids that stand in it more than once, ascending.
+    """
+
+    store: Store
+    bindings: dict[int, QueueBinding] | None
+    records: dict[int, int] = field(default_factory=dict)
+    damaged: dict[int, Damage] = field(default_factory=dict)
+    queues: dict[int, QueueSurvey] = field(default_factory=dict)
+    repeated_ids: list[int] = field(default_factory=list)
+
+    @property
+    def place(self) -> str:
+        return f"store {self.store.name}"
+
+    def queue(self, number: int) -> QueueSurvey:
+        found = self.queues.get(number)
+        if found is None:
+            found = self.queues[number] = QueueSurvey()
+        return found
+
+
+@dataclass(slots=True)
+class Survey:
+    """``large``: id → where a large body is named first; ``live_large``: of these, still to be delivered to someone.
+
+    ``transactions``: ids that pages name; ``ignored_transactions``: those that the journal does not know → records.
+    """
+
+    state: State
+    stores: list[StoreSurvey] = field(default_factory=list)
+    large: dict[int, str] = field(default_factory=dict)
+    live_large: set[int] = field(default_factory=set)
+    transactions: set[int] = field(default_factory=set)
+    ignored_transactions: Counter[int] = field(default_factory=Counter)
+
+    def by_address(self) -> dict[str, StoreSurvey]:
+        """The store of each address; of several folders the one that was listed last, as a broker takes it."""
+        order = {name: n for n, name in enumerate(self.state.paging.listing)}
+        ranked = sorted(self.stores, key=lambda survey: order[survey.store.name])
+        return {survey.store.address: survey for survey in ranked if survey.store.address is not None}
+
+
+def survey(state: State) -> Survey:
+    """Read every page once. Memory: 8 bytes a record of one store at a time, and what is transactional or large."""
+    found = Survey(state)
+    for store in state.stores():
+        found.stores.append(_store(store, found))
+    return found
+
+
+def _store(store: StoreState, found: Survey) -> StoreSurvey:
+    one = StoreSurvey(store.store, store.queues)
+    message_ids: array[int] = array("q")
+    for page in store.store.pages:
+        _page(store, page, one, found, message_ids)
+    one.repeated_ids = _repeated(message_ids)
+    return one
+
+
+def _repeated(ids: array[int]) -> list[int]:
+    if len(ids) < 2:
+        return []
+    import numpy as np
+
+    values, counts = np.unique(np.frombuffer(ids, np.int64), return_counts=True)
+    return [int(value) for value in values[counts > 1]]
+
+
+def _page(store: StoreState, page: PageFile, one: StoreSurvey, found: Survey, message_ids: array[int]) -> None:
+    rule = store.rule(page.number)
+    with open_page(page.path) as opened:
+        for number, _, _, tx, large_type, message, queues in opened.routes():
+            message_ids.append(message)
+            fates = rule.fates(number, tx, queues)
+            for queue, fate in fates:
+                its = one.queue(queue)
+                its.fates[fate] += 1
+                if tx <= 0:
+                    its.plain[page.number] += 1
+            if tx >= 0:
+                found.transactions.add(tx)
+                if any(fate is Fate.IGNORED for _, fate in fates):
+                    found.ignored_transactions[tx] += 1
+            if large_type:
+                found.large.setdefault(message, f"{one.place} page {page.number} record {number}")
+                if any(fate in LIVE for _, fate in fates):
+                    found.live_large.add(message)
+        one.records[page.number] = opened.count
+        if opened.damage is not None:
+            one.damaged[page.number] = opened.damage
