@@ -48,7 +48,7 @@ def parse(source: SourceFile) -> _Element:
     try:
         return etree.fromstring(raw, parser)
     except etree.XMLSyntaxError as err:
-        if all(entry.type_name in _NO_MATTER for entry in cast(Any, err.error_log)):
+        if all(entry.type_name in _NO_MATTER for entry in cast(Any, parser).error_log):
             return _leniently(raw)
         raise ReadingError("not-well-formed", _error_position(source, err), _said(err), "correct the markup") from err
 

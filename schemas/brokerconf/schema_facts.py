@@ -51,11 +51,12 @@ def facts() -> tuple[Fact, ...]:
     text = files("brokerconf").joinpath("facts/schema.csv").read_text("utf-8")
     rows = csv.reader(text.splitlines(), delimiter=";")
     next(rows)
-    return tuple(Fact(_editions(row[13]), *row[:13]) for row in rows)
+    return tuple(Fact(editions_of(row[13]), *row[:13]) for row in rows)
 
 
 @cache
-def _editions(text: str) -> tuple[Edition, ...]:
+def editions_of(text: str) -> tuple[Edition, ...]:
+    """``1.5-2.28 2.56`` as editions."""
     found: list[Edition] = []
     order = list(Edition)
     by_name = {short: edition for edition, short in _SHORT.items()}

@@ -24,6 +24,8 @@ _BLANK = "[ \\t\\n\\x0b\\f\\r]*"
 _WITH_UNIT = re.compile(f"{_BLANK}([0-9]+){_BLANK}([kmg]?)(i?)(b?){_BLANK}", re.IGNORECASE | re.ASCII)
 _PLAIN = re.compile(r"[+-]?\d+")
 _FACTORS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30}
+# More digits than any number of 64 bits has: the rest of a longer one is not looked at.
+_LONGEST = 25
 # What String.trim() takes off: everything up to the blank.
 _TRIMMED = "".join(map(chr, range(33)))
 
@@ -66,9 +68,9 @@ def parse_size(text: str, edition: Edition = NEWEST) -> Size:
         raise SizeError(f"'{text}' is no size: 'i' stands only after k, m or g")
     if binary and edition < Edition.ARTEMIS_2_28:
         raise SizeError(f"'{text}' is no size before 2.28: write {digits}{unit}B, which means the same")
-    number = int(digits)
+    number = int(digits.lstrip("0")[:_LONGEST] or "0")
     if number > LONG_MAX:
-        raise SizeError(f"'{text}' is beyond 64 bits")
+        raise SizeError(f"'{_short(text)}' is beyond 64 bits")
     exact = number * _FACTORS[unit.lower()]
     return Size(wrapped(exact), exact)
 
@@ -86,10 +88,16 @@ def parse_int(text: str) -> int:
 def _number(text: str, low: int, high: int, width: str) -> int:
     text = trimmed(text)
     if not _PLAIN.fullmatch(text):
-        raise SizeError(f"'{text}' is no number" if text else "empty where a number is needed")
-    if len(text) > 40 or not low <= int(text) <= high:
-        raise SizeError(f"'{text[:40]}' does not fit into {width}")
-    return int(text)
+        raise SizeError(f"'{_short(text)}' is no number" if text else "empty where a number is needed")
+    sign, digits = ("-" if text[0] == "-" else ""), text.lstrip("+-").lstrip("0")
+    number = int(f"{sign}{digits[:_LONGEST] or 0}")
+    if not low <= number <= high:
+        raise SizeError(f"'{_short(text)}' does not fit into {width}")
+    return number
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 40 else f"{text[:37]}…"
 
 
 def parse_boolean(text: str) -> bool:

@@ -41,12 +41,14 @@ class Values:
 
     properties: Mapping[str, str]
     environment: Mapping[str, str]
+    # up to 2.10 the first "}" of the whole text is taken: one that stands before, or none at all, ends the start
+    first_brace: bool = False
 
     @classmethod
     def of(cls, edition: Edition, properties: Mapping[str, str], environment: Mapping[str, str]) -> Values:
         switched_off = properties.get(CONSIDER_ENVIRONMENT, "true").lower() != "true"
         silent = edition < Edition.ARTEMIS_2_28 or switched_off
-        return cls(properties, {} if silent else environment)
+        return cls(properties, {} if silent else environment, edition <= Edition.ARTEMIS_2_10)
 
     def look_up(self, inner: str, offset: int) -> Placeholder:
         name, colon, rest = trimmed(inner).partition(":")
@@ -91,46 +93,70 @@ class _Work:
     def __init__(self, text: str, values: Values) -> None:
         self.text, self.values = text, values
         self.out: list[str] = []
-        self.length = 0
+        self.length = self.rest = self.origin = self.rounds = 0
+        self.pending = ""
+        self.brace_passed = False
         self.done = Replaced("")
 
     def run(self) -> Replaced:
-        pending, rest, origin, rounds = "", 0, 0, 0
-        while True:
-            start = pending.find("${")
-            if start < 0:
-                self._put(pending, origin, verbatim=False)
-                pending = ""
-                start = self.text.find("${", rest)
-                end = self.text.find("}", start + 2) if start >= 0 else -1
-                if end < 0:
-                    break
-                self._put(self.text[rest:start], rest, verbatim=True)
-                inner, tail, origin, rest = self.text[start + 2 : end], "", start, end + 1
-                rounds = 0
-            else:
-                self._put(pending[:start], origin, verbatim=False)
-                end = pending.find("}", start + 2)
-                if end >= 0:
-                    inner, tail = pending[start + 2 : end], pending[end + 1 :]
-                else:
-                    end = self.text.find("}", rest)
-                    if end < 0:
-                        self._put(pending[start:], origin, verbatim=False)
-                        break
-                    inner, tail, rest = pending[start + 2 :] + self.text[rest:end], "", end + 1
-            rounds += 1
-            found = self.values.look_up(inner, origin)
-            self.done.placeholders.append(found)
-            pending = found.value + tail
-            if rounds > _LIMIT or len(pending) + self.length > _TOO_LONG or f"${{{inner}}}" in found.value:
-                raise SubstitutionError(f"the replacement of ${{{found.name}}} never ends: its value names itself")
-        self._put(self.text[rest:], rest, verbatim=True)
+        while (inner := self._next()) is not None:
+            self._replace(inner)
+        self._put(self.pending, self.origin, verbatim=False)
+        self._put(self.text[self.rest :], self.rest, verbatim=True)
         self.done.text = "".join(self.out)
         return self.done
+
+    def _next(self) -> str | None:
+        """What stands in the next placeholder; all before it is put out."""
+        start = self.pending.find("${")
+        return self._from_text() if start < 0 else self._from_pending(start)
+
+    def _from_text(self) -> str | None:
+        self._put(self.pending, self.origin, verbatim=False)
+        self.pending = ""
+        start = self.text.find("${", self.rest)
+        if start < 0:
+            return None
+        end = self._checked(self.text.find("}", start + 2))
+        if end < 0:
+            return None
+        self._put(self.text[self.rest : start], self.rest, verbatim=True)
+        self.origin, self.rest, self.rounds = start, end + 1, 0
+        return self.text[start + 2 : end]
+
+    def _from_pending(self, start: int) -> str | None:
+        """A value that was put in begins another placeholder, which may end in the text after it."""
+        self._put(self.pending[:start], self.origin, verbatim=False)
+        self.pending = self.pending[start:]
+        end = self.pending.find("}", 2)
+        if end >= 0:
+            inner, self.pending = self.pending[2:end], self.pending[end + 1 :]
+            return inner
+        end = self._checked(self.text.find("}", self.rest))
+        if end < 0:
+            return None
+        inner = self.pending[2:] + self.text[self.rest : end]
+        self.pending, self.rest = "", end + 1
+        return inner
+
+    def _checked(self, end: int) -> int:
+        if end < 0 and self.values.first_brace:
+            raise SubstitutionError("'${' without '}'")
+        return end
+
+    def _replace(self, inner: str) -> None:
+        if self.brace_passed and self.values.first_brace:
+            raise SubstitutionError("a '}' stands before the first '${'")
+        found = self.values.look_up(inner, self.origin)
+        self.done.placeholders.append(found)
+        self.pending = found.value + self.pending
+        self.rounds += 1
+        if self.rounds > _LIMIT or len(self.pending) + self.length > _TOO_LONG or f"${{{inner}}}" in found.value:
+            raise SubstitutionError(f"the replacement of ${{{found.name}}} never ends: its value names itself")
 
     def _put(self, piece: str, origin: int, *, verbatim: bool) -> None:
         if piece:
             self.done.pieces.append((self.length, origin, verbatim))
             self.out.append(piece)
             self.length += len(piece)
+            self.brace_passed = self.brace_passed or "}" in piece

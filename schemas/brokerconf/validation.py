@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -122,11 +123,10 @@ def _element_of(document: Document, node: ConfigNode) -> _Element:
 
 
 def _violations(document: Document, schema: XMLSchema, tree: _Element, top: ConfigNode) -> Iterator[Violation]:
-    from lxml import etree
-
     if tree is not document.tree:
         # a check of a part must not see what stands around it
-        tree = etree.fromstring(etree.tostring(tree, with_tail=False))
+        tree = deepcopy(tree)
+        tree.tail = None
     if schema.validate(tree):
         return
     for entry in cast(Any, schema.error_log):

@@ -1,0 +1,210 @@
+"""What the schema passes and the broker's own reader refuses (spec/config-behaviour.md): each an error finding.
+
+The reader looks a name up at any depth and takes the first: so does this. What hangs on the host (classes on the class
+path, whether a file exists) is not judged.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from brokerconf.document import ConfigNode, Document, Kind
+from brokerconf.effective import EffectiveSettings
+from brokerconf.findings import Finding, Position, Severity
+from brokerconf.reader_facts import ReaderFact, fault, reader_facts
+from brokerconf.secrets import masked
+from brokerconf.settings_model import find
+from brokerconf.sizes import SizeError, parse_int, parse_long, parse_size, trimmed
+from pagefmt.editions import Edition
+
+REFUSED = "the broker's reader stops the start at this value, although the schema allows it"
+_SCHEMES = ("tcp", "vm")
+_ILLEGAL = re.compile(r"[\x00-\x20\x7f\"<>\\^`{|}]|%(?![0-9A-Fa-f]{2})")
+_QUEUE_NUMBERS = {"max-consumers": parse_int, "group-buckets": parse_int, "consumers-before-dispatch": parse_int}
+_QUEUE_LONGS = {"delay-before-dispatch": parse_long, "ring-size": parse_long}
+
+
+def value_findings(document: Document, settings: EffectiveSettings) -> list[Finding]:
+    """All of them for a document; ``settings`` are those of its core."""
+    if document.core is None:
+        return []
+    return list(_Check(document, document.core).findings(settings))
+
+
+class _Check:
+    def __init__(self, document: Document, core: ConfigNode) -> None:
+        self.document, self.core, self.edition = document, core, document.edition
+        self.facts = reader_facts(self.edition)
+        self.first: dict[str, ConfigNode] = {}
+        self.places: dict[str, list[ConfigNode]] = {}
+        wanted = {where.rpartition("//")[2] for where in self.facts} | _BY_HAND
+        for node in core.walk():
+            tag = node.tag
+            if tag not in self.first and node is not core:
+                self.first[tag] = node
+            if tag in wanted:
+                self.places.setdefault(tag, []).append(node)
+
+    def findings(self, settings: EffectiveSettings) -> Iterator[Finding]:
+        for where, facts in self.facts.items():
+            if where == "core":
+                yield from self._core(facts)
+            elif where == "address-setting":
+                yield from self._address_settings(facts)
+            else:
+                yield from self._place(where, facts)
+        for node, err in settings.refused:
+            at = node.attribute_position("match")
+            yield refused(
+                "match-refused", node, at, f"match '{node.attributes.get('match', '')}': {err}",
+                "write a match as words with '*' for one word and '#' at the end",
+            )  # fmt: skip
+        yield from self._addresses()
+        yield from self._transports()
+        yield from self._retention()
+
+    def _core(self, facts: dict[str, ReaderFact]) -> Iterator[Finding]:
+        for name, fact in facts.items():
+            node = self.first.get(name)
+            if node is not None:
+                yield from self._value(fact, node, node.text)
+
+    def _address_settings(self, facts: dict[str, ReaderFact]) -> Iterator[Finding]:
+        for setting in self.places.get("address-setting", ()):
+            for child in setting.children:
+                fact = facts.get(child.tag)
+                if fact is not None:
+                    yield from self._value(fact, child, child.text)
+
+    def _place(self, where: str, facts: dict[str, ReaderFact]) -> Iterator[Finding]:
+        inside, _, tag = where.rpartition("//")
+        for place in self.places.get(tag, ()):
+            if inside and not _is_below(place, inside):
+                continue
+            for name, fact in facts.items():
+                if fact.is_attribute:
+                    if place.attributes.get(name):
+                        yield from self._value(fact, place, place.attributes[name], name)
+                    continue
+                node = place.descendant(name)
+                if node is not None:
+                    yield from self._value(fact, node, node.text)
+
+    def _value(self, fact: ReaderFact, node: ConfigNode, text: str, attribute: str = "") -> Iterator[Finding]:
+        why = fault(fact, text, self.edition)
+        if why:
+            at = node.attribute_position(attribute) if attribute else node.position
+            name = attribute or node.name
+            yield refused("bad-value", node, at, f"{name}: {masked(why, name)}", _advice(fact, name))
+
+    def _addresses(self) -> Iterator[Finding]:
+        if self.edition >= Edition.ARTEMIS_2_44:
+            for node in self.places.get("address", ()):
+                if _is_below(node, "addresses") and not node.children and not node.own_text and not node.raw_text:
+                    name = node.attributes.get("name", "")
+                    yield refused(
+                        "address-without-routing-type", node, node.position, f"address '{name}' has no routing type",
+                        "put <anycast/> or <multicast/> inside",
+                    )  # fmt: skip
+        for node in self.places.get("queue", ()):
+            for name, parse in (_QUEUE_NUMBERS | _QUEUE_LONGS).items():
+                if name in node.attributes:
+                    yield from self._queue_number(node, name, parse)
+
+    def _queue_number(self, node: ConfigNode, name: str, parse: object) -> Iterator[Finding]:
+        text = node.attributes[name]
+        why = ""
+        try:
+            number = parse_int(text) if parse is parse_int else parse_long(text)
+            if text != trimmed(text):
+                why = "blanks around a number in an attribute"
+            elif name == "max-consumers" and number < -1 and self.edition >= Edition.ARTEMIS_2_4:
+                why = f"'{text}' is out of range: -1 or more is needed"
+        except SizeError as err:
+            why = str(err)
+        if why:
+            yield refused("bad-value", node, node.attribute_position(name), f"{name}: {why}", "write a plain number")
+
+    def _transports(self) -> Iterator[Finding]:
+        if self.document.kind is not Kind.ARTEMIS:
+            return
+        for tag in ("acceptor", "connector"):
+            for node in self.places.get(tag, ()):
+                why = _uri_fault(node, self.edition)
+                if why:
+                    yield refused(
+                        "bad-uri", node, node.position, f"{tag} '{node.attributes.get('name', '')}': {why}",
+                        "write it as tcp://host:port?key=value;key=value",
+                    )  # fmt: skip
+
+    def _retention(self) -> Iterator[Finding]:
+        node = self.first.get("journal-retention-directory")
+        if node is None or self.edition < Edition.ARTEMIS_2_28:
+            return
+        limit, period = node.attributes.get("storage-limit"), node.attributes.get("period", "")
+        name = node.name
+        if limit is not None:
+            try:
+                parse_size(limit, self.edition)
+            except SizeError as err:
+                at = node.attribute_position("storage-limit")
+                yield refused("bad-value", node, at, f"storage-limit: {err}", "write a size such as 10G")
+        if not trimmed(node.text):
+            yield refused("bad-value", node, node.position, f"{name} is empty", "name a directory")
+        elif (limit is None or trimmed(limit) == "-1") and not period:
+            yield refused(
+                "bad-value", node, node.position, f"{name} has neither period nor storage-limit",
+                'add one, as in period="7" unit="DAYS" storage-limit="10G"',
+            )  # fmt: skip
+
+
+_BY_HAND = {"address-setting", "address", "queue", "acceptor", "connector", "journal-retention-directory"}
+
+
+def refused(rule: str, node: ConfigNode, at: Position, message: str, help: str, why: str = REFUSED) -> Finding:
+    """An error at a place of an element."""
+    return Finding(
+        file=at.file, line=at.line, column=at.column, severity=Severity.ERROR, rule=rule, path=node.path,
+        message=message, help=help, why=why,
+    )  # fmt: skip
+
+
+def _is_below(node: ConfigNode, tag: str) -> bool:
+    above = node.parent
+    while above is not None:
+        if above.tag == tag:
+            return True
+        above = above.parent
+    return False
+
+
+def _advice(fact: ReaderFact, name: str) -> str:
+    known = find(name)
+    if known and known[0].allowed:
+        return f"{name} takes {known[0].allowed}" + (f" ({known[0].unit})" if known[0].unit else "")
+    if fact.read_as.startswith("bytes"):
+        return "write a whole number, or one with K, M or G after it: 512K, 10M, 2G"
+    return "write a value in that range" if fact.check else "write a whole number"
+
+
+def _uri_fault(node: ConfigNode, edition: Edition) -> str:
+    """Why the address of an acceptor or connector is none: as a java.net.URI of one of the two schemes."""
+    text = node.own_text
+    if not text:
+        return "no address"
+    if edition > Edition.ARTEMIS_2_4:
+        text = re.sub(r"\s", "", text)
+    if text.startswith("("):
+        first, _, query = text[1:].partition(")")
+        text = first.split(",")[0] + query
+    text = text.replace(";", "&")
+    scheme, colon, rest = text.partition(":")
+    if not colon or not re.fullmatch(r"[A-Za-z][A-Za-z0-9+.-]*", scheme):
+        return f"'{masked(text)}' is no address with a scheme"
+    if scheme not in _SCHEMES:
+        return f"scheme '{scheme}' is unknown: only tcp and vm are (in small letters)"
+    if not rest or rest == "//":
+        return "an address without a host"
+    bad = _ILLEGAL.search(rest)
+    return f"a character that no address may have: {bad.group()!r}" if bad else ""
