@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -177,8 +177,12 @@ class State:
 
     def stores(self) -> Iterator[StoreState]:
         """All folders, by name; also those without an address, which brokers skip."""
+        return self.of(self.paging.stores())
+
+    def of(self, stores: Iterable[Store]) -> Iterator[StoreState]:
+        """These folders, one at a time."""
         queues = self._queues_by_address()
-        for store in self.paging.stores():
+        for store in stores:
             yield self._state(store, queues)
 
     def store(self, folder: Path) -> StoreState:

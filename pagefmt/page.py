@@ -56,6 +56,7 @@ class Page:
         scan = FrameScan(self.buf)
         for number, (offset, length) in enumerate(scan):
             yield number, offset, length
+            self._passed(offset)
         self._finish(scan)
 
     def records(self) -> Iterator[tuple[int, PageRecord | Damage]]:
@@ -63,7 +64,7 @@ class Page:
         scan = FrameScan(self.buf)
         layout = self.layout()
         for number, (offset, length) in enumerate(scan):
-            yield number, self._record(number, offset, length, layout)
+            yield number, self.record(number, offset, length, layout)
             self._passed(offset)
         self._finish(scan)
 
@@ -92,7 +93,8 @@ class Page:
         start = self.damage.offset if offset is None and self.damage else offset or 0
         return find_behind(self.buf, start)
 
-    def _record(self, number: int, offset: int, length: int, layout: Layout | None) -> PageRecord | Damage:
+    def record(self, number: int, offset: int, length: int, layout: Layout | None) -> PageRecord | Damage:
+        """The framed record at ``offset``, read to its last byte."""
         try:
             record, left = decode_prefix(self.buf, offset, length, layout)
             record.message.check()

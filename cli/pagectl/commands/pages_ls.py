@@ -1,0 +1,146 @@
+"""``pages ls``: one row per address."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pagectl.exits import Exit
+from pagectl.location import BrokerXmlOption, DirArgument, located
+from pagectl.progress import progress
+from pagectl.reading import bytes_to_read, each_store, known_state, moment
+from pagectl.sanitise import one_line
+from pagectl.streams import CsvTable, note, print_json, print_json_line, print_table, size_text
+
+if TYPE_CHECKING:
+    from pagefmt.locate import Place
+    from pagefmt.survey import StoreSurvey
+
+COLUMNS = ("address", "folder", "pages", "messages", "bytes", "outstanding", "oldest", "condition", "conditions")
+FINE = ("ok", "empty")
+
+
+class LsFormat(StrEnum):
+    text = "text"
+    json = "json"
+    jsonl = "jsonl"
+    csv = "csv"
+
+
+def command(
+    given: DirArgument = None,
+    form: Annotated[LsFormat, typer.Option("--format", help="How to answer.")] = LsFormat.text,
+    broker_xml: BrokerXmlOption = None,
+) -> int:
+    """List the addresses that have page files, one row each, and what is wrong with them.
+
+    Ends with status 1 where a condition is neither ok nor empty.
+    """
+    place = located(given, broker_xml)
+    found = _Worst()
+    rows = found.watched(_surveys(place))
+    match form:
+        case LsFormat.text:
+            _text(list(rows))
+        case LsFormat.json:
+            print_json({"stores": [_object(row) for row in rows]})
+        case LsFormat.jsonl:
+            for row in rows:
+                print_json_line(_object(row))
+        case LsFormat.csv:
+            table = CsvTable(COLUMNS)
+            for row in rows:
+                table.row(_object(row) | {"conditions": " ".join(map(str, row.conditions))})
+    return Exit.FOUND if found.any else Exit.OK
+
+
+class _Worst:
+    """Remembers on the way whether any store was in a bad condition."""
+
+    def __init__(self) -> None:
+        self.any = False
+
+    def watched(self, rows: Iterator[StoreSurvey]) -> Iterator[StoreSurvey]:
+        for row in rows:
+            self.any = self.any or row.condition not in FINE
+            yield row
+
+
+def _surveys(place: Place) -> Iterator[StoreSurvey]:
+    from pagefmt.locate import Taken, stores
+    from pagefmt.survey import repeated_addresses, survey
+
+    state = known_state(place)
+    if place.paging is not None and state is None:
+        note("no journal beside the pages: what is outstanding is not known")
+    whole = place.taken not in (Taken.STORE, Taken.PAGE)
+    repeated = repeated_addresses(stores(place)) if whole else frozenset()
+    with progress("reading pages", bytes_to_read(place)) as bar:
+        for store, known in each_store(place, state):
+            row = survey(store, known, repeated)
+            bar.advance(row.bytes)
+            yield row
+
+
+def _object(row: StoreSurvey) -> dict[str, Any]:
+    return {
+        "address": row.address,
+        "folder": row.folder,
+        "pages": row.pages,
+        "messages": row.messages,
+        "bytes": row.bytes,
+        "outstanding": row.outstanding,
+        "oldest": row.oldest,
+        "condition": str(row.condition),
+        "conditions": [str(condition) for condition in row.conditions],
+        "remarks": list(row.remarks),
+    }
+
+
+def _text(rows: list[StoreSurvey]) -> None:
+    if not rows:
+        print("no address has page files")
+        return
+    print_table(
+        ("PAGES", "MESSAGES", "BYTES", "WAITING", "OLDEST (UTC)", "CONDITION", "ADDRESS"),
+        [
+            (
+                row.pages,
+                row.messages,
+                size_text(row.bytes),
+                "?" if row.outstanding is None else row.outstanding,
+                moment(row.oldest, seconds=False),
+                row.condition,
+                "-" if row.address is None else row.address,
+            )
+            for row in sorted(rows, key=_by_address)
+        ],
+        right=("PAGES", "MESSAGES", "BYTES", "WAITING"),
+    )
+    waiting = [row.outstanding for row in rows if row.outstanding is not None]
+    held = f", {sum(waiting)} outstanding" if len(waiting) == len(rows) else ""
+    print(
+        f"{_count(len(rows), 'address', 'addresses')}, {_count(sum(row.pages for row in rows), 'page', 'pages')}, "
+        f"{sum(row.messages for row in rows)} messages{held}, {size_text(sum(row.bytes for row in rows))}"
+    )
+    for row in sorted(rows, key=_by_address):
+        if row.condition not in FINE:
+            _remark(row)
+
+
+def _by_address(row: StoreSurvey) -> tuple[bool, str, str]:
+    return (row.address is None, row.address or "", row.folder)
+
+
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number} {one if number == 1 else many}"
+
+
+def _remark(row: StoreSurvey) -> None:
+    sys.stdout.write(f"\n{one_line(row.address or '(no address)')}  {one_line(row.folder)}\n")
+    for remark in row.remarks:
+        sys.stdout.write(f"  {one_line(remark)}\n")

@@ -1,0 +1,134 @@
+"""One look at every store: how much is in it, how much of that is outstanding, what is wrong with it.
+
+Only frames and queue ids are read: ``verification`` reads every byte.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from pagefmt.frames import Damage, DamageKind
+from pagefmt.outstanding import StoreState
+from pagefmt.page import Page, open_page
+from pagefmt.paging import PageFile, Store
+
+_LOOKED_AT_FOR_A_TIME: Final = 64
+
+
+class Condition(StrEnum):
+    """Worst first."""
+
+    UNDECODABLE = "undecodable"
+    SUSPECT = "suspect"
+    NO_ADDRESS = "no address"
+    DUPLICATE = "duplicate"
+    ORPHAN = "orphan"
+    EMPTY = "empty"
+    OK = "ok"
+
+
+_UNDECODABLE: Final = frozenset((DamageKind.UNDECODABLE, DamageKind.SWALLOWED))
+
+
+@dataclass(frozen=True, slots=True)
+class StoreSurvey:
+    """``bytes`` of page files. ``outstanding``: messages that some queue still waits for, None without a journal.
+
+    ``oldest``: earliest timestamp (ms) of what its pages begin with. ``remarks``: a sentence for each condition.
+    """
+
+    address: str | None
+    folder: str
+    pages: int
+    messages: int
+    bytes: int
+    outstanding: int | None
+    oldest: int | None
+    conditions: tuple[Condition, ...]
+    remarks: tuple[str, ...]
+
+    @property
+    def condition(self) -> Condition:
+        return self.conditions[0]
+
+
+def repeated_addresses(stores: Iterable[Store]) -> frozenset[str]:
+    """Addresses that more than one folder names: a broker delivers from one of them only."""
+    seen = Counter(store.address for store in stores if store.address is not None)
+    return frozenset(address for address, times in seen.items() if times > 1)
+
+
+class _Tally:
+    __slots__ = ("damages", "messages", "oldest", "outstanding")
+
+    def __init__(self) -> None:
+        self.messages = 0
+        self.outstanding = 0
+        self.oldest: int | None = None
+        self.damages: list[tuple[PageFile, Damage]] = []
+
+
+def survey(store: Store, state: StoreState | None, repeated: frozenset[str] = frozenset()) -> StoreSurvey:
+    """Reads the store's pages one at a time. Raises ``NotReadable``."""
+    tally = _Tally()
+    for page in store.pages:
+        _count(page, state, tally)
+    found = dict(_conditions(store, state, repeated, tally))
+    conditions = tuple(condition for condition in Condition if condition in found) or (Condition.OK,)
+    return StoreSurvey(
+        address=store.address,
+        folder=store.name,
+        pages=len(store.pages),
+        messages=tally.messages,
+        bytes=sum(page.size for page in store.pages),
+        outstanding=None if state is None else tally.outstanding,
+        oldest=tally.oldest,
+        conditions=conditions,
+        remarks=tuple(found[condition] for condition in conditions if condition in found),
+    )
+
+
+def _count(page: PageFile, state: StoreState | None, tally: _Tally) -> None:
+    rule = None if state is None else state.rule(page.number)
+    with open_page(page.path) as opened:
+        for number, _, _, tx, _, _, queues in opened.routes():
+            if rule is not None and rule.outstanding(number, tx, queues):
+                tally.outstanding += 1
+        tally.messages += opened.count
+        if opened.damage is not None and opened.damage.kind is not DamageKind.FRAGMENT:
+            tally.damages.append((page, opened.damage))
+        begun = _begins_at(opened)
+    if begun is not None:
+        tally.oldest = begun if tally.oldest is None else min(begun, tally.oldest)
+
+
+def _begins_at(opened: Page) -> int | None:
+    """The timestamp of the first record of a page that has one."""
+    layout = opened.layout()
+    for number, offset, length in opened.frames():
+        if number >= _LOOKED_AT_FOR_A_TIME:
+            return None
+        record = opened.record(number, offset, length, layout)
+        if not isinstance(record, Damage) and record.message.timestamp > 0:
+            return record.message.timestamp
+    return None
+
+
+def _conditions(
+    store: Store, state: StoreState | None, repeated: frozenset[str], tally: _Tally
+) -> Iterator[tuple[Condition, str]]:
+    for page, damage in reversed(tally.damages):
+        kind = Condition.UNDECODABLE if damage.kind in _UNDECODABLE else Condition.SUSPECT
+        yield kind, f"{page.name}: offset {damage.offset}: {damage.kind}: {damage.detail}"
+    if store.address is None:
+        yield Condition.NO_ADDRESS, f"{store.text.problem}; a broker skips this folder"
+    if store.address in repeated:
+        yield Condition.DUPLICATE, "another folder names the same address; a broker delivers from one of them only"
+    if state is not None and state.queues is not None and not state.queues and store.address is not None:
+        yield Condition.ORPHAN, "no queue of this address is in the bindings; nobody will ever read these pages"
+    if not tally.messages and not tally.damages:
+        yield Condition.EMPTY, "no message in it"
