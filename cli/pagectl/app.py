@@ -24,6 +24,9 @@ TREE: dict[str, Leaf | Group] = {
     "pages": (
         "Page files: what is in them, what is wrong with them, what is still outstanding.",
         {
+            "ls": ("pages_ls", "One row per address: pages, messages, bytes, what is outstanding, condition."),
+            "outstanding": ("pages_outstanding", "What is not yet acknowledged, and which queues hold which page."),
+            "decode": ("pages_decode", "Every message: headers, properties, queues, bodies as asked for."),
             "inspect": ("pages_inspect", "Page files down to the byte."),
         },
     ),

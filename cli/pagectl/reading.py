@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 PageOption = Annotated[
     str | None,
-    typer.Option("--page", metavar="A:B", show_default=False, help="Only pages A to B; A: and :B are open, A is one page."),
+    typer.Option(
+        "--page", metavar="A:B", show_default=False, help="Only pages A to B; A: and :B are open, A is one page."
+    ),
 ]
 
 

@@ -124,3 +124,11 @@ def size_text(count: int) -> str:
             return f"{count} B" if unit == "B" else f"{value:.1f} {unit}"
         value /= 1024
     raise AssertionError("unreachable")
+
+
+def print_json_list(key: str, items: Iterable[object]) -> None:
+    """One JSON document ``{key: [items]}`` written as the items come, one a line."""
+    sys.stdout.write(f"{{{json_text(key)}:[")
+    for number, item in enumerate(items):
+        sys.stdout.write(f"{',' if number else ''}\n{json_text(item)}")
+    sys.stdout.write("\n]}\n")

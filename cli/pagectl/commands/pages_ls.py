@@ -14,7 +14,7 @@ from pagectl.location import BrokerXmlOption, DirArgument, located
 from pagectl.progress import progress
 from pagectl.reading import bytes_to_read, each_store, known_state, moment
 from pagectl.sanitise import one_line
-from pagectl.streams import CsvTable, note, print_json, print_json_line, print_table, size_text
+from pagectl.streams import CsvTable, note, print_json_line, print_json_list, print_table, size_text
 
 if TYPE_CHECKING:
     from pagefmt.locate import Place
@@ -47,7 +47,7 @@ def command(
         case LsFormat.text:
             _text(list(rows))
         case LsFormat.json:
-            print_json({"stores": [_object(row) for row in rows]})
+            print_json_list("stores", map(_object, rows))
         case LsFormat.jsonl:
             for row in rows:
                 print_json_line(_object(row))

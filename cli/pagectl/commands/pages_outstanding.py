@@ -2,31 +2,207 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from enum import StrEnum
+from itertools import groupby
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pagectl.editions import EditionOption
-from pagectl.exits import Exit
+from pagectl.editions import EditionOption, edition_of
+from pagectl.exits import CallError, Exit
 from pagectl.location import BrokerXmlOption, DirArgument, located
 from pagectl.progress import progress
 from pagectl.reading import bytes_to_read
 from pagectl.sanitise import one_line
-from pagectl.streams import CsvTable, json_text, note, print_table, size_text
+from pagectl.streams import CsvTable, note, print_json_list, print_table, size_text, warning
+from pagefmt.editions import Edition
 
 if TYPE_CHECKING:
+    from pagefmt.locate import Place
     from pagefmt.outstanding import QueueLoad, State, StoreSummary
 
-CSV_COLUMNS = ("address", "folder", "queue", "id", "messages", "bytes", "first_page", "last_page", "pages_held")
-HOLDERS_SHOWN = 8
-"""Runs of pages with the same holders that the text shows for an address."""
+CSV_COLUMNS = (
+    "address", "folder", "queue", "id", "messages", "bytes", "in_doubt", "first_page", "last_page", "pages_held",
+    "bytes_held", "bytes_held_alone",
+)  # fmt: skip
+RUNS_SHOWN = 12
+"""Runs of pages with the same holders that the text shows of one address."""
 
 
 class OutstandingFormat(StrEnum):
     text = "text"
     json = "json"
     csv = "csv"
+
+
+def command(
+    given: DirArgument = None,
+    form: Annotated[OutstandingFormat, typer.Option("--format", help="How to answer.")] = OutstandingFormat.text,
+    positions: Annotated[
+        bool, typer.Option("--positions", help="Every outstanding position as [page, number] (json only).")
+    ] = False,
+    edition: EditionOption = None,
+    broker_xml: BrokerXmlOption = None,
+) -> int:
+    """Show per queue the messages not yet acknowledged, and for each page which queues hold it.
+
+    Ends with status 1 where a page is damaged or a prepared transaction waits for its end.
+    """
+    if positions and form is not OutstandingFormat.json:
+        raise CallError("--positions goes with --format json only")
+    place = located(given, broker_xml)
+    state = _state(place, edition_of(edition))
+    found = _Findings()
+    summaries = found.watched(_summaries(place, state, positions))
+    match form:
+        case OutstandingFormat.json:
+            print_json_list("stores", (_object(summary, positions) for summary in summaries))
+        case OutstandingFormat.csv:
+            _csv(summaries)
+        case OutstandingFormat.text:
+            _text(summaries, state)
+    return Exit.FOUND if found.any or state.journal.prepared else Exit.OK
+
+
+def _state(place: Place, edition: Edition | None) -> State:
+    """Everything that the answer needs, or an error that says what is not there."""
+    from pagefmt.outstanding import CannotKnow
+    from pagefmt.selection import load_place
+
+    if place.paging is None:
+        raise CannotKnow(f"{place.given}: no paging directory; name the data directory, or the instance")
+    state = load_place(place)
+    if state is None:
+        raise CannotKnow(
+            f"{place.given}: the journal is not beside the pages, so what was acknowledged is not known; "
+            "name the data directory or the instance, or give its configuration with --broker-xml"
+        )
+    if state.bindings is None:
+        note("no bindings beside the pages: queues have no names, and ids of deleted queues count as queues")
+    if edition is not None and edition <= Edition.ARTEMIS_2_17:
+        note(
+            f"{edition.value} tests a queue's filter again when it reads pages, and confirms what does not match; "
+            "where a filter was changed after sending it delivers less than is counted here"
+        )
+    return state
+
+
+class _Findings:
+    """Notes damage on the way: what lies behind it is not counted."""
+
+    def __init__(self) -> None:
+        self.any = False
+
+    def watched(self, summaries: Iterator[StoreSummary]) -> Iterator[StoreSummary]:
+        for summary in summaries:
+            for page in summary.pages:
+                if page.damage is not None and page.damage.kind != "fragment":
+                    self.any = True
+                    warning(
+                        f"{summary.folder}: page {page.page}: offset {page.damage.offset}: {page.damage.detail}; "
+                        "what lies behind is not counted ('pagectl pages verify' tells more)"
+                    )
+            yield summary
+
+
+def _summaries(place: Place, state: State, positions: bool) -> Iterator[StoreSummary]:
+    from pagefmt.locate import stores
+
+    with progress("reading pages", bytes_to_read(place)) as bar:
+        for known in state.of(stores(place)):
+            summary = known.summary(positions=positions)
+            bar.advance(sum(page.size for page in summary.pages))
+            yield summary
+
+
+def _object(summary: StoreSummary, positions: bool) -> dict[str, Any]:
+    names = {queue.id: queue.name for queue in summary.queues}
+    return {
+        "address": summary.address,
+        "folder": summary.folder,
+        "queues": [_queue(queue, positions) for queue in summary.queues],
+        "pages": [
+            {"page": page.page, "held_by": [names[queue] for queue in page.held_by], "bytes": page.size}
+            for page in summary.pages
+        ],
+    }
+
+
+def _queue(queue: QueueLoad, positions: bool) -> dict[str, Any]:
+    known = {
+        "queue": queue.name,
+        "id": queue.id,
+        "messages": queue.messages,
+        "bytes": queue.bytes,
+        "in_doubt": queue.in_doubt_sends + queue.in_doubt_acks,
+        "first_page": queue.first[0] if queue.first else None,
+        "last_page": queue.last[0] if queue.last else None,
+        "pages_held": queue.pages,
+        "bytes_held": queue.held_bytes,
+        "bytes_held_alone": queue.held_alone,
+    }
+    if positions:
+        known["positions"] = list(zip(*queue.positions, strict=True))
+    return known
+
+
+def _csv(summaries: Iterator[StoreSummary]) -> None:
+    table = CsvTable(CSV_COLUMNS)
+    for summary in summaries:
+        for queue in summary.queues:
+            table.row({"address": summary.address, "folder": summary.folder} | _queue(queue, positions=False))
+
+
+def _text(summaries: Iterator[StoreSummary], state: State) -> None:
+    shown = 0
+    for summary in summaries:
+        if summary.pages:
+            print("\n" * bool(shown), end="")
+            _store(summary)
+            shown += 1
+    if not shown:
+        print("no address has page files")
+    for branch in state.journal.prepared:
+        held = len(branch.acks) + sum(send.references for send in branch.sends)
+        print(f"\nprepared transaction {branch.tx} waits for its end: {held} messages in doubt, their pages stay")
+
+
+def _store(summary: StoreSummary) -> None:
+    address = "(no address)" if summary.address is None else one_line(summary.address)
+    size = size_text(sum(page.size for page in summary.pages))
+    print(f"{address}  {len(summary.pages)} pages, {size}  {one_line(summary.folder)}")
+    if summary.queues:
+        print_table(
+            ("  WAITING", "BYTES", "IN DOUBT", "FIRST", "LAST", "HOLDS", "ALONE", "QUEUE"),
+            [_row(queue) for queue in summary.queues],
+            right=("  WAITING", "BYTES", "IN DOUBT", "FIRST", "LAST", "HOLDS", "ALONE"),
+        )
+    runs = list(_runs(summary))
+    for line in runs[:RUNS_SHOWN]:
+        print(f"  {line}")
+    if len(runs) > RUNS_SHOWN:
+        print(f"  … {len(runs) - RUNS_SHOWN} more runs of pages (--format json has every page)")
+
+
+def _row(queue: QueueLoad) -> tuple[object, ...]:
+    first, last = (f"{at[0]}:{at[1]}" if at else "" for at in (queue.first, queue.last))
+    doubt = queue.in_doubt_sends + queue.in_doubt_acks
+    return (
+        queue.messages, size_text(queue.bytes), doubt or "", first, last, size_text(queue.held_bytes),
+        size_text(queue.held_alone), queue.name,
+    )  # fmt: skip
+
+
+def _runs(summary: StoreSummary) -> Iterator[str]:
+    """Neighbouring pages with the same holders, on one line."""
+    names = {queue.id: one_line(queue.name) for queue in summary.queues}
+    for held_by, group in groupby(summary.pages, key=lambda page: page.held_by):
+        pages = list(group)
+        first, last = pages[0].page, pages[-1].page
+        which = f"page {first}" if first == last else f"pages {first}-{last}"
+        if last - first >= len(pages):
+            which = f"{len(pages)} pages of {first}-{last}"
+        holders = ", ".join(names[queue] for queue in held_by)
+        by = f"held by {holders}" if holders else "held by nobody"
+        yield f"{which} ({size_text(sum(page.size for page in pages))}) {by}"

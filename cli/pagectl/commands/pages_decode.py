@@ -1,0 +1,197 @@
+"""``pages decode``: every message, or those that are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pagectl.destination import output_to
+from pagectl.editions import EditionOption, edition_of
+from pagectl.exits import CallError, Exit
+from pagectl.location import BrokerXmlOption, DirArgument, located
+from pagectl.message_text import MessageText
+from pagectl.progress import progress
+from pagectl.reading import PageOption, bytes_to_read, each_store, known_state, page_range
+from pagectl.streams import CsvTable, print_json_line, warning
+
+if TYPE_CHECKING:
+    from pagefmt.locate import Place
+    from pagefmt.message_json import BodyForm, Wanted
+    from pagefmt.outstanding import State, StoreState
+    from pagefmt.paging import Store
+    from pagefmt.selection import Choice, Picked
+
+BODIES = ("none", "size", "sha256", "text", "value", "base64", "hex")
+LEADING = ("store", "store_address", "page", "number", "offset", "length", "tx", "queues", "acked_by")
+FACTS = (
+    "large_type", "persister", "protocol", "id", "address", "durable", "priority", "timestamp", "expiration", "user_id",
+    "type", "type_name", "large", "large_id", "large_file", "large_size", "properties",
+)  # fmt: skip
+
+
+class DecodeFormat(StrEnum):
+    text = "text"
+    jsonl = "jsonl"
+    csv = "csv"
+
+
+def command(
+    given: DirArgument = None,
+    form: Annotated[
+        DecodeFormat | None,
+        typer.Option("--format", help="How to answer [default: by the name of --to, else text].", show_default=False),
+    ] = None,
+    to: Annotated[
+        Path | None,
+        typer.Option("--to", metavar="FILE", help="Write to FILE, whole or not at all.", show_default=False),
+    ] = None,
+    queue: Annotated[
+        list[str] | None,
+        typer.Option("--queue", metavar="Q", help="Only messages for this queue (name or id).", show_default=False),
+    ] = None,
+    where: Annotated[
+        str | None,
+        typer.Option("--where", metavar="SELECTOR", help="Only what this JMS selector matches.", show_default=False),
+    ] = None,
+    outstanding: Annotated[
+        bool, typer.Option("--outstanding", help="Only what is not yet acknowledged (with --queue: by that queue).")
+    ] = False,
+    body: Annotated[
+        str,
+        typer.Option(
+            "--body", metavar="LIST", help=f"What to show of bodies: {', '.join(BODIES)}; several with commas."
+        ),
+    ] = "size",
+    inflate: Annotated[bool, typer.Option("--inflate", help="Inflate compressed bodies, up to 16 MiB each.")] = False,
+    limit: Annotated[
+        int | None, typer.Option("--limit", metavar="N", min=0, help="Stop after N messages.", show_default=False)
+    ] = None,
+    page: PageOption = None,
+    edition: EditionOption = None,
+    broker_xml: BrokerXmlOption = None,
+) -> int:
+    """Show every message: headers, properties, queues, who acknowledged it.
+
+    SELECTOR is the JMS / Artemis filter syntax. Ends with status 1 where a page is damaged.
+    """
+    from pagefmt.selection import Choice, queue_ids
+    from pagefmt.selector import parse
+
+    forms, pages = body_forms(body), page_range(page)
+    selector = parse(where) if where is not None else None
+    place = located(given, broker_xml)
+    state = _state(place, needed=outstanding)
+    queues = queue_ids(queue, state.bindings if state else None) if queue else None
+    run = _Run(place, state, Choice(queues, selector, outstanding, pages), _wanted(place, forms, inflate, edition))
+    with output_to(to, place):
+        _write(run, form or _by_name(to), islice(run.messages(), limit))
+    return Exit.FOUND if run.damaged else Exit.OK
+
+
+def body_forms(text: str) -> frozenset[BodyForm]:
+    """The ``--body`` list; ``none`` stands alone."""
+    from pagefmt.message_json import BodyForm
+
+    names = [name.strip() for name in text.split(",")]
+    wrong = next((name for name in names if name not in BODIES), None)
+    if wrong is not None:
+        raise CallError(f"--body {text}: '{wrong}' is not one of {', '.join(BODIES)}")
+    if "none" in names and len(names) > 1:
+        raise CallError(f"--body {text}: none cannot go with others")
+    return frozenset(BodyForm(name) for name in names if name != "none")
+
+
+def _state(place: Place, *, needed: bool) -> State | None:
+    from pagefmt.outstanding import CannotKnow
+    from pagefmt.selection import load_place
+
+    if not needed:
+        return known_state(place)
+    state = load_place(place)
+    if state is None:
+        raise CannotKnow(f"{place.given}: the journal is not beside the pages, so --outstanding cannot be answered")
+    return state
+
+
+def _wanted(place: Place, forms: frozenset[BodyForm], inflate: bool, edition: Any) -> Wanted:
+    from pagefmt.editions import NEWEST
+    from pagefmt.large import LargeMessages
+    from pagefmt.message_json import Wanted
+
+    large = LargeMessages(place.large_messages) if place.large_messages else None
+    return Wanted(forms, large, edition_of(edition) or NEWEST, inflate)
+
+
+@dataclass(slots=True)
+class _Run:
+    """One call: what is read, what is wanted, and whether damage was met."""
+
+    place: Place
+    state: State | None
+    choice: Choice
+    wanted: Wanted
+    damaged: bool = False
+
+    def messages(self) -> Iterator[tuple[Store, StoreState | None, Picked]]:
+        with progress("reading pages", bytes_to_read(self.place)) as bar:
+            for store, known in each_store(self.place, self.state):
+                for page in store.pages:
+                    if page.number in self.choice.pages:
+                        yield from self._page(store, known, page)
+                    bar.advance(page.size)
+
+    def _page(
+        self, store: Store, known: StoreState | None, page: Any
+    ) -> Iterator[tuple[Store, StoreState | None, Picked]]:
+        from pagefmt.frames import Damage
+        from pagefmt.selection import pick
+
+        for found in pick(page, known, self.choice):
+            if isinstance(found, Damage):
+                self.damaged = True
+                warning(f"{page.path}: offset {found.offset}: {found.kind}: {found.detail}")
+            else:
+                yield store, known, found
+
+    def object_of(self, store: Store, picked: Picked) -> dict[str, Any]:
+        from pagefmt.message_json import record_json
+
+        message = record_json(picked.page.number, picked.number, picked.record, self.wanted)
+        if picked.acked_by is not None:
+            message["acked_by"] = list(picked.acked_by)
+        return {"store": store.name, "store_address": store.address} | message
+
+
+Messages = Iterator[tuple["Store", "StoreState | None", "Picked"]]
+
+
+def _write(run: _Run, form: DecodeFormat, messages: Messages) -> None:
+    match form:
+        case DecodeFormat.jsonl:
+            for store, _, picked in messages:
+                print_json_line(run.object_of(store, picked))
+        case DecodeFormat.csv:
+            table = CsvTable((*LEADING, *FACTS, *_body_columns(run.wanted.forms), "amqp"))
+            for store, _, picked in messages:
+                table.row(run.object_of(store, picked))
+        case DecodeFormat.text:
+            view = MessageText()
+            for store, known, picked in messages:
+                view.show(run.object_of(store, picked), known.queues if known else None)
+            view.end()
+
+
+def _body_columns(forms: frozenset[BodyForm]) -> list[str]:
+    names = [f"body_{name}" for name in BODIES if name in forms]
+    return [*names, "body_error"] if forms - {"size", "sha256"} else names
+
+
+def _by_name(to: Path | None) -> DecodeFormat:
+    """The format that a file name asks for."""
+    return {".jsonl": DecodeFormat.jsonl, ".csv": DecodeFormat.csv}.get(to.suffix if to else "", DecodeFormat.text)
