@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 
-_UNSAFE = re.compile(
+UNSAFE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff"
     "\U000e0000-\U000e007f]"
 )
-_LINE_UNSAFE = re.compile(f"[\n\t]|{_UNSAFE.pattern}")
+_LINE_UNSAFE = re.compile(f"[\n\t]|{UNSAFE.pattern}")
 
 
 def _escape(match: re.Match[str]) -> str:
@@ -24,7 +24,7 @@ def _escape(match: re.Match[str]) -> str:
 
 def visible(text: str) -> str:
     """The text with everything that could steer a terminal shown as an escape; newline and tab stay."""
-    return _UNSAFE.sub(_escape, text)
+    return UNSAFE.sub(_escape, text)
 
 
 def one_line(text: str) -> str:

@@ -6,11 +6,12 @@ import csv
 import io
 import json
 import os
+import re
 import sys
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TextIO
 
-from pagectl.sanitise import csv_cell, one_line
+from pagectl.sanitise import UNSAFE, csv_cell, one_line
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -39,13 +40,14 @@ def console(stream: TextIO | None = None) -> Console:
 
 
 def json_text(value: object, *, indent: int | None = None) -> str:
-    """JSON that is always valid UTF-8: what is not ASCII stays as it is, lone surrogates become escapes."""
+    """JSON that is always valid UTF-8 and safe for a terminal: what ``visible`` would change is a ``\\u`` escape."""
     text = json.dumps(value, ensure_ascii=False, indent=indent, separators=None if indent else (",", ":"))
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        text = json.dumps(value, ensure_ascii=True, indent=indent, separators=None if indent else (",", ":"))
-    return text
+    return UNSAFE.sub(_json_escape, text)
+
+
+def _json_escape(match: re.Match[str]) -> str:
+    """Only inside strings does JSON have such characters; newlines of the layout are not among them."""
+    return json.dumps(match.group())[1:-1] if match.group() != "\x7f" else "\\u007f"
 
 
 def print_json(value: object) -> None:

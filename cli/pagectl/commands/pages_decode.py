@@ -164,7 +164,8 @@ class _Run:
 
         message = record_json(picked.page.number, picked.number, picked.record, self.wanted)
         if picked.acked_by is not None:
-            message["acked_by"] = list(picked.acked_by)
+            last = {"amqp": message.pop("amqp")} if "amqp" in message else {}
+            message |= {"acked_by": list(picked.acked_by)} | last
         return {"store": store.name, "store_address": store.address} | message
 
 
