@@ -1,0 +1,307 @@
+"""Verifying page files: every byte accounted for, and what a broker of an edition would do (spec/page-files.md 4.4, 5).
+
+Two readers look at a page. The strict one (``page``, ``record``) says what is in it and what is wrong with it; the
+broker's (``broker_reader``) says what that edition would hand out. A page that the strict one finds sound is sound for
+the broker too, so that the second look is spared there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final
+
+from pagefmt.broker_reader import BrokerReading, read_as_broker
+from pagefmt.disk import NotReadable
+from pagefmt.editions import NEWEST, Edition
+from pagefmt.frames import Buffer, Damage, DamageKind, find_behind
+from pagefmt.page import Page, open_page
+from pagefmt.record import Layout
+
+_CHUNK: Final = 1 << 20
+FAULTS_SHOWN: Final = 100
+NEWEST_OLD: Final = Edition.ARTEMIS_1_5
+
+
+class Deed(StrEnum):
+    """What the broker does with the page. The last three lose or withhold messages that are in the file."""
+
+    READS = "reads"
+    IGNORES_TAIL = "ignores-tail"
+    LOSES_REST = "loses-rest"
+    STOPS = "stops"
+    NO_START = "does-not-start"
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerVerdict:
+    edition: Edition
+    deed: Deed
+    text: str
+    reading: BrokerReading
+
+
+@dataclass(frozen=True, slots=True)
+class PageVerdict:
+    """``records``, ``bytes_read``, ``suspects``, ``error``: as the broker's reader has them.
+
+    ``faults``: what the strict reader found, at most ``FAULTS_SHOWN``; ``decoded``: records it understood.
+    ``recovered``: valid records that the broker would not hand out; ``recovered_from``: offset of the first of them.
+    ``others``: older editions of the layout that would do something else.
+    """
+
+    store: str
+    page: int | None
+    file: str
+    size: int
+    crc32c: str
+    layout: Layout | None
+    broker: BrokerVerdict
+    decoded: int
+    faults: tuple[Damage, ...]
+    recovered: int
+    recovered_from: int | None
+    others: tuple[BrokerVerdict, ...]
+
+    @property
+    def sound(self) -> bool:
+        return not self.faults
+
+    @property
+    def records(self) -> int:
+        return self.broker.reading.records
+
+    @property
+    def bytes_read(self) -> int:
+        return self.broker.reading.bytes_read
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a page stands in its store: its number, and whether it is the last one, or the only one."""
+
+    store: str = ""
+    page: int | None = None
+    last: bool = False
+    only: bool = False
+
+
+def verify_page(path: Path, place: Place, edition: Edition | None = None, layout: Layout | None = None) -> PageVerdict:
+    """``edition`` None: the newest of the page's layout; ``layout``: of the store, for pages that do not show theirs.
+
+    Raises ``NotReadable``.
+    """
+    with open_page(path) as page:
+        return verify_bytes(page, path.name, place, edition, layout)
+
+
+def verify_bytes(
+    page: Page, file: str, place: Place, edition: Edition | None = None, layout: Layout | None = None
+) -> PageVerdict:
+    found = page.layout() or layout
+    newest = newest_of(found)
+    strict = _strict_look(page)
+    sound = not strict.faults
+    if sound and edition in (None, newest):
+        reading = BrokerReading(page.count, page.bytes_read)
+    else:
+        reading = read_as_broker(page.buf, edition or newest)
+    recovered, first = (0, None) if sound and reading.whole else _withheld(page, strict, reading)
+    return PageVerdict(
+        store=place.store,
+        page=place.page,
+        file=file,
+        size=page.size,
+        crc32c=crc32c_of(page.buf),
+        layout=found,
+        broker=judge(reading, page.size, edition or newest, place),
+        decoded=strict.decoded,
+        faults=strict.faults,
+        recovered=recovered,
+        recovered_from=first,
+        others=() if sound else tuple(_others(page.buf, reading, edition or newest, found, place)),
+    )
+
+
+def newest_of(layout: Layout | None) -> Edition:
+    return NEWEST_OLD if layout is Layout.OLD else NEWEST
+
+
+@dataclass(frozen=True, slots=True)
+class _Strict:
+    decoded: int
+    faults: tuple[Damage, ...]
+    swallowed: tuple[Damage, ...]
+
+
+def _strict_look(page: Page) -> _Strict:
+    decoded = 0
+    faults: list[Damage] = []
+    swallowed: list[Damage] = []
+    for _, record in page.records():
+        if not isinstance(record, Damage):
+            decoded += 1
+            continue
+        if record.kind is DamageKind.SWALLOWED:
+            swallowed.append(record)
+        if len(faults) < FAULTS_SHOWN:
+            faults.append(record)
+    if page.damage is not None:
+        faults.append(page.damage)
+    return _Strict(decoded, tuple(faults), tuple(swallowed))
+
+
+def _withheld(page: Page, strict: _Strict, reading: BrokerReading) -> tuple[int, int | None]:
+    """How many valid records the broker does not hand out, and where the first of them starts."""
+    behind = [record.offset for record in find_behind(page.buf, reading.bytes_read)]
+    for fault in strict.swallowed:
+        if fault.offset < reading.bytes_read:
+            end = fault.offset + 6 + int.from_bytes(page.buf[fault.offset + 1 : fault.offset + 5], "big")
+            behind += [record.offset for record in find_behind(page.buf, fault.offset + 1, end)]
+    return len(behind), min(behind, default=None)
+
+
+def judge(reading: BrokerReading, size: int, edition: Edition, place: Place) -> BrokerVerdict:
+    """Put into words what follows from a reading (4.4, 5.3, 5.4, 5.5)."""
+    if reading.error is not None:
+        return _judge_throw(reading, edition, place)
+    left = size - reading.bytes_read
+    at_start = _at_start(left, size, edition, place)
+    count = _count(reading.records)
+    if reading.suspect is not None:
+        text = f"reads {count}, reports the file as suspect at {reading.suspect[0]}, and loses the {left} bytes behind"
+        return BrokerVerdict(edition, Deed.LOSES_REST, f"{text}; {PUT_ASIDE}{at_start}", reading)
+    if left:
+        text = f"reads {count} and takes no notice of the last {left} bytes{at_start}"
+        return BrokerVerdict(edition, Deed.IGNORES_TAIL, text, reading)
+    return BrokerVerdict(edition, Deed.READS, f"reads {count}, the whole file{at_start}", reading)
+
+
+PUT_ASIDE: Final = "when every queue is done with it, it is renamed to .invalidPage instead of deleted"
+
+
+def _count(records: int) -> str:
+    return "1 record" if records == 1 else f"{records} records"
+
+
+def _judge_throw(reading: BrokerReading, edition: Edition, place: Place) -> BrokerVerdict:
+    why = f"cannot decode {reading.error}"
+    if place.last:
+        return BrokerVerdict(
+            edition, Deed.NO_START, f"{why}; it is the last page, so the broker does not start", reading
+        )
+    text = f"{why}; it starts, and stops itself when a queue reads this page"
+    if edition >= Edition.ARTEMIS_2_28:
+        text += "; the rebuild of the counters and the clean-up of this address never end"
+    return BrokerVerdict(edition, Deed.STOPS, text, reading)
+
+
+def _at_start(left: int, size: int, edition: Edition, place: Place) -> str:
+    if not place.last:
+        return ""
+    if place.only and size == 0:
+        return "; the only page and empty: the address does not page at start"
+    if not left:
+        return "; writing goes on at its end"
+    if edition >= Edition.ARTEMIS_2_10:
+        return "; as the last page it is left as it is, and the next page is opened for writing"
+    return "; as the last page it is written on behind the damage, and those messages are lost at the next start"
+
+
+def _others(
+    buf: Buffer, reading: BrokerReading, edition: Edition, layout: Layout | None, place: Place
+) -> Iterator[BrokerVerdict]:
+    """Of the same layout, older than ``edition``: each that reads the page differently from the next newer one told."""
+    told = judge(reading, len(buf), edition, place)
+    for other in sorted(Edition, reverse=True):
+        if (
+            other < edition
+            and other.old_layout == edition.old_layout
+            and (layout is not Layout.OLD or other.old_layout)
+        ):
+            verdict = judge(read_as_broker(buf, other), len(buf), other, place)
+            if (verdict.deed, verdict.reading.records, verdict.reading.suspect) != (
+                told.deed,
+                told.reading.records,
+                told.reading.suspect,
+            ):
+                yield verdict
+                told = verdict
+
+
+def crc32c_of(buf: Buffer) -> str:
+    """CRC-32C (Castagnoli) as 8 hex digits."""
+    from crc32c import crc32c
+
+    value = 0
+    for at in range(0, len(buf), _CHUNK):
+        value = crc32c(bytes(buf[at : at + _CHUNK]), value)
+    return f"{value:08x}"
+
+
+def verdict_json(verdict: PageVerdict) -> dict[str, Any]:
+    """The public keys of ``pages verify``, in their order."""
+    reading = verdict.broker.reading
+    suspect = reading.suspect
+    return {
+        "store": verdict.store,
+        "page": verdict.page,
+        "file": verdict.file,
+        "size": verdict.size,
+        "records": reading.records,
+        "bytes_read": reading.bytes_read,
+        "suspects": [] if suspect is None else [{"position": suspect[0], "message": suspect[1]}],
+        "error": reading.error,
+        "crc32c": verdict.crc32c,
+        "edition": verdict.broker.edition.value,
+        "broker": verdict.broker.deed.value,
+        "broker_text": verdict.broker.text,
+        "decoded": verdict.decoded,
+        "faults": [
+            {"kind": fault.kind.value, "offset": fault.offset, "number": fault.number, "detail": fault.detail}
+            for fault in verdict.faults
+        ],
+        "recovered": verdict.recovered,
+        "recovered_from": verdict.recovered_from,
+        "other_editions": [
+            {"edition": other.edition.value, "broker": other.deed.value, "broker_text": other.text}
+            for other in verdict.others
+        ],
+    }
+
+
+def unreadable_json(store: str, page: int | None, err: NotReadable, path: Path, size: int | None) -> dict[str, Any]:
+    """The same keys for a page that the system does not let us read: null where there is nothing to say."""
+    keys = ("crc32c", "edition", "broker", "broker_text")
+    return {
+        "store": store,
+        "page": page,
+        "file": path.name,
+        "size": size,
+        "records": 0,
+        "bytes_read": 0,
+        "suspects": [],
+        "error": str(err),
+        **dict.fromkeys(keys),
+        "decoded": 0,
+        "faults": [],
+        "recovered": 0,
+        "recovered_from": None,
+        "other_editions": [],
+    }
+
+
+def first_layout(paths: Iterator[Path], tries: int = 8) -> Layout | None:
+    """The layout of a store, from the first of its pages that shows one."""
+    for path in islice(paths, tries):
+        try:
+            with open_page(path) as page:
+                found = page.layout()
+        except NotReadable:
+            continue
+        if found is not None:
+            return found
+    return None
