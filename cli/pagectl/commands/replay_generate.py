@@ -1,0 +1,49 @@
+"""``pagectl replay generate``: synthetic traffic of a named shape."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pagectl.exits import Exit
+from pagectl.streams import note
+
+
+class ShapeName(StrEnum):
+    steady = "steady"
+    burst = "burst"
+    slow_consumer = "slow-consumer"
+    one_slow_subscriber = "one-slow-subscriber"
+    selective_consumer = "selective-consumer"
+    transactions = "transactions"
+    disk_filling_up = "disk-filling-up"
+
+
+def command(
+    shape: Annotated[ShapeName, typer.Argument(help="What the traffic is like.")],
+    to: Annotated[
+        Path, typer.Option("--to", metavar="TRACE", help="Where to write: .jsonl, .jsonl.gz, .zst, .parquet.")
+    ],
+    messages: Annotated[int, typer.Option(min=1, help="How many messages are sent.")] = 10_000,
+    rate: Annotated[float, typer.Option(min=0.001, help="Messages a second, over all addresses.")] = 1000.0,
+    duration: Annotated[
+        float | None, typer.Option(min=0.001, metavar="SECONDS", help="How long; then --messages follows from --rate.")
+    ] = None,
+    size: Annotated[int, typer.Option(min=0, metavar="BYTES", help="Mean body size; it varies by a quarter.")] = 1024,
+    addresses: Annotated[int, typer.Option(min=1, help="How many addresses.")] = 1,
+    subscribers: Annotated[int, typer.Option(min=1, help="one-slow-subscriber: queues of each address.")] = 4,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same trace.")] = 1,
+) -> int:
+    """Write a trace of synthetic traffic: steady, burst, slow-consumer, one-slow-subscriber and others."""
+    from pageengine.generate import DESCRIPTIONS, Shape, Traffic, generate
+    from pageengine.trace_writing import write_trace
+
+    if duration is not None:
+        messages = max(1, round(duration * rate))
+    traffic = Traffic(Shape(shape.value), messages, rate, size, addresses, subscribers, seed)
+    count = write_trace(to, traffic.header, generate(traffic))
+    note(f"{to}: {count} operations; {shape.value}: {DESCRIPTIONS[traffic.shape]}")
+    return Exit.OK

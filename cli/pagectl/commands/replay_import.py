@@ -1,0 +1,65 @@
+"""``pagectl replay import``: a trace out of a broker's logs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pagectl.exits import Exit
+from pagectl.outputs.formats import TextOrJson
+from pagectl.progress import progress
+from pagectl.streams import print_json, print_table, warning
+
+if TYPE_CHECKING:
+    from pageengine.log_import.importing import ImportReport
+
+
+def command(
+    logs: Annotated[list[Path], typer.Argument(metavar="LOG...", help="Audit logs, or artemis.log with the plugin.")],
+    to: Annotated[
+        Path, typer.Option("--to", metavar="TRACE", help="Where to write: .jsonl, .jsonl.gz, .zst, .parquet.")
+    ],
+    name: Annotated[str | None, typer.Option("--name", help="Name of the recording [name of the first log].")] = None,
+    format: Annotated[TextOrJson, typer.Option(help="How the account of it is printed.")] = TextOrJson.text,
+) -> int:
+    """Make a trace out of the message audit log or the logging plugin's lines, and say what could not be known."""
+    from pageengine.log_import.importing import import_logs
+
+    total = 2 * sum(log.stat().st_size for log in logs)
+    with progress("reading logs", total) as bar:
+        report = import_logs(logs, to, name=name, advance=bar.advance)
+    for file in report.files:
+        if file.cut:
+            warning(f"{file.path}: the compressed stream is cut off after line {file.lines}; what came before was read")
+    if format is TextOrJson.json:
+        print_json(as_json(report, to))
+    else:
+        _print(report, to)
+    return Exit.OK
+
+
+def as_json(report: ImportReport, to: Path) -> dict[str, object]:
+    from pageengine.log_import.importing import ALWAYS
+
+    return {
+        "trace": str(to),
+        "source": report.source.value,
+        "files": [{"file": str(one.path), "lines": one.lines, "records": one.records} for one in report.files],
+        "operations": dict(sorted(report.operations.items())),
+        "unknown": dict(sorted(report.unknown.items())),
+        "never_known": list(ALWAYS),
+        "unused_records": report.unused,
+    }
+
+
+def _print(report: ImportReport, to: Path) -> None:
+    from pageengine.log_import.importing import ALWAYS
+
+    print(f"{to}: {sum(report.operations.values())} operations from the {report.source.value}")
+    print_table(("operation", "count"), sorted(report.operations.items()), right=("count",))
+    if report.unknown:
+        print("\nNot known for sure:")
+        print_table(("what", "times"), sorted(report.unknown.items()), right=("times",))
+    print("\nNever in such logs: " + "; ".join(ALWAYS) + ".")

@@ -1,0 +1,111 @@
+"""Charts over time as inline SVG: step lines, bands and bars that share one axis. Plain shapes, no scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from html import escape
+
+from pagectl.sanitise import one_line
+from pageengine.series import Points
+
+WIDTH, LEFT, RIGHT = 960, 84, 12
+PLOT = WIDTH - LEFT - RIGHT
+
+
+def safe(text: str) -> str:
+    """Any text, made visible and escaped for HTML and SVG."""
+    return escape(one_line(text))
+
+
+@dataclass(slots=True)
+class Chart:
+    """Rows are added from the top; ``svg`` closes the chart. ``start`` and ``end``: bounds of the axis."""
+
+    title: str
+    start: int
+    end: int
+    marks: Sequence[tuple[int, str]]
+    parts: list[str] = field(default_factory=list)
+    y: int = 4
+
+    def x(self, value: int) -> float:
+        span = max(self.end - self.start, 1)
+        return round(LEFT + PLOT * min(max(value - self.start, 0), span) / span, 1)
+
+    def lines(self, curves: Sequence[tuple[str, str, Points]], top: str, peak: int, *, height: int = 96) -> None:
+        """Step lines on one scale: (css class, name, points); ``top`` labels the highest value."""
+        base = self.y + height
+        for share in (0.0, 0.5, 1.0):
+            y = base - height * share
+            self.parts.append(f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:g}" y2="{y:g}"/>')
+        self._label(self.y + 10, top)
+        self._label(base, "0")
+        for css, name, points in curves:
+            self.parts.append(
+                f'<path class="{css}" d="{self._steps(points, peak, base, height)}"><title>{safe(name)}</title></path>'
+            )
+        self.y = base + 10
+
+    def _steps(self, points: Points, peak: int, base: int, height: int) -> str:
+        """Each bucket rises to its highest value and goes on at its last."""
+        path, level = [f"M{LEFT} {base}"], 0
+
+        def y(value: int) -> str:
+            return f"{base - height * value / max(peak, 1):.1f}"
+
+        for at, high, last in points:
+            path.append(f"H{self.x(at)}")
+            if high != level:
+                path.append(f"V{y(high)}")
+            if last != high:
+                path.append(f"V{y(last)}")
+            level = last
+        return "".join([*path, f"H{WIDTH - RIGHT}"])
+
+    def band(self, css: str, name: str, points: Points) -> None:
+        """A row that is filled while the level is not zero."""
+        self._label(self.y + 10, name)
+        y, since = self.y, None
+        self.parts.append(f'<rect class="track" x="{LEFT}" y="{y}" width="{PLOT}" height="12"/>')
+        for at, high, last in points:
+            if since is None and high:
+                since = at
+            if since is not None and not last:
+                self._bar(css, since, at, y)
+                since = None
+        if since is not None:
+            self._bar(css, since, self.end, y)
+        self.y += 18
+
+    def _bar(self, css: str, start: int, end: int, y: int) -> None:
+        left = self.x(start)
+        width = max(self.x(end) - left, 1.5)
+        self.parts.append(f'<rect class="{css}" x="{left}" y="{y}" width="{width:.1f}" height="12"/>')
+
+    def bars(self, css: str, name: str, sums: Sequence[int], top: str) -> None:
+        """A row of bars: a total for each equal part of the axis."""
+        self._label(self.y + 10, name)
+        self._label(self.y + 24, top)
+        peak, each = max(max(sums, default=0), 1), PLOT / max(len(sums), 1)
+        base = self.y + 28
+        for n, value in enumerate(sums):
+            if value:
+                tall = max(2.0, 28 * value / peak)
+                box = f'x="{LEFT + n * each:.1f}" y="{base - tall:.1f}" width="{each:.1f}" height="{tall:.1f}"'
+                self.parts.append(f'<rect class="{css}" {box}><title>{value}</title></rect>')
+        self.y = base + 8
+
+    def _label(self, y: float, text: str) -> None:
+        self.parts.append(f'<text class="label" x="{LEFT - 6}" y="{y:g}" text-anchor="end">{safe(text)}</text>')
+
+    def svg(self) -> str:
+        """The whole chart with its axis."""
+        y = self.y + 12
+        for n, (at, text) in enumerate(self.marks):
+            anchor = "start" if n == 0 else "end" if n == len(self.marks) - 1 else "middle"
+            self.parts.append(
+                f'<text class="label" x="{self.x(at)}" y="{y}" text-anchor="{anchor}">{safe(text)}</text>'
+            )
+        head = f'<svg role="img" viewBox="0 0 {WIDTH} {y + 6}" aria-label="{safe(self.title)}">'
+        return head + "".join(self.parts) + "</svg>"

@@ -1,0 +1,43 @@
+"""Writing an outcome: JSON Lines, compressed by name (spec/trace-format.md 2)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from pageengine.line_streams import writing_lines
+
+_plain = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_escaped = json.JSONEncoder(separators=(",", ":")).encode
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomeWriter:
+    """Takes the lines of an outcome as JSON objects, in order."""
+
+    stream: IO[str]
+
+    def line(self, value: dict[str, Any]) -> None:
+        self.stream.write(line_text(value))
+
+
+def line_text(value: dict[str, Any]) -> str:
+    """One line with its newline. Lone surrogates, which Java strings may hold, become escapes."""
+    text = _plain(value)
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            text = _escaped(value)
+    return text + "\n"
+
+
+@contextmanager
+def writing_outcome(path: Path) -> Iterator[OutcomeWriter]:
+    """An outcome file being written; what was written stays when the work stops early."""
+    with writing_lines(path) as stream:
+        yield OutcomeWriter(stream)

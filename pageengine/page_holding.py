@@ -1,0 +1,95 @@
+"""Which queue keeps pages alive: how many pages each queue still has messages on (spec/paging-engine.md 3.5).
+
+An outcome tells how many paged messages a queue has left, not where they lie. Read as a queue is read, oldest first,
+that is enough: what is acknowledged leaves the front page.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+FEWEST = 3
+
+
+@dataclass(slots=True)
+class HeldPages:
+    """Pages that one queue has messages on: (page, messages) from the oldest, exact while it is read in order."""
+
+    runs: deque[list[int]] = field(default_factory=deque)
+    messages: int = 0
+
+    def change(self, messages: int, page: int) -> None:
+        """The queue now has this many paged messages; new ones lie on ``page``."""
+        grown = messages - self.messages
+        self.messages = messages
+        if grown > 0:
+            if self.runs and self.runs[-1][0] == page:
+                self.runs[-1][1] += grown
+            else:
+                self.runs.append([page, grown])
+            return
+        while grown < 0 and self.runs:
+            taken = min(-grown, self.runs[0][1])
+            self.runs[0][1] -= taken
+            grown += taken
+            if self.runs[0][1] == 0:
+                self.runs.popleft()
+
+    @property
+    def pages(self) -> int:
+        return len(self.runs)
+
+
+@dataclass(slots=True)
+class Hold:
+    """A time in which one queue alone kept most pages of its address. ``pages`` of ``total`` at its height."""
+
+    queue: str
+    address: str
+    start: int
+    end: int
+    pages: int
+    total: int
+
+
+@dataclass(slots=True)
+class HoldWatch:
+    """Looks at the queues of one address after each change; keeps the longest hold of each queue.
+
+    A hold: the queue has messages on at least ``FEWEST`` pages, and on at least twice as many as any other queue.
+    """
+
+    address: str
+    held: dict[str, HeldPages] = field(default_factory=dict)
+    longest: dict[str, Hold] = field(default_factory=dict)
+    _now: Hold | None = None
+
+    def look(self, t: int, total: int) -> None:
+        counts = sorted(((held.pages, queue) for queue, held in self.held.items()), reverse=True)
+        holder = None
+        if counts and counts[0][0] >= FEWEST and (len(counts) == 1 or counts[0][0] >= 2 * counts[1][0]):
+            holder = counts[0][1]
+        if self._now is not None and self._now.queue != holder:
+            self._close(t)
+        if holder is not None:
+            self._open(holder, t, counts[0][0], max(total, counts[0][0]))
+
+    def _open(self, queue: str, t: int, pages: int, total: int) -> None:
+        if self._now is None:
+            self._now = Hold(queue, self.address, t, t, pages, total)
+        elif pages > self._now.pages:
+            self._now.pages, self._now.total = pages, total
+
+    def _close(self, t: int) -> None:
+        hold, self._now = self._now, None
+        if hold is not None:
+            hold.end = t
+            known = self.longest.get(hold.queue)
+            if known is None or hold.end - hold.start > known.end - known.start:
+                self.longest[hold.queue] = hold
+
+    def finish(self, t: int) -> Iterable[Hold]:
+        self._close(t)
+        return self.longest.values()
