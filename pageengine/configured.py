@@ -1,0 +1,28 @@
+"""Addresses and queues that the configuration names: made at start where they are missing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pageengine.operations import CreateQueue
+from pageengine.queue import Queue
+
+if TYPE_CHECKING:
+    from pageengine.engine import Engine
+
+
+def configure(engine: Engine) -> None:
+    broker = engine.broker
+    for address in engine.settings.addresses:
+        broker.addresses.setdefault(address.name, set()).update(address.routing)
+        for one in address.queues:
+            if one.name in broker.queues:
+                continue
+            made = CreateQueue(
+                -1, 0, one.name, one.address, one.routing, one.filter, one.durable,
+                -1 if one.max_consumers is None else one.max_consumers,
+                bool(one.purge_on_no_consumers), bool(one.exclusive),
+            )  # fmt: skip
+            broker.queues[one.name] = Queue(broker, broker.next_id(), made, broker.store(one.address))
+    broker.routes.clear()
+    engine.parts_changed = True

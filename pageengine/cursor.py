@@ -1,0 +1,291 @@
+"""A queue's reading state over the pages of its address: what it confirmed, what it removed, where it reads on.
+
+Source: spec/paging-engine.md 3.2, 3.4 and 3.5.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING
+
+from pageengine.page import Page, PageTransaction, Record
+
+if TYPE_CHECKING:
+    from pageengine.queue import Queue
+    from pageengine.store import AddressStore
+
+
+class PageInfo:
+    """What one cursor knows of one page. ``acks`` and ``removed`` are None once the page is complete."""
+
+    __slots__ = ("acks", "complete", "confirmed", "ignored", "page", "pending_delete", "pending_tx", "removed")
+
+    def __init__(self, page: int) -> None:
+        self.page = page
+        self.acks: set[int] | None = set()
+        self.removed: set[int] | None = set()
+        self.ignored: set[int] = set()
+        self.confirmed = 0
+        self.pending_tx = 0
+        self.pending_delete = False
+        self.complete = False
+
+    def is_ack(self, nr: int) -> bool:
+        return self.complete or (self.acks is not None and nr in self.acks)
+
+    def is_removed(self, nr: int) -> bool:
+        return self.complete or self.removed is None or nr in self.removed
+
+    def remove(self, nr: int) -> None:
+        if self.removed is not None:
+            self.removed.add(nr)
+
+    def clear(self) -> None:
+        self.acks = self.removed = None
+
+
+class Counter:
+    """Messages and bytes of a queue that lie in pages unacknowledged; ``added`` only ever grows."""
+
+    __slots__ = ("added", "bytes", "value")
+
+    def __init__(self) -> None:
+        self.value = 0
+        self.bytes = 0
+        self.added = 0
+
+
+class Cursor:
+    """One queue's positions. ``empty``: it never had a paged message since page mode was last left."""
+
+    __slots__ = ("checks_scheduled", "consumed", "counter", "empty", "iterator", "last_acked", "queue", "store")
+
+    def __init__(self, queue: Queue, store: AddressStore) -> None:
+        self.queue = queue
+        self.store = store
+        self.consumed: dict[int, PageInfo] = {}
+        self.counter = Counter()
+        self.empty = True
+        self.last_acked: tuple[int, int] | None = None
+        self.checks_scheduled = False
+        self.iterator = PageIterator(self, browsing=False)
+
+    @property
+    def message_count(self) -> int:
+        return 0 if self.empty else self.counter.value
+
+    def count(self, add: int, size: int) -> None:
+        """Counts paged messages in (or out); the message that reaches page-limit-messages closes the store."""
+        counter = self.counter
+        counter.value += add
+        counter.bytes += size
+        if add > 0:
+            counter.added += add
+            store = self.store
+            if store.page_full_policy is not None and not store.page_full:
+                limit = store.page_limit_messages
+                if limit is not None and counter.value >= limit:
+                    store.page_full = True
+
+    def info(self, page: int) -> PageInfo:
+        info = self.consumed.get(page)
+        if info is None:
+            info = self.consumed[page] = PageInfo(page)
+        return info
+
+    def pages_in_order(self) -> list[PageInfo]:
+        return [self.consumed[number] for number in sorted(self.consumed)]
+
+    def is_done(self, info: PageInfo) -> bool:
+        if info.complete or not self.store.paging:
+            return True
+        if info.pending_tx:
+            return False
+        page = self.store.pages.get(info.page)
+        return page is None or info.confirmed >= len(page.records)
+
+    def is_complete(self, page: int) -> bool:
+        info = self.consumed.get(page)
+        if info is None:
+            return self.empty
+        return self.is_done(info)
+
+    def first_page(self) -> int:
+        """First page with something unconfirmed; -1: no content at all; 0: content that was not looked at yet."""
+        if not self.consumed:
+            return -1 if self.empty else 0
+        last = 0
+        for info in self.pages_in_order():
+            last = info.page
+            if not (info.pending_delete or self.is_done(info)):
+                return last
+        return last
+
+    def process_ack(self, page: int, nr: int) -> PageInfo:
+        last = self.last_acked
+        if last is None or (page, nr) > last:
+            if last is not None and last[0] != page:
+                self.schedule_check()
+            self.last_acked = (page, nr)
+        info = self.info(page)
+        info.remove(nr)
+        if info.acks is not None and nr not in info.acks:
+            info.acks.add(nr)
+            if nr >= 0:
+                info.confirmed += 1
+                self.check_done(info)
+        return info
+
+    def ignore(self, record: Record) -> PageInfo:
+        """Confirms a record that is none of the queue's business: nothing of that is stored."""
+        info = self.process_ack(record.page, record.nr)
+        info.ignored.add(record.nr)
+        return info
+
+    def check_done(self, info: PageInfo) -> None:
+        if self.is_done(info):
+            self.schedule_check()
+
+    def pending_done(self, info: PageInfo) -> None:
+        info.pending_tx -= 1
+        self.check_done(info)
+
+    def schedule_check(self) -> None:
+        if not self.checks_scheduled:
+            self.checks_scheduled = True
+            self.store.later(self.check)
+
+    def check(self) -> None:
+        """Marks done pages as complete, then lets the store clean up."""
+        self.checks_scheduled = False
+        if self.last_acked is None:
+            return
+        store = self.store
+        current = store.current
+        gone = []
+        for info in self.consumed.values():
+            if info.pending_delete or info.complete or not self.is_done(info):
+                continue
+            if current is not None and current.number == info.page:
+                continue
+            page = store.pages.get(info.page)
+            if page is None or not page.records:
+                gone.append(info.page)
+                continue
+            info.pending_delete = True
+            info.complete = self.queue.durable
+            info.clear()
+        for number in gone:
+            del self.consumed[number]
+        store.schedule_cleanup()
+
+    def leave_page_mode(self) -> None:
+        self.counter.value = 0
+        self.counter.bytes = 0
+        self.empty = True
+
+
+class PageIterator:
+    """Reads the pages of a store for one cursor; a browser's does not confirm and sees what is being delivered."""
+
+    __slots__ = ("at", "browsing", "cached", "cursor", "page", "redeliveries")
+
+    def __init__(self, cursor: Cursor, *, browsing: bool) -> None:
+        self.cursor = cursor
+        self.browsing = browsing
+        self.page: Page | None = None
+        self.at = 0
+        self.cached: Record | None = None
+        self.redeliveries: deque[Record] = deque()
+
+    def redeliver(self, record: Record) -> None:
+        self.redeliveries.append(record)
+
+    def has_next(self) -> bool:
+        if self.cached is not None:
+            return True
+        if not self.cursor.store.paging:
+            return False
+        self.cached = self._advance()
+        return self.cached is not None
+
+    def next(self) -> Record:
+        record = self.cached
+        assert record is not None
+        self.cached = None
+        return record
+
+    def take(self) -> Record:
+        """The next one, which the main iterator will not give again."""
+        record = self.next()
+        self.cursor.info(record.page).remove(record.nr)
+        return record
+
+    def _advance(self) -> Record | None:
+        cursor = self.cursor
+        store = cursor.store
+        if self.page is None:
+            self.page = store.page_to_read(store.first_page)
+            self.at = 0
+        queue_id = cursor.queue.id
+        while True:
+            if self.redeliveries:
+                return self.redeliveries.popleft()
+            if self.at < len(self.page.records):
+                record = self.page.records[self.at]
+                self.at += 1
+            else:
+                following = self._following()
+                if following < 0:
+                    return None
+                self.page = store.page_to_read(following)
+                self.at = 0
+                continue
+            info = cursor.info(record.page)
+            nr = record.nr
+            if not self.browsing and info.is_removed(nr):
+                continue
+            if info.is_ack(nr):
+                continue
+            if queue_id not in record.queues:
+                if not self.browsing:
+                    cursor.ignore(record)
+                continue
+            if record.tx < 0 or self._decided(record):
+                return record
+
+    def _decided(self, record: Record) -> bool:
+        """Whether a record of a transaction may be given now; otherwise it is ignored or parked."""
+        cursor = self.cursor
+        known = cursor.store.broker.page_transactions
+        tx: PageTransaction | None = known.get(record.tx)
+        if tx is None:
+            if not self.browsing:
+                cursor.ignore(record)
+            return False
+        if tx.committed:
+            if not tx.redelivers:
+                return True
+            cursor.info(record.page).pending_tx += 1
+            self.redeliver(record)
+            cursor.pending_done(cursor.info(record.page))
+            return False
+        if tx.rolled_back:
+            cursor.ignore(record)
+            tx.finished(1, known)
+            return False
+        tx.redelivers = True
+        cursor.info(record.page).pending_tx += 1
+        tx.late.append((cursor, record, self))
+        return False
+
+    def _following(self) -> int:
+        assert self.page is not None
+        number = self.page.number + 1
+        current = self.cursor.store.current_id
+        while number <= current:
+            info = self.cursor.consumed.get(number)
+            if info is None or not (info.complete or info.pending_delete):
+                return number
+            number += 1
+        return -1

@@ -1,0 +1,12 @@
+"""An operation that the broker or its client refuses: an outcome, not an error of the program."""
+
+from __future__ import annotations
+
+
+class Failed(Exception):
+    """``error`` is the name the refusal has in an outcome."""
+
+    def __init__(self, error: str, detail: str | None = None) -> None:
+        super().__init__(error)
+        self.error = error
+        self.detail = detail

@@ -1,0 +1,89 @@
+"""What operators do to queues: purge, scan for expired messages, delete.
+
+Source: spec/paging-engine.md 3.7, spec/trace-format.md 1.2.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pageengine.message import Reference
+from pageengine.transaction import Reason, Transaction
+
+if TYPE_CHECKING:
+    from pageengine.broker import Broker
+    from pageengine.queue import Matches, Queue
+
+
+def purge(broker: Broker, queue: Queue, matches: Matches | None) -> int:
+    """Removes what is in memory, scheduled and in pages; what does not match is read into memory. How many went."""
+    tx = Transaction(broker)
+    count = 0
+    for ref in queue.references:
+        if matches is None or matches(ref.message):
+            queue.remove(ref)
+            count += _kill(queue, ref, tx)
+    for ref in [ref for ref in queue.scheduled if matches is None or matches(ref.message)]:
+        queue.scheduled.remove(ref)
+        count += _kill(queue, ref, tx)
+    tx.commit()
+    if queue.cursor is not None:
+        count += _purge_pages(broker, queue, matches)
+    broker.touch(queue)
+    queue.force_delivery()
+    return count
+
+
+def _kill(queue: Queue, ref: Reference, tx: Transaction) -> int:
+    queue.delivering(ref)
+    tx.acknowledge(ref, Reason.KILLED)
+    return 1
+
+
+def _purge_pages(broker: Broker, queue: Queue, matches: Matches | None) -> int:
+    assert queue.cursor is not None
+    iterator = queue.cursor.iterator
+    tx = Transaction(broker)
+    count = 0
+    while iterator.has_next():
+        record = iterator.take()
+        ref = Reference(record.message, queue, record)
+        if matches is None or matches(record.message):
+            count += _kill(queue, ref, tx)
+        else:
+            queue.add_tail(ref)
+    tx.commit()
+    return count
+
+
+def scan_expired(broker: Broker, queue: Queue) -> None:
+    """One expiry scan: what is in memory; it reads on in the pages when it found nothing there or expired some."""
+    settings = broker.settings.address_settings.effective(queue.address)
+    while settings.expiry_address != queue.address:
+        expired = [
+            ref for ref in queue.references if ref.message.expiration and ref.message.expiration <= broker.now
+        ]
+        had_elements = queue.references.size > 0
+        tx = Transaction(broker)
+        for ref in expired:
+            queue.remove(ref)
+            queue.delivering(ref)
+            broker.expire_reference(ref, tx)
+        tx.commit()
+        if (had_elements and not expired) or queue.cursor is None or not queue.cursor.iterator.has_next():
+            break
+        if not queue.depage():
+            break
+
+
+def delete_queue(broker: Broker, queue: Queue) -> None:
+    """Everything in it is removed, its cursor goes, and pages only it needed with it."""
+    queue.deleted = True
+    purge(broker, queue, None)
+    cursor, store = queue.cursor, queue.store
+    if cursor is not None and store is not None:
+        cursor.counter.value = cursor.counter.bytes = 0
+        store.cursors.pop(queue.id, None)
+        store.schedule_cleanup()
+    del broker.queues[queue.name]
+    broker.routes.clear()

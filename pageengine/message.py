@@ -1,0 +1,164 @@
+"""A message in the broker and its references: one reference per queue, in memory or read back from a page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from pageengine.operations import MessageType, Property, PropertyType, Send
+
+if TYPE_CHECKING:
+    from pageengine.consumer import Consumer
+    from pageengine.page import Record
+    from pageengine.queue import Queue
+    from pageengine.store import AddressStore
+
+DEFAULT_PRIORITY = 4
+DUPLICATE_ID = "_AMQ_DUPL_ID"
+GROUP_ID = "_AMQ_GROUP_ID"
+SCHEDULED = "_AMQ_SCHED_DELIVERY"
+FilterValue = None | bool | int | float | str | bytes
+
+
+class Message:
+    """One message. ``mem`` and ``enc`` in bytes, ``expiration`` on the trace's clock in ns (0: never)."""
+
+    __slots__ = (
+        "address", "durable", "enc", "expiration", "id", "large", "mem", "owner", "priority",
+        "props", "references", "reload_mem", "seq", "source", "type",
+    )  # fmt: skip
+
+    def __init__(
+        self, id: int, seq: int | None, address: str, type: MessageType, durable: bool, priority: int, expiration: int,
+        props: tuple[Property, ...], enc: int, mem: int, reload_mem: int, large: bool, source: Send,
+    ) -> None:  # fmt: skip
+        self.id = id
+        self.seq = seq
+        self.address = address
+        self.type = type
+        self.durable = durable
+        self.priority = priority
+        self.expiration = expiration
+        self.props = props
+        self.enc = enc
+        self.mem = mem
+        self.reload_mem = reload_mem
+        self.large = large
+        self.source = source
+        self.owner: AddressStore | None = None
+        self.references = 0
+
+    def property(self, name: str) -> FilterValue:
+        """Value of a property as a filter sees it, None where there is none."""
+        for one in self.props:
+            if one.name == name:
+                return one.value
+        return None
+
+    def has(self, name: str) -> bool:
+        return any(one.name == name for one in self.props)
+
+
+class Reference:
+    """A message in one queue. ``record`` is its place in the pages, None for a message that was never paged."""
+
+    __slots__ = (
+        "consumer", "delivery_count", "gone", "linked", "mem", "message", "next", "prev", "queue", "record",
+        "scheduled", "sequence", "stored_count",
+    )  # fmt: skip
+
+    def __init__(self, message: Message, queue: Queue, record: Record | None) -> None:
+        self.message = message
+        self.queue = queue
+        self.record = record
+        self.mem = message.mem
+        self.delivery_count = 0
+        self.stored_count = 0
+        self.sequence = 0
+        self.scheduled = 0
+        self.consumer: Consumer | None = None
+        self.prev: Reference | None = None
+        self.next: Reference | None = None
+        self.linked = False
+        self.gone = False
+
+
+class ReferenceList:
+    """References in delivery order: by priority, then by sequence. Ends and removal cost the same at any length."""
+
+    __slots__ = ("heads", "highest", "size", "tails")
+
+    def __init__(self) -> None:
+        self.heads: list[Reference | None] = [None] * 10
+        self.tails: list[Reference | None] = [None] * 10
+        self.size = 0
+        self.highest = -1
+
+    def add_tail(self, ref: Reference) -> None:
+        priority = ref.message.priority
+        tail = self.tails[priority]
+        ref.linked = True
+        ref.next = None
+        ref.prev = tail
+        if tail is None:
+            self.heads[priority] = ref
+            if priority > self.highest:
+                self.highest = priority
+        else:
+            tail.next = ref
+        self.tails[priority] = ref
+        self.size += 1
+
+    def add_sorted(self, ref: Reference) -> None:
+        """Back to its old place, which is near the head for what was just delivered."""
+        priority = ref.message.priority
+        after: Reference | None = None
+        at = self.heads[priority]
+        while at is not None and at.sequence < ref.sequence:
+            after, at = at, at.next
+        if at is None:
+            self.add_tail(ref)
+            return
+        ref.linked = True
+        ref.prev, ref.next = after, at
+        at.prev = ref
+        if after is None:
+            self.heads[priority] = ref
+        else:
+            after.next = ref
+        self.size += 1
+
+    def remove(self, ref: Reference) -> None:
+        priority = ref.message.priority
+        if ref.prev is None:
+            self.heads[priority] = ref.next
+        else:
+            ref.prev.next = ref.next
+        if ref.next is None:
+            self.tails[priority] = ref.prev
+        else:
+            ref.next.prev = ref.prev
+        ref.linked = False
+        self.size -= 1
+        if self.heads[priority] is None and priority == self.highest:
+            self.highest = next((p for p in range(priority - 1, -1, -1) if self.heads[p] is not None), -1)
+
+    def first(self) -> Reference | None:
+        return self.heads[self.highest] if self.highest >= 0 else None
+
+    def __iter__(self) -> Iterator[Reference]:
+        """In delivery order; the reference just given may be removed meanwhile."""
+        for priority in range(9, -1, -1):
+            at = self.heads[priority]
+            while at is not None:
+                following = at.next
+                yield at
+                at = following
+
+
+def string_property(name: str, value: str) -> Property:
+    return Property(name, PropertyType.STRING, value)
+
+
+def long_property(name: str, value: int) -> Property:
+    return Property(name, PropertyType.LONG, value)

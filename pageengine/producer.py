@@ -1,0 +1,89 @@
+"""Producer credits: what a core client asks of the broker before it sends (gate A), and when it must wait or is refused.
+
+Source: spec/paging-engine.md 2.6 and 2.7.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pageengine.broker import Broker
+    from pageengine.session import Session
+
+
+class Refused(Exception):
+    """The client refuses the send: the broker answered an earlier request with a refusal."""
+
+
+class Credits:
+    """Credits in bytes of one session for one address. ``step``: how many it asks for at least; below 0: none needed."""
+
+    __slots__ = ("address", "arriving", "balance", "broker", "late", "refused", "session", "step")
+
+    def __init__(self, broker: Broker, session: Session, address: str, window: int) -> None:
+        self.broker = broker
+        self.session = session
+        self.address = address
+        self.step = window // 2 if window >= 0 else -1
+        self.balance = 0
+        self.arriving = 0
+        self.refused = False
+        self.late: list[int] = []
+        if window > 1:
+            self._check(self.step)
+            self.arrive()
+
+    def acquire(self, credits: int) -> bool:
+        """True: taken. False: the producer waits. Raises Refused after a refusal of the broker."""
+        if self.step < 0:
+            return True
+        self._check(credits)
+        if self.balance >= credits:
+            self.take(credits)
+            self.arrive()
+            return True
+        self.arrive()
+        if self.balance < credits:
+            return False
+        self.take(credits)
+        return True
+
+    def take(self, credits: int) -> None:
+        self.balance -= credits
+        if self.refused:
+            self.refused = False
+            self.balance = 0
+            self.arriving = 0
+            raise Refused
+
+    def _check(self, credits: int) -> None:
+        needed = max(credits, self.step)
+        if self.balance + self.arriving < needed:
+            ask = needed - self.arriving
+            self.arriving += ask
+            self.late.append(ask)
+
+    def arrive(self) -> None:
+        """Requests reach the broker, answers come back: after the send that could go without them."""
+        asked, self.late = self.late, []
+        for credits in asked:
+            self._request(credits)
+
+    def _request(self, credits: int) -> None:
+        store = self.broker.store(self.address)
+        if store is None:
+            self._receive(credits)
+        elif not store.check_memory(lambda: self.grant(credits)):
+            self.refused = True
+            self._receive(credits)
+
+    def grant(self, credits: int) -> None:
+        if self.session.closed:
+            return
+        self._receive(credits)
+        self.broker.resume(self.session)
+
+    def _receive(self, credits: int) -> None:
+        self.arriving -= credits
+        self.balance += credits

@@ -1,0 +1,136 @@
+"""What an edition of the broker decides differently: one profile per edition, chosen once where an engine is made.
+
+Source: spec/editions.md 1, spec/paging-engine.md 1.3 and 1.5, measured in the probes of every edition.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from pagefmt.editions import Edition
+
+
+class FullWhen(Enum):
+    """When a limit in bytes is reached, and when it is left again."""
+
+    ABOVE = "size > limit, looked at anew at each use"
+    AT_CLEARED_AT = "size >= limit, cleared at size <= limit"
+    AT_CLEARED_BELOW = "size >= limit, cleared at size < limit"
+
+
+class ReadAhead(Enum):
+    """Which rule lets a queue read more messages from its pages."""
+
+    MAX_SIZE = "bytes in the queue below max-size-bytes"
+    MAX_SIZE_AND_COUNT = "the same, and fewer than 1000 messages waiting"
+    MAX_READ = "max-read-page-bytes and -messages, what is being delivered included"
+    MAX_READ_AND_PREFETCH = "the same, and prefetch-page-bytes and -messages"
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """The rules of one edition. The defaults are those of the newest."""
+
+    edition: Edition = Edition.ARTEMIS_2_56
+    full_when: FullWhen = FullWhen.AT_CLEARED_BELOW
+    counts_messages: bool = True
+    """Limits by number of messages exist (2.21.0)."""
+    global_limit: bool = True
+    refuses_page_above_max: bool = False
+    """page-size-bytes >= max-size-bytes with PAGE: the store cannot be made (up to 2.19)."""
+    management_exempt: bool = True
+    reference_bytes: int = 72
+    message_offset: int = 352
+    message_bytes_correction: int = 0
+    large_offset: int = 168
+    references_booked_on_queue: bool = True
+    """False: all references of a message are booked on the store of the message's own address (up to 2.15)."""
+    page_limits: bool = True
+    read_ahead: ReadAhead = ReadAhead.MAX_READ_AND_PREFETCH
+    deletes_middle_pages: bool = True
+    keeps_empty_page: bool = True
+    """After page mode one empty file stays; 2.17 keeps none and skips one number."""
+    reads_pages_after_policy_change: bool = True
+    disk_monitor: bool = True
+    disk_policy: bool = True
+    """disk-full-policy exists, and a full disk is looked at before the limits (2.50.0)."""
+    keeps_grants_of_failed: bool = True
+    fails_in_transaction: bool = False
+    """A refused send of a transaction reaches the client at once and the rest can be committed (HornetQ)."""
+    filtered_out_is_unrouted: bool = True
+    reports_store_paging: bool = True
+    """False: page mode as the old attribute shows it, which answers with `full` for DROP and FAIL."""
+    old_record_layout: bool = False
+    first_page_none: int = 2**63 - 1
+    drops_stop_routing: bool = True
+
+    @property
+    def release(self) -> str:
+        return self.edition.release
+
+
+_2_56 = Profile()
+_2_44 = replace(
+    _2_56,
+    edition=Edition.ARTEMIS_2_44,
+    disk_policy=False,
+    filtered_out_is_unrouted=False,
+    drops_stop_routing=False,
+)
+_2_28 = replace(
+    _2_44,
+    edition=Edition.ARTEMIS_2_28,
+    full_when=FullWhen.AT_CLEARED_AT,
+    read_ahead=ReadAhead.MAX_READ,
+    reads_pages_after_policy_change=False,
+    reports_store_paging=False,
+)
+_2_17 = replace(
+    _2_28,
+    edition=Edition.ARTEMIS_2_17,
+    full_when=FullWhen.ABOVE,
+    counts_messages=False,
+    refuses_page_above_max=True,
+    large_offset=0,
+    page_limits=False,
+    read_ahead=ReadAhead.MAX_SIZE_AND_COUNT,
+    deletes_middle_pages=False,
+    keeps_empty_page=False,
+)
+_2_10 = replace(
+    _2_17,
+    edition=Edition.ARTEMIS_2_10,
+    reference_bytes=64,
+    references_booked_on_queue=False,
+    keeps_empty_page=True,
+)
+_2_4 = replace(
+    _2_10,
+    edition=Edition.ARTEMIS_2_4,
+    management_exempt=False,
+    read_ahead=ReadAhead.MAX_SIZE,
+    keeps_grants_of_failed=False,
+)
+_1_5 = replace(
+    _2_4,
+    edition=Edition.ARTEMIS_1_5,
+    reference_bytes=48,
+    old_record_layout=True,
+    first_page_none=2**31 - 1,
+)
+_HORNETQ = replace(
+    _1_5,
+    edition=Edition.HORNETQ_2_4,
+    global_limit=False,
+    disk_monitor=False,
+    fails_in_transaction=True,
+)
+
+PROFILES = {profile.edition: profile for profile in (_2_56, _2_44, _2_28, _2_17, _2_10, _2_4, _1_5, _HORNETQ)}
+FROM_SOURCES_ALONE = frozenset({Edition.ARTEMIS_2_4})
+"""Editions that no running broker was compared with."""
+
+
+def profile_of(edition: Edition) -> Profile:
+    return PROFILES[edition]

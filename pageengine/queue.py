@@ -1,0 +1,323 @@
+"""A queue: what waits in memory, what it hands to which consumer, and when it reads on in the pages.
+
+Source: spec/paging-engine.md 3.1, 3.3, 3.4 and 3.7.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from pageengine.cursor import Cursor, PageIterator
+from pageengine.filters import compiled
+from pageengine.message import GROUP_ID, SCHEDULED, Message, Reference, ReferenceList
+from pageengine.operations import CreateQueue, RoutingType
+from pageengine.profiles import ReadAhead
+
+if TYPE_CHECKING:
+    from pageengine.broker import Broker
+    from pageengine.consumer import Consumer
+    from pageengine.store import AddressStore
+
+Matches = Callable[[Message], bool]
+MAX_WAITING = 1000
+NS_PER_MS = 1_000_000
+
+
+class Queue:
+    """One queue. Its messages: waiting in memory, scheduled, being delivered, and in pages (the cursor counts those)."""
+
+    def __init__(self, broker: Broker, id: int, made: CreateQueue, store: AddressStore | None):
+        settings = broker.settings.address_settings.effective(made.address)
+        self.broker = broker
+        self.id = id
+        self.name = made.queue
+        self.address = made.address
+        self.made = made
+        self.durable = made.durable
+        self.anycast = made.routing is RoutingType.ANYCAST
+        self.filter = compiled(made.filter)
+        self.store = store
+        self.max_consumers = made.max_consumers if made.max_consumers != -1 else settings.max_consumers
+        self.exclusive = made.exclusive or settings.exclusive_queue
+        self.purge_on_no_consumers = made.purge_on_no_consumers or settings.purge_on_no_consumers
+        self.ring_size = settings.ring_size
+        self.last_value_key = settings.last_value_key or ("_AMQ_LVQ_NAME" if settings.last_value_queue else None)
+        self.last_values: dict[object, Reference] = {}
+        self.non_destructive = settings.non_destructive
+        self.paused = False
+        self.deleted = False
+        self.references = ReferenceList()
+        self.scheduled: list[Reference] = []
+        self.consumers: list[Consumer] = []
+        self.turn = 0
+        self.groups: dict[object, Consumer] = {}
+        self.sequence = 0
+        self.mem_count = self.mem_bytes = 0
+        self.waiting_unpaged = self.delivering_unpaged = 0
+        self.delivering_count = self.delivering_bytes = 0
+        self.added = self.acked = self.expired = self.killed = 0
+        self.depage_pending = self.deliver_scheduled = False
+        self.shown: tuple[object, ...] | None = None
+        self.cursor = Cursor(self, store) if store is not None else None
+        if store is not None and self.cursor is not None:
+            store.cursors[id] = self.cursor
+
+    @property
+    def message_count(self) -> int:
+        in_pages = self.cursor.message_count if self.cursor is not None else 0
+        scheduled = sum(1 for ref in self.scheduled if ref.record is None)
+        return self.waiting_unpaged + scheduled + self.delivering_unpaged + in_pages
+
+    # memory of references
+
+    def reference_up(self, ref: Reference) -> None:
+        """A reference that is not paged begins to count (spec 1.4)."""
+        message = ref.message
+        message.references += 1
+        owner = message.owner
+        if message.references == 1 and owner is not None:
+            owner.add_size(ref.mem, 1)
+        booked = self.store if self.broker.profile.references_booked_on_queue else owner
+        if booked is not None:
+            booked.add_size(self.broker.profile.reference_bytes, 0)
+
+    def reference_down(self, ref: Reference) -> None:
+        message = ref.message
+        message.references -= 1
+        owner = message.owner
+        if message.references == 0 and owner is not None:
+            owner.add_size(-ref.mem, -1)
+        booked = self.store if self.broker.profile.references_booked_on_queue else owner
+        if booked is not None:
+            booked.add_size(-self.broker.profile.reference_bytes, 0)
+
+    # adding
+
+    def add_tail(self, ref: Reference) -> None:
+        if self._schedule(ref):
+            return
+        self.mem_count += 1
+        self.mem_bytes += ref.mem
+        if ref.record is None:
+            self.waiting_unpaged += 1
+            self.added += 1
+        self.sequence += 1
+        ref.sequence = self.sequence
+        if self.last_value_key is not None and self._replaces(ref):
+            return
+        self.references.add_tail(ref)
+        if self.ring_size != -1:
+            self._enforce_ring()
+        self.broker.touch(self)
+
+    def add_back(self, ref: Reference) -> None:
+        """A reference that was being delivered goes to its old place."""
+        ref.consumer = None
+        if self._schedule(ref, counted=True):
+            return
+        self.mem_count += 1
+        self.mem_bytes += ref.mem
+        if ref.record is None:
+            self.waiting_unpaged += 1
+        self.references.add_sorted(ref)
+        for consumer in self.consumers:
+            consumer.passed.clear()
+        if self.ring_size != -1:
+            self._enforce_ring()
+        self.broker.touch(self)
+
+    def _schedule(self, ref: Reference, *, counted: bool = False) -> bool:
+        if not ref.scheduled and not (ref.message.props and ref.message.has(SCHEDULED)):
+            return False
+        at = ref.scheduled
+        if not at and not counted:
+            value = ref.message.property(SCHEDULED)
+            at = value * NS_PER_MS - self.broker.start_ns if isinstance(value, int) else 0
+        if at <= self.broker.now:
+            return False
+        ref.scheduled = at
+        self.scheduled.append(ref)
+        if ref.record is None and not counted:
+            self.added += 1
+        return True
+
+    def release_scheduled(self) -> None:
+        due = sorted((ref for ref in self.scheduled if ref.scheduled <= self.broker.now), key=lambda ref: ref.scheduled)
+        for ref in due:
+            self.scheduled.remove(ref)
+            ref.scheduled = 0
+            self.mem_count += 1
+            self.mem_bytes += ref.mem
+            if ref.record is None:
+                self.waiting_unpaged += 1
+            self.references.add_tail(ref)
+        if due:
+            self.broker.touch(self)
+
+    def _replaces(self, ref: Reference) -> bool:
+        """Last-value queue: a newer message takes the place of an older one of the same key that still waits."""
+        assert self.last_value_key is not None
+        key = ref.message.property(self.last_value_key)
+        if key is None:
+            return False
+        older = self.last_values.get(key)
+        self.last_values[key] = ref
+        if older is not None and older.linked:
+            self.remove(older)
+            self.broker.acknowledge_replaced(older)
+        return False
+
+    def _enforce_ring(self) -> None:
+        while self.references.size > self.ring_size:
+            oldest = self.references.first()
+            assert oldest is not None
+            self.remove(oldest)
+            self.broker.acknowledge_replaced(oldest)
+
+    def remove(self, ref: Reference) -> None:
+        """Takes a waiting reference out of memory."""
+        for consumer in self.consumers:
+            if consumer.passed:
+                consumer.forget(ref)
+        self.references.remove(ref)
+        self.forgotten(ref)
+
+    def forgotten(self, ref: Reference) -> None:
+        self.mem_count -= 1
+        self.mem_bytes -= ref.mem
+        if ref.record is None:
+            self.waiting_unpaged -= 1
+
+    # delivering
+
+    def delivering(self, ref: Reference) -> None:
+        self.delivering_count += 1
+        self.delivering_bytes += ref.message.enc
+        if ref.record is None:
+            self.delivering_unpaged += 1
+
+    def delivered(self, ref: Reference) -> None:
+        self.delivering_count -= 1
+        self.delivering_bytes -= ref.message.enc
+        if ref.record is None:
+            self.delivering_unpaged -= 1
+        self.broker.touch(self)
+
+    def deliver_later(self) -> None:
+        self.broker.touch(self)
+        if not self.deliver_scheduled:
+            self.deliver_scheduled = True
+            self.broker.tasks.append(self.deliver)
+
+    def deliver(self) -> None:
+        """One delivery round over the consumers in turn, then a look at the pages."""
+        self.deliver_scheduled = False
+        if self.deleted or self.paused:
+            return
+        if self.consumers and self.references.size:
+            self._hand_out()
+        self.check_depage()
+
+    def _hand_out(self) -> None:
+        idle = 0
+        consumers = self.consumers
+        while idle < len(consumers) and self.references.size:
+            if self.turn >= len(consumers):
+                self.turn = 0
+            consumer = consumers[self.turn]
+            self.turn += 1
+            ref = consumer.next_for(self)
+            if ref is None:
+                idle += 1
+                continue
+            expiration = ref.message.expiration
+            if expiration and expiration <= self.broker.now:
+                self.remove(ref)
+                self.delivering(ref)
+                self.broker.expire_reference(ref, None)
+                idle = 0
+                continue
+            consumer = self._chosen(ref, consumer)
+            if not consumer.accepts(ref):
+                idle += 1
+                continue
+            if not self.non_destructive:
+                self.remove(ref)
+            elif consumer.browsed_up_to < ref.sequence:
+                consumer.browsed_up_to = ref.sequence
+            consumer.handle(ref)
+            idle = 0
+
+    def _chosen(self, ref: Reference, consumer: Consumer) -> Consumer:
+        """The consumer a message group or an exclusive queue sticks to, else the one whose turn it is."""
+        if self.exclusive:
+            return self.groups.setdefault("", consumer)
+        if not ref.message.props:
+            return consumer
+        group = ref.message.property(GROUP_ID)
+        if group is None:
+            return consumer
+        return self.groups.setdefault(group, consumer)
+
+    # reading on in the pages
+
+    def check_depage(self) -> None:
+        cursor = self.cursor
+        if cursor is None or self.deleted or not self._reads_pages():
+            return
+        if not self.depage_pending and self.needs_depage() and cursor.iterator.has_next():
+            self.schedule_depage()
+
+    def _reads_pages(self) -> bool:
+        store = self.store
+        return store is not None and store.paging
+
+    def schedule_depage(self) -> None:
+        if not self.depage_pending:
+            self.depage_pending = True
+            self.broker.tasks.append(self.depage)
+
+    def depage(self) -> bool:
+        """Reads from the pages as long as the limits allow (spec 3.1). True: something was read."""
+        self.depage_pending = False
+        cursor = self.cursor
+        if self.paused or cursor is None or self.deleted:
+            return False
+        iterator = cursor.iterator
+        read = False
+        while self.needs_depage() and iterator.has_next():
+            record = iterator.take()
+            self.add_tail(Reference(record.message, self, record))
+            read = True
+        if read:
+            self.deliver_later()
+        return read
+
+    def needs_depage(self) -> bool:
+        store = self.store
+        assert store is not None
+        rule = self.broker.profile.read_ahead
+        if rule is ReadAhead.MAX_SIZE:
+            return self.mem_bytes < store.old_read_limit
+        if rule is ReadAhead.MAX_SIZE_AND_COUNT or store.read_limits_off:
+            return self.mem_bytes < store.old_read_limit and self.references.size < MAX_WAITING
+        size, count = self.mem_bytes, self.mem_count
+        if store.max_read_bytes > 0 and size + self.delivering_bytes >= store.max_read_bytes:
+            return False
+        if store.max_read_messages > 0 and count + self.delivering_count >= store.max_read_messages:
+            return False
+        if rule is ReadAhead.MAX_READ:
+            return True
+        return not (
+            (store.prefetch_bytes > 0 and size >= store.prefetch_bytes)
+            or (store.prefetch_messages > 0 and count >= store.prefetch_messages)
+        )
+
+    def force_delivery(self) -> None:
+        if self.store is not None and self.store.paging:
+            self.schedule_depage()
+        self.deliver_later()
+
+    def browse_pages(self) -> PageIterator | None:
+        return PageIterator(self.cursor, browsing=True) if self.cursor is not None else None

@@ -1,0 +1,101 @@
+"""A transaction of a session, of one acknowledgement or of a move: what its end does.
+
+Source: spec/paging-engine.md 2.9, 3.4 and 3.7.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from pageengine.page import PageTransaction
+
+if TYPE_CHECKING:
+    from pageengine.broker import Broker
+    from pageengine.cursor import Cursor
+    from pageengine.message import Reference
+    from pageengine.page import Record
+
+
+class Reason(Enum):
+    """Why a reference is finished."""
+
+    NORMAL = "acknowledged"
+    EXPIRED = "expired"
+    KILLED = "killed"
+    REPLACED = "replaced"
+
+
+class Transaction:
+    __slots__ = (
+        "acked", "added", "broker", "counts", "duplicates", "failed", "id", "page_tx", "positions", "prepared",
+        "returned", "updates",
+    )  # fmt: skip
+
+    def __init__(self, broker: Broker) -> None:
+        self.broker = broker
+        self.id = broker.next_id()
+        self.added: list[Reference] = []
+        self.acked: list[tuple[Reference, Reason]] = []
+        self.counts: list[tuple[Cursor, int, int]] = []
+        self.positions: list[tuple[Cursor, int, int]] = []
+        self.updates: dict[int, int] = {}
+        self.duplicates: list[tuple[str, bytes]] = []
+        self.page_tx: PageTransaction | None = None
+        self.failed: str | None = None
+        self.prepared = False
+        self.returned: list[Reference] = []
+
+    def page_transaction(self) -> PageTransaction:
+        if self.page_tx is None:
+            self.page_tx = PageTransaction(self.id)
+            self.broker.page_transactions[self.id] = self.page_tx
+        return self.page_tx
+
+    def acknowledge(self, ref: Reference, reason: Reason) -> None:
+        """Finishes a reference at commit (spec 3.4)."""
+        if ref.queue.non_destructive and reason is Reason.NORMAL:
+            self.acked.append((ref, reason))
+            return
+        if ref.record is not None:
+            self._acknowledge_paged(ref, ref.record)
+        self.acked.append((ref, reason))
+
+    def _acknowledge_paged(self, ref: Reference, record: Record) -> None:
+        cursor = ref.queue.cursor
+        assert cursor is not None
+        cursor.info(record.page).remove(record.nr)
+        self.positions.append((cursor, record.page, record.nr))
+        self.counts.append((cursor, -1, -record.message.enc))
+        if record.tx >= 0 and record.tx in self.broker.page_transactions:
+            self.updates[record.tx] = self.updates.get(record.tx, 0) + 1
+
+    def commit(self) -> None:
+        broker = self.broker
+        if self.page_tx is not None:
+            self.page_tx.commit()
+        for cursor, add, size in self.counts:
+            cursor.count(add, size)
+            broker.touch(cursor.queue)
+        for cursor, page, nr in self.positions:
+            cursor.process_ack(page, nr)
+        for tx, count in self.updates.items():
+            known = broker.page_transactions.get(tx)
+            if known is not None:
+                known.finished(count, broker.page_transactions)
+        for ref, reason in self.acked:
+            broker.finished(ref, reason)
+        for ref in self.added:
+            if not ref.gone:
+                ref.queue.add_tail(ref)
+        for address, duplicate in self.duplicates:
+            broker.remember_duplicate(address, duplicate)
+
+    def roll_back(self, *, ignore_delay: bool = False) -> None:
+        """What was added goes, what was acknowledged returns to its queues."""
+        for ref in self.added:
+            ref.queue.reference_down(ref)
+            self.broker.touch(ref.queue)
+        if self.page_tx is not None:
+            self.page_tx.roll_back(self.broker.page_transactions)
+        self.broker.give_back([ref for ref, _ in self.acked] + self.returned, ignore_delay=ignore_delay)
