@@ -228,13 +228,13 @@ class Broker:
 
     # rest
 
-    def run_tasks(self) -> None:
-        """What executors of stores and queues have to do, and producers that got credits, until nothing is left."""
+    def run_tasks(self, *, producers: bool = True) -> None:
+        """What executors of stores and queues have to do, then producers that got credits, until nothing is left."""
         tasks = self.tasks
-        while tasks or self.to_resume:
+        while tasks or (producers and self.to_resume):
             while tasks:
                 tasks.popleft()()
-            while self.to_resume and not tasks:
+            while producers and self.to_resume and not tasks:
                 session = next(iter(self.to_resume))
                 del self.to_resume[session]
                 session.continue_sends()

@@ -15,14 +15,16 @@ if TYPE_CHECKING:
 
 PACKET_BYTES = 25
 """What a delivered message costs beyond its encoding."""
+FORCED_BYTES = 132
+"""What the broker's answer "nothing more" costs beyond the name of the queue."""
 
 
 class Consumer:
     """``credits`` in bytes, None: no limit. ``opened``: handed to the application and not yet acknowledged there."""
 
     __slots__ = (
-        "browsed_up_to", "buffer", "closed", "credits", "delivering", "individually", "name", "opened", "passed",
-        "queue", "returned", "selector", "session", "window",
+        "browsed_up_to", "buffer", "closed", "credits", "delivering", "forced", "individually", "name", "opened",
+        "passed", "queue", "returned", "selector", "session", "window",
     )  # fmt: skip
 
     def __init__(self, name: str, session: Session, queue: Queue, selector: Matches | None, window: int) -> None:
@@ -38,6 +40,7 @@ class Consumer:
         self.opened: dict[int | None, Reference] = {}
         self.individually = False
         self.closed = False
+        self.forced = False
         self.passed: dict[int, Reference | None] = {}
         self.browsed_up_to = -1
 
@@ -115,12 +118,22 @@ class Consumer:
         return ref
 
     def _return_credits(self, ref: Reference) -> None:
-        if self.window <= 0 or self.credits is None:
+        if self.credits is None:
+            return
+        if self.window == 0:
+            self.credits += ref.message.enc + PACKET_BYTES - 1
             return
         self.returned += ref.message.enc + PACKET_BYTES
         if self.returned >= max(1, self.window // 2):
             self.credits += self.returned
             self.returned = 0
+
+    def cleared(self) -> None:
+        """At a rollback the client clears its buffer, and returns credits even for the answer that ended its wait."""
+        self.buffer.clear()
+        if self.forced and self.credits is not None and self.window == 0:
+            self.forced = False
+            self.credits += FORCED_BYTES + 2 * len(self.queue.name)
 
     def cancel(self) -> list[Reference]:
         """Everything the broker delivered and that was not acknowledged there, oldest first; counts go back by one."""

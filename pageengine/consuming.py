@@ -70,6 +70,7 @@ def receive(engine: Engine, op: Receive, result: OperationResult) -> None:
                 break
             continue
         dry = 0
+        engine.broker.run_tasks()
         seq = ref.message.seq
         got.append(seq if seq is not None else -1)
         if ref.message.priority != DEFAULT_PRIORITY:
@@ -99,18 +100,21 @@ def _rest(engine: Engine, queue: Queue) -> bool:
 
 def _next(engine: Engine, consumer: Consumer) -> Reference | None:
     """One message as the client gives it: asks for one where it holds none, passes expired ones back."""
+    slow = consumer.window == 0
     while True:
+        if slow and consumer.credits is not None:
+            consumer.credits += 1
+            consumer.forced = False
         ref = consumer.take_buffered()
         if ref is None:
-            if consumer.window == 0:
-                consumer.credits = 1
             consumer.queue.deliver_later()
-            engine.broker.run_tasks()
-            if consumer.window == 0:
-                consumer.credits = 0
+            engine.broker.run_tasks(producers=False)
             ref = consumer.take_buffered()
             if ref is None:
+                if slow:
+                    consumer.credits = 0
                 return None
+            consumer.forced = True
         if ref.message.expiration and ref.message.expiration <= engine.broker.now:
             consumer.delivering.pop(ref.message.id, None)
             engine.broker.expire_reference(ref, None)
@@ -173,7 +177,8 @@ def _acknowledge(engine: Engine, consumer: Consumer, refs: list[Reference]) -> N
     for ref in refs:
         own.acknowledge(ref, Reason.NORMAL)
     own.commit()
-    broker.run_tasks()
+    # what a released producer sends comes after the next message is taken: it has the longer way
+    broker.run_tasks(producers=False)
 
 
 def browse(engine: Engine, op: Browse, result: OperationResult) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pageengine.cursor import PageIterator
 from pageengine.message import Reference
 from pageengine.transaction import Reason, Transaction
 
@@ -42,16 +43,16 @@ def _kill(queue: Queue, ref: Reference, tx: Transaction) -> int:
 
 def _purge_pages(broker: Broker, queue: Queue, matches: Matches | None) -> int:
     assert queue.cursor is not None
-    iterator = queue.cursor.iterator
+    in_place = broker.profile.purges_in_place
+    iterator = PageIterator(queue.cursor, browsing=False) if in_place else queue.cursor.iterator
     tx = Transaction(broker)
     count = 0
     while iterator.has_next():
-        record = iterator.take()
-        ref = Reference(record.message, queue, record)
+        record = iterator.next() if in_place else iterator.take()
         if matches is None or matches(record.message):
-            count += _kill(queue, ref, tx)
-        else:
-            queue.add_tail(ref)
+            count += _kill(queue, Reference(record.message, queue, record), tx)
+        elif not in_place:
+            queue.add_tail(Reference(record.message, queue, record))
     tx.commit()
     return count
 
@@ -59,6 +60,7 @@ def _purge_pages(broker: Broker, queue: Queue, matches: Matches | None) -> int:
 def scan_expired(broker: Broker, queue: Queue) -> None:
     """One expiry scan: what is in memory; it reads on in the pages when it found nothing there or expired some."""
     settings = broker.settings.address_settings.effective(queue.address)
+    open_transactions = []
     while settings.expiry_address != queue.address:
         expired = [
             ref for ref in queue.references if ref.message.expiration and ref.message.expiration <= broker.now
@@ -69,11 +71,14 @@ def scan_expired(broker: Broker, queue: Queue) -> None:
             queue.remove(ref)
             queue.delivering(ref)
             broker.expire_reference(ref, tx)
-        tx.commit()
+        open_transactions.append(tx)
         if (had_elements and not expired) or queue.cursor is None or not queue.cursor.iterator.has_next():
             break
         if not queue.depage():
             break
+    for tx in open_transactions:
+        # written to the journal before it takes effect: until then what expired still counts as being delivered
+        tx.commit()
 
 
 def delete_queue(broker: Broker, queue: Queue) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from pageengine.operations import MessageType, Property, PropertyType, Send
+from pageengine.sizes import body_bytes
 
 if TYPE_CHECKING:
     from pageengine.consumer import Consumer
@@ -47,6 +48,11 @@ class Message:
         self.source = source
         self.owner: AddressStore | None = None
         self.references = 0
+
+    def lose_body(self) -> None:
+        """A large message that is not durable: a restart leaves its record in the page, but not its body."""
+        body = body_bytes(self.source)
+        self.enc -= body if self.enc > body else 0
 
     def property(self, name: str) -> FilterValue:
         """Value of a property as a filter sees it, None where there is none."""

@@ -64,6 +64,8 @@ class Profile:
     old_record_layout: bool = False
     first_page_none: int = 2**63 - 1
     drops_stop_routing: bool = True
+    purges_in_place: bool = True
+    """A purge with a filter leaves what it passes in the pages (2.53.0); before, it reads it into memory."""
 
     @property
     def release(self) -> str:
@@ -77,6 +79,7 @@ _2_44 = replace(
     disk_policy=False,
     filtered_out_is_unrouted=False,
     drops_stop_routing=False,
+    purges_in_place=False,
 )
 _2_28 = replace(
     _2_44,

@@ -88,7 +88,7 @@ def _boot(
             _reload(new, new.queues[queue.name], ref, fresh)
     engine.branches = {xid: _load_branch(new, tx, fresh) for xid, tx in prepared.items()}
     for store in new.stores.values():
-        _rebuild_counters(store)
+        _rebuild_counters(store, {tx.id: tx for tx in engine.branches.values()})
     configure(engine)
 
 
@@ -108,10 +108,11 @@ def _load_store(new: Broker, old: AddressStore) -> None:
     if store is None:
         return
     store.had_folder = True
-    store.pages = old.pages
-    for page in store.pages.values():
+    for page in old.pages.values():
         for record in page.records:
-            record.message.mem = record.message.reload_mem
+            if record.message.large and not record.message.durable:
+                record.message.lose_body()
+    store.pages = old.pages
     store.number_of_pages = len(store.pages)
     store.check_number_of_pages()
     if not store.pages:
@@ -175,7 +176,7 @@ def _reload(new: Broker, queue: Queue, old: Reference, fresh: set[int]) -> Refer
 
 def _load_branch(new: Broker, old: Transaction, fresh: set[int]) -> Transaction:
     tx = Transaction(new)
-    tx.prepared = True
+    tx.prepared = tx.reloaded = True
     tx.id = old.id
     tx.page_tx = new.page_transactions.get(old.page_tx.id) if old.page_tx is not None else None
     for ref in old.added:
@@ -189,10 +190,6 @@ def _load_branch(new: Broker, old: Transaction, fresh: set[int]) -> Transaction:
             added = Reference(ref.message, queue, None)
             queue.reference_up(added)
             tx.added.append(added)
-    for cursor, add, size in old.counts:
-        queue = new.queues.get(cursor.queue.name)
-        if queue is not None and queue.cursor is not None and add > 0:
-            tx.counts.append((queue.cursor, add, size))
     for ref, reason in old.acked:
         queue = new.queues.get(ref.queue.name)
         if queue is not None and reason is Reason.NORMAL:
@@ -213,13 +210,20 @@ def _reload_ack(tx: Transaction, queue: Queue, old: Reference) -> None:
     tx.acknowledge(ref, Reason.NORMAL)
 
 
-def _rebuild_counters(store: AddressStore) -> None:
-    """Counts what is in the pages, unacknowledged and committed (spec 4); then pages may be cleaned up again."""
+def _rebuild_counters(store: AddressStore, prepared: dict[int, Transaction]) -> None:
+    """Counts what is in the pages, unacknowledged and committed (spec 4); then pages may be cleaned up again.
+
+    Records of a prepared branch are counted at its commit, then with the size of the record.
+    """
     known = store.broker.page_transactions
     counts: dict[int, tuple[int, int]] = {}
     for number in sorted(store.pages):
         for record in store.pages[number].records:
-            if record.tx >= 0 and (record.tx not in known or not known[record.tx].committed):
+            if record.tx in prepared:
+                counted = (store.cursors[id] for id in record.queues if id in store.cursors)
+                prepared[record.tx].counts += [(cursor, 1, record.size) for cursor in counted]
+                continue
+            if record.tx >= 0 and record.tx not in known:
                 continue
             for id in record.queues:
                 cursor = store.cursors.get(id)

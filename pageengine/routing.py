@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from pageengine.message import DUPLICATE_ID, Message, Reference
 from pageengine.page import NO_TRANSACTION, Record
-from pageengine.sizes import record_payload
+from pageengine.sizes import body_bytes, large_record_payload, record_payload
 from pageengine.store import AddressStore, Gate
 from pageengine.transaction import Transaction
 
@@ -185,7 +185,10 @@ def _to_page(
 ) -> None:
     ordered = queues if len(queues) == 1 else sorted(queues, key=lambda queue: not queue.durable)
     ids = tuple(queue.id for queue in ordered)
-    size = record_payload(message.address, message.enc, len(ids), old=broker.profile.old_record_layout)
+    if message.large:
+        size = large_record_payload(message.enc - body_bytes(message.source), len(ids))
+    else:
+        size = record_payload(message.address, message.enc, len(ids), old=broker.profile.old_record_layout)
     number = NO_TRANSACTION
     if tx is not None:
         number = tx.id

@@ -178,8 +178,8 @@ class Session:
     def _cancel_consumers(self, tx: Transaction, *, commit: bool) -> None:
         if not commit:
             for consumer in self.consumers.values():
-                for ref in consumer.cancel():
-                    tx.returned.append(ref)
+                consumer.cleared()
+                tx.returned += consumer.cancel()
         tx.roll_back()
 
     def close(self) -> None:

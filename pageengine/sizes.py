@@ -11,6 +11,7 @@ from pageengine.operations import MessageType, Property, PropertyType, Send
 
 RECORD_FRAME = 6
 RECORD_FIXED = 18
+LARGE_RECORD_FIXED = 17
 FIXED_WIDTH = {
     PropertyType.NULL: 1,
     PropertyType.BOOLEAN: 2,
@@ -61,6 +62,11 @@ def body_bytes(send: Send) -> int:
     if send.type is MessageType.TEXT:
         return 5 + 2 * send.size
     return send.size
+
+
+def large_record_payload(header: int, queues: int) -> int:
+    """The same for a large message: its headers and properties, the body is not in the page."""
+    return LARGE_RECORD_FIXED + header + 8 * queues
 
 
 def record_payload(address: str, enc: int, queues: int, *, old: bool = False) -> int:

@@ -29,7 +29,7 @@ class Reason(Enum):
 class Transaction:
     __slots__ = (
         "acked", "added", "broker", "counts", "duplicates", "failed", "id", "page_tx", "positions", "prepared",
-        "returned", "updates",
+        "reloaded", "returned", "updates",
     )  # fmt: skip
 
     def __init__(self, broker: Broker) -> None:
@@ -44,6 +44,7 @@ class Transaction:
         self.page_tx: PageTransaction | None = None
         self.failed: str | None = None
         self.prepared = False
+        self.reloaded = False
         self.returned: list[Reference] = []
 
     def page_transaction(self) -> PageTransaction:
@@ -96,6 +97,7 @@ class Transaction:
         for ref in self.added:
             ref.queue.reference_down(ref)
             self.broker.touch(ref.queue)
-        if self.page_tx is not None:
+        if self.page_tx is not None and not self.reloaded:
+            # for a branch that was prepared before a restart the broker forgets this: its records pin their pages
             self.page_tx.roll_back(self.broker.page_transactions)
         self.broker.give_back([ref for ref, _ in self.acked] + self.returned, ignore_delay=ignore_delay)
