@@ -10,10 +10,18 @@ from brokerconf.document import ConfigNode, Document
 from brokerconf.effective import Effective, EffectiveSettings, read_value, wildcard_routing
 from brokerconf.findings import Position
 from brokerconf.settings_model import Scope, in_scope
+
 from pageengine.operations import RoutingType
 from pageengine.settings import (
-    HALF_A_GIB, AddressFullPolicy, AddressSettings, ConfiguredAddress, ConfiguredQueue, DiskFullPolicy, Divert,
-    EngineSettings, PageFullPolicy,
+    HALF_A_GIB,
+    AddressFullPolicy,
+    AddressSettings,
+    ConfiguredAddress,
+    ConfiguredQueue,
+    DiskFullPolicy,
+    Divert,
+    EngineSettings,
+    PageFullPolicy,
 )  # fmt: skip
 
 Values = Mapping[str, Effective]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pagefmt.selector import SelectorError
 from pageengine.consumer import Consumer
 from pageengine.failure import Failed
 from pageengine.filters import compiled
@@ -12,6 +11,7 @@ from pageengine.message import DEFAULT_PRIORITY, Reference
 from pageengine.operations import Ack, AckMode, Browse, CloseConsumer, OpenConsumer, Receive, ReceiveAck
 from pageengine.outcome import OperationResult
 from pageengine.transaction import Reason, Transaction
+from pagefmt.selector import SelectorError
 
 if TYPE_CHECKING:
     from pageengine.engine import Engine

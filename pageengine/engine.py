@@ -10,15 +10,27 @@ waited for: everything that runs in the background comes to rest.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from pageengine.broker import Broker, StoreRefused
 from pageengine.configured import configure
 from pageengine.consumer import Consumer
+from pageengine.disks import WatchedDisks
 from pageengine.failure import Failed
 from pageengine.invariants import check_invariants
 from pageengine.managing import purge
 from pageengine.operations import Operation, Protocol, Send, SessionKind, TraceHeader
 from pageengine.outcome import (
-    FAILED, OK, PAGED, OperationResult, OutcomeEnd, OutcomeHeader, PageFiled, RecordFiled, Released, Verdict,
+    FAILED,
+    OK,
+    PAGED,
+    OperationResult,
+    OutcomeEnd,
+    OutcomeHeader,
+    PageFiled,
+    RecordFiled,
+    Released,
+    Verdict,
 )  # fmt: skip
 from pageengine.profiles import Profile
 from pageengine.session import Session
@@ -32,9 +44,7 @@ from pageengine.transaction import Transaction
 class Engine:
     """Applies operations one at a time. ``check``: tests the invariants of spec 5 after each."""
 
-    def __init__(
-        self, settings: EngineSettings, profile: Profile, header: TraceHeader, *, check: bool = False
-    ) -> None:
+    def __init__(self, settings: EngineSettings, profile: Profile, header: TraceHeader, *, check: bool = False) -> None:
         self.settings = settings
         self.profile = profile
         self.header = header
@@ -44,6 +54,7 @@ class Engine:
         self.kinds: dict[str, tuple[SessionKind, Protocol]] = {}
         self.consumers: dict[str, Consumer] = {}
         self.branches: dict[str, Transaction] = {}
+        self.disks = WatchedDisks(settings, profile)
         self.view = StateView()
         self.releases: list[Released] = []
         self.operations = 0
@@ -83,6 +94,15 @@ class Engine:
         if self.checks:
             check_invariants(self)
         return result
+
+    def change_settings(self, match: str, values: dict[str, str]) -> None:
+        """An address-setting changed at run time; every store feels it at once (spec 2.4)."""
+        source = self.settings.address_settings.changed(match, values)
+        self.settings = self.broker.settings = replace(self.settings, address_settings=source)
+        for store in self.broker.stores.values():
+            store.apply_settings(source.effective(store.address))
+            store.check_released()
+        self.parts_changed = True
 
     def _changes(self) -> dict[str, dict[str, bool | int | list[int] | None] | None]:
         if self.parts_changed:
@@ -188,4 +208,3 @@ def position(store: AddressStore | None) -> tuple[int, int]:
     if store is None or store.current is None:
         return (-1, -1)
     return (store.current.number, len(store.current.records))
-

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pagefmt.selector import Value, parse
-from pagefmt.selector.values import Kind, Number, Opaque
 from pageengine.message import GROUP_ID, Message
 from pageengine.operations import Property, PropertyType
+from pagefmt.selector import Value, parse
+from pagefmt.selector.values import Kind, Number, Opaque
 
 NS_PER_MS = 1_000_000
 NUMBERS = {

@@ -62,9 +62,7 @@ def scan_expired(broker: Broker, queue: Queue) -> None:
     settings = broker.settings.address_settings.effective(queue.address)
     open_transactions = []
     while settings.expiry_address != queue.address:
-        expired = [
-            ref for ref in queue.references if ref.message.expiration and ref.message.expiration <= broker.now
-        ]
+        expired = [ref for ref in queue.references if ref.message.expiration and ref.message.expiration <= broker.now]
         had_elements = queue.references.size > 0
         tx = Transaction(broker)
         for ref in expired:

@@ -1,4 +1,4 @@
-"""Producer credits: what a core client asks of the broker before it sends (gate A), and when it must wait or is refused.
+"""Producer credits: what a core client asks before it sends (gate A), and when it must wait or is refused.
 
 Source: spec/paging-engine.md 2.6 and 2.7.
 """
@@ -17,7 +17,7 @@ class Refused(Exception):
 
 
 class Credits:
-    """Credits in bytes of one session for one address. ``step``: how many it asks for at least; below 0: none needed."""
+    """Credits in bytes of one session for one address. ``step``: the least it asks for; below 0: none needed."""
 
     __slots__ = ("address", "arriving", "balance", "broker", "late", "refused", "session", "step")
 

@@ -25,7 +25,7 @@ NS_PER_MS = 1_000_000
 
 
 class Queue:
-    """One queue. Its messages: waiting in memory, scheduled, being delivered, and in pages (the cursor counts those)."""
+    """One queue: messages waiting in memory, scheduled, being delivered, and in pages (the cursor counts those)."""
 
     def __init__(self, broker: Broker, id: int, made: CreateQueue, store: AddressStore | None):
         settings = broker.settings.address_settings.effective(made.address)

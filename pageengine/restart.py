@@ -62,9 +62,7 @@ def _transactions(engine: Engine) -> list[Transaction]:
     return found + [tx for tx in engine.branches.values() if tx not in found]
 
 
-def _boot(
-    engine: Engine, old: Broker, journal: dict[int, list[Reference]], prepared: dict[str, Transaction]
-) -> None:
+def _boot(engine: Engine, old: Broker, journal: dict[int, list[Reference]], prepared: dict[str, Transaction]) -> None:
     new = Broker(engine.settings, engine.profile, old.start_ns)
     new.now = old.now
     new.ids = old.ids

@@ -5,19 +5,45 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from pagefmt.selector import SelectorError
 from pageengine import branches, consuming
 from pageengine.failure import Failed
 from pageengine.filters import compiled
 from pageengine.managing import delete_queue, purge, scan_expired
 from pageengine.operations import (
-    Ack, Begin, BlockAddress, Browse, Checkpoint, CloseConsumer, CloseSession, Commit, Crash, CreateAddress,
-    CreateQueue, DeleteAddress, DeleteQueue, Disk, DiskFull, Expire, OpenConsumer, OpenSession, PauseQueue, Prepare,
-    Purge, Receive, Restart, ResumeQueue, Rollback, RoutingType, Settings, UnblockAddress, Wait,
+    Ack,
+    Begin,
+    BlockAddress,
+    Browse,
+    Checkpoint,
+    CloseConsumer,
+    CloseSession,
+    Commit,
+    Crash,
+    CreateAddress,
+    CreateQueue,
+    DeleteAddress,
+    DeleteQueue,
+    Disk,
+    DiskFull,
+    Expire,
+    OpenConsumer,
+    OpenSession,
+    PauseQueue,
+    Prepare,
+    Purge,
+    Receive,
+    Restart,
+    ResumeQueue,
+    Rollback,
+    RoutingType,
+    Settings,
+    UnblockAddress,
+    Wait,
 )  # fmt: skip
 from pageengine.outcome import OperationResult
 from pageengine.queue import Queue
 from pageengine.restart import restart
+from pagefmt.selector import SelectorError
 
 if TYPE_CHECKING:
     from pageengine.engine import Engine
