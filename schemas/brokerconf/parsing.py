@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 # What may stand before the document element, but for a document type.
 _PROLOG = re.compile(r"\s*(?:<\?xml\b.*?\?>)?(?:\s+|<!--.*?-->|<\?.*?\?>)*", re.DOTALL)
 
+DEPTH = 256
 # A name space that is no URI: only this parser minds.
 _NO_MATTER = {"WAR_NS_URI", "WAR_NS_URI_RELATIVE"}
 
@@ -50,6 +51,10 @@ def parse(source: SourceFile) -> _Element:
     except etree.XMLSyntaxError as err:
         if all(entry.type_name in _NO_MATTER for entry in cast(Any, parser).error_log):
             return _leniently(raw)
+        if "xcessive depth" in str(err.msg):
+            raise ReadingError(
+                "too-deep", _error_position(source, err), f"elements are nested more than {DEPTH} deep", "flatten them"
+            ) from err
         raise ReadingError("not-well-formed", _error_position(source, err), _said(err), "correct the markup") from err
 
 

@@ -1,0 +1,315 @@
+"""What the broker accepts in silence and takes for something else (spec/config-behaviour.md): warnings of ours.
+
+None of these is an error: the broker starts. Those that the settings themselves explain are rules (``rules/``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from brokerconf.document import ConfigNode, Document, Kind
+from brokerconf.findings import Finding, Position, Severity
+from brokerconf.reader_facts import reader_facts
+from brokerconf.schema_facts import members, root_type
+from brokerconf.secrets import masked
+from brokerconf.sizes import SizeError, parse_size, trimmed
+from pagefmt.editions import Edition
+
+# In the schemas, and read nowhere in any release; the second is the element it must stand in.
+_NEVER_READ = {
+    ("log-delegate-factory-class-name", "core"),
+    ("message-expiry-thread-priority", "core"),
+    ("failover-on-server-shutdown", "bridge"),
+    ("share-connection", "upstream"),
+    ("share-connection", "downstream"),
+    ("failback-delay", "slave"),
+    ("failback-delay", "backup"),
+    ("failback-delay", "master"),
+    ("failback-delay", "primary"),
+    ("scale-down-connector", "cluster-connection"),
+    ("key-transformer", "connection-router"),
+    ("max-sessions", "resource-limit-setting"),
+}
+_ROUTING = "wild-card-routing-enabled"
+_PERMISSIONS = {
+    "send",
+    "consume",
+    "createDurableQueue",
+    "deleteDurableQueue",
+    "createNonDurableQueue",
+    "deleteNonDurableQueue",
+    "createTempQueue",
+    "deleteTempQueue",
+    "manage",
+    "browse",
+    "createAddress",
+    "deleteAddress",
+    "view",
+    "edit",
+}
+_DECLARED = re.compile(r"""^<\?xml\s[^>]*?\sencoding\s*=\s*["']([^"']*)["']""")
+
+
+def silence_findings(document: Document, *, cwd_given: bool = False) -> list[Finding]:
+    """All of them; with ``cwd_given`` the broker's working directory is known and includes need no remark."""
+    if document.kind is Kind.EAP6:
+        return []
+    found = [*_whole_file(document), *_placeholders(document)]
+    if not cwd_given:
+        found += _includes(document)
+    if document.core is not None:
+        found += _CoreWalk(document, document.core).findings()
+    return found
+
+
+def _at(
+    position: Position, rule: str, severity: Severity, message: str, help: str, why: str, node: ConfigNode | None = None
+) -> Finding:
+    return Finding(
+        file=position.file,
+        line=position.line,
+        column=position.column,
+        severity=severity,
+        rule=rule,
+        path=node.path if node else "",
+        message=message,
+        help=help,
+        why=why,
+    )
+
+
+def _whole_file(document: Document) -> Iterator[Finding]:
+    root = document.root
+    if document.core is None:
+        yield _at(
+            root.position,
+            "core-not-found",
+            Severity.WARNING,
+            "the broker finds no <core> in this file",
+            'write <core xmlns="urn:activemq:core"> below <configuration>, without a prefix',
+            "it starts all the same, with nothing but its defaults: no acceptors, no settings, data in ./data",
+            root,
+        )
+    elif document.kind is Kind.ARTEMIS:
+        yield from _unread_parts(document)
+    yield from _encoding(document)
+
+
+def _unread_parts(document: Document) -> Iterator[Finding]:
+    for node in document.root.children:
+        if node is not document.core and node is not document.jms:
+            yield _at(
+                node.position,
+                "part-not-read",
+                Severity.WARNING,
+                f"<{node.tag}> here is neither checked nor read",
+                "move what it holds into the first <core>",
+                "the broker takes the first <core> and the first <jms>",
+                node,
+            )
+
+
+def _encoding(document: Document) -> Iterator[Finding]:
+    start = document.source.position(0)
+    why = "the broker decodes the file by the platform's encoding (UTF-8) and does not look at the declaration"
+    if document.badly_decoded:
+        yield _at(
+            start,
+            "encoding-ignored",
+            Severity.WARNING,
+            "bytes that are no UTF-8: the broker reads them as \N{REPLACEMENT CHARACTER}",
+            "save the file as UTF-8",
+            why,
+        )
+        return
+    declared = _DECLARED.match(document.source.text)
+    if declared and declared.group(1).lower() not in ("utf-8", "utf8", "us-ascii", "ascii"):
+        plain = document.source.text.isascii()
+        severity = Severity.INFO if plain else Severity.WARNING
+        yield _at(
+            start,
+            "encoding-ignored",
+            severity,
+            f"the declared encoding '{declared.group(1)}' is not what counts",
+            'declare encoding="UTF-8"',
+            why,
+        )
+
+
+def _placeholders(document: Document) -> Iterator[Finding]:
+    for source in document.sources:
+        for found in source.replaced.placeholders:
+            end = source.original.find("}", found.offset)
+            inside = source.original[found.offset : end]
+            if "<" in inside or "\n" in inside:
+                yield _at(
+                    source.position(found.offset),
+                    "placeholder-swallows",
+                    Severity.WARNING,
+                    "'${' is closed only further on: all between is taken for the name of a property",
+                    "close it with '}' where it ends",
+                    "the text between is gone before the file is parsed",
+                )
+        open_one = source.text.rfind("${")
+        if open_one >= 0 and "}" not in source.text[open_one:]:
+            yield _at(
+                source.of_parsed(open_one),
+                "placeholder-unclosed",
+                Severity.WARNING,
+                "'${' without '}'",
+                "close it with '}'",
+                "the broker leaves it, and replaces nothing more after it",
+            )
+
+
+def _includes(document: Document) -> Iterator[Finding]:
+    for source in document.sources[1:2]:
+        yield _at(
+            document.root.position,
+            "include-working-directory",
+            Severity.INFO,
+            f"{source.path} and other includes are looked for in the broker's working directory",
+            "start the broker in the folder that the names are relative to, and check with --cwd",
+            "the broker's parser is not told where the file lies",
+            document.root,
+        )
+
+
+class _CoreWalk:
+    """One walk over ``core`` by the types of its schema."""
+
+    def __init__(self, document: Document, core: ConfigNode) -> None:
+        self.document, self.core, self.edition = document, core, document.edition
+        self.types = members(self.edition)
+        self.sizes = {
+            name
+            for facts in reader_facts(self.edition).values()
+            for name, fact in facts.items()
+            if fact.read_as.startswith("bytes")
+        }
+        self.connectors: dict[str, ConfigNode] = {}
+
+    def findings(self) -> Iterator[Finding]:
+        yield from self._below(self.core, root_type(self.edition))
+        yield from self._taken_from_below()
+
+    def _below(self, node: ConfigNode, type_name: str) -> Iterator[Finding]:
+        known = self.types.get(type_name, {})
+        for child in node.children:
+            fact = known.get(child.name)
+            if fact is None:
+                continue
+            if fact.type == "boolean":
+                yield from self._boolean(child, child.text, child.position, child.name)
+            elif child.name in self.sizes:
+                yield from self._size(child)
+            yield from self._by_name(child, node)
+            if child.attributes or fact.type_name:
+                yield from self._inside(child, fact.type_name)
+
+    def _inside(self, node: ConfigNode, type_name: str) -> Iterator[Finding]:
+        known = self.types.get(type_name, {})
+        for name, value in node.attributes.items():
+            fact = known.get(f"@{name}")
+            if fact is not None and fact.type == "boolean":
+                yield from self._boolean(node, value, None, name)
+        if node.children:
+            yield from self._below(node, type_name)
+
+    def _boolean(self, node: ConfigNode, text: str, at: Position | None, name: str) -> Iterator[Finding]:
+        if trimmed(text) == "1":
+            yield _at(
+                at or node.attribute_position(name),
+                "boolean-one",
+                Severity.WARNING,
+                f"{name} 1 is read as false",
+                "write true",
+                "the schema takes 1 for true, but the broker's reader knows only the word",
+                node,
+            )
+
+    def _size(self, node: ConfigNode) -> Iterator[Finding]:
+        try:
+            size = parse_size(node.text, self.edition)
+        except SizeError:
+            return
+        if size.overflowed:
+            yield _at(
+                node.position,
+                "size-overflow",
+                Severity.WARNING,
+                f"{node.name} {trimmed(node.text)} overflows to {size.value} bytes",
+                "write a smaller size",
+                "the product does not fit into 64 bits and wraps without a word",
+                node,
+            )
+
+    def _by_name(self, node: ConfigNode, parent: ConfigNode) -> Iterator[Finding]:
+        name = node.name
+        unread_routing = name == _ROUTING and parent is self.core and self.edition > Edition.ARTEMIS_1_5
+        if ((name, parent.name) in _NEVER_READ and self.edition > Edition.HORNETQ_2_4) or unread_routing:
+            yield _at(
+                node.position,
+                "never-read",
+                Severity.WARNING,
+                f"{name} is allowed and never read",
+                "remove it",
+                "the setting has no effect in any way"
+                if not unread_routing
+                else "use wildcard-addresses/routing-enabled",
+                node,
+            )
+        elif name == "connector" and parent.name == "connectors":
+            yield from self._connector(node)
+        elif name == "permission" and "type" in node.attributes:
+            yield from self._permission(node)
+
+    def _connector(self, node: ConfigNode) -> Iterator[Finding]:
+        name = node.attributes.get("name", "")
+        if name in self.connectors:
+            yield _at(
+                node.position,
+                "duplicate-connector",
+                Severity.WARNING,
+                f"a second connector '{name}' is left out",
+                "give it a name of its own",
+                f"the first one, of line {self.connectors[name].position.line}, counts",
+                node,
+            )
+        self.connectors.setdefault(name, node)
+
+    def _permission(self, node: ConfigNode) -> Iterator[Finding]:
+        kind = node.attributes["type"]
+        if kind not in _PERMISSIONS:
+            near = next((known for known in sorted(_PERMISSIONS) if known.lower() == kind.lower()), "")
+            yield _at(
+                node.attribute_position("type"),
+                "unknown-permission",
+                Severity.WARNING,
+                f"permission '{masked(kind)}' is unknown and has no effect",
+                f"did you mean '{near}'?" if near else f"known are {', '.join(sorted(_PERMISSIONS))}",
+                "the broker logs a warning and grants nothing",
+                node,
+            )
+
+    def _taken_from_below(self) -> Iterator[Finding]:
+        """Settings of the broker that its reader takes from an element further down, because it comes first."""
+        wanted = set(reader_facts(self.edition).get("core", {})) | {"name"}
+        direct = {child.name for child in self.core.children}
+        first: dict[str, ConfigNode] = {}
+        for node in self.core.walk():
+            if node.tag in wanted and node.tag not in first and node is not self.core:
+                first[node.tag] = node
+        for name, node in first.items():
+            if node.parent is not self.core:
+                given = "the one directly in <core> is passed over" if name in direct else "none is given in <core>"
+                yield _at(
+                    node.position,
+                    "taken-for-broker",
+                    Severity.WARNING,
+                    f"{name} of this element is taken for the broker's own {name}",
+                    f"put {name} into <core> above this element",
+                    f"the reader takes the first at any depth: {given}",
+                    node,
+                )
