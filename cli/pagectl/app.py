@@ -34,6 +34,7 @@ TREE: dict[str, Leaf | Group] = {
         "The broker's own disk decision, before the broker makes it.",
         {
             "check": ("disk_check", "Decide as the broker's disk monitor does; a monitoring plugin."),
+            "usage": ("disk_usage", "Where the bytes are, by address and by directory."),
         },
     ),
 }

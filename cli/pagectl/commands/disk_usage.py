@@ -1,0 +1,47 @@
+"""``pagectl disk usage``: where the bytes are."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, assert_never
+
+import typer
+
+from pagectl.exits import Exit
+from pagectl.location import BrokerXmlOption, DirArgument, located
+from pagectl.streams import print_json, warning
+
+
+class Format(StrEnum):
+    text = "text"
+    json = "json"
+    csv = "csv"
+
+
+def command(
+    directory: DirArgument = None,
+    broker_xml: BrokerXmlOption = None,
+    format: Annotated[Format, typer.Option(help="json and csv list every address.")] = Format.text,
+    limit: Annotated[int, typer.Option("--limit", metavar="N", min=0, help="Addresses shown as text; 0 for all.")] = 20,
+    sizes_only: Annotated[
+        bool,
+        typer.Option("--sizes-only", help="Read no journal and no page: nothing live, no owners of large messages."),
+    ] = False,
+) -> int:
+    """Bytes by address, of the journal, the bindings, the large messages, and of the rest of the instance."""
+    from pagectl.disk_count import count
+    from pagectl.outputs.usage_report import as_json, print_csv, print_text
+
+    counting = count(located(directory, broker_xml), contents=not sizes_only)
+    match format:
+        case Format.text:
+            print_text(counting, limit or None)
+        case Format.json:
+            print_json(as_json(counting))
+        case Format.csv:
+            print_csv(counting)
+        case _:
+            assert_never(format)
+    for remark in counting.remarks:
+        warning(remark)
+    return Exit.FOUND if counting.remarks else Exit.OK
