@@ -1,0 +1,36 @@
+"""``pages seal``: a manifest of checksums, for ``pages verify --manifest``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pagectl.destination import output_to
+from pagectl.location import BrokerXmlOption, DirArgument, located
+from pagectl.progress import progress
+from pagectl.streams import print_json_line
+
+
+def command(
+    given: DirArgument = None,
+    to: Annotated[
+        Path | None,
+        typer.Option("--to", metavar="FILE", help="Write to FILE, whole or not at all.", show_default=False),
+    ] = None,
+    broker_xml: BrokerXmlOption = None,
+) -> None:
+    """Write size and CRC-32C of every file of the paging directory and of the large messages.
+
+    Later, 'pagectl pages verify DIR --manifest FILE' tells what changed: after a backup, a transfer, years on a disk.
+    """
+    from pagefmt.seal import HEADER, seal_file, sealed_files, sealed_json
+
+    place = located(given, broker_xml)
+    files = sealed_files(place)
+    with output_to(to, place), progress("sealing", len(files), "files") as bar:
+        print_json_line(HEADER)
+        for name, path in files:
+            print_json_line(sealed_json(seal_file(name, path)))
+            bar.advance(1)
