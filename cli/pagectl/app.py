@@ -27,6 +27,11 @@ TREE: dict[str, Leaf | Group] = {
             "ls": ("pages_ls", "One row per address: pages, messages, bytes, what is outstanding, condition."),
             "outstanding": ("pages_outstanding", "What is not yet acknowledged, and which queues hold which page."),
             "decode": ("pages_decode", "Every message: headers, properties, queues, bodies as asked for."),
+            "verify": (
+                "pages_verify",
+                "Every page read to the last byte; checks with journal, bindings, large messages.",
+            ),
+            "seal": ("pages_seal", "Write a manifest of checksums that verify --manifest checks later."),
             "inspect": ("pages_inspect", "Page files down to the byte."),
         },
     ),

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from collections.abc import Iterator, Mapping
-from textwrap import TextWrapper
 from typing import TYPE_CHECKING, Any, Final
 
 from pagectl.reading import moment
 from pagectl.sanitise import one_line
-from pagectl.streams import coloured, json_text, size_text
+from pagectl.streams import coloured, json_text, size_text, wrapped
 
 if TYPE_CHECKING:
     from pagefmt.bindings import QueueBinding
@@ -28,11 +26,6 @@ class MessageText:
         self._shown = 0
         bold = coloured(sys.stdout)
         self._bold, self._plain = ("\x1b[1m", "\x1b[0m") if bold else ("", "")
-        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 100
-        self._wrapper = TextWrapper(
-            width=max(40, width), initial_indent=_INDENT, subsequent_indent=_INDENT, break_long_words=False,
-            break_on_hyphens=False,
-        )  # fmt: skip
 
     def show(self, message: Mapping[str, Any], queues: Mapping[int, QueueBinding] | None) -> None:
         self._heading(message)
@@ -60,7 +53,7 @@ class MessageText:
 
     def _wrapped(self, words: list[str]) -> None:
         if words:
-            print(self._wrapper.fill("  ".join(words)))
+            print(wrapped("  ".join(words), len(_INDENT)))
 
     def _body(self, key: str, value: object) -> None:
         name = key.removeprefix("body_")

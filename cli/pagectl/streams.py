@@ -134,3 +134,16 @@ def print_json_list(key: str, items: Iterable[object]) -> None:
     for number, item in enumerate(items):
         sys.stdout.write(f"{',' if number else ''}\n{json_text(item)}")
     sys.stdout.write("\n]}\n")
+
+
+def wrapped(text: str, indent: int) -> str:
+    """One paragraph, made safe, indented, broken between words at the terminal's width (a pipe: 100 columns)."""
+    import shutil
+    import textwrap
+
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 100
+    blank = " " * indent
+    return textwrap.fill(
+        one_line(text), max(40, width), initial_indent=blank, subsequent_indent=blank, break_long_words=False,
+        break_on_hyphens=False,
+    )  # fmt: skip

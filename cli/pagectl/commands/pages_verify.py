@@ -1,0 +1,216 @@
+"""``pages verify``: every page read to the last byte, and checks across pages, journal, bindings, large messages."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pagectl.editions import EditionOption, edition_of
+from pagectl.exits import Exit
+from pagectl.location import BrokerXmlOption, DirArgument, located
+from pagectl.progress import Progress, progress
+from pagectl.reading import bytes_to_read, known_state
+from pagectl.sanitise import one_line
+from pagectl.streams import coloured, note, print_json_line, size_text, wrapped
+
+if TYPE_CHECKING:
+    from pagefmt.cross_checks.finding import Finding
+    from pagefmt.editions import Edition
+    from pagefmt.locate import Place
+    from pagefmt.outstanding import State
+    from pagefmt.paging import Store
+    from pagefmt.report import PageReport
+
+FAULTS_SHOWN = 5
+
+
+class VerifyFormat(StrEnum):
+    text = "text"
+    jsonl = "jsonl"
+
+
+def command(
+    given: DirArgument = None,
+    form: Annotated[VerifyFormat, typer.Option("--format", help="How to answer.")] = VerifyFormat.text,
+    manifest: Annotated[
+        Path | None,
+        typer.Option("--manifest", metavar="FILE", show_default=False, help="Compare with what 'pages seal' wrote."),
+    ] = None,
+    edition: EditionOption = None,
+    broker_xml: BrokerXmlOption = None,
+) -> int:
+    """Read every page to the last byte, and say what a broker would do with it.
+
+    Checks pages against journal, bindings and large messages where these are there. Ends with status 1 where anything
+    is damaged or contradicts, with 0 where there are notices only.
+    """
+    from pagefmt.seal import read_seal
+
+    sealed = read_seal(manifest) if manifest is not None else None
+    place = located(given, broker_xml)
+    state = known_state(place)
+    if state is None:
+        note("no journal beside the pages: pages are not checked against it")
+    view = _Lines() if form is VerifyFormat.jsonl else _Text()
+    with progress("reading pages", _total(place, state)) as bar:
+        stores = _pages(place, edition_of(edition), view, bar)
+        for finding in _findings(place, stores, state, edition_of(edition)):
+            view.finding(finding)
+    if sealed is not None:
+        from pagefmt.report import of_seal
+        from pagefmt.seal import differences
+
+        for difference in differences(place, sealed):
+            view.finding(of_seal(difference))
+    view.end()
+    return Exit.FOUND if view.found else Exit.OK
+
+
+def _total(place: Place, state: State | None) -> int | None:
+    """Pages are read once, and once more for the checks across directories."""
+    once = bytes_to_read(place)
+    return None if once is None else once * (1 if state is None else 2)
+
+
+def _pages(place: Place, edition: Edition | None, view: _View, bar: Progress) -> list[Store]:
+    from pagefmt.locate import stores
+    from pagefmt.report import page_reports
+
+    seen = []
+    for store in stores(place):
+        seen.append(store)
+        view.store(store)
+        for report in page_reports(store, edition):
+            view.page(report)
+            bar.advance(int(report.json["size"] or 0))
+        view.store_end(store)
+    return seen
+
+
+def _findings(place: Place, stores: list[Store], state: State | None, edition: Edition | None) -> Iterator[Finding]:
+    from pagefmt.locate import Taken
+    from pagefmt.paging import read_paging
+    from pagefmt.report import across, folder_findings
+
+    whole = place.taken not in (Taken.STORE, Taken.PAGE)
+    paging = read_paging(place.paging) if whole and place.paging is not None else None
+    yield from folder_findings(stores, paging, checked=whole and state is not None)
+    yield from across(place, stores, state, edition)
+
+
+class _View:
+    """Takes what is found as it comes; ``found`` tells whether any of it is more than a notice."""
+
+    def __init__(self) -> None:
+        self.found = False
+
+    def store(self, store: Store) -> None: ...
+
+    def page(self, report: PageReport) -> None:
+        self.found = self.found or not report.sound
+
+    def store_end(self, store: Store) -> None: ...
+
+    def finding(self, finding: Finding) -> None:
+        self.found = self.found or finding.severity != "notice"
+
+    def end(self) -> None: ...
+
+
+class _Lines(_View):
+    """JSON Lines: an object for each page, then one for each finding."""
+
+    def page(self, report: PageReport) -> None:
+        super().page(report)
+        print_json_line(report.json)
+
+    def finding(self, finding: Finding) -> None:
+        from pagefmt.report import finding_json
+
+        super().finding(finding)
+        print_json_line(finding_json(finding))
+
+
+class _Text(_View):
+    """Sound stores in a line each; of the rest every damaged page; findings at the end."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._counts: Counter[str] = Counter()
+        self._pages: list[int] = []
+        self._bad: list[PageReport] = []
+        self._records = self._damaged = 0
+        self._total = 0
+
+    def store(self, store: Store) -> None:
+        self._pages, self._bad, self._records = [], [], 0
+
+    def page(self, report: PageReport) -> None:
+        super().page(report)
+        self._pages.append(int(report.json["size"] or 0))
+        self._records += int(report.json["records"])
+        if not report.sound:
+            self._bad.append(report)
+
+    def store_end(self, store: Store) -> None:
+        address = "(no address)" if store.address is None else one_line(store.address)
+        self._total += len(self._pages)
+        self._damaged += len(self._bad)
+        verdict = f"{len(self._bad)} of {len(self._pages)} pages damaged" if self._bad else "sound"
+        size = size_text(sum(self._pages))
+        print(
+            f"{_mark(bool(self._bad))} {address}  {len(self._pages)} pages, {self._records} records, {size}: {verdict}"
+        )
+        for report in self._bad:
+            _page_text(report)
+
+    def finding(self, finding: Finding) -> None:
+        super().finding(finding)
+        if not self._counts:
+            print()
+        self._counts[finding.severity] += 1
+        print(f"{_painted(finding.severity)}  {finding.check}  {one_line(finding.place)}")
+        for text in (finding.detail, f"broker: {finding.broker}" if finding.broker else ""):
+            if text:
+                print(wrapped(text, 4))
+
+    def end(self) -> None:
+        said = ", ".join(f"{number} {severity}s" for severity, number in self._counts.items())
+        print(f"\n{self._total} pages read, {self._damaged} damaged; {said or 'nothing else found'}")
+
+
+def _page_text(report: PageReport) -> None:
+    print(f"    {one_line(report.json['file'])}, {report.json['size']} bytes")
+    if report.verdict is None:
+        print(wrapped(report.problem or "", 8))
+        return
+    verdict = report.verdict
+    for fault in verdict.faults[:FAULTS_SHOWN]:
+        print(wrapped(f"{fault.kind} at offset {fault.offset}: {fault.detail}", 8))
+    if len(verdict.faults) > FAULTS_SHOWN:
+        print(f"        … and {len(verdict.faults) - FAULTS_SHOWN} more (--format jsonl has them)")
+    print(wrapped(f"{verdict.broker.edition.value}: {verdict.broker.text}", 8))
+    for other in verdict.others:
+        print(wrapped(f"{other.edition.value} and older: {other.text}", 8))
+    if verdict.recovered:
+        behind = (
+            f"{verdict.recovered} whole records from offset {verdict.recovered_from} on that a broker does not hand out"
+        )
+        print(wrapped(f"{behind}: 'pagectl pages salvage' gets them back", 8))
+
+
+def _mark(bad: bool) -> str:
+    mark = "BAD" if bad else "ok "
+    return f"\x1b[{31 if bad else 32}m{mark}\x1b[0m" if coloured(sys.stdout) else mark
+
+
+def _painted(severity: str) -> str:
+    colour = {"error": 31, "warning": 33}.get(severity)
+    text = f"{severity:<7}"
+    return f"\x1b[{colour}m{text}\x1b[0m" if colour and coloured(sys.stdout) else text
