@@ -39,6 +39,12 @@ class OutcomeReader:
                 raise OutcomeError(f"{self.path}: line {number}: expected operation {expected}, found {found!r}")
             yield line
 
+    def with_end(self) -> Iterator[Line]:
+        """The operation lines, then the end line where there is one."""
+        yield from self
+        if self.end is not None:
+            yield self.end
+
 
 def open_outcome(path: Path) -> OutcomeReader:
     """Read the header. Errors: OutcomeError, StreamError, OSError."""

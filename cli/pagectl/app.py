@@ -42,6 +42,16 @@ TREE: dict[str, Leaf | Group] = {
             "usage": ("disk_usage", "Where the bytes are, by address and by directory."),
         },
     ),
+    "replay": (
+        "What a broker would do with recorded traffic under other settings.",
+        {
+            "run": ("replay_run", "Replay a trace: memory, pages, drops, refusals, blocked producers, over time."),
+            "import": ("replay_import", "A trace from a broker's audit log or logging plugin."),
+            "generate": ("replay_generate", "A trace of synthetic traffic of a named shape."),
+            "compare": ("replay_compare", "Two outcomes, or one trace under two configurations: what differs."),
+            "sweep": ("replay_sweep", "A table of what-ifs: one trace under many settings."),
+        },
+    ),
 }
 
 # These answer as monitoring plugins do: a usage error is UNKNOWN.

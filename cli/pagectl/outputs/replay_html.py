@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from pagectl.outputs.svg_chart import Chart, safe
 from pagectl.streams import size_text
+from pageengine.overrides import Told
 from pageengine.recording import AddressRecord, Recording
 from pageengine.replay_findings import Finding, duration_text
 from pageengine.series import in_columns
@@ -34,7 +34,7 @@ h1{font-size:1.5rem;margin:0}h2{font-size:1.15rem;margin:2rem 0 .5rem}h3{font-si
 p.sub,.soft{color:var(--soft);margin:.2rem 0}.scroll{overflow-x:auto}
 table{border-collapse:collapse;width:100%;font-size:.9rem}th,td{padding:.3rem .6rem;border-bottom:1px solid var(--line);
 text-align:left}
-th{font-weight:600;color:var(--soft)}td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}
+th{font-weight:600;color:var(--soft)}td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
 td{overflow-wrap:anywhere}ul.findings{list-style:none;padding:0}
 ul.findings li{padding:.45rem .7rem;margin:.3rem 0;background:var(--card);border-left:4px solid var(--line);
 border-radius:3px}
@@ -49,16 +49,7 @@ footer{margin:2.5rem 0 1rem;color:var(--soft);font-size:.85rem}
 """
 
 
-@dataclass(frozen=True, slots=True)
-class SettingInForce:
-    """One setting as it held: its value as text, and where that came from."""
-
-    name: str
-    value: str
-    source: str
-
-
-Settings = Mapping[str, Sequence[SettingInForce]]
+Settings = Mapping[str, Sequence[Told]]
 """By address; ``broker`` for what holds for the broker as a whole."""
 
 

@@ -1,0 +1,109 @@
+"""``pagectl replay sweep``: one trace under many settings."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pagectl.exits import Exit
+from pagectl.progress import progress
+from pagectl.replay_options import EditionOfReplay, HeapOption, SetOption, SkipOption, TraceArgument, configuration
+from pagectl.streams import CsvTable, print_json, print_table, size_text
+
+if TYPE_CHECKING:
+    from pageengine.sweep import Job, SweepRow
+
+
+class SweepFormat(StrEnum):
+    text = "text"
+    json = "json"
+    csv = "csv"
+
+
+COLUMNS = (
+    "peak_memory", "peak_disk", "paged", "dropped", "refused", "blocked", "blocked_ns", "page_mode_ns", "unapplied",
+)  # fmt: skip
+
+
+def command(
+    trace: TraceArgument,
+    config: Annotated[Path, typer.Option("--config", metavar="FILE", help="broker.xml to start from.")],
+    vary: Annotated[
+        list[str], typer.Option("--vary", metavar="MATCH:NAME=V1,V2,…", help="Values to try; repeat for combinations.")
+    ],
+    edition: EditionOfReplay = None,
+    settings: SetOption = None,
+    heap: HeapOption = None,
+    skip_bad_lines: SkipOption = False,
+    jobs: Annotated[int, typer.Option("--jobs", min=0, help="Processes side by side; 0: one per core.")] = 0,
+    spark: Annotated[
+        str | None, typer.Option("--spark", metavar="MASTER", help="Run on Spark: local[*], spark://…")
+    ] = None,
+    format: Annotated[SweepFormat, typer.Option(help="How the table is printed.")] = SweepFormat.text,
+) -> int:
+    """Replay a trace under every combination of values: peak heap and disk, refused messages, blocked time."""
+    from pageengine.sweep import Job, parse_vary, sweep_here, sweep_on_spark, variants
+
+    deciding = configuration(config, edition, settings, heap)
+    work = [
+        Job(trace.absolute(), deciding.absolute(), skip_bad_lines, one)
+        for one in variants([parse_vary(text) for text in vary])
+    ]
+    _check(work)
+    with progress("replaying", len(work), "variants") as bar:
+        done: Iterable[SweepRow] = (
+            sweep_on_spark(work, spark) if spark is not None else sweep_here(work, jobs or os.cpu_count() or 1)
+        )
+        rows = []
+        for row in done:
+            rows.append(row)
+            bar.advance(1)
+    _print(rows, format)
+    return Exit.FOUND if any(row.unapplied for row in rows) else Exit.OK
+
+
+def _check(work: list[Job]) -> None:
+    """Every variant's settings are read before the first one is replayed."""
+    from pageengine.sweep import variant_configuration
+
+    for job in work:
+        variant_configuration(job).settings()
+
+
+def _print(rows: list[SweepRow], format: SweepFormat) -> None:
+    match format:
+        case SweepFormat.json:
+            print_json({"variants": [row.as_json() for row in rows]})
+        case SweepFormat.csv:
+            table = CsvTable(("settings", *COLUMNS))
+            for row in rows:
+                table.row(row.as_json() | {"settings": " ".join(row.settings)})
+        case SweepFormat.text:
+            _text(rows)
+
+
+def _text(rows: list[SweepRow]) -> None:
+    from pageengine.replay_findings import duration_text
+
+    cells = [
+        {
+            "settings": "  ".join(row.settings),
+            "peak heap": size_text(row.peak_memory),
+            "peak disk": size_text(row.peak_disk),
+            "paged": str(row.paged),
+            "dropped": str(row.dropped),
+            "refused": str(row.refused),
+            "blocked": str(row.blocked),
+            "waited": duration_text(row.blocked_ns) if row.blocked_ns else "-",
+            "page mode": duration_text(row.page_mode_ns) if row.page_mode_ns else "-",
+        }
+        for row in rows
+    ]
+    always = ("settings", "peak heap", "peak disk")
+    names = [name for name in cells[0] if name in always or any(cell[name] not in ("0", "-") for cell in cells)]
+    print_table(names, [[cell[name] for name in names] for cell in cells], right=names[1:])

@@ -1,0 +1,88 @@
+"""A replay as one JSON object. Times in nanoseconds from the start of the trace, sizes in bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pageengine.overrides import Told
+from pageengine.recording import AddressRecord, Peak, Recording, Span
+from pageengine.replay_findings import Finding
+
+SERIES = ("memory", "disk", "paging", "blocked", "dropped", "failed")
+
+
+def replay_json(
+    recording: Recording, found: Sequence[Finding], settings: Mapping[str, Sequence[Told]], facts: Mapping[str, str]
+) -> dict[str, Any]:
+    """Everything that the report shows."""
+    start = recording.start or 0
+    return {
+        "name": recording.name,
+        **facts,
+        "operations": recording.operations,
+        "duration_ns": recording.end - start,
+        "results": dict(sorted(recording.results.items())),
+        "addresses": {name: _address(record, recording) for name, record in sorted(recording.addresses.items())},
+        "broker": _broker(recording),
+        "queues": {
+            name: {
+                "address": one.address,
+                "peak_messages": _peak(one.messages, start),
+                "peak_paged": _peak(one.paged, start),
+                "left": one.state.get("n", 0),
+                "left_paged": one.state.get("paged_n", 0),
+            }
+            for name, one in sorted(recording.queues.items())
+        },
+        "moments": [
+            {"t": one.t - start, "i": one.i, "where": one.where, "what": one.what} for one in recording.moments
+        ],
+        "more_moments": recording.more_moments,
+        "findings": [
+            {"weight": one.weight.name.lower(), "where": one.where, "sentence": one.sentence} for one in found
+        ],
+        "settings": {
+            where: {one.name: {"value": one.value, "source": one.source} for one in values}
+            for where, values in settings.items()
+        },
+    }
+
+
+def _broker(recording: Recording) -> dict[str, Any]:
+    start, broker = recording.start or 0, recording.broker
+    return {
+        "peak_memory": _peak(broker.memory, start),
+        "peak_disk": _peak(broker.disk, start),
+        "full": _span(broker.full, recording.end),
+        "disk_full": _span(recording.disk_full, recording.end),
+    }
+
+
+def _address(record: AddressRecord, recording: Recording) -> dict[str, Any]:
+    start = recording.start or 0
+    return {
+        "sends": dict(sorted(record.sends.items())),
+        "why": dict(sorted(record.why.items())),
+        "peak_memory": _peak(record.memory, start),
+        "peak_messages": _peak(record.messages, start),
+        "peak_disk": _peak(record.disk, start),
+        "peak_pages": _peak(record.pages, start),
+        "page_mode": _span(record.paging, recording.end),
+        "full": _span(record.full, recording.end),
+        "page_full": _span(record.page_full, recording.end),
+        "blocked_ns": record.blocked_ns,
+        "series": {
+            name: [[t - start, high, last] for t, high, last in record.series.points(name)]
+            for name in SERIES
+            if name in record.series.lines
+        },
+    }
+
+
+def _peak(peak: Peak, start: int) -> dict[str, int]:
+    return {"value": peak.value, "t": max(peak.t - start, 0), "i": peak.i}
+
+
+def _span(span: Span, end: int) -> dict[str, int]:
+    return {"times": span.times, "ns": span.until(end)}
