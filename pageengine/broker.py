@@ -228,6 +228,13 @@ class Broker:
 
     # rest
 
+    def producers_turn(self) -> None:
+        """Every producer that got credits sends one message, as it would while a consumer takes one."""
+        turn, self.to_resume = self.to_resume, {}
+        for session in turn:
+            session.continue_sends()
+        self.run_tasks(producers=False)
+
     def run_tasks(self, *, producers: bool = True) -> None:
         """What executors of stores and queues have to do, then producers that got credits, until nothing is left."""
         tasks = self.tasks

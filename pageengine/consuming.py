@@ -70,7 +70,7 @@ def receive(engine: Engine, op: Receive, result: OperationResult) -> None:
                 break
             continue
         dry = 0
-        engine.broker.run_tasks()
+        engine.broker.producers_turn()
         seq = ref.message.seq
         got.append(seq if seq is not None else -1)
         if ref.message.priority != DEFAULT_PRIORITY:

@@ -69,7 +69,8 @@ class Session:
         return verdict
 
     def continue_sends(self) -> None:
-        while self.pending:
+        """One send; as long as more wait, the session asks for another turn."""
+        if self.pending:
             head = self.pending[0]
             if isinstance(head, Send):
                 head = self.pending[0] = self._begin(head)
@@ -78,6 +79,8 @@ class Session:
                 return
             self.pending.popleft()
             self.engine.released(head.op, verdict)
+            if self.pending:
+                self.broker.resume(self)
 
     def _begin(self, op: Send) -> Waiting:
         message = from_send(self.broker, self.engine.header, op)
