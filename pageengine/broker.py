@@ -161,6 +161,8 @@ class Broker:
         ref.gone = True
         if ref.record is None:
             queue.reference_down(ref)
+        elif ref.live and self.profile.books_live_pages and queue.store is not None:
+            queue.store.add_size(-self.profile.reference_bytes, 0)
         self.touch(queue)
 
     def acknowledge(self, ref: Reference, reason: Reason = Reason.NORMAL) -> None:

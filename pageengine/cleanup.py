@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from pageengine.store import AddressStore
 
 NO_CURSOR = 2**63 - 1
+NO_FIRST_PAGE = 2**31 - 1
+"""After the last page was given up; a store that never had one says it with the profile's value."""
 
 
 def clean_up(store: AddressStore) -> None:
@@ -76,6 +78,12 @@ def _leave_page_mode(store: AddressStore) -> None:
     for cursor in store.cursors.values():
         cursor.process_ack(page.number, -1)
     store.stop_paging()
+    if not store.broker.profile.keeps_empty_page:
+        while store.number_of_pages > 1:
+            given = _depage(store)
+            assert given is not None
+            _delete(store, given)
+        _depage(store)
 
 
 def _depage(store: AddressStore) -> Page | None:
@@ -84,7 +92,7 @@ def _depage(store: AddressStore) -> Page | None:
         return None
     store.number_of_pages -= 1
     if store.current_id == store.first_page:
-        store.first_page = store.broker.profile.first_page_none
+        store.first_page = NO_FIRST_PAGE
         page = store.current
         assert page is not None
         store.current = None

@@ -22,6 +22,10 @@ ORIGINAL_QUEUE = "_AMQ_ORIG_QUEUE"
 ORIGINAL_ID = "_AMQ_ORIG_MESSAGE_ID"
 ACTUAL_EXPIRY = "_AMQ_ACTUAL_EXPIRY"
 LARGE_HEADER = 45
+OLD_LAYOUT = 4
+OLD_PACKET = 14
+FIRST_BUFFER = 1500
+SMALLEST_BUFFER = 64
 
 
 def _measured(profile: Profile, address: str, props: tuple[Property, ...], body: int, large: bool) -> tuple[int, int]:
@@ -30,8 +34,25 @@ def _measured(profile: Profile, address: str, props: tuple[Property, ...], body:
     header = header_bytes(address, total, len(props))
     if large:
         return body + header, profile.large_offset + LARGE_HEADER + 2 * header
-    enc = 4 + body + header
-    return enc, profile.message_offset + enc + (total + 8 * len(props) if props else 0)
+    enc = 4 + body + header + (OLD_LAYOUT if profile.old_layout else 0)
+    return enc, profile.message_offset + buffer_bytes(profile, enc) + (total + 8 * len(props) if props else 0)
+
+
+def reloaded_bytes(profile: Profile, enc: int, mem: int) -> int:
+    """Memory estimate of a message read from the journal: properties not decoded, in old editions another buffer."""
+    if not profile.old_layout:
+        return mem if profile.reloads_decoded else profile.message_offset + enc
+    return mem - buffer_bytes(profile, enc) + max(SMALLEST_BUFFER, 1 << (enc - 1).bit_length())
+
+
+def buffer_bytes(profile: Profile, enc: int) -> int:
+    """What a message's buffer holds: its encoding, in old editions that of the packet it came in."""
+    if not profile.old_layout:
+        return enc
+    packet = enc + OLD_PACKET
+    if not profile.buffer_in_powers_of_two:
+        return packet
+    return FIRST_BUFFER if packet <= FIRST_BUFFER else 1 << (packet - 1).bit_length()
 
 
 def from_send(broker: Broker, header: TraceHeader, send: Send) -> Message:
@@ -51,7 +72,7 @@ def from_send(broker: Broker, header: TraceHeader, send: Send) -> Message:
         broker.expiring = True
     return Message(
         broker.next_id(), send.seq, send.address, send.type, send.durable, min(send.priority, 9), expiration, props,
-        enc, mem, mem if large else profile.message_offset + enc, large, send,
+        enc, mem, mem if large else reloaded_bytes(profile, enc, mem), large, send,
     )  # fmt: skip
 
 
@@ -81,6 +102,6 @@ def _copy(broker: Broker, message: Message, target: str, props: tuple[Property, 
     enc, mem = _measured(broker.profile, target, props, body, message.large)
     return Message(
         broker.next_id(), message.seq, target, message.type, message.durable, message.priority, 0, props, enc, mem,
-        mem if message.large else broker.profile.message_offset + enc, message.large,
+        mem if message.large else reloaded_bytes(broker.profile, enc, mem), message.large,
         replace(message.source, address=target),
     )  # fmt: skip

@@ -188,7 +188,7 @@ class Cursor:
 class PageIterator:
     """Reads the pages of a store for one cursor; a browser's does not confirm and sees what is being delivered."""
 
-    __slots__ = ("at", "browsing", "cached", "cursor", "page", "redeliveries")
+    __slots__ = ("at", "browsing", "cached", "cursor", "live", "page", "redeliveries")
 
     def __init__(self, cursor: Cursor, *, browsing: bool) -> None:
         self.cursor = cursor
@@ -196,6 +196,7 @@ class PageIterator:
         self.page: Page | None = None
         self.at = 0
         self.cached: Record | None = None
+        self.live = False
         self.redeliveries: deque[Record] = deque()
 
     def redeliver(self, record: Record) -> None:
@@ -206,8 +207,12 @@ class PageIterator:
             return True
         if not self.cursor.store.paging:
             return False
-        self.cached = self._advance()
-        return self.cached is not None
+        self.cached = record = self._advance()
+        if record is None:
+            return False
+        current = self.cursor.store.current
+        self.live = current is not None and record.page == current.number and record.nr >= current.loaded
+        return True
 
     def next(self) -> Record:
         record = self.cached

@@ -69,7 +69,7 @@ class Reference:
     """A message in one queue. ``record`` is its place in the pages, None for a message that was never paged."""
 
     __slots__ = (
-        "consumer", "delivery_count", "gone", "linked", "mem", "message", "next", "prev", "queue", "record",
+        "consumer", "delivery_count", "gone", "linked", "live", "mem", "message", "next", "prev", "queue", "record",
         "scheduled", "sequence", "stored_count",
     )  # fmt: skip
 
@@ -87,6 +87,7 @@ class Reference:
         self.next: Reference | None = None
         self.linked = False
         self.gone = False
+        self.live = False
 
 
 class ReferenceList:

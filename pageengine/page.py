@@ -30,15 +30,15 @@ class Record:
 
 
 class Page:
-    """One page file, its records in order."""
+    """One page file, its records in order; the first ``loaded`` of them were written before the last start."""
 
-    __slots__ = ("bytes", "exists", "number", "records")
+    __slots__ = ("bytes", "loaded", "number", "records")
 
     def __init__(self, number: int) -> None:
         self.number = number
         self.records: list[Record] = []
         self.bytes = 0
-        self.exists = True
+        self.loaded = 0
 
 
 class PageTransaction:

@@ -42,7 +42,10 @@ class Profile:
     management_exempt: bool = True
     reference_bytes: int = 72
     message_offset: int = 352
-    message_bytes_correction: int = 0
+    old_layout: bool = False
+    """Messages of 1.x and HornetQ: 4 bytes more encoded, and in memory the buffer they came in."""
+    buffer_in_powers_of_two: bool = False
+    """HornetQ: the buffer is of 1500 bytes, or of the next power of two."""
     large_offset: int = 168
     references_booked_on_queue: bool = True
     """False: all references of a message are booked on the store of the message's own address (up to 2.15)."""
@@ -56,12 +59,15 @@ class Profile:
     disk_policy: bool = True
     """disk-full-policy exists, and a full disk is looked at before the limits (2.50.0)."""
     keeps_grants_of_failed: bool = True
+    reloads_decoded: bool = False
+    """Messages read from the journal come with their properties decoded, which counts."""
+    books_live_pages: bool = False
+    """A reference read from the page being written takes its bytes off when acknowledged, though never added."""
     fails_in_transaction: bool = False
     """A refused send of a transaction reaches the client at once and the rest can be committed (HornetQ)."""
     filtered_out_is_unrouted: bool = True
     reports_store_paging: bool = True
     """False: page mode as the old attribute shows it, which answers with `full` for DROP and FAIL."""
-    old_record_layout: bool = False
     first_page_none: int = 2**63 - 1
     drops_stop_routing: bool = True
     purges_in_place: bool = True
@@ -100,6 +106,7 @@ _2_17 = replace(
     read_ahead=ReadAhead.MAX_SIZE_AND_COUNT,
     deletes_middle_pages=False,
     keeps_empty_page=False,
+    first_page_none=2**31 - 1,
 )
 _2_10 = replace(
     _2_17,
@@ -107,6 +114,7 @@ _2_10 = replace(
     reference_bytes=64,
     references_booked_on_queue=False,
     keeps_empty_page=True,
+    reloads_decoded=True,
 )
 _2_4 = replace(
     _2_10,
@@ -119,8 +127,7 @@ _1_5 = replace(
     _2_4,
     edition=Edition.ARTEMIS_1_5,
     reference_bytes=48,
-    old_record_layout=True,
-    first_page_none=2**31 - 1,
+    old_layout=True,
 )
 _HORNETQ = replace(
     _1_5,
@@ -128,6 +135,8 @@ _HORNETQ = replace(
     global_limit=False,
     disk_monitor=False,
     fails_in_transaction=True,
+    buffer_in_powers_of_two=True,
+    books_live_pages=True,
 )
 
 PROFILES = {profile.edition: profile for profile in (_2_56, _2_44, _2_28, _2_17, _2_10, _2_4, _1_5, _HORNETQ)}

@@ -287,8 +287,11 @@ class Queue:
         iterator = cursor.iterator
         read = False
         while self.needs_depage() and iterator.has_next():
+            live = iterator.live
             record = iterator.take()
-            self.add_tail(Reference(record.message, self, record))
+            ref = Reference(record.message, self, record)
+            ref.live = live
+            self.add_tail(ref)
             read = True
         if read:
             self.deliver_later()

@@ -107,6 +107,7 @@ def _load_store(new: Broker, old: AddressStore) -> None:
         return
     store.had_folder = True
     for page in old.pages.values():
+        page.loaded = len(page.records)
         for record in page.records:
             if record.message.large and not record.message.durable:
                 record.message.lose_body()

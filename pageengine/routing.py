@@ -188,7 +188,7 @@ def _to_page(
     if message.large:
         size = large_record_payload(message.enc - body_bytes(message.source), len(ids))
     else:
-        size = record_payload(message.address, message.enc, len(ids), old=broker.profile.old_record_layout)
+        size = record_payload(message.address, message.enc, len(ids), old=broker.profile.old_layout)
     number = NO_TRANSACTION
     if tx is not None:
         number = tx.id
