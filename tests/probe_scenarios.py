@@ -12,13 +12,30 @@ from typing import Any
 
 from pageengine.engine import Engine
 from pageengine.operations import (
-    CloseConsumer, Commit, CreateQueue, OpenConsumer, OpenSession, Property, PropertyType, Receive, ReceiveAck, Restart, Rollback,
-    RoutingType, Send, SessionKind, TraceHeader,
+    CloseConsumer,
+    Commit,
+    CreateQueue,
+    OpenConsumer,
+    OpenSession,
+    Property,
+    PropertyType,
+    Receive,
+    ReceiveAck,
+    Restart,
+    Rollback,
+    RoutingType,
+    Send,
+    SessionKind,
+    TraceHeader,
 )  # fmt: skip
 from pageengine.outcome import DROPPED, FAILED, OperationResult
 from pageengine.profiles import Profile, profile_of
 from pageengine.settings import (
-    AddressFullPolicy, AddressSettings, EngineSettings, OneForAll, PageFullPolicy,
+    AddressFullPolicy,
+    AddressSettings,
+    EngineSettings,
+    OneForAll,
+    PageFullPolicy,
 )  # fmt: skip
 from pageengine.state import shown_paging
 from pagefmt.editions import Edition
