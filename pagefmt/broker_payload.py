@@ -20,34 +20,42 @@ _PROPERTY_SIZES: Final = {0: 0, 2: 1, 3: 1, 5: 2, 6: 4, 7: 8, 8: 4, 9: 8, 11: 2}
 _COMPOUNDS: Final = frozenset((0x00, 0xC0, 0xC1, 0xD0, 0xD1, 0xE0, 0xF0))
 
 
-def walk_payload(cursor: Cursor, edition: Edition) -> None:
-    """Leaves the cursor behind the last queue id. Raises ``Undecodable`` where the broker throws."""
+def walk_payload(cursor: Cursor, edition: Edition) -> tuple[int, int]:
+    """Offsets of the message id and of the queue count; the cursor ends behind the last queue id.
+
+    Raises ``Undecodable`` where the broker throws.
+    """
     cursor.skip(8, "transaction")
     large_type = cursor.i8("large type")
     if edition.old_layout:
-        _walk_old(cursor, large_type)
+        message_id = _walk_old(cursor, large_type)
     elif _is_core_large(large_type, edition):
         cursor.skip(4, "header block size")  # not looked at
+        message_id = cursor.pos
         _walk_header(cursor)
         walk_properties(cursor)
     else:
+        message_id = cursor.pos + 1
         _walk_persisted(cursor, edition)
+    queues = cursor.pos
     count = cursor.i32("number of queues")
     if count < 0:
-        raise Undecodable(cursor.pos - 4, f"{count} queue ids")
+        raise Undecodable(queues, f"{count} queue ids")
     cursor.skip(8 * count, "queue ids")
+    return message_id, queues
 
 
 def _is_core_large(large_type: int, edition: Edition) -> bool:
     return large_type != 0 if edition <= Edition.ARTEMIS_2_10 else large_type in (1, -1)
 
 
-def _walk_old(cursor: Cursor, large: int) -> None:
+def _walk_old(cursor: Cursor, large: int) -> int:
     if large:
         block = cursor.sub(cursor.i32("header block size"), "header block")
+        message_id = block.pos
         _walk_header(block)
         walk_properties(block)
-        return
+        return message_id
     cursor.skip(4, "message size")  # not looked at
     start = cursor.pos
     end_of_body = cursor.i32("end of body")
@@ -59,8 +67,10 @@ def _walk_old(cursor: Cursor, large: int) -> None:
     cursor.pos = start
     block = cursor.sub(length, "message")
     block.skip(end_of_body - PACKET_HEADER + 4, "body")
+    message_id = block.pos
     _walk_header(block)
     walk_properties(block)
+    return message_id
 
 
 def _walk_header(cursor: Cursor) -> None:

@@ -12,30 +12,44 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from struct import Struct
 from typing import Final
 
+from pagefmt.broker_payload import walk_payload
 from pagefmt.disk import MappedFile, NotReadable
-from pagefmt.frames import Buffer, Damage, DamageKind, FrameScan, find_behind
-from pagefmt.record import END_MARK, FRAME, START_MARK, Layout, PageRecord, decode_prefix, layout_of
+from pagefmt.editions import NEWEST, Edition
+from pagefmt.frames import Buffer, Damage, DamageKind, FrameScan, find_behind, stopped_at
+from pagefmt.record import (
+    END_MARK,
+    FRAME,
+    START_MARK,
+    Layout,
+    PageRecord,
+    decode_prefix,
+    decode_queues,
+    layout_of,
+)
 from pagefmt.routes import Route, route_at
-from pagefmt.wire import Undecodable
+from pagefmt.wire import Cursor, Undecodable
 
 LARGEST_FILE: Final = (1 << 31) - 1
+LAYOUT_SAMPLE: Final = 64
 _I32: Final = Struct(">i").unpack_from
+_I64: Final = Struct(">q").unpack_from
+_HEAD: Final = Struct(">qb").unpack_from
 
 
 class Page:
     """``buf``: the file's bytes. After an iteration is exhausted: ``count``, ``bytes_read``, ``damage``."""
 
-    __slots__ = ("_file", "_layout", "buf", "bytes_read", "count", "damage", "path")
+    __slots__ = ("_file", "buf", "bytes_read", "count", "damage", "path")
 
     def __init__(self, buf: Buffer, path: Path | None = None, file: MappedFile | None = None) -> None:
         self.buf = buf
         self.path = path
         self._file = file
-        self._layout: Layout | None = None
         self.count = 0
         self.bytes_read = 0
         self.damage: Damage | None = None
@@ -45,11 +59,17 @@ class Page:
         return len(self.buf)
 
     def layout(self) -> Layout | None:
-        """By the first ordinary record; None where there is none (large records look the same in both)."""
-        for offset, length in FrameScan(self.buf):
-            if length > 9 and self.buf[offset + 13] not in (1, 255):
-                return layout_of(self.buf, offset + 5, length)
-        return None
+        """By the first ordinary records; None where there are none (large records look the same in both).
+
+        One that fits the old layout settles it: no new one does by accident, but a damaged old one may not.
+        """
+        found = None
+        for offset, length in islice(FrameScan(self.buf), LAYOUT_SAMPLE):
+            if length > 9 and self.buf[offset + 13] == 0:
+                found = layout_of(self.buf, offset + 5, length)
+                if found is Layout.OLD:
+                    return found
+        return found
 
     def frames(self) -> Iterator[tuple[int, int, int]]:
         """Number, offset and payload length of every record whose marks are good, whatever its payload holds."""
@@ -62,31 +82,53 @@ class Page:
     def records(self) -> Iterator[tuple[int, PageRecord | Damage]]:
         """Every framed record with its number; one that is not understood comes as ``Damage``, and reading goes on."""
         scan = FrameScan(self.buf)
-        layout = self.layout()
+        layout = Layout.OLD if self.layout() is Layout.OLD else None
         for number, (offset, length) in enumerate(scan):
             yield number, self.record(number, offset, length, layout)
             self._passed(offset)
         self._finish(scan)
 
     def routes(self) -> Iterator[Route]:
-        """Fast. Stops at the first payload that does not come out to its last byte, as a broker would stop there."""
+        """Fast. Stops at the first payload whose lengths do not add up, unless a broker reads it all the same.
+
+        Looks at no field that is not needed: what else would make a broker throw is for ``verification`` to find.
+        """
         buf, size, at, number = self.buf, len(self.buf), 0, 0
         self.damage = None
-        try:
-            while size - at >= FRAME and buf[at] == START_MARK:
-                length = _I32(buf, at + 1)[0]
-                end = at + FRAME + length
-                if length < 0 or end > size or buf[end - 1] != END_MARK:
+        while size - at >= FRAME and buf[at] == START_MARK:
+            length = _I32(buf, at + 1)[0]
+            end = at + FRAME + length
+            if length < 0 or end > size or buf[end - 1] != END_MARK:
+                break
+            try:
+                route = route_at(buf, at, length, number)
+            except Undecodable as err:
+                odd = self._odd_route(at, length, number)
+                if odd is None:
+                    self.damage = Damage(DamageKind.UNDECODABLE, at, number, err.detail)
                     break
-                yield route_at(buf, at, length, number)
-                at, number = end, number + 1
-                if not number & 0xFFF:
-                    self._passed(at)
-        except Undecodable as err:
-            self.damage = Damage(DamageKind.UNDECODABLE, at, number, err.detail)
+                route = odd
+            yield route
+            at, number = end, number + 1
+            if not number & 0xFFF:
+                self._passed(at)
         self.count, self.bytes_read = number, at
         if self.damage is None and at < size:
-            self._finish(FrameScan(buf))
+            self.damage = stopped_at(buf, at, number)
+
+    def _odd_route(self, offset: int, length: int, number: int) -> Route | None:
+        """A payload that does not come out to its last byte, and that the broker of its layout reads all the same."""
+        layout = self.layout()
+        cursor = Cursor(self.buf, offset + 5, offset + 5 + length)
+        try:
+            message_id, queues = walk_payload(cursor, Edition.ARTEMIS_1_5 if layout is Layout.OLD else NEWEST)
+        except Undecodable:
+            return None
+        if layout is Layout.OLD and cursor.left():
+            return None  # the old reader insists on the end mark behind what it consumed
+        tx, large_type = _HEAD(self.buf, offset + 5)
+        routed = decode_queues(Cursor(self.buf, queues, cursor.pos))
+        return number, offset, length, tx, large_type, _I64(self.buf, message_id)[0], routed
 
     def recovered(self, offset: int | None = None) -> Iterator[PageRecord]:
         """Valid records behind the damage (or from ``offset`` on); the broker has no number for them."""

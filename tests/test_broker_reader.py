@@ -13,6 +13,8 @@ from editions_of import EDITION_OF
 from golden_cases import GoldenCase, cases, damage_verdicts, unpacked
 
 from pagefmt.broker_reader import read_as_broker
+from pagefmt.editions import Edition
+from pagefmt.page import Page
 
 
 @pytest.mark.parametrize("archive", damage_verdicts("pages"), ids=lambda path: f"{path.parent.name}/{path.name[:-8]}")
@@ -47,3 +49,17 @@ def test_pages_are_read_as_the_broker_reads_them(case: GoldenCase) -> None:
                 entry["suspects"],
             )
             assert (reading.error is None) == (entry["error"] is None)
+
+
+NEWER = [path for path in damage_verdicts("pages") if EDITION_OF[path.parent.name] > Edition.ARTEMIS_2_4]
+
+
+@pytest.mark.parametrize("archive", NEWER, ids=lambda path: f"{path.parent.name}/{path.name[:-8]}")
+def test_routes_are_what_the_broker_hands_out(archive: Path) -> None:
+    """Where its reader did not throw, and stops by these rules (2.8.0 and later)."""
+    root = unpacked(archive)
+    verdict = json.loads((root / "verdict.json").read_text("utf-8"))
+    for item in verdict["items"]:
+        if item["error"] is None and item["bytes_read"] is not None:
+            page = Page((root / f"{item['name']}.page").read_bytes())
+            assert (len(list(page.routes())), page.bytes_read) == (item["records"], item["bytes_read"]), item["name"]

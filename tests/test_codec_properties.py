@@ -1,0 +1,155 @@
+"""What must hold for every codec, whatever the bytes: two-way, and nothing raised but ``Undecodable``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import strategies
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pagefmt.amqp_sections import decode_sections
+from pagefmt.amqp_values import decode_amqp_value, encode_amqp_value
+from pagefmt.bodies import embedded_in, inflated, map_of, stream_of, text_of
+from pagefmt.broker_reader import read_as_broker
+from pagefmt.core_message_old import decode_old_core_message
+from pagefmt.decimal_text import decimal_text
+from pagefmt.editions import Edition
+from pagefmt.frames import find_behind
+from pagefmt.message_json import BodyForm, Wanted, message_json
+from pagefmt.page import Page
+from pagefmt.persisters import decode_persisted
+from pagefmt.properties import PropertiesBlock, decode_whole_block, encode_properties
+from pagefmt.record import PageRecord, decode_record, encode_record
+from pagefmt.values import Typed
+from pagefmt.values_json import typed_json
+from pagefmt.verification import Place, newest_of, verify_bytes
+from pagefmt.wire import Builder, Cursor, Undecodable
+
+
+def amqp_bytes(value: Typed) -> bytes:
+    out = Builder()
+    encode_amqp_value(out, value)
+    return out.done()
+
+
+@given(strategies.BLOCKS)
+def test_properties_come_back(block: PropertiesBlock) -> None:
+    out = Builder()
+    encode_properties(out, block)
+    again = Builder()
+    encode_properties(again, decode_whole_block(out.done()))
+    assert again.done() == out.done()
+
+
+@given(strategies.AMQP_VALUES)
+def test_amqp_values_come_back(value: Typed) -> None:
+    raw = amqp_bytes(value)
+    cursor = Cursor(raw)
+    decoded = decode_amqp_value(cursor)
+    cursor.finish("value")
+    assert amqp_bytes(decoded) == raw
+    assert typed_json(decoded) == typed_json(value)
+
+
+@given(strategies.records())
+def test_records_come_back(record: PageRecord) -> None:
+    raw = encode_record(record)
+    decoded = decode_record(raw, 0, record.length, record.layout)
+    assert decoded == record
+    assert encode_record(decoded) == raw
+    decoded.message.check()
+
+
+@given(strategies.records())
+def test_the_layout_shows_in_the_bytes(record: PageRecord) -> None:
+    decoded = decode_record(encode_record(record), 0, record.length)
+    assert decoded.layout == record.layout
+
+
+@given(st.lists(strategies.records(), max_size=4))
+def test_both_depths_read_the_same(found: list[PageRecord]) -> None:
+    page = Page(b"".join(encode_record(record) for record in found if record.layout == found[0].layout))
+    routes = [route[1:] for route in page.routes()]
+    full = [record for _, record in page.records()]
+    assert page.damage is None
+    assert all(isinstance(record, PageRecord) for record in full)
+    told = [
+        (record.offset, record.length, record.tx, record.large_type, record.message.id, record.queues)
+        for record in full
+        if isinstance(record, PageRecord)
+    ]
+    assert routes == told
+    assert read_as_broker(page.buf, newest_of(page.layout())).whole
+
+
+@given(strategies.records())
+def test_messages_have_a_json_form(record: PageRecord) -> None:
+    fields = message_json(record.message, Wanted(frozenset(BodyForm)))
+    assert fields["id"] == record.message.id
+
+
+NOISE = st.binary(max_size=120)
+FED: list[Callable[[bytes], Any]] = [
+    decode_whole_block,
+    lambda raw: decode_amqp_value(Cursor(raw)),
+    lambda raw: decode_sections(Cursor(raw)),
+    lambda raw: decode_persisted(Cursor(raw)),
+    lambda raw: decode_old_core_message(Cursor(raw)),
+    lambda raw: decode_record(raw, 0, max(0, len(raw) - 6)),
+    text_of,
+    map_of,
+    stream_of,
+    embedded_in,
+    lambda raw: inflated(raw, 1000),
+]
+
+
+@pytest.mark.parametrize("decode", FED)
+@given(raw=NOISE)
+def test_noise_is_refused_in_one_way(decode: Callable[[bytes], Any], raw: bytes) -> None:
+    try:
+        decode(raw)
+    except Undecodable as err:
+        assert 0 <= err.offset <= len(raw) + 6
+
+
+@given(st.binary(max_size=300), st.sampled_from(Edition))
+def test_noise_as_a_page(raw: bytes, edition: Edition) -> None:
+    verdict = verify_bytes(Page(raw), "x.page", Place(last=True), edition)
+    assert 0 <= verdict.bytes_read <= len(raw)
+
+
+@given(st.lists(strategies.records(), min_size=1, max_size=3), NOISE)
+def test_records_behind_noise_are_found(found: list[PageRecord], noise: bytes) -> None:
+    layout = found[0].layout
+    raws = [encode_record(record) for record in found if record.layout == layout]
+    page = noise + b"".join(raws)
+    offsets = [record.offset for record in find_behind(page, 0)]
+    starts = [len(noise) + sum(map(len, raws[:n])) for n in range(len(raws))]
+    assert offsets[-1] in starts or len(noise) > 40
+
+
+@given(st.binary(min_size=0, max_size=200).map(lambda raw: raw.replace(b"\x00", b"{")))
+def test_a_page_of_start_marks_is_searched_in_vain(raw: bytes) -> None:
+    assert list(find_behind(b"{" * 2000 + raw, 0)) == []
+
+
+@pytest.mark.parametrize(
+    ("raw", "text"),
+    [
+        ("000000000012d687", "1.234567E-392"),
+        ("31c0000000000001", "1"),
+        ("b1c000000000007b", "-123"),
+        ("31a000000000007b", "12.3"),
+        ("7800000000000000", "Infinity"),
+        ("f800000000000000", "-Infinity"),
+        ("7c00000000000000", "NaN"),
+        ("32800001", "1"),
+        ("30400000000000000000000000000005", "5"),
+    ],
+)
+def test_decimals(raw: str, text: str) -> None:
+    assert decimal_text(bytes.fromhex(raw)) == text
