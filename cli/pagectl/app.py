@@ -39,6 +39,7 @@ TREE: dict[str, Leaf | Group] = {
         "The broker's own disk decision, before the broker makes it.",
         {
             "check": ("disk_check", "Decide as the broker's disk monitor does; a monitoring plugin."),
+            "forecast": ("disk_forecast", "When the broker will block, from samples; a monitoring plugin."),
             "usage": ("disk_usage", "Where the bytes are, by address and by directory."),
         },
     ),

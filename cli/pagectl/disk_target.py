@@ -36,6 +36,11 @@ class Target:
     root: Path
     document: Document | None = None
 
+    @property
+    def place(self) -> str:
+        """One text for one place, however it was written."""
+        return os.path.realpath(self.root)
+
     def probe(self) -> tuple[list[FileSystem], list[str]]:
         """File systems now; raises CallError when none of the directories exists."""
         from pagefmt.filesystems import file_systems

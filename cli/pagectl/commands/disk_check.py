@@ -147,9 +147,10 @@ def _check(call: _Call) -> Answer:
 
 def _write(textfile: Path, report: DiskReport) -> None:
     from pagectl.outputs.disk_metrics import metrics
-    from pagectl.outputs.prometheus import exposition, write_textfile
+    from pagectl.outputs.prometheus import exposition
+    from pagectl.small_files import replace_text
 
-    write_textfile(textfile, exposition(metrics(report)))
+    replace_text(textfile, exposition(metrics(report)))
 
 
 def _shown(call: _Call, report: DiskReport, took_for: str) -> str:

@@ -1,14 +1,10 @@
-"""Prometheus text exposition, and the file that a node exporter's textfile collector reads."""
+"""Prometheus text exposition, as a node exporter's textfile collector reads it too."""
 
 from __future__ import annotations
 
-import contextlib
 import math
-import os
-import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,31 +45,3 @@ def _value(value: float | int) -> str:
     if isinstance(value, float) and math.isinf(value):
         return "+Inf" if value > 0 else "-Inf"
     return str(value)
-
-
-def write_textfile(path: Path, text: str) -> None:
-    """Write beside and rename: the collector sees the old file or the new one, never half of one. Raises OSError.
-
-    The name of the file beside does not end in ``.prom``: the collector leaves it alone.
-    """
-    target = Path(os.path.realpath(path))
-    handle, beside = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as out:
-            out.write(text)
-            out.flush()
-            os.fchmod(out.fileno(), _mode(target))
-            os.fsync(out.fileno())
-        os.replace(beside, target)  # noqa: PTH105 (a str, and the pair of mkstemp)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(beside)  # noqa: PTH108
-        raise
-
-
-def _mode(target: Path) -> int:
-    """As the file had it; readable by the collector when it is new."""
-    try:
-        return target.stat().st_mode & 0o777
-    except FileNotFoundError:
-        return 0o644

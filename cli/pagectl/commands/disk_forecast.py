@@ -1,0 +1,196 @@
+"""``pagectl disk forecast``: when the broker will block, from samples of earlier runs; a monitoring plugin."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, assert_never
+
+import typer
+
+from pagectl.deadline import Answer, TimedOut, within
+from pagectl.disk_options import (
+    BrokerXml,
+    EditionName,
+    MaxDiskUsage,
+    MinDiskFree,
+    limits_of,
+    parsed,
+    the_edition,
+)
+from pagectl.disk_target import Limits, locate
+from pagectl.durations import parse_duration
+from pagectl.exits import describe
+from pagectl.outputs.nagios import Status, line
+from pagefmt.editions import Edition
+
+if TYPE_CHECKING:
+    from pagectl.disk_target import Target
+    from pagectl.outputs.forecast_report import Forecast
+    from pageengine.disk_samples import Sample, Samples
+    from pageengine.disk_state import StoreState
+
+LARGEST_STATE = 16 << 20
+
+
+class Format(StrEnum):
+    nagios = "nagios"
+    text = "text"
+    json = "json"
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    path: Path | None
+    broker_xml: Path | None
+    limits: Limits
+    edition: Edition | None
+    state: Path | None
+    warn: float | None
+    critical: float | None
+    addresses: bool
+    format: Format
+    details: bool
+    quiet: bool
+
+
+def command(
+    path: Annotated[
+        Path | None, typer.Argument(metavar="DIR", help="Broker instance, data directory, or any path.")
+    ] = None,
+    state: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Samples of earlier runs. [below $STATE_DIRECTORY, $XDG_STATE_HOME]"),
+    ] = None,
+    warn_within: Annotated[
+        str | None, typer.Option("--warn-within", metavar="TIME", help="Warn when the broker blocks within, say, 6h.")
+    ] = None,
+    critical_within: Annotated[
+        str | None, typer.Option("--critical-within", metavar="TIME", help="Critical when it is within this time.")
+    ] = None,
+    max_disk_usage: MaxDiskUsage = None,
+    min_disk_free: MinDiskFree = None,
+    broker_xml: BrokerXml = None,
+    edition: EditionName = None,
+    addresses: Annotated[bool, typer.Option(help="Count the bytes of every address as well.")] = True,
+    timeout: Annotated[
+        float, typer.Option("-t", "--timeout", metavar="SECONDS", min=0.1, help="UNKNOWN after this time.")
+    ] = 60.0,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Say nothing when all is well.")] = False,
+    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="More lines: every store, what grows.")] = False,
+    format: Annotated[Format, typer.Option(help="text is nagios with --verbose.")] = Format.nagios,
+) -> int:
+    """Take a sample, and say when the broker will block at the rate seen so far.
+
+    Statuses of monitoring plugins: 0 OK (or still learning), 1 WARNING, 2 CRITICAL (it blocks already), 3 UNKNOWN.
+    """
+    call = _Call(
+        path, broker_xml, limits_of(max_disk_usage, min_disk_free), the_edition(edition), state,
+        parsed(parse_duration, warn_within, "--warn-within"),
+        parsed(parse_duration, critical_within, "--critical-within"),
+        addresses, format, verbose or format is Format.text, quiet,
+    )  # fmt: skip
+    try:
+        answer = within(timeout, lambda: _forecast(call))
+    except TimedOut:
+        answer = _unknown(call, f"{path or broker_xml or 'the instance'}: no answer within {timeout:g} s")
+    except ChildProcessError as err:
+        answer = _unknown(call, str(err))
+    typer.echo(answer.err, nl=False, err=True)
+    typer.echo(answer.out, nl=False)
+    return answer.status
+
+
+def _forecast(call: _Call) -> Answer:
+    try:
+        return _answer(call)
+    except Exception as err:
+        return _unknown(call, describe(err))
+
+
+def _answer(call: _Call) -> Answer:
+    from pagectl.outputs.forecast_report import Forecast
+    from pagectl.small_files import replace_text
+    from pageengine.disk_state import DiskState
+
+    target = locate(call.path, broker_xml=call.broker_xml, limits=call.limits, edition=call.edition)
+    state = DiskState.of(target.settings, target.edition, *target.probe())
+    file = call.state or _default_state(target)
+    samples = _read(file, target)
+    samples = samples.added(_sample(state.stores, target, samples, call.addresses))
+    replace_text(file, samples.as_text(), new_mode=0o600)
+    forecast = Forecast.of(state, samples, call.warn, call.critical)
+    if call.quiet and forecast.status is Status.OK:
+        return Answer(Status.OK)
+    return Answer(forecast.status, _shown(call, forecast, target))
+
+
+def _default_state(target: Target) -> Path:
+    """Below the folder that systemd gives a service, or the user's own folder for state."""
+    from hashlib import sha256
+
+    given = os.environ.get("STATE_DIRECTORY", "").split(":")[0] or os.environ.get("XDG_STATE_HOME")
+    folder = (Path(given) if given else Path.home() / ".local" / "state") / "pagectl"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder / f"disk-{sha256(os.fsencode(target.place)).hexdigest()[:16]}.json"
+
+
+def _read(file: Path, target: Target) -> Samples:
+    from pageengine.disk_samples import parse_samples
+
+    try:
+        with file.open(encoding="utf-8", errors="replace") as stream:
+            text = stream.read(LARGEST_STATE)
+    except FileNotFoundError:
+        text = ""
+    return parse_samples(text, target.place, str(file))
+
+
+def _sample(stores: Iterable[StoreState], target: Target, before: Samples, addresses: bool) -> Sample:
+    from pageengine.disk_samples import Sample, largest
+
+    used = {one.file_system.mount: (one.space.total - one.space.usable, one.space.total) for one in stores}
+    sizes = _sizes(target.directories.get("paging")) if addresses else {}
+    return Sample(time.time(), used, largest(sizes.items(), before.names()))
+
+
+def _sizes(paging: Path | None) -> dict[str, int]:
+    """Bytes by address: pages, and what lies beside them."""
+    from pagefmt.usage import Usage, count_stores
+
+    usage = Usage()
+    if paging is not None:
+        count_stores(paging, usage, lambda _count: None)
+    sizes: dict[str, int] = {}
+    for row in usage.addresses:
+        name = row.address if row.address is not None else str(row.folder)
+        sizes[name] = sizes.get(name, 0) + row.bytes
+    return sizes
+
+
+def _shown(call: _Call, forecast: Forecast, target: Target) -> str:
+    from pagectl.outputs.forecast_report import as_json, nagios
+
+    match call.format:
+        case Format.nagios | Format.text:
+            return nagios(forecast, details=call.details)
+        case Format.json:
+            from pagectl.streams import json_text
+
+            return json_text(as_json(forecast, target.took_for), indent=2) + "\n"
+        case _:
+            assert_never(call.format)
+
+
+def _unknown(call: _Call, why: str) -> Answer:
+    told = line("DISK FORECAST", Status.UNKNOWN, why) + "\n"
+    if call.format is not Format.json:
+        return Answer(Status.UNKNOWN, told)
+    from pagectl.streams import json_text
+
+    shown = {"status": "UNKNOWN", "exit_status": 3, "text": why}
+    return Answer(Status.UNKNOWN, json_text(shown, indent=2) + "\n", told)

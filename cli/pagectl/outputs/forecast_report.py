@@ -1,0 +1,216 @@
+"""One disk forecast as a monitoring line, as text and as JSON."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from pagectl.durations import duration_text
+from pagectl.outputs.nagios import Perf, Range, Status, line, plain
+from pagectl.streams import size_text
+from pageengine.disk_forecast import TimeLeft, Trend, time_left, trend
+from pageengine.disk_monitor import Unmonitored
+from pageengine.disk_samples import Samples
+from pageengine.disk_state import DiskState, StoreState
+
+SERVICE = "DISK FORECAST"
+SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class StoreForecast:
+    """One file system: how fast it fills, and how long that lasts."""
+
+    state: StoreState
+    trend: Trend | None
+    left: TimeLeft | None
+
+    @property
+    def mount(self) -> str:
+        return self.state.file_system.mount
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """One address. ``left``: seconds until the broker blocks if it alone went on growing."""
+
+    address: str
+    bytes: int
+    trend: Trend
+    left: TimeLeft | None
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """All stores and the addresses that grow, fastest first. Limits in seconds; None where not asked for."""
+
+    state: DiskState
+    stores: tuple[StoreForecast, ...]
+    growing: tuple[Growth, ...]
+    samples: Samples
+    warn_within: float | None
+    critical_within: float | None
+
+    @classmethod
+    def of(cls, state: DiskState, samples: Samples, warn: float | None, critical: float | None) -> Forecast:
+        stores = tuple(_store(store, samples) for store in state.stores)
+        return cls(state, stores, _growing(state, samples), samples, warn, critical)
+
+    @property
+    def status(self) -> Status:
+        return Status.worst(self.store_status(store) for store in self.stores)
+
+    def store_status(self, store: StoreForecast) -> Status:
+        """An alarm needs growth that is certain; a store that blocks already is critical."""
+        if not store.state.within:
+            return Status.CRITICAL
+        if store.left is None or store.trend is None or not store.trend.grows:
+            return Status.OK
+        if self.critical_within is not None and store.left.seconds <= self.critical_within:
+            return Status.CRITICAL
+        warned = self.warn_within is not None and store.left.seconds <= self.warn_within
+        return Status.WARNING if warned else Status.OK
+
+    @property
+    def first(self) -> StoreForecast:
+        """The store that blocks first, as far as can be told."""
+        return min(self.stores, key=lambda one: (one.state.within, one.left.seconds if one.left else math.inf))
+
+
+def _store(state: StoreState, samples: Samples) -> StoreForecast:
+    found = trend(samples.store(state.file_system.mount))
+    return StoreForecast(state, found, time_left(state.margin, found))
+
+
+def _growing(state: DiskState, samples: Samples) -> tuple[Growth, ...]:
+    pages = next((store for store in state.stores if "paging" in store.file_system.names), state.stores[0])
+    rows = []
+    for name in samples.names():
+        points = samples.address(name)
+        found = trend(points)
+        if found is not None and found.rate > 0:
+            rows.append(Growth(name, int(points[-1][1]), found, time_left(pages.margin, found)))
+    return tuple(sorted(rows, key=lambda row: (-row.trend.rate, row.address)))
+
+
+def summary(forecast: Forecast) -> str:
+    """One sentence about the store that blocks first."""
+    first = forecast.first
+    most = f"; {forecast.growing[0].address} grows most, {_rate(forecast.growing[0].trend)}" if forecast.growing else ""
+    return f"{first.mount}: {outlook(forecast, first)}{most}"
+
+
+def outlook(forecast: Forecast, store: StoreForecast) -> str:
+    """What is to be said of one store."""
+    limit = forecast.state.limit
+    if isinstance(limit, Unmonitored):
+        return f"no disk monitor: {limit.value}"
+    if not store.state.within:
+        return f"the broker blocks now: {size_text(store.state.to_free)} must be freed"
+    if store.state.margin is None:
+        return "the broker never blocks here"
+    room = f"{size_text(store.state.margin)} to go"
+    if store.trend is None:
+        return f"{room}, learning the rate ({len(forecast.samples.samples)} samples so far)"
+    if store.left is None:
+        return f"{room}, not filling ({_rate(store.trend)}, {_basis(store.trend)})"
+    if not store.trend.grows:
+        return f"{room}, no certain growth ({_basis(store.trend)}; at {_rate(store.trend)} {_about(store.left)})"
+    return f"{_about(store.left)} until the broker blocks, {room} at {_rate(store.trend)} ({_basis(store.trend)})"
+
+
+def _about(left: TimeLeft) -> str:
+    return f"{duration_text(left.seconds)} ({duration_text(left.soonest)} to {duration_text(left.latest)})"
+
+
+def _rate(found: Trend) -> str:
+    return f"{size_text(round(found.rate))}/s" if abs(found.rate) >= 1 else f"{size_text(round(found.rate * 3600))}/h"
+
+
+def _basis(found: Trend) -> str:
+    return f"{found.samples} samples over {duration_text(found.span)}, sureness {found.sureness}"
+
+
+def nagios(forecast: Forecast, *, details: bool = False) -> str:
+    """The one line; with ``details`` more lines below it."""
+    first = line(SERVICE, forecast.status, summary(forecast), performance(forecast))
+    return "\n".join([first, *map(plain, detail_lines(forecast))] if details else [first]) + "\n"
+
+
+def performance(forecast: Forecast) -> Iterator[Perf]:
+    """Per file system: seconds left (U while nobody knows), growth in bytes a second, bytes to go."""
+    warn, critical = (
+        None if limit is None else Range(limit, math.inf) for limit in (forecast.warn_within, forecast.critical_within)
+    )
+    for store in forecast.stores:
+        left = None if store.left is None else round(store.left.seconds)
+        yield Perf(f"{store.mount} left", left, "s", warn, critical, 0)
+        yield Perf(f"{store.mount} rate", None if store.trend is None else store.trend.rate)
+        if store.state.margin is not None:
+            yield Perf(f"{store.mount} margin", store.state.margin, "B", None, Range(1, math.inf))
+
+
+def detail_lines(forecast: Forecast) -> Iterator[str]:
+    """Every store, the addresses that grow most, notes."""
+    for store in forecast.stores:
+        yield f"{store.mount} ({', '.join(store.state.file_system.names)}): {outlook(forecast, store)}"
+    for row in forecast.growing[:SHOWN]:
+        alone = f"; alone it would last {duration_text(row.left.seconds)}" if row.left else ""
+        yield f"growing: {row.address} {_rate(row.trend)}, {size_text(row.bytes)} now ({_basis(row.trend)}){alone}"
+    yield from (f"note: {note}" for note in notes(forecast))
+
+
+def notes(forecast: Forecast) -> list[str]:
+    gone = forecast.samples.forgotten
+    clock = [f"the clock was set back: {gone} samples from later were dropped"] if gone else []
+    return [*clock, *forecast.state.notes()]
+
+
+def as_json(forecast: Forecast, took_for: str) -> dict[str, Any]:
+    """Complete; times in seconds, rates in bytes a second, null where nothing is known (``latest``: or never)."""
+    return {
+        "status": forecast.status.name,
+        "exit_status": int(forecast.status),
+        "text": summary(forecast),
+        "took_for": took_for,
+        "edition": forecast.state.edition.value,
+        "samples": len(forecast.samples.samples),
+        "warn_within": forecast.warn_within,
+        "critical_within": forecast.critical_within,
+        "stores": [_store_json(forecast, store) for store in forecast.stores],
+        "addresses": [
+            {"address": row.address, "bytes": row.bytes, **_trend_json(row.trend), **_left_json(row.left)}
+            for row in forecast.growing
+        ],
+        "notes": notes(forecast),
+    }
+
+
+def _store_json(forecast: Forecast, store: StoreForecast) -> dict[str, Any]:
+    state = store.state
+    return {
+        "mount": store.mount, "directories": list(state.file_system.names), "status": forecast.store_status(store).name,
+        "blocked": not state.within, "usable": state.space.usable, "total": state.space.total,
+        "usage_percent": state.usage_percent, "blocks_at": state.blocks_at, "margin": state.margin,
+        **_trend_json(store.trend), **_left_json(store.left),
+    }  # fmt: skip
+
+
+def _trend_json(found: Trend | None) -> dict[str, Any]:
+    if found is None:
+        return dict.fromkeys(("rate", "rate_low", "rate_high", "samples", "span", "sureness"))
+    return {
+        "rate": found.rate, "rate_low": found.low, "rate_high": found.high, "samples": found.samples,
+        "span": found.span, "sureness": str(found.sureness),
+    }  # fmt: skip
+
+
+def _left_json(left: TimeLeft | None) -> dict[str, Any]:
+    if left is None:
+        return dict.fromkeys(("seconds_left", "soonest", "latest"))
+    return {
+        "seconds_left": left.seconds, "soonest": left.soonest,
+        "latest": None if math.isinf(left.latest) else left.latest,
+    }  # fmt: skip
