@@ -250,21 +250,21 @@ class Broker:
 
     def settle(self) -> None:
         """Until rest: every queue that something happened to is asked to deliver and to read ahead."""
-        self.run_tasks()
-        pending = self._to_ask()
-        rounds = 0
-        while pending:
-            for queue in pending:
-                queue.force_delivery()
+        if self.tasks or self.to_resume:
             self.run_tasks()
-            rounds += 1
-            pending = self._to_ask() if rounds < 50 else []
+        while self.touched_queues:
+            for queue in self._to_ask():
+                queue.rest()
+            if self.tasks or self.to_resume:
+                self.run_tasks()
 
-    def _to_ask(self) -> list[Queue]:
-        """Queues touched since the last look, and the others of a paging address they belong to."""
+    def _to_ask(self) -> dict[Queue, None]:
+        """Queues touched since the last look that have something to do, and the others of a paging address."""
         asked: dict[Queue, None] = {}
-        for queue in self.touched_queues:
-            self.changed_queues[queue] = None
+        touched, self.touched_queues = self.touched_queues, {}
+        changed = self.changed_queues
+        for queue in touched:
+            changed[queue] = None
             if queue.deleted:
                 continue
             store = queue.store
@@ -273,5 +273,4 @@ class Broker:
                     asked[cursor.queue] = None
             elif queue.consumers:
                 asked[queue] = None
-        self.touched_queues.clear()
-        return list(asked)
+        return asked

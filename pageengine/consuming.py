@@ -44,7 +44,7 @@ def open_consumer(engine: Engine, op: OpenConsumer, result: OperationResult) -> 
     engine.consumers[op.consumer] = consumer
     session.consumers[op.consumer] = consumer
     queue.consumers.append(consumer)
-    queue.deliver_later()
+    engine.broker.touch(queue)
 
 
 def close(engine: Engine, op: CloseConsumer, result: OperationResult) -> None:
@@ -88,6 +88,7 @@ def receive(engine: Engine, op: Receive, result: OperationResult) -> None:
     if op.ack is ReceiveAck.END and last is not None:
         _up_to(engine, consumer, last.message.seq)
     result.redelivered = redelivered or None
+    engine.broker.touch(queue)
 
 
 def _rest(engine: Engine, queue: Queue) -> bool:

@@ -205,7 +205,6 @@ class Queue:
         self.broker.touch(self)
 
     def deliver_later(self) -> None:
-        self.broker.touch(self)
         if not self.deliver_scheduled:
             self.deliver_scheduled = True
             self.broker.tasks.append(self.deliver)
@@ -293,8 +292,6 @@ class Queue:
             ref.live = live
             self.add_tail(ref)
             read = True
-        if read:
-            self.deliver_later()
         return read
 
     def needs_depage(self) -> bool:
@@ -316,6 +313,13 @@ class Queue:
             (store.prefetch_bytes > 0 and size >= store.prefetch_bytes)
             or (store.prefetch_messages > 0 and count >= store.prefetch_messages)
         )
+
+    def rest(self) -> None:
+        """Reads ahead and delivers at once, when nothing else is going on."""
+        store = self.store
+        if store is not None and store.paging:
+            self.depage()
+        self.deliver()
 
     def force_delivery(self) -> None:
         if self.store is not None and self.store.paging:

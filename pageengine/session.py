@@ -182,6 +182,7 @@ class Session:
         if not commit:
             for consumer in self.consumers.values():
                 consumer.cleared()
+                self.broker.touch(consumer.queue)
                 tx.returned += consumer.cancel()
         tx.roll_back()
 

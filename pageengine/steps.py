@@ -163,7 +163,7 @@ def pause(engine: Engine, op: PauseQueue, result: OperationResult) -> None:
 def resume(engine: Engine, op: ResumeQueue, result: OperationResult) -> None:
     queue = queue_named(engine, op.queue)
     queue.paused = False
-    queue.deliver_later()
+    engine.broker.touch(queue)
 
 
 def block(engine: Engine, op: BlockAddress, result: OperationResult) -> None:
