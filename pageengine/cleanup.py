@@ -98,7 +98,7 @@ def _depage(store: AddressStore) -> Page | None:
         store.current = None
         if not page.records:
             store.stop_paging()
-            store.pages.pop(page.number, None)
+            store.forget_page(page.number)
             return None
         store.open_new_page()
         return page
@@ -129,6 +129,6 @@ def _from_the_middle(store: AddressStore, lowest: int, first: int, given_up: lis
 
 
 def _delete(store: AddressStore, page: Page) -> None:
-    store.pages.pop(page.number, None)
+    store.forget_page(page.number)
     for cursor in store.cursors.values():
         cursor.consumed.pop(page.number, None)

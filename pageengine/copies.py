@@ -6,10 +6,11 @@ Source: spec/paging-engine.md 1.3, 3.6 and 3.7.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
 
-from pageengine.message import Message, Reference, long_property, string_property
-from pageengine.operations import Property, PropertyType, Send, TraceHeader
+from pageengine.message import RESERVED, Message, Reference, long_property, string_property
+from pageengine.operations import MessageType, Property, PropertyType, Send, TraceHeader
 from pageengine.profiles import Profile
 from pageengine.sizes import LARGE_SIZE_PROPERTY, body_bytes, header_bytes, properties_bytes
 
@@ -28,14 +29,32 @@ FIRST_BUFFER = 1500
 SMALLEST_BUFFER = 64
 
 
-def _measured(profile: Profile, address: str, props: tuple[Property, ...], body: int, large: bool) -> tuple[int, int]:
+class Measures(NamedTuple):
+    """What the address and the properties of a message add to its body; bytes."""
+
+    header: int
+    properties: int
+    special: bool
+
+
+@lru_cache(maxsize=65536)
+def measures(address: str, props: tuple[Property, ...], seq_name: str) -> Measures:
+    """Equal for all messages of an address with equal properties, but for the sequence number."""
+    named = (*props, long_property(seq_name, 0)) if seq_name else props
+    total = properties_bytes(named)
+    special = any(one.name.startswith(RESERVED) for one in named)
+    return Measures(header_bytes(address, total, len(named)), total + 8 * len(named) if named else 0, special)
+
+
+def _sizes(profile: Profile, found: Measures, body: int, large: bool) -> tuple[int, int]:
     """Encoded size and memory estimate, in bytes."""
-    total = properties_bytes(props)
-    header = header_bytes(address, total, len(props))
     if large:
-        return body + header, profile.large_offset + LARGE_HEADER + 2 * header
-    enc = 4 + body + header + (OLD_LAYOUT if profile.old_layout else 0)
-    return enc, profile.message_offset + buffer_bytes(profile, enc) + (total + 8 * len(props) if props else 0)
+        return body + found.header, profile.large_offset + LARGE_HEADER + 2 * found.header
+    enc = 4 + body + found.header
+    if profile.old_layout:
+        enc += OLD_LAYOUT
+        return enc, profile.message_offset + buffer_bytes(profile, enc) + found.properties
+    return enc, profile.message_offset + enc + found.properties
 
 
 def reloaded_bytes(profile: Profile, enc: int, mem: int) -> int:
@@ -58,21 +77,24 @@ def buffer_bytes(profile: Profile, enc: int) -> int:
 def from_send(broker: Broker, header: TraceHeader, send: Send) -> Message:
     """The message as it arrives from a client."""
     profile = broker.profile
-    props = send.props
-    if header.seq_property:
-        props = (Property(header.seq_property, PropertyType.LONG, send.seq), *props)
-    body = body_bytes(send)
+    body = send.size if send.type is MessageType.BYTES and send.text is None and send.body is None else body_bytes(send)
     large = 4 + body > header.min_large_message_size
+    name = header.seq_property
     if large:
-        props = (*props, long_property(LARGE_SIZE_PROPERTY, body))
-    enc, mem = _measured(profile, send.address, props, body, large)
+        found = measures(send.address, (*send.props, long_property(LARGE_SIZE_PROPERTY, body)), name)
+    else:
+        found = measures(send.address, send.props, name)
+    enc, mem = _sizes(profile, found, body, large)
     expiration = 0
     if send.expire_ms:
         expiration = broker.now + send.expire_ms * NS_PER_MS
         broker.expiring = True
+    props = (Property(name, PropertyType.LONG, send.seq), *send.props) if name else send.props
+    if large:
+        props = (*props, long_property(LARGE_SIZE_PROPERTY, body))
     return Message(
         broker.next_id(), send.seq, send.address, send.type, send.durable, min(send.priority, 9), expiration, props,
-        enc, mem, mem if large else reloaded_bytes(profile, enc, mem), large, send,
+        enc, mem, mem if large else reloaded_bytes(profile, enc, mem), large, send, found.special,
     )  # fmt: skip
 
 
@@ -99,9 +121,9 @@ def diverted_copy(broker: Broker, message: Message, target: str) -> Message:
 
 def _copy(broker: Broker, message: Message, target: str, props: tuple[Property, ...]) -> Message:
     body = body_bytes(message.source)
-    enc, mem = _measured(broker.profile, target, props, body, message.large)
+    enc, mem = _sizes(broker.profile, measures(target, props, ""), body, message.large)
     return Message(
         broker.next_id(), message.seq, target, message.type, message.durable, message.priority, 0, props, enc, mem,
         mem if message.large else reloaded_bytes(broker.profile, enc, mem), message.large,
-        replace(message.source, address=target),
+        replace(message.source, address=target), True,
     )  # fmt: skip

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pageengine.store import AddressStore
 
 DEFAULT_PRIORITY = 4
+RESERVED = "_AMQ_"
 DUPLICATE_ID = "_AMQ_DUPL_ID"
 GROUP_ID = "_AMQ_GROUP_ID"
 SCHEDULED = "_AMQ_SCHED_DELIVERY"
@@ -22,16 +23,19 @@ FilterValue = None | bool | int | float | str | bytes
 
 
 class Message:
-    """One message. ``mem`` and ``enc`` in bytes, ``expiration`` on the trace's clock in ns (0: never)."""
+    """One message. ``mem`` and ``enc`` in bytes, ``expiration`` on the trace's clock in ns (0: never).
+
+    ``special``: it has a property that the broker itself looks at.
+    """
 
     __slots__ = (
         "address", "durable", "enc", "expiration", "id", "large", "mem", "owner", "priority",
-        "props", "references", "reload_mem", "seq", "source", "type",
+        "props", "references", "reload_mem", "seq", "source", "special", "type",
     )  # fmt: skip
 
     def __init__(
         self, id: int, seq: int | None, address: str, type: MessageType, durable: bool, priority: int, expiration: int,
-        props: tuple[Property, ...], enc: int, mem: int, reload_mem: int, large: bool, source: Send,
+        props: tuple[Property, ...], enc: int, mem: int, reload_mem: int, large: bool, source: Send, special: bool,
     ) -> None:  # fmt: skip
         self.id = id
         self.seq = seq
@@ -46,6 +50,7 @@ class Message:
         self.reload_mem = reload_mem
         self.large = large
         self.source = source
+        self.special = special
         self.owner: AddressStore | None = None
         self.references = 0
 

@@ -128,7 +128,7 @@ class Queue:
         self.broker.touch(self)
 
     def _schedule(self, ref: Reference, *, counted: bool = False) -> bool:
-        if not ref.scheduled and not (ref.message.props and ref.message.has(SCHEDULED)):
+        if not ref.scheduled and not (ref.message.special and ref.message.has(SCHEDULED)):
             return False
         at = ref.scheduled
         if not at and not counted:
@@ -252,7 +252,7 @@ class Queue:
         """The consumer a message group or an exclusive queue sticks to, else the one whose turn it is."""
         if self.exclusive:
             return self.groups.setdefault("", consumer)
-        if not ref.message.props:
+        if not ref.message.special:
             return consumer
         group = ref.message.property(GROUP_ID)
         if group is None:

@@ -112,6 +112,7 @@ def _load_store(new: Broker, old: AddressStore) -> None:
             if record.message.large and not record.message.durable:
                 record.message.lose_body()
     store.pages = old.pages
+    store.files = sorted(old.pages)
     store.number_of_pages = len(store.pages)
     store.check_number_of_pages()
     if not store.pages:

@@ -98,7 +98,7 @@ def table_order(names: list[str]) -> list[str]:
 def route(broker: Broker, message: Message, tx: Transaction | None, *, reject_duplicates: bool = True) -> Routed:
     """Routes one message; raises AddressFull where it is refused."""
     started = None
-    duplicate = broker.duplicate_id(message) if message.props and message.has(DUPLICATE_ID) else None
+    duplicate = broker.duplicate_id(message) if message.special and message.has(DUPLICATE_ID) else None
     if duplicate is not None:
         if reject_duplicates and broker.is_duplicate(message.address, duplicate):
             if tx is not None:

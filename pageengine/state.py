@@ -44,7 +44,7 @@ def of_store(store: AddressStore) -> Shown:
         store.metric.size,
         store.metric.count,
         store.number_of_pages,
-        sorted(store.pages),
+        store.files,
         store.first_page if store.first_page < 2**31 - 1 else None,
         store.current_id,
         len(current.records) if current is not None else None,

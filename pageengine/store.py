@@ -50,6 +50,7 @@ class AddressStore:
         self.number_of_pages = 0
         self.estimated_max_pages: int | None = None
         self.pages: dict[int, Page] = {}
+        self.files: list[int] = []
         self.cursors: dict[int, Cursor] = {}
         self.had_folder = False
         self.cleanup_scheduled = False
@@ -230,6 +231,7 @@ class AddressStore:
         if self.paging:
             return
         self.pages.clear()
+        self.files = []
         self.current = None
         self.number_of_pages = 0
         self.had_folder = False
@@ -254,11 +256,17 @@ class AddressStore:
         self.check_number_of_pages()
         self.current_id += 1
         page = self.current = self.pages[self.current_id] = Page(self.current_id)
+        self.files = [*self.files, self.current_id]
         self.current_bytes = 0
         self.had_folder = True
         if self.current_id < self.first_page:
             self.first_page = self.current_id
         return page
+
+    def forget_page(self, number: int) -> None:
+        """The file is gone."""
+        if self.pages.pop(number, None) is not None:
+            self.files = [one for one in self.files if one != number]
 
     def page_to_read(self, number: int) -> Page:
         return self.pages.get(number) or Page(number)
