@@ -15,7 +15,7 @@ from pagefmt.columns.pieces import pieces
 from pagefmt.columns.rows import readable_row
 from pagefmt.columns.scan import scan
 from pagefmt.columns.schema import Level, schema
-from pagefmt.columns.table import PageSource, Stopped, page_batches
+from pagefmt.columns.table import PageSource, Stopped, Wanted, page_batches
 from pagefmt.frames import FrameScan
 from pagefmt.outstanding import load_state
 from pagefmt.record import decode_record
@@ -115,7 +115,7 @@ def test_state_columns_follow_the_rule(case: GoldenCase) -> None:
         for page in store.store.pages:
             rule = store.rule(page.number)
             source = PageSource(page.path, page.number, store.store.name, store.store.address, rule)
-            for batch in page_batches(source, Level.HEADERS):
+            for batch in page_batches(source, Wanted()):
                 if isinstance(batch, Stopped):
                     continue
                 for row in batch.to_pylist():

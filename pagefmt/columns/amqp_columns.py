@@ -60,9 +60,10 @@ def amqp_columns(batch: Batch, level: Level) -> Columns:
     if level >= Level.PROPERTIES:
         fixed = {"durable": (durable, has_durable), "priority": (priority, has_priority)}
         out |= _property_columns(batch, parts, found, header, fields, fixed)
+    if level >= Level.TEXTS and regular.all():
+        out["body_text"] = _texts(page, found, regular)
     if level >= Level.BODIES and regular.all():
         out["body"] = slices(page, parts.encoded_at, parts.encoded_size)
-        out["body_text"] = _texts(page, found, regular)
     return out
 
 

@@ -31,7 +31,6 @@ def core_columns(batch: Batch, level: Level) -> Columns:
     queues = queue_lists(batch, parts.block_end)
     if not batch.regular.all():
         return {}
-    ordinary = ~parts.large
     user_ids = pa.nulls(n, STRING)
     if parts.has_user_id.any():
         user_ids = _user_ids(page, parts)
@@ -48,9 +47,10 @@ def core_columns(batch: Batch, level: Level) -> Columns:
     }  # fmt: skip
     if level >= Level.PROPERTIES:
         out |= _core_properties(batch, parts)
-    if level >= Level.BODIES and batch.regular.all():
-        out["body"] = slices(page, parts.body_at, parts.body_size, ordinary)
+    if level >= Level.TEXTS and batch.regular.all():
         out["body_text"] = _core_texts(batch, parts)
+    if level >= Level.BODIES and batch.regular.all():
+        out["body"] = slices(page, parts.body_at, parts.body_size, ~parts.large)
     return out
 
 

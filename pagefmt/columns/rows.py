@@ -144,13 +144,18 @@ def _property_fields(sections: Sections) -> Row | None:
     return row
 
 
+def _body_text(record: PageRecord) -> Row:
+    message = record.message
+    if isinstance(message, AmqpLargeMessage):
+        return {"body_text": None}
+    return {"body_text": _amqp_text(message) if isinstance(message, AmqpMessage) else _core_text(message)}
+
+
 def _body(record: PageRecord) -> Row:
     message = record.message
     if isinstance(message, AmqpLargeMessage):
-        return {"body": None, "body_text": None}
-    if isinstance(message, AmqpMessage):
-        return {"body": message.encoded, "body_text": _amqp_text(message)}
-    return {"body": message.body, "body_text": _core_text(message)}
+        return {"body": None}
+    return {"body": message.encoded if isinstance(message, AmqpMessage) else message.body}
 
 
 def _core_text(message: CoreMessage | OldCoreMessage | CoreLargeMessage) -> str | None:
@@ -170,4 +175,4 @@ def _amqp_text(message: AmqpMessage) -> str | None:
     return None
 
 
-_PARTS = ((Level.HEADERS, _headers), (Level.PROPERTIES, _properties), (Level.BODIES, _body))
+_PARTS = ((Level.HEADERS, _headers), (Level.PROPERTIES, _properties), (Level.TEXTS, _body_text), (Level.BODIES, _body))

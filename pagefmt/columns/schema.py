@@ -93,7 +93,8 @@ HEADER_FIELDS: Final = (
     pa.field("body_size", pa.int64()),
 )
 PROPERTY_FIELDS: Final = (pa.field("properties", PROPERTIES), pa.field("amqp", AMQP))
-BODY_FIELDS: Final = (pa.field("body", BINARY), pa.field("body_text", STRING))
+TEXT_FIELDS: Final = (pa.field("body_text", STRING),)
+BODY_FIELDS: Final = (pa.field("body", BINARY),)
 
 
 class Level(IntEnum):
@@ -102,14 +103,16 @@ class Level(IntEnum):
     COUNT = 0
     HEADERS = 1
     PROPERTIES = 2
-    BODIES = 3
+    TEXTS = 3
+    BODIES = 4
 
 
 FIELDS: Final = {
     Level.COUNT: FRAME_FIELDS,
     Level.HEADERS: FRAME_FIELDS + HEADER_FIELDS,
     Level.PROPERTIES: FRAME_FIELDS + HEADER_FIELDS + PROPERTY_FIELDS,
-    Level.BODIES: FRAME_FIELDS + HEADER_FIELDS + PROPERTY_FIELDS + BODY_FIELDS,
+    Level.TEXTS: FRAME_FIELDS + HEADER_FIELDS + PROPERTY_FIELDS + TEXT_FIELDS,
+    Level.BODIES: FRAME_FIELDS + HEADER_FIELDS + PROPERTY_FIELDS + TEXT_FIELDS + BODY_FIELDS,
 }
 
 

@@ -2,33 +2,66 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 import pyarrow as pa
 
+from pagefmt.bodies import MAP, STREAM, map_of, stream_of
+from pagefmt.columns.gather import PageBytes
 from pagefmt.columns.page import decode_page
 from pagefmt.columns.pieces import pieces
+from pagefmt.columns.scan import Frames
 from pagefmt.columns.schema import LONGS, STRING, Level, schema
+from pagefmt.columns.state_columns import state_columns
 from pagefmt.fates import PageRule
+from pagefmt.record import decode_record
+from pagefmt.selector import Selector
+from pagefmt.selector.message import source_of
+from pagefmt.values import last_wins
+from pagefmt.values_json import property_map_json, typed_json
+from pagefmt.wire import Undecodable
 
 STORE_FIELDS: Final = (pa.field("store", STRING, nullable=False), pa.field("store_address", STRING))
 STATE_FIELDS: Final = (pa.field("acked_by", LONGS), pa.field("outstanding", LONGS))
+VALUE_FIELD: Final = pa.field("body_value", STRING)
+LEFTOVER: Final = 5
+"""Bytes behind the last record that brokers of today take for nothing (spec/page-files.md 5.1)."""
+
+
+class Body(StrEnum):
+    """What of the bodies is in the table: ``base64`` is the bytes themselves, in a binary column."""
+
+    NONE = "none"
+    SIZE = "size"
+    TEXT = "text"
+    VALUE = "value"
+    BASE64 = "base64"
+
+
+_LEVELS: Final = {
+    Body.NONE: Level.PROPERTIES, Body.SIZE: Level.PROPERTIES, Body.TEXT: Level.TEXTS, Body.VALUE: Level.BODIES,
+    Body.BASE64: Level.BODIES,
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Stopped:
     """Where the rows of a page end before its file does: offset and number of the first record without a row.
 
-    ``undecodable``: its frame is sound, and its payload does not decode; else the frame itself is damaged.
+    ``undecodable``: its frame is sound, and its payload does not decode; else the frame itself is damaged. ``size`` is
+    the file's.
     """
 
     offset: int
     number: int
     undecodable: bool
+    size: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,40 +75,83 @@ class PageSource:
     rule: PageRule | None
 
 
-def table_schema(level: Level) -> pa.Schema:
-    """Columns of the table: store, message columns of the level, state."""
-    return pa.schema([*STORE_FIELDS, *schema(level), *STATE_FIELDS])
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which rows and columns. ``where``: only messages that the selector matches."""
+
+    body: Body = Body.SIZE
+    where: Selector | None = None
+
+    @property
+    def schema(self) -> pa.Schema:
+        fields = [*STORE_FIELDS, *schema(_LEVELS[self.body]), *STATE_FIELDS]
+        if self.body is Body.NONE:
+            fields = [field for field in fields if field.name != "body_size"]
+        if self.body is Body.VALUE:
+            fields = [VALUE_FIELD if field.name == "body" else field for field in fields]
+        return pa.schema(fields)
 
 
-def page_batches(source: PageSource, level: Level) -> Iterator[pa.RecordBatch | Stopped]:
-    """The rows of one page; last, where it is damaged, what the reading stopped at. Needs ``Level.HEADERS`` or more."""
-    wanted = table_schema(level)
+def page_batches(source: PageSource, wanted: Wanted) -> Iterator[pa.RecordBatch | Stopped]:
+    """The rows of one page; last, where it is damaged, what the reading stopped at. Raises ``NotReadable``."""
+    level, form = _LEVELS[wanted.body], wanted.schema
     for content, frames in pieces(source.path):
         decoded = decode_page(content, source.page, level, frames)
-        yield _with_store(decoded.table, source, wanted)
+        batch = decoded.table
+        if wanted.where is not None:
+            batch = batch.filter(_matches(wanted.where, content, frames, batch.num_rows))
+        yield _completed(batch, source, wanted.body, form)
+        end = frames.base + content.size
         if decoded.undecodable is not None:
             number, offset = decoded.undecodable
-            yield Stopped(frames.base + offset, frames.number + number, undecodable=True)
+            yield Stopped(frames.base + offset, frames.number + number, True, end)
             return
-        last = frames.number + len(frames.offset)
     if not frames.whole and content.size - frames.end > LEFTOVER:
-        yield Stopped(frames.base + frames.end, last, undecodable=False)
+        yield Stopped(frames.base + frames.end, frames.number + len(frames.offset), False, end)
 
 
-LEFTOVER: Final = 5
-"""Bytes behind the last record that brokers of today take for nothing (spec/page-files.md 5.1)."""
+def _matches(where: Selector, content: PageBytes, frames: Frames, rows: int) -> pa.Array:
+    """Which of the records the selector takes, decided on the reference decoder's messages."""
+    view = memoryview(content.buffer)[: content.size]
+    chosen = []
+    for offset, length in zip(frames.offset[:rows].tolist(), frames.length[:rows].tolist(), strict=True):
+        chosen.append(where.matches(source_of(decode_record(view, offset, length).message)))
+    return pa.array(chosen, pa.bool_())
 
 
-def _with_store(table: pa.RecordBatch, source: PageSource, wanted: pa.Schema) -> pa.RecordBatch:
-    rows = table.num_rows
-    columns = {name: table.column(n) for n, name in enumerate(table.schema.names)}
+def _completed(batch: pa.RecordBatch, source: PageSource, body: Body, form: pa.Schema) -> pa.RecordBatch:
+    """With the columns of the store and of the journal."""
+    rows = batch.num_rows
+    columns = {name: batch.column(n) for n, name in enumerate(batch.schema.names)}
     columns["store"] = pa.repeat(pa.scalar(source.store, STRING), rows)
     columns["store_address"] = pa.repeat(pa.scalar(source.address, STRING), rows)
     columns["acked_by"] = columns["outstanding"] = pa.nulls(rows, LONGS)
     if source.rule is not None:
-        from pagefmt.columns.state_columns import state_columns
-
-        number = np.asarray(columns["number"]).astype(np.int64)
-        tx = np.asarray(columns["tx"])
+        number, tx = np.asarray(columns["number"]).astype(np.int64), np.asarray(columns["tx"])
         columns["acked_by"], columns["outstanding"] = state_columns(source.rule, number, tx, columns["queues"])
-    return pa.record_batch([columns[name] for name in wanted.names], schema=wanted)
+    if body is Body.VALUE:
+        columns["body_value"] = _values(columns["type"], columns["body"])
+    return pa.record_batch([columns[name] for name in form.names], schema=form)
+
+
+def _values(kind: pa.Array, body: pa.Array) -> pa.StringArray:
+    """Bodies of map and stream messages as JSON; null where a body does not hold what its type says."""
+    out: list[str | None] = [None] * len(kind)
+    types = kind.to_pylist()
+    for n, type_ in enumerate(types):
+        if type_ in (MAP, STREAM) and body[n].is_valid:
+            out[n] = _value_json(type_, body[n].as_py())
+    return pa.array(out, STRING)
+
+
+def _value_json(kind: int, body: bytes) -> str | None:
+    try:
+        value = (
+            property_map_json(last_wins(map_of(body)))
+            if kind == MAP
+            else [typed_json(item) for item in stream_of(body)]
+        )
+    except Undecodable:
+        return None
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
