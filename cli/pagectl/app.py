@@ -21,6 +21,7 @@ from pagectl.exits import Exit, guarded, report
 Leaf = tuple[str, str]
 Group = tuple[str, Mapping[str, Leaf]]
 TREE: dict[str, Leaf | Group] = {
+    "export": ("export", "Export a page directory to Parquet through Spark."),
     "pages": (
         "Page files: what is in them, what is wrong with them, what is still outstanding.",
         {

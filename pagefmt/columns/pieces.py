@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from struct import Struct
 from typing import Final
@@ -17,22 +18,34 @@ _HEAD: Final = Struct(">Bi")
 _START: Final = 0x7B
 
 
-def pieces(path: Path, piece: int = PIECE) -> Iterator[tuple[PageBytes, Frames]]:
-    """The file's records, piece by piece. ``whole`` of the last one tells whether they end where the file does.
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Part of a page file: from the record ``number`` at offset ``start`` on, up to ``end`` (None: the file's end)."""
+
+    start: int = 0
+    number: int = 0
+    end: int | None = None
+
+
+WHOLE_FILE: Final = Range()
+
+
+def pieces(path: Path, piece: int = PIECE, part: Range = WHOLE_FILE) -> Iterator[tuple[PageBytes, Frames]]:
+    """The file's records, piece by piece. ``whole`` of the last one tells whether they end where the part does.
 
     The file's size is taken when it is opened: what a broker appends meanwhile is left for the next reading. Raises
     ``NotReadable``.
     """
     fd = open_regular(path)
     try:
-        yield from _pieces(fd, os.fstat(fd).st_size, piece)
+        size = os.fstat(fd).st_size
+        yield from _pieces(fd, size if part.end is None else min(size, part.end), piece, part)
     finally:
         os.close(fd)
 
 
-def _pieces(fd: int, size: int, piece: int) -> Iterator[tuple[PageBytes, Frames]]:
-    base = number = 0
-    wanted = piece
+def _pieces(fd: int, size: int, piece: int, part: Range) -> Iterator[tuple[PageBytes, Frames]]:
+    base, number, wanted = min(part.start, size), part.number, piece
     while True:
         content = _read(fd, base, min(wanted, size - base))
         frames = scan(content, base, number)

@@ -15,7 +15,7 @@ import pyarrow as pa
 from pagefmt.bodies import MAP, STREAM, map_of, stream_of
 from pagefmt.columns.gather import PageBytes
 from pagefmt.columns.page import decode_page
-from pagefmt.columns.pieces import pieces
+from pagefmt.columns.pieces import WHOLE_FILE, Range, pieces
 from pagefmt.columns.scan import Frames
 from pagefmt.columns.schema import LONGS, STRING, Level, schema
 from pagefmt.columns.state_columns import state_columns
@@ -73,6 +73,7 @@ class PageSource:
     store: str
     address: str | None
     rule: PageRule | None
+    part: Range = WHOLE_FILE
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +96,7 @@ class Wanted:
 def page_batches(source: PageSource, wanted: Wanted) -> Iterator[pa.RecordBatch | Stopped]:
     """The rows of one page; last, where it is damaged, what the reading stopped at. Raises ``NotReadable``."""
     level, form = _LEVELS[wanted.body], wanted.schema
-    for content, frames in pieces(source.path):
+    for content, frames in pieces(source.path, part=source.part):
         decoded = decode_page(content, source.page, level, frames)
         batch = decoded.table
         if wanted.where is not None:

@@ -19,6 +19,8 @@ LOCAL_JAVA: Final = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 QUIET_LOGGING: Final = """status = error
 rootLogger.level = error
 rootLogger.appenderRef.console.ref = console
+logger.gateway.name = org.apache.spark.api.python.PythonGatewayServer
+logger.gateway.level = error
 appender.console.type = Console
 appender.console.name = console
 appender.console.target = SYSTEM_ERR

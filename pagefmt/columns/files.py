@@ -1,0 +1,73 @@
+"""The table as one Parquet or Arrow file, written batch by batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final, Protocol
+
+import pyarrow as pa
+
+PARQUET, ARROW = "parquet", "arrow"
+COMPRESSION_LEVEL: Final = 1
+_ROWS: Final = 1 << 16
+_BYTES: Final = 1 << 24
+
+_NAMES: Final = ("store", "store_address", "protocol", "address", "type_name")
+_STATISTICS: Final = ["page", "number", "id", "timestamp", "expiration", "tx"]
+
+
+class TableFile(Protocol):
+    """Takes record batches of one schema."""
+
+    def write_batch(self, batch: pa.RecordBatch) -> None: ...
+
+
+@contextmanager
+def table_file(path: Path, form: str, schema: pa.Schema, compression: str = "zstd") -> Iterator[TableFile]:
+    """A file of the form ``parquet`` or ``arrow`` (IPC file). Whole only when the context ended without an error."""
+    if form == ARROW:
+        options = pa.ipc.IpcWriteOptions(compression=None if compression == "none" else compression)
+        with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, schema, options=options) as writer:
+            yield writer
+        return
+    with _parquet(path, schema, compression) as parquet:
+        yield parquet
+
+
+@contextmanager
+def _parquet(path: Path, schema: pa.Schema, compression: str) -> Iterator[TableFile]:
+    import pyarrow.parquet as pq
+
+    present = set(schema.names)
+    names = [name for name in _NAMES if name in present]
+    if "properties" in present:
+        names += ["properties.key_value.key", "properties.key_value.value.type"]
+    with pq.ParquetWriter(
+        path, schema, compression=compression, compression_level=COMPRESSION_LEVEL if compression == "zstd" else None,
+        use_dictionary=names, write_statistics=[name for name in _STATISTICS if name in present],
+    ) as writer:  # fmt: skip
+        gathered = _Gathered(writer, schema)
+        yield gathered
+        gathered.flush()
+
+
+class _Gathered:
+    """Row groups of a fair size out of small pages."""
+
+    def __init__(self, writer: TableFile, schema: pa.Schema) -> None:
+        self._writer, self._schema = writer, schema
+        self._batches: list[pa.RecordBatch] = []
+        self._bytes = 0
+
+    def write_batch(self, batch: pa.RecordBatch) -> None:
+        self._batches.append(batch)
+        self._bytes += batch.nbytes
+        if self._bytes >= _BYTES or sum(each.num_rows for each in self._batches) >= _ROWS:
+            self.flush()
+
+    def flush(self) -> None:
+        if self._batches:
+            self._writer.write_batch(pa.concat_batches(self._batches))
+            self._batches, self._bytes = [], 0

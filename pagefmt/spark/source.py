@@ -1,0 +1,217 @@
+"""The Spark data source ``artemis-pages``.
+
+    spark.dataSource.register(PageFiles)
+    spark.read.format("artemis-pages").load("/var/lib/broker/data")
+
+``load`` takes a data, paging or store directory, or a page file; every machine of the cluster must see it under the
+same path. ``readStream`` follows a paging directory (see ``pagefmt.spark.stream``). Options: ``body`` (none, size,
+text, value, base64), ``where`` (a selector), ``paging``, ``journal``, ``bindings`` (directories that were moved apart),
+``damage`` (true: a column ``damage``, and one row for each damaged page).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import pyarrow as pa
+from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
+
+from pagefmt.columns.pieces import WHOLE_FILE, Range
+from pagefmt.columns.table import Body, PageSource, Stopped, Wanted, page_batches
+from pagefmt.errors import PageFmtError
+from pagefmt.journal.message_journal import MessageJournal, load_messages
+from pagefmt.locate import Place, locate, stores, within
+from pagefmt.selector import parse
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import StructType
+
+NAME: Final = "artemis-pages"
+GROUP: Final = 64 << 20
+DAMAGE: Final = pa.field("damage", pa.string())
+
+
+class BadOption(PageFmtError):
+    """An option of the data source that is not understood."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageTask:
+    """One page file of a partition, by path: it is opened where the task runs."""
+
+    path: str
+    page: int
+    store: str
+    address: str | None
+    queues: tuple[int, ...] | None
+    part: Range = WHOLE_FILE
+
+
+class Group(InputPartition):
+    """Page files of at least ``GROUP`` bytes together: a task costs more than reading a small page."""
+
+    def __init__(self, pages: list[PageTask]) -> None:
+        super().__init__(None)
+        self.pages = pages
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The options as given, understood."""
+
+    path: str
+    body: Body
+    where: str | None
+    paging: str | None
+    journal: str | None
+    bindings: str | None
+    damage: bool
+
+    @classmethod
+    def of(cls, given: dict[str, str]) -> Options:
+        known = {"path", "body", "where", "paging", "journal", "bindings", "damage"}
+        unknown = sorted(set(map(str.lower, given)) - known)
+        if unknown:
+            raise BadOption(f"option {unknown[0]}: not known; there are {', '.join(sorted(known))}")
+        if not given.get("path"):
+            raise BadOption("no directory given; name one with load(DIR)")
+        try:
+            body = Body(given.get("body", Body.SIZE))
+        except ValueError:
+            raise BadOption(f"option body: {given['body']!r} is none of {', '.join(Body)}") from None
+        return cls(
+            given["path"].removeprefix("file://"), body, given.get("where"), given.get("paging"), given.get("journal"),
+            given.get("bindings"), given.get("damage", "false").lower() == "true",
+        )  # fmt: skip
+
+    def place(self) -> Place:
+        """Of an instance the directories in their usual places: a configuration is for the caller to read."""
+        place = locate(Path(self.path), lambda config: within(_root(config) / "data"))
+        paging, journal, bindings = (
+            Path(each) if each else None for each in (self.paging, self.journal, self.bindings)
+        )
+        return replace(
+            place, paging=paging or place.paging, journal=journal or place.journal, bindings=bindings or place.bindings
+        )
+
+    def wanted(self) -> Wanted:
+        return Wanted(self.body, None if self.where is None else parse(self.where))
+
+    def schema(self) -> pa.Schema:
+        fields = list(self.wanted().schema)
+        return pa.schema([field.with_nullable(True) for field in [*fields, *([DAMAGE] if self.damage else [])]])
+
+
+def _root(config: Path) -> Path:
+    return config.parent.parent if config.parent.name in ("etc", "config") else config.parent
+
+
+class PageFiles(DataSource):
+    """All messages of a paging directory as a table; the README has it column by column (``parquet-schema``)."""
+
+    @classmethod
+    def name(cls) -> str:
+        return NAME
+
+    def schema(self) -> StructType:
+        from pyspark.sql.pandas.types import from_arrow_schema
+
+        found: StructType = from_arrow_schema(Options.of(dict(self.options)).schema())
+        return found
+
+    def reader(self, schema: StructType) -> PageFilesReader:
+        return PageFilesReader(Options.of(dict(self.options)))
+
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802 (Spark's name)
+        from pagefmt.spark.stream import PageFilesStream
+
+        return PageFilesStream(Options.of(dict(self.options)))
+
+
+class PageFilesReader(DataSourceReader):
+    """Made where the query is planned: journal and bindings are read there, once, and go to the tasks with it."""
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+        place = options.place()
+        self.journal: MessageJournal | None = load_messages(place.journal) if place.journal else None
+        self._groups = _groups(place)
+
+    def partitions(self) -> list[Group]:
+        return self._groups
+
+    def read(self, partition: InputPartition) -> Iterator[Any]:
+        assert isinstance(partition, Group)
+        wanted = self.options.wanted()
+        form = self.options.schema()
+        for page in partition.pages:
+            yield from read_page(page, wanted, form, self.journal)
+
+
+def _groups(place: Place) -> list[Group]:
+    queues = _queues_by_address(place)
+    return grouped(_pages(place, queues))
+
+
+def _pages(place: Place, queues: dict[str, tuple[int, ...]] | None) -> Iterator[tuple[PageTask, int]]:
+    for store in stores(place):
+        own = None if queues is None else queues.get(store.address or "", ())
+        for page in store.pages:
+            path = str(page.path.absolute())
+            yield PageTask(path, page.number, store.name, store.address, own), page.size
+
+
+def grouped(pages: Iterable[tuple[PageTask, int]]) -> list[Group]:
+    """Page files with their sizes, in order, in groups of ``GROUP`` bytes or more."""
+    groups: list[Group] = []
+    members: list[PageTask] = []
+    size = 0
+    for page, amount in pages:
+        members.append(page)
+        size += amount
+        if size >= GROUP:
+            groups.append(Group(members))
+            members, size = [], 0
+    return [*groups, Group(members)] if members or not groups else groups
+
+
+def _queues_by_address(place: Place) -> dict[str, tuple[int, ...]] | None:
+    if place.bindings is None:
+        return None
+    from pagefmt.bindings import load_bindings
+
+    found: dict[str, list[int]] = {}
+    for number, queue in load_bindings(place.bindings).queues.items():
+        found.setdefault(queue.address, []).append(number)
+    return {address: tuple(numbers) for address, numbers in found.items()}
+
+
+def read_page(page: PageTask, wanted: Wanted, form: pa.Schema, journal: MessageJournal | None) -> Iterator[Any]:
+    """Batches of one page. With a damage column: a row that says where a damaged page's rows end, and why."""
+    from pagefmt.fates import PageRule
+
+    rule = None if journal is None else PageRule(journal, page.queues, page.page)
+    source = PageSource(Path(page.path), page.page, page.store, page.address, rule, page.part)
+    with_damage = DAMAGE.name in form.names
+    for batch in page_batches(source, wanted):
+        if isinstance(batch, Stopped):
+            if with_damage:
+                yield _damage_row(source, batch, form)
+        elif with_damage:
+            yield pa.record_batch([*batch.columns, pa.nulls(batch.num_rows, pa.string())], schema=form)
+        else:
+            yield pa.record_batch(batch.columns, schema=form)
+
+
+def _damage_row(source: PageSource, stopped: Stopped, form: pa.Schema) -> pa.RecordBatch:
+    said = {
+        "store": source.store, "page": source.page, "file": source.path.name, "offset": stopped.offset,
+        "bytes": stopped.size - stopped.offset, "number": stopped.number,
+        "kind": "undecodable" if stopped.undecodable else "frame",
+    }  # fmt: skip
+    row = {"store": source.store, "page": source.page, "number": stopped.number, DAMAGE.name: json.dumps(said)}
+    return pa.RecordBatch.from_pylist([row], schema=form)
