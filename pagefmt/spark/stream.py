@@ -2,7 +2,7 @@
 
 A position is, by store, the first record not taken yet: page, offset and number. Only records that are whole on disk
 are taken; what the broker is just writing comes with a later batch. Pages that the broker deletes before they were read
-are passed over: their messages were consumed. A stream looks at pages alone, so ``acked_by`` and ``outstanding`` are null.
+are passed over: their messages were consumed. A stream looks at pages alone: ``acked_by`` and ``outstanding`` are null.
 """
 
 from __future__ import annotations
