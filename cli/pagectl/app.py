@@ -121,8 +121,13 @@ def run(argv: list[str]) -> int:
 
 def _dispatch(argv: list[str], failed: int) -> int | None:
     try:
-        status: int | None = root().main(args=argv, prog_name="pagectl", standalone_mode=False)
+        group = root()
+        # not main(): that turns a closed pipe into status 1, and an interrupt into an exit of its own
+        with group.make_context("pagectl", list(argv)) as ctx:
+            status: int | None = group.invoke(ctx)
         return status
+    except typer.Exit as done:
+        return int(done.exit_code)
     except NoArgsIsHelpError as err:
         report(err.format_message(), prefix="")
     except ClickException as err:
