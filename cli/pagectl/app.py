@@ -40,6 +40,7 @@ TREE: dict[str, Leaf | Group] = {
         "The broker's own disk decision, before the broker makes it.",
         {
             "check": ("disk_check", "Decide as the broker's disk monitor does; a monitoring plugin."),
+            "watch": ("disk_watch", "How full the disks are, how fast they fill: a live picture."),
             "forecast": ("disk_forecast", "When the broker will block, from samples; a monitoring plugin."),
             "usage": ("disk_usage", "Where the bytes are, by address and by directory."),
         },

@@ -68,8 +68,8 @@ def _distance(report: DiskReport, store: StoreState) -> str:
     if not isinstance(limit, DiskLimit):
         return f"no disk monitor: {limit.value}"
     if store.blocks_at is None or store.margin is None:
-        return f"the broker never blocks at {_limit(limit)} here"
-    at = f"{size_text(store.blocks_at)} usable ({_limit(limit)})"
+        return f"the broker never blocks at {limit_text(limit)} here"
+    at = f"{size_text(store.blocks_at)} usable ({limit_text(limit)})"
     if store.never_within:
         return f"the broker blocks: beyond the limit even when empty, {at}"
     if not store.within:
@@ -77,7 +77,8 @@ def _distance(report: DiskReport, store: StoreState) -> str:
     return f"the broker blocks at {at}: {size_text(store.margin)} to go"
 
 
-def _limit(limit: DiskLimit) -> str:
+def limit_text(limit: DiskLimit) -> str:
+    """The setting and its value, for people."""
     value = f"{limit.value}%" if limit.kind is LimitKind.USAGE else size_text(limit.value)
     return f"{limit.kind.value} {value}"
 

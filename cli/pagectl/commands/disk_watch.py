@@ -1,0 +1,68 @@
+"""``pagectl disk watch``: the live picture."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pagectl.disk_options import BrokerXml, EditionName, MaxDiskUsage, MinDiskFree, limits_of, the_edition
+from pagectl.disk_target import locate
+from pagectl.exits import CallError, Exit
+from pagectl.keyboard import Keys, keys
+
+if TYPE_CHECKING:
+    from pagectl.disk_live import Live
+
+REDRAW = 0.25
+
+
+def command(
+    path: Annotated[
+        Path | None, typer.Argument(metavar="DIR", help="Broker instance, data directory, or any path.")
+    ] = None,
+    interval: Annotated[
+        float, typer.Option("--interval", metavar="SECONDS", min=0.2, help="Time between two looks.")
+    ] = 2.0,
+    max_disk_usage: MaxDiskUsage = None,
+    min_disk_free: MinDiskFree = None,
+    broker_xml: BrokerXml = None,
+    edition: EditionName = None,
+) -> int:
+    """Show how full the broker's disks are, how fast they fill, and which addresses grow. The q key ends it."""
+    limits, release = limits_of(max_disk_usage, min_disk_free), the_edition(edition)
+    if not sys.stdout.isatty():
+        raise CallError("disk watch draws on a terminal, and standard output is none: use disk check or disk forecast")
+    from pagectl.disk_live import Live
+
+    live = Live(locate(path, broker_xml=broker_xml, limits=limits, edition=release), interval)
+    live.start()
+    try:
+        with keys() as pressed:
+            _draw(live, pressed)
+    finally:
+        live.stop()
+    if live.failure is not None:
+        raise live.failure
+    return Exit.OK
+
+
+def _draw(live: Live, pressed: Keys) -> None:
+    """Until a key or a failure ends it; the screen that was there comes back."""
+    from rich.live import Live as Picture
+
+    from pagectl.outputs.watch_screen import Screen
+    from pagectl.streams import console
+
+    out = console(sys.stdout)
+    picture = Picture(Screen(live), console=out, screen=True, auto_refresh=False, vertical_overflow="crop")
+    try:  # not a with statement: an interrupt while it starts would leave its screen behind
+        picture.start()
+        while live.failure is None:
+            picture.refresh()
+            if pressed.pressed(REDRAW).lower() in ("q", "\x1b"):
+                return
+    finally:
+        picture.stop()
