@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
@@ -24,7 +25,9 @@ class ConfigNode:
     of ``source`` in document order. Built once while reading and not changed after.
     """
 
-    __slots__ = ("attributes", "children", "name", "namespace", "ordinal", "own_text", "parent", "source", "tag")
+    __slots__ = (
+        "attributes", "children", "name", "namespace", "ordinal", "own_text", "parent", "source", "steps", "tag",
+    )  # fmt: skip
 
     def __init__(
         self, tag: str, namespace: str, attributes: dict[str, str], own_text: str, source: SourceFile, ordinal: int
@@ -38,6 +41,8 @@ class ConfigNode:
         self.parent: ConfigNode | None = None
         self.source = source
         self.ordinal = ordinal
+        # of the children, by their identity: filled when a path is first asked for
+        self.steps: dict[int, str] | None = None
 
     def __repr__(self) -> str:
         return f"<{self.tag} at {self.position}>"
@@ -96,8 +101,21 @@ class ConfigNode:
 
 
 def _step(node: ConfigNode) -> str:
-    twins = [n for n in node.parent.children if n.name == node.name] if node.parent else []
-    return node.name if len(twins) < 2 else f"{node.name}[{next(n for n, t in enumerate(twins, 1) if t is node)}]"
+    if node.parent is None:
+        return node.name
+    if node.parent.steps is None:
+        node.parent.steps = _steps(node.parent.children)
+    return node.parent.steps[id(node)]
+
+
+def _steps(children: list[ConfigNode]) -> dict[int, str]:
+    counts = Counter(child.name for child in children)
+    seen: Counter[str] = Counter()
+    steps: dict[int, str] = {}
+    for child in children:
+        seen[child.name] += 1
+        steps[id(child)] = f"{child.name}[{seen[child.name]}]" if counts[child.name] > 1 else child.name
+    return steps
 
 
 class Kind(Enum):

@@ -48,8 +48,12 @@ class Match:
     literal: bool
     wild: bool
     expression: str
+    # of plain words with the any-words wildcard behind them: those words and the delimiter
+    start: str = ""
 
     def fits(self, address: str) -> bool:
+        if self.start and "\n" not in address:
+            return address == self.start[:-1] or (address.startswith(self.start) and len(address) > len(self.start))
         return _compiled(self.expression).fullmatch(address) is not None
 
 
@@ -71,7 +75,14 @@ def compile_match(written: str, wildcards: Wildcards, edition: Edition) -> Match
             _compiled(expression)
         except re.error as err:
             raise MatchError(f"it is taken as a regular expression and is none: {err}") from err
-    return Match(written, name, literal, wildcards.is_wild(name), expression)
+    return Match(written, name, literal, wildcards.is_wild(name), expression, _start(name, wildcards, edition))
+
+
+def _start(name: str, wildcards: Wildcards, edition: Edition) -> str:
+    """What most matches are: then no expression is needed. In 1.x the delimiter is dropped for good."""
+    words, at_end = name[:-1], name.endswith(wildcards.delimiter + wildcards.any_words)
+    simple = at_end and len(words) > 1 and not wildcards.is_wild(words) and edition > Edition.ARTEMIS_1_5
+    return words if simple and is_plain(words, wildcards) else ""
 
 
 @cache

@@ -1,0 +1,39 @@
+"""The findings as one JSON document (design/commands.md, ``config lint``)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from brokerconf.findings import Finding
+
+from pagectl.outputs.lint_report import FileReport, summary
+from pagectl.streams import json_text
+
+
+def lint_json(files: Sequence[FileReport]) -> str:
+    document = {"files": [_file(report) for report in files], "summary": summary(files)}
+    return json_text(document, indent=2) + "\n"
+
+
+def _file(report: FileReport) -> dict[str, object]:
+    return {
+        "file": report.file,
+        "edition": report.edition,
+        "xsd": {"valid": report.valid, "schema": report.schema},
+        "findings": [_finding(finding) for finding in report.findings],
+    }
+
+
+def _finding(finding: Finding) -> dict[str, object]:
+    """``file`` is the file that the finding stands in: another one where the configuration includes it."""
+    return {
+        "rule": finding.rule,
+        "severity": finding.severity.value,
+        "file": finding.file,
+        "line": finding.line,
+        "column": finding.column,
+        "path": finding.path,
+        "message": finding.message,
+        "why": finding.why,
+        "help": finding.help,
+    }

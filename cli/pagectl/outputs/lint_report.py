@@ -1,0 +1,113 @@
+"""What every output of ``config lint`` is made from, and the line of source that goes with a finding."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from brokerconf.findings import Finding, Severity
+from brokerconf.secrets import masked_line
+
+from pagectl.sanitise import one_line
+
+WIDTH = 160
+_STOPS = frozenset("<>\"' \t&;,=")
+
+
+class Source(Protocol):
+    """Where the lines of a file come from."""
+
+    @property
+    def path(self) -> str: ...
+    @property
+    def original(self) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class FileReport:
+    """One file: ``schema`` names what it was validated against; ``findings`` in their own order."""
+
+    file: str
+    edition: str
+    schema: str
+    valid: bool
+    findings: tuple[Finding, ...]
+    sources: tuple[Source, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Quoted:
+    """A line fit to be shown, and the columns of the caret and its tail in it, from 0."""
+
+    line: str
+    caret: int
+    length: int
+
+
+def summary(files: Iterable[FileReport]) -> dict[str, int]:
+    """How many files were read, and how many findings of each severity there are."""
+    reports = list(files)
+    counts = Counter(finding.severity for report in reports for finding in report.findings)
+    return {"files": len(reports)} | {f"{severity.value}s": counts[severity] for severity in Severity}
+
+
+class Lines:
+    """The lines of the files of one report, split once a file."""
+
+    def __init__(self, sources: Sequence[Source]) -> None:
+        self._sources = {source.path: source for source in sources}
+        self._lines: dict[str, list[str]] = {}
+
+    def of(self, finding: Finding) -> str | None:
+        """The line that a finding stands on, as it was written; ``None`` where there is none."""
+        if finding.file not in self._lines:
+            source = self._sources.get(finding.file)
+            self._lines[finding.file] = source.original.split("\n") if source else []
+        lines = self._lines[finding.file]
+        return lines[finding.line - 1].rstrip("\r") if 0 < finding.line <= len(lines) else None
+
+    def quoted(self, finding: Finding) -> Quoted | None:
+        """The line without its passwords, cut to ``WIDTH`` around the place, control characters visible."""
+        line = self.of(finding)
+        if line is None:
+            return None
+        start = min(max(finding.column - 1, 0), len(line))
+        end = token_end(line, start)
+        hidden = masked_line(line)
+        if hidden != line:
+            start, end = _common(line, hidden, start), _common(line, hidden, end)
+            line = hidden
+        first = 0 if start < WIDTH * 3 // 4 else start - WIDTH // 2
+        shown = one_line(line[first : first + WIDTH].expandtabs(1))
+        before = one_line(line[first:start].expandtabs(1))
+        token = one_line(line[start : min(end, first + WIDTH)].expandtabs(1))
+        mark = "…" if first else ""
+        tail = "…" if first + WIDTH < len(line) else ""
+        return Quoted(f"{mark}{shown}{tail}", len(mark) + columns(before), max(columns(token), 1))
+
+
+def _common(line: str, hidden: str, upto: int) -> int:
+    """The place in the masked line: what lies behind a hidden secret moves to the secret's start."""
+    same = next((n for n in range(min(upto, len(hidden))) if line[n] != hidden[n]), min(upto, len(hidden)))
+    return same if same < upto else upto
+
+
+def token_end(line: str, start: int) -> int:
+    """Where the tag's name, the attribute's value or the word that begins there ends."""
+    at = start + 1 if line[start : start + 1] in ("<", '"', "'") else start
+    while at < len(line) and line[at] not in _STOPS:
+        at += 1
+    closing = at < len(line) and line[at] in ">\"'" and line[start] in "<\"'"
+    return at + 1 if closing else max(at, start + 1)
+
+
+def columns(text: str) -> int:
+    """How many columns of a terminal the text takes."""
+    if text.isascii():
+        return len(text)
+    return sum(
+        0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text
+    )

@@ -1,0 +1,77 @@
+"""The findings as SARIF 2.1.0, for code scanning. Columns count characters; same findings, same bytes."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from pathlib import PurePath
+from urllib.parse import quote
+
+from brokerconf.findings import Finding, Severity
+
+from pagectl import __version__
+from pagectl.outputs.lint_report import FileReport
+from pagectl.streams import json_text
+
+SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+_LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
+
+
+def lint_sarif(files: Sequence[FileReport], rules: Mapping[str, Mapping[str, str]]) -> str:
+    """``rules``: for each rule id ``title``, ``why`` and ``help``; ids without an entry get a bare descriptor."""
+    findings = [finding for report in files for finding in report.findings]
+    names = sorted({finding.rule for finding in findings})
+    index = {name: n for n, name in enumerate(names)}
+    driver = {
+        "name": "pagectl",
+        "version": __version__,
+        "rules": [_descriptor(name, rules.get(name, {})) for name in names],
+    }
+    run = {
+        "tool": {"driver": driver},
+        "columnKind": "unicodeCodePoints",
+        "artifacts": [{"location": {"uri": _uri(name)}} for name in _files(files)],
+        "results": [_result(finding, index) for finding in findings],
+    }
+    return json_text({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
+
+
+def _files(files: Sequence[FileReport]) -> list[str]:
+    return sorted({report.file for report in files} | {f.file for report in files for f in report.findings})
+
+
+def _descriptor(name: str, rule: Mapping[str, str]) -> dict[str, object]:
+    described: dict[str, object] = {"id": name}
+    for key, source in (("shortDescription", "title"), ("fullDescription", "why"), ("help", "help")):
+        if rule.get(source):
+            described[key] = {"text": rule[source]}
+    return described
+
+
+def _result(finding: Finding, index: Mapping[str, int]) -> dict[str, object]:
+    physical: dict[str, object] = {"artifactLocation": {"uri": _uri(finding.file)}}
+    if finding.line > 0:
+        physical["region"] = {"startLine": finding.line, "startColumn": max(finding.column, 1)}
+    location: dict[str, object] = {"physicalLocation": physical}
+    if finding.path:
+        location["logicalLocations"] = [{"fullyQualifiedName": finding.path, "kind": "element"}]
+    return {
+        "ruleId": finding.rule,
+        "ruleIndex": index[finding.rule],
+        "level": _LEVELS[finding.severity],
+        "message": {"text": " ".join(part for part in (finding.message, finding.help) if part)},
+        "locations": [location],
+        "partialFingerprints": {"pagectl/v1": _fingerprint(finding)},
+    }
+
+
+def _fingerprint(finding: Finding) -> str:
+    """Stays the same when lines move: rule, file, element and sentence."""
+    parts = "\0".join((finding.rule, finding.file, finding.path, finding.message))
+    return hashlib.sha256(parts.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def _uri(name: str) -> str:
+    path = PurePath(name)
+    raw = path.as_posix().encode("utf-8", "surrogateescape")
+    return ("file://" if path.is_absolute() else "") + quote(raw)

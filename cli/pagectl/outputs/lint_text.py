@@ -1,0 +1,53 @@
+"""The findings for a person: place, severity, sentence, the line with a caret, why, and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from brokerconf.findings import Finding, Severity
+
+from pagectl.outputs.lint_report import FileReport, Lines, summary
+from pagectl.sanitise import one_line
+
+_COLOURS = {Severity.ERROR: "31", Severity.WARNING: "33", Severity.INFO: "36"}
+
+
+def lint_text(files: Sequence[FileReport], *, colour: bool) -> Iterator[str]:
+    """Blocks of lines, one a finding; with ``colour`` the escapes of a terminal."""
+    for report in files:
+        lines = Lines(report.sources)
+        told: set[str] = set()
+        for finding in report.findings:
+            yield _block(finding, lines, colour=colour, why=finding.why not in told)
+            told.add(finding.why)
+
+
+def _paint(text: str, code: str, colour: bool) -> str:
+    return f"\x1b[{code}m{text}\x1b[0m" if colour else text
+
+
+def _block(finding: Finding, lines: Lines, *, colour: bool, why: bool) -> str:
+    """The reason is given at the first finding that has it; a hundred lines of one kind repeat nothing."""
+    tint = _COLOURS[finding.severity]
+    place = f"{one_line(finding.file)}:{finding.line}:{finding.column}: " if finding.line else f"{finding.file}: "
+    head = f"{_paint(place, '1', colour)}{_paint(finding.severity.value, '1;' + tint, colour)}: "
+    out = [f"{head}{one_line(finding.message)} [{finding.rule}]"]
+    quoted = lines.quoted(finding)
+    margin = " " * max(len(str(finding.line)), 4)
+    if quoted is not None:
+        out.append(f"{finding.line:>{len(margin)}} | {quoted.line}")
+        caret = "^" + "~" * (quoted.length - 1)
+        out.append(f"{margin} | {' ' * quoted.caret}{_paint(caret, tint, colour)}")
+    if why and finding.why:
+        out.append(f"{margin} = why: {one_line(finding.why)}")
+    if finding.help:
+        out.append(f"{margin} = help: {one_line(finding.help)}")
+    return "\n".join(out) + "\n"
+
+
+def summary_line(files: Sequence[FileReport]) -> str:
+    """As ``2 errors, 1 warning, 0 remarks in 1 file``."""
+    counts = summary(files)
+    words = [("error", counts["errors"]), ("warning", counts["warnings"]), ("remark", counts["infos"])]
+    parts = ", ".join(f"{count} {word}{'' if count == 1 else 's'}" for word, count in words)
+    return f"{parts} in {counts['files']} file{'' if counts['files'] == 1 else 's'}"

@@ -1,0 +1,47 @@
+"""Reading ahead without a limit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from brokerconf.findings import Severity
+from brokerconf.rules.facts import Facts
+from brokerconf.rules.rule import Example, Hit, Rule
+from pagefmt.editions import Edition
+
+NAMES = ("max-read-page-bytes", "max-read-page-messages", "prefetch-page-bytes", "prefetch-page-messages")
+
+
+def check(facts: Facts) -> Iterator[Hit]:
+    for case in facts.cases_with(*NAMES):
+        limits = [case[name] for name in NAMES]
+        where = next((limit for limit in limits if limit.given), None)
+        if where and all(limit.number <= 0 for limit in limits):
+            yield Hit(where, f"'{case.match}' reads its pages ahead without any limit in bytes or messages")
+
+
+RULE = Rule(
+    id="all-read-limits-off",
+    severity=Severity.WARNING,
+    title="max-read-page-* and prefetch-page-* all off",
+    why="only a guard of 1000 messages is left, whatever their size: paging no longer keeps the heap small",
+    help="leave max-read-page-bytes at its default of twice the page size",
+    check=check,
+    settings=NAMES,
+    since=Edition.ARTEMIS_2_28,
+    failing=Example(
+        settings="""<address-setting match="orders.#">
+  <max-read-page-bytes>-1</max-read-page-bytes>
+  <max-read-page-messages>-1</max-read-page-messages>
+  <prefetch-page-bytes>-1</prefetch-page-bytes>
+  <prefetch-page-messages>-1</prefetch-page-messages>
+</address-setting>"""
+    ),
+    passing=Example(
+        settings="""<address-setting match="orders.#">
+  <max-read-page-messages>-1</max-read-page-messages>
+  <prefetch-page-messages>-1</prefetch-page-messages>
+</address-setting>"""
+    ),
+    source="spec/settings.md 7",
+)

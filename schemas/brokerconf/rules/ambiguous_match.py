@@ -1,0 +1,44 @@
+"""Two matches of one rank, and nothing that says which wins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from brokerconf.findings import Severity
+from brokerconf.rules.facts import Facts, Match
+from brokerconf.rules.patterns import same_rank_pairs
+from brokerconf.rules.rule import Example, Hit, Rule
+
+
+def check(facts: Facts) -> Iterator[Hit]:
+    for first, second in same_rank_pairs(facts.wildcard_matches, facts.wildcards):
+        differing = _differing(first, second)
+        if differing:
+            message = (
+                f"'{second.text}' and '{first.text}' (line {first.node.position.line}) are of equal rank and differ in "
+                f"{', '.join(differing)}: which one wins is not defined"
+            )
+            yield Hit(second.node, message, attribute="match")
+
+
+def _differing(first: Match, second: Match) -> list[str]:
+    return [name for name in first.own if name in second.own and first.own[name].value != second.own[name].value]
+
+
+RULE = Rule(
+    id="ambiguous-match",
+    severity=Severity.WARNING,
+    title="two wildcard matches of equal rank that overlap and disagree",
+    why="among matches of equal rank the broker's order is that of a hash table: it can differ between two brokers",
+    help="make one of the matches longer or plainer, or give both the same values",
+    check=check,
+    failing=Example(
+        settings="""<address-setting match="a.*.#"><max-size-bytes>10M</max-size-bytes></address-setting>
+<address-setting match="a.b.#"><max-size-bytes>20M</max-size-bytes></address-setting>"""
+    ),
+    passing=Example(
+        settings="""<address-setting match="a.*.#"><max-size-bytes>10M</max-size-bytes></address-setting>
+<address-setting match="a.bb.#"><max-size-bytes>20M</max-size-bytes></address-setting>"""
+    ),
+    source="spec/settings.md 4 and 7",
+)

@@ -1,0 +1,49 @@
+"""BLOCK, and protocols that it does not hold back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from brokerconf.findings import Severity
+from brokerconf.rules.facts import Facts
+from brokerconf.rules.rule import Example, Hit, Rule
+from pagefmt.editions import Edition
+
+
+def check(facts: Facts) -> Iterator[Hit]:
+    doors = [acceptor for acceptor in facts.acceptors if acceptor.accepts("STOMP") or acceptor.accepts("MQTT")]
+    if not doors:
+        return
+    names = ", ".join(f"'{door.name}'" for door in doors[:3])
+    for case in facts.cases_with("address-full-policy"):
+        policy = case["address-full-policy"]
+        if policy.value == "BLOCK" and not facts.is_management(case):
+            message = f"BLOCK of '{case.match}' does not hold back STOMP and MQTT, which acceptor {names} lets in"
+            yield Hit(policy, message)
+
+
+RULE = Rule(
+    id="block-with-stomp-mqtt",
+    severity=Severity.WARNING,
+    title="BLOCK where STOMP or MQTT producers can connect",
+    why="STOMP and MQTT have no flow control here: such producers go on and memory grows beyond every limit",
+    help="name the protocols in the acceptor without STOMP and MQTT (protocols=CORE,AMQP), or use PAGE or FAIL",
+    check=check,
+    settings=("address-full-policy",),
+    since=Edition.ARTEMIS_1_5,
+    failing=Example(
+        core='<acceptors><acceptor name="all">tcp://0.0.0.0:61616</acceptor></acceptors>',
+        settings="""<address-setting match="orders.#">
+  <max-size-bytes>100M</max-size-bytes>
+  <address-full-policy>BLOCK</address-full-policy>
+</address-setting>""",
+    ),
+    passing=Example(
+        core='<acceptors><acceptor name="core">tcp://0.0.0.0:61616?protocols=CORE,AMQP</acceptor></acceptors>',
+        settings="""<address-setting match="orders.#">
+  <max-size-bytes>100M</max-size-bytes>
+  <address-full-policy>BLOCK</address-full-policy>
+</address-setting>""",
+    ),
+    source="spec/settings.md 6.11 and 7",
+)

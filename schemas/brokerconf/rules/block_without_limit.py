@@ -1,0 +1,46 @@
+"""A policy for a full address that is never full."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from brokerconf.findings import Severity
+from brokerconf.rules.facts import Facts
+from brokerconf.rules.rule import Example, Hit, Rule
+from pagefmt.editions import Edition
+
+
+def check(facts: Facts) -> Iterator[Hit]:
+    if not facts.global_off:
+        return
+    for case in facts.cases_with("address-full-policy", "max-size-bytes", "max-size-messages"):
+        policy = case["address-full-policy"]
+        if policy.value in ("BLOCK", "FAIL", "DROP") and not facts.has_memory_limit(case):
+            yield Hit(
+                policy, f"{policy} of '{case.match}' has no effect: neither the address nor the broker has a limit"
+            )
+
+
+RULE = Rule(
+    id="block-without-limit",
+    severity=Severity.WARNING,
+    title="BLOCK, FAIL or DROP without any limit",
+    why="an address without max-size-bytes in a broker without a global limit is never full, so its policy never acts",
+    help="set max-size-bytes for the match, or a global limit",
+    check=check,
+    settings=("address-full-policy", "max-size-bytes", "max-size-messages"),
+    failing=Example(
+        edition=Edition.ARTEMIS_1_5,
+        settings="""<address-setting match="orders.#">
+  <address-full-policy>BLOCK</address-full-policy>
+</address-setting>""",
+    ),
+    passing=Example(
+        edition=Edition.ARTEMIS_1_5,
+        settings="""<address-setting match="orders.#">
+  <max-size-bytes>104857600</max-size-bytes>
+  <address-full-policy>BLOCK</address-full-policy>
+</address-setting>""",
+    ),
+    source="spec/settings.md 7",
+)

@@ -1,0 +1,53 @@
+"""Runs the rules over the facts of a configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from brokerconf.document import ConfigNode
+from brokerconf.findings import Finding, Position
+from brokerconf.rules.facts import Facts, Taken
+from brokerconf.rules.rule import Hit, Rule
+
+
+def check(facts: Facts, rules: Iterable[Rule]) -> list[Finding]:
+    """What the rules find; one finding for a rule and a place, the first."""
+    found: dict[tuple[str, Position], Finding] = {}
+    for rule in rules:
+        if rule.applies(facts.edition):
+            for hit in rule.check(facts):
+                finding = _finding(rule, hit, facts)
+                found.setdefault((rule.id, finding.position), finding)
+    return list(found.values())
+
+
+def _finding(rule: Rule, hit: Hit, facts: Facts) -> Finding:
+    node, position = _place(hit, facts)
+    return Finding(
+        file=position.file, line=position.line, column=position.column,
+        severity=hit.severity or rule.severity_in(facts.edition), rule=rule.id, path=node.path if node else "",
+        message=hit.message, help=hit.help or rule.help, why=rule.why,
+    )  # fmt: skip
+
+
+def _place(hit: Hit, facts: Facts) -> tuple[ConfigNode | None, Position]:
+    match hit.where:
+        case Position() as position:
+            return None, position
+        case ConfigNode() as node:
+            return node, node.attribute_position(hit.attribute) if hit.attribute else node.position
+        case Taken(entry=entry) if entry is not None:
+            return None, entry.position
+        case Taken(node=node) if node is not None:
+            return node, node.position
+        case Taken():
+            core = facts.core or facts.document.root
+            return core, core.position
+
+
+def sorted_findings(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """By place, the graver first: no output hangs on the order of checking."""
+    return iter(sorted(findings, key=lambda f: (f.file, f.line, f.column, _RANK[f.severity.value], f.rule, f.message)))
+
+
+_RANK = {"error": 0, "warning": 1, "info": 2}

@@ -1,0 +1,40 @@
+"""Disk limits that always or never act."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from brokerconf.findings import Severity
+from brokerconf.rules.facts import Facts
+from brokerconf.rules.rule import Example, Hit, Rule
+from pagefmt.editions import Edition
+
+_EFFECTS = {
+    0: "producers are blocked from the first scan on",
+    100: "producers are blocked only when not one byte is left",
+    -1: "the disk is not watched",
+}
+
+
+def check(facts: Facts) -> Iterator[Hit]:
+    usage, period = facts.broker["max-disk-usage"], facts.broker["disk-scan-period"]
+    decides = facts.broker["min-disk-free"].number == -1
+    if usage.given and decides and usage.number in _EFFECTS:
+        yield Hit(usage, f"{usage}: {_EFFECTS[usage.number]}")
+    if period.given and period.value == -1:
+        yield Hit(period, "disk-scan-period -1: the disk limits are never looked at")
+
+
+RULE = Rule(
+    id="disk-limit-extreme",
+    severity=Severity.WARNING,
+    title="max-disk-usage 0, 100 or -1, or disk-scan-period -1",
+    why="a disk that runs full stops the whole broker with an I/O error; the limit is there to block producers before",
+    help="use 80 to 95, or min-disk-free with a size",
+    check=check,
+    settings=("max-disk-usage", "disk-scan-period"),
+    since=Edition.ARTEMIS_1_5,
+    failing=Example(core="<max-disk-usage>100</max-disk-usage>"),
+    passing=Example(core="<max-disk-usage>90</max-disk-usage>"),
+    source="spec/settings.md 7; spec/disk-monitor.md 3",
+)

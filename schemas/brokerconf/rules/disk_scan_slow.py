@@ -1,0 +1,33 @@
+"""A disk looked at too seldom."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from brokerconf.findings import Severity
+from brokerconf.rules.facts import Facts
+from brokerconf.rules.rule import Example, Hit, Rule
+from pagefmt.editions import Edition
+
+SLOW = 60000
+
+
+def check(facts: Facts) -> Iterator[Hit]:
+    period = facts.broker["disk-scan-period"]
+    if period.number > SLOW:
+        yield Hit(period, f"{period}: the disk is looked at only every {period.number / 1000:g} s")
+
+
+RULE = Rule(
+    id="disk-scan-slow",
+    severity=Severity.WARNING,
+    title="disk-scan-period above a minute",
+    why="the disk can fill up between two looks, and credits already given are honoured",
+    help="use the default of 5000 (milliseconds)",
+    check=check,
+    settings=("disk-scan-period",),
+    since=Edition.ARTEMIS_1_5,
+    failing=Example(core="<disk-scan-period>300000</disk-scan-period>"),
+    passing=Example(core="<disk-scan-period>5000</disk-scan-period>"),
+    source="spec/settings.md 7; spec/disk-monitor.md 5",
+)

@@ -1,0 +1,76 @@
+"""Messages that have nowhere to go when they die or expire."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from brokerconf.findings import Severity
+from brokerconf.rules.facts import Case, Facts
+from brokerconf.rules.rule import Example, Hit, Rule
+from pagefmt.editions import Edition
+
+_LOST = {"dead-letter-address": "messages that cannot be delivered", "expiry-address": "expired messages"}
+
+
+def check(facts: Facts) -> Iterator[Hit]:
+    for name, lost in _LOST.items():
+        yield from _unset(facts, name, lost)
+        if facts.edition >= Edition.ARTEMIS_2_4:
+            yield from _undeclared(facts, name, lost)
+
+
+def _unset(facts: Facts, name: str, lost: str) -> Iterator[Hit]:
+    """One finding for the file: at the first match that has none, or at ``core`` where there is no match at all."""
+    without = [case for case in facts.cases if not case[name].value and not facts.is_management(case)]
+    if without:
+        names = ", ".join(f"'{case.match}'" for case in without[:5]) + (", …" if len(without) > 5 else "")
+        yield Hit(without[0].node, f"no {name} for {names}: {lost} are dropped")
+    elif not facts.cases and facts.core is not None:
+        yield Hit(facts.core, f"no {name} for any address: {lost} are dropped")
+
+
+def _undeclared(facts: Facts, name: str, lost: str) -> Iterator[Hit]:
+    for case in facts.cases_with(name):
+        address = case[name]
+        target = str(address.value or "")
+        if target and not facts.declares(target) and not _created(facts.at(target), case):
+            yield Hit(
+                address, f"{name} '{target}' of '{case.match}' is not declared, and is not created: {lost} are lost"
+            )
+
+
+def _created(target: Case, case: Case) -> bool:
+    """Created by itself: as an ordinary address, or as a dead letter or expiry resource of the match."""
+    resources = ("auto-create-dead-letter-resources", "auto-create-expiry-resources")
+    return target["auto-create-addresses"].value is not False or any(case[name].value is True for name in resources)
+
+
+RULE = Rule(
+    id="dla-missing",
+    severity=Severity.WARNING,
+    title="no dead-letter-address or expiry-address, or one that does not exist",
+    why="a message without such an address is dropped after its last delivery attempt, or when it expires",
+    help="set dead-letter-address and expiry-address in match '#', and declare both addresses with a queue",
+    check=check,
+    settings=("dead-letter-address", "expiry-address"),
+    failing=Example(
+        settings="""<address-setting match="#">
+  <dead-letter-address>DLQ</dead-letter-address>
+  <expiry-address>Expiry</expiry-address>
+  <auto-create-addresses>false</auto-create-addresses>
+</address-setting>""",
+        core='<addresses><address name="Expiry"><anycast><queue name="Expiry"/></anycast></address></addresses>',
+    ),
+    passing=Example(
+        settings="""<address-setting match="#">
+  <dead-letter-address>DLQ</dead-letter-address>
+  <expiry-address>Expiry</expiry-address>
+  <auto-create-addresses>false</auto-create-addresses>
+</address-setting>""",
+        core="""<addresses>
+  <address name="DLQ"><anycast><queue name="DLQ"/></anycast></address>
+  <address name="Expiry"><anycast><queue name="Expiry"/></anycast></address>
+</addresses>""",
+    ),
+    source="spec/settings.md 7",
+)

@@ -1,0 +1,49 @@
+"""DROP: messages lost in silence."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from brokerconf.findings import Severity
+from brokerconf.rules.facts import Facts
+from brokerconf.rules.rule import Example, Hit, Rule
+
+# Words by which people name addresses whose messages may be lost.
+_LOSSY = re.compile(
+    r"lossy|metric|telemetry|stat(s|istics)?\b|monitor|heartbeat|sensor|tick(er)?s?\b|sampl|trace|debug|volatile|"
+    r"\blogs?\b|noise|droppable|best-?effort",
+    re.IGNORECASE,
+)
+
+
+def check(facts: Facts) -> Iterator[Hit]:
+    for case in facts.cases_with("address-full-policy", "page-full-policy", "disk-full-policy"):
+        for name in ("address-full-policy", "page-full-policy", "disk-full-policy"):
+            policy = case[name]
+            if policy.value == "DROP" and not (name == "address-full-policy" and _LOSSY.search(case.match)):
+                yield Hit(policy, f"{policy} on '{case.match}' loses messages without a word to the sender")
+
+
+RULE = Rule(
+    id="drop-policy",
+    severity=Severity.WARNING,
+    title="DROP on an address that does not look lossy",
+    why="what arrives while the address, its pages or the disk are full is gone; one line in the log is all that tells",
+    help="use PAGE, BLOCK or FAIL; where the loss is meant, silence the rule with a comment",
+    check=check,
+    settings=("address-full-policy", "page-full-policy", "disk-full-policy"),
+    failing=Example(
+        settings="""<address-setting match="orders.#">
+  <max-size-bytes>100M</max-size-bytes>
+  <address-full-policy>DROP</address-full-policy>
+</address-setting>"""
+    ),
+    passing=Example(
+        settings="""<address-setting match="metrics.#">
+  <max-size-bytes>100M</max-size-bytes>
+  <address-full-policy>DROP</address-full-policy>
+</address-setting>"""
+    ),
+    source="spec/settings.md 7",
+)

@@ -1,0 +1,44 @@
+"""The same match twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from brokerconf.findings import Severity
+from brokerconf.rules.facts import Facts
+from brokerconf.rules.rule import Example, Hit, Rule
+from pagefmt.editions import Edition
+
+
+def check(facts: Facts) -> Iterator[Hit]:
+    seen: dict[str, int] = {}
+    late = facts.edition >= Edition.ARTEMIS_2_28
+    counts = "the first one counts, this one is ignored" if late else "this one counts, the first one is lost"
+    for match in facts.matches:
+        if match.text in seen:
+            message = f"match '{match.text}' stands in line {seen[match.text]} already: {counts}"
+            yield Hit(match.node, message, attribute="match")
+        else:
+            seen[match.text] = match.node.position.line
+
+
+RULE = Rule(
+    id="duplicate-match",
+    severity=Severity.ERROR,
+    title="the same match twice",
+    why="the settings are not merged: since 2.18 the first element wins with a line in the log (AMQ222301), before "
+    "that the last one replaced the others as a whole",
+    help="put all settings of a match into one address-setting",
+    check=check,
+    failing=Example(
+        settings="""<address-setting match="orders.#"><max-size-bytes>10M</max-size-bytes></address-setting>
+<address-setting match="orders.#"><page-size-bytes>1M</page-size-bytes></address-setting>"""
+    ),
+    passing=Example(
+        settings="""<address-setting match="orders.#">
+  <max-size-bytes>10M</max-size-bytes>
+  <page-size-bytes>1M</page-size-bytes>
+</address-setting>"""
+    ),
+    source="spec/settings.md 4 and 7",
+)

@@ -1,0 +1,39 @@
+"""Messages that would expire into the address they are in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from brokerconf.findings import Severity
+from brokerconf.rules.facts import Facts
+from brokerconf.rules.rule import Example, Hit, Rule
+
+
+def check(facts: Facts) -> Iterator[Hit]:
+    """A match that is nothing but '#' is left out: every broker is created with one, and its expiry address has to
+    fit it."""
+    for case in facts.cases_with("expiry-address"):
+        address = case["expiry-address"]
+        if not address.value or address.match != case.match or facts.catches_all(case.match):
+            continue
+        itself = facts.at(str(address.value))["expiry-address"]
+        if itself.node is address.node:
+            yield Hit(address, f"match '{case.match}' applies to its own expiry-address '{address.value}'")
+
+
+RULE = Rule(
+    id="expiry-to-itself",
+    severity=Severity.WARNING,
+    title="expiry-address is an address that the match applies to",
+    why="the broker does not scan the queues of an address whose expiry address it is: what expires there stays",
+    help="name an address outside the match",
+    check=check,
+    settings=("expiry-address",),
+    failing=Example(
+        settings='<address-setting match="orders.#"><expiry-address>orders.new</expiry-address></address-setting>'
+    ),
+    passing=Example(
+        settings='<address-setting match="orders.#"><expiry-address>expired.orders</expiry-address></address-setting>'
+    ),
+    source="spec/settings.md 7",
+)

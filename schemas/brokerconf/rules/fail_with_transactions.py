@@ -1,0 +1,40 @@
+"""FAIL, and what it does to transactions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from brokerconf.findings import Severity
+from brokerconf.rules.facts import Facts
+from brokerconf.rules.rule import Example, Hit, Rule
+
+
+def check(facts: Facts) -> Iterator[Hit]:
+    for case in facts.cases_with("address-full-policy"):
+        policy = case["address-full-policy"]
+        if policy.value == "FAIL":
+            yield Hit(policy, f"when '{case.match}' is full, transactions that send to it can only be rolled back")
+
+
+RULE = Rule(
+    id="fail-with-transactions",
+    severity=Severity.INFO,
+    title="address-full-policy FAIL",
+    why="a refused message marks the whole transaction as rollback-only, its other sends and acknowledgements included",
+    help="see that producers catch the failure and repeat the whole transaction",
+    check=check,
+    settings=("address-full-policy",),
+    failing=Example(
+        settings="""<address-setting match="orders.#">
+  <max-size-bytes>100M</max-size-bytes>
+  <address-full-policy>FAIL</address-full-policy>
+</address-setting>"""
+    ),
+    passing=Example(
+        settings="""<address-setting match="orders.#">
+  <max-size-bytes>100M</max-size-bytes>
+  <address-full-policy>PAGE</address-full-policy>
+</address-setting>"""
+    ),
+    source="spec/settings.md 7",
+)

@@ -1,0 +1,31 @@
+"""A global limit in messages that counts nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from brokerconf.findings import Severity
+from brokerconf.rules.facts import Facts
+from brokerconf.rules.rule import Example, Hit, Rule
+from pagefmt.editions import Edition
+
+
+def check(facts: Facts) -> Iterator[Hit]:
+    messages = facts.broker["global-max-messages"]
+    if messages.number > 0 and facts.global_off:
+        yield Hit(messages, f"{messages} has no effect: the global limit in bytes is switched off")
+
+
+RULE = Rule(
+    id="global-messages-without-size",
+    severity=Severity.WARNING,
+    title="global-max-messages while the global size limit is off",
+    why="the broker looks at the number of messages only where a global limit in bytes is in force",
+    help="remove globalMaxSize=-1 from the properties, or set a size that is never reached",
+    check=check,
+    settings=("global-max-messages", "global-max-size"),
+    since=Edition.ARTEMIS_2_28,
+    failing=Example(core="<global-max-messages>500000</global-max-messages>", properties="globalMaxSize=-1\n"),
+    passing=Example(core="<global-max-messages>500000</global-max-messages>"),
+    source="spec/settings.md 7",
+)

@@ -1,0 +1,33 @@
+"""Two ways to give the global limit, of which one counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from brokerconf.findings import Severity
+from brokerconf.rules.facts import Facts
+from brokerconf.rules.rule import Example, Hit, Rule
+from pagefmt.editions import Edition
+
+NAME = "global-max-size-percent-of-jvm-max-memory"
+
+
+def check(facts: Facts) -> Iterator[Hit]:
+    percent, size = facts.broker[NAME], facts.broker["global-max-size"]
+    if percent.given and size.number > 0:
+        yield Hit(percent, f"{percent} is ignored: {size} is given as well")
+
+
+RULE = Rule(
+    id="global-percent-ignored",
+    severity=Severity.INFO,
+    title="percentage of the heap beside an explicit global-max-size",
+    why="the percentage only fills in for a global-max-size that is not given",
+    help="remove one of the two",
+    check=check,
+    settings=(NAME, "global-max-size"),
+    since=Edition.ARTEMIS_2_44,
+    failing=Example(core=f"<global-max-size>1G</global-max-size><{NAME}>40</{NAME}>"),
+    passing=Example(core=f"<{NAME}>40</{NAME}>"),
+    source="spec/settings.md 7",
+)

@@ -1,0 +1,33 @@
+"""More memory than the heap has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from brokerconf.findings import Severity
+from brokerconf.rules.facts import Facts
+from brokerconf.rules.rule import Example, Hit, Rule
+from pagefmt.editions import Edition
+
+NAME = "global-max-size-percent-of-jvm-max-memory"
+
+
+def check(facts: Facts) -> Iterator[Hit]:
+    percent = facts.broker[NAME]
+    if percent.number > 100:
+        yield Hit(percent, f"the global limit is put at {percent.number} % of the heap")
+
+
+RULE = Rule(
+    id="global-percent-over-100",
+    severity=Severity.ERROR,
+    title="global-max-size-percent-of-jvm-max-memory above 100",
+    why="the broker accepts any number above 0; the heap is used up long before such a limit acts",
+    help="choose 50 (the default) or less: messages are not all that lives in the heap",
+    check=check,
+    settings=(NAME,),
+    since=Edition.ARTEMIS_2_44,
+    failing=Example(core=f"<{NAME}>150</{NAME}>"),
+    passing=Example(core=f"<{NAME}>40</{NAME}>"),
+    source="spec/settings.md 7",
+)

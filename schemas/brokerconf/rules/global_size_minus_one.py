@@ -1,0 +1,31 @@
+"""``global-max-size`` -1, which does not switch the limit off."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from brokerconf.findings import Severity
+from brokerconf.rules.facts import Facts
+from brokerconf.rules.rule import Example, Hit, Rule
+from pagefmt.editions import Edition
+
+
+def check(facts: Facts) -> Iterator[Hit]:
+    size = facts.broker["global-max-size"]
+    if size.node is not None and size.value == -1:
+        yield Hit(size, "global-max-size -1 does not switch the global limit off: half of the heap stays the limit")
+
+
+RULE = Rule(
+    id="global-size-minus-one",
+    severity=Severity.WARNING,
+    title="global-max-size -1 in broker.xml",
+    why="since 2.1 the broker takes -1 for 'not given' and computes the limit from the heap, whatever the manual says",
+    help="give a size, or leave the element out; only broker.properties (globalMaxSize=-1) really switches it off",
+    check=check,
+    settings=("global-max-size",),
+    since=Edition.ARTEMIS_2_4,
+    failing=Example(core="<global-max-size>-1</global-max-size>"),
+    passing=Example(core="<global-max-size>1G</global-max-size>"),
+    source="spec/settings.md 6.1 and 7",
+)

@@ -1,0 +1,32 @@
+"""A global limit that the heap never reaches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from brokerconf.findings import Severity
+from brokerconf.rules.facts import Facts
+from brokerconf.rules.rule import Example, Hit, Rule
+from pagefmt.editions import Edition
+
+
+def check(facts: Facts) -> Iterator[Hit]:
+    size = facts.broker["global-max-size"]
+    if facts.heap is not None and size.number >= facts.heap:
+        yield Hit(size, f"{size} is not below the heap of {facts.heap} bytes")
+
+
+RULE = Rule(
+    id="global-size-over-heap",
+    severity=Severity.ERROR,
+    title="global-max-size is not below the heap",
+    why="the broker runs out of memory before any policy acts",
+    help="set global-max-size to half of -Xmx or less, or leave it out",
+    check=check,
+    settings=("global-max-size",),
+    since=Edition.ARTEMIS_1_5,
+    needs="heap",
+    failing=Example(heap=2 << 30, core="<global-max-size>4G</global-max-size>"),
+    passing=Example(heap=8 << 30, core="<global-max-size>4G</global-max-size>"),
+    source="spec/settings.md 7",
+)

@@ -1,0 +1,39 @@
+"""Settings that are still read and no longer do anything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from brokerconf.findings import Severity
+from brokerconf.rules.facts import Facts
+from brokerconf.rules.rule import Example, Hit, Rule
+from pagefmt.editions import Edition
+
+
+def check(facts: Facts) -> Iterator[Hit]:
+    for match in facts.matches:
+        if "page-max-cache-size" in match.own:
+            setting = match.own["page-max-cache-size"]
+            yield Hit(setting, f"{setting} has no effect: there is no page cache since 2.24 (AMQ224117)")
+    whole = facts.broker["read-whole-page"]
+    if whole.given:
+        yield Hit(whole, f"{whole} has no effect since 2.24")
+
+
+RULE = Rule(
+    id="ignored-in-version",
+    severity=Severity.INFO,
+    title="page-max-cache-size or read-whole-page",
+    why="both belonged to the page cache, which 2.24 did away with",
+    help="remove it; reading ahead is now limited by max-read-page-bytes and its kin",
+    check=check,
+    settings=("page-max-cache-size", "read-whole-page"),
+    since=Edition.ARTEMIS_2_28,
+    failing=Example(
+        settings='<address-setting match="a"><page-max-cache-size>5</page-max-cache-size></address-setting>'
+    ),
+    passing=Example(
+        settings='<address-setting match="a"><max-read-page-bytes>20M</max-read-page-bytes></address-setting>'
+    ),
+    source="spec/settings.md 3 and 7",
+)

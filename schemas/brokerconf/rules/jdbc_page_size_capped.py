@@ -1,0 +1,47 @@
+"""Pages in a database, smaller than asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from brokerconf.findings import Severity
+from brokerconf.rules.facts import Facts
+from brokerconf.rules.rule import Example, Hit, Rule
+from pagefmt.editions import Edition
+
+
+def check(facts: Facts) -> Iterator[Hit]:
+    if facts.database_store is None:
+        return
+    cap = facts.store["jdbc-max-page-size-bytes"]
+    for case in facts.cases_with("page-size-bytes"):
+        size = case["page-size-bytes"]
+        if size.given and size.number > cap.number:
+            yield Hit(size, f"{size} of '{case.match}' is cut to {cap.number} bytes: the pages lie in a database")
+
+
+RULE = Rule(
+    id="jdbc-page-size-capped",
+    severity=Severity.WARNING,
+    title="page-size-bytes above jdbc-max-page-size-bytes",
+    why="with a database store the page size is cut without a word, and page-limit-bytes then allows far more pages",
+    help="set page-size-bytes to at most jdbc-max-page-size-bytes, or raise that one",
+    check=check,
+    settings=("page-size-bytes", "jdbc-max-page-size-bytes"),
+    since=Edition.ARTEMIS_2_44,
+    failing=Example(
+        core="""<store><database-store>
+  <jdbc-connection-url>jdbc:derby:data/derby;create=true</jdbc-connection-url>
+  <jdbc-driver-class-name>org.apache.derby.jdbc.EmbeddedDriver</jdbc-driver-class-name>
+</database-store></store>""",
+        settings='<address-setting match="#"><page-size-bytes>10M</page-size-bytes></address-setting>',
+    ),
+    passing=Example(
+        core="""<store><database-store>
+  <jdbc-connection-url>jdbc:derby:data/derby;create=true</jdbc-connection-url>
+  <jdbc-driver-class-name>org.apache.derby.jdbc.EmbeddedDriver</jdbc-driver-class-name>
+</database-store></store>""",
+        settings='<address-setting match="#"><page-size-bytes>100K</page-size-bytes></address-setting>',
+    ),
+    source="spec/settings.md 6.16 and 7",
+)

@@ -1,0 +1,37 @@
+"""Prefixes of JMS addresses that are gone since 2.0."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from brokerconf.findings import Severity
+from brokerconf.rules.facts import Facts
+from brokerconf.rules.rule import Example, Hit, Rule
+from pagefmt.editions import Edition
+
+PREFIXES = ("jms.queue.", "jms.topic.")
+
+
+def check(facts: Facts) -> Iterator[Hit]:
+    for match in facts.matches:
+        prefix = next((prefix for prefix in PREFIXES if match.text.startswith(prefix)), "")
+        if prefix:
+            message = f"'{match.text}': since 2.0 the addresses of JMS destinations have no '{prefix}'"
+            yield Hit(match.node, message, f"write '{match.text.removeprefix(prefix)}'", attribute="match")
+
+
+RULE = Rule(
+    id="jms-prefix-in-2x",
+    severity=Severity.WARNING,
+    title="a match that begins with jms.queue. or jms.topic.",
+    why="in 1.x and HornetQ the address of a JMS queue had that prefix; now the match fits no address, unless old "
+    "clients send to the long name and the acceptor does not cut it (anycastPrefix, multicastPrefix)",
+    help="take the prefix off",
+    check=check,
+    since=Edition.ARTEMIS_2_4,
+    failing=Example(
+        settings='<address-setting match="jms.queue.orders"><max-size-bytes>10M</max-size-bytes></address-setting>'
+    ),
+    passing=Example(settings='<address-setting match="orders"><max-size-bytes>10M</max-size-bytes></address-setting>'),
+    source="spec/settings.md 7",
+)

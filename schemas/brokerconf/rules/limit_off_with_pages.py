@@ -1,0 +1,50 @@
+"""Page files of an address that nothing makes page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from brokerconf.findings import Severity
+from brokerconf.rules.facts import Facts, Store
+from brokerconf.rules.rule import Example, Hit, Rule
+from pagefmt.editions import Edition
+
+
+def check(facts: Facts) -> Iterator[Hit]:
+    if not facts.global_off:
+        return
+    for store in facts.stores or ():
+        if store.pages == 0 or not store.address:
+            continue
+        case = facts.at(store.address)
+        limit = case["max-size-bytes"]
+        if case["address-full-policy"].value == "PAGE" and not facts.has_memory_limit(case):
+            message = f"'{store.address}' has {store.pages} page files ({store.bytes} bytes) and no limit any more"
+            yield Hit(limit if limit.given else case.node, message)
+
+
+RULE = Rule(
+    id="limit-off-with-pages",
+    severity=Severity.WARNING,
+    title="page files lie there for an address without any limit",
+    why="an address whose limit was taken away while pages lay on the disk: old releases leave them there unread",
+    help="put the limit back until the pages are consumed",
+    check=check,
+    settings=("max-size-bytes",),
+    needs="data",
+    failing=Example(
+        edition=Edition.ARTEMIS_1_5,
+        settings="""<address-setting match="#">
+  <max-size-bytes>-1</max-size-bytes>
+</address-setting>""",
+        stores=(Store("jms.queue.orders", folder="a1", pages=12, bytes=120 << 20),),
+    ),
+    passing=Example(
+        edition=Edition.ARTEMIS_1_5,
+        settings="""<address-setting match="#">
+  <max-size-bytes>104857600</max-size-bytes>
+</address-setting>""",
+        stores=(Store("jms.queue.orders", folder="a1", pages=12, bytes=120 << 20),),
+    ),
+    source="design/operators.md (HornetQ 1469369)",
+)

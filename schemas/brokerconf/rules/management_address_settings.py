@@ -1,0 +1,56 @@
+"""Limits on an address that is exempt from all limits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from brokerconf.findings import Severity
+from brokerconf.rules.facts import Facts
+from brokerconf.rules.rule import Example, Hit, Rule
+from pagefmt.editions import Edition
+
+# What a broker is created with says nothing, and is no mistake.
+_NAMES = {
+    "max-size-bytes": -1,
+    "max-size-messages": -1,
+    "address-full-policy": "PAGE",
+    "page-limit-bytes": -1,
+    "page-limit-messages": -1,
+    "page-full-policy": None,
+    "disk-full-policy": None,
+    "max-size-bytes-reject-threshold": -1,
+}
+
+
+def check(facts: Facts) -> Iterator[Hit]:
+    for match in facts.matches:
+        if not facts.reaches_only_management(match.text):
+            continue
+        for name, harmless in _NAMES.items():
+            setting = match.own.get(name)
+            if setting and setting.value not in (harmless, None):
+                yield Hit(setting, f"{setting} has no effect: '{match.text}' reaches the management address alone")
+
+
+RULE = Rule(
+    id="management-address-settings",
+    severity=Severity.WARNING,
+    title="limits or policies on the management address",
+    why="addresses that begin with the management address are exempt from paging and from every limit",
+    help="remove them",
+    check=check,
+    settings=tuple(_NAMES),
+    since=Edition.ARTEMIS_2_10,
+    failing=Example(
+        settings="""<address-setting match="activemq.management.#">
+  <max-size-bytes>10M</max-size-bytes>
+</address-setting>"""
+    ),
+    passing=Example(
+        settings="""<address-setting match="activemq.management.#">
+  <max-size-bytes>-1</max-size-bytes>
+  <address-full-policy>PAGE</address-full-policy>
+</address-setting>"""
+    ),
+    source="spec/settings.md 4 and 7",
+)

@@ -1,0 +1,36 @@
+"""``orders#``, which does not fit what it seems to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from brokerconf.findings import Severity
+from brokerconf.rules.facts import Facts
+from brokerconf.rules.rule import Example, Hit, Rule
+
+
+def check(facts: Facts) -> Iterator[Hit]:
+    any_words, delimiter = facts.wildcards.any_words, facts.wildcards.delimiter
+    for match in facts.matches:
+        text = match.text
+        bare = text.removesuffix(any_words)
+        if facts.is_literal(text) or bare == text or not bare or bare.endswith(delimiter):
+            continue
+        advice = f"write '{bare}{delimiter}{any_words}'"
+        message = f"'{text}' fits '{bare}' and '{bare}{delimiter}x', but not '{bare}x'"
+        yield Hit(match.node, message, advice, attribute="match")
+
+
+RULE = Rule(
+    id="match-hash-inside-word",
+    severity=Severity.WARNING,
+    title="'#' without a delimiter before it",
+    why="'#' stands for whole words: it never completes a word that has begun",
+    help="put the delimiter before '#'; there is no wildcard for a part of a word",
+    check=check,
+    failing=Example(settings='<address-setting match="orders#"><max-size-bytes>10M</max-size-bytes></address-setting>'),
+    passing=Example(
+        settings='<address-setting match="orders.#"><max-size-bytes>10M</max-size-bytes></address-setting>'
+    ),
+    source="spec/settings.md 4 and 7",
+)

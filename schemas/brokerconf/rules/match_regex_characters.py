@@ -1,0 +1,33 @@
+"""Characters of regular expressions in a match."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from brokerconf.findings import Severity
+from brokerconf.rules.facts import Facts
+from brokerconf.rules.rule import Example, Hit, Rule
+
+SPECIAL = "+?()[]{}|^\\"
+
+
+def check(facts: Facts) -> Iterator[Hit]:
+    wild = {facts.wildcards.any_words, facts.wildcards.single_word, facts.wildcards.delimiter}
+    for match in facts.wildcard_matches:
+        found = sorted({char for char in match.text if char in SPECIAL} - wild)
+        if found:
+            message = f"'{match.text}': {' '.join(found)} are read as parts of a regular expression"
+            yield Hit(match.node, message, attribute="match")
+
+
+RULE = Rule(
+    id="match-regex-characters",
+    severity=Severity.WARNING,
+    title="characters of regular expressions in a wildcard match",
+    why="a match with a wildcard is made into a regular expression, in which only '.' and '$' are taken as they are",
+    help="avoid such characters in addresses, or use an exact match or literal-match-markers",
+    check=check,
+    failing=Example(settings='<address-setting match="a+b.#"><max-size-bytes>10M</max-size-bytes></address-setting>'),
+    passing=Example(settings='<address-setting match="a+b"><max-size-bytes>10M</max-size-bytes></address-setting>'),
+    source="spec/settings.md 4 and 7",
+)

@@ -1,0 +1,40 @@
+"""A number of messages that the broker cannot read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from brokerconf.findings import Severity
+from brokerconf.rules.facts import Facts
+from brokerconf.rules.rule import Example, Hit, Rule
+from pagefmt.editions import Edition
+
+LARGEST = 2**31 - 1
+
+
+def check(facts: Facts) -> Iterator[Hit]:
+    for match in facts.matches:
+        limit = match.own.get("max-size-messages")
+        digits = limit.text.strip().removeprefix("+") if limit else ""
+        if limit and digits.isdecimal() and int(digits[:20]) > LARGEST:
+            yield Hit(limit, f"max-size-messages {digits[:20]} is above {LARGEST}, the broker does not start")
+
+
+RULE = Rule(
+    id="max-messages-over-int",
+    severity=Severity.ERROR,
+    title="max-size-messages above 2147483647",
+    why="the schema allows 64 bits, the reader takes 32: AMQ219054",
+    help="use -1 for no limit, or a smaller number",
+    check=check,
+    settings=("max-size-messages",),
+    since=Edition.ARTEMIS_2_28,
+    explains_schema=True,
+    failing=Example(
+        settings='<address-setting match="a"><max-size-messages>3000000000</max-size-messages></address-setting>'
+    ),
+    passing=Example(
+        settings='<address-setting match="a"><max-size-messages>2147483647</max-size-messages></address-setting>'
+    ),
+    source="spec/settings.md 3 and 7",
+)

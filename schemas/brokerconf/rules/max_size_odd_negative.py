@@ -1,0 +1,30 @@
+"""A negative limit other than -1."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from brokerconf.findings import Severity
+from brokerconf.rules.facts import Facts
+from brokerconf.rules.rule import Example, Hit, Rule
+
+
+def check(facts: Facts) -> Iterator[Hit]:
+    for case in facts.cases_with("max-size-bytes"):
+        limit = case["max-size-bytes"]
+        if limit.number < -1:
+            yield Hit(limit, f"{limit} of '{case.match}' acts as 'no limit', yet is not -1")
+
+
+RULE = Rule(
+    id="max-size-odd-negative",
+    severity=Severity.WARNING,
+    title="max-size-bytes below -1",
+    why="any negative number switches the limit off, but BLOCK and FAIL look for -1 alone and think there is a limit",
+    help="write -1 for no limit",
+    check=check,
+    settings=("max-size-bytes",),
+    failing=Example(settings='<address-setting match="a"><max-size-bytes>-5</max-size-bytes></address-setting>'),
+    passing=Example(settings='<address-setting match="a"><max-size-bytes>-1</max-size-bytes></address-setting>'),
+    source="spec/settings.md 7",
+)

@@ -1,0 +1,41 @@
+"""More free space asked for than there is space."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from brokerconf.findings import Severity
+from brokerconf.rules.facts import WATCHED, Facts, Volume
+from brokerconf.rules.rule import Example, Hit, Rule
+from pagefmt.editions import Edition
+
+
+def check(facts: Facts) -> Iterator[Hit]:
+    free = facts.broker["min-disk-free"]
+    for volume in facts.volumes or ():
+        if volume.what in WATCHED and 0 < volume.total <= free.number:
+            yield Hit(
+                free, f"{free} is not below the {volume.total} bytes of the volume with the {volume.what} directory"
+            )
+
+
+RULE = Rule(
+    id="min-disk-free-over-volume",
+    severity=Severity.ERROR,
+    title="min-disk-free is not below the size of a watched volume",
+    why="the volume can never have that much free: all producers are blocked from the first scan on",
+    help="lower min-disk-free",
+    check=check,
+    settings=("min-disk-free",),
+    since=Edition.ARTEMIS_2_44,
+    needs="host",
+    failing=Example(
+        core="<min-disk-free>100G</min-disk-free>",
+        volumes=(Volume("paging", device=1, total=50 << 30, usable=40 << 30),),
+    ),
+    passing=Example(
+        core="<min-disk-free>10G</min-disk-free>",
+        volumes=(Volume("paging", device=1, total=50 << 30, usable=40 << 30),),
+    ),
+    source="spec/settings.md 7; spec/disk-monitor.md 6",
+)

@@ -1,0 +1,39 @@
+"""Several subscriptions that share their pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from brokerconf.findings import Severity
+from brokerconf.rules.facts import Facts
+from brokerconf.rules.rule import Example, Hit, Rule
+from pagefmt.editions import Edition
+
+
+def check(facts: Facts) -> Iterator[Hit]:
+    for address in facts.addresses:
+        queues = [queue for queue in address.queues if queue.multicast]
+        if len(queues) > 1 and facts.at(address.name)["address-full-policy"].value == "PAGE":
+            message = f"'{address.name}' pages for {len(queues)} queues together: the slowest keeps the pages of all"
+            yield Hit(address.node, message)
+
+
+RULE = Rule(
+    id="multicast-idle-subscription",
+    severity=Severity.INFO,
+    title="several multicast queues on an address that pages",
+    why="a page goes only when every queue has acknowledged all of it: one idle subscription fills the disk",
+    help="remove subscriptions that nobody reads, or set expiry and page limits",
+    check=check,
+    settings=("address-full-policy",),
+    since=Edition.ARTEMIS_2_4,
+    failing=Example(
+        core="""<addresses>
+  <address name="prices"><multicast><queue name="audit"/><queue name="web"/></multicast></address>
+</addresses>"""
+    ),
+    passing=Example(
+        core='<addresses><address name="prices"><multicast><queue name="web"/></multicast></address></addresses>'
+    ),
+    source="spec/settings.md 6.7 and 7",
+)

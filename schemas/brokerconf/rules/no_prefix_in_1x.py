@@ -1,0 +1,43 @@
+"""Matches that miss the prefix of JMS addresses in 1.x and HornetQ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from brokerconf.findings import Severity
+from brokerconf.rules.facts import Facts
+from brokerconf.rules.rule import Example, Hit, Rule
+from pagefmt.editions import Edition
+
+
+def check(facts: Facts) -> Iterator[Hit]:
+    if not facts.jms_destinations:
+        return
+    for match in facts.matches:
+        for name, prefix in facts.jms_destinations.items():
+            if facts.fits(match.text, name) and not facts.fits(match.text, prefix + name):
+                message = f"'{match.text}' fits '{name}', whose address is '{prefix}{name}'"
+                yield Hit(match.node, message, f"write '{prefix}{match.text}'", attribute="match")
+                break
+
+
+RULE = Rule(
+    id="no-prefix-in-1x",
+    severity=Severity.WARNING,
+    title="a match without jms.queue. or jms.topic. for a JMS destination",
+    why="up to 1.5 and in HornetQ the address of a JMS queue is jms.queue.NAME: a match without it fits nothing",
+    help="put jms.queue. or jms.topic. before it",
+    check=check,
+    until=Edition.ARTEMIS_1_5,
+    failing=Example(
+        edition=Edition.ARTEMIS_1_5,
+        jms='<queue name="orders"/>',
+        settings='<address-setting match="orders"><redelivery-delay>5</redelivery-delay></address-setting>',
+    ),
+    passing=Example(
+        edition=Edition.ARTEMIS_1_5,
+        jms='<queue name="orders"/>',
+        settings='<address-setting match="jms.queue.orders"><redelivery-delay>5</redelivery-delay></address-setting>',
+    ),
+    source="spec/settings.md 5 and 7",
+)

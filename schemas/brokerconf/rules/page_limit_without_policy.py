@@ -1,0 +1,45 @@
+"""A page limit that nothing enforces."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from brokerconf.findings import Severity
+from brokerconf.rules.facts import Facts
+from brokerconf.rules.rule import Example, Hit, Rule
+from pagefmt.editions import Edition
+
+
+def check(facts: Facts) -> Iterator[Hit]:
+    for case in facts.cases_with("page-full-policy", "page-limit-bytes", "page-limit-messages"):
+        if not case["page-full-policy"].value:
+            for limit in (case["page-limit-bytes"], case["page-limit-messages"]):
+                if limit.number > 0:
+                    yield Hit(limit, f"{limit} of '{case.match}' has no page-full-policy beside it")
+
+
+RULE = Rule(
+    id="page-limit-without-policy",
+    severity=Severity.ERROR,
+    title="page-limit-bytes or page-limit-messages without page-full-policy",
+    why="the broker drops the limit and logs AMQ224125: the pages of the address grow without any bound",
+    help="add <page-full-policy>FAIL</page-full-policy> (or DROP, where losing messages is meant)",
+    check=check,
+    settings=("page-limit-bytes", "page-limit-messages", "page-full-policy"),
+    since=Edition.ARTEMIS_2_28,
+    failing=Example(
+        settings="""<address-setting match="orders.#">
+  <page-limit-bytes>500M</page-limit-bytes>
+</address-setting>"""
+    ),
+    passing=Example(
+        settings="""<address-setting match="#">
+  <page-full-policy>FAIL</page-full-policy>
+  <page-limit-bytes>1G</page-limit-bytes>
+</address-setting>
+<address-setting match="orders.#">
+  <page-limit-bytes>500M</page-limit-bytes>
+</address-setting>"""
+    ),
+    source="spec/settings.md 3 and 7",
+)

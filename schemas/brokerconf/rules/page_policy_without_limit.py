@@ -1,0 +1,45 @@
+"""A policy for full pages, and nothing that fills them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from brokerconf.findings import Severity
+from brokerconf.rules.facts import Facts
+from brokerconf.rules.rule import Example, Hit, Rule
+from pagefmt.editions import Edition
+
+
+def check(facts: Facts) -> Iterator[Hit]:
+    for case in facts.cases_with(
+        "page-full-policy", "page-limit-bytes", "page-limit-messages", given="page-full-policy"
+    ):
+        policy = case["page-full-policy"]
+        if policy.value and not facts.has_page_limit(case):
+            yield Hit(
+                policy, f"{policy} of '{case.match}' has no page-limit-bytes and no page-limit-messages beside it"
+            )
+
+
+RULE = Rule(
+    id="page-policy-without-limit",
+    severity=Severity.WARNING,
+    title="page-full-policy without a page limit",
+    why="the broker ignores the policy and logs AMQ224124: the pages of the address stay without a limit",
+    help="add page-limit-bytes or page-limit-messages, or remove page-full-policy",
+    check=check,
+    settings=("page-full-policy", "page-limit-bytes", "page-limit-messages"),
+    since=Edition.ARTEMIS_2_28,
+    failing=Example(
+        settings="""<address-setting match="orders.#">
+  <page-full-policy>FAIL</page-full-policy>
+</address-setting>"""
+    ),
+    passing=Example(
+        settings="""<address-setting match="orders.#">
+  <page-limit-messages>100000</page-limit-messages>
+  <page-full-policy>FAIL</page-full-policy>
+</address-setting>"""
+    ),
+    source="spec/settings.md 3 and 7",
+)

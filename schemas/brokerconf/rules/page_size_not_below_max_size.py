@@ -1,0 +1,47 @@
+"""Pages as large as the memory of the address."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from brokerconf.findings import Severity
+from brokerconf.rules.facts import Facts
+from brokerconf.rules.rule import Example, Hit, Rule
+from pagefmt.editions import Edition
+
+
+def check(facts: Facts) -> Iterator[Hit]:
+    for case in facts.cases_with("page-size-bytes", "max-size-bytes", "address-full-policy"):
+        page, limit = case["page-size-bytes"], case["max-size-bytes"]
+        if case["address-full-policy"].value == "PAGE" and limit.number != -1 and page.number >= limit.number:
+            yield Hit(page if page.given else limit, f"{page} is not below {limit} of '{case.match}'")
+
+
+RULE = Rule(
+    id="page-size-not-below-max-size",
+    severity=Severity.ERROR,
+    by_edition=((Edition.ARTEMIS_2_28, Severity.INFO),),
+    title="page-size-bytes is not smaller than max-size-bytes",
+    why="up to 2.19 the address cannot be used at all: its first queue or message fails; since 2.20 it is legal, yet a "
+    "single page read back fills the memory of the address",
+    help="make page-size-bytes a fraction of max-size-bytes, a tenth say",
+    check=check,
+    settings=("page-size-bytes", "max-size-bytes"),
+    failing=Example(
+        edition=Edition.ARTEMIS_2_17,
+        settings="""<address-setting match="orders.#">
+  <max-size-bytes>5M</max-size-bytes>
+  <page-size-bytes>10M</page-size-bytes>
+  <address-full-policy>PAGE</address-full-policy>
+</address-setting>""",
+    ),
+    passing=Example(
+        edition=Edition.ARTEMIS_2_17,
+        settings="""<address-setting match="orders.#">
+  <max-size-bytes>100M</max-size-bytes>
+  <page-size-bytes>10M</page-size-bytes>
+  <address-full-policy>PAGE</address-full-policy>
+</address-setting>""",
+    ),
+    source="spec/settings.md 3 and 7; spec/editions.md 1",
+)

@@ -1,0 +1,34 @@
+"""A page size whose derived read limit overflows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from brokerconf.findings import Severity
+from brokerconf.rules.facts import Facts
+from brokerconf.rules.rule import Example, Hit, Rule
+from pagefmt.editions import Edition
+
+HALF = 2**30 - 1
+
+
+def check(facts: Facts) -> Iterator[Hit]:
+    for case in facts.cases_with("page-size-bytes", "max-read-page-bytes"):
+        size = case["page-size-bytes"]
+        if size.number > HALF and not case["max-read-page-bytes"].given:
+            yield Hit(size, f"{size} of '{case.match}': twice that does not fit into 32 bits")
+
+
+RULE = Rule(
+    id="page-size-overflow",
+    severity=Severity.WARNING,
+    title="page-size-bytes above 1 GiB without max-read-page-bytes",
+    why="max-read-page-bytes defaults to twice the page size, which overflows and switches the read limit off",
+    help="set max-read-page-bytes, or better: use pages of 10 to 100 MiB",
+    check=check,
+    settings=("page-size-bytes", "max-read-page-bytes"),
+    since=Edition.ARTEMIS_2_28,
+    failing=Example(settings='<address-setting match="a"><page-size-bytes>1500M</page-size-bytes></address-setting>'),
+    passing=Example(settings='<address-setting match="a"><page-size-bytes>100M</page-size-bytes></address-setting>'),
+    source="spec/settings.md 7",
+)

@@ -1,0 +1,48 @@
+"""PAGE, and no limit at which paging would begin."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from brokerconf.findings import Severity
+from brokerconf.rules.facts import Facts
+from brokerconf.rules.rule import Example, Hit, Rule
+from pagefmt.editions import Edition
+
+NAMES = ("address-full-policy", "max-size-bytes", "max-size-messages")
+
+
+def check(facts: Facts) -> Iterator[Hit]:
+    if not facts.global_off:
+        return
+    for case in facts.cases_with(*NAMES):
+        policy = case["address-full-policy"]
+        if policy.value == "PAGE" and not facts.has_memory_limit(case):
+            where = next((case[name] for name in NAMES if case[name].given), policy)
+            yield Hit(where, f"'{case.match}' never pages: no max-size-bytes, and no global limit")
+
+
+RULE = Rule(
+    id="page-without-limit",
+    severity=Severity.WARNING,
+    title="PAGE without any limit",
+    why="nothing ever starts paging: messages stay in memory until the heap is full",
+    help="set max-size-bytes for the match, or a global limit",
+    check=check,
+    settings=NAMES,
+    failing=Example(
+        edition=Edition.ARTEMIS_1_5,
+        settings="""<address-setting match="#">
+  <address-full-policy>PAGE</address-full-policy>
+  <max-size-bytes>-1</max-size-bytes>
+</address-setting>""",
+    ),
+    passing=Example(
+        edition=Edition.ARTEMIS_1_5,
+        settings="""<address-setting match="#">
+  <address-full-policy>PAGE</address-full-policy>
+  <max-size-bytes>104857600</max-size-bytes>
+</address-setting>""",
+    ),
+    source="spec/settings.md 7",
+)

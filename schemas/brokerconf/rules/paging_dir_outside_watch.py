@@ -1,0 +1,50 @@
+"""A directory that grows on a volume nobody watches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from brokerconf.findings import Severity
+from brokerconf.rules.facts import WATCHED, Facts, Volume
+from brokerconf.rules.rule import Example, Hit, Rule
+from pagefmt.editions import Edition
+
+NAME = "journal-retention-directory"
+
+
+def check(facts: Facts) -> Iterator[Hit]:
+    volumes = facts.volumes or ()
+    watched = {volume.device for volume in volumes if volume.what in WATCHED}
+    for volume in volumes:
+        if volume.what == "journal-retention" and volume.device not in watched and facts.broker[NAME].given:
+            yield Hit(
+                facts.broker[NAME], "journal-retention-directory lies on a volume of its own, which is not watched"
+            )
+
+
+RULE = Rule(
+    id="paging-dir-outside-watch",
+    severity=Severity.INFO,
+    title="journal-retention-directory on a volume of its own",
+    why="the disk monitor watches paging, journal, bindings and large messages; retention may fill its volume unseen",
+    help="set a storage-limit for the retention, and watch the volume from outside",
+    check=check,
+    settings=(NAME,),
+    since=Edition.ARTEMIS_2_28,
+    needs="host",
+    failing=Example(
+        core=f'<{NAME} unit="DAYS" period="7">retention</{NAME}>',
+        volumes=(
+            Volume("paging", device=1, total=50 << 30, usable=40 << 30),
+            Volume("journal-retention", device=2, total=50 << 30, usable=40 << 30),
+        ),
+    ),
+    passing=Example(
+        core=f'<{NAME} unit="DAYS" period="7">retention</{NAME}>',
+        volumes=(
+            Volume("paging", device=1, total=50 << 30, usable=40 << 30),
+            Volume("journal-retention", device=1, total=50 << 30, usable=40 << 30),
+        ),
+    ),
+    source="spec/settings.md 7; spec/disk-monitor.md 2",
+)

@@ -1,0 +1,39 @@
+"""Pages on the disk of a broker that keeps nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from brokerconf.findings import Severity
+from brokerconf.rules.facts import Facts
+from brokerconf.rules.rule import Example, Hit, Rule
+
+
+def check(facts: Facts) -> Iterator[Hit]:
+    persistence = facts.broker["persistence-enabled"]
+    if persistence.value is not False:
+        return
+    paging = [case for case in facts.cases if case["address-full-policy"].value == "PAGE"]
+    if paging or not any(facts.catches_all(case.match) for case in facts.cases):
+        who = f"match '{paging[0].match}'" if paging else "every address without a match"
+        yield Hit(persistence, f"persistence-enabled is false, yet {who} has PAGE")
+
+
+RULE = Rule(
+    id="persistence-off-paging-on",
+    severity=Severity.WARNING,
+    title="persistence-enabled false with PAGE",
+    why="page files are written all the same, and are not cleared as expected at the next start (AMQ224092)",
+    help="use BLOCK, FAIL or DROP in match '#', or turn persistence on",
+    check=check,
+    settings=("persistence-enabled", "address-full-policy"),
+    failing=Example(core="<persistence-enabled>false</persistence-enabled>"),
+    passing=Example(
+        core="<persistence-enabled>false</persistence-enabled>",
+        settings="""<address-setting match="#">
+  <max-size-bytes>100M</max-size-bytes>
+  <address-full-policy>FAIL</address-full-policy>
+</address-setting>""",
+    ),
+    source="spec/settings.md 7",
+)

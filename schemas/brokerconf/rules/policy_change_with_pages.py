@@ -1,0 +1,52 @@
+"""Page files of an address that no longer pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from brokerconf.findings import Severity
+from brokerconf.rules.facts import Facts, Store
+from brokerconf.rules.rule import Example, Hit, Rule
+from pagefmt.editions import Edition
+
+
+def check(facts: Facts) -> Iterator[Hit]:
+    delivered = facts.edition >= Edition.ARTEMIS_2_44
+    for store in facts.stores or ():
+        if store.pages == 0 or not store.address:
+            continue
+        case = facts.at(store.address)
+        policy = case["address-full-policy"]
+        if policy.value != "PAGE":
+            fate = "they are still delivered by this edition" if delivered else "consumers stop receiving them"
+            message = f"'{store.address}' has {store.pages} page files ({store.bytes} bytes) and now {policy}: {fate}"
+            yield Hit(policy if policy.given else case.node, message)
+
+
+RULE = Rule(
+    id="policy-change-with-pages",
+    severity=Severity.WARNING,
+    title="page files lie there for an address whose policy is not PAGE",
+    why="before 2.43 a queue looks at the policy, not at what is on the disk: the rest of the pages is stranded",
+    help="put PAGE back until the pages are consumed, or upgrade to 2.43 or later",
+    check=check,
+    settings=("address-full-policy",),
+    needs="data",
+    failing=Example(
+        edition=Edition.ARTEMIS_2_28,
+        settings="""<address-setting match="orders">
+  <max-size-bytes>100M</max-size-bytes>
+  <address-full-policy>BLOCK</address-full-policy>
+</address-setting>""",
+        stores=(Store("orders", folder="a1", pages=12, bytes=120 << 20),),
+    ),
+    passing=Example(
+        edition=Edition.ARTEMIS_2_28,
+        settings="""<address-setting match="orders">
+  <max-size-bytes>100M</max-size-bytes>
+  <address-full-policy>PAGE</address-full-policy>
+</address-setting>""",
+        stores=(Store("orders", folder="a1", pages=12, bytes=120 << 20),),
+    ),
+    source="spec/settings.md 6.10 and 7",
+)

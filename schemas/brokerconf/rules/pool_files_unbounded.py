@@ -1,0 +1,31 @@
+"""A journal that never gives files back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from brokerconf.findings import Severity
+from brokerconf.rules.facts import Facts
+from brokerconf.rules.rule import Example, Hit, Rule
+from pagefmt.editions import Edition
+
+
+def check(facts: Facts) -> Iterator[Hit]:
+    pool = facts.broker["journal-pool-files"]
+    if pool.given and pool.value == -1:
+        yield Hit(pool, "journal-pool-files -1: the journal keeps every file that it ever made")
+
+
+RULE = Rule(
+    id="pool-files-unbounded",
+    severity=Severity.WARNING,
+    title="journal-pool-files -1",
+    why="after one backlog the journal stays that large for ever; the broker says so itself (AMQ222269)",
+    help="set the number of files that ordinary load needs, 10 say",
+    check=check,
+    settings=("journal-pool-files",),
+    since=Edition.ARTEMIS_1_5,
+    failing=Example(core="<journal-pool-files>-1</journal-pool-files>"),
+    passing=Example(core="<journal-pool-files>10</journal-pool-files>"),
+    source="spec/settings.md 7",
+)

@@ -1,0 +1,37 @@
+"""A prefetch of -1, which is not unlimited."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from brokerconf.findings import Severity
+from brokerconf.rules.facts import Facts
+from brokerconf.rules.rule import Example, Hit, Rule
+from pagefmt.editions import Edition
+
+
+def check(facts: Facts) -> Iterator[Hit]:
+    for match in facts.matches:
+        for unit in ("bytes", "messages"):
+            prefetch = match.own.get(f"prefetch-page-{unit}")
+            if prefetch and prefetch.value == -1:
+                yield Hit(prefetch, f"{prefetch} means 'as max-read-page-{unit}', not 'unlimited'")
+
+
+RULE = Rule(
+    id="prefetch-minus-one",
+    severity=Severity.INFO,
+    title="prefetch-page-* -1",
+    why="a prefetch of -1 falls back to max-read-page-*; it does not take the limit away",
+    help="remove the element, or set max-read-page-* to -1 where no limit is meant",
+    check=check,
+    settings=("prefetch-page-bytes", "prefetch-page-messages"),
+    since=Edition.ARTEMIS_2_44,
+    failing=Example(
+        settings='<address-setting match="a"><prefetch-page-bytes>-1</prefetch-page-bytes></address-setting>'
+    ),
+    passing=Example(
+        settings='<address-setting match="a"><prefetch-page-bytes>1M</prefetch-page-bytes></address-setting>'
+    ),
+    source="spec/settings.md 7",
+)

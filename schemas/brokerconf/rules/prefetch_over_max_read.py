@@ -1,0 +1,44 @@
+"""A prefetch that the read limit cuts short."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from brokerconf.findings import Severity
+from brokerconf.rules.facts import Facts
+from brokerconf.rules.rule import Example, Hit, Rule
+from pagefmt.editions import Edition
+
+
+def check(facts: Facts) -> Iterator[Hit]:
+    for unit in ("bytes", "messages"):
+        name = f"prefetch-page-{unit}"
+        for case in facts.cases_with(name, f"max-read-page-{unit}", "page-size-bytes", given=name):
+            prefetch, limit = case[name], case[f"max-read-page-{unit}"]
+            if prefetch.given and prefetch.number > limit.number > 0:
+                yield Hit(prefetch, f"{prefetch} of '{case.match}' is above {limit} and has no effect")
+
+
+RULE = Rule(
+    id="prefetch-over-max-read",
+    severity=Severity.WARNING,
+    title="prefetch-page-* above max-read-page-*",
+    why="both limits hold at once: reading ahead stops at the smaller one",
+    help="raise max-read-page-* or lower prefetch-page-*",
+    check=check,
+    settings=("prefetch-page-bytes", "prefetch-page-messages", "max-read-page-bytes", "max-read-page-messages"),
+    since=Edition.ARTEMIS_2_44,
+    failing=Example(
+        settings="""<address-setting match="orders.#">
+  <max-read-page-bytes>10M</max-read-page-bytes>
+  <prefetch-page-bytes>20M</prefetch-page-bytes>
+</address-setting>"""
+    ),
+    passing=Example(
+        settings="""<address-setting match="orders.#">
+  <max-read-page-bytes>20M</max-read-page-bytes>
+  <prefetch-page-bytes>10M</prefetch-page-bytes>
+</address-setting>"""
+    ),
+    source="spec/settings.md 7",
+)

@@ -1,0 +1,37 @@
+"""Clients that switch flow control off."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from brokerconf.findings import Severity
+from brokerconf.rules.facts import Facts
+from brokerconf.rules.rule import Example, Hit, Rule
+
+
+def check(facts: Facts) -> Iterator[Hit]:
+    for connector in facts.connectors:
+        if connector.parameters.get("producerWindowSize", "").strip() == "-1":
+            message = f"connector '{connector.name}' has producerWindowSize=-1: its clients do not wait for credits"
+            yield Hit(connector.node, message)
+
+
+RULE = Rule(
+    id="producer-window-off",
+    severity=Severity.INFO,
+    title="producerWindowSize=-1 in a connector",
+    why="a producer without credits is not held back by BLOCK, nor by a full disk",
+    help="leave it at its default of 65536",
+    check=check,
+    failing=Example(
+        core="""<connectors>
+  <connector name="shop">tcp://localhost:61616?producerWindowSize=-1</connector>
+</connectors>"""
+    ),
+    passing=Example(
+        core="""<connectors>
+  <connector name="shop">tcp://localhost:61616?producerWindowSize=65536</connector>
+</connectors>"""
+    ),
+    source="spec/settings.md 7",
+)

@@ -1,0 +1,37 @@
+"""Sizes with a unit in ``broker.properties`` that become 0."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from brokerconf.findings import Severity
+from brokerconf.rules.facts import Facts
+from brokerconf.rules.rule import Example, Hit, Rule
+from pagefmt.editions import Edition
+
+PLAIN_ONLY = ("pageSizeBytes", "pageLimitBytes", "maxReadPageBytes", "prefetchPageBytes", "journalFileSize")
+_PLAIN = re.compile(r"\s*[+-]?\d+\s*")
+
+
+def check(facts: Facts) -> Iterator[Hit]:
+    for entry in facts.properties:
+        bean = entry.key.rpartition(".")[2]
+        if bean in PLAIN_ONLY and not _PLAIN.fullmatch(entry.value):
+            becomes = "is ignored" if bean == "prefetchPageBytes" else "becomes 0"
+            yield Hit(entry.position, f"{bean}={entry.value} {becomes}: no units in this key")
+
+
+RULE = Rule(
+    id="properties-size-notation",
+    severity=Severity.ERROR,
+    title="a unit in a key of broker.properties that takes plain numbers only",
+    why="only 64-bit keys (globalMaxSize, minDiskFree, maxSizeBytes, …) read 10M there; the others get 0 with no error",
+    help="write the number of bytes",
+    check=check,
+    settings=("page-size-bytes", "page-limit-bytes", "max-read-page-bytes", "prefetch-page-bytes", "journal-file-size"),
+    since=Edition.ARTEMIS_2_4,
+    failing=Example(properties='addressSettings."orders.#".pageSizeBytes=1M\n'),
+    passing=Example(properties='addressSettings."orders.#".pageSizeBytes=1048576\n'),
+    source="spec/settings.md 1 and 7",
+)

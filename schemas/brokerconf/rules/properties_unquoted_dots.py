@@ -1,0 +1,38 @@
+"""Addresses with dots in ``broker.properties``, not quoted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from brokerconf.findings import Severity
+from brokerconf.rules.facts import Facts
+from brokerconf.rules.rule import Example, Hit, Rule
+from pagefmt.editions import Edition
+
+COLLECTION = "addressSettings."
+
+
+def check(facts: Facts) -> Iterator[Hit]:
+    for entry in facts.properties:
+        if not entry.key.startswith(COLLECTION) or '"' in entry.key:
+            continue
+        rest = entry.key.removeprefix(COLLECTION)
+        match, _, bean = rest.rpartition(".")
+        if "." in match:
+            message = f"{entry.key} sets something of match '{match.partition('.')[0]}', not of '{match}'"
+            yield Hit(entry.position, message, f'write {COLLECTION}"{match}".{bean}')
+
+
+RULE = Rule(
+    id="properties-unquoted-dots",
+    severity=Severity.ERROR,
+    title="an address with dots in a key of broker.properties, without quotes",
+    why="each dot begins another step: the setting goes to the first word, and the rest is an error that only the "
+    "broker's status attribute shows",
+    help='put the address into double quotes: addressSettings."a.b".maxSizeBytes',
+    check=check,
+    since=Edition.ARTEMIS_2_4,
+    failing=Example(properties="addressSettings.orders.eu.maxSizeBytes=10485760\n"),
+    passing=Example(properties='addressSettings."orders.eu".maxSizeBytes=10485760\n'),
+    source="spec/settings.md 1 and 7",
+)

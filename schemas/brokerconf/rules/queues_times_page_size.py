@@ -1,0 +1,44 @@
+"""Pages in memory, one for each queue."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from brokerconf.findings import Severity
+from brokerconf.rules.facts import Facts
+from brokerconf.rules.rule import Example, Hit, Rule
+
+
+def check(facts: Facts) -> Iterator[Hit]:
+    if facts.heap is None or facts.addresses_node is None:
+        return
+    total = sum(facts.at(address.name)["page-size-bytes"].number * len(address.queues) for address in facts.addresses)
+    if total > facts.heap / 4:
+        count = sum(len(address.queues) for address in facts.addresses)
+        message = f"{count} declared queues may hold {total} bytes of pages, more than a quarter of the heap"
+        yield Hit(facts.addresses_node, message)
+
+
+RULE = Rule(
+    id="queues-times-page-size",
+    severity=Severity.INFO,
+    title="declared queues times page-size-bytes above a quarter of the heap",
+    why="every queue that is being read from its pages holds about one page in memory",
+    help="use smaller pages where there are many queues",
+    check=check,
+    settings=("page-size-bytes",),
+    needs="heap",
+    failing=Example(
+        heap=64 << 20,
+        core="""<addresses>
+  <address name="a"><multicast><queue name="one"/><queue name="two"/></multicast></address>
+</addresses>""",
+    ),
+    passing=Example(
+        heap=1 << 30,
+        core="""<addresses>
+  <address name="a"><multicast><queue name="one"/><queue name="two"/></multicast></address>
+</addresses>""",
+    ),
+    source="spec/settings.md 7",
+)

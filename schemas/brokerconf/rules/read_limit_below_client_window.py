@@ -1,0 +1,54 @@
+"""Clients that buffer more than the queue may read ahead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from brokerconf.findings import Severity
+from brokerconf.rules.facts import Facts
+from brokerconf.rules.rule import Example, Hit, Rule
+from pagefmt.editions import Edition
+
+CORE_WINDOW = 1048576
+# What the usual AMQP clients grant a sender when nobody tells them otherwise.
+AMQP_CREDIT = 1000
+
+
+def check(facts: Facts) -> Iterator[Hit]:
+    amqp = any(acceptor.accepts("AMQP") for acceptor in facts.acceptors)
+    for case in facts.cases_with("max-read-page-bytes", "max-read-page-messages", "default-consumer-window-size"):
+        size, count = case["max-read-page-bytes"], case["max-read-page-messages"]
+        window = case["default-consumer-window-size"]
+        wanted = window.number if window.given else CORE_WINDOW
+        if size.given and size.number > 0 and (wanted < 0 or size.number < wanted):
+            said = "unlimited" if wanted < 0 else f"{wanted} bytes"
+            yield Hit(size, f"{size} of '{case.match}' is below the consumer window ({said})")
+        if amqp and 0 < count.number < AMQP_CREDIT:
+            yield Hit(
+                count, f"{count} of '{case.match}' is below the {AMQP_CREDIT} credits that AMQP receivers ask for"
+            )
+
+
+RULE = Rule(
+    id="read-limit-below-client-window",
+    severity=Severity.WARNING,
+    title="max-read-page-* below what consumers buffer",
+    why="messages in delivery count: one client that holds them unacknowledged stops the queue's reading (AMQ224127)",
+    help="raise max-read-page-*, or lower default-consumer-window-size and the receivers' credit",
+    check=check,
+    settings=("max-read-page-bytes", "max-read-page-messages", "default-consumer-window-size"),
+    since=Edition.ARTEMIS_2_28,
+    failing=Example(
+        settings="""<address-setting match="orders.#">
+  <max-read-page-bytes>1M</max-read-page-bytes>
+  <default-consumer-window-size>4194304</default-consumer-window-size>
+</address-setting>"""
+    ),
+    passing=Example(
+        settings="""<address-setting match="orders.#">
+  <max-read-page-bytes>8M</max-read-page-bytes>
+  <default-consumer-window-size>4194304</default-consumer-window-size>
+</address-setting>"""
+    ),
+    source="spec/settings.md 6.8 and 7; ARTEMIS-4362",
+)

@@ -1,0 +1,40 @@
+"""Read limits that let one message through at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from brokerconf.findings import Severity
+from brokerconf.rules.facts import Facts
+from brokerconf.rules.rule import Example, Hit, Rule
+from pagefmt.editions import Edition
+
+LARGE_MESSAGE = 102400
+
+
+def check(facts: Facts) -> Iterator[Hit]:
+    for case in facts.cases_with("max-read-page-bytes", "max-read-page-messages"):
+        size, count = case["max-read-page-bytes"], case["max-read-page-messages"]
+        if size.given and 0 < size.number < LARGE_MESSAGE:
+            yield Hit(size, f"{size} of '{case.match}' is below {LARGE_MESSAGE} bytes, the size of an ordinary message")
+        if count.value == 1:
+            yield Hit(count, f"{count}: '{case.match}' reads one message at a time")
+
+
+RULE = Rule(
+    id="read-limit-below-message",
+    severity=Severity.WARNING,
+    title="max-read-page-bytes below one message, or max-read-page-messages 1",
+    why="nothing more is read from the pages until the one message is acknowledged: throughput of one round trip each",
+    help="leave max-read-page-bytes at its default of twice the page size",
+    check=check,
+    settings=("max-read-page-bytes", "max-read-page-messages"),
+    since=Edition.ARTEMIS_2_28,
+    failing=Example(
+        settings='<address-setting match="a"><max-read-page-bytes>50K</max-read-page-bytes></address-setting>'
+    ),
+    passing=Example(
+        settings='<address-setting match="a"><max-read-page-bytes>20M</max-read-page-bytes></address-setting>'
+    ),
+    source="spec/settings.md 7",
+)

@@ -1,0 +1,49 @@
+"""A size with a unit where the schema wants a plain number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from brokerconf.findings import Severity
+from brokerconf.rules.facts import Facts
+from brokerconf.rules.rule import Example, Hit, Rule
+from pagefmt.editions import Edition
+
+NAME = "max-size-bytes-reject-threshold"
+
+
+def check(facts: Facts) -> Iterator[Hit]:
+    for match in facts.matches:
+        threshold = match.own.get(NAME)
+        if threshold and threshold.value is not None and threshold.text.strip()[-1:].isalpha():
+            message = f"'{threshold.text.strip()}' is refused by the schema, which wants a plain number of bytes here"
+            yield Hit(threshold, message, f"write {threshold.value}")
+
+
+RULE = Rule(
+    id="reject-threshold-notation",
+    severity=Severity.ERROR,
+    title="a unit in max-size-bytes-reject-threshold",
+    why="the reader would take 10M, the schema does not: the broker does not start",
+    help="write the number of bytes",
+    check=check,
+    settings=(NAME,),
+    since=Edition.ARTEMIS_1_5,
+    explains_schema=True,
+    failing=Example(
+        valid=False,
+        settings=f"""<address-setting match="orders.#">
+  <max-size-bytes>5M</max-size-bytes>
+  <address-full-policy>BLOCK</address-full-policy>
+  <{NAME}>10M</{NAME}>
+</address-setting>""",
+    ),
+    passing=Example(
+        settings=f"""<address-setting match="orders.#">
+  <max-size-bytes>5M</max-size-bytes>
+  <address-full-policy>BLOCK</address-full-policy>
+  <{NAME}>10485760</{NAME}>
+</address-setting>"""
+    ),
+    source="spec/settings.md 7",
+)

@@ -1,0 +1,52 @@
+"""A threshold for AMQP that has no effect, or acts too early."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from brokerconf.findings import Severity
+from brokerconf.rules.facts import Facts
+from brokerconf.rules.rule import Example, Hit, Rule
+from pagefmt.editions import Edition
+
+NAME = "max-size-bytes-reject-threshold"
+
+
+def check(facts: Facts) -> Iterator[Hit]:
+    for case in facts.cases_with(NAME, "address-full-policy", "max-size-bytes", given=NAME):
+        threshold, policy, limit = case[NAME], case["address-full-policy"], case["max-size-bytes"]
+        if threshold.number < 0:
+            continue
+        if policy.value != "BLOCK":
+            yield Hit(threshold, f"{threshold} has no effect: '{case.match}' has {policy}, not BLOCK")
+        elif threshold.number < limit.number:
+            yield Hit(
+                threshold, f"{threshold} is below {limit}: AMQP senders to '{case.match}' are refused, never blocked"
+            )
+
+
+RULE = Rule(
+    id="reject-threshold-scope",
+    severity=Severity.WARNING,
+    title="max-size-bytes-reject-threshold without BLOCK, or below max-size-bytes",
+    why="the threshold is for AMQP senders that go on after the address blocks; it means nothing under other policies",
+    help="set it above max-size-bytes, with address-full-policy BLOCK",
+    check=check,
+    settings=(NAME, "address-full-policy", "max-size-bytes"),
+    since=Edition.ARTEMIS_1_5,
+    failing=Example(
+        settings=f"""<address-setting match="orders.#">
+  <max-size-bytes>100M</max-size-bytes>
+  <{NAME}>50000000</{NAME}>
+  <address-full-policy>BLOCK</address-full-policy>
+</address-setting>"""
+    ),
+    passing=Example(
+        settings=f"""<address-setting match="orders.#">
+  <max-size-bytes>100M</max-size-bytes>
+  <{NAME}>200000000</{NAME}>
+  <address-full-policy>BLOCK</address-full-policy>
+</address-setting>"""
+    ),
+    source="spec/settings.md 7",
+)

@@ -1,0 +1,46 @@
+"""Journal, pages and large messages on one disk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from brokerconf.findings import Severity
+from brokerconf.rules.facts import Facts, Volume
+from brokerconf.rules.rule import Example, Hit, Rule
+
+_STORES = ("paging", "journal", "large-messages")
+
+
+def check(facts: Facts) -> Iterator[Hit]:
+    devices = {volume.what: volume.device for volume in facts.volumes or () if volume.what in _STORES}
+    if len(devices) == len(_STORES) and len(set(devices.values())) == 1 and facts.core is not None:
+        where = next((facts.broker[f"{name}-directory"] for name in _STORES), None)
+        message = "paging, journal and large-messages directories lie on one device"
+        yield Hit(where if where and where.given else facts.core, message)
+
+
+RULE = Rule(
+    id="same-device",
+    severity=Severity.INFO,
+    title="paging, journal and large messages on one device",
+    why="page writes and journal syncs get in each other's way, and one full volume stops all of them",
+    help="put the journal on a device of its own",
+    check=check,
+    settings=("paging-directory", "journal-directory", "large-messages-directory"),
+    needs="host",
+    failing=Example(
+        volumes=(
+            Volume("paging", device=1, total=50 << 30, usable=40 << 30),
+            Volume("journal", device=1, total=50 << 30, usable=40 << 30),
+            Volume("large-messages", device=1, total=50 << 30, usable=40 << 30),
+        )
+    ),
+    passing=Example(
+        volumes=(
+            Volume("paging", device=1, total=50 << 30, usable=40 << 30),
+            Volume("journal", device=2, total=50 << 30, usable=40 << 30),
+            Volume("large-messages", device=1, total=50 << 30, usable=40 << 30),
+        )
+    ),
+    source="spec/settings.md 7",
+)

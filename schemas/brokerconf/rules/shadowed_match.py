@@ -1,0 +1,46 @@
+"""A match whose settings never count."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from brokerconf.findings import Severity
+from brokerconf.rules.facts import Facts, Match
+from brokerconf.rules.rule import Example, Hit, Rule
+
+
+def check(facts: Facts) -> Iterator[Hit]:
+    by_text = {match.text: match for match in reversed(facts.matches)}
+    for match in facts.matches:
+        reason = _reason(facts, match, by_text)
+        if reason:
+            yield Hit(match.node, f"match '{match.text}' has no effect: {reason}", attribute="match")
+
+
+def _reason(facts: Facts, match: Match, by_text: dict[str, Match]) -> str:
+    """A queue in the match; the spelling without a delimiter beside the one with it; a literal beside an exact one."""
+    if not match.own and not match.node.children:
+        return "it sets nothing"
+    if "::" in match.text and not facts.is_wildcard(match.text):
+        return "the queue part of an address is cut off before matching"
+    stronger = by_text.get(facts.spelt_with_delimiter(match.text) or facts.unmarked(match.text) or "")
+    if stronger is not None and stronger is not match and match.own.keys() <= stronger.own.keys():
+        return f"'{stronger.text}' (line {stronger.node.position.line}) fits the same addresses and goes first"
+    return ""
+
+
+RULE = Rule(
+    id="shadowed-match",
+    severity=Severity.INFO,
+    title="a match that can never decide anything",
+    why="every setting in it comes from a match that goes first, or it fits no address at all",
+    help="remove it, or correct the match",
+    check=check,
+    failing=Example(
+        settings="""<address-setting match="orders::new"><max-size-bytes>10M</max-size-bytes></address-setting>"""
+    ),
+    passing=Example(
+        settings="""<address-setting match="orders"><max-size-bytes>10M</max-size-bytes></address-setting>"""
+    ),
+    source="spec/settings.md 4 and 7",
+)

@@ -1,0 +1,47 @@
+"""The addresses together may hold more than the heap."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from brokerconf.findings import Severity
+from brokerconf.rules.facts import Facts
+from brokerconf.rules.rule import Example, Hit, Rule
+
+
+def check(facts: Facts) -> Iterator[Hit]:
+    if facts.heap is None or facts.addresses_node is None:
+        return
+    limits = [facts.at(address.name)["max-size-bytes"].number for address in facts.addresses]
+    total = sum(limit for limit in limits if limit > 0)
+    if total >= facts.heap:
+        message = f"the declared addresses may hold {total} bytes together, the heap has {facts.heap}"
+        yield Hit(facts.addresses_node, message)
+
+
+RULE = Rule(
+    id="sum-of-max-size-over-heap",
+    severity=Severity.WARNING,
+    title="the sum of max-size-bytes over the declared addresses reaches the heap",
+    why="max-size-bytes counts for each address that the match fits; the broker tests the sum only where the global "
+    "limit is off (AMQ222205)",
+    help="lower max-size-bytes, set global-max-size, or give the broker more heap",
+    check=check,
+    settings=("max-size-bytes",),
+    needs="heap",
+    failing=Example(
+        heap=256 << 20,
+        settings='<address-setting match="#"><max-size-bytes>100M</max-size-bytes></address-setting>',
+        core="""<addresses>
+  <address name="a"><anycast/></address><address name="b"><anycast/></address><address name="c"><anycast/></address>
+</addresses>""",
+    ),
+    passing=Example(
+        heap=2 << 30,
+        settings='<address-setting match="#"><max-size-bytes>100M</max-size-bytes></address-setting>',
+        core="""<addresses>
+  <address name="a"><anycast/></address><address name="b"><anycast/></address><address name="c"><anycast/></address>
+</addresses>""",
+    ),
+    source="spec/settings.md 5 and 7",
+)

@@ -1,0 +1,36 @@
+"""A number that looks like another unit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from brokerconf.findings import Severity
+from brokerconf.rules.facts import Facts
+from brokerconf.rules.rule import Example, Hit, Rule
+
+NANOSECONDS = 10000
+MILLISECONDS = 100
+
+
+def check(facts: Facts) -> Iterator[Hit]:
+    for name in ("page-sync-timeout", "journal-buffer-timeout"):
+        timeout = facts.broker[name]
+        if timeout.given and 0 < timeout.number < NANOSECONDS:
+            yield Hit(timeout, f"{timeout} are nanoseconds: {timeout.number / 1000:g} µs")
+    period = facts.broker["disk-scan-period"]
+    if 0 < period.number < MILLISECONDS:
+        yield Hit(period, f"{period} are milliseconds: the disk is looked at {1000 // period.number} times a second")
+
+
+RULE = Rule(
+    id="unit-suspect",
+    severity=Severity.WARNING,
+    title="a time that was probably meant in another unit",
+    why="page-sync-timeout and journal-buffer-timeout are in nanoseconds, disk-scan-period in milliseconds",
+    help="multiply milliseconds by 1000000 for nanoseconds, seconds by 1000 for milliseconds",
+    check=check,
+    settings=("page-sync-timeout", "journal-buffer-timeout", "disk-scan-period"),
+    failing=Example(core="<page-sync-timeout>5000</page-sync-timeout>"),
+    passing=Example(core="<page-sync-timeout>5000000</page-sync-timeout>"),
+    source="spec/settings.md 6.15 and 7",
+)

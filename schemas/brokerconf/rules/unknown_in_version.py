@@ -1,0 +1,40 @@
+"""A setting of a newer or an older release than the one that is linted for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from brokerconf.findings import Severity
+from brokerconf.rules.facts import Facts
+from brokerconf.rules.rule import Example, Hit, Rule
+from pagefmt.editions import Edition
+
+
+def check(facts: Facts) -> Iterator[Hit]:
+    for setting, node in facts.foreign:
+        known = (
+            f"known since {setting.since}" if not setting.until else f"known from {setting.since} to {setting.until}"
+        )
+        message = f"{setting.name} is not known to {facts.edition.value} ({facts.edition.release}): {known}"
+        yield Hit(node, message)
+
+
+RULE = Rule(
+    id="unknown-in-version",
+    severity=Severity.ERROR,
+    title="a setting that this edition does not know",
+    why="the schema of that release refuses the element, and the broker does not start",
+    help="remove it, or upgrade the broker first",
+    check=check,
+    explains_schema=True,
+    failing=Example(
+        valid=False,
+        edition=Edition.ARTEMIS_2_28,
+        settings='<address-setting match="a"><prefetch-page-bytes>1M</prefetch-page-bytes></address-setting>',
+    ),
+    passing=Example(
+        edition=Edition.ARTEMIS_2_44,
+        settings='<address-setting match="a"><prefetch-page-bytes>1M</prefetch-page-bytes></address-setting>',
+    ),
+    source="spec/settings.md 7; spec/editions.md 3",
+)

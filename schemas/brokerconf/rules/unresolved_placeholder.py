@@ -1,0 +1,28 @@
+"""``${name}`` that nothing fills in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from brokerconf.findings import Severity
+from brokerconf.rules.facts import Facts
+from brokerconf.rules.rule import Example, Hit, Rule
+
+
+def check(facts: Facts) -> Iterator[Hit]:
+    for found in facts.empty_placeholders:
+        name = found.placeholder.name
+        yield Hit(found.position, f"${{{name}}} has no default, and no property '{name}' is given: it becomes empty")
+
+
+RULE = Rule(
+    id="unresolved-placeholder",
+    severity=Severity.ERROR,
+    title="${name} without a default",
+    why="a property that is not set is replaced by nothing at all: the name or number around it changes in silence",
+    help="write ${name:default}, or tell the linter what the broker is started with: -D name=value",
+    check=check,
+    failing=Example(core="<name>${broker.name}</name>"),
+    passing=Example(core="<name>${broker.name:primary}</name>"),
+    source="spec/settings.md 1 and 7",
+)
