@@ -6,7 +6,7 @@ A rule looks at ``Facts`` alone and yields hits; severity, reason and advice com
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from brokerconf.findings import Position, Severity
@@ -33,13 +33,16 @@ class Hit:
 class Example:
     """A configuration in small: ``core`` and ``settings`` are XML inside ``core`` and inside ``address-settings``.
 
-    ``jms`` stands in the ``jms`` part of 1.x; ``properties`` is a ``broker.properties`` beside the file; ``heap`` in
+    ``jms`` stands in the ``jms`` part of 1.x; ``whole`` is the file itself instead, ``files`` (name, text) lie beside
+    it; ``properties`` is a ``broker.properties`` beside the file; ``heap`` in
     bytes, ``stores`` and ``volumes`` what a data directory and a host would show.
     """
 
     settings: str = ""
     core: str = ""
     jms: str = ""
+    whole: str = ""
+    files: tuple[tuple[str, str], ...] = ()
     edition: Edition = NEWEST
     properties: str = ""
     heap: int | None = None
@@ -70,7 +73,6 @@ class Rule:
     explains_schema: bool = False
     needs: str = ""
     source: str = ""
-    also: tuple[str, ...] = field(default=())
 
     def applies(self, edition: Edition) -> bool:
         return not ((self.since and edition < self.since) or (self.until and self.until < edition))
