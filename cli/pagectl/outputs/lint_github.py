@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from brokerconf.findings import Finding, Severity
+from brokerconf.lint import FileReport
 
-from pagectl.outputs.lint_report import FileReport
 from pagectl.sanitise import visible
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}

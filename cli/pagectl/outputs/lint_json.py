@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from brokerconf.findings import Finding
+from brokerconf.lint import FileReport
 
-from pagectl.outputs.lint_report import FileReport, summary
+from pagectl.outputs.lint_report import summary
 from pagectl.streams import json_text
 
 

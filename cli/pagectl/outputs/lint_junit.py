@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from brokerconf.findings import Finding, Severity
+from brokerconf.lint import FileReport
 
-from pagectl.outputs.lint_report import FileReport
 from pagectl.sanitise import visible
 
 # What XML 1.0 has no place for, beyond what is made visible before.

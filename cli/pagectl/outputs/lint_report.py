@@ -6,36 +6,16 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from brokerconf.findings import Finding, Severity
+from brokerconf.lint import FileReport
 from brokerconf.secrets import masked_line
+from brokerconf.sources import SourceFile
 
 from pagectl.sanitise import one_line
 
 WIDTH = 160
 _STOPS = frozenset("<>\"' \t&;,=")
-
-
-class Source(Protocol):
-    """Where the lines of a file come from."""
-
-    @property
-    def path(self) -> str: ...
-    @property
-    def original(self) -> str: ...
-
-
-@dataclass(frozen=True, slots=True)
-class FileReport:
-    """One file: ``schema`` names what it was validated against; ``findings`` in their own order."""
-
-    file: str
-    edition: str
-    schema: str
-    valid: bool
-    findings: tuple[Finding, ...]
-    sources: tuple[Source, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +37,7 @@ def summary(files: Iterable[FileReport]) -> dict[str, int]:
 class Lines:
     """The lines of the files of one report, split once a file."""
 
-    def __init__(self, sources: Sequence[Source]) -> None:
+    def __init__(self, sources: Sequence[SourceFile]) -> None:
         self._sources = {source.path: source for source in sources}
         self._lines: dict[str, list[str]] = {}
 

@@ -8,24 +8,25 @@ from pathlib import PurePath
 from urllib.parse import quote
 
 from brokerconf.findings import Finding, Severity
+from brokerconf.lint import FileReport
+from brokerconf.rules.catalogue import Described
 
 from pagectl import __version__
-from pagectl.outputs.lint_report import FileReport
 from pagectl.streams import json_text
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
 
 
-def lint_sarif(files: Sequence[FileReport], rules: Mapping[str, Mapping[str, str]]) -> str:
-    """``rules``: for each rule id ``title``, ``why`` and ``help``; ids without an entry get a bare descriptor."""
+def lint_sarif(files: Sequence[FileReport], rules: Mapping[str, Described]) -> str:
+    """``rules``: what is known of each id."""
     findings = [finding for report in files for finding in report.findings]
     names = sorted({finding.rule for finding in findings})
     index = {name: n for n, name in enumerate(names)}
     driver = {
         "name": "pagectl",
         "version": __version__,
-        "rules": [_descriptor(name, rules.get(name, {})) for name in names],
+        "rules": [_descriptor(rules[name]) for name in names],
     }
     run = {
         "tool": {"driver": driver},
@@ -40,12 +41,10 @@ def _files(files: Sequence[FileReport]) -> list[str]:
     return sorted({report.file for report in files} | {f.file for report in files for f in report.findings})
 
 
-def _descriptor(name: str, rule: Mapping[str, str]) -> dict[str, object]:
-    described: dict[str, object] = {"id": name}
-    for key, source in (("shortDescription", "title"), ("fullDescription", "why"), ("help", "help")):
-        if rule.get(source):
-            described[key] = {"text": rule[source]}
-    return described
+def _descriptor(rule: Described) -> dict[str, object]:
+    described: dict[str, object] = {"id": rule.id}
+    texts = {"shortDescription": rule.title, "fullDescription": rule.why, "help": rule.help}
+    return described | {key: {"text": text} for key, text in texts.items() if text}
 
 
 def _result(finding: Finding, index: Mapping[str, int]) -> dict[str, object]:

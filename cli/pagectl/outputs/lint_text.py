@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from brokerconf.findings import Finding, Severity
+from brokerconf.lint import FileReport
 
-from pagectl.outputs.lint_report import FileReport, Lines, summary
+from pagectl.outputs.lint_report import Lines, summary
 from pagectl.sanitise import one_line
 
 _COLOURS = {Severity.ERROR: "31", Severity.WARNING: "33", Severity.INFO: "36"}

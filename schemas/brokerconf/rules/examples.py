@@ -7,9 +7,9 @@ from tempfile import TemporaryDirectory
 from textwrap import indent
 
 from brokerconf.document import Document
-from brokerconf.findings import Position
+from brokerconf.properties import parse_properties
 from brokerconf.reading import read_bytes
-from brokerconf.rules.facts import Entry, Facts
+from brokerconf.rules.facts import Facts
 from brokerconf.rules.rule import Example
 from pagefmt.editions import Edition
 
@@ -53,12 +53,8 @@ def document_of(example: Example, name: str = "broker.xml") -> Document:
 
 def facts_of(example: Example) -> Facts:
     document = document_of(example)
+    entries = tuple(parse_properties(example.properties, "broker.properties"))
     return Facts(
-        document, document.core, heap=example.heap, properties=_entries(example.properties), stores=example.stores,
+        document, document.core, heap=example.heap, properties=entries, stores=example.stores,
         volumes=example.volumes,
     )  # fmt: skip
-
-
-def _entries(text: str) -> tuple[Entry, ...]:
-    lines = [line.partition("=") for line in text.splitlines()]
-    return tuple(Entry(k, v, Position("broker.properties", n, 1)) for n, (k, _, v) in enumerate(lines, 1))

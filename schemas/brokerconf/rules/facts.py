@@ -13,8 +13,8 @@ from functools import cached_property
 
 from brokerconf.document import ConfigNode, Document, FoundPlaceholder, Kind
 from brokerconf.effective import EffectiveSettings, field_name, read_value
-from brokerconf.findings import Position
 from brokerconf.matching import MatchError, Wildcards, compile_match
+from brokerconf.properties import Entry
 from brokerconf.rules.places import (
     Address,
     Endpoint,
@@ -54,15 +54,6 @@ class Volume:
     device: int
     total: int
     usable: int
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A key of ``broker.properties`` or of the system properties, without the latter's prefix."""
-
-    key: str
-    value: str
-    position: Position
 
 
 @dataclass(frozen=True, slots=True)

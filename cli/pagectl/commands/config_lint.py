@@ -1,0 +1,137 @@
+"""``pagectl config lint``: is this configuration well-formed, valid, readable to the broker, and what was meant?"""
+
+from __future__ import annotations
+
+import os
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, assert_never
+
+import typer
+
+from pagectl.exits import CallError, Exit
+
+if TYPE_CHECKING:
+    from brokerconf.lint import FileReport, Selection, Surroundings
+
+
+class Format(StrEnum):
+    text = "text"
+    json = "json"
+    sarif = "sarif"
+    junit = "junit"
+    github = "github"
+
+
+class FailOn(StrEnum):
+    error = "error"
+    warning = "warning"
+    never = "never"
+
+
+def command(
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE…", help="broker.xml, hornetq-configuration.xml, standalone.xml; '-'; an instance."
+        ),
+    ],
+    edition: Annotated[
+        str, typer.Option(metavar="E", help="auto, or hornetq-2.4, artemis-1.5, … artemis-2.56.")
+    ] = "auto",
+    schema: Annotated[Path | None, typer.Option(metavar="XSD", help="Validate against this schema instead.")] = None,
+    artemis_home: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Validate against the schema inside this installed broker.")
+    ] = None,
+    format: Annotated[Format | None, typer.Option(help="Default: text; github inside a GitHub workflow.")] = None,
+    fail_on: Annotated[FailOn, typer.Option(help="From which severity on the exit status is 1.")] = FailOn.error,
+    ignore: Annotated[
+        list[str] | None, typer.Option(metavar="RULE", help="Leave a rule out; several with commas.")
+    ] = None,
+    only: Annotated[list[str] | None, typer.Option(metavar="RULE", help="Only these rules.")] = None,
+    heap: Annotated[
+        str | None, typer.Option(metavar="SIZE", help="-Xmx of the broker, for rules about memory.")
+    ] = None,
+    data: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Data directory, for rules about page files that lie there.")
+    ] = None,
+    cwd: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="The broker's working directory, where includes are looked for.")
+    ] = None,
+    define: Annotated[
+        list[str] | None, typer.Option("-D", metavar="NAME=VALUE", help="System property the broker is started with.")
+    ] = None,
+) -> int:
+    """Lint broker configurations: schema, values, and rules about what the settings do."""
+    from pagectl import config_call
+
+    selection = config_call.selection(only or [], ignore or [])
+    around = config_call.surroundings(edition, schema, artemis_home, heap, data, cwd, define or [])
+    reports, failed = _lint_all(files, around, selection)
+    chosen = format or (Format.github if os.environ.get("GITHUB_ACTIONS") == "true" else Format.text)
+    _write(reports, chosen)
+    return Exit.FAILED if failed else _status(reports, fail_on)
+
+
+def _lint_all(files: list[str], around: Surroundings, selection: Selection) -> tuple[list[FileReport], bool]:
+    """All files, also after one that cannot be read; that one is told on standard error."""
+    import gc
+
+    from pagectl import config_call
+    from pagectl.exits import describe, report
+
+    reports, failed = [], False
+    # a tree of many nodes and no cycles: collecting in between only costs
+    gc.disable()
+    for name in files:
+        try:
+            reports.append(config_call.lint_one(name, around, selection))
+        except (OSError, CallError) as err:
+            report(describe(err))
+            failed = True
+    gc.enable()
+    return reports, failed
+
+
+def _write(reports: list[FileReport], format: Format) -> None:
+    from pagectl.outputs.lint_text import summary_line
+
+    match format:
+        case Format.text:
+            from pagectl.outputs.lint_text import lint_text
+            from pagectl.streams import coloured
+
+            sys.stdout.writelines(lint_text(reports, colour=coloured(sys.stdout)))
+        case Format.json:
+            from pagectl.outputs.lint_json import lint_json
+
+            sys.stdout.write(lint_json(reports))
+        case Format.sarif:
+            from brokerconf.rules.catalogue import described
+
+            from pagectl.outputs.lint_sarif import lint_sarif
+
+            sys.stdout.write(lint_sarif(reports, described()))
+        case Format.junit:
+            from pagectl.outputs.lint_junit import lint_junit
+
+            sys.stdout.write(lint_junit(reports))
+        case Format.github:
+            from pagectl.outputs.lint_github import lint_github
+
+            sys.stdout.write(lint_github(reports))
+        case _:
+            assert_never(format)
+    sys.stdout.flush()
+    sys.stderr.write(f"{summary_line(reports)}\n")
+
+
+def _status(reports: list[FileReport], fail_on: FailOn) -> int:
+    from brokerconf.findings import Severity
+
+    if fail_on is FailOn.never:
+        return Exit.OK
+    grave = (Severity.ERROR,) if fail_on is FailOn.error else (Severity.ERROR, Severity.WARNING)
+    found = any(finding.severity in grave for report in reports for finding in report.findings)
+    return Exit.FOUND if found else Exit.OK

@@ -1,0 +1,191 @@
+"""What the ``config`` commands are asked: options made into values, files and instances into bytes and surroundings."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from brokerconf.errors import BrokerConfError
+from brokerconf.findings import Position
+from brokerconf.instance import Instance, InstanceError, find_instance
+from brokerconf.lint import FileReport, Selection, Surroundings, lint, read_raw
+from brokerconf.properties import Entry
+
+from pagectl.exits import CallError
+from pagefmt.editions import EDITION_NAMES, Edition
+
+if TYPE_CHECKING:
+    from brokerconf.rules.facts import Store
+    from brokerconf.validation import Schemas
+
+STDIN = "-"
+PREFIX = "brokerconfig."
+
+
+def selection(only: Iterable[str], ignored: Iterable[str]) -> Selection:
+    """The rules named; raises ``CallError`` for a name that no rule has."""
+    return Selection(frozenset(_named(only, "--only")), frozenset(_named(ignored, "--ignore")))
+
+
+def _named(given: Iterable[str], option: str) -> list[str]:
+    from brokerconf.rules.catalogue import known_ids
+
+    names = [name.strip() for text in given for name in text.split(",") if name.strip()]
+    for name in names:
+        if name not in known_ids():
+            from difflib import get_close_matches
+
+            close = get_close_matches(name, sorted(known_ids()), 1)
+            meant = f"did you mean '{close[0]}'?" if close else "'pagectl config rules' lists them"
+            raise CallError(f"{option} {name}: no such rule; {meant}")
+    return names
+
+
+def the_edition(name: str) -> Edition | None:
+    """None for ``auto``; raises ``CallError``."""
+    if name == "auto":
+        return None
+    if name not in EDITION_NAMES:
+        raise CallError(f"--edition {name}: no such edition; one of auto, {', '.join(EDITION_NAMES)}")
+    return Edition(name)
+
+
+def the_size(text: str | None, option: str) -> int | None:
+    """A size as the broker writes them; raises ``CallError``."""
+    from brokerconf.sizes import SizeError, parse_size
+
+    try:
+        size = parse_size(text.removeprefix("-Xmx")).value if text is not None else None
+    except SizeError as err:
+        raise CallError(f"{option}: {err}; write it as 512M or 4G") from err
+    if size is not None and size <= 0:
+        raise CallError(f"{option} {text}: a size above 0 is needed")
+    return size
+
+
+def definitions(given: Iterable[str]) -> dict[str, str]:
+    """``NAME=VALUE`` each; raises ``CallError``."""
+    found: dict[str, str] = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not name or not equals:
+            raise CallError(f"-D {text.partition('=')[0]}: write it as NAME=VALUE")
+        found[name] = value
+    return found
+
+
+def surroundings(
+    edition: str, schema: Path | None, home: Path | None, heap: str | None, data: Path | None, cwd: Path | None,
+    define: Iterable[str],
+) -> Surroundings:  # fmt: skip
+    """All that is the same for every file of a call; raises ``CallError`` or a room's own error."""
+    import os
+
+    if schema is not None and home is not None:
+        raise CallError("--schema and --artemis-home: one of the two")
+    if cwd is not None and not cwd.is_dir():
+        raise CallError(f"--cwd {cwd}: no such folder")
+    properties = definitions(define)
+    wanted = the_edition(edition)
+    return Surroundings(
+        edition=wanted,
+        schemas=_own_schemas(schema, home, wanted),
+        cwd=cwd,
+        properties=properties,
+        environment=dict(os.environ),
+        entries=_overrides(properties),
+        heap=the_size(heap, "--heap"),
+        stores=_stores(data),
+    )
+
+
+def _own_schemas(schema: Path | None, home: Path | None, edition: Edition | None) -> Schemas | None:
+    if schema is None and home is None:
+        return None
+    from brokerconf.own_schema import from_file, from_home
+
+    from pagefmt.editions import NEWEST
+
+    if home is not None:
+        return from_home(home)
+    assert schema is not None
+    return from_file(schema, edition or NEWEST)
+
+
+def _overrides(properties: dict[str, str]) -> tuple[Entry, ...]:
+    """System properties that set something of the broker after the file was read (spec/settings.md 1)."""
+    prefix = properties.get("system-property-prefix", PREFIX)
+    return tuple(
+        Entry(name.removeprefix(prefix), value, Position("-D", 1, 1))
+        for name, value in properties.items()
+        if name.startswith(prefix)
+    )
+
+
+def _stores(data: Path | None) -> tuple[Store, ...] | None:
+    if data is None:
+        return None
+    from pagectl.config_host import stores_below
+
+    return stores_below(data)
+
+
+def lint_one(name: str, around: Surroundings, chosen: Selection) -> FileReport:
+    """One file, the configuration of an instance, or standard input; raises ``OSError`` or ``CallError``."""
+    if name == STDIN:
+        from brokerconf.reading import LARGEST
+
+        return lint(sys.stdin.buffer.read(LARGEST + 1), "stdin", around, chosen)
+    path = Path(name)
+    instance = _instance(path)
+    config = instance.config if instance else path
+    shown = str(config) if path.is_dir() else name
+    return lint(read_raw(config), shown, _with_instance(around, instance, config), chosen)
+
+
+def _instance(path: Path) -> Instance | None:
+    """The instance of a folder; of a file only where a start profile lies beside it."""
+    try:
+        if path.is_dir():
+            return find_instance(path)
+        return find_instance(path) if (path.parent / "artemis.profile").is_file() else None
+    except InstanceError as err:
+        raise CallError(str(err)) from err
+
+
+def _with_instance(around: Surroundings, instance: Instance | None, config: Path) -> Surroundings:
+    """What the instance says itself, where the call does not say it."""
+    from brokerconf.properties import PropertiesError, read_properties
+
+    try:
+        entries = read_properties(config.parent / "broker.properties")
+    except PropertiesError as err:
+        raise CallError(str(err)) from err
+    around = replace(around, entries=(*entries, *around.entries))
+    if instance is None:
+        return around
+    from pagectl.config_host import volumes_of
+
+    edition = around.edition
+    if edition is None and around.schemas is None and instance.home is not None:
+        edition = _edition_of(instance.home)
+    return replace(
+        around,
+        edition=edition,
+        heap=around.heap or instance.heap,
+        properties={**instance.properties, **around.properties},
+        host=lambda document: volumes_of(document, instance.root),
+    )
+
+
+def _edition_of(home: Path) -> Edition | None:
+    from brokerconf.own_schema import edition_of_release, release_of_home
+
+    try:
+        release = release_of_home(home)
+        return edition_of_release(release) if release else None
+    except BrokerConfError:
+        return None

@@ -1,0 +1,147 @@
+"""A whole lint of one file: reading, schema, the reader's checks of values, rules, comments that silence them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from brokerconf.document import Document
+from brokerconf.findings import Finding
+from brokerconf.parsing import ReadingError
+from brokerconf.properties import Entry
+from brokerconf.reading import LARGEST, edition_by_namespace, read_bytes
+from brokerconf.rules import rules
+from brokerconf.rules.catalogue import known_ids
+from brokerconf.rules.checking import check, sorted_findings
+from brokerconf.rules.facts import Facts, Store, Volume
+from brokerconf.schema_findings import schema_findings
+from brokerconf.silencing import silences_of
+from brokerconf.sources import SourceFile
+from brokerconf.validation import Schemas, Verdict, judge
+from brokerconf.value_checks import value_findings
+from pagefmt.editions import NEWEST, Edition
+
+# Rules that judge what the other finding says better.
+_SAME_PLACE = ("bad-value", "invalid-value", "unknown-element")
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What is known beside the file. ``edition`` None: the newest that the file fits; ``schemas``: the operator's own.
+
+    ``cwd``: the broker's working directory; ``properties`` and ``environment`` fill in ``${…}``; ``entries`` are those
+    of ``broker.properties`` and of the system properties that override settings; heap in bytes; ``host`` tells the
+    volumes of the document's directories where it is linted on the broker's host.
+    """
+
+    edition: Edition | None = None
+    schemas: Schemas | None = None
+    cwd: Path | None = None
+    properties: Mapping[str, str] = field(default_factory=dict)
+    environment: Mapping[str, str] = field(default_factory=dict)
+    entries: tuple[Entry, ...] = ()
+    heap: int | None = None
+    stores: tuple[Store, ...] | None = None
+    host: Callable[[Document], tuple[Volume, ...] | None] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which rules speak: ``only`` (empty: all) without ``ignored``."""
+
+    only: frozenset[str] = frozenset()
+    ignored: frozenset[str] = frozenset()
+
+    def takes(self, rule: str) -> bool:
+        return rule not in self.ignored and (not self.only or rule in self.only)
+
+
+@dataclass(frozen=True, slots=True)
+class FileReport:
+    """One file: ``schema`` names what it was validated against ("" where nothing could be); findings in order."""
+
+    file: str
+    edition: str
+    schema: str
+    valid: bool
+    findings: tuple[Finding, ...]
+    sources: tuple[SourceFile, ...] = ()
+
+
+def lint(raw: bytes, name: str, around: Surroundings, selection: Selection | None = None) -> FileReport:
+    """Everything that is found in the bytes of a configuration; ``name`` is how findings call it."""
+    selection = selection or Selection()
+    try:
+        document, verdict = _judged(raw, name, around)
+    except ReadingError as err:
+        edition = around.edition or edition_by_namespace(raw.decode("utf-8", "replace"))
+        findings = [err.finding()] if selection.takes(err.rule) else []
+        return FileReport(name, edition.value, "", False, tuple(findings), (_source_of(raw, name),))
+    found = sorted_findings(_findings(document, verdict, around, selection))
+    return FileReport(
+        name, document.edition.value, verdict.schema, verdict.valid, tuple(found), tuple(document.sources)
+    )
+
+
+def read_raw(path: Path) -> bytes:
+    """The bytes of a file, one more than the largest that is read; raises ``OSError``."""
+    with path.open("rb") as stream:
+        return stream.read(LARGEST + 1)
+
+
+def _judged(raw: bytes, name: str, around: Surroundings) -> tuple[Document, Verdict]:
+    """Read as the edition asked for, or as the newest that the file fits; the newest of all where it fits none."""
+    if around.schemas is not None:
+        document = _read(raw, name, around, around.edition or around.schemas.edition)
+        return document, judge(document, around.schemas)
+    document = _read(raw, name, around, around.edition)
+    verdict = judge(document)
+    if verdict.valid or around.edition is not None or document.edition is not NEWEST:
+        return document, verdict
+    for edition in reversed([one for one in Edition if one is not Edition.HORNETQ_2_4 and one is not NEWEST]):
+        older = _read(raw, name, around, edition)
+        other = judge(older)
+        if other.valid:
+            return older, other
+    return document, verdict
+
+
+def _read(raw: bytes, name: str, around: Surroundings, edition: Edition | None) -> Document:
+    folder = (around.cwd or Path(name).parent).resolve()
+    return read_bytes(
+        raw, name, folder=folder, edition=edition, properties=around.properties, environment=around.environment
+    )
+
+
+def _findings(document: Document, verdict: Verdict, around: Surroundings, selection: Selection) -> list[Finding]:
+    of_schema = schema_findings(document, verdict)
+    of_values: list[Finding] = []
+    of_rules: list[Finding] = []
+    volumes = around.host(document) if around.host else None
+    chosen = [rule for rule in rules() if selection.takes(rule.id)]
+    for core in document.cores or [None]:
+        facts = Facts(
+            document, core, heap=around.heap, properties=around.entries, stores=around.stores, volumes=volumes
+        )
+        of_rules += check(facts, chosen)
+        if core is document.core and core is not None:
+            of_values = value_findings(document, facts.effective)
+    explained = {rule.id for rule in rules() if rule.explains_schema}
+    told = {finding.path for finding in of_rules if finding.rule in explained}
+    of_schema = [one for one in of_schema if not (one.rule in _SAME_PLACE and one.path in told)]
+    told |= {finding.path for finding in of_schema}
+    of_values = [one for one in of_values if not (one.rule in _SAME_PLACE and one.path in told)]
+    silences = silences_of(document, known_ids()) if document.comments else None
+    found = [*of_schema, *of_values, *of_rules]
+    if silences is not None:
+        found = [*silences.heard(found), *silences.faults]
+    return [finding for finding in found if selection.takes(finding.rule)]
+
+
+def _source_of(raw: bytes, name: str) -> SourceFile:
+    """The text of a file that could not be read as a configuration, for the line that is shown."""
+    from brokerconf.substitution import Replaced
+
+    text = raw[: 1 << 20].decode("utf-8", "replace")
+    return SourceFile(name, text, Replaced(text))

@@ -1,0 +1,61 @@
+"""Every id that a finding can carry: the rules, and the checks that are no rules, with what they mean."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+from brokerconf.rules import rules
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """What ``config rules``, SARIF and a comment that silences know of an id."""
+
+    id: str
+    title: str
+    why: str
+    help: str
+
+
+_REFUSED = "the broker does not start"
+# Reading, schema, the reader's own checks of values; (title, why).
+CHECKS: dict[str, tuple[str, str]] = {
+    "address-without-routing-type": ("an address with neither anycast nor multicast", _REFUSED),
+    "bad-uri": ("an acceptor or connector whose address is none", _REFUSED),
+    "bad-value": ("a value that the schema allows and the broker's reader refuses", _REFUSED),
+    "dangling-reference": ("a reference to a name that is declared nowhere", _REFUSED),
+    "document-type": ("a document type declaration", "it can pull in other files; it is never followed here"),
+    "duplicate-name": ("two parts of one name where names are unique", _REFUSED),
+    "element-in-value": ("elements where a value belongs", _REFUSED),
+    "element-order": ("an element at the wrong place", _REFUSED),
+    "encoding": ("a file that is not UTF-8, or begins with a byte order mark", _REFUSED),
+    "include-refused": ("an include outside the configuration's folder, too deep, or not a plain file", "never opened"),
+    "invalid-value": ("a value that the schema does not allow", _REFUSED),
+    "match-refused": ("a match that the broker refuses", _REFUSED),
+    "missing-attribute": ("an attribute that must be there", _REFUSED),
+    "missing-element": ("an element that must be there", _REFUSED),
+    "not-well-formed": ("not well-formed XML", _REFUSED),
+    "placeholder": ("a ${…} that never ends or names nothing", _REFUSED),
+    "repeated-element": ("an element that may stand once stands twice", _REFUSED),
+    "stray-text": ("text where elements belong", _REFUSED),
+    "too-large": ("a file beyond the size that is read", "never read into memory"),
+    "unknown-attribute": ("an attribute that the schema of this edition does not have", _REFUSED),
+    "unknown-element": ("an element that the schema of this edition does not have", _REFUSED),
+    "unknown-root": ("a document element that no broker knows", "the schema refuses the whole document"),
+    "unknown-rule": ("a comment or option that names no rule", "it silences nothing"),
+    "xsd": ("another fault against the schema", _REFUSED),
+}
+
+
+@cache
+def known_ids() -> frozenset[str]:
+    """All ids that can be silenced."""
+    return frozenset(CHECKS) | {rule.id for rule in rules()}
+
+
+def described() -> dict[str, Described]:
+    """Every id, in order."""
+    found = {id: Described(id, title, why, "") for id, (title, why) in CHECKS.items()}
+    found |= {rule.id: Described(rule.id, rule.title, rule.why, rule.help) for rule in rules()}
+    return dict(sorted(found.items()))
