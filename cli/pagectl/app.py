@@ -21,6 +21,13 @@ from pagectl.exits import Exit, guarded, report
 Leaf = tuple[str, str]
 Group = tuple[str, Mapping[str, Leaf]]
 TREE: dict[str, Leaf | Group] = {
+    "config": (
+        "A broker's configuration: what is wrong with it, what it really does.",
+        {
+            "lint": ("config_lint", "Check configuration files: schema, values, and what the settings do."),
+            "rules": ("config_rules", "List every rule."),
+        },
+    ),
     "export": ("export", "Export a page directory to Parquet through Spark."),
     "pages": (
         "Page files: what is in them, what is wrong with them, what is still outstanding.",

@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from brokerconf.errors import BrokerConfError
 from brokerconf.findings import Position
 from brokerconf.instance import Instance, InstanceError, find_instance
 from brokerconf.lint import FileReport, Selection, Surroundings, lint, read_raw
@@ -136,7 +135,7 @@ def _stores(data: Path | None) -> tuple[Store, ...] | None:
 def lint_one(name: str, around: Surroundings, chosen: Selection) -> FileReport:
     """One file, the configuration of an instance, or standard input; raises ``OSError`` or ``CallError``."""
     if name == STDIN:
-        from brokerconf.reading import LARGEST
+        from brokerconf.inclusion import LARGEST
 
         return lint(sys.stdin.buffer.read(LARGEST + 1), "stdin", around, chosen)
     path = Path(name)
@@ -167,11 +166,13 @@ def _with_instance(around: Surroundings, instance: Instance | None, config: Path
     around = replace(around, entries=(*entries, *around.entries))
     if instance is None:
         return around
+    from brokerconf.detection import edition_of_instance
+
     from pagectl.config_host import volumes_of
 
     edition = around.edition
-    if edition is None and around.schemas is None and instance.home is not None:
-        edition = _edition_of(instance.home)
+    if edition is None and around.schemas is None:
+        edition = edition_of_instance(config)
     return replace(
         around,
         edition=edition,
@@ -179,13 +180,3 @@ def _with_instance(around: Surroundings, instance: Instance | None, config: Path
         properties={**instance.properties, **around.properties},
         host=lambda document: volumes_of(document, instance.root),
     )
-
-
-def _edition_of(home: Path) -> Edition | None:
-    from brokerconf.own_schema import edition_of_release, release_of_home
-
-    try:
-        release = release_of_home(home)
-        return edition_of_release(release) if release else None
-    except BrokerConfError:
-        return None

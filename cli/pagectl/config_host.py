@@ -16,14 +16,14 @@ RETENTION = "journal-retention-directory"
 
 def stores_below(data: Path) -> tuple[Store, ...]:
     """Every page folder with its pages and their bytes; raises ``CallError`` or pagefmt's own errors."""
-    from pagefmt.locate import locate
-    from pagefmt.paging import read_paging
+    from pagectl.location import located
+    from pagefmt.locate import stores
 
-    paging = locate(data).paging
-    if paging is None:
+    place = located(data)
+    if place.paging is None and place.store is None and place.page is None:
         raise CallError(f"--data {data}: no paging directory there")
     found = []
-    for store in read_paging(paging).stores():
+    for store in stores(place):
         size = sum(page.size for page in store.pages)
         found.append(Store(store.address or "", store.name, len(store.pages), size))
     return tuple(found)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from brokerconf.document import Document, Kind
 from brokerconf.errors import BrokerConfError
 from brokerconf.instance import InstanceError, find_instance
-from brokerconf.own_schema import edition_of_release, release_of_home
 from brokerconf.parsing import ReadingError
 from brokerconf.reading import read
 from brokerconf.validation import Verdict, judge
@@ -31,6 +30,9 @@ class Detected:
 
 def edition_of_instance(path: Path) -> Edition | None:
     """The edition of the broker that the instance of a configuration file runs; None where that cannot be seen."""
+    # an installation's jars are looked into only where there is an instance: that costs start-up time
+    from brokerconf.own_schema import edition_of_release, release_of_home
+
     try:
         home = find_instance(path).home
         found = release_of_home(home) if home else ""
@@ -58,6 +60,13 @@ def read_as_fits(
     def as_edition(wanted: Edition | None) -> Document:
         return read(path, edition=wanted, cwd=cwd, properties=properties, environment=environment)
 
+    return as_fits(as_edition, edition, reason)
+
+
+def as_fits(
+    as_edition: Callable[[Edition | None], Document], edition: Edition | None, reason: str = "as asked for"
+) -> Detected:
+    """The same for a document that ``as_edition`` reads."""
     document = as_edition(edition)
     verdict = judge(document)
     if edition is not None:

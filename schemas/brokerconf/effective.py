@@ -95,8 +95,8 @@ class EffectiveSettings:
         self.edition = document.edition
         self.heap, self.libaio = heap, libaio
         self.core = core or document.core
-        self._first = first_of_each_tag(self.core)
-        self.wildcards = wildcards_of(self.core, self.edition, self._first)
+        self.first = first_of_each_tag(self.core)
+        self.wildcards = wildcards_of(self.core, self.edition, self.first)
         self._known = {
             name: setting for name, setting in in_scope(Scope.ADDRESS).items() if setting.known_in(self.edition)
         }
@@ -111,7 +111,7 @@ class EffectiveSettings:
 
     def _stored(self) -> dict[str, AddressSetting]:
         stored: dict[str, AddressSetting] = {}
-        for node in address_settings_of(self._first.get("address-settings")):
+        for node in address_settings_of(self.first.get("address-settings")):
             written = node.attributes.get("match", "")
             if written in stored:
                 self.duplicates.append(node)
@@ -195,7 +195,7 @@ class EffectiveSettings:
         return found
 
     def _broker_value(self, setting: Setting) -> Effective:
-        node = self._first.get(setting.name)
+        node = self.first.get(setting.name)
         if node is None or _never_read(setting, self.edition):
             return Effective(setting.default(self.edition))
         text = node.text

@@ -6,21 +6,24 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from brokerconf.document import Document
+from brokerconf.detection import as_fits
+from brokerconf.document import ConfigNode, Document
 from brokerconf.findings import Finding
+from brokerconf.inclusion import LARGEST
 from brokerconf.parsing import ReadingError
 from brokerconf.properties import Entry
-from brokerconf.reading import LARGEST, edition_by_namespace, read_bytes
+from brokerconf.reading import edition_by_namespace, read_bytes
 from brokerconf.rules import rules
 from brokerconf.rules.catalogue import known_ids
 from brokerconf.rules.checking import check, sorted_findings
 from brokerconf.rules.facts import Facts, Store, Volume
 from brokerconf.schema_findings import schema_findings
+from brokerconf.silences import silence_findings
 from brokerconf.silencing import silences_of
 from brokerconf.sources import SourceFile
 from brokerconf.validation import Schemas, Verdict, judge
 from brokerconf.value_checks import value_findings
-from pagefmt.editions import NEWEST, Edition
+from pagefmt.editions import Edition
 
 # Rules that judge what the other finding says better.
 _SAME_PLACE = ("bad-value", "invalid-value", "unknown-element")
@@ -91,20 +94,12 @@ def read_raw(path: Path) -> bytes:
 
 
 def _judged(raw: bytes, name: str, around: Surroundings) -> tuple[Document, Verdict]:
-    """Read as the edition asked for, or as the newest that the file fits; the newest of all where it fits none."""
+    """Read as the edition asked for, or as the newest that the file fits."""
     if around.schemas is not None:
         document = _read(raw, name, around, around.edition or around.schemas.edition)
         return document, judge(document, around.schemas)
-    document = _read(raw, name, around, around.edition)
-    verdict = judge(document)
-    if verdict.valid or around.edition is not None or document.edition is not NEWEST:
-        return document, verdict
-    for edition in reversed([one for one in Edition if one is not Edition.HORNETQ_2_4 and one is not NEWEST]):
-        older = _read(raw, name, around, edition)
-        other = judge(older)
-        if other.valid:
-            return older, other
-    return document, verdict
+    found = as_fits(lambda edition: _read(raw, name, around, edition), around.edition)
+    return found.document, found.verdict
 
 
 def _read(raw: bytes, name: str, around: Surroundings, edition: Edition | None) -> Document:
@@ -120,7 +115,8 @@ def _findings(document: Document, verdict: Verdict, around: Surroundings, select
     of_rules: list[Finding] = []
     volumes = around.host(document) if around.host else None
     chosen = [rule for rule in rules() if selection.takes(rule.id)]
-    for core in document.cores or [None]:
+    cores: list[ConfigNode | None] = [*document.cores] or [None]
+    for core in cores:
         facts = Facts(
             document, core, heap=around.heap, properties=around.entries, stores=around.stores, volumes=volumes
         )
@@ -133,7 +129,8 @@ def _findings(document: Document, verdict: Verdict, around: Surroundings, select
     told |= {finding.path for finding in of_schema}
     of_values = [one for one in of_values if not (one.rule in _SAME_PLACE and one.path in told)]
     silences = silences_of(document, known_ids()) if document.comments else None
-    found = [*of_schema, *of_values, *of_rules]
+    of_silence = silence_findings(document, cwd_given=around.cwd is not None)
+    found = [*of_schema, *of_values, *of_silence, *of_rules]
     if silences is not None:
         found = [*silences.heard(found), *silences.faults]
     return [finding for finding in found if selection.takes(finding.rule)]

@@ -1,4 +1,4 @@
-"""``broker.properties``: keys and values with their places, as ``java.util.Properties`` reads them (spec/settings.md 1)."""
+"""``broker.properties``: keys, values and their places, as ``java.util.Properties`` reads it (spec/settings.md 1)."""
 
 from __future__ import annotations
 

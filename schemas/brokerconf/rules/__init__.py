@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from brokerconf.rules.rule import Rule
 
 # The files that are not rules.
-_OTHERS = frozenset({"__init__", "catalogue", "checking", "examples", "facts", "patterns", "places", "rule"})
+_OTHERS = frozenset({"__init__", "catalogue", "checking", "examples", "facts", "page", "patterns", "places", "rule"})
 
 
 @cache

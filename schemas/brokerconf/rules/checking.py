@@ -12,12 +12,12 @@ from brokerconf.rules.rule import Hit, Rule
 
 def check(facts: Facts, rules: Iterable[Rule]) -> list[Finding]:
     """What the rules find; one finding for a rule and a place, the first."""
-    found: dict[tuple[str, Position], Finding] = {}
+    found: dict[tuple[str, str, Position], Finding] = {}
     for rule in rules:
         if rule.applies(facts.edition):
             for hit in rule.check(facts):
                 finding = _finding(rule, hit, facts)
-                found.setdefault((rule.id, finding.position), finding)
+                found.setdefault((rule.id, hit.about, finding.position), finding)
     return list(found.values())
 
 

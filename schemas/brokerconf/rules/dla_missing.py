@@ -24,9 +24,9 @@ def _unset(facts: Facts, name: str, lost: str) -> Iterator[Hit]:
     without = [case for case in facts.cases if not case[name].value and not facts.is_management(case)]
     if without:
         names = ", ".join(f"'{case.match}'" for case in without[:5]) + (", …" if len(without) > 5 else "")
-        yield Hit(without[0].node, f"no {name} for {names}: {lost} are dropped")
+        yield Hit(without[0].node, f"no {name} for {names}: {lost} are dropped", about=name)
     elif not facts.cases and facts.core is not None:
-        yield Hit(facts.core, f"no {name} for any address: {lost} are dropped")
+        yield Hit(facts.core, f"no {name} for any address: {lost} are dropped", about=name)
 
 
 def _undeclared(facts: Facts, name: str, lost: str) -> Iterator[Hit]:

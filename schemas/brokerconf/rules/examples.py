@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from textwrap import indent
 
 from brokerconf.document import Document
@@ -27,8 +26,6 @@ _HORNETQ = """<?xml version="1.0" encoding="UTF-8"?>
 
 def xml_of(example: Example) -> str:
     """The whole file."""
-    if example.whole:
-        return example.whole.rstrip("\n") + "\n"
     inside = example.core.strip("\n")
     if example.settings:
         settings = indent(example.settings.strip("\n"), "  ")
@@ -41,14 +38,8 @@ def xml_of(example: Example) -> str:
 
 
 def document_of(example: Example, name: str = "broker.xml") -> Document:
-    # the private-use letter stands for a byte that is no UTF-8
-    raw = xml_of(example).encode().replace("\ue0fc".encode(), b"\xfc")
-    with TemporaryDirectory() as folder:
-        for beside, text in example.files:
-            (Path(folder) / beside).parent.mkdir(exist_ok=True)
-            (Path(folder) / beside).write_text(text, "utf-8")
-        at = Path(folder).resolve()
-        return read_bytes(raw, name, folder=at, edition=example.edition, properties={}, environment={})
+    raw = xml_of(example).encode()
+    return read_bytes(raw, name, folder=Path(), edition=example.edition, properties={}, environment={})
 
 
 def facts_of(example: Example) -> Facts:

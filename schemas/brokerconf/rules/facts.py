@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -24,10 +23,9 @@ from brokerconf.rules.places import (
     jms_destinations_of,
     secrets_of,
 )  # fmt: skip
-from brokerconf.schema_facts import members
 from brokerconf.secrets import masked
 from brokerconf.settings_model import Scope, Setting, Value, in_scope
-from brokerconf.sizes import Size, SizeError, parse_size, trimmed
+from brokerconf.sizes import trimmed
 from pagefmt.editions import Edition
 
 # What the disk monitor looks at (spec/disk-monitor.md 2).
@@ -153,7 +151,7 @@ class Facts:
     @cached_property
     def first(self) -> dict[str, ConfigNode]:
         """The first element of each tag inside ``core``: what the broker's reader finds by name."""
-        return {tag: nodes[0] for tag, nodes in self._by_tag.items()}
+        return self.effective.first
 
     # settings of the broker and of the store
 
@@ -353,36 +351,6 @@ class Facts:
 
     # what else the file declares
 
-    def elements(self, name: str) -> list[ConfigNode]:
-        """All elements of that tag inside ``core``."""
-        return self._by_tag.get(name, [])
-
-    @cached_property
-    def _by_tag(self) -> dict[str, list[ConfigNode]]:
-        found: dict[str, list[ConfigNode]] = {}
-        for node in self.core.walk() if self.core else ():
-            found.setdefault(node.tag, []).append(node)
-        return found
-
-    @cached_property
-    def overflowing_sizes(self) -> tuple[tuple[Taken, int], ...]:
-        """Sizes that turn into another number, and which."""
-        own = [taken for match in self.matches for taken in match.own.values()]
-        sizes = {name: one for scope in (Scope.BROKER, Scope.STORE) for name, one in in_scope(scope).items()}
-        own += [Taken(n, None, self.first[n]) for n, one in sizes.items() if one.kind == "size" and n in self.first]
-        # ten digits and a unit at the least
-        suspects = [taken for taken in own if len(taken.text) > 10 and trimmed(taken.text)[-1:].isalpha()]
-        return tuple((taken, size.value) for taken, size in _sizes(suspects, self.edition) if size.overflowed)
-
-    def booleans_written(self, text: str) -> list[ConfigNode]:
-        """Elements whose type is boolean in the schema and whose text is that one."""
-        suspects = [node for node in self.core.walk() if node.own_text.strip() == text] if self.core else []
-        if not suspects:
-            return []
-        types = members(self.edition)
-        names = {fact.name for inside in types.values() for fact in inside.values() if fact.type == "boolean"}
-        return [node for node in suspects if node.name in names and not node.children]
-
     @cached_property
     def addresses_node(self) -> ConfigNode | None:
         return self.first.get("addresses")
@@ -470,12 +438,6 @@ def _own_value(setting: Setting, text: str, edition: Edition) -> Value:
     """The value that an element gives; a prefetch of -1 is kept here, though the broker takes it for "not set"."""
     value = read_value(setting, text, edition)
     return -1 if value is None and setting.name.startswith("prefetch-page-") and trimmed(text) == "-1" else value
-
-
-def _sizes(suspects: list[Taken], edition: Edition) -> Iterator[tuple[Taken, Size]]:
-    for taken in suspects:
-        with suppress(SizeError):
-            yield taken, parse_size(taken.text, edition)
 
 
 def _in_comment(text: str, offset: int) -> bool:

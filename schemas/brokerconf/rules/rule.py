@@ -20,12 +20,13 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Hit:
     """One place where a rule holds. ``attribute``: the attribute of the element that is meant; ``help`` replaces the
-    rule's advice, ``severity`` its severity."""
+    rule's advice, ``severity`` its severity; ``about`` tells hits of one rule at one place apart."""
 
     where: Taken | ConfigNode | Position
     message: str
     help: str = ""
     attribute: str = ""
+    about: str = ""
     severity: Severity | None = None
 
 
@@ -33,16 +34,13 @@ class Hit:
 class Example:
     """A configuration in small: ``core`` and ``settings`` are XML inside ``core`` and inside ``address-settings``.
 
-    ``jms`` stands in the ``jms`` part of 1.x; ``whole`` is the file itself instead, ``files`` (name, text) lie beside
-    it; ``properties`` is a ``broker.properties`` beside the file; ``heap`` in
+    ``jms`` stands in the ``jms`` part of 1.x; ``properties`` is a ``broker.properties`` beside the file; ``heap`` in
     bytes, ``stores`` and ``volumes`` what a data directory and a host would show.
     """
 
     settings: str = ""
     core: str = ""
     jms: str = ""
-    whole: str = ""
-    files: tuple[tuple[str, str], ...] = ()
     edition: Edition = NEWEST
     properties: str = ""
     heap: int | None = None

@@ -1,0 +1,37 @@
+"""``pagectl config rules``: every rule and check, with its severity."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+
+class Format(StrEnum):
+    text = "text"
+    json = "json"
+
+
+def command(format: Annotated[Format, typer.Option(help="text or json.")] = Format.text) -> None:
+    """List every rule with its severity, the editions it is for, and one line of what it finds."""
+    from brokerconf.rules import rules
+    from brokerconf.rules.catalogue import CHECKS
+    from brokerconf.rules.page import editions_said, severities_said
+
+    from pagectl.streams import print_json, print_table
+
+    rows = [
+        {
+            "rule": rule.id, "severity": severities_said(rule), "editions": editions_said(rule), "needs": rule.needs,
+            "title": rule.title,
+        }
+        for rule in rules()
+    ]  # fmt: skip
+    checks = [{"check": id, "title": title} for id, (title, _) in sorted(CHECKS.items())]
+    if format is Format.json:
+        print_json({"rules": rows, "checks": checks})
+        return
+    print_table(("rule", "severity", "editions", "needs", "title"), (row.values() for row in rows))
+    print()
+    print_table(("check", "title"), (row.values() for row in checks))
