@@ -66,6 +66,19 @@ _RANGES: dict[str, tuple[Callable[[Number], bool], str]] = {
 }
 
 
+# Where the schema lists no words, the reader does.
+_WORDS: dict[str, tuple[str, ...]] = {
+    "address-full-message-policy-type": ("PAGE", "DROP", "FAIL", "BLOCK"),
+    "disk-full-message-policy-type": ("DROP", "FAIL", "BLOCK"),
+    "page-full-message-policy-type": ("DROP", "FAIL"),
+    "slow-consumer-policy-type": ("KILL", "NOTIFY"),
+    "deletion-policy-type": ("OFF", "FORCE"),
+    "routing-type": ("ANYCAST", "MULTICAST"),
+    "component-routing-type": ("ANYCAST", "MULTICAST", "PASS", "STRIP"),
+    "journal-type": ("NIO", "ASYNCIO", "MAPPED"),
+}
+
+
 def fault(fact: ReaderFact, text: str, edition: Edition) -> str:
     """Why the reader refuses the text, as half a sentence; empty where it takes it."""
     if fact.read_as.startswith(("string", "enum")):
@@ -96,6 +109,8 @@ def _number(read_as: str, text: str, edition: Edition) -> Number:
 def _string_fault(check: str, text: str) -> str:
     if check == "not-null-or-empty" and not text:
         return "empty where a text is needed"
+    if check in _WORDS and text not in _WORDS[check]:
+        return f"'{text[:40]}' is none of {', '.join(_WORDS[check])}"
     if check == "null-or-two-characters" and len(text) != 2:
         return f"'{text}' has {len(text)} characters where two are needed"
     return ""

@@ -259,11 +259,12 @@ class _FileWalk:
         _put_in_place(element, [], text)
 
     def _fall_back(self, element: _Element, fallback: _Element, node: ConfigNode) -> None:
-        before = len(node.children)
         text = fallback.text or ""
         node.own_text += text
         self._children(fallback, node)
-        assert len(node.children) >= before
+        for moved in fallback.iterchildren("*"):
+            # as with included elements, this parser notes the address they stand at
+            moved.set(f"{_XML}base", "")
         node.own_text += element.tail or ""
         _put_in_place(element, list(fallback), text)
 

@@ -5,21 +5,19 @@ from __future__ import annotations
 import re
 
 HIDDEN = "****"
+_WORD = r"(?:passw(?:or)?d|passphrase|secret|token|credential)"
+_NAME = rf"[\w.-]{{0,60}}{_WORD}[\w.-]{{0,60}}"
 _SECRET_NAME = re.compile(r"passw(or)?d|passphrase|secret|token|credential|api-?key|private-?key", re.IGNORECASE)
 _NOT_SECRET = re.compile(r"codec|mask|enabled|file|path|provider|type$|alias", re.IGNORECASE)
 _ENCODED = re.compile(r"ENC\([^)]*\)?")
-_IN_QUERY = re.compile(
-    r"([?;&,\s][\w.-]*(?:passw(?:or)?d|passphrase|secret|token|credential)[\w.-]*\s*=\s*)[^&;,\s\"'<)]*", re.IGNORECASE
-)
-_USER_INFO = re.compile(r"(\w[\w+.-]*://[^/\s:@]*:)[^/\s@]*@")
-_IN_ELEMENT = re.compile(
-    r"(<(?:[\w.-]+:)?([\w.-]*(?:passw(?:or)?d|passphrase|secret|token|credential)[\w.-]*)[^>]*>)[^<]*", re.IGNORECASE
-)
-_IN_ATTRIBUTE = re.compile(
-    r"([\w.-]*(?:passw(?:or)?d|passphrase|secret|token|credential)[\w.-]*\s*=\s*)(\"[^\"]*\"|'[^']*')", re.IGNORECASE
-)
+# Bounded repeats throughout: a value of megabytes must not take more than a look.
+_IN_QUERY = re.compile(rf"([?;&,\s]{_NAME}\s{{0,9}}=\s{{0,9}})[^&;,\s\"'<)]+", re.IGNORECASE)
+_USER_INFO = re.compile(r"(\b[A-Za-z][\w+.-]{0,30}://[^/\s:@]{0,200}:)[^/\s@]*@")
+_IN_ELEMENT = re.compile(rf"(<(?:[\w.-]{{1,60}}:)?({_NAME})[^>]*>)[^<]*", re.IGNORECASE)
+_QUOTED = r"(\"[^\"]*\"|'[^']*')"
+_IN_ATTRIBUTE = re.compile(rf"(?<![\w.-])({_NAME}\s{{0,9}}=\s{{0,9}}){_QUOTED}", re.IGNORECASE)
 _KEY_VALUE = re.compile(
-    r"((?:key|name)\s*=\s*[\"'][^\"']*(?:passw(?:or)?d|secret|token)[^\"']*[\"']\s+value\s*=\s*)(\"[^\"]*\"|'[^']*')",
+    rf"((?:key|name)\s{{0,9}}=\s{{0,9}}[\"'][^\"']{{0,200}}{_WORD}[^\"']{{0,200}}[\"']\s{{1,99}}value\s{{0,9}}=\s{{0,9}}){_QUOTED}",
     re.IGNORECASE,
 )
 

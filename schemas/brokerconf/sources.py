@@ -91,6 +91,11 @@ class SourceFile:
         found = _START_TAG.match(self.text, self.tags.starts[ordinal])
         return found.group() if found else ""
 
+    def content(self, ordinal: int) -> str:
+        """What stands between the tags after replacement, markup included."""
+        start = self.tags.starts[ordinal] + len(self.start_tag(ordinal))
+        return self.text[start : max(start, self.tags.ends[ordinal])]
+
     def written(self, ordinal: int) -> str:
         """What stands between the tags of the element in the file, before any replacement."""
         start = self.tags.starts[ordinal] + len(self.start_tag(ordinal))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from xml.sax.saxutils import unescape
 
 from brokerconf.document import ConfigNode, Document, Kind
 from brokerconf.effective import EffectiveSettings
@@ -63,6 +64,14 @@ class _Check:
         yield from self._addresses()
         yield from self._transports()
         yield from self._retention()
+        yield from self._wildcards()
+
+    def _wildcards(self) -> Iterator[Finding]:
+        for place in self.places.get("wildcard-addresses", ())[:1]:
+            for name in ("delimiter", "any-words", "single-word"):
+                node = place.descendant(name)
+                if node is not None and not trimmed(node.text):
+                    yield refused("bad-value", node, node.position, f"{name} is empty", "write one character")
 
     def _core(self, facts: dict[str, ReaderFact]) -> Iterator[Finding]:
         for name, fact in facts.items():
@@ -159,7 +168,15 @@ class _Check:
             )  # fmt: skip
 
 
-_BY_HAND = {"address-setting", "address", "queue", "acceptor", "connector", "journal-retention-directory"}
+_BY_HAND = {
+    "wildcard-addresses",
+    "address-setting",
+    "address",
+    "queue",
+    "acceptor",
+    "connector",
+    "journal-retention-directory",
+}
 
 
 def refused(rule: str, node: ConfigNode, at: Position, message: str, help: str, why: str = REFUSED) -> Finding:
@@ -190,8 +207,11 @@ def _advice(fact: ReaderFact, name: str) -> str:
 
 def _uri_fault(node: ConfigNode, edition: Edition) -> str:
     """Why the address of an acceptor or connector is none: as a java.net.URI of one of the two schemes."""
-    text = node.own_text
-    if not text:
+    text, *more = node.source.content(node.ordinal).split("<!--", 1)
+    text = unescape(text) if more else node.own_text
+    if more and not trimmed(text):
+        return "a comment stands before the address, and the reader takes that for it"
+    if not trimmed(text):
         return "no address"
     if edition > Edition.ARTEMIS_2_4:
         text = re.sub(r"\s", "", text)
@@ -201,9 +221,9 @@ def _uri_fault(node: ConfigNode, edition: Edition) -> str:
     text = text.replace(";", "&")
     scheme, colon, rest = text.partition(":")
     if not colon or not re.fullmatch(r"[A-Za-z][A-Za-z0-9+.-]*", scheme):
-        return f"'{masked(text)}' is no address with a scheme"
+        return f"'{masked(text[:100])}' is no address with a scheme"
     if scheme not in _SCHEMES:
-        return f"scheme '{scheme}' is unknown: only tcp and vm are (in small letters)"
+        return f"scheme '{scheme[:40]}' is unknown: only tcp and vm are (in small letters)"
     if not rest or rest == "//":
         return "an address without a host"
     bad = _ILLEGAL.search(rest)
