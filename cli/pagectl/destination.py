@@ -27,18 +27,28 @@ def output_to(target: Path | None, place: Place | None = None) -> Iterator[None]
         with target.open("w", encoding="utf-8") as stream, contextlib.redirect_stdout(stream):
             yield
         return
+    with fresh_file(target) as fresh, fresh.open("x", encoding="utf-8") as stream:
+        with contextlib.redirect_stdout(stream):
+            yield
+        stream.flush()
+    sys.stdout.flush()
+
+
+@contextlib.contextmanager
+def fresh_file(target: Path, place: Place | None = None) -> Iterator[Path]:
+    """A name beside ``target`` to write to; synced and renamed to it at the end, removed where that is not reached."""
+    _refuse_inside(target, place)
+    if _is_special(target):
+        raise CallError(f"{target}: not a regular file; name a file to write to")
     fresh = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     try:
-        with fresh.open("x", encoding="utf-8") as stream:
-            with contextlib.redirect_stdout(stream):
-                yield
-            stream.flush()
-            os.fsync(stream.fileno())
+        yield fresh
+        with fresh.open("rb") as written:
+            os.fsync(written.fileno())
         fresh.replace(target)
     except BaseException:
         fresh.unlink(missing_ok=True)
         raise
-    sys.stdout.flush()
 
 
 def _is_special(target: Path) -> bool:

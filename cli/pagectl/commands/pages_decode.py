@@ -39,6 +39,11 @@ class DecodeFormat(StrEnum):
     text = "text"
     jsonl = "jsonl"
     csv = "csv"
+    parquet = "parquet"
+    arrow = "arrow"
+
+
+TABLES = (DecodeFormat.parquet, DecodeFormat.arrow)
 
 
 def command(
@@ -88,9 +93,15 @@ def command(
     place = located(given, broker_xml)
     state = _state(place, needed=outstanding)
     queues = queue_ids(queue, state.bindings if state else None) if queue else None
-    run = _Run(place, state, Choice(queues, selector, outstanding, pages), _wanted(place, forms, inflate, edition))
+    choice = Choice(queues, selector, outstanding, pages)
+    form = form or _by_name(to)
+    if form in TABLES:
+        from pagectl.table_output import write_table
+
+        return write_table(form.value, to, body, place, state, choice, limit)
+    run = _Run(place, state, choice, _wanted(place, forms, inflate, edition))
     with output_to(to, place):
-        _write(run, form or _by_name(to), islice(run.messages(), limit))
+        _write(run, form, islice(run.messages(), limit))
     return Exit.FOUND if run.damaged else Exit.OK
 
 
@@ -186,6 +197,8 @@ def _write(run: _Run, form: DecodeFormat, messages: Messages) -> None:
             for store, known, picked in messages:
                 view.show(run.object_of(store, picked), known.queues if known else None)
             view.end()
+        case DecodeFormat.parquet | DecodeFormat.arrow:
+            raise AssertionError("a table has a writer of its own")
 
 
 def _body_columns(forms: frozenset[BodyForm]) -> list[str]:
@@ -195,4 +208,5 @@ def _body_columns(forms: frozenset[BodyForm]) -> list[str]:
 
 def _by_name(to: Path | None) -> DecodeFormat:
     """The format that a file name asks for."""
-    return {".jsonl": DecodeFormat.jsonl, ".csv": DecodeFormat.csv}.get(to.suffix if to else "", DecodeFormat.text)
+    name = to.suffix.removeprefix(".") if to else ""
+    return DecodeFormat(name) if name in DecodeFormat.__members__ else DecodeFormat.text
