@@ -63,7 +63,7 @@ def _objects(path: Path) -> Iterator[tuple[int, Line]]:
             value = json.loads(raw)
         except (ValueError, RecursionError) as err:
             raise OutcomeError(f"{path}: line {number}: not JSON: {err}") from None
-        if not isinstance(value, dict) or not isinstance(value.get("state") or {}, dict):
+        if not isinstance(value, dict) or not isinstance(value.get("state", {}), dict):
             raise OutcomeError(f"{path}: line {number}: a line of an outcome is an object, and so is its state")
         yield number, value
 
