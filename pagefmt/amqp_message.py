@@ -15,7 +15,7 @@ The encoded sections are kept as bytes and decoded when asked for (``amqp_sectio
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from pagefmt.amqp_sections import (
@@ -124,6 +124,8 @@ class AmqpMessage(AmqpFacts):
     encoded: bytes
     extra: Extra
     stored_expiration: int | None
+    _scanned: Sections | None = field(default=None, init=False, repr=False, compare=False)
+    _sections: Sections | None = field(default=None, init=False, repr=False, compare=False)
 
     @property
     def large(self) -> bool:
@@ -149,11 +151,20 @@ class AmqpMessage(AmqpFacts):
         return absolute_expiry(self.scanned())
 
     def sections(self) -> Sections:
-        """All sections in any order. Raises ``Undecodable``, offsets within the encoded message."""
-        return decode_sections(Cursor(self.encoded))
+        """All sections in any order, decoded once. Raises ``Undecodable``, offsets within the encoded message."""
+        if self._sections is None:
+            object.__setattr__(self, "_sections", decode_sections(Cursor(self.encoded)))
+        assert self._sections is not None
+        return self._sections
 
     def scanned(self) -> Sections:
-        return scanned_sections(Cursor(self.encoded))
+        """What the broker looks at on arrival (its facts are the same where no section comes late)."""
+        if self._scanned is None and self._sections is not None and not self._sections.late:
+            return self._sections
+        if self._scanned is None:
+            object.__setattr__(self, "_scanned", scanned_sections(Cursor(self.encoded)))
+        assert self._scanned is not None
+        return self._scanned
 
     def check(self) -> None:
         self.sections()

@@ -64,7 +64,10 @@ class BodySection:
 
 @dataclass(frozen=True, slots=True)
 class Sections:
-    """None: the section is absent. ``property_fields`` holds what is not null, by name."""
+    """None: the section is absent. ``property_fields`` holds what is not null, by name.
+
+    ``late``: a section stands behind the application properties or the body where the broker does not look for it.
+    """
 
     header: Header | None = None
     delivery_annotations: Typed | None = None
@@ -73,6 +76,7 @@ class Sections:
     application_properties: Typed | None = None
     footer: Typed | None = None
     body: tuple[BodySection, ...] = ()
+    late: bool = False
 
     @property
     def properties(self) -> dict[str, Typed]:
@@ -108,10 +112,12 @@ def _each(cursor: Cursor) -> Iterator[tuple[int, Typed, int]]:
 
 def decode_sections(cursor: Cursor) -> Sections:
     """All sections up to the cursor's end; of repeated ones the last counts, bodies add up."""
-    sections = NO_SECTIONS
+    sections, ended, late = NO_SECTIONS, False, False
     for code, value, at in _each(cursor):
+        late = late or (ended and code <= APPLICATION)
+        ended = ended or code >= APPLICATION
         sections = with_section(sections, code, value, at)
-    return sections
+    return replace(sections, late=True) if late else sections
 
 
 def scanned_sections(cursor: Cursor) -> Sections:

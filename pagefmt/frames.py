@@ -24,6 +24,7 @@ from pagefmt.wire import Undecodable
 Buffer = bytes | memoryview
 _I32: Final = Struct(">i")
 SEARCH_FACTOR: Final = 16
+_WINDOW: Final = 1 << 20
 
 
 class DamageKind(StrEnum):
@@ -107,21 +108,32 @@ def find_behind(buf: Buffer, start: int, end: int | None = None) -> Iterator[Pag
     The broker gives them no number. Takes time linear in the bytes: candidates are refused by fixed fields, and what is
     spent on decoding in vain is bounded.
     """
-    data = bytes(buf[:end]) if end is not None or isinstance(buf, memoryview) else buf
-    at, wasted = data.find(START_MARK, start), 0
-    while at >= 0 and wasted <= SEARCH_FACTOR * len(data):
-        next_at = at + 1
-        if _frame_fits(data, at) and routed_exactly(data, at):
-            record = _record_at(data, at)
-            if record is not None:
-                yield record
-                next_at = record.end
-            else:
-                wasted += _I32.unpack_from(data, at + 1)[0]
-        at = data.find(START_MARK, next_at)
+    view = buf if end is None else buf[:end]
+    resume, wasted = start, 0
+    for at in _start_marks(view, start):
+        if wasted > SEARCH_FACTOR * len(view):
+            return
+        if at < resume or not _frame_fits(view, at) or not routed_exactly(view, at):
+            continue
+        record = _record_at(view, at)
+        if record is not None:
+            yield record
+            resume = record.end
+        else:
+            wasted += _I32.unpack_from(view, at + 1)[0]
 
 
-def _frame_fits(data: bytes, at: int) -> bool:
+def _start_marks(buf: Buffer, start: int) -> Iterator[int]:
+    """The offset of every byte that could start a record; a mapped file is not copied as a whole."""
+    for base in range(start, len(buf), _WINDOW):
+        window = bytes(buf[base : base + _WINDOW])
+        at = window.find(START_MARK)
+        while at >= 0:
+            yield base + at
+            at = window.find(START_MARK, at + 1)
+
+
+def _frame_fits(data: Buffer, at: int) -> bool:
     if len(data) - at < FRAME + SMALLEST_PAYLOAD:
         return False
     length = _I32.unpack_from(data, at + 1)[0]
@@ -129,7 +141,7 @@ def _frame_fits(data: bytes, at: int) -> bool:
     return bool(length >= SMALLEST_PAYLOAD and end < len(data) and data[end] == END_MARK)
 
 
-def _record_at(data: bytes, at: int) -> PageRecord | None:
+def _record_at(data: Buffer, at: int) -> PageRecord | None:
     try:
         record = decode_record(data, at, _I32.unpack_from(data, at + 1)[0])
         record.message.check()
