@@ -433,6 +433,13 @@ def test_textfile_that_cannot_be_written(call: Call, tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["folder"]
 
 
+def test_textfile_says_unknown(call: Call, tmp_path: Path) -> None:
+    target = tmp_path / "disk.prom"
+    assert call(tmp_path / "none", "--textfile", target)[0] == 3
+    families = list(text_string_to_metric_families(target.read_text()))
+    assert [sample.value for family in families for sample in family.samples] == [3]
+
+
 def test_textfile_keeps_its_mode_and_link(call: Call, tmp_path: Path) -> None:
     real = tmp_path / "real.prom"
     call(tmp_path, "--textfile", real)

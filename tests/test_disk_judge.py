@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ from broker_jars import class_path, compiled
 
 from pageengine.disk_monitor import MAX_LONG, DiskLimit, DiskSettings, DiskSpace, LimitKind, scan
 from pagefmt.editions import Edition
+from pagefmt.filesystems import file_systems
 
 pytestmark = pytest.mark.broker
 
@@ -140,12 +142,10 @@ def test_negative_size_counts_as_the_largest_number(judge: Judge) -> None:
 
 
 @contextmanager
-def mounted(folder: Path, size: int) -> Iterator[Path]:
-    """A tmpfs of the test's own."""
+def mounted(folder: Path, what: list[str]) -> Iterator[Path]:
+    """A file system of the test's own."""
     folder.mkdir()
-    done = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)], capture_output=True, text=True
-    )
+    done = subprocess.run(["mount", *what, str(folder)], capture_output=True, text=True)
     if done.returncode:
         pytest.skip(f"no file system of our own may be mounted here: {done.stderr.strip()}")
     try:
@@ -154,9 +154,32 @@ def mounted(folder: Path, size: int) -> Iterator[Path]:
         subprocess.run(["umount", str(folder)], check=True)
 
 
+def test_reserved_blocks_count_as_used(judge: Judge, tmp_path: Path) -> None:
+    """An ext4 of the test's own with a fifth reserved: ``df`` and the broker disagree, we agree with both."""
+    image = tmp_path / "image"
+    image.write_bytes(b"")
+    os.truncate(image, 32 << 20)
+    if shutil.which("mkfs.ext4") is None:
+        pytest.skip("no mkfs.ext4")
+    subprocess.run(["mkfs.ext4", "-q", "-m", "20", str(image)], check=True)
+    with mounted(tmp_path / "disk", ["-o", "loop", str(image)]) as disk:
+        (disk / "fill").write_bytes(bytes(10 << 20))
+        (system,), missing = file_systems({"path": disk})
+        assert missing == []
+        assert judge.ask(f"space {disk}").split()[:2] == [str(system.usable), str(system.total)]
+        assert system.reserved > 5 << 20
+        df = subprocess.run(["df", "--output=pcent", str(disk)], capture_output=True, text=True, check=True)
+        assert df.stdout.split()[-1] == f"{system.df_percent}%"
+        space = DiskSpace.of(system.usable, system.total)
+        assert 100 * space.usage > (system.df_percent or 0) + 10
+        for limit in limits(judge.edition):
+            answer = judge.ask(f"path-{judge.kind(limit)} {disk}").split()[0]
+            assert answer == ("within" if limit.within(space) else "beyond"), limit
+
+
 def test_same_verdict_on_a_file_system_filled_page_by_page(judge: Judge, tmp_path: Path) -> None:
     page = os.sysconf("SC_PAGE_SIZE")
-    with mounted(tmp_path / "disk", 100 * page) as disk:
+    with mounted(tmp_path / "disk", ["-t", "tmpfs", "-o", f"size={100 * page}", "tmpfs"]) as disk:
         seen = set()
         for used in (0, 49, 50, 51, 89, 90, 91, 99):
             (disk / "fill").write_bytes(b"x" * used * page)

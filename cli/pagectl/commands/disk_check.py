@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -122,10 +123,13 @@ def _in_time(call: _Call, seconds: float) -> Answer:
 
 
 def _checked(call: _Call) -> Answer:
-    """Never raises: whatever goes wrong is UNKNOWN, in one line."""
+    """Never raises: whatever goes wrong is UNKNOWN, in one line, and in the textfile as far as that can be written."""
     try:
         return _check(call)
     except Exception as err:
+        if call.textfile is not None:
+            with suppress(Exception):
+                _write(call.textfile, None)
         return _unknown(call, describe(err))
 
 
@@ -145,12 +149,13 @@ def _check(call: _Call) -> Answer:
     return Answer(report.status, _shown(call, report, target.took_for))
 
 
-def _write(textfile: Path, report: DiskReport) -> None:
-    from pagectl.outputs.disk_metrics import metrics
+def _write(textfile: Path, report: DiskReport | None) -> None:
+    """Without a report: that nothing is known."""
+    from pagectl.outputs.disk_metrics import metrics, status_metric
     from pagectl.outputs.prometheus import exposition
     from pagectl.small_files import replace_text
 
-    replace_text(textfile, exposition(metrics(report)))
+    replace_text(textfile, exposition(metrics(report) if report else [status_metric(Status.UNKNOWN)]))
 
 
 def _shown(call: _Call, report: DiskReport, took_for: str) -> str:
