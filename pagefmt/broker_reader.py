@@ -13,6 +13,7 @@ exception.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from struct import Struct
 from typing import Final
@@ -42,13 +43,21 @@ class BrokerReading:
         return self.suspect is None and self.error is None
 
 
-def read_as_broker(buf: Buffer, edition: Edition) -> BrokerReading:
+Passed = Callable[[int], None]
+
+
+def _ignore(offset: int) -> None:
+    """Nobody wants to know how far the reading has come."""
+
+
+def read_as_broker(buf: Buffer, edition: Edition, passed: Passed = _ignore) -> BrokerReading:
+    """``passed`` is told each offset that the reading has left behind."""
     if edition <= Edition.ARTEMIS_2_4:
-        return _read_old(buf, edition)
-    return _read_new(buf, edition)
+        return _read_old(buf, edition, passed)
+    return _read_new(buf, edition, passed)
 
 
-def _read_old(buf: Buffer, edition: Edition) -> BrokerReading:
+def _read_old(buf: Buffer, edition: Edition, passed: Passed) -> BrokerReading:
     at = records = bytes_read = 0
     size = len(buf)
     while at < size:
@@ -72,10 +81,11 @@ def _read_old(buf: Buffer, edition: Edition) -> BrokerReading:
             return _thrown(records, bytes_read, at, str(err))
         records, at = records + 1, cursor.pos
         bytes_read = at
+        passed(at)
     return BrokerReading(records, bytes_read)
 
 
-def _read_new(buf: Buffer, edition: Edition) -> BrokerReading:
+def _read_new(buf: Buffer, edition: Edition, passed: Passed) -> BrokerReading:
     at = records = 0
     size = len(buf)
     first = 1 if edition >= Edition.ARTEMIS_2_17 else 0
@@ -101,6 +111,7 @@ def _read_new(buf: Buffer, edition: Edition) -> BrokerReading:
         except Undecodable as err:
             return _thrown(records, at, at, str(err))
         records, at = records + 1, end
+        passed(at)
     return BrokerReading(records, at)
 
 

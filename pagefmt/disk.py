@@ -82,7 +82,9 @@ class MappedFile:
         self.buf = b""
 
     def forget(self, before: int) -> None:
-        """What lies before this offset will not be looked at again: its memory may go."""
+        """This pass is done with what lies before the offset: its memory may go. Another pass reads it anew."""
+        if before < self._forgotten:
+            self._forgotten = 0
         if self._map is None or before - self._forgotten < WHOLE // 2:
             return
         upto = before - before % mmap.PAGESIZE

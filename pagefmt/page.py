@@ -76,7 +76,7 @@ class Page:
         scan = FrameScan(self.buf)
         for number, (offset, length) in enumerate(scan):
             yield number, offset, length
-            self._passed(offset)
+            self.passed(offset)
         self._finish(scan)
 
     def records(self) -> Iterator[tuple[int, PageRecord | Damage]]:
@@ -85,7 +85,7 @@ class Page:
         layout = Layout.OLD if self.layout() is Layout.OLD else None
         for number, (offset, length) in enumerate(scan):
             yield number, self.record(number, offset, length, layout)
-            self._passed(offset)
+            self.passed(offset)
         self._finish(scan)
 
     def routes(self) -> Iterator[Route]:
@@ -111,7 +111,7 @@ class Page:
             yield route
             at, number = end, number + 1
             if not number & 0xFFF:
-                self._passed(at)
+                self.passed(at)
         self.count, self.bytes_read = number, at
         if self.damage is None and at < size:
             self.damage = stopped_at(buf, at, number)
@@ -146,7 +146,8 @@ class Page:
             return swallowed(self.buf, number, offset, length, left)
         return record
 
-    def _passed(self, offset: int) -> None:
+    def passed(self, offset: int) -> None:
+        """For whoever reads ``buf`` from start to end: memory of a large file is given back on the way."""
         if self._file is not None:
             self._file.forget(offset)
 

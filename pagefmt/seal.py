@@ -83,7 +83,7 @@ def _regular(folder: Path, prefix: str) -> list[tuple[str, Path]]:
 def seal_file(name: str, path: Path) -> SealedFile:
     """Raises ``NotReadable``."""
     with MappedFile(path) as file:
-        return SealedFile(name, file.size, crc32c_of(file.buf))
+        return SealedFile(name, file.size, crc32c_of(file.buf, file.forget))
 
 
 def sealed_json(sealed: SealedFile) -> dict[str, Any]:

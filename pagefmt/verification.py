@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
-from pagefmt.broker_reader import BrokerReading, read_as_broker
+from pagefmt.broker_reader import BrokerReading, Passed, read_as_broker
 from pagefmt.disk import NotReadable
 from pagefmt.editions import NEWEST, Edition
 from pagefmt.frames import Buffer, Damage, DamageKind, find_behind
@@ -108,21 +108,21 @@ def verify_bytes(
     if sound and edition in (None, newest):
         reading = BrokerReading(page.count, page.bytes_read)
     else:
-        reading = read_as_broker(page.buf, edition or newest)
+        reading = read_as_broker(page.buf, edition or newest, page.passed)
     recovered, first = (0, None) if sound and reading.whole else _withheld(page, strict, reading)
     return PageVerdict(
         store=place.store,
         page=place.page,
         file=file,
         size=page.size,
-        crc32c=crc32c_of(page.buf),
+        crc32c=crc32c_of(page.buf, page.passed),
         layout=found,
         broker=judge(reading, page.size, edition or newest, place),
         decoded=strict.decoded,
         faults=strict.faults,
         recovered=recovered,
         recovered_from=first,
-        others=() if sound else tuple(_others(page.buf, reading, edition or newest, found, place)),
+        others=() if sound else tuple(_others(page, reading, edition or newest, found, place)),
     )
 
 
@@ -212,17 +212,17 @@ def _at_start(left: int, size: int, edition: Edition, place: Place) -> str:
 
 
 def _others(
-    buf: Buffer, reading: BrokerReading, edition: Edition, layout: Layout | None, place: Place
+    page: Page, reading: BrokerReading, edition: Edition, layout: Layout | None, place: Place
 ) -> Iterator[BrokerVerdict]:
     """Of the same layout, older than ``edition``: each that reads the page differently from the next newer one told."""
-    told = judge(reading, len(buf), edition, place)
+    told = judge(reading, page.size, edition, place)
     for other in sorted(Edition, reverse=True):
         if (
             other < edition
             and other.old_layout == edition.old_layout
             and (layout is not Layout.OLD or other.old_layout)
         ):
-            verdict = judge(read_as_broker(buf, other), len(buf), other, place)
+            verdict = judge(read_as_broker(page.buf, other, page.passed), page.size, other, place)
             if (verdict.deed, verdict.reading.records, verdict.reading.suspect) != (
                 told.deed,
                 told.reading.records,
@@ -232,13 +232,14 @@ def _others(
                 told = verdict
 
 
-def crc32c_of(buf: Buffer) -> str:
-    """CRC-32C (Castagnoli) as 8 hex digits."""
+def crc32c_of(buf: Buffer, passed: Passed) -> str:
+    """CRC-32C (Castagnoli) as 8 hex digits; ``passed`` is told how far it has come."""
     from crc32c import crc32c
 
     value = 0
     for at in range(0, len(buf), _CHUNK):
         value = crc32c(bytes(buf[at : at + _CHUNK]), value)
+        passed(at)
     return f"{value:08x}"
 
 
