@@ -207,7 +207,7 @@ def _advice(fact: ReaderFact, name: str) -> str:
 
 def _uri_fault(node: ConfigNode, edition: Edition) -> str:
     """Why the address of an acceptor or connector is none: as a java.net.URI of one of the two schemes."""
-    text, *more = node.source.content(node.ordinal).split("<!--", 1)
+    text, *more = re.split(r"<!--|(?<=.)<!\[CDATA\[|(?<=.)\]\]>", node.source.content(node.ordinal), maxsplit=1)
     text = unescape(text) if more else node.own_text
     if more and not trimmed(text):
         return "a comment stands before the address, and the reader takes that for it"
