@@ -25,7 +25,11 @@ TREE: dict[str, Leaf | Group] = {
         "A broker's configuration: what is wrong with it, what it really does.",
         {
             "lint": ("config_lint", "Check configuration files: schema, values, and what the settings do."),
+            "effective": ("config_effective", "The settings in force for an address, and which line each came from."),
+            "explain": ("config_explain", "What a setting does, or what a rule finds and why."),
             "rules": ("config_rules", "List every rule."),
+            "diff": ("config_diff", "What two configurations do differently."),
+            "capacity": ("config_capacity", "The worst case that the settings allow: heap, disk, what acts first."),
         },
     ),
     "export": ("export", "Export a page directory to Parquet through Spark."),

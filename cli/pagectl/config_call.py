@@ -95,7 +95,7 @@ def surroundings(
         cwd=cwd,
         properties=properties,
         environment=dict(os.environ),
-        entries=_overrides(properties),
+        entries=overrides_of(properties),
         heap=the_size(heap, "--heap"),
         stores=_stores(data),
     )
@@ -114,7 +114,7 @@ def _own_schemas(schema: Path | None, home: Path | None, edition: Edition | None
     return from_file(schema, edition or NEWEST)
 
 
-def _overrides(properties: dict[str, str]) -> tuple[Entry, ...]:
+def overrides_of(properties: dict[str, str]) -> tuple[Entry, ...]:
     """System properties that set something of the broker after the file was read (spec/settings.md 1)."""
     prefix = properties.get("system-property-prefix", PREFIX)
     return tuple(
@@ -139,13 +139,13 @@ def lint_one(name: str, around: Surroundings, chosen: Selection) -> FileReport:
 
         return lint(sys.stdin.buffer.read(LARGEST + 1), "stdin", around, chosen)
     path = Path(name)
-    instance = _instance(path)
+    instance = instance_of(path)
     config = instance.config if instance else path
     shown = str(config) if path.is_dir() else name
     return lint(read_raw(config), shown, _with_instance(around, instance, config), chosen)
 
 
-def _instance(path: Path) -> Instance | None:
+def instance_of(path: Path) -> Instance | None:
     """The instance of a folder; of a file only where a start profile lies beside it."""
     try:
         if path.is_dir():

@@ -101,6 +101,7 @@ class EffectiveSettings:
             name: setting for name, setting in in_scope(Scope.ADDRESS).items() if setting.known_in(self.edition)
         }
         self.duplicates: list[ConfigNode] = []
+        self._broker_overrides: Values = {}
         self.refused: list[tuple[ConfigNode, MatchError]] = []
         self.settings = self._stored()
         self._index()
@@ -148,6 +149,10 @@ class EffectiveSettings:
         self.settings[written].values[name] = Effective(value, Origin(None, written, at))
         self._index()
 
+    def override_broker(self, name: str, value: Value, at: Position) -> None:
+        """What a property sets for the broker."""
+        self._broker_overrides[name] = Effective(value, Origin(None, None, at))
+
     def matches(self, address: str) -> list[AddressSetting]:
         """The settings that fit an address, the most specific first."""
         return [self.settings[match.written] for match in self._table.fitting(address)]
@@ -192,7 +197,7 @@ class EffectiveSettings:
                 found[name] = self._broker_value(setting)
         _journal(found, self.libaio)
         self._global_max_size(found)
-        return found
+        return found | {name: value for name, value in self._broker_overrides.items() if name in found}
 
     def _broker_value(self, setting: Setting) -> Effective:
         node = self.first.get(setting.name)

@@ -1,0 +1,79 @@
+"""``pagectl config diff``: what two configurations do differently, however they are written."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pagectl.exits import Exit
+
+if TYPE_CHECKING:
+    from brokerconf.comparison import Difference
+    from brokerconf.settings_model import Scope
+
+
+class Format(StrEnum):
+    text = "text"
+    json = "json"
+
+
+def command(
+    one: Annotated[Path, typer.Argument(metavar="A", help="broker.xml or an instance.")],
+    other: Annotated[Path, typer.Argument(metavar="B", help="The other.")],
+    address: Annotated[
+        list[str] | None, typer.Option(metavar="ADDR", help="Only this address; may be given more than once.")
+    ] = None,
+    edition: Annotated[str, typer.Option(metavar="E", help="auto, or hornetq-2.4, … artemis-2.56.")] = "auto",
+    format: Annotated[Format, typer.Option(help="text or json.")] = Format.text,
+    heap: Annotated[str | None, typer.Option(metavar="SIZE", help="-Xmx of the broker.")] = None,
+    cwd: Annotated[Path | None, typer.Option(metavar="DIR", help="The broker's working directory.")] = None,
+    define: Annotated[
+        list[str] | None, typer.Option("-D", metavar="NAME=VALUE", help="System property the broker is started with.")
+    ] = None,
+) -> int:
+    """Differences in effect: settings of the broker, and of an address for each match of either file."""
+    from brokerconf.comparison import addresses_to_compare, differences
+    from brokerconf.settings_model import Scope
+
+    from pagectl.config_settings import Asked, open_settings
+    from pagectl.streams import print_json
+
+    asked = Asked(edition, cwd, tuple(define or ()), heap)
+    a, b = open_settings(one, asked), open_settings(other, asked)
+    names = address or addresses_to_compare(a, b)
+    # the broker's own settings say nothing about one address
+    of_broker = [] if address else differences(a.broker(), b.broker())
+    found = {name: differences(a.address(name), b.address(name)) for name in names}
+    found = {name: each for name, each in found.items() if each}
+    if format is Format.json:
+        shown = {name: [each.as_json() for each in all_of] for name, all_of in found.items()}
+        print_json({"broker": [each.as_json() for each in of_broker], "addresses": shown})
+    else:
+        _print("broker", of_broker, Scope.BROKER)
+        for name, all_of in found.items():
+            _print(name, all_of, Scope.ADDRESS)
+        if not of_broker and not found:
+            print("no difference in effect")
+    return Exit.FOUND if of_broker or found else Exit.OK
+
+
+def _print(title: str, found: list[Difference], scope: Scope) -> None:
+    from brokerconf.settings_model import in_scope
+
+    from pagectl.outputs.config_values import side_text
+    from pagectl.sanitise import one_line
+    from pagectl.streams import print_table
+
+    if not found:
+        return
+    known = in_scope(scope)
+    print(one_line(title))
+    rows = (
+        (each.setting, *(side_text(side, each.setting, known.get(each.setting)) for side in (each.one, each.other)))
+        for each in found
+    )
+    print_table(("setting", "A", "B"), rows)
+    print()

@@ -1,0 +1,60 @@
+"""A configuration opened for its settings in force: instance, edition, properties and overrides taken into account."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from brokerconf.detection import read_as_fits
+from brokerconf.effective import EffectiveSettings
+from brokerconf.overrides import apply
+from brokerconf.properties import read_properties
+
+from pagectl.config_call import definitions, instance_of, overrides_of, the_edition, the_size
+from pagectl.exits import CallError
+from pagectl.streams import note
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The options that all commands on settings share."""
+
+    edition: str = "auto"
+    cwd: Path | None = None
+    define: tuple[str, ...] = ()
+    heap: str | None = None
+
+
+def open_settings(file: Path, asked: Asked) -> EffectiveSettings:
+    """The settings of a file, or of an instance's; raises ``CallError`` or a room's own error."""
+    if asked.cwd is not None and not asked.cwd.is_dir():
+        raise CallError(f"--cwd {asked.cwd}: no such folder")
+    instance = instance_of(file)
+    config = instance.config if instance else file
+    given = definitions(asked.define)
+    detected = read_as_fits(
+        config,
+        edition=the_edition(asked.edition),
+        cwd=asked.cwd,
+        properties={**(instance.properties if instance else {}), **given},
+        environment=dict(os.environ),
+    )
+    document = detected.document
+    if document.core is None:
+        note(f"{config}: the broker finds no <core> in it and starts with its defaults alone")
+    if len(document.cores) > 1:
+        note(f"{config}: {len(document.cores)} messaging servers; this is about the first")
+    heap = the_size(asked.heap, "--heap") or (instance.heap if instance else None)
+    settings = EffectiveSettings(document, heap=heap)
+    entries = (*read_properties(config.parent / "broker.properties"), *overrides_of(given))
+    _note_unused(apply(settings, entries))
+    note(f"{config}: {document.edition.value} ({detected.reason})")
+    return settings
+
+
+def _note_unused(entries: Iterable[object]) -> None:
+    names = [str(getattr(entry, "key", "")) for entry in entries]
+    if names:
+        note(f"overrides that set nothing shown here: {', '.join(names[:5])}{' …' if len(names) > 5 else ''}")
