@@ -38,7 +38,7 @@ def restart(engine: Engine, op: Restart | Crash, result: OperationResult) -> Non
         for session in list(engine.sessions.values()):
             session.close()
         old.run_tasks()
-    journal = {queue.id: _alive(engine, queue) for queue in old.queues.values() if queue.durable}
+    journal = {queue.id: alive_references(engine, queue) for queue in old.queues.values() if queue.durable}
     prepared = {xid: tx for xid, tx in engine.branches.items() if tx.prepared}
     engine.releases.clear()
     engine.sessions.clear()
@@ -46,7 +46,7 @@ def restart(engine: Engine, op: Restart | Crash, result: OperationResult) -> Non
     _boot(engine, old, journal, prepared)
 
 
-def _alive(engine: Engine, queue: Queue) -> list[Reference]:
+def alive_references(engine: Engine, queue: Queue) -> list[Reference]:
     """References that the journal holds: durable, not paged, not acknowledged; in the order they came."""
     refs = [*queue.references, *queue.scheduled]
     for consumer in queue.consumers:
