@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pageengine.client_buffer import ClientBuffer
 from pageengine.message import DEFAULT_PRIORITY, Reference
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class Consumer:
         self.credits: int | None = None if window < 0 else window
         self.returned = 0
         self.delivering: dict[int, Reference] = {}
-        self.buffer: list[Reference] = []
+        self.buffer = ClientBuffer()
         self.opened: dict[int | None, Reference] = {}
         self.individually = False
         self.closed = False
@@ -107,13 +108,9 @@ class Consumer:
 
     def take_buffered(self) -> Reference | None:
         """What the client gives next: highest priority first, then in order of arrival."""
-        if not self.buffer:
+        ref = self.buffer.take()
+        if ref is None:
             return None
-        best = 0
-        for at, ref in enumerate(self.buffer):
-            if ref.message.priority > self.buffer[best].message.priority:
-                best = at
-        ref = self.buffer.pop(best)
         self._return_credits(ref)
         return ref
 

@@ -13,10 +13,14 @@ from pagectl.streams import is_terminal
 
 class Progress(Protocol):
     def advance(self, amount: int) -> None: ...
+    def describe(self, what: str) -> None: ...
 
 
 class _Silent:
     def advance(self, amount: int) -> None:
+        pass
+
+    def describe(self, what: str) -> None:
         pass
 
 
@@ -37,6 +41,11 @@ class _Bar:
         self._next = now + 0.1
         self._show()
 
+    def describe(self, what: str) -> None:
+        """Another text beside the bar, shown with its next update."""
+        self._what = what
+        self.advance(0)
+
     def _show(self) -> None:
         from rich.progress import BarColumn, DownloadColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
         from rich.progress import Progress as RichProgress
@@ -52,7 +61,7 @@ class _Bar:
             self._rich.start()
             self._task = self._rich.add_task(self._what, total=self._total)
         assert isinstance(self._rich, RichProgress)
-        self._rich.update(self._rich.task_ids[0], completed=self._done)
+        self._rich.update(self._rich.task_ids[0], completed=self._done, description=self._what)
 
     def close(self) -> None:
         if self._rich is not None:

@@ -11,9 +11,12 @@ from pathlib import Path
 from pagectl.progress import Progress, progress
 
 
+EVERY = 512
+
+
 @dataclass(slots=True)
 class ReplayProgress:
-    """``advance`` takes bytes of the trace; ``operations`` is counted by whoever applies them."""
+    """``advance`` takes bytes of the trace, ``applied`` counts operations."""
 
     bar: Progress
     operations: int = 0
@@ -21,6 +24,12 @@ class ReplayProgress:
 
     def advance(self, amount: int) -> None:
         self.bar.advance(amount)
+
+    def applied(self) -> None:
+        """One more operation."""
+        self.operations += 1
+        if self.operations % EVERY == 0:
+            self.bar.describe(f"replaying, {self.rate_text()}")
 
     def rate_text(self) -> str:
         """Operations a second so far."""

@@ -85,8 +85,7 @@ def _replay(
         header = engine.start().as_json()
         write(header)
         recording.begin(header, queues_of(engine.settings))
-        stopped = _apply_all(engine, reader, recording, write)
-        bar.operations = recording.operations
+        stopped = _apply_all(engine, reader, recording, write, bar.applied)
         end = None
         if stopped is None:
             end = engine.finish().as_json()
@@ -103,7 +102,11 @@ def _nothing(line: dict[str, Any]) -> None:
 
 
 def _apply_all(
-    engine: Engine, reader: TraceReader, recording: Recording, write: Callable[[dict[str, Any]], None]
+    engine: Engine,
+    reader: TraceReader,
+    recording: Recording,
+    write: Callable[[dict[str, Any]], None],
+    applied: Callable[[], None],
 ) -> Exception | None:
     from pageengine.errors import PageEngineError
     from pageengine.replaying import replayed
@@ -112,6 +115,7 @@ def _apply_all(
         for item, line in replayed(engine, reader):
             write(line)
             recording.see(item, line)
+            applied()
     except PageEngineError as err:
         return err
     return None
