@@ -1,0 +1,147 @@
+"""Carrying out a plan where the pages lie, so that it may be stopped at any instant (promises 8 and 9).
+
+Each page is replaced by itself: new file beside, synced, old one kept in the backup, rename, folder synced. A page is
+right whether it is the old or the new one, so every mixture is; the next run plans anew, and so finishes the rest.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from struct import Struct
+from typing import Final
+
+from pagefmt.compaction.backup import (
+    LIST,
+    NEW_SUFFIX,
+    Backup,
+    BackupError,
+    Summing,
+    new_backup,
+    read_backup,
+    sum_of,
+    sum_of_buffer,
+)
+from pagefmt.compaction.disk_steps import DiskSteps, blocks
+from pagefmt.compaction.plan import CompactionPlan, Remove, Rewrite, Step, fingerprint
+from pagefmt.compaction.stubs import stub
+from pagefmt.disk import MappedFile
+from pagefmt.errors import PageFmtError
+from pagefmt.record import FRAME
+
+_I32: Final = Struct(">i").unpack_from
+SPARE: Final = 1 << 20
+"""Bytes kept free beyond what is needed: folders and the list of the backup."""
+
+
+class Stopped(PageFmtError):
+    """The compaction did not go to its end. What was done is done whole, the rest is as it was."""
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    steps: int
+    freed: int
+
+
+def rewritten(buf: bytes | memoryview, step: Rewrite) -> Iterator[bytes | memoryview]:
+    """The new contents of a page in pieces."""
+    at = 0
+    for offset, message in zip(step.offsets, step.ids, strict=True):
+        yield buf[at:offset]
+        yield stub(step.layout, message)
+        at = offset + FRAME + _I32(buf, offset + 1)[0]
+    yield buf[at:]
+
+
+def left_overs(plan: CompactionPlan) -> list[Path]:
+    """Unfinished new files of a run that was stopped."""
+    folders = [store.folder for store in plan.stores] + sorted({body.path.parent for body in plan.bodies})
+    return [
+        path
+        for folder in folders
+        for path in sorted(folder.glob(f"*{NEW_SUFFIX}"))
+        if path.is_file() and not path.is_symlink()
+    ]
+
+
+def check_space(plan: CompactionPlan, folder: Path, *, backup: bool) -> None:
+    """Raises ``Stopped`` when the file system of the pages has less room than the plan needs."""
+    needed = (plan.needs_with_backup if backup else plan.needs_without_backup) + SPARE
+    status = os.statvfs(folder)
+    free = status.f_bavail * status.f_frsize
+    if free < needed:
+        way = f"; --no-backup needs {plan.needs_without_backup + SPARE}" if backup else ""
+        raise Stopped(f"{folder}: {free} bytes are free, {needed} are needed{way}; nothing was changed")
+
+
+def open_backup(disk: DiskSteps, folder: Path, plan: CompactionPlan) -> Backup:
+    """The backup of this plan: a fresh one, or that of a run that was stopped and left nothing else behind."""
+    journals = {f"{root}/{path.name}": sum_of(path) for root, path, _ in plan.witnesses}
+    if not (folder / LIST).exists():
+        if folder.exists() and {path.name for path in folder.iterdir()} - {LIST + NEW_SUFFIX}:
+            raise BackupError(f"{folder}: not empty, and no backup of pagectl; name another --backup-dir")
+        return new_backup(disk, folder, plan.roots, journals)
+    backup = read_backup(folder, plan.roots)
+    if backup.discarding or backup.journals != journals:
+        raise BackupError(
+            f"{folder}: holds the backup of an earlier compaction; put it back (pagectl pages restore), drop it "
+            "(pagectl pages restore --discard), or name another --backup-dir"
+        )
+    disk.append(folder / LIST, b"\n")  # ends a line that was cut off
+    return backup
+
+
+def apply(
+    plan: CompactionPlan, disk: DiskSteps, backup: Backup | None, passed: Callable[[int], object] = lambda size: None
+) -> Done:
+    """Carry the plan out in its order. ``passed`` is told the bytes of each file that is done. Raises ``Stopped``."""
+    steps = freed = 0
+    for path in left_overs(plan):
+        disk.remove(path)
+    for step in plan.steps():
+        try:
+            _watch(plan, step)
+            _carry_out(step, disk, backup)
+        except OSError as err:
+            raise Stopped(
+                f"{step.path}: {err.strerror or err}; {steps} files are done and right, the others are as they were; "
+                "run it again when the cause is gone"
+            ) from err
+        steps += 1
+        freed += step.freed
+        passed(step.page.size if isinstance(step, Rewrite) else step.size)
+    return Done(steps, freed)
+
+
+def _watch(plan: CompactionPlan, step: Step) -> None:
+    """Nobody else may be at work here: a replicating backup takes no lock."""
+    for path, seen in ((step.path, step.seen), *((path, seen) for _, path, seen in plan.witnesses)):
+        if fingerprint(path) != seen:
+            raise Stopped(f"{path}: changed while the compaction ran; is a broker at work? What was done is right")
+
+
+def _carry_out(step: Step, disk: DiskSteps, backup: Backup | None) -> None:
+    if isinstance(step, Remove):
+        if backup is not None:
+            backup.keep(disk, step.path.absolute(), sum_of(step.path), None)
+        disk.remove(step.path)
+        disk.sync_folder(step.path.parent)
+        return
+    fresh = step.path.with_name(step.path.name + NEW_SUFFIX)
+    with MappedFile(step.path) as file:
+        new = Summing(blocks(rewritten(file.buf, step)))
+        disk.create(fresh, new, like=step.path)
+        old = sum_of_buffer(file.buf) if backup is not None else None
+    try:
+        if backup is not None and old is not None:
+            backup.keep(disk, step.path.absolute(), old, new.total)
+        disk.replace(fresh, step.path)
+    except BaseException:
+        with suppress(OSError):
+            disk.remove(fresh)
+        raise
+    disk.sync_folder(step.path.parent)

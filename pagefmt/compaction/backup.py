@@ -1,0 +1,221 @@
+"""What ``--in-place`` replaced, kept beside the data: second names of the old files, and a list of what became of them.
+
+``<backup>/list.jsonl``: first a line with size and CRC-32C of the journal files, then a line for each file, written and
+synced before the file is touched: ``{"root", "path", "old": [size, crc32c], "new": [size, crc32c] | null}``, the path
+relative to one of the four directories. A line ``{"discarding": true}``: the backup is being dropped.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from pagefmt.compaction.disk_steps import DiskSteps
+from pagefmt.disk import MappedFile
+from pagefmt.errors import PageFmtError
+
+LIST: Final = "list.jsonl"
+NAME: Final = "pagectl-backup"
+NEW_SUFFIX: Final = ".pagectl-new"
+"""The ending of a file that is being made; brokers look at ``.page`` and ``.msg`` only."""
+
+Sum = tuple[int, int]
+"""size and CRC-32C of a file"""
+
+
+class BackupError(PageFmtError):
+    """A backup that does not fit, or that cannot be put back."""
+
+
+def sum_of(path: Path) -> Sum:
+    from crc32c import crc32c
+
+    with MappedFile(path) as file:
+        return file.size, crc32c(file.buf)
+
+
+def sum_of_buffer(buf: bytes | memoryview) -> Sum:
+    from crc32c import crc32c
+
+    return len(buf), crc32c(buf)
+
+
+class Summing:
+    """Parts that pass through, summed up in ``total``."""
+
+    __slots__ = ("_parts", "total")
+
+    def __init__(self, parts: Iterable[bytes]) -> None:
+        self._parts = parts
+        self.total: Sum = (0, 0)
+
+    def __iter__(self) -> Iterator[bytes]:
+        from crc32c import crc32c
+
+        size = crc = 0
+        for part in self._parts:
+            size += len(part)
+            crc = crc32c(part, crc)
+            self.total = (size, crc)
+            yield part
+
+
+@dataclass(slots=True)
+class Entry:
+    """One file that was replaced, or removed (``new`` ``None``)."""
+
+    root: str
+    path: str
+    old: Sum
+    new: Sum | None
+
+
+@dataclass(slots=True)
+class Backup:
+    """``roots``: the directories by name. ``journals``: what the journal files were, by root and name."""
+
+    folder: Path
+    roots: dict[str, Path]
+    journals: dict[str, Sum]
+    entries: dict[tuple[str, str], Entry] = field(default_factory=dict)
+    discarding: bool = False
+
+    def kept(self, entry: Entry) -> Path:
+        return self.folder / entry.root / entry.path
+
+    def place(self, entry: Entry) -> Path:
+        return self.roots[entry.root] / entry.path
+
+    def keep(self, disk: DiskSteps, path: Path, old: Sum, new: Sum | None) -> None:
+        """Keep a file that is about to be replaced. An older keep of the same file stays: it is the original."""
+        root = next(name for name, folder in self.roots.items() if path.is_relative_to(folder))
+        relative = path.relative_to(self.roots[root]).as_posix()
+        before = self.entries.get((root, relative))
+        entry = Entry(root, relative, before.old if before else old, new)
+        kept = self.kept(entry)
+        if kept.exists() and sum_of(kept) != entry.old:  # of a run that was cut off while it copied
+            disk.remove(kept)
+        if not kept.exists():
+            disk.make_folder(kept.parent)
+            disk.link(path, kept)
+            disk.sync_folder(kept.parent)
+        disk.append(self.folder / LIST, _line({"root": root, "path": relative, "old": entry.old, "new": new}))
+        self.entries[root, relative] = entry
+
+
+def _line(value: dict[str, Any]) -> bytes:
+    return json.dumps(value, sort_keys=True, ensure_ascii=True).encode() + b"\n"
+
+
+def new_backup(disk: DiskSteps, folder: Path, roots: dict[str, Path], journals: dict[str, Sum]) -> Backup:
+    """An empty one; its list is there, synced, before anything is changed."""
+    disk.make_folder(folder)
+    fresh = folder / (LIST + NEW_SUFFIX)
+    if fresh.exists():
+        disk.remove(fresh)
+    disk.create(fresh, [_line({"schema": 1, "journals": journals})])
+    disk.replace(fresh, folder / LIST)
+    disk.sync_folder(folder)
+    return Backup(folder, roots, journals)
+
+
+def read_backup(folder: Path, roots: dict[str, Path]) -> Backup:
+    """Raises ``BackupError``. A line that was cut off is one that nothing was done for yet."""
+    try:
+        head, *lines = (folder / LIST).read_bytes().split(b"\n")
+        journals = {name: (int(size), int(crc)) for name, (size, crc) in json.loads(head)["journals"].items()}
+        backup = Backup(folder, roots, journals)
+        for line in lines:
+            value = _whole(line)
+            if value is not None:
+                _take_line(backup, value)
+    except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError) as err:
+        raise BackupError(f"{folder}: no backup of pagectl, or its {LIST} cannot be read: {err}") from err
+    return backup
+
+
+def _whole(line: bytes) -> dict[str, Any] | None:
+    try:
+        value = json.loads(line)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _take_line(backup: Backup, value: dict[str, Any]) -> None:
+    if value.get("discarding"):
+        backup.discarding = True
+        return
+    root, path = str(value["root"]), str(value["path"])
+    if root not in backup.roots or not path or Path(path).is_absolute() or ".." in Path(path).parts:
+        raise ValueError(f"the path {path!r} leads out of the backup")
+    new = None if value["new"] is None else (int(value["new"][0]), int(value["new"][1]))
+    backup.entries[root, path] = Entry(root, path, (int(value["old"][0]), int(value["old"][1])), new)
+
+
+def check_still(backup: Backup) -> list[Entry]:
+    """The entries that are to be put back. Raises ``BackupError`` when a broker, or anyone, changed something since."""
+    for name, known in backup.journals.items():
+        root, _, file = name.partition("/")
+        path = backup.roots.get(root, backup.folder) / file
+        if not path.exists() or sum_of(path) != known:
+            raise BackupError(
+                f"{path}: changed since the compaction, so a broker has run; old pages could deliver messages again. "
+                "Drop the backup: pagectl pages restore --discard"
+            )
+    waiting = []
+    for entry in backup.entries.values():
+        place = backup.place(entry)
+        now = sum_of(place) if place.exists() else None
+        if now == entry.old:
+            continue
+        if now != entry.new:
+            raise BackupError(f"{place}: changed since the compaction; nothing is put back")
+        if not backup.kept(entry).exists() or sum_of(backup.kept(entry)) != entry.old:
+            raise BackupError(f"{backup.kept(entry)}: the kept file is gone or changed; nothing is put back")
+        waiting.append(entry)
+    return waiting
+
+
+def restore(disk: DiskSteps, backup: Backup) -> list[Entry]:
+    """Put everything back, large-message files before the pages that name them, then drop the backup."""
+    if backup.discarding:
+        raise BackupError(f"{backup.folder}: is half dropped; finish that with: pagectl pages restore --discard")
+    waiting = sorted(check_still(backup), key=lambda entry: (entry.root == "paging", entry.path))
+    for entry in waiting:
+        place = backup.place(entry)
+        fresh = place.with_name(place.name + NEW_SUFFIX)
+        if fresh.exists():
+            disk.remove(fresh)
+        disk.link(backup.kept(entry), fresh)
+        disk.replace(fresh, place)
+        disk.sync_folder(place.parent)
+    discard(disk, backup)
+    return waiting
+
+
+def discard(disk: DiskSteps, backup: Backup) -> int:
+    """Drop the backup; gives the bytes of the files that it kept."""
+    freed = 0
+    disk.append(backup.folder / LIST, _line({"discarding": True}))
+    for root in sorted(backup.roots):
+        freed += _empty(disk, backup.folder / root)
+    disk.remove(backup.folder / LIST)
+    disk.remove_folder(backup.folder)
+    return freed
+
+
+def _empty(disk: DiskSteps, folder: Path) -> int:
+    """Everything below, also what a run was cut off with before it stood in the list."""
+    freed = 0
+    for parent, _, files in os.walk(folder, topdown=False):
+        for name in files:
+            path = Path(parent) / name
+            freed += path.lstat().st_size
+            disk.remove(path)
+        disk.remove_folder(Path(parent))
+    return freed

@@ -1,0 +1,69 @@
+"""Keeping brokers away: the locks that a live broker holds, taken for as long as something changes.
+
+=======================  =========================================================================
+``journal/serverlock.1``  Artemis 2.x: the whole file
+``journal/server.lock``   HornetQ and Artemis 1.x: byte 1
+``lock/cli.lock``         of the instance: held by the command line of Artemis while the broker runs
+=======================  =========================================================================
+
+They are POSIX record locks, as Java takes them; ``flock`` does not see those. Files that are not there are not made: no
+broker has ever run there. A replicating backup takes no such lock: what is changed is looked at before each step.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import struct
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Final
+
+from pagefmt.errors import PageFmtError
+
+_FLOCK: Final = struct.Struct("hhqqi4x")  # Linux, 64 bit: type, whence, start, length, pid
+
+
+class BrokerRuns(PageFmtError):
+    """Someone holds a lock that only a live broker holds."""
+
+
+@contextmanager
+def hold_off_brokers(journal: Path | None, instance: Path | None = None) -> Iterator[tuple[Path, ...]]:
+    """Hold all locks that exist; gives their paths. Raises ``BrokerRuns`` with the process that holds one."""
+    wanted: list[tuple[Path, int, int]] = []
+    if journal is not None:
+        wanted += [(journal / "serverlock.1", 0, 0), (journal / "server.lock", 1, 1)]
+    if instance is not None:
+        wanted.append((instance / "lock" / "cli.lock", 0, 0))
+    with ExitStack() as stack:
+        taken = tuple(path for path, start, length in wanted if _take(stack, path, start, length))
+        yield taken
+
+
+def _take(stack: ExitStack, path: Path, start: int, length: int) -> bool:
+    try:
+        handle = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    except OSError as err:
+        raise BrokerRuns(f"{path}: {err.strerror}; the lock cannot be taken, so nothing is changed") from err
+    stack.callback(os.close, handle)
+    try:
+        fcntl.lockf(handle, fcntl.LOCK_EX | fcntl.LOCK_NB, length, start)
+    except OSError as err:
+        who = holder(handle, start, length)
+        by = f" (process {who})" if who else ""
+        raise BrokerRuns(f"{path}: held by a live broker{by}; stop it first") from err
+    return True
+
+
+def holder(handle: int, start: int, length: int) -> int | None:
+    """The process that holds a lock there; ``None`` when nobody does, or the system does not tell."""
+    if not sys.platform.startswith("linux"):
+        return None
+    asked = _FLOCK.pack(fcntl.F_WRLCK, os.SEEK_SET, start, length, 0)
+    kind, _, _, _, pid = _FLOCK.unpack(fcntl.fcntl(handle, fcntl.F_GETLK, asked))
+    return int(pid) if kind != fcntl.F_UNLCK and pid > 0 else None

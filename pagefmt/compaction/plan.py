@@ -1,0 +1,279 @@
+"""What a compaction would do, and why the rest must stay (spec/journal.md 8). Nothing here changes a file.
+
+Two ways of giving space back, both leave the journal as it is:
+
+* a page is rewritten: each dead record becomes a stub, live ones are copied byte for byte, so all ordinals stay;
+* a page that no queue needs is removed, where the broker that will be started allows it (8.2): never the last page;
+  up to 2.23 only from the first page on; 2.24 to 2.44 keep ack records of a missing page, so it must have none; up
+  to 2.27 no page that a pending counter record names may be touched at all.
+
+Without an edition a step is planned only if every edition of the layout takes it.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import TypeAlias
+
+from pagefmt.editions import Edition
+from pagefmt.frames import Damage
+from pagefmt.paging import PageFile
+from pagefmt.record import Layout
+
+Fingerprint: TypeAlias = tuple[int, int, int]
+"""size, time of change in ns, inode"""
+
+
+class Why(StrEnum):
+    """Why a page or a store is left as it is, apart from live records."""
+
+    DAMAGED = "damaged: what lies behind the damage would be lost to salvage"
+    PENDING = "a pending counter record names it: brokers up to 2.27 count its records again"
+    LAYOUT = "its layout is not the one that the bindings speak of"
+    SMALL = "its dead records are no larger than what would replace them"
+    DUPLICATE = "several folders name this address; a broker reads one of them"
+    NO_ADDRESS = "the folder names no address"
+    NO_QUEUE = "no queue has this address: is it the right one?"
+    NAMES = "a name in the folder keeps a broker from starting, or counts as a page without being read"
+    REMOVAL = "no queue needs it, but an edition of this layout takes the removal badly (name the edition)"
+
+
+@dataclass(frozen=True, slots=True)
+class Rewrite:
+    """``offsets`` and ``ids``: of the records that become stubs; ``after``: the size it will have."""
+
+    folder: Path
+    page: PageFile
+    seen: Fingerprint
+    layout: Layout
+    offsets: array[int]
+    ids: array[int]
+    after: int
+
+    @property
+    def path(self) -> Path:
+        return self.page.path
+
+    @property
+    def freed(self) -> int:
+        return self.page.size - self.after
+
+
+@dataclass(frozen=True, slots=True)
+class Remove:
+    """A page, or a large-message file, that nothing needs."""
+
+    path: Path
+    size: int
+    seen: Fingerprint
+
+    @property
+    def freed(self) -> int:
+        return self.size
+
+
+Step: TypeAlias = Rewrite | Remove
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A page that stays as it is although it has dead records."""
+
+    page: int
+    size: int
+    dead: int
+    why: Why
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """A queue for which records stay: ``messages`` of ``bytes`` in ``pages`` pages, in doubt included."""
+
+    queue: int
+    name: str
+    messages: int
+    bytes: int
+    pages: int
+
+
+@dataclass(frozen=True, slots=True)
+class StorePlan:
+    """``bound``: bytes of this store that belong to no live record. ``unknown``: records that are dead because their
+    transaction is unknown. ``why``: set where the whole store is left alone."""
+
+    address: str | None
+    folder: Path
+    size: int
+    bound: int
+    steps: tuple[Step, ...]
+    kept: tuple[Kept, ...]
+    holders: tuple[Holder, ...]
+    records: int
+    dead: int
+    unknown: int
+    why: Why | None
+
+    @property
+    def freed(self) -> int:
+        return sum(step.freed for step in self.steps)
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionPlan:
+    """In the order in which it is carried out: store by store, then large-message files.
+
+    ``roots``: the four directories by name. ``witnesses``: files of the journals (root, path) with what was seen of
+    them; they must not change meanwhile.
+    """
+
+    roots: dict[str, Path]
+    stores: tuple[StorePlan, ...]
+    bodies: tuple[Remove, ...]
+    bodies_kept: str | None
+    witnesses: tuple[tuple[str, Path, Fingerprint], ...]
+
+    def steps(self) -> Iterator[Step]:
+        for store in self.stores:
+            yield from store.steps
+        yield from self.bodies
+
+    @property
+    def freed(self) -> int:
+        return sum(step.freed for step in self.steps())
+
+    @property
+    def size(self) -> int:
+        return sum(store.size for store in self.stores)
+
+    @property
+    def bound(self) -> int:
+        return sum(store.bound for store in self.stores) + sum(body.size for body in self.bodies)
+
+    @property
+    def paging(self) -> Path:
+        return self.roots["paging"]
+
+    @property
+    def needs_with_backup(self) -> int:
+        """Bytes of space that ``--in-place`` takes while the backup is there."""
+        return sum(step.after for step in self.steps() if isinstance(step, Rewrite))
+
+    @property
+    def needs_without_backup(self) -> int:
+        """The same when each page is replaced at once."""
+        return max((step.after for step in self.steps() if isinstance(step, Rewrite)), default=0)
+
+
+def fingerprint(path: Path) -> Fingerprint:
+    status = path.lstat()
+    return status.st_size, status.st_mtime_ns, status.st_ino
+
+
+@dataclass(slots=True)
+class Examined:
+    """One page as the walk saw it. ``offsets`` and ``ids``: of the dead records that are larger than a stub.
+
+    ``saved``: what stubs in their place save. ``bodies``: (id, live) of large records. ``acked``: some queue has ack
+    records for the page; ``pending``: some queue has a pending counter record for it.
+    """
+
+    page: PageFile
+    seen: Fingerprint
+    layout: Layout | None = None
+    records: int = 0
+    dead: int = 0
+    dead_bytes: int = 0
+    unknown: int = 0
+    saved: int = 0
+    acked: bool = False
+    pending: bool = False
+    damage: Damage | None = None
+    offsets: array[int] = field(default_factory=lambda: array("q"))
+    ids: array[int] = field(default_factory=lambda: array("q"))
+    bodies: list[tuple[int, bool]] = field(default_factory=list)
+    held: Counter[int] = field(default_factory=Counter)
+    held_bytes: Counter[int] = field(default_factory=Counter)
+
+    def hold(self, queue: int, size: int) -> None:
+        self.held[queue] += 1
+        self.held_bytes[queue] += size
+
+    def die(self, offset: int, message: int, size: int, stub_size: int, unknown: bool) -> None:
+        self.dead += 1
+        self.dead_bytes += size
+        self.unknown += unknown
+        if size > stub_size:
+            self.offsets.append(offset)
+            self.ids.append(message)
+            self.saved += size - stub_size
+
+    @property
+    def all_dead(self) -> bool:
+        return self.dead == self.records and self.damage is None
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What may be done for the broker that will be started; ``edition`` ``None``: every one of the layout."""
+
+    layout: Layout
+    edition: Edition | None
+
+    @property
+    def minds_pending(self) -> bool:
+        return self.edition is None or self.edition < Edition.ARTEMIS_2_28
+
+    @property
+    def prefix_only(self) -> bool:
+        return self.edition is None or self.edition < Edition.ARTEMIS_2_28
+
+    @property
+    def minds_acks(self) -> bool:
+        """Ack records of a missing page are kept, and would fall on messages if its number were given again."""
+        if self.edition is None:
+            return self.layout is Layout.NEW
+        return Edition.ARTEMIS_2_28 <= self.edition <= Edition.ARTEMIS_2_44
+
+
+def decide(folder: Path, pages: list[Examined], rules: Rules) -> tuple[list[Step], list[Kept]]:
+    """What becomes of the pages of one store; they come in rising order, the last one is the current page."""
+    steps: list[Step] = []
+    kept: list[Kept] = []
+    from_first = True
+    for page in pages:
+        last = page is pages[-1]
+        if page.all_dead and not last and _removable(page, rules, from_first):
+            steps.append(Remove(page.page.path, page.page.size, page.seen))
+            continue
+        from_first = False
+        rewrite = _rewrite(folder, page, rules)
+        if isinstance(rewrite, Rewrite):
+            steps.append(rewrite)
+        elif page.dead or page.damage:
+            kept.append(Kept(page.page.number, page.page.size, page.dead, rewrite))
+        elif page.all_dead and not last:
+            kept.append(Kept(page.page.number, page.page.size, 0, Why.REMOVAL))
+    return steps, kept
+
+
+def _removable(page: Examined, rules: Rules, from_first: bool) -> bool:
+    if page.pending and rules.minds_pending:
+        return False
+    return (from_first or not rules.prefix_only) and not (page.acked and rules.minds_acks)
+
+
+def _rewrite(folder: Path, page: Examined, rules: Rules) -> Rewrite | Why:
+    if page.damage is not None:
+        return Why.DAMAGED
+    if page.pending and rules.minds_pending:
+        return Why.PENDING
+    if page.layout not in (None, rules.layout):
+        return Why.LAYOUT
+    if not page.saved:
+        return Why.SMALL
+    return Rewrite(folder, page.page, page.seen, rules.layout, page.offsets, page.ids, page.page.size - page.saved)

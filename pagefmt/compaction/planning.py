@@ -1,0 +1,226 @@
+"""The walk over a data directory that makes the plan of a compaction."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pagefmt.bindings import Bindings
+from pagefmt.compaction.plan import (
+    CompactionPlan,
+    Examined,
+    Fingerprint,
+    Holder,
+    Remove,
+    Rules,
+    StorePlan,
+    Why,
+    decide,
+    fingerprint,
+)
+from pagefmt.compaction.stubs import STUB_SIZE
+from pagefmt.counters import counters, pending_pages
+from pagefmt.cross_checks.of_large import named_by_journal
+from pagefmt.editions import Edition
+from pagefmt.errors import PageFmtError
+from pagefmt.fates import LIVE, Fate
+from pagefmt.journal.bodies import LargePending
+from pagefmt.journal.files import Oddity
+from pagefmt.journal.positions import BOOKMARK
+from pagefmt.journal.record_types import RecordType
+from pagefmt.large import LargeMessages
+from pagefmt.locate import Place, Taken
+from pagefmt.outstanding import State, StoreState, load_state
+from pagefmt.page import open_page
+from pagefmt.paging import EntryKind, PageFile
+from pagefmt.record import FRAME, Layout
+
+
+class CannotCompact(PageFmtError):
+    """A directory that no compaction is sound for."""
+
+
+@dataclass(slots=True)
+class _Bodies:
+    """Ids of large messages: named by records that stay, and by records that go."""
+
+    stay: set[int] = field(default_factory=set)
+    go: set[int] = field(default_factory=set)
+    unsure: str | None = None
+
+
+def make_plan(place: Place, edition: Edition | None = None, *, keep_unknown: bool = False) -> CompactionPlan:
+    """Reads journals and pages. ``keep_unknown``: records of unknown transactions stay. Raises ``CannotCompact``."""
+    if place.paging is None:
+        raise CannotCompact(f"{place.given}: no paging directory; name the data directory or the instance")
+    if place.taken in (Taken.STORE, Taken.PAGE):
+        raise CannotCompact(f"{place.given}: {place.taken.value}; name the whole data directory or the instance")
+    state = load_state(place.paging, place.journal, place.bindings)
+    bindings = _checked(state)
+    witnesses = _witnesses(state, bindings)
+    rules = Rules(layout_of_bindings(bindings), edition)
+    if edition is not None and edition.old_layout != (rules.layout is Layout.OLD):
+        raise CannotCompact(
+            f"{state.paging.path}: {edition.value} does not read what was written here (layout {rules.layout.value}); "
+            "name the edition of the broker that will be started"
+        )
+    walk = _Walk(state, rules, keep_unknown, pending_pages(counters(state.journal).values()))
+    stores = tuple(walk.store(store) for store in state.stores())
+    bodies, kept = _bodies(state, place.large_messages, walk.bodies)
+    return CompactionPlan(roots_of(place), stores, bodies, kept, witnesses)
+
+
+def roots_of(place: Place) -> dict[str, Path]:
+    """The directories of a place by name, absolute."""
+    named = {
+        "paging": place.paging,
+        "journal": place.journal,
+        "bindings": place.bindings,
+        "large-messages": place.large_messages,
+    }
+    return {name: path.absolute() for name, path in named.items() if path is not None}
+
+
+def _checked(state: State) -> Bindings:
+    """What is known has to be known for sure: an ack that is missed loses nothing, a queue that is missed does."""
+    where = state.paging.path
+    if state.bindings is None:
+        raise CannotCompact(f"{where}: no bindings beside it, so which queues exist is not known; name the instance")
+    if not state.bindings.loaded.files:
+        raise CannotCompact(f"{where}: the bindings folder has no journal file, so which queues exist is not known")
+    for loaded in (state.journal.loaded, state.bindings.loaded):
+        for note in loaded.notes:
+            if note.kind in (Oddity.VERSION, Oddity.UNREADABLE, Oddity.SAME_ID, Oddity.NOT_REGULAR, Oddity.CONTROL):
+                raise CannotCompact(
+                    f"{where}: journal file {note.file}: {note.kind.value}: {note.detail}; settle it first"
+                )
+    if state.journal.bad or state.bindings.bad:
+        bad = (state.journal.bad or state.bindings.bad)[0]
+        raise CannotCompact(f"{where}: journal record {bad.record}: {bad.detail}; it cannot be told what it meant")
+    return state.bindings
+
+
+def _witnesses(state: State, bindings: Bindings) -> tuple[tuple[str, Path, Fingerprint], ...]:
+    return tuple(
+        (root, file.path, fingerprint(file.path))
+        for root, loaded in (("journal", state.journal.loaded), ("bindings", bindings.loaded))
+        for file in loaded.files
+    )
+
+
+def layout_of_bindings(bindings: Bindings) -> Layout:
+    """Queue records of Artemis 2.x have more fields than those of 1.x and HornetQ (6); large records look the same in
+    both layouts, so a page cannot always tell."""
+    newer = any("max_consumers" in queue.fields for queue in bindings.queues.values())
+    return Layout.NEW if newer or bindings.addresses else Layout.OLD
+
+
+class _Walk:
+    def __init__(self, state: State, rules: Rules, keep_unknown: bool, pending: set[tuple[int, int]]) -> None:
+        self.rules = rules
+        self.live = LIVE | {Fate.IGNORED} if keep_unknown else LIVE
+        self.pending = pending
+        self.duplicated = {folder for folders in state.duplicates().values() for folder in folders}
+        self.bodies = _Bodies()
+
+    def store(self, store: StoreState) -> StorePlan:
+        pages = [self.page(store, page) for page in store.store.pages]
+        why = self.untouchable(store)
+        steps, kept = decide(store.store.folder, [] if why else pages, self.rules)
+        changed = {step.path for step in steps}
+        for page in pages:
+            self.note_bodies(store, page, page.page.path in changed)
+        if any(entry.kind in (EntryKind.PUT_ASIDE, EntryKind.OVERLOOKED) for entry in store.store.others):
+            self.bodies.unsure = f"{store.store.name}: pages put aside or overlooked may name them"
+        return StorePlan(
+            address=store.store.address,
+            folder=store.store.folder,
+            size=sum(page.page.size for page in pages),
+            bound=sum(page.dead_bytes for page in pages),
+            steps=tuple(steps),
+            kept=tuple(kept),
+            holders=_holders(store, pages),
+            records=sum(page.records for page in pages),
+            dead=sum(page.dead for page in pages),
+            unknown=sum(page.unknown for page in pages),
+            why=why,
+        )
+
+    def untouchable(self, store: StoreState) -> Why | None:
+        if store.store.address is None or store.store.from_replica:
+            return Why.NO_ADDRESS
+        if store.store.name in self.duplicated:
+            return Why.DUPLICATE
+        if any(
+            entry.kind in (EntryKind.BAD_NAME, EntryKind.OVERLOOKED, EntryKind.SPECIAL) for entry in store.store.others
+        ):
+            return Why.NAMES
+        return None if store.queues else Why.NO_QUEUE
+
+    def page(self, store: StoreState, page: PageFile) -> Examined:
+        """Every record once; this loop is where the time goes."""
+        fate, live_fates, stub_size = store.rule(page.number).fate, self.live, STUB_SIZE[self.rules.layout]
+        found = Examined(page, fingerprint(page.path))
+        with open_page(page.path) as opened:
+            found.layout = opened.layout()
+            for number, offset, length, tx, large, message, queues in opened.routes():
+                size, live, ignored = length + FRAME, False, False
+                for queue in queues:
+                    its = fate(queue, number, tx)
+                    if its in live_fates:
+                        live = True
+                        found.hold(queue, size)
+                    elif its is Fate.IGNORED:
+                        ignored = True
+                if large:
+                    found.bodies.append((message, live))
+                if not live:
+                    found.die(offset, message, size, stub_size, ignored)
+            found.records, found.damage = opened.count, opened.damage
+        self.note_journal(store, found)
+        return found
+
+    def note_journal(self, store: StoreState, found: Examined) -> None:
+        number = found.page.number
+        for queue in store.queues or ():
+            acks = store.journal.ack_index.numbers(queue, number)
+            found.acked |= bool(acks) and acks[-1] != BOOKMARK
+            found.pending |= (queue, number) in self.pending
+
+    def note_bodies(self, store: StoreState, page: Examined, changed: bool) -> None:
+        for message, live in page.bodies:
+            (self.bodies.go if changed and not live else self.bodies.stay).add(message)
+        if page.damage is not None:
+            self.bodies.unsure = f"{store.store.name} page {page.page.number} is damaged and may name them"
+
+
+def _holders(store: StoreState, pages: list[Examined]) -> tuple[Holder, ...]:
+    messages, sizes, where = Counter[int](), Counter[int](), Counter[int]()
+    for page in pages:
+        messages.update(page.held)
+        sizes.update(page.held_bytes)
+        where.update(page.held.keys())
+    return tuple(
+        Holder(
+            queue, store.queues[queue].name if store.queues else str(queue), messages[queue], sizes[queue], where[queue]
+        )
+        for queue in sorted(messages)
+    )
+
+
+def _bodies(state: State, large_messages: Path | None, bodies: _Bodies) -> tuple[tuple[Remove, ...], str | None]:
+    """Body files that nothing will name. ``.tmp`` files are the broker's: it deletes them at each start."""
+    if large_messages is None:
+        return (), None
+    pending = {body.message for _, body in state.journal.decoded(RecordType.ADD_LARGE_MESSAGE_PENDING)
+               if isinstance(body, LargePending)}  # fmt: skip
+    needed = bodies.stay | named_by_journal(state.journal) | pending
+    free = [
+        Remove(file.path, file.size, fingerprint(file.path))
+        for file in LargeMessages(large_messages).files()
+        if file.name == f"{file.id}.msg" and file.id not in needed
+    ]
+    if free and bodies.unsure:
+        return (), f"{len(free)} large-message files that nothing names stay: {bodies.unsure}"
+    return tuple(free), None
