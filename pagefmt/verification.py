@@ -19,7 +19,7 @@ from pagefmt.disk import NotReadable
 from pagefmt.editions import NEWEST, Edition
 from pagefmt.frames import Buffer, Damage, DamageKind, find_behind
 from pagefmt.page import Page, open_page
-from pagefmt.record import Layout
+from pagefmt.record import FRAME, Layout
 
 _CHUNK: Final = 1 << 20
 FAULTS_SHOWN: Final = 100
@@ -156,12 +156,19 @@ def _strict_look(page: Page) -> _Strict:
 
 def _withheld(page: Page, strict: _Strict, reading: BrokerReading) -> tuple[int, int | None]:
     """How many valid records the broker does not hand out, and where the first of them starts."""
-    behind = [record.offset for record in find_behind(page.buf, reading.bytes_read)]
+    count, first = 0, None
+    for offset in _withheld_offsets(page, strict, reading):
+        count += 1
+        first = offset if first is None else min(first, offset)
+    return count, first
+
+
+def _withheld_offsets(page: Page, strict: _Strict, reading: BrokerReading) -> Iterator[int]:
     for fault in strict.swallowed:
         if fault.offset < reading.bytes_read:
-            end = fault.offset + 6 + int.from_bytes(page.buf[fault.offset + 1 : fault.offset + 5], "big")
-            behind += [record.offset for record in find_behind(page.buf, fault.offset + 1, end)]
-    return len(behind), min(behind, default=None)
+            end = fault.offset + FRAME + int.from_bytes(page.buf[fault.offset + 1 : fault.offset + 5], "big")
+            yield from (record.offset for record in find_behind(page.buf, fault.offset + 1, end))
+    yield from (record.offset for record in find_behind(page.buf, reading.bytes_read))
 
 
 def judge(reading: BrokerReading, size: int, edition: Edition, place: Place) -> BrokerVerdict:
