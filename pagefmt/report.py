@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
+from pagefmt.broker_verdict import Place as InStore
 from pagefmt.cross_checks.finding import Finding, Severity
 from pagefmt.cross_checks.run import cross_check
 from pagefmt.disk import NotReadable
@@ -16,7 +17,6 @@ from pagefmt.paging import Paging, Store, duplicates
 from pagefmt.seal import Change, Difference
 from pagefmt.store_findings import StoreFault, StoreFinding, paging_findings, store_findings
 from pagefmt.verification import PageVerdict, first_layout, newest_of, unreadable_json, verdict_json, verify_page
-from pagefmt.verification import Place as InStore
 
 _NOTICES: Final = frozenset((StoreFault.FOREIGN, StoreFault.REPLICA, StoreFault.STRAY))
 # Said by the checks across the directories as well, with more to say.

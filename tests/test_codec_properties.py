@@ -14,6 +14,7 @@ from pagefmt.amqp_sections import decode_sections
 from pagefmt.amqp_values import decode_amqp_value, encode_amqp_value
 from pagefmt.bodies import embedded_in, inflated, map_of, stream_of, text_of
 from pagefmt.broker_reader import read_as_broker
+from pagefmt.broker_verdict import Place
 from pagefmt.core_message_old import decode_old_core_message
 from pagefmt.decimal_text import decimal_text
 from pagefmt.editions import Edition
@@ -25,7 +26,7 @@ from pagefmt.properties import PropertiesBlock, decode_whole_block, encode_prope
 from pagefmt.record import PageRecord, decode_record, encode_record
 from pagefmt.values import Typed
 from pagefmt.values_json import typed_json
-from pagefmt.verification import Place, newest_of, verify_bytes
+from pagefmt.verification import newest_of, verify_bytes
 from pagefmt.wire import Builder, Cursor, Undecodable
 
 

@@ -14,10 +14,11 @@ from pathlib import Path
 import pytest
 from golden_cases import GoldenCase
 
+from pagefmt.broker_verdict import Deed, Place
 from pagefmt.disk import NotReadable
 from pagefmt.frames import DamageKind, FrameScan
 from pagefmt.page import Page, open_page
-from pagefmt.verification import Deed, Place, verify_bytes
+from pagefmt.verification import verify_bytes
 
 K = DamageKind
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 from pagefmt.broker_reader import read_as_broker
+from pagefmt.broker_verdict import Place
 from pagefmt.core_message import CoreLargeMessage, CoreMessage, HeaderBlock
 from pagefmt.core_message_old import OldCoreMessage
 from pagefmt.editions import Edition
@@ -20,7 +21,7 @@ from pagefmt.persisters import Message
 from pagefmt.properties import properties_bytes
 from pagefmt.record import Layout, PageRecord, encode_payload, encode_record, frame
 from pagefmt.values import Kind, Property, Typed, string
-from pagefmt.verification import Place, verify_bytes
+from pagefmt.verification import verify_bytes
 
 AMQP = bytes.fromhex(
     "7b000000ceffffffffffffffff000500000000000007d10000000000000000010000000c6f0072006400650072007300"

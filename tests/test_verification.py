@@ -10,10 +10,11 @@ import pytest
 from editions_of import EDITION_OF
 from golden_cases import GoldenCase, cases, damage_verdicts, unpacked
 
+from pagefmt.broker_verdict import Deed, Place
 from pagefmt.frames import DamageKind
 from pagefmt.paging import Store, duplicates, read_paging
 from pagefmt.store_findings import StoreFault, StoreFinding, paging_findings, store_findings
-from pagefmt.verification import Deed, PageVerdict, Place, verdict_json, verify_page
+from pagefmt.verification import PageVerdict, verdict_json, verify_page
 
 
 def verdicts(store: Store, version: str) -> list[PageVerdict]:

@@ -14,6 +14,7 @@ from pagefmt.amqp_values import decode_amqp_value, encode_amqp_value
 from pagefmt.anatomy import record_fields
 from pagefmt.bindings import decode_address, decode_queue, encode_queue
 from pagefmt.bodies import embedded_in, inflated, map_of, stream_of, text_of
+from pagefmt.broker_verdict import Place
 from pagefmt.editions import Edition
 from pagefmt.errors import PageFmtError
 from pagefmt.frames import FrameScan
@@ -23,7 +24,7 @@ from pagefmt.message_json import BodyForm, Wanted, record_json
 from pagefmt.page import Page
 from pagefmt.properties import decode_whole_block, encode_properties
 from pagefmt.record import PageRecord, decode_record, encode_record, frame
-from pagefmt.verification import Place, verify_bytes
+from pagefmt.verification import verify_bytes
 from pagefmt.wire import Builder, Cursor
 
 EVERYTHING = Wanted(frozenset(BodyForm), inflate=True, limit=1 << 16)
