@@ -5,10 +5,10 @@ Source: spec/disk-monitor.md 1 and 2, spec/settings.csv. Values that the broker 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from brokerconf.sizes import SizeError, parse_boolean, parse_int, parse_size, trimmed
 
@@ -19,15 +19,19 @@ from pagefmt.editions import NEWEST, Edition
 
 if TYPE_CHECKING:
     from brokerconf.document import ConfigNode, Document
-    from brokerconf.instance import Directories
+    from brokerconf.instance import Directories, Instance
+    from brokerconf.properties import Entry
 
 
 class DiskConfigError(PageEngineError):
     """A value that the broker would not start with; the message says file, line and value."""
 
 
-def disk_settings(document: Document, edition: Edition = NEWEST) -> DiskSettings:
-    """The disk monitor's settings of a configuration as this edition reads it; raises DiskConfigError."""
+def disk_settings(document: Document, edition: Edition = NEWEST, entries: Iterable[Entry] = ()) -> DiskSettings:
+    """The disk monitor's settings of a configuration as this edition reads it; raises DiskConfigError.
+
+    ``entries`` are those of broker.properties and of system properties, which come after the file and pass its checks.
+    """
     core = document.core
     if core is None:
         return DiskSettings()
@@ -42,7 +46,54 @@ def disk_settings(document: Document, edition: Edition = NEWEST) -> DiskSettings
     if refused:
         node = core.descendant(refused.split()[0])
         raise DiskConfigError(f"{node.position if node else document.path}: {refused}: the broker does not start")
+    return _overridden(settings, entries, edition)
+
+
+def properties_in_force(instance: Instance, edition: Edition) -> tuple[Entry, ...]:
+    """broker.properties beside the configuration, then the system properties of the start profile: the last counts."""
+    file = instance.config.parent / "broker.properties"
+    beside = file.is_file() and edition >= Edition.ARTEMIS_2_28
+    given = {name: value for name, value in instance.properties.items() if name.startswith(_PREFIX)}
+    if not (beside or given) or edition < Edition.ARTEMIS_2_10:
+        return ()
+    from brokerconf.findings import Position
+    from brokerconf.properties import Entry, read_properties
+
+    at = Position("artemis.profile", 1, 1)
+    system = [Entry(name.removeprefix(_PREFIX), value, at) for name, value in given.items()]
+    return (*(read_properties(file) if beside else ()), *system)
+
+
+_PREFIX = "brokerconfig."
+_BEANS = {"maxDiskUsage": "max_disk_usage", "minDiskFree": "min_disk_free", "diskScanPeriod": "disk_scan_period"}
+_DIRECTORIES = {
+    "pagingDirectory": "paging",
+    "journalDirectory": "journal",
+    "largeMessagesDirectory": "large_messages",
+    "bindingsDirectory": "bindings",
+}
+
+
+def _overridden(settings: DiskSettings, entries: Iterable[Entry], edition: Edition) -> DiskSettings:
+    """What cannot be parsed leaves the old value, as in the broker (settings.md 1)."""
+    for entry in entries:
+        if entry.key in _BEANS:
+            size = entry.key == "minDiskFree"
+            try:
+                value = parse_size(entry.value, edition).value if size else parse_int(entry.value)
+            except SizeError:
+                continue
+            named: dict[str, Any] = {_BEANS[entry.key]: value}
+            settings = replace(settings, **named)
     return settings
+
+
+def moved(found: Directories, entries: Iterable[Entry], root: Path) -> Directories:
+    """The directories after broker.properties and system properties; relative ones against the instance."""
+    for entry in entries:
+        if entry.key in _DIRECTORIES and entry.value:
+            found = replace(found, **{_DIRECTORIES[entry.key]: root.absolute() / entry.value})
+    return found
 
 
 def _number(core: ConfigNode, name: str, parse: Callable[[str], int]) -> int | None:

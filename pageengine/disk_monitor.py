@@ -195,6 +195,23 @@ def scan(limit: DiskLimit, spaces: Iterable[DiskSpace]) -> Verdict:
     return Verdict(within=True, deciding=None)
 
 
+_SINCE: Final = (
+    ((2, 50), Edition.ARTEMIS_2_56),  # disk-full-policy
+    ((2, 31), Edition.ARTEMIS_2_44),  # min-disk-free; exactly at the limit is beyond
+    ((2, 25), Edition.ARTEMIS_2_28),  # OpenWire producers are made to wait
+    ((2, 17), Edition.ARTEMIS_2_17),
+    ((2, 7), Edition.ARTEMIS_2_10),  # default 90
+    ((2, 0), Edition.ARTEMIS_2_4),
+    ((1, 4), Edition.ARTEMIS_1_5),
+)
+
+
+def edition_of_monitor(release: str) -> Edition:
+    """The edition whose disk monitor a release such as ``2.31.0`` has; before 1.4.0 one that has none."""
+    numbers = tuple(int(part) for part in release.split(".")[:2])
+    return next((edition for since, edition in _SINCE if numbers >= since), Edition.HORNETQ_2_4)
+
+
 class Transition(Enum):
     """What a scan changed. The value is the broker's log code of (usage kind, minimum kind)."""
 

@@ -161,6 +161,45 @@ def test_instance_from_the_environment(
     assert read(call()).status == "CRITICAL"
 
 
+def test_properties_come_after_the_file(call: Call, numbers: Callable[[object], None], tmp_path: Path) -> None:
+    numbers(disk(250, 1000))
+    home = instance(tmp_path / "broker", "<max-disk-usage>75</max-disk-usage>")
+    properties = home / "etc" / "broker.properties"
+    properties.write_text("maxDiskUsage=80\n")
+    assert "max-disk-usage 80%" in read(call(home)).text
+    assert "max-disk-usage 75%" in read(call(home, "--edition", "artemis-2.17")).text
+    properties.write_text("maxDiskUsage=80\nminDiskFree=1K\nminDiskFree=lots\n")
+    assert "min-disk-free 1.0 KiB" in read(call(home)).text
+    (home / "etc" / "artemis.profile").write_text('JAVA_ARGS="-Dbrokerconfig.minDiskFree=-1 -Xmx1G"\n')
+    assert "max-disk-usage 80%" in read(call(home)).text
+    (tmp_path / "pages").mkdir()
+    properties.write_text(f"pagingDirectory={tmp_path / 'none'}\n")
+    assert json.loads(call(home, "--format", "json")[1])["missing"] == ["paging"]
+
+
+@pytest.mark.parametrize(
+    ("release", "edition", "status"),
+    [
+        ("2.28.0", "artemis-2.28", 0),
+        ("2.30.0", "artemis-2.28", 0),
+        ("2.44.0", "artemis-2.44", 2),
+        ("", "artemis-2.56", 2),
+    ],
+)
+def test_the_release_of_the_installation_decides(
+    call: Call, numbers: Callable[[object], None], tmp_path: Path, release: str, edition: str, status: int
+) -> None:
+    """Exactly at 50 %: fine up to 2.30.0, blocked since 2.31.0."""
+    numbers(disk(500, 1000))
+    home = instance(tmp_path / "broker", "<max-disk-usage>50</max-disk-usage>")
+    (tmp_path / "artemis" / "lib").mkdir(parents=True)
+    if release:
+        (tmp_path / "artemis" / "lib" / f"artemis-server-{release}.jar").touch()
+    (home / "etc" / "artemis.profile").write_text(f"ARTEMIS_HOME='{tmp_path / 'artemis'}'\n")
+    answer, out, _ = call(home, "--format", "json")
+    assert (answer, json.loads(out)["edition"]) == (status, edition)
+
+
 def test_configuration_elsewhere(call: Call, numbers: Callable[[object], None], tmp_path: Path) -> None:
     numbers(disk(250, 1000))
     home = instance(tmp_path / "broker", "<min-disk-free>250</min-disk-free>")

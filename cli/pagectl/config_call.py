@@ -166,7 +166,7 @@ def _with_instance(around: Surroundings, instance: Instance | None, config: Path
     around = replace(around, entries=(*entries, *around.entries))
     if instance is None:
         return around
-    from brokerconf.detection import edition_of_instance
+    from brokerconf.installed import edition_of_instance
 
     from pagectl.config_host import volumes_of
 

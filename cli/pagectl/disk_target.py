@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pagectl.exits import CallError
-from pageengine.disk_monitor import DiskSettings
+from pageengine.disk_monitor import DiskSettings, edition_of_monitor
 from pagefmt.editions import NEWEST, Edition
 
 if TYPE_CHECKING:
@@ -129,17 +129,23 @@ def _moved_apart(path: Path | None, config: Path, limits: Limits, edition: Editi
 
 
 def _configured(config: Path, root: Path | None, limits: Limits, edition: Edition | None) -> Target:
+    from brokerconf.installed import edition_run_by, release_of_home
     from brokerconf.instance import directories, find_instance
     from brokerconf.reading import read
 
-    from pageengine.disk_config import disk_settings, watched
+    from pageengine.disk_config import disk_settings, moved, properties_in_force, watched
 
     instance = find_instance(config)
-    document = read(config, edition=edition, properties=instance.properties, environment=os.environ)
-    edition = edition or document.edition
-    settings = limits.settings() if limits.given else disk_settings(document, edition)
-    found = directories(document, root)
-    return Target(watched(document, found), settings, edition, f"instance of {config}", root or instance.root, document)
+    release = "" if edition or instance.home is None else release_of_home(instance.home)
+    as_read = edition or (edition_run_by(instance) if release else None)
+    document = read(config, edition=as_read, properties=instance.properties, environment=os.environ)
+    edition = edition_of_monitor(release) if release else document.edition
+    entries = properties_in_force(instance, document.edition)
+    settings = limits.settings() if limits.given else disk_settings(document, edition, entries)
+    base = root or instance.root
+    found = moved(directories(document, root), entries, base)
+    took = f"instance of {config}"
+    return Target(watched(document, found), settings, edition, took, base, document)
 
 
 def _without_config(path: Path, limits: Limits, edition: Edition) -> Target:

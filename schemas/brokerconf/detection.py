@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from brokerconf.document import Document, Kind
-from brokerconf.errors import BrokerConfError
-from brokerconf.instance import InstanceError, find_instance
+from brokerconf.installed import edition_of_instance
 from brokerconf.parsing import ReadingError
 from brokerconf.reading import read
 from brokerconf.validation import Verdict, judge
@@ -26,19 +25,6 @@ class Detected:
     @property
     def edition(self) -> Edition:
         return self.document.edition
-
-
-def edition_of_instance(path: Path) -> Edition | None:
-    """The edition of the broker that the instance of a configuration file runs; None where that cannot be seen."""
-    # an installation's jars are looked into only where there is an instance: that costs start-up time
-    from brokerconf.own_schema import edition_of_release, release_of_home
-
-    try:
-        home = find_instance(path).home
-        found = release_of_home(home) if home else ""
-        return edition_of_release(found) if found else None
-    except (InstanceError, BrokerConfError):
-        return None
 
 
 def read_as_fits(

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from brokerconf.errors import BrokerConfError
-from brokerconf.settings_model import release, version
+from brokerconf.installed import SERVER_JAR, edition_of_release
 from brokerconf.validation import Schemas
 from brokerconf.xsd_files import XML_XSD, own_file
 from pagefmt.editions import NEWEST, Edition
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 _LARGEST = 16 << 20
 _SERVER, _CORE, _JMS = "artemis-server.xsd", "artemis-configuration.xsd", "artemis-jms.xsd"
 _HORNETQ = "hornetq-configuration.xsd"
-_VERSION = re.compile(r"(?:artemis|hornetq)-(?:core-|server-)[^/]*?(\d+\.\d+\.\d+)")
 _XSD = "{http://www.w3.org/2001/XMLSchema}"
 
 
@@ -74,7 +73,7 @@ def installation(home: Path) -> Installation:
     for jar in jars:
         if not re.match(r"(artemis|hornetq)-", jar.name):
             continue
-        named = _VERSION.search(jar.name)
+        named = SERVER_JAR.search(jar.name)
         inside = _schemas_in(jar)
         if named and inside:
             found = named.group(1)
@@ -82,25 +81,6 @@ def installation(home: Path) -> Installation:
     if not texts:
         raise SchemaError(f"{home}: no broker's jars with a schema in lib; name the folder of an installed broker")
     return Installation(texts, found)
-
-
-def release_of_home(home: Path) -> str:
-    """The release that the jars of an installation name; empty where there are none."""
-    jars = sorted((home / "lib").glob("artemis-server-*.jar")) + sorted((home / "lib").glob("hornetq-*.jar"))
-    found = [named.group(1) for jar in jars if (named := _VERSION.search(jar.name))]
-    return found[0] if found else ""
-
-
-def edition_of_release(text: str) -> Edition:
-    """The edition that comes nearest to a release: the newest that is not newer."""
-    if not text:
-        return NEWEST
-    if not text.startswith(("1.", "2.")):
-        raise SchemaError(f"release {text} is of no broker known here")
-    wanted = version(text)
-    known = [edition for edition in Edition if edition is not Edition.HORNETQ_2_4]
-    older = [edition for edition in known if release(edition)[:2] <= wanted[:2]]
-    return older[-1] if older else known[0]
 
 
 def _schemas_in(jar: Path) -> dict[str, bytes]:
