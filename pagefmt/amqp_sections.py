@@ -132,6 +132,17 @@ def scanned_sections(cursor: Cursor) -> Sections:
     return sections
 
 
+def delivery_annotations_size(encoded: bytes) -> int:
+    """Bytes of the delivery annotations, which are not passed on; 0 without."""
+    cursor, size = Cursor(encoded), 0
+    for code, _, at in _each(cursor):
+        if code == DELIVERY:
+            size = cursor.pos - at
+        elif code == APPLICATION or code in BODY:
+            break
+    return size
+
+
 def with_section(sections: Sections, code: int, value: Typed, at: int) -> Sections:
     match code:
         case 0x70:

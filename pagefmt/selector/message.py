@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from pagefmt.amqp_message import AmqpLargeMessage, AmqpMessage
+from pagefmt.amqp_sections import delivery_annotations_size
 from pagefmt.amqp_text import identifier_text
 from pagefmt.core_message import CoreLargeMessage, CoreMessage, HeaderBlock
 from pagefmt.core_message_old import OldCoreMessage
@@ -215,7 +216,7 @@ def _correlation(typed: Typed | None) -> Value:
 
 
 def encoded_size(message: Message) -> int:
-    """``AMQSize`` in bytes: of a core message its buffer, of a large one its headers."""
+    """``AMQSize`` in bytes: of a core message its buffer, of a large one its headers, of AMQP what a receiver gets."""
     match message:
         case CoreMessage():
             return 4 + len(message.body) + _header_size(message.header)
@@ -224,7 +225,7 @@ def encoded_size(message: Message) -> int:
         case CoreLargeMessage():
             return _header_size(message.header)
         case AmqpMessage():
-            return len(message.encoded)
+            return len(message.encoded) - delivery_annotations_size(message.encoded)
         case AmqpLargeMessage():
             return 0
 
