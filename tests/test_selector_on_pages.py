@@ -70,8 +70,8 @@ def test_as_a_broker_answers_now(version: str, tmp_path: Path) -> None:
     wrong = []
     for case in cases(version):
         # 2.28 hands out an AMQP correlation id in its own type, not as JMS has it, and throws where a user id is asked
-        # for and absent; ours is the newest edition's answer
-        later = ("JMSCorrelationID", "AMQUserID") if version == "2.28.0" else ()
+        # for and absent, and gives large AMQP messages an address property while reading; ours is the newest edition's answer
+        later = ("JMSCorrelationID", "AMQUserID", "_AMQ_AD") if version == "2.28.0" else ()
         asked = [text for text in questions(case) if not any(name in text for name in later)]
         if asked and digits(case, asked) != judged(case, asked, path, tmp_path):
             wrong.append(str(case))
