@@ -69,8 +69,8 @@ def test_as_a_broker_answers_now(version: str, tmp_path: Path) -> None:
     path = compiled(HERE / "oracle_java" / "PageSelectorJudge.java", class_path(version), tmp_path)
     wrong = []
     for case in cases(version):
-        # 2.28 hands out an AMQP correlation id in its own type, not as JMS has it, and throws where a user id is asked
-        # for and absent, and gives large AMQP messages an address property while reading; ours is the newest edition's answer
+        # 2.28 hands out an AMQP correlation id in its own type, not as JMS has it, throws where a user id is asked for
+        # and absent, and gives large AMQP messages an address property while reading. Ours is the newest one's answer.
         later = ("JMSCorrelationID", "AMQUserID", "_AMQ_AD") if version == "2.28.0" else ()
         asked = [text for text in questions(case) if not any(name in text for name in later)]
         if asked and digits(case, asked) != judged(case, asked, path, tmp_path):

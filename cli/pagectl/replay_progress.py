@@ -10,7 +10,6 @@ from pathlib import Path
 
 from pagectl.progress import Progress, progress
 
-
 EVERY = 512
 
 
