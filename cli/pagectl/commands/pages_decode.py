@@ -99,7 +99,7 @@ def command(
         from pagectl.table_output import write_table
 
         return write_table(form.value, to, body, place, state, choice, limit)
-    run = _Run(place, state, choice, _wanted(place, forms, inflate, edition))
+    run = _Run(place, state, choice, _wanted(place, state, forms, inflate, edition))
     with output_to(to, place):
         _write(run, form, islice(run.messages(), limit))
     return Exit.FOUND if run.damaged else Exit.OK
@@ -130,13 +130,16 @@ def _state(place: Place, *, needed: bool) -> State | None:
     return state
 
 
-def _wanted(place: Place, forms: frozenset[BodyForm], inflate: bool, edition: Any) -> Wanted:
+def _wanted(place: Place, state: State | None, forms: frozenset[BodyForm], inflate: bool, edition: Any) -> Wanted:
+    """Without ``--edition`` messages are described as the broker would that wrote them, where the journals tell."""
+    from pagefmt.edition_evidence import likely_writer
     from pagefmt.editions import NEWEST
     from pagefmt.large import LargeMessages
     from pagefmt.message_json import Wanted
 
     large = LargeMessages(place.large_messages) if place.large_messages else None
-    return Wanted(forms, large, edition_of(edition) or NEWEST, inflate)
+    writer = likely_writer(state.bindings, state.journal) if state else None
+    return Wanted(forms, large, edition_of(edition) or writer or NEWEST, inflate)
 
 
 @dataclass(slots=True)
