@@ -40,12 +40,19 @@ class CannotWrite(PageEngineError):
     """The data directory cannot be written."""
 
 
-def write_data_directory(engine: Engine, target: Path) -> None:
-    """Writes a new directory. Raises CannotWrite where it exists with content, or for editions of the old layout."""
+def check_target(engine: Engine, target: Path) -> None:
+    """Raises CannotWrite where it exists with content, or for editions of the old layout."""
     if engine.profile.old_layout:
         raise CannotWrite(f"{target}: data directories of {engine.profile.edition.value} are not written; choose 2.x")
+    if target.exists() and not target.is_dir():
+        raise CannotWrite(f"{target}: is not a directory; name a new one")
     if target.exists() and any(target.iterdir()):
         raise CannotWrite(f"{target}: the directory is not empty; name a new one")
+
+
+def write_data_directory(engine: Engine, target: Path) -> None:
+    """Writes a new directory. Raises CannotWrite as ``check_target`` does."""
+    check_target(engine, target)
     for name in ("bindings", "journal", "large-messages", "paging"):
         (target / name).mkdir(parents=True, exist_ok=True)
     _write_journal(target / "bindings", "activemq-bindings-{}.bindings", binding_records(engine))

@@ -1,4 +1,4 @@
-"""One trace under many settings, side by side: on the cores here, or on Spark (the only file that knows Spark)."""
+"""One trace under many settings, side by side: on the cores here, or on Spark."""
 
 from __future__ import annotations
 
@@ -9,15 +9,10 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from pageengine.errors import PageEngineError
 from pageengine.overrides import Override, SettingError, parse_override
 from pageengine.recording import Recording
 from pageengine.replaying import Configuration, recorded
 from pageengine.trace_reading import open_trace
-
-
-class SweepError(PageEngineError):
-    """A sweep that cannot be carried out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,12 +109,13 @@ def sweep_here(jobs: Sequence[Job], processes: int) -> Iterator[SweepRow]:
 
 
 def sweep_on_spark(jobs: Sequence[Job], master: str) -> list[SweepRow]:
-    """The same on Spark; the trace and the configuration must be readable under their paths on every worker."""
-    try:
-        from pyspark.sql import SparkSession
-    except ImportError as err:
-        raise SweepError("--spark needs pyspark; install pagectl[spark]") from err
-    session = SparkSession.builder.master(master).appName("pagectl replay sweep").getOrCreate()
+    """The same on Spark; the trace and the configuration must be readable under their paths on every worker.
+
+    Errors: NoSpark, NoJava.
+    """
+    from pagefmt.spark.session import start
+
+    session = start("pagectl replay sweep", master, {})
     try:
         rows: list[SweepRow] = session.sparkContext.parallelize(jobs, len(jobs)).map(sweep_row).collect()
     finally:

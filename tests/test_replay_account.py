@@ -192,7 +192,7 @@ def test_the_account_fits_the_terminal(
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     monkeypatch.setenv("TERM", "dumb")
     recording = recording_of(name)
-    print_replay(recording, [])
+    print_replay(recording, findings(recording))
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= width
     assert max(map(len, lines)) > width * 0.9

@@ -83,6 +83,17 @@ def test_run_writes_a_report(tmp_path: Path, call: Call) -> None:
     assert "Queue m.slow held 5 of 5 pages" in text and "max-size-bytes" in text and "<svg" in text
 
 
+def test_run_writes_a_data_directory_that_pages_reads(
+    tmp_path: Path, call: Call, capfd: pytest.CaptureFixture[str]
+) -> None:
+    config, trace, _ = laid_out(tmp_path, "page-basic")
+    status, out, err = call("run", trace, "--config", config, "--out", tmp_path / "data", "--until", 44)
+    assert status == 0 and "45 operations" in out, err
+    assert run(["pages", "ls", str(tmp_path / "data"), "--format", "json"]) == 0
+    stores = json.loads(capfd.readouterr().out)["stores"]
+    assert [(one["address"], one["pages"], one["messages"]) for one in stores] == [("a", 4, 29)]
+
+
 def test_same_input_same_bytes(tmp_path: Path, call: Call) -> None:
     config, trace, _ = laid_out(tmp_path, "random-001-08")
     for n in (1, 2):
@@ -142,6 +153,10 @@ def test_a_cut_trace_is_replayed_with_a_warning(tmp_path: Path, call: Call) -> N
         (("compare", "{trace}", "{trace}"), "no header of an outcome"),
         (("sweep", "{trace}", "--config", "{config}", "--vary", "#:max-size-bytes=1,,2"), "V1,V2"),
         (("sweep", "{trace}", "--config", "{config}", "--vary", "#:max-size-bytes=1,x"), "refuses the value 'x'"),
+        (("run", "{trace}", "--config", "{config}", "--report", "{config}"), "is also what is read"),
+        (("run", "{trace}", "--config", "{config}", "--outcome", "{trace}"), "is also what is read"),
+        (("run", "{trace}", "--config", "{config}", "--out", "{trace}"), "is not a directory"),
+        (("import", "{config}", "--to", "{config}"), "is also what is read"),
         (("import", "{config}", "--to", "{trace}.out"), "no line of the message audit log"),
         (("import", "nowhere.log", "--to", "{trace}.out"), "nowhere.log: No such file"),
         (("generate", "steady", "--to", "{trace}.out", "--messages", "0"), "0 is not in the range"),

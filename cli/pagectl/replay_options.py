@@ -29,6 +29,13 @@ HeapOption = Annotated[
 SkipOption = Annotated[bool, typer.Option("--skip-bad-lines", help="Pass over malformed lines of the trace.")]
 
 
+def refuse_overwriting(output: Path | None, *inputs: Path) -> None:
+    """What is read is never written over. Errors: CallError."""
+    for path in inputs:
+        if output is not None and output.exists() and path.exists() and output.samefile(path):
+            raise CallError(f"{output}: is also what is read; name another file to write")
+
+
 def configuration(
     path: Path, edition: EditionName | None, settings: list[str] | None, heap: str | None
 ) -> Configuration:

@@ -10,6 +10,7 @@ import typer
 from pagectl.exits import Exit
 from pagectl.outputs.formats import TextOrJson
 from pagectl.progress import progress
+from pagectl.replay_options import refuse_overwriting
 from pagectl.streams import print_json, print_table, warning
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ def command(
     """Make a trace out of the message audit log or the logging plugin's lines, and say what could not be known."""
     from pageengine.log_import.importing import import_logs
 
+    refuse_overwriting(to, *logs)
     total = 2 * sum(log.stat().st_size for log in logs)
     with progress("reading logs", total) as bar:
         report = import_logs(logs, to, name=name, advance=bar.advance)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,7 +12,15 @@ import typer
 
 from pagectl.exits import Exit, describe, report
 from pagectl.outputs.formats import TextOrJson
-from pagectl.replay_options import EditionOfReplay, HeapOption, SetOption, SkipOption, TraceArgument, configuration
+from pagectl.replay_options import (
+    EditionOfReplay,
+    HeapOption,
+    SetOption,
+    SkipOption,
+    TraceArgument,
+    configuration,
+    refuse_overwriting,
+)
 from pagectl.streams import note, print_json, warning
 
 if TYPE_CHECKING:
@@ -28,6 +37,13 @@ def command(
     outcome: Annotated[
         Path | None, typer.Option("--outcome", metavar="FILE", help="Write what became of each operation.")
     ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="DATADIR", help="Write what the broker would have on disk: a data directory."),
+    ] = None,
+    until: Annotated[
+        int | None, typer.Option("--until", metavar="N", min=0, help="Stop after operation N (the first is 0).")
+    ] = None,
     settings: SetOption = None,
     heap: HeapOption = None,
     skip_bad_lines: SkipOption = False,
@@ -43,8 +59,10 @@ def command(
     """
     from pageengine.replay_findings import findings
 
+    for written in (outcome, to_html):
+        refuse_overwriting(written, trace, config)
     deciding = configuration(config, edition, settings, heap)
-    recording, stopped = _replay(trace, deciding, outcome, skip_bad_lines, check)
+    recording, stopped = _replay(_Work(trace, deciding, outcome, out, until, skip_bad_lines, check))
     found = findings(recording)
     told = deciding.told(sorted(recording.addresses))
     facts = {"trace": str(trace), "config": str(config), "edition": deciding.settings()[1].value}
@@ -66,31 +84,47 @@ def command(
     return Exit.FOUND if recording.results["unsupported"] or recording.results["malformed"] else Exit.OK
 
 
-def _replay(
-    trace: Path, deciding: Configuration, outcome: Path | None, skip_bad_lines: bool, check: bool
-) -> tuple[Recording, Exception | None]:
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """What is asked for."""
+
+    trace: Path
+    deciding: Configuration
+    outcome: Path | None
+    out: Path | None
+    until: int | None
+    skip_bad_lines: bool
+    check: bool
+
+
+def _replay(work: _Work) -> tuple[Recording, Exception | None]:
     """The recording, and what stopped it before the end; the outcome written so far stays."""
     from pagectl.replay_progress import replay_progress
+    from pageengine.data_directory import check_target, write_data_directory
     from pageengine.outcome_writing import writing_outcome
     from pageengine.recording import Recording
     from pageengine.replaying import queues_of
     from pageengine.trace_reading import open_trace
 
     with ExitStack() as stack:
-        bar = stack.enter_context(replay_progress(trace))
-        reader = open_trace(trace, skip_bad_lines=skip_bad_lines, advance=bar.advance)
-        engine = deciding.engine(reader, check=check)
-        write = stack.enter_context(writing_outcome(outcome)).line if outcome is not None else _nothing
+        bar = stack.enter_context(replay_progress(work.trace))
+        reader = open_trace(work.trace, skip_bad_lines=work.skip_bad_lines, advance=bar.advance)
+        engine = work.deciding.engine(reader, check=work.check)
+        if work.out is not None:
+            check_target(engine, work.out)
+        write = stack.enter_context(writing_outcome(work.outcome)).line if work.outcome is not None else _nothing
         recording = Recording(reader.header.name)
         header = engine.start().as_json()
         write(header)
         recording.begin(header, queues_of(engine.settings))
-        stopped = _apply_all(engine, reader, recording, write, bar.applied)
+        stopped = _apply_all(engine, reader, recording, work.until, write, bar.applied)
         end = None
         if stopped is None:
             end = engine.finish().as_json()
             write(end)
         recording.finish(end)
+        if work.out is not None:
+            write_data_directory(engine, work.out)
     for text in reader.warnings:
         warning(text)
     note(f"{recording.operations} operations, {bar.rate_text()}")
@@ -105,6 +139,7 @@ def _apply_all(
     engine: Engine,
     reader: TraceReader,
     recording: Recording,
+    until: int | None,
     write: Callable[[dict[str, Any]], None],
     applied: Callable[[], None],
 ) -> Exception | None:
@@ -116,6 +151,8 @@ def _apply_all(
             write(line)
             recording.see(item, line)
             applied()
+            if item.i == until:
+                break
     except PageEngineError as err:
         return err
     return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+import textwrap
 
 from pagectl.outputs.area_plot import area, band
 from pagectl.sanitise import one_line
@@ -32,7 +33,14 @@ def print_replay(recording: Recording, found: list[Finding]) -> None:
     if found:
         print("\nFindings")
         for one in found:
-            print(f"  {one_line(one.sentence)}")
+            print(_indented(one_line(one.sentence), width))
+
+
+def _indented(sentence: str, width: int) -> str:
+    """Folded between words on a terminal; a pipe gets one line."""
+    if not sys.stdout.isatty():
+        return f"  {sentence}"
+    return textwrap.fill(sentence, width, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
 
 
 def print_addresses(recording: Recording, width: int) -> None:
