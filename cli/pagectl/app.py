@@ -45,6 +45,8 @@ TREE: dict[str, Leaf | Group] = {
             ),
             "seal": ("pages_seal", "Write a manifest of checksums that verify --manifest checks later."),
             "inspect": ("pages_inspect", "Page files down to the byte."),
+            "compact": ("pages_compact", "Free what no queue will ever read again; every message stays."),
+            "restore": ("pages_restore", "Put back what compact --in-place replaced, or drop the backup."),
         },
     ),
     "disk": (

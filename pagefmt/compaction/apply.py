@@ -20,6 +20,7 @@ from pagefmt.compaction.backup import (
     Backup,
     BackupError,
     Summing,
+    left_overs,
     new_backup,
     read_backup,
     sum_of,
@@ -57,17 +58,6 @@ def rewritten(buf: bytes | memoryview, step: Rewrite) -> Iterator[bytes | memory
     yield buf[at:]
 
 
-def left_overs(plan: CompactionPlan) -> list[Path]:
-    """Unfinished new files of a run that was stopped."""
-    folders = [store.folder for store in plan.stores] + sorted({body.path.parent for body in plan.bodies})
-    return [
-        path
-        for folder in folders
-        for path in sorted(folder.glob(f"*{NEW_SUFFIX}"))
-        if path.is_file() and not path.is_symlink()
-    ]
-
-
 def check_space(plan: CompactionPlan, folder: Path, *, backup: bool) -> None:
     """Raises ``Stopped`` when the file system of the pages has less room than the plan needs."""
     needed = (plan.needs_with_backup if backup else plan.needs_without_backup) + SPARE
@@ -100,7 +90,7 @@ def apply(
 ) -> Done:
     """Carry the plan out in its order. ``passed`` is told the bytes of each file that is done. Raises ``Stopped``."""
     steps = freed = 0
-    for path in left_overs(plan):
+    for path in left_overs(plan.paging):
         disk.remove(path)
     for step in plan.steps():
         try:

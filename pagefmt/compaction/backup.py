@@ -157,6 +157,17 @@ def _take_line(backup: Backup, value: dict[str, Any]) -> None:
     backup.entries[root, path] = Entry(root, path, (int(value["old"][0]), int(value["old"][1])), new)
 
 
+def left_overs(paging: Path) -> list[Path]:
+    """Unfinished new files in the store folders, of a run that was stopped."""
+    folders = [folder for folder in sorted(paging.iterdir()) if folder.is_dir() and not folder.is_symlink()]
+    return [
+        path
+        for folder in folders
+        for path in sorted(folder.glob(f"*{NEW_SUFFIX}"))
+        if path.is_file() and not path.is_symlink()
+    ]
+
+
 def check_still(backup: Backup) -> list[Entry]:
     """The entries that are to be put back. Raises ``BackupError`` when a broker, or anyone, changed something since."""
     for name, known in backup.journals.items():
@@ -186,6 +197,8 @@ def restore(disk: DiskSteps, backup: Backup) -> list[Entry]:
     if backup.discarding:
         raise BackupError(f"{backup.folder}: is half dropped; finish that with: pagectl pages restore --discard")
     waiting = sorted(check_still(backup), key=lambda entry: (entry.root == "paging", entry.path))
+    for path in left_overs(backup.roots["paging"]):
+        disk.remove(path)
     for entry in waiting:
         place = backup.place(entry)
         fresh = place.with_name(place.name + NEW_SUFFIX)

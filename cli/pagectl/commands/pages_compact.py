@@ -1,0 +1,239 @@
+"""``pages compact``: disk space back, without losing or repeating a message."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pagectl.editions import EditionOption, edition_of
+from pagectl.exits import CallError
+from pagectl.location import BrokerXmlOption, DirArgument, located
+from pagectl.progress import progress
+from pagectl.sanitise import one_line
+from pagectl.streams import note, print_json, print_table, size_text
+
+if TYPE_CHECKING:
+    from pagefmt.compaction.plan import CompactionPlan, StorePlan
+    from pagefmt.locate import Place
+
+
+class CompactFormat(StrEnum):
+    text = "text"
+    json = "json"
+
+
+def command(
+    given: DirArgument = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="NEW", help="Write a compacted copy; NEW must not exist.", show_default=False),
+    ] = None,
+    in_place: Annotated[bool, typer.Option("--in-place", help="Replace the pages where they are.")] = False,
+    backup_dir: Annotated[
+        Path | None,
+        typer.Option(
+            "--backup-dir", metavar="DIR", help="Where --in-place keeps what it replaces [default: beside the pages].",
+            show_default=False,
+        ),
+    ] = None,
+    no_backup: Annotated[bool, typer.Option("--no-backup", help="Keep nothing: the space comes back at once.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the plan and change nothing.")] = False,
+    keep_unknown: Annotated[
+        bool,
+        typer.Option(
+            "--keep-unknown-transactions", help="Keep records whose transaction the journal does not know."
+        ),
+    ] = False,
+    form: Annotated[CompactFormat, typer.Option("--format", help="How to answer.")] = CompactFormat.text,
+    edition: EditionOption = None,
+    broker_xml: BrokerXmlOption = None,
+) -> None:  # fmt: skip
+    """Free what no queue will ever read again; a broker then delivers exactly what it would have delivered before.
+
+    Without --out or --in-place: the plan, the bytes it would free, and which queues hold the rest.
+    """
+    _check_options(out, in_place, backup_dir, no_backup)
+    place = located(given, broker_xml)
+    changing = (in_place or out is not None) and not dry_run
+    with _brokers_held_off(place, changing):
+        plan = _plan(place, edition, keep_unknown)
+        backup = None if no_backup else backup_dir or _default_backup(place)
+        if changing and out is not None:
+            _copy(plan, out)
+        elif changing:
+            backup = _replace(plan, backup)
+        if form is CompactFormat.json:
+            print_json(_object(plan, changing, backup if in_place and changing else None))
+        else:
+            _text(plan, changing, out, backup if in_place else None)
+
+
+def _check_options(out: Path | None, in_place: bool, backup_dir: Path | None, no_backup: bool) -> None:
+    if out is not None and in_place:
+        raise CallError("--out and --in-place exclude each other")
+    if (backup_dir is not None or no_backup) and not in_place:
+        raise CallError("--backup-dir and --no-backup go with --in-place")
+    if backup_dir is not None and no_backup:
+        raise CallError("--backup-dir and --no-backup exclude each other")
+
+
+@contextmanager
+def _brokers_held_off(place: Place, changing: bool) -> Iterator[None]:
+    from pagefmt.compaction.locks import hold_off_brokers
+    from pagefmt.locate import Taken
+
+    if not changing:
+        yield
+        return
+    instance = place.given if place.taken is Taken.INSTANCE and place.given.is_dir() else None
+    with hold_off_brokers(place.journal, instance) as held:
+        if not held:
+            note("no lock file beside the journal: nothing keeps a broker from starting meanwhile")
+        yield
+
+
+def _default_backup(place: Place) -> Path:
+    from pagefmt.compaction.backup import NAME
+
+    assert place.paging is not None
+    return place.paging.resolve().parent / NAME
+
+
+def _plan(place: Place, edition: Any, keep_unknown: bool) -> CompactionPlan:
+    from pagefmt.compaction.planning import make_plan
+
+    with progress("looking at pages", None):
+        return make_plan(place, edition_of(edition), keep_unknown=keep_unknown)
+
+
+def _copy(plan: CompactionPlan, out: Path) -> None:
+    from pagefmt.compaction.copy_out import copy_out
+
+    with progress("copying", None) as bar:
+        copy_out(plan, out, bar.advance)
+
+
+def _replace(plan: CompactionPlan, folder: Path | None) -> Path | None:
+    """Gives the backup, if there is one now."""
+    from pagefmt.compaction.apply import apply, check_space, open_backup
+    from pagefmt.compaction.disk_steps import RealDisk
+
+    steps = list(plan.steps())
+    if not steps:
+        return None
+    check_space(plan, plan.paging, backup=folder is not None)
+    disk = RealDisk()
+    backup = open_backup(disk, folder.absolute(), plan) if folder is not None else None
+    with progress("compacting", sum(step.freed for step in steps)) as bar:
+        apply(plan, disk, backup, bar.advance)
+    return folder
+
+
+def _object(plan: CompactionPlan, done: bool, backup: Path | None) -> dict[str, Any]:
+    return {
+        "done": done,
+        "bytes_before": plan.size,
+        "bytes_after": plan.size - sum(store.freed for store in plan.stores),
+        "freed": plan.freed,
+        "dead_bytes": plan.bound,
+        "needs": {"with_backup": plan.needs_with_backup, "without_backup": plan.needs_without_backup},
+        "backup": str(backup) if backup else None,
+        "stores": [_store(store) for store in plan.stores],
+        "large_messages": [{"file": body.path.name, "size": body.size} for body in plan.bodies],
+        "large_messages_kept": plan.bodies_kept,
+    }
+
+
+def _store(store: StorePlan) -> dict[str, Any]:
+    from pagefmt.compaction.plan import Rewrite
+
+    return {
+        "address": store.address,
+        "folder": store.folder.name,
+        "bytes_before": store.size,
+        "bytes_after": store.size - store.freed,
+        "records": store.records,
+        "dead_records": store.dead,
+        "dead_bytes": store.bound,
+        "unknown_transaction_records": store.unknown,
+        "left_alone": store.why.value if store.why else None,
+        "steps": [
+            {
+                "file": step.path.name,
+                "do": "rewrite" if isinstance(step, Rewrite) else "remove",
+                "bytes_before": step.freed + (step.after if isinstance(step, Rewrite) else 0),
+                "bytes_after": step.after if isinstance(step, Rewrite) else 0,
+            }
+            for step in store.steps
+        ],
+        "kept": [
+            {"page": kept.page, "size": kept.size, "dead_records": kept.dead, "why": kept.why.value}
+            for kept in store.kept
+        ],
+        "held_by": [
+            {"queue": holder.name, "id": holder.queue, "messages": holder.messages, "bytes": holder.bytes,
+             "pages": holder.pages}
+            for holder in store.holders
+        ],
+    }  # fmt: skip
+
+
+def _text(plan: CompactionPlan, done: bool, out: Path | None, backup: Path | None) -> None:
+    print_table(
+        ("BEFORE", "AFTER", "DEAD", "RECORDS", "ADDRESS"),
+        [
+            (
+                size_text(store.size),
+                size_text(store.size - store.freed),
+                store.dead,
+                store.records,
+                store.address or "(none)",
+            )
+            for store in plan.stores
+            if store.size
+        ],
+        right=("BEFORE", "AFTER", "DEAD", "RECORDS"),
+    )
+    for store in plan.stores:
+        _why(store)
+    if plan.bodies:
+        print(f"large messages that nothing names: {len(plan.bodies)} files, "
+              f"{size_text(sum(body.size for body in plan.bodies))}")  # fmt: skip
+    if plan.bodies_kept:
+        print(one_line(plan.bodies_kept))
+    unknown = sum(store.unknown for store in plan.stores)
+    if unknown:
+        print(f"{unknown} of the dead records are so because the journal does not know their transaction "
+              "(--keep-unknown-transactions keeps them)")  # fmt: skip
+    _last_lines(plan, done, out, backup)
+
+
+def _why(store: StorePlan) -> None:
+    from pagefmt.compaction.plan import Why
+
+    name = one_line(store.address or store.folder.name)
+    if store.why and store.size:
+        print(f"{name}: left alone: {store.why.value}")
+    for why, count in Counter(kept.why for kept in store.kept if kept.why is not Why.SMALL).items():
+        print(f"{name}: {count} pages stay: {why.value}")
+    for holder in sorted(store.holders, key=lambda holder: -holder.bytes)[:5]:
+        print(f"{name}: {size_text(holder.bytes)} in {holder.pages} pages stay for {holder.messages} messages of "
+              f"{one_line(holder.name)}")  # fmt: skip
+
+
+def _last_lines(plan: CompactionPlan, done: bool, out: Path | None, backup: Path | None) -> None:
+    what = "freed" if done else "would free"
+    print(f"{what} {size_text(plan.freed)} of {size_text(plan.size)} ({size_text(plan.bound)} belong to no message)")
+    if not done:
+        print(f"--in-place needs {size_text(plan.needs_with_backup)} free while the backup is there, "
+              f"{size_text(plan.needs_without_backup)} with --no-backup")  # fmt: skip
+    elif out is not None:
+        print(f"compacted copy: {one_line(str(out))}")
+    elif backup is not None:
+        print(f"what was replaced: {one_line(str(backup))}; the space comes back with: pagectl pages restore --discard")

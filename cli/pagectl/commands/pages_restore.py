@@ -1,0 +1,50 @@
+"""``pages restore``: put back what ``compact --in-place`` replaced, or drop the backup."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pagectl.exits import CallError
+from pagectl.location import BrokerXmlOption, DirArgument, located
+from pagectl.streams import size_text
+
+
+def command(
+    given: DirArgument = None,
+    discard: Annotated[bool, typer.Option("--discard", help="Drop the backup instead: its space comes back.")] = False,
+    backup_dir: Annotated[
+        Path | None,
+        typer.Option(
+            "--backup-dir", metavar="DIR", help="Where the backup lies [default: beside the pages].", show_default=False
+        ),
+    ] = None,
+    broker_xml: BrokerXmlOption = None,
+) -> None:
+    """Put every page back as it was before 'pagectl pages compact --in-place', and drop the backup.
+
+    Refused once a broker has run on the compacted pages: it would deliver messages again.
+    """
+    from pagefmt.compaction.backup import NAME, read_backup
+    from pagefmt.compaction.backup import discard as drop
+    from pagefmt.compaction.backup import restore as put_back
+    from pagefmt.compaction.disk_steps import RealDisk
+    from pagefmt.compaction.locks import hold_off_brokers
+    from pagefmt.compaction.planning import roots_of
+    from pagefmt.locate import Taken
+
+    place = located(given, broker_xml)
+    if place.paging is None:
+        raise CallError(f"{place.given}: no paging directory; name the data directory or the instance")
+    folder = backup_dir or place.paging.resolve().parent / NAME
+    if not folder.exists():
+        raise CallError(f"{folder}: no backup here; it lies beside the pages or where --backup-dir said")
+    backup = read_backup(folder.absolute(), roots_of(place))
+    if discard:
+        print(f"dropped the backup of {len(backup.entries)} files, {size_text(drop(RealDisk(), backup))}")
+        return
+    instance = place.given if place.taken is Taken.INSTANCE and place.given.is_dir() else None
+    with hold_off_brokers(place.journal, instance):
+        print(f"put back {len(put_back(RealDisk(), backup))} files; the backup is gone")
