@@ -39,8 +39,9 @@ def command(
     from pagectl.config_settings import Asked, open_settings
     from pagectl.streams import print_json
 
+    volume = the_size(disk, "--disk")
     settings = open_settings(file, Asked(edition, cwd, tuple(define or ()), heap))
-    found = capacity(settings, disk=the_size(disk, "--disk"), on_disk=_on_disk(data))
+    found = capacity(settings, disk=volume, on_disk=_on_disk(data))
     if format is Format.json:
         sums = {"memory_sum": found.memory_sum, "disk_sum": found.disk_sum}
         print_json({**asdict(found), **sums})
