@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from brokerconf.findings import Position
-from brokerconf.instance import Instance, InstanceError, find_instance
 from brokerconf.lint import FileReport, Selection, Surroundings, lint, read_raw
 from brokerconf.properties import Entry
 
@@ -17,6 +16,7 @@ from pagectl.exits import CallError
 from pagefmt.editions import EDITION_NAMES, Edition
 
 if TYPE_CHECKING:
+    from brokerconf.instance import Instance
     from brokerconf.rules.facts import Store
     from brokerconf.validation import Schemas
 
@@ -147,10 +147,12 @@ def lint_one(name: str, around: Surroundings, chosen: Selection) -> FileReport:
 
 def instance_of(path: Path) -> Instance | None:
     """The instance of a folder; of a file only where a start profile lies beside it."""
+    if not path.is_dir() and not (path.parent / "artemis.profile").is_file():
+        return None
+    from brokerconf.instance import InstanceError, find_instance
+
     try:
-        if path.is_dir():
-            return find_instance(path)
-        return find_instance(path) if (path.parent / "artemis.profile").is_file() else None
+        return find_instance(path)
     except InstanceError as err:
         raise CallError(str(err)) from err
 

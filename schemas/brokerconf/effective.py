@@ -100,6 +100,7 @@ class EffectiveSettings:
         self._known = {
             name: setting for name, setting in in_scope(Scope.ADDRESS).items() if setting.known_in(self.edition)
         }
+        self._texts: dict[tuple[str, str], Value] = {}
         self.duplicates: list[ConfigNode] = []
         self._broker_overrides: Values = {}
         self.refused: list[tuple[ConfigNode, MatchError]] = []
@@ -133,13 +134,20 @@ class EffectiveSettings:
             setting = self._known.get(name)
             if setting is None:
                 continue
-            value = read_value(setting, child.text, self.edition)
+            value = self.read(setting, child.text)
             if value is not None:
                 values[name] = Effective(value, Origin(child, written))
         for name in born_with(self.edition):
             if name in self._known:
                 values.setdefault(name, Effective(self._known[name].default(self.edition)))
         return values
+
+    def read(self, setting: Setting, text: str) -> Value:
+        """As ``read_value``; the same texts come again and again, and are read once."""
+        key = (setting.name, text)
+        if key not in self._texts:
+            self._texts[key] = read_value(setting, text, self.edition)
+        return self._texts[key]
 
     def override(self, written: str, name: str, value: Value, at: Position) -> None:
         """What a property sets for a match; a match not in the file is made."""

@@ -14,12 +14,10 @@ from brokerconf.parsing import ReadingError
 from brokerconf.properties import Entry
 from brokerconf.reading import edition_by_namespace, read_bytes
 from brokerconf.rules import rules
-from brokerconf.rules.catalogue import known_ids
 from brokerconf.rules.checking import check, sorted_findings
 from brokerconf.rules.facts import Facts, Store, Volume
 from brokerconf.schema_findings import schema_findings
 from brokerconf.silences import silence_findings
-from brokerconf.silencing import silences_of
 from brokerconf.sources import SourceFile
 from brokerconf.validation import Schemas, Verdict, judge
 from brokerconf.value_checks import value_findings
@@ -128,10 +126,13 @@ def _findings(document: Document, verdict: Verdict, around: Surroundings, select
     of_schema = [one for one in of_schema if not (one.rule in _SAME_PLACE and one.path in told)]
     told |= {finding.path for finding in of_schema}
     of_values = [one for one in of_values if not (one.rule in _SAME_PLACE and one.path in told)]
-    silences = silences_of(document, known_ids()) if document.comments else None
     of_silence = silence_findings(document, cwd_given=around.cwd is not None)
     found = [*of_schema, *of_values, *of_silence, *of_rules]
-    if silences is not None:
+    if any("pagectl:" in comment.text for comment in document.comments):
+        from brokerconf.rules.catalogue import known_ids
+        from brokerconf.silencing import silences_of
+
+        silences = silences_of(document, known_ids())
         found = [*silences.heard(found), *silences.faults]
     return [finding for finding in found if selection.takes(finding.rule)]
 

@@ -48,7 +48,9 @@ class Match:
     literal: bool
     wild: bool
     expression: str
-    # of plain words with the any-words wildcard behind them: those words and the delimiter
+    # no character of it, wildcards and dots apart, means something to a regular expression
+    plain: bool
+    # of plain words with the any-words wildcard behind them: those words and the delimiter; then needs no expression
     start: str = ""
 
     def fits(self, address: str) -> bool:
@@ -69,20 +71,22 @@ def compile_match(written: str, wildcards: Wildcards, edition: Edition) -> Match
     at = name.find(wildcards.any_words)
     if 0 <= at < len(name) - 1:
         raise MatchError(f"'{wildcards.any_words}' can stand only at the end of a match")
-    expression = _expression(name, wildcards, edition)
-    if not is_plain(name, wildcards):
+    wild, plain = wildcards.is_wild(name), is_plain(name, wildcards)
+    start = _start(name, wildcards, edition) if plain else ""
+    expression = "" if start else _expression(name, wildcards, edition)
+    if not plain:
         try:
             _compiled(expression)
         except re.error as err:
             raise MatchError(f"it is taken as a regular expression and is none: {err}") from err
-    return Match(written, name, literal, wildcards.is_wild(name), expression, _start(name, wildcards, edition))
+    return Match(written, name, literal, wild, expression, plain, start)
 
 
 def _start(name: str, wildcards: Wildcards, edition: Edition) -> str:
-    """What most matches are: then no expression is needed. In 1.x the delimiter is dropped for good."""
+    """What most matches are. In 1.x the delimiter before ``#`` is dropped for good."""
     words, at_end = name[:-1], name.endswith(wildcards.delimiter + wildcards.any_words)
     simple = at_end and len(words) > 1 and not wildcards.is_wild(words) and edition > Edition.ARTEMIS_1_5
-    return words if simple and is_plain(words, wildcards) else ""
+    return words if simple else ""
 
 
 @cache
@@ -155,7 +159,7 @@ class MatchTable:
             else:
                 table.exact[match.name] = match
         for match in wild.values():
-            table.wild[_plain_start(match.name, wildcards, edition)].append(match)
+            table.wild[match.start[:-1] or _plain_start(match, wildcards, edition)].append(match)
         table._tables = table_size(len(by_written)), table_size(len(wild))
         table._put_in = {written: n for n, written in enumerate(by_written)}
         return table
@@ -194,9 +198,10 @@ class MatchTable:
         return compare(one.name, other.name, self.wildcards, self.edition)
 
 
-def _plain_start(name: str, wildcards: Wildcards, edition: Edition) -> str:
+def _plain_start(match: Match, wildcards: Wildcards, edition: Edition) -> str:
     """The whole words before the first wildcard; nothing where the name is more than words and wildcards."""
-    if not is_plain(name, wildcards):
+    name = match.name
+    if not match.plain:
         return ""
     words: list[str] = []
     for word in name.split(wildcards.delimiter):

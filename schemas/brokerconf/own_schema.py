@@ -47,7 +47,8 @@ def from_file(path: Path, edition: Edition) -> Schemas:
         raise SchemaError(f"{path}: {err.strerror}") from err
     schema = _compile(texts, path.name, str(path))
     parts = _parts(texts, str(path))
-    return Schemas(path.name, edition, schema, parts.get("core", schema), parts.get("jms"))
+    core = parts.get("core", schema)
+    return Schemas(path.name, edition, schema, lambda: core, lambda: parts.get("jms"))
 
 
 def from_home(home: Path) -> Schemas:
@@ -57,12 +58,12 @@ def from_home(home: Path) -> Schemas:
     shown = f"{home.name or home} ({found.release or 'release unknown'})"
     if _HORNETQ in found.texts and _CORE not in found.texts:
         schema = _compile(found.texts, _HORNETQ, shown)
-        return Schemas(shown, Edition.HORNETQ_2_4, schema, schema, None)
+        return Schemas(shown, Edition.HORNETQ_2_4, schema, lambda: schema, lambda: None)
     parts = _parts(found.texts, shown)
     if "core" not in parts:
         raise SchemaError(f"{home}: no {_CORE} in the jars of lib; name the folder of an installed broker")
     document = _compile(found.texts | {_SERVER: _whole(found.texts)}, _SERVER, shown)
-    return Schemas(shown, edition, document, parts["core"], parts.get("jms"))
+    return Schemas(shown, edition, document, lambda: parts["core"], lambda: parts.get("jms"))
 
 
 def installation(home: Path) -> Installation:

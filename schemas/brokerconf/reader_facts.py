@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 
 from brokerconf.schema_facts import editions_of
 from brokerconf.settings_model import parse_double
@@ -39,7 +39,7 @@ class ReaderFact:
 @cache
 def reader_facts(edition: Edition) -> dict[str, dict[str, ReaderFact]]:
     """By ``where`` and name."""
-    text = files("brokerconf").joinpath("facts/reader.csv").read_text("utf-8")
+    text = (Path(__file__).parent / "facts" / "reader.csv").read_text("utf-8")
     rows = csv.reader(text.splitlines(), delimiter=";")
     next(rows)
     found: dict[str, dict[str, ReaderFact]] = {}

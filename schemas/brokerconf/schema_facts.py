@@ -9,9 +9,9 @@ compositors from the type down, each with its own occurrence where that is not o
 from __future__ import annotations
 
 import csv
-from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
+from typing import NamedTuple
 
 from pagefmt.editions import Edition
 
@@ -20,8 +20,7 @@ _SHORT = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
+class Fact(NamedTuple):
     """One row of the table; ``use`` is an attribute's, or the head that an element may stand for."""
 
     editions: tuple[Edition, ...]
@@ -48,7 +47,7 @@ class Fact:
 @cache
 def facts() -> tuple[Fact, ...]:
     """All rows."""
-    text = files("brokerconf").joinpath("facts/schema.csv").read_text("utf-8")
+    text = (Path(__file__).parent / "facts" / "schema.csv").read_text("utf-8")
     rows = csv.reader(text.splitlines(), delimiter=";")
     next(rows)
     return tuple(Fact(editions_of(row[13]), *row[:13]) for row in rows)

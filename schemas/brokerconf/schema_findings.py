@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from difflib import get_close_matches
 
 from brokerconf.document import ConfigNode, Document
 from brokerconf.findings import Finding, Severity
@@ -89,7 +88,7 @@ def _said(violation: Violation, places: _Names) -> tuple[str, str, str]:
             )
         case "unknown-attribute":
             names = places.attributes(node)
-            close = get_close_matches(attribute, names, 1)
+            close = close_matches(attribute, names, 1)
             advice = f"did you mean '{close[0]}'?" if close else _listed("attributes here", names)
             return rule, f"{owner} has no attribute '{attribute}'", advice
         case "element-in-value":
@@ -97,7 +96,7 @@ def _said(violation: Violation, places: _Names) -> tuple[str, str, str]:
         case "invalid-value":
             return rule, *_value(violation, places)
         case "dangling-reference":
-            close = get_close_matches(violation.value, violation.expected, 1)
+            close = close_matches(violation.value, violation.expected, 1)
             advice = f"did you mean '{close[0]}'?" if close else "declare it, or correct the name"
             return rule, f"'{violation.value}' is declared nowhere in this file", advice
         case "duplicate-name":
@@ -107,7 +106,7 @@ def _said(violation: Violation, places: _Names) -> tuple[str, str, str]:
 
 
 def _meant(wanted: str, written: Iterable[str], otherwise: str) -> str:
-    close = get_close_matches(wanted, list(written), 1)
+    close = close_matches(wanted, written, 1)
     return f"did you mean '{wanted}' by '{close[0]}'?" if close else otherwise
 
 
@@ -120,7 +119,7 @@ def _value(violation: Violation, places: _Names) -> tuple[str, str]:
     allowed = fact.enum.split("|") if fact and fact.enum else []
     if allowed:
         by_case = {choice.lower(): choice for choice in reversed(allowed)}
-        close = by_case.get(written.strip().lower()) or next(iter(get_close_matches(written.upper(), allowed, 1)), "")
+        close = by_case.get(written.strip().lower()) or next(iter(close_matches(written.upper(), allowed, 1)), "")
         advice = f"did you mean {close}? " if close else ""
         return f"'{shown}' is no value of {name}", f"{advice}allowed: {', '.join(allowed)}"
     kind = fact.type if fact and not fact.type_name else "what the schema wants"
@@ -141,7 +140,7 @@ def _out_of_place(violation: Violation, places: _Names) -> tuple[str, str, str]:
         expected = ", ".join(f"<{name}>" for name in violation.expected if name in names)
         advice = f"here comes {expected}" if expected else "the order of elements matters here"
         return "element-order", f"<{node.name}> is at the wrong place in <{parent.name}>", advice
-    close = get_close_matches(node.name, names, 1, 0.7) or get_close_matches(node.name.lower(), names, 1, 0.7)
+    close = close_matches(node.name, names, 1, 0.7) or close_matches(node.name.lower(), names, 1, 0.7)
     if close:
         return "unknown-element", f"<{parent.name}> has no <{node.name}>", f"did you mean <{close[0]}>?"
     elsewhere = places.owners(node.name)
@@ -169,6 +168,13 @@ def _listed(what: str, names: list[str]) -> str:
     if len(names) > 12:
         return "remove it, or correct its name"
     return f"{what}: {', '.join(sorted(names))}" if names else "remove it"
+
+
+def close_matches(word: str, names: Iterable[str], n: int, cutoff: float = 0.6) -> list[str]:
+    """As in ``difflib``, which only a file with faults needs."""
+    import difflib
+
+    return difflib.get_close_matches(word, list(names), n, cutoff)
 
 
 class _Names:

@@ -22,6 +22,30 @@ _KEY_VALUE = re.compile(
 )
 
 
+# Nothing is searched further where none of these stands: most lines have none.
+_HINT = re.compile(r"passw|passphrase|secret|token|credential|key|ENC\(|@", re.IGNORECASE)
+_OVER_LINES = re.compile(
+    r"(<(?:[\w.-]+:)?([\w.-]*(?:passw(?:or)?d|passphrase|secret|token|credential)[\w.-]*)[^>]*>)([^<]*\n[^<]*)",
+    re.IGNORECASE,
+)
+_ATTRIBUTE_OVER_LINES = re.compile(
+    r"(([\w.-]*(?:passw(?:or)?d|passphrase|secret|token|credential)[\w.-]*)\s*=\s*)(\"[^\"<]*\n[^\"<]*\"|'[^'<]*\n[^'<]*')",
+    re.IGNORECASE,
+)
+
+
+def masked_text(text: str) -> str:
+    """A whole file in which secrets that go over several lines are hidden; lines keep their numbers."""
+    if not _HINT.search(text):
+        return text
+
+    def hidden(found: re.Match[str]) -> str:
+        inside = re.sub(r"[^\n\s][^\n]*", HIDDEN, found.group(3))
+        return found.group(1) + inside if is_secret(found.group(2)) else found.group()
+
+    return _ATTRIBUTE_OVER_LINES.sub(hidden, _OVER_LINES.sub(hidden, text))
+
+
 def is_secret(name: str) -> bool:
     """Whether a setting, attribute or property of that name holds a secret."""
     return bool(_SECRET_NAME.search(name)) and not _NOT_SECRET.search(name)
@@ -31,6 +55,8 @@ def masked(text: str, name: str = "") -> str:
     """A value without its secrets: the whole of it where the name speaks of one, else those in URLs and ``ENC()``."""
     if is_secret(name):
         return HIDDEN if text else text
+    if not _HINT.search(text):
+        return text
     text = _ENCODED.sub(f"ENC({HIDDEN})", text)
     text = _USER_INFO.sub(rf"\g<1>{HIDDEN}@", text)
     return _IN_QUERY.sub(rf"\g<1>{HIDDEN}", text)
@@ -38,6 +64,8 @@ def masked(text: str, name: str = "") -> str:
 
 def masked_line(line: str) -> str:
     """A line of a configuration file fit to be shown, its length not kept."""
+    if not _HINT.search(line):
+        return line
 
     def element(found: re.Match[str]) -> str:
         return found.group(1) + HIDDEN if is_secret(found.group(2)) else found.group()

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 
 from brokerconf.sizes import SizeError, parse_boolean, parse_int, parse_long, parse_size, trimmed
 from pagefmt.editions import Edition
@@ -120,7 +120,7 @@ def release(edition: Edition) -> Release:
 @cache
 def settings() -> tuple[Setting, ...]:
     """All of them, in the order of the table."""
-    text = files("brokerconf").joinpath("facts/settings.csv").read_text("utf-8")
+    text = (Path(__file__).parent / "facts" / "settings.csv").read_text("utf-8")
     rows = csv.reader(text.splitlines(), delimiter=";")
     next(rows)
     return tuple(Setting(Scope(scope), *rest) for scope, *rest in rows)

@@ -13,15 +13,15 @@ Two verdicts are asked for: ``document``, the whole file against the schema of t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from copy import deepcopy
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, cast
 
 from brokerconf.document import ConfigNode, Document, Kind
 from brokerconf.schema_facts import members, root_type
+from brokerconf.xsd_files import path_of
 from pagefmt.editions import Edition
 
 if TYPE_CHECKING:
@@ -51,8 +51,9 @@ class Schemas:
     name: str
     edition: Edition
     document: XMLSchema
-    core: XMLSchema
-    jms: XMLSchema | None
+    # loaded when a document has faults: only then are its parts looked at by themselves
+    load_core: Callable[[], XMLSchema]
+    load_jms: Callable[[], XMLSchema | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,18 +72,21 @@ class Verdict:
 @cache
 def schemas_of(edition: Edition) -> Schemas:
     """Our own schemas of an edition."""
+    if edition is Edition.HORNETQ_2_4:
+        core = _own(edition, "core.xsd")
+        return Schemas(edition.value, edition, core, lambda: core, lambda: None)
+    return Schemas(
+        edition.value, edition, _own(edition, "server.xsd"), partial(_own, edition, "core.xsd"),
+        partial(_own, edition, "jms.xsd"),
+    )  # fmt: skip
+
+
+@cache
+def _own(edition: Edition, name: str) -> XMLSchema:
     from lxml import etree
 
-    folder = files("brokerconf").joinpath("xsd", edition.value)
-
-    def load(name: str) -> XMLSchema:
-        parser = etree.XMLParser(resolve_entities=False, no_network=True)
-        return etree.XMLSchema(etree.parse(str(folder.joinpath(name)), parser))
-
-    core = load("core.xsd")
-    if edition is Edition.HORNETQ_2_4:
-        return Schemas(f"{edition.value}", edition, core, core, None)
-    return Schemas(f"{edition.value}", edition, load("server.xsd"), core, load("jms.xsd"))
+    parser = etree.XMLParser(resolve_entities=False, no_network=True)
+    return etree.XMLSchema(etree.parse(str(path_of(edition, name)), parser))
 
 
 def judge(document: Document, schemas: Schemas | None = None) -> Verdict:
@@ -104,9 +108,10 @@ def _broker(document: Document, schemas: Schemas, whole: tuple[Violation, ...]) 
     if not whole and document.root.name == "configuration":
         return
     if document.core is not None:
-        yield from _violations(document, schemas.core, _element_of(document, document.core), document.core)
-    if document.jms is not None and schemas.jms is not None:
-        yield from _violations(document, schemas.jms, _element_of(document, document.jms), document.jms)
+        yield from _violations(document, schemas.load_core(), _element_of(document, document.core), document.core)
+    jms = schemas.load_jms() if document.jms is not None else None
+    if document.jms is not None and jms is not None:
+        yield from _violations(document, jms, _element_of(document, document.jms), document.jms)
 
 
 def _element_of(document: Document, node: ConfigNode) -> _Element:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
+from pathlib import Path
 
 from pagefmt.editions import Edition
 
@@ -11,5 +11,9 @@ XML_XSD = "xml.xsd"
 
 def own_file(edition: Edition | None, name: str) -> bytes:
     """A file of an edition, or (None) one that all share."""
-    folder = files("brokerconf").joinpath("xsd")
-    return (folder.joinpath(edition.value) if edition else folder).joinpath(name).read_bytes()
+    return path_of(edition, name).read_bytes()
+
+
+def path_of(edition: Edition | None, name: str) -> Path:
+    folder = Path(__file__).parent / "xsd"
+    return (folder / edition.value if edition else folder) / name

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from brokerconf.findings import Finding, Severity
 from brokerconf.lint import FileReport
-from brokerconf.secrets import masked_line
+from brokerconf.secrets import masked_line, masked_text
 from brokerconf.sources import SourceFile
 
 from pagectl.sanitise import one_line
@@ -45,7 +45,7 @@ class Lines:
         """The line that a finding stands on, as it was written; ``None`` where there is none."""
         if finding.file not in self._lines:
             source = self._sources.get(finding.file)
-            self._lines[finding.file] = source.original.split("\n") if source else []
+            self._lines[finding.file] = masked_text(source.original).split("\n") if source else []
         lines = self._lines[finding.file]
         return lines[finding.line - 1].rstrip("\r") if 0 < finding.line <= len(lines) else None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
-from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ _OTHERS = frozenset({"__init__", "catalogue", "checking", "examples", "facts", "
 @cache
 def rules() -> tuple[Rule, ...]:
     """Every rule, by its id."""
-    here = (entry.name for entry in files(__name__).iterdir())
-    names = sorted(name.removesuffix(".py") for name in here if name.endswith(".py"))
-    found: list[Rule] = [import_module(f"{__name__}.{name}").RULE for name in names if name not in _OTHERS]
+    names = {path.stem for path in Path(__file__).parent.glob("*.py")} - _OTHERS
+    found: list[Rule] = [import_module(f"{__name__}.{name}").RULE for name in names]
     return tuple(sorted(found, key=lambda rule: rule.id))

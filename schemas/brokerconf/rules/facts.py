@@ -100,10 +100,13 @@ class Case:
 
     __slots__ = ("_chain", "_facts", "address", "match", "node", "own")
 
-    def __init__(self, facts: Facts, match: str, node: ConfigNode, own: Mapping[str, Taken], address: str) -> None:
+    def __init__(
+        self, facts: Facts, match: str, node: ConfigNode, own: Mapping[str, Taken], address: str,
+        chain: list[Match] | None = None,
+    ) -> None:  # fmt: skip
         self.match, self.node, self.own, self.address = match, node, own, address
         self._facts = facts
-        self._chain: list[Match] | None = None
+        self._chain = chain
 
     def __getitem__(self, name: str) -> Taken:
         if name in self.own:
@@ -195,7 +198,7 @@ class Facts:
 
     # matches
 
-    @property
+    @cached_property
     def wildcards(self) -> Wildcards:
         return self.effective.wildcards
 
@@ -213,8 +216,14 @@ class Facts:
             name = field_name(child.tag, self.edition)
             setting = self._known.get(name)
             if setting is not None:
-                own[name] = Taken(name, _own_value(setting, child.text, self.edition), child, text)
+                own[name] = Taken(name, self._own_value(setting, child.text), child, text)
         return Match(text, node, own)
+
+    def _own_value(self, setting: Setting, text: str) -> Value:
+        """A prefetch of -1 is kept here, though the broker takes it for "not set"."""
+        value = self.effective.read(setting, text)
+        refused = value is None and setting.name.startswith("prefetch-page-") and trimmed(text) == "-1"
+        return -1 if refused else value
 
     @cached_property
     def _known(self) -> dict[str, Setting]:
@@ -289,8 +298,7 @@ class Facts:
             chain = self.chain(address)
             text = chain[0].text if chain else address
             node = chain[0].node if chain else self.core or self.document.root
-            case = Case(self, text, node, chain[0].own if chain else {}, address)
-            self._found[address] = case
+            self._found[address] = Case(self, text, node, chain[0].own if chain else {}, address, chain)
         return self._found[address]
 
     @cached_property
@@ -329,10 +337,12 @@ class Facts:
 
     def reaches_only_management(self, text: str) -> bool:
         """Every address that begins with the management address is exempt, so what stands before a wildcard decides."""
+        address = self.broker["management-address"].value
+        if not address or not text.startswith(str(address)):
+            return False
         wild = self.wildcards
         plain = text.split(wild.any_words)[0].split(wild.single_word)[0] if self.is_wildcard(text) else text
-        address = self.broker["management-address"].value
-        return bool(address) and plain.startswith(str(address))
+        return plain.startswith(str(address))
 
     # limits
 
@@ -432,12 +442,6 @@ class _Named(Mapping[str, Taken]):
 
     def __len__(self) -> int:
         return len(self._known)
-
-
-def _own_value(setting: Setting, text: str, edition: Edition) -> Value:
-    """The value that an element gives; a prefetch of -1 is kept here, though the broker takes it for "not set"."""
-    value = read_value(setting, text, edition)
-    return -1 if value is None and setting.name.startswith("prefetch-page-") and trimmed(text) == "-1" else value
 
 
 def _in_comment(text: str, offset: int) -> bool:

@@ -10,8 +10,9 @@ from brokerconf.rules.rule import Example, Hit, Rule
 
 
 def check(facts: Facts) -> Iterator[Hit]:
-    for case in facts.cases_with("max-size-bytes", "max-size-messages"):
-        for limit in (case["max-size-bytes"], case["max-size-messages"]):
+    for name in ("max-size-bytes", "max-size-messages"):
+        for case in facts.cases_with(name):
+            limit = case[name]
             if limit.value == 0:
                 yield Hit(limit, f"{limit}: '{case.match}' counts as full from its first message on")
 
