@@ -27,6 +27,7 @@ class ConfigNode:
 
     __slots__ = (
         "attributes", "children", "name", "namespace", "ordinal", "own_text", "parent", "source", "steps", "tag",
+        "tags",
     )  # fmt: skip
 
     def __init__(
@@ -43,6 +44,8 @@ class ConfigNode:
         self.ordinal = ordinal
         # of the children, by their identity: filled when a path is first asked for
         self.steps: dict[int, str] | None = None
+        # of all elements below: filled when they are first asked for by tag
+        self.tags: dict[str, list[ConfigNode]] | None = None
 
     def __repr__(self) -> str:
         return f"<{self.tag} at {self.position}>"
@@ -84,6 +87,15 @@ class ConfigNode:
             node = stack.pop()
             yield node
             stack.extend(reversed(node.children))
+
+    def by_tag(self) -> dict[str, list[ConfigNode]]:
+        """All elements below by their tags, in document order; gone through once."""
+        if self.tags is None:
+            self.tags = {}
+            for node in self.walk():
+                if node is not self:
+                    self.tags.setdefault(node.tag, []).append(node)
+        return self.tags
 
     def descendant(self, tag: str) -> ConfigNode | None:
         """The first element below with literally that tag, at any depth: how the broker's reader looks things up."""

@@ -113,7 +113,7 @@ class EffectiveSettings:
 
     def _stored(self) -> dict[str, AddressSetting]:
         stored: dict[str, AddressSetting] = {}
-        for node in address_settings_of(self.first.get("address-settings")):
+        for node in address_setting_nodes(self.core):
             written = node.attributes.get("match", "")
             if written in stored:
                 self.duplicates.append(node)
@@ -229,10 +229,7 @@ class EffectiveSettings:
 
 def first_of_each_tag(core: ConfigNode | None) -> dict[str, ConfigNode]:
     """What ``core.descendant`` finds, for every tag at once."""
-    found: dict[str, ConfigNode] = {}
-    for node in core.walk() if core else ():
-        found.setdefault(node.tag, node)
-    return found
+    return {tag: nodes[0] for tag, nodes in core.by_tag().items()} if core else {}
 
 
 def field_name(tag: str, edition: Edition) -> str:
@@ -325,12 +322,18 @@ def _text(node: ConfigNode | None) -> str:
 
 def address_setting_nodes(core: ConfigNode | None) -> list[ConfigNode]:
     """The elements that the reader takes: all ``address-setting`` at any depth of the first ``address-settings``."""
-    block = core.descendant("address-settings") if core else None
-    return address_settings_of(block)
+    found = core.by_tag() if core else {}
+    block = next(iter(found.get("address-settings", ())), None)
+    if block is None:
+        return []
+    return [node for node in found.get("address-setting", ()) if node.parent is block or _below(node, block)]
 
 
-def address_settings_of(block: ConfigNode | None) -> list[ConfigNode]:
-    return [node for node in block.walk() if node.tag == "address-setting"] if block else []
+def _below(node: ConfigNode, block: ConfigNode) -> bool:
+    above = node.parent
+    while above is not None and above is not block:
+        above = above.parent
+    return above is block
 
 
 def as_json(settings: EffectiveSettings, addresses: Iterable[str]) -> dict[str, object]:

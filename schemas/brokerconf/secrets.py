@@ -23,7 +23,7 @@ _KEY_VALUE = re.compile(
 
 
 # Nothing is searched further where none of these stands: most lines have none.
-_HINT = re.compile(r"passw|passphrase|secret|token|credential|key|ENC\(|@", re.IGNORECASE)
+_HINTS = ("passw", "passphrase", "secret", "token", "credential", "key", "enc(", "@")
 _OVER_LINES = re.compile(
     r"(<(?:[\w.-]+:)?([\w.-]*(?:passw(?:or)?d|passphrase|secret|token|credential)[\w.-]*)[^>]*>)([^<]*\n[^<]*)",
     re.IGNORECASE,
@@ -34,9 +34,14 @@ _ATTRIBUTE_OVER_LINES = re.compile(
 )
 
 
+def _hinted(text: str) -> bool:
+    small = text.lower()
+    return any(hint in small for hint in _HINTS)
+
+
 def masked_text(text: str) -> str:
     """A whole file in which secrets that go over several lines are hidden; lines keep their numbers."""
-    if not _HINT.search(text):
+    if not _hinted(text):
         return text
 
     def hidden(found: re.Match[str]) -> str:
@@ -55,7 +60,7 @@ def masked(text: str, name: str = "") -> str:
     """A value without its secrets: the whole of it where the name speaks of one, else those in URLs and ``ENC()``."""
     if is_secret(name):
         return HIDDEN if text else text
-    if not _HINT.search(text):
+    if not _hinted(text):
         return text
     text = _ENCODED.sub(f"ENC({HIDDEN})", text)
     text = _USER_INFO.sub(rf"\g<1>{HIDDEN}@", text)
@@ -64,7 +69,7 @@ def masked(text: str, name: str = "") -> str:
 
 def masked_line(line: str) -> str:
     """A line of a configuration file fit to be shown, its length not kept."""
-    if not _HINT.search(line):
+    if not _hinted(line):
         return line
 
     def element(found: re.Match[str]) -> str:

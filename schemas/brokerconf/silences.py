@@ -297,10 +297,7 @@ class _CoreWalk:
         """Settings of the broker that its reader takes from an element further down, because it comes first."""
         wanted = set(reader_facts(self.edition).get("core", {})) | {"name"}
         direct = {child.name for child in self.core.children}
-        first: dict[str, ConfigNode] = {}
-        for node in self.core.walk():
-            if node.tag in wanted and node.tag not in first and node is not self.core:
-                first[node.tag] = node
+        first = {tag: nodes[0] for tag, nodes in self.core.by_tag().items() if tag in wanted}
         for name, node in first.items():
             if node.parent is not self.core:
                 given = "the one directly in <core> is passed over" if name in direct else "none is given in <core>"

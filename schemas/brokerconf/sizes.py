@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from brokerconf.errors import BrokerConfError
 from pagefmt.editions import NEWEST, Edition
@@ -56,6 +57,7 @@ def wrapped(number: int) -> int:
     return (number + 2**63) % 2**64 - 2**63
 
 
+@lru_cache(maxsize=4096)
 def parse_size(text: str, edition: Edition = NEWEST) -> Size:
     """A size as the reader of that edition takes it, blanks around it included; raises ``SizeError``."""
     text = trimmed(text)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from xml.sax.saxutils import unescape
 
 from brokerconf.document import ConfigNode, Document, Kind
 from brokerconf.effective import EffectiveSettings
@@ -40,12 +39,10 @@ class _Check:
         self.first: dict[str, ConfigNode] = {}
         self.places: dict[str, list[ConfigNode]] = {}
         wanted = {where.rpartition("//")[2] for where in self.facts} | _BY_HAND
-        for node in core.walk():
-            tag = node.tag
-            if tag not in self.first and node is not core:
-                self.first[tag] = node
+        for tag, nodes in core.by_tag().items():
+            self.first[tag] = nodes[0]
             if tag in wanted:
-                self.places.setdefault(tag, []).append(node)
+                self.places[tag] = nodes
 
     def findings(self, settings: EffectiveSettings) -> Iterator[Finding]:
         for where, facts in self.facts.items():
@@ -208,7 +205,13 @@ def _advice(fact: ReaderFact, name: str) -> str:
 def _uri_fault(node: ConfigNode, edition: Edition) -> str:
     """Why the address of an acceptor or connector is none: as a java.net.URI of one of the two schemes."""
     text, *more = re.split(r"<!--|(?<=.)<!\[CDATA\[|(?<=.)\]\]>", node.source.content(node.ordinal), maxsplit=1)
-    text = unescape(text) if more else node.own_text
+    if more:
+        # pulls in half of the network library: only where markup stands inside an address
+        from xml.sax.saxutils import unescape
+
+        text = unescape(text)
+    else:
+        text = node.own_text
     if more and not trimmed(text):
         return "a comment stands before the address, and the reader takes that for it"
     if not trimmed(text):

@@ -30,7 +30,7 @@ def _unset(facts: Facts, name: str, lost: str) -> Iterator[Hit]:
 
 
 def _undeclared(facts: Facts, name: str, lost: str) -> Iterator[Hit]:
-    for case in facts.cases_with(name):
+    for case in facts.cases_with(name, given="auto-create-addresses"):
         address = case[name]
         target = str(address.value or "")
         if target and not facts.declares(target) and not _created(facts.at(target), case):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from brokerconf.document import ConfigNode, Document, FoundPlaceholder, Kind
-from brokerconf.effective import EffectiveSettings, field_name, read_value
+from brokerconf.effective import EffectiveSettings, address_setting_nodes, field_name, read_value
 from brokerconf.matching import MatchError, Wildcards, compile_match
 from brokerconf.properties import Entry
 from brokerconf.rules.places import (
@@ -205,9 +205,7 @@ class Facts:
     @cached_property
     def matches(self) -> tuple[Match, ...]:
         """All of the first ``address-settings``, in the order of the file, the ignored ones included."""
-        block = self.first.get("address-settings")
-        nodes = [node for node in block.walk() if node.tag == "address-setting"] if block else []
-        return tuple(self._match(node) for node in nodes)
+        return tuple(self._match(node) for node in address_setting_nodes(self.core))
 
     def _match(self, node: ConfigNode) -> Match:
         text = node.attributes.get("match", "")
