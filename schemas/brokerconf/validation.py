@@ -55,6 +55,14 @@ class Schemas:
     load_core: Callable[[], XMLSchema]
     load_jms: Callable[[], XMLSchema | None]
 
+    @property
+    def core(self) -> XMLSchema:
+        return self.load_core()
+
+    @property
+    def jms(self) -> XMLSchema | None:
+        return self.load_jms()
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
@@ -108,8 +116,8 @@ def _broker(document: Document, schemas: Schemas, whole: tuple[Violation, ...]) 
     if not whole and document.root.name == "configuration":
         return
     if document.core is not None:
-        yield from _violations(document, schemas.load_core(), _element_of(document, document.core), document.core)
-    jms = schemas.load_jms() if document.jms is not None else None
+        yield from _violations(document, schemas.core, _element_of(document, document.core), document.core)
+    jms = schemas.jms if document.jms is not None else None
     if document.jms is not None and jms is not None:
         yield from _violations(document, jms, _element_of(document, document.jms), document.jms)
 
