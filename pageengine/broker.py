@@ -61,6 +61,7 @@ class Broker:
         limits = (settings.global_max_size, messages) if self.uses_global else (-1, -1)
         self.metric = METRICS[profile.full_when](*limits, self._over, self._under)
         self.expiring = False
+        self.forgot_stores = False
 
     def next_id(self) -> int:
         self.ids += 1
@@ -202,7 +203,7 @@ class Broker:
 
     def give_back(self, refs: list[Reference], *, ignore_delay: bool) -> None:
         """References that were being delivered return to their queues, or are given up after too many attempts."""
-        for ref in reversed(refs):
+        for ref in refs:
             queue = ref.queue
             settings = self.settings.address_settings.effective(queue.address)
             attempts = settings.max_delivery_attempts

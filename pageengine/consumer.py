@@ -127,6 +127,8 @@ class Consumer:
 
     def cleared(self) -> None:
         """At a rollback the client clears its buffer, and returns credits even for the answer that ended its wait."""
+        for ref in self.buffer:
+            self._return_credits(ref)
         self.buffer.clear()
         if self.forced and self.credits is not None and self.window == 0:
             self.forced = False

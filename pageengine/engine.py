@@ -17,7 +17,7 @@ from pageengine.configured import configure
 from pageengine.consumer import Consumer
 from pageengine.disks import WatchedDisks
 from pageengine.failure import Failed
-from pageengine.invariants import check_invariants
+from pageengine.invariants import Watch
 from pageengine.managing import purge
 from pageengine.operations import Operation, Protocol, Send, SessionKind, TraceHeader
 from pageengine.outcome import (
@@ -48,7 +48,7 @@ class Engine:
         self.settings = settings
         self.profile = profile
         self.header = header
-        self.checks = check
+        self.watch = Watch() if check else None
         self.broker = Broker(settings, profile, header.start_ns or 0)
         self.sessions: dict[str, Session] = {}
         self.kinds: dict[str, tuple[SessionKind, Protocol]] = {}
@@ -91,8 +91,8 @@ class Engine:
             self._releases(op.i, result)
         result.state = self._changes()
         self.operations += 1
-        if self.checks:
-            check_invariants(self)
+        if self.watch is not None:
+            self.watch.look(self, op, result)
         return result
 
     def change_settings(self, match: str, values: dict[str, str]) -> None:

@@ -32,13 +32,14 @@ class Record:
 class Page:
     """One page file, its records in order; the first ``loaded`` of them were written before the last start."""
 
-    __slots__ = ("bytes", "loaded", "number", "records")
+    __slots__ = ("bytes", "forced", "loaded", "number", "records")
 
     def __init__(self, number: int) -> None:
         self.number = number
         self.records: list[Record] = []
         self.bytes = 0
         self.loaded = 0
+        self.forced = False
 
 
 class PageTransaction:

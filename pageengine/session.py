@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pageengine.engine import Engine
 
 ADDRESS_FULL = "ADDRESS_FULL"
+UNNAMED = "GENERIC_EXCEPTION"
 CHUNK_FRAME = 26
 LAST_CHUNK_FRAME = 34
 
@@ -148,7 +149,9 @@ class Session:
             routed = route(broker, message, tx)
         except AddressFull:
             if tx is None or broker.profile.fails_in_transaction:
-                return Verdict(FAILED, error=ADDRESS_FULL, reached_broker=True)
+                # the answer to the last piece of a large message does not say what was wrong
+                error = UNNAMED if message.large else ADDRESS_FULL
+                return Verdict(FAILED, error=error, reached_broker=True)
             tx.failed = ADDRESS_FULL
             return Verdict(FAILED, error=ADDRESS_FULL, reached_broker=True, silent=True)
         if routed.status != ROUTED:

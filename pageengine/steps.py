@@ -43,6 +43,7 @@ from pageengine.operations import (
 from pageengine.outcome import OperationResult
 from pageengine.queue import Queue
 from pageengine.restart import restart
+from pageengine.transaction import Reason
 from pagefmt.selector import SelectorError
 
 if TYPE_CHECKING:
@@ -53,10 +54,7 @@ Step = Callable[["Engine", Any, OperationResult], None]
 
 
 def create_address(engine: Engine, op: CreateAddress, result: OperationResult) -> None:
-    broker = engine.broker
-    if op.address in broker.addresses:
-        raise Failed("ADDRESS_EXISTS")
-    broker.addresses[op.address] = set(op.routing)
+    engine.broker.addresses.setdefault(op.address, set(op.routing))
 
 
 def delete_address(engine: Engine, op: DeleteAddress, result: OperationResult) -> None:
@@ -67,6 +65,7 @@ def delete_address(engine: Engine, op: DeleteAddress, result: OperationResult) -
         _delete(engine, queue)
     broker.run_tasks()
     del broker.addresses[op.address]
+    broker.forgot_stores = True
     store = broker.stores.pop(op.address, None)
     if store is not None:
         broker.blocked_stores.pop(op.address, None)
@@ -123,6 +122,11 @@ def _delete(engine: Engine, queue: Queue) -> None:
     delete_queue(engine.broker, queue)
     for consumer in consumers:
         engine.close_consumer(consumer)
+    for ref in queue.references:
+        if ref.record is None:
+            queue.remove(ref)
+            queue.delivering(ref)
+            engine.broker.acknowledge(ref, Reason.KILLED)
     engine.parts_changed = True
 
 

@@ -53,6 +53,8 @@ class AddressStore:
         self.files: list[int] = []
         self.cursors: dict[int, Cursor] = {}
         self.had_folder = False
+        self.records_written = 0
+        self.settings_changed = False
         self.cleanup_scheduled = False
         self.release_scheduled = False
         self.shown: tuple[object, ...] | None = None
@@ -66,6 +68,7 @@ class AddressStore:
         """Settings in force from now on (spec 2.4, 2.8)."""
         profile = self.broker.profile
         self.settings = settings
+        self.settings_changed = not first
         self.policy = settings.policy
         self.max_size = settings.max_size_bytes
         max_messages = settings.max_size_messages if profile.counts_messages else -1
@@ -244,18 +247,21 @@ class AddressStore:
         self.current_bytes += size
         page = self.current
         if page is None or (self.current_bytes > self.page_size and page.records):
-            page = self.open_new_page()
+            page = self.open_new_page(forced=page is None)
             self.current_bytes += size
+        self.records_written += 1
         record.page = page.number
         record.nr = len(page.records)
         page.records.append(record)
         page.bytes += size
 
-    def open_new_page(self) -> Page:
+    def open_new_page(self, *, forced: bool = True) -> Page:
+        """The next page; ``forced``: not because the one before is full."""
         self.number_of_pages += 1
         self.check_number_of_pages()
         self.current_id += 1
         page = self.current = self.pages[self.current_id] = Page(self.current_id)
+        page.forced = forced
         self.files = [*self.files, self.current_id]
         self.current_bytes = 0
         self.had_folder = True

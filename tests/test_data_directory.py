@@ -33,7 +33,7 @@ ORACLE = Path(os.environ.get("PAGECTL_ORACLE", Path(__file__).resolve().parents[
 CUTS = {
     "page-basic": 30, "acks-out-of-order": 52, "large-messages": 28, "tx-commit-rollback": 41, "multicast-slow": 70,
     "random-001-08": 700, "xa-prepare-restart": 36, "queue-filters": 54, "size-model-paged": 28,
-    "non-durable": 31, "random-001-04": 250, "random-001-12": 300,
+    "non-durable": 31, "restart-mid": 30, "random-001-12": 300,
 }  # fmt: skip
 
 
