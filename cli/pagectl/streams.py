@@ -42,7 +42,12 @@ def console(stream: TextIO | None = None) -> Console:
 def json_text(value: object, *, indent: int | None = None) -> str:
     """JSON that is always valid UTF-8 and safe for a terminal: what ``visible`` would change is a ``\\u`` escape."""
     text = json.dumps(value, ensure_ascii=False, indent=indent, separators=None if indent else (",", ":"))
-    return UNSAFE.sub(_json_escape, text)
+    return safe_json(text)
+
+
+def safe_json(text: str) -> str:
+    """JSON text with what ``visible`` would change as ``\\u`` escapes. The C0 controls are escapes already."""
+    return text if text.isascii() and "\x7f" not in text else UNSAFE.sub(_json_escape, text)
 
 
 def _json_escape(match: re.Match[str]) -> str:

@@ -31,16 +31,16 @@ def core_columns(batch: Batch, level: Level) -> Columns:
     queues = queue_lists(batch, parts.block_end)
     if not batch.regular.all():
         return {}
-    user_ids = pa.nulls(n, STRING)
+    ids = pa.nulls(n, STRING)
     if parts.has_user_id.any():
-        user_ids = _user_ids(page, parts)
+        ids = user_ids(page, parts)
     out: Columns = {
         "tx": pa.array(page.i64(batch.payload)), "queues": queues, "large_type": pa.array(page.i8(batch.payload + 8)),
         "persister": pa.array(np.ones(n, np.int8), mask=parts.large | parts.old),
         "protocol": pa.repeat(pa.scalar("core", STRING), n), "id": pa.array(parts.id),
         "address": repeated_text(page, parts.address_at, parts.address_size, parts.has_address),
         "durable": pa.array(parts.durable), "priority": pa.array(parts.priority),
-        "timestamp": pa.array(parts.timestamp), "expiration": pa.array(parts.expiration), "user_id": user_ids,
+        "timestamp": pa.array(parts.timestamp), "expiration": pa.array(parts.expiration), "user_id": ids,
         "type": pa.array(parts.type),
         "type_name": _CORE_TYPE_NAMES.take(pa.array(parts.type + 128)), "large": pa.array(parts.large),
         "body_size": pa.array(parts.body_size, mask=parts.large),
@@ -54,7 +54,7 @@ def core_columns(batch: Batch, level: Level) -> Columns:
     return out
 
 
-def _user_ids(page: PageBytes, parts: core.CoreParts) -> pa.StringArray:
+def user_ids(page: PageBytes, parts: core.CoreParts) -> pa.StringArray:
     have = parts.has_user_id
     text = core.uuid_texts(page, parts.user_id_at[have])
     offsets = np.concatenate(([0], np.cumsum(np.where(have, 36, 0)))).astype(np.int32)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
@@ -18,7 +19,7 @@ from pagectl.location import BrokerXmlOption, DirArgument, located
 from pagectl.message_text import MessageText
 from pagectl.progress import progress
 from pagectl.reading import PageOption, bytes_to_read, each_store, known_state, page_range
-from pagectl.streams import CsvTable, print_json_line, warning
+from pagectl.streams import CsvTable, json_text, print_json_line, safe_json, warning
 
 if TYPE_CHECKING:
     from pagefmt.locate import Place
@@ -43,6 +44,7 @@ class DecodeFormat(StrEnum):
     arrow = "arrow"
 
 
+LINES_AT_ONCE = 256
 TABLES = (DecodeFormat.parquet, DecodeFormat.arrow)
 
 
@@ -101,7 +103,10 @@ def command(
         return write_table(form.value, to, body, place, state, choice, limit)
     run = _Run(place, state, choice, _wanted(place, state, forms, inflate, edition))
     with output_to(to, place):
-        _write(run, form, islice(run.messages(), limit))
+        if form is DecodeFormat.jsonl and run.simple:
+            _write_lines(run, limit)
+        else:
+            _write(run, form, islice(run.messages(), limit))
     return Exit.FOUND if run.damaged else Exit.OK
 
 
@@ -168,10 +173,38 @@ class _Run:
 
         for found in pick(page, known, self.choice):
             if isinstance(found, Damage):
-                self.damaged = True
-                warning(f"{page.path}: offset {found.offset}: {found.kind}: {found.detail}")
+                self.damage(page, found)
             else:
                 yield store, known, found
+
+    @property
+    def simple(self) -> bool:
+        """Every message, headers and properties: lines that columns give."""
+        choice = self.choice
+        plain = not choice.by_route and choice.selector is None
+        return plain and self.wanted.forms <= {"size"} and not self.wanted.inflate
+
+    def lines(self) -> Iterator[str]:
+        """JSON lines without line ends, most of them made for a page at once."""
+        from pagefmt.columns.json_lines import picked_lines
+        from pagefmt.frames import Damage
+
+        with progress("reading pages", bytes_to_read(self.place)) as bar:
+            for store, known in each_store(self.place, self.state):
+                for page in store.pages:
+                    if page.number in self.choice.pages:
+                        for found in picked_lines(page, known, store, body_size=bool(self.wanted.forms)):
+                            if isinstance(found, str):
+                                yield safe_json(found)
+                            elif isinstance(found, Damage):
+                                self.damage(page, found)
+                            else:
+                                yield json_text(self.object_of(store, found))
+                    bar.advance(page.size)
+
+    def damage(self, page: Any, found: Any) -> None:
+        self.damaged = True
+        warning(f"{page.path}: offset {found.offset}: {found.kind}: {found.detail}")
 
     def object_of(self, store: Store, picked: Picked) -> dict[str, Any]:
         from pagefmt.message_json import record_json
@@ -184,6 +217,12 @@ class _Run:
 
 
 Messages = Iterator[tuple["Store", "StoreState | None", "Picked"]]
+
+
+def _write_lines(run: _Run, limit: int | None) -> None:
+    lines = islice(run.lines(), limit)
+    while chunk := list(islice(lines, LINES_AT_ONCE)):
+        sys.stdout.write("\n".join(chunk) + "\n")
 
 
 def _write(run: _Run, form: DecodeFormat, messages: Messages) -> None:

@@ -1,0 +1,99 @@
+"""Large paging directories for measurements, written with the project's own encoders.
+
+Three sets: ``a`` 1 KiB core messages with 6 properties, ``b`` 200 byte core messages with 10, ``c`` 1 KiB AMQP
+messages; two queues each, pages of 10 MiB. Every message has its own id, timestamp, sequence number and texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from struct import pack
+
+from pagefmt.amqp_message import AmqpMessage, decode_extra
+from pagefmt.core_message import CoreMessage, HeaderBlock
+from pagefmt.paging import page_name
+from pagefmt.properties import properties_bytes
+from pagefmt.record import Layout, PageRecord, encode_record
+from pagefmt.values import Kind, Property, Typed, string
+from pagefmt.wire import Cursor
+
+PAGE = 10 << 20
+QUEUES = (3, 7)
+FOLDER = "6f1d5a00-0000-11f0-8000-000000000001"
+ADDRESS = "orders"
+COLORS = ("red", "green", "blue", "black", "white")
+START = 1_700_000_000_000
+
+
+def core(number: int, body: int, properties: int) -> CoreMessage:
+    entries = [
+        Property("seq", Typed(Kind.INT, number)),
+        Property("color", string(COLORS[number % 5])),
+        Property("order.id", string(f"order-{number:09d}")),
+        Property("customer", string(f"customer {number % 997}")),
+        Property("amount", Typed(Kind.LONG, number * 37)),
+        Property("express", Typed(Kind.BOOLEAN, number % 3 == 0, number % 3 == 0)),
+    ]
+    entries += [Property(f"attribute{n}", string(f"value {n} of {number}")) for n in range(properties - 6)]
+    content = bytes((number + n) & 0xFF for n in range(64)) * (body // 64 + 1)
+    block = properties_bytes(tuple(entries))
+    header = HeaderBlock(1000 + number, 1, ADDRESS, 0, None, 4, 1, 0, START + number, 4, block)
+    return CoreMessage(1000 + number, 1, ADDRESS, content[:body], header)
+
+
+def amqp_string(text: str) -> bytes:
+    return bytes((0xA1, len(text))) + text.encode()
+
+
+def amqp(number: int) -> AmqpMessage:
+    header = bytes.fromhex("005370c0020141")
+    marks = b"\xa3\x12x-opt-jms-msg-type\x51\x05\xa3\x0ex-opt-jms-dest\x51\x00"
+    annotations = b"\x00\x53\x72\xc1" + bytes((len(marks) + 1, 4)) + marks
+    fields = amqp_string(f"ID:sender-1:{number}") + b"\x40" + amqp_string(ADDRESS) + b"\x40\x40"
+    fields += amqp_string(f"c-{number}") + b"\x40\x40\x40\x83" + pack(">q", START + number)
+    properties = b"\x00\x53\x73\xc0" + bytes((len(fields) + 1, 10)) + fields
+    pairs = amqp_string("seq") + b"\x71" + pack(">i", number) + amqp_string("color") + amqp_string(COLORS[number % 5])
+    pairs += (
+        amqp_string("amount") + b"\x81" + pack(">q", number * 37) + amqp_string("order") + amqp_string(f"o{number}")
+    )
+    application = b"\x00\x53\x74\xd1" + pack(">II", len(pairs) + 4, 8) + pairs
+    body = b"\x00\x53\x77\xb1" + pack(">I", 1024) + (f"text {number} " * 150).encode()[:1024]
+    block = properties_bytes((Property("_AMQ_AD", string(ADDRESS)),))
+    extra = decode_extra(Cursor(pack(">i", len(block)) + block))
+    encoded = header + annotations + properties + application + body
+    return AmqpMessage(5, 1000 + number, 0, 1, ADDRESS, encoded, extra, 0)
+
+
+SETS: dict[str, Callable[[int], CoreMessage | AmqpMessage]] = {
+    "a": lambda number: core(number, 1024, 6),
+    "b": lambda number: core(number, 200, 10),
+    "c": amqp,
+}
+
+
+def records(make: Callable[[int], CoreMessage | AmqpMessage]) -> Iterator[bytes]:
+    number = 0
+    while True:
+        message = make(number)
+        persister = 5 if isinstance(message, AmqpMessage) else 1
+        yield encode_record(PageRecord(0, 0, -1, 0, Layout.NEW, persister, message, QUEUES))
+        number += 1
+
+
+def write(folder: Path, name: str, megabytes: int) -> int:
+    """A data directory with one store of about this size; returns the number of messages."""
+    store = folder / "paging" / FOLDER
+    store.mkdir(parents=True)
+    (store / "address.txt").write_text(ADDRESS + "\n")
+    source, messages, page = records(SETS[name]), 0, 1
+    held = next(source)
+    while (page - 1) * PAGE < megabytes * 1_000_000:
+        content = bytearray()
+        while len(content) + len(held) <= PAGE:
+            content += held
+            held = next(source)
+            messages += 1
+        (store / page_name(page)).write_bytes(content)
+        page += 1
+    return messages
