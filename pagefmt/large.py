@@ -56,14 +56,21 @@ class LargeMessages:
         try:
             with os.scandir(self.path) as entries:
                 for entry in entries:
-                    if entry.is_file(follow_symlinks=False):
-                        size = entry.stat(follow_symlinks=False).st_size
+                    if entry.is_file(follow_symlinks=False) and (size := _size_of(entry)) is not None:
                         found.append(LargeFile(entry.name, Path(entry.path), _id_of(entry.name), size))
         except FileNotFoundError:
             return []
         except OSError as err:
             raise NotReadable(f"{self.path}: cannot be listed: {err.strerror or err}") from err
         return sorted(found, key=lambda file: (file.id is not None, file.id or 0, file.name))
+
+
+def _size_of(entry: os.DirEntry[str]) -> int | None:
+    """None: a running broker deleted the file meanwhile."""
+    try:
+        return entry.stat(follow_symlinks=False).st_size
+    except FileNotFoundError:
+        return None
 
 
 def _id_of(name: str) -> int | None:

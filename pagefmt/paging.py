@@ -134,7 +134,11 @@ def read_store(folder: Path) -> Store:
     try:
         with os.scandir(folder) as entries:
             for entry in entries:
-                found = classify(entry.name, entry.stat(follow_symlinks=False))
+                try:
+                    status = entry.stat(follow_symlinks=False)
+                except FileNotFoundError:
+                    continue  # a running broker deleted it meanwhile
+                found = classify(entry.name, status)
                 if found.kind is EntryKind.PAGE and found.number is not None and found.size is not None:
                     pages.append(PageFile(found.number, folder / found.name, found.size))
                 else:
