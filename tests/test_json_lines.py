@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 from golden_cases import GoldenCase, cases
-
 from pagectl.commands import pages_decode
 from pagectl.streams import json_text, safe_json
+
 from pagefmt.columns.json_lines import picked_lines
 from pagefmt.frames import Damage
 from pagefmt.message_json import BodyForm, Wanted
