@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import json
 import os
+import pty
 import re
 import signal
 import subprocess
@@ -191,7 +193,7 @@ def test_csv_cells_are_no_formulas(tmp_path: Path) -> None:
     assert row["tx"] == "-1", "numbers stay numbers"
 
 
-def many(tmp_path: Path) -> Path:
+def many(tmp_path: Path, pages: int = 5) -> Path:
     records = b"".join(message(n, "orders", "text " * 20, {"n": str(n)}) for n in range(3000))
     store(tmp_path / "paging", "orders", dict.fromkeys(range(1, 6), records))
     return tmp_path
@@ -208,6 +210,30 @@ def test_a_closed_pipe_ends_it_quietly(words: tuple[str, ...], tmp_path: Path) -
     process.stderr.close()
     assert process.wait(timeout=60) == 0
     assert [line for line in err.splitlines() if not line.startswith("note:")] == []
+
+
+@pytest.mark.parametrize(
+    "words", [("decode", "--format", "jsonl"), ("seal",), ("verify",), ("ls", "--format", "csv")], ids=" ".join
+)
+def test_a_progress_bar_takes_nothing_from_the_output(words: tuple[str, ...], tmp_path: Path) -> None:
+    """Standard error is a terminal, standard output is not: the bar is shown, every byte of the answer arrives."""
+    data = many(tmp_path / "data", 15)
+    ours, theirs = pty.openpty()
+    process = started("pages", words[0], data, *words[1:], stderr=theirs, env={"TERM": "xterm"})
+    os.close(theirs)
+    assert process.stdout is not None
+    out = process.stdout.read()
+    process.stdout.close()
+    assert process.wait(timeout=60) in (0, 1)
+    shown = b""
+    with contextlib.suppress(OSError):
+        while chunk := os.read(ours, 65536):
+            shown += chunk
+    os.close(ours)
+    assert out == call("pages", words[0], data, *words[1:]).out
+    assert b"Traceback" not in shown
+    if words[0] == "decode":
+        assert b"reading pages" in shown
 
 
 def test_ctrl_c_ends_it_with_130_and_leaves_nothing(tmp_path: Path) -> None:

@@ -14,6 +14,8 @@ from pagectl.streams import is_terminal
 class Progress(Protocol):
     def advance(self, amount: int) -> None: ...
     def describe(self, what: str) -> None: ...
+    def clear(self) -> None:
+        """Take the bar away before something is printed; the next ``advance`` brings it back."""
 
 
 class _Silent:
@@ -21,6 +23,9 @@ class _Silent:
         pass
 
     def describe(self, what: str) -> None:
+        pass
+
+    def clear(self) -> None:
         pass
 
 
@@ -56,26 +61,32 @@ class _Bar:
             amount = DownloadColumn(binary_units=True) if self._unit == "bytes" else MofNCompleteColumn()
             self._rich = RichProgress(
                 TextColumn("{task.description}", markup=False), BarColumn(), amount, TimeRemainingColumn(),
-                console=console(sys.stderr), transient=True,
+                console=console(sys.stderr), transient=True, redirect_stdout=False, redirect_stderr=False,
             )  # fmt: skip
             self._rich.start()
             self._task = self._rich.add_task(self._what, total=self._total)
         assert isinstance(self._rich, RichProgress)
         self._rich.update(self._rich.task_ids[0], completed=self._done, description=self._what)
 
-    def close(self) -> None:
+    def clear(self) -> None:
         if self._rich is not None:
             self._rich.stop()  # type: ignore[attr-defined]
+            self._rich = None
 
 
 @contextmanager
-def progress(what: str, total: int | None, unit: str = "bytes") -> Iterator[Progress]:
-    """A bar while the work goes on; ``total`` None where it is not known. ``unit`` is ``bytes`` or a plural noun."""
-    if not is_terminal(sys.stderr) or not sys.stderr.isatty():
+def progress(what: str, total: int | None, unit: str = "bytes", *, beside_output: bool = False) -> Iterator[Progress]:
+    """A bar while the work goes on; ``total`` None where it is not known. ``unit`` is ``bytes`` or a plural noun.
+
+    ``beside_output``: answers are written meanwhile; where these go to the terminal as well they are progress enough.
+    Standard output is never touched: rich would send it to the bar's own console.
+    """
+    shown = is_terminal(sys.stderr) and sys.stderr.isatty() and not (beside_output and sys.stdout.isatty())
+    if not shown:
         yield _Silent()
         return
     bar = _Bar(what, total, unit)
     try:
         yield bar
     finally:
-        bar.close()
+        bar.clear()

@@ -158,7 +158,7 @@ class _Run:
     damaged: bool = False
 
     def messages(self) -> Iterator[tuple[Store, StoreState | None, Picked]]:
-        with progress("reading pages", bytes_to_read(self.place)) as bar:
+        with progress("reading pages", bytes_to_read(self.place), beside_output=True) as bar:
             for store, known in each_store(self.place, self.state):
                 for page in store.pages:
                     if page.number in self.choice.pages:
@@ -189,7 +189,7 @@ class _Run:
         from pagefmt.columns.json_lines import picked_lines
         from pagefmt.frames import Damage
 
-        with progress("reading pages", bytes_to_read(self.place)) as bar:
+        with progress("reading pages", bytes_to_read(self.place), beside_output=True) as bar:
             for store, known in each_store(self.place, self.state):
                 for page in store.pages:
                     if page.number in self.choice.pages:

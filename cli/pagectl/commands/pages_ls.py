@@ -42,7 +42,7 @@ def command(
     """
     place = located(given, broker_xml)
     found = _Worst()
-    rows = found.watched(_surveys(place))
+    rows = found.watched(_surveys(place, beside_output=form is not LsFormat.text))
     match form:
         case LsFormat.text:
             _text(list(rows))
@@ -70,7 +70,7 @@ class _Worst:
             yield row
 
 
-def _surveys(place: Place) -> Iterator[StoreSurvey]:
+def _surveys(place: Place, *, beside_output: bool) -> Iterator[StoreSurvey]:
     from pagefmt.locate import Taken, stores
     from pagefmt.survey import repeated_addresses, survey
 
@@ -79,7 +79,7 @@ def _surveys(place: Place) -> Iterator[StoreSurvey]:
         note("no journal beside the pages: what is outstanding is not known")
     whole = place.taken not in (Taken.STORE, Taken.PAGE)
     repeated = repeated_addresses(stores(place)) if whole else frozenset()
-    with progress("reading pages", bytes_to_read(place)) as bar:
+    with progress("reading pages", bytes_to_read(place), beside_output=beside_output) as bar:
         for store, known in each_store(place, state):
             row = survey(store, known, repeated)
             bar.advance(row.bytes)
@@ -106,7 +106,7 @@ def _text(rows: list[StoreSurvey]) -> None:
         print("no address has page files")
         return
     print_table(
-        ("PAGES", "MESSAGES", "BYTES", "WAITING", "OLDEST (UTC)", "CONDITION", "ADDRESS"),
+        ("PAGES", "MESSAGES", "BYTES", "OUTSTANDING", "OLDEST (UTC)", "CONDITION", "ADDRESS"),
         [
             (
                 row.pages,
@@ -119,7 +119,7 @@ def _text(rows: list[StoreSurvey]) -> None:
             )
             for row in sorted(rows, key=_by_address)
         ],
-        right=("PAGES", "MESSAGES", "BYTES", "WAITING"),
+        right=("PAGES", "MESSAGES", "BYTES", "OUTSTANDING"),
     )
     waiting = [row.outstanding for row in rows if row.outstanding is not None]
     held = f", {sum(waiting)} outstanding" if len(waiting) == len(rows) else ""

@@ -113,6 +113,7 @@ def _summaries(place: Place, state: State, positions: bool) -> Iterator[StoreSum
         for known in state.of(stores(place)):
             summary = known.summary(positions=positions)
             bar.advance(sum(page.size for page in summary.pages))
+            bar.clear()
             yield summary
 
 

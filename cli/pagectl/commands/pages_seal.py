@@ -29,7 +29,7 @@ def command(
 
     place = located(given, broker_xml)
     files = sealed_files(place)
-    with output_to(to, place), progress("sealing", len(files), "files") as bar:
+    with output_to(to, place), progress("sealing", len(files), "files", beside_output=True) as bar:
         print_json_line(HEADER)
         for name, path in files:
             print_json_line(sealed_json(seal_file(name, path)))

@@ -58,7 +58,8 @@ def command(
     if state is None:
         note("no journal beside the pages: pages are not checked against it")
     view = _Lines() if form is VerifyFormat.jsonl else _Text()
-    with progress("reading pages", _total(place, state)) as bar:
+    lines = form is VerifyFormat.jsonl
+    with progress("reading pages", _total(place, state), beside_output=lines) as bar:
         stores = _pages(place, edition_of(edition), view, bar)
         for finding in _findings(place, stores, state, edition_of(edition)):
             view.finding(finding)
@@ -89,6 +90,7 @@ def _pages(place: Place, edition: Edition | None, view: _View, bar: Progress) ->
         for report in page_reports(store, edition):
             view.page(report)
             bar.advance(int(report.json["size"] or 0))
+        bar.clear()
         view.store_end(store)
     return seen
 
@@ -181,7 +183,7 @@ class _Text(_View):
                 print(wrapped(text, 4))
 
     def end(self) -> None:
-        said = ", ".join(f"{number} {severity}s" for severity, number in self._counts.items())
+        said = ", ".join(f"{number} {severity}{'s' * (number != 1)}" for severity, number in self._counts.items())
         print(f"\n{self._total} pages read, {self._damaged} damaged; {said or 'nothing else found'}")
 
 
