@@ -89,8 +89,8 @@ class Store:
 
     @property
     def from_replica(self) -> bool:
-        """Left by a replication backup; a broker skips it without a warning."""
-        return "oldreplica." in self.name or "oldreplica." in self.folder.parent.name
+        """Left by a replication backup: no address, and a name that lets a broker skip it without a warning."""
+        return self.address is None and "oldreplica." in self.name
 
     @property
     def first_page(self) -> int | None:

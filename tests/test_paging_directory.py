@@ -10,6 +10,7 @@ import pytest
 from pagefmt.disk import NotReadable
 from pagefmt.large import LargeMessages
 from pagefmt.paging import EntryKind, java_number, read_address, read_paging, read_store
+from pagefmt.store_findings import StoreFault, store_findings
 
 
 @pytest.mark.parametrize(
@@ -83,6 +84,25 @@ def test_links_and_special_files_are_not_followed(tmp_path: Path) -> None:
     assert large.find(8) is None
     assert large.files() == []
     assert [file.name for file in LargeMessages(outside).files()] == ["000000001.page", "7.msg"]
+
+
+@pytest.mark.parametrize(
+    ("name", "address", "fault"),
+    [
+        ("oldreplica.3", None, {StoreFault.REPLICA}),
+        ("oldreplica.3", b"a\n", set()),
+        ("store", None, {StoreFault.NO_ADDRESS}),
+        ("store", b"?\n", {StoreFault.LOSSY}),
+        ("store", b"\xe4\n", {StoreFault.CHARSET}),
+        ("store", b"a\n", set()),
+    ],
+)
+def test_what_is_said_of_a_folder(name: str, address: bytes | None, fault: set[StoreFault], tmp_path: Path) -> None:
+    folder = tmp_path / name
+    folder.mkdir()
+    if address is not None:
+        (folder / "address.txt").write_bytes(address)
+    assert {finding.fault for finding in store_findings(read_store(folder))} == fault
 
 
 def test_no_such_directory(tmp_path: Path) -> None:
