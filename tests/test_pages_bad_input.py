@@ -195,7 +195,7 @@ def test_csv_cells_are_no_formulas(tmp_path: Path) -> None:
 
 def many(tmp_path: Path, pages: int = 5) -> Path:
     records = b"".join(message(n, "orders", "text " * 20, {"n": str(n)}) for n in range(3000))
-    store(tmp_path / "paging", "orders", dict.fromkeys(range(1, 6), records))
+    store(tmp_path / "paging", "orders", dict.fromkeys(range(1, pages + 1), records))
     return tmp_path
 
 
