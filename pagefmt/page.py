@@ -71,6 +71,10 @@ class Page:
                     return found
         return found
 
+    def strict_layout(self) -> Layout | None:
+        """What ``record`` is told: in an old page everything is old; elsewhere each record shows its own."""
+        return Layout.OLD if self.layout() is Layout.OLD else None
+
     def frames(self) -> Iterator[tuple[int, int, int]]:
         """Number, offset and payload length of every record whose marks are good, whatever its payload holds."""
         scan = FrameScan(self.buf)
@@ -82,7 +86,7 @@ class Page:
     def records(self) -> Iterator[tuple[int, PageRecord | Damage]]:
         """Every framed record with its number; one that is not understood comes as ``Damage``, and reading goes on."""
         scan = FrameScan(self.buf)
-        layout = Layout.OLD if self.layout() is Layout.OLD else None
+        layout = self.strict_layout()
         for number, (offset, length) in enumerate(scan):
             yield number, self.record(number, offset, length, layout)
             self.passed(offset)

@@ -17,6 +17,7 @@ from pagefmt.amqp_values import decode_amqp_value, encode_amqp_value
 from pagefmt.bodies import embedded_in, inflated, map_of, stream_of, text_of
 from pagefmt.broker_reader import read_as_broker
 from pagefmt.broker_verdict import Place
+from pagefmt.core_message import CoreMessage
 from pagefmt.core_message_old import decode_old_core_message
 from pagefmt.decimal_text import decimal_text
 from pagefmt.editions import Edition
@@ -25,6 +26,7 @@ from pagefmt.message_json import BodyForm, Wanted, message_json
 from pagefmt.page import Page
 from pagefmt.persisters import decode_persisted
 from pagefmt.properties import PropertiesBlock, decode_whole_block, encode_properties
+from pagefmt.quick_check import proves_sound
 from pagefmt.record import PageRecord, decode_record, encode_record
 from pagefmt.routes import route_at
 from pagefmt.values import Typed
@@ -65,6 +67,19 @@ def test_records_come_back(record: PageRecord) -> None:
     assert decoded == record
     assert encode_record(decoded) == raw
     decoded.message.check()
+
+
+@given(strategies.records())
+def test_the_quick_check_knows_ordinary_core_records(record: PageRecord) -> None:
+    assert proves_sound(encode_record(record), 0, record.length) == isinstance(record.message, CoreMessage)
+
+
+@given(strategies.records(), st.integers(0, 1 << 16), st.integers(0, 7))
+def test_what_the_quick_check_accepts_is_sound(record: PageRecord, place: int, bit: int) -> None:
+    raw = bytearray(encode_record(record))
+    raw[5 + place % record.length] ^= 1 << bit
+    if proves_sound(bytes(raw), 0, record.length):
+        decode_record(bytes(raw), 0, record.length).message.check()
 
 
 @given(strategies.records())

@@ -19,6 +19,7 @@ from pagefmt.message_json import BodyForm, Wanted, record_json
 from pagefmt.page import Page
 from pagefmt.persisters import Message
 from pagefmt.properties import properties_bytes
+from pagefmt.quick_check import proves_sound
 from pagefmt.record import Layout, PageRecord, encode_payload, encode_record, frame
 from pagefmt.values import Kind, Property, Typed, string
 from pagefmt.verification import verify_bytes
@@ -85,6 +86,9 @@ def look_at(raw: bytes, sound: bytes, hurt: int) -> None:
     routes = list(page.routes())
     if all(fault.kind is not DamageKind.UNDECODABLE for fault in verdict.faults):
         assert len(routes) == verdict.records
+    for number, at, size in page.frames():
+        if proves_sound(raw, at, size):
+            assert not isinstance(page.record(number, at, size, page.strict_layout()), Damage)
     for number, one in found:
         if not isinstance(one, Damage):
             record_json(1, number, one, EVERYTHING)

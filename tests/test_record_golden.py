@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 from golden_cases import GoldenCase, cases
 
+from pagefmt.core_message import CoreMessage
 from pagefmt.properties import encode_properties
+from pagefmt.quick_check import proves_sound
 from pagefmt.record import decode_record, encode_record
 from pagefmt.wire import Builder
 
@@ -35,6 +37,7 @@ def test_records_survive_decoding_and_encoding(case: GoldenCase) -> None:
         for at, size in frames(page):
             record = decode_record(page, at, size)
             record.message.check()
+            assert proves_sound(page, at, size) == isinstance(record.message, CoreMessage)
             assert encode_record(record) == page[at : at + size + 6]
             if record.message.protocol == "core":
                 out = Builder()
