@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, replace
@@ -9,10 +10,17 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from pageengine.errors import PageEngineError
 from pageengine.overrides import Override, SettingError, parse_override
 from pageengine.recording import Recording
 from pageengine.replaying import Configuration, recorded
 from pageengine.trace_reading import open_trace
+
+_ERROR_LINE = re.compile(r"[\w.]+(?:Error|Exception|Refused): ")
+
+
+class SweepError(PageEngineError):
+    """A worker could not replay its variant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,16 +116,26 @@ def sweep_here(jobs: Sequence[Job], processes: int) -> Iterator[SweepRow]:
         yield from pool.map(sweep_row, jobs)
 
 
+def _cause(err: Exception) -> str:
+    """What the worker's own traceback ends with."""
+    named = [line for line in str(err).splitlines() if _ERROR_LINE.match(line.strip())]
+    return named[-1].strip()[:200] if named else type(err).__name__
+
+
 def sweep_on_spark(jobs: Sequence[Job], master: str) -> list[SweepRow]:
     """The same on Spark; the trace and the configuration must be readable under their paths on every worker.
 
-    Errors: NoSpark, NoJava.
+    Errors: NoSpark, NoJava, SweepError.
     """
     from pagefmt.spark.session import start
 
     session = start("pagectl replay sweep", master, {})
     try:
         rows: list[SweepRow] = session.sparkContext.parallelize(jobs, len(jobs)).map(sweep_row).collect()
+    except Exception as err:
+        raise SweepError(
+            f"{master}: a worker failed: {_cause(err)}; pagectl must be installed on every worker"
+        ) from err
     finally:
         session.stop()
     return sorted(rows, key=lambda row: row.number)

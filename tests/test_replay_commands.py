@@ -238,7 +238,9 @@ def test_generate_then_run(tmp_path: Path, call: Call) -> None:
 
 
 @pytest.mark.cluster
-def test_sweep_on_spark_gives_the_same_rows(tmp_path: Path, call: Call) -> None:
+def test_sweep_on_spark_gives_the_same_rows(tmp_path: Path, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = HERE.parent
+    monkeypatch.setenv("PYTHONPATH", f"{root}:{root / 'cli'}:{root / 'schemas'}")
     config, trace, _ = laid_out(tmp_path, "page-basic")
     words = ("sweep", trace, "--config", config, "--vary", "#:max-size-bytes=20K,40K,1M", "--format", "json")
     here = call(*words, "--jobs", 1)[1]
