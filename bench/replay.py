@@ -154,9 +154,8 @@ def main() -> None:
         broker = broker_figures(given.oracle, min(given.operations, 150_000), given.rounds)
         # a message of this trace goes in and out, with one operation and a hundredth
         both = 1 / (1 / broker["in"] + 1 / broker["out"])
-        print(
-            f"{'broker':16} {broker['in']:12,.0f} messages a second in, {broker['out']:,.0f} out, {both:,.0f} in and out"
-        )
+        rates = f"{broker['in']:12,.0f} messages a second in, {broker['out']:,.0f} out"
+        print(f"{'broker':16} {rates}, {both:,.0f} in and out")
         print(f"accounting alone is {figures['accounting_only'] / both:.2f} times the broker")
 
 

@@ -20,8 +20,9 @@ class HeldPages:
     runs: deque[list[int]] = field(default_factory=deque)
     messages: int = 0
 
-    def change(self, messages: int, page: int) -> None:
-        """The queue now has this many paged messages; new ones lie on ``page``."""
+    def change(self, messages: int, page: int) -> bool:
+        """The queue now has this many paged messages; new ones lie on ``page``. True: on other pages than before."""
+        before = len(self.runs)
         grown = messages - self.messages
         self.messages = messages
         if grown > 0:
@@ -29,13 +30,14 @@ class HeldPages:
                 self.runs[-1][1] += grown
             else:
                 self.runs.append([page, grown])
-            return
+            return len(self.runs) != before
         while grown < 0 and self.runs:
             taken = min(-grown, self.runs[0][1])
             self.runs[0][1] -= taken
             grown += taken
             if self.runs[0][1] == 0:
                 self.runs.popleft()
+        return len(self.runs) != before
 
     @property
     def pages(self) -> int:
@@ -67,14 +69,19 @@ class HoldWatch:
     _now: Hold | None = None
 
     def look(self, t: int, total: int) -> None:
-        counts = sorted(((held.pages, queue) for queue, held in self.held.items()), reverse=True)
-        holder = None
-        if counts and counts[0][0] >= FEWEST and (len(counts) == 1 or counts[0][0] >= 2 * counts[1][0]):
-            holder = counts[0][1]
+        most, second, holder = 0, 0, None
+        for queue, held in self.held.items():
+            pages = len(held.runs)
+            if pages > most:
+                most, second, holder = pages, most, queue
+            elif pages > second:
+                second = pages
+        if most < FEWEST or most < 2 * second:
+            holder = None
         if self._now is not None and self._now.queue != holder:
             self._close(t)
         if holder is not None:
-            self._open(holder, t, counts[0][0], max(total, counts[0][0]))
+            self._open(holder, t, most, max(total, most))
 
     def _open(self, queue: str, t: int, pages: int, total: int) -> None:
         if self._now is None:

@@ -245,9 +245,12 @@ class Recording:
                 self._global(fields, t, i)
             elif part.startswith("a:"):
                 self._address(self.address(part[2:]), fields or {}, fields is None, t, i)
+        moved: dict[str, None] = {}
         for part, fields in changes.items():
             if part.startswith("q:"):
-                self._queue(part[2:], fields, t, i)
+                self._queue(part[2:], fields, t, i, moved)
+        for address in moved:
+            self._watches[address].look(t, self.address(address).state.get("pages") or 0)
 
     def _address(self, record: AddressRecord, fields: Mapping[str, Any], gone: bool, t: int, i: int) -> None:
         state = record.state
@@ -314,7 +317,8 @@ class Recording:
                 self.disk_full.switch(bool(value), t)
                 self.broker.series.level("disk_full", i, t, int(bool(value)))
 
-    def _queue(self, name: str, fields: Mapping[str, Any] | None, t: int, i: int) -> None:
+    def _queue(self, name: str, fields: Mapping[str, Any] | None, t: int, i: int, moved: dict[str, None]) -> None:
+        """Changes of a queue; ``moved`` gets its address when its messages now lie on other pages."""
         record = self.queues.get(name)
         if record is None:
             record = self.queues[name] = QueueRecord(name, self._address_of.get(name, name))
@@ -326,13 +330,17 @@ class Recording:
             record.messages.see(fields["n"], t, i)
         if "paged_n" in fields:
             record.paged.see(fields["paged_n"], t, i)
-            self._holding(record, fields["paged_n"], t)
+            if self._holding(record, fields["paged_n"]):
+                moved[record.address] = None
 
-    def _holding(self, queue: QueueRecord, paged: int, t: int) -> None:
-        watch = self._watches.setdefault(queue.address, HoldWatch(queue.address))
-        state = self.address(queue.address).state
-        watch.held.setdefault(queue.name, HeldPages()).change(paged, state.get("cur") or 0)
-        watch.look(t, state.get("pages") or 0)
+    def _holding(self, queue: QueueRecord, paged: int) -> bool:
+        watch = self._watches.get(queue.address)
+        if watch is None:
+            watch = self._watches[queue.address] = HoldWatch(queue.address)
+        held = watch.held.get(queue.name)
+        if held is None:
+            held = watch.held[queue.name] = HeldPages()
+        return held.change(paged, self.address(queue.address).state.get("cur") or 0)
 
     def _moment(self, t: int, i: int, where: str, what: str) -> None:
         if len(self.moments) < MOMENTS:
