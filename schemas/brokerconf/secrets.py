@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 
 HIDDEN = "****"
-_WORD = r"(?:passw(?:or)?d|passphrase|secret|token|credential)"
+# Misspelt ones as well: their line is the one that a finding shows.
+_WORD = r"(?:pas{1,3}o?w(?:r?o?r?d)?|pwd|passphrase|secret|token|credential)"
 _NAME = rf"[\w.-]{{0,60}}{_WORD}[\w.-]{{0,60}}"
-_SECRET_NAME = re.compile(r"passw(or)?d|passphrase|secret|token|credential|api-?key|private-?key", re.IGNORECASE)
+_SECRET_NAME = re.compile(rf"{_WORD}|api-?key|private-?key", re.IGNORECASE)
 _NOT_SECRET = re.compile(r"codec|mask|enabled|file|path|provider|type$|alias", re.IGNORECASE)
 _ENCODED = re.compile(r"ENC\([^)]*\)?")
 # Bounded repeats throughout: a value of megabytes must not take more than a look.
@@ -16,21 +17,17 @@ _USER_INFO = re.compile(r"(\b[A-Za-z][\w+.-]{0,30}://[^/\s:@]{0,200}:)[^/\s@]*@"
 _IN_ELEMENT = re.compile(rf"(<(?:[\w.-]{{1,60}}:)?({_NAME})[^>]*>)[^<]*", re.IGNORECASE)
 _QUOTED = r"(\"[^\"]*\"|'[^']*')"
 _IN_ATTRIBUTE = re.compile(rf"(?<![\w.-])({_NAME}\s{{0,9}}=\s{{0,9}}){_QUOTED}", re.IGNORECASE)
-_KEY_VALUE = re.compile(
-    rf"((?:key|name)\s{{0,9}}=\s{{0,9}}[\"'][^\"']{{0,200}}{_WORD}[^\"']{{0,200}}[\"']\s{{1,99}}value\s{{0,9}}=\s{{0,9}}){_QUOTED}",
-    re.IGNORECASE,
-)
+# A tag that names a secret in its key or name: any other value in it may be that secret.
+_TAG = re.compile(r"<[^<>]*>?")
+_NAMES_SECRET = re.compile(rf"\b(?:key|name)\s{{0,9}}=\s{{0,9}}[\"'][^\"']{{0,200}}{_WORD}", re.IGNORECASE)
+_OTHER_VALUE = re.compile(rf"(\s(?!(?:key|name)\b)[\w.:-]{{1,60}}\s{{0,9}}=\s{{0,9}}){_QUOTED}", re.IGNORECASE)
 
 
 # Nothing is searched further where none of these stands: most lines have none.
-_HINTS = ("passw", "passphrase", "secret", "token", "credential", "key", "enc(", "@")
-_OVER_LINES = re.compile(
-    r"(<(?:[\w.-]+:)?([\w.-]*(?:passw(?:or)?d|passphrase|secret|token|credential)[\w.-]*)[^>]*>)([^<]*\n[^<]*)",
-    re.IGNORECASE,
-)
+_HINTS = ("pas", "pwd", "secret", "token", "credential", "key", "enc(", "@")
+_OVER_LINES = re.compile(rf"(<(?:[\w.-]{{1,60}}:)?({_NAME})[^>]*>)([^<]*\n[^<]*)", re.IGNORECASE)
 _ATTRIBUTE_OVER_LINES = re.compile(
-    r"(([\w.-]*(?:passw(?:or)?d|passphrase|secret|token|credential)[\w.-]*)\s*=\s*)(\"[^\"<]*\n[^\"<]*\"|'[^'<]*\n[^'<]*')",
-    re.IGNORECASE,
+    rf"((?<![\w.-])({_NAME})\s{{0,9}}=\s{{0,9}})(\"[^\"<]*\n[^\"<]*\"|'[^'<]*\n[^'<]*')", re.IGNORECASE
 )
 
 
@@ -48,7 +45,14 @@ def masked_text(text: str) -> str:
         inside = re.sub(r"[^\n\s][^\n]*", HIDDEN, found.group(3))
         return found.group(1) + inside if is_secret(found.group(2)) else found.group()
 
-    return _ATTRIBUTE_OVER_LINES.sub(hidden, _OVER_LINES.sub(hidden, text))
+    return _TAG.sub(_tag, _ATTRIBUTE_OVER_LINES.sub(hidden, _OVER_LINES.sub(hidden, text)))
+
+
+def _tag(found: re.Match[str]) -> str:
+    tag = found.group()
+    if not _NAMES_SECRET.search(tag):
+        return tag
+    return _OTHER_VALUE.sub(lambda value: f'{value.group(1)}"{HIDDEN}"' + "\n" * value.group(2).count("\n"), tag)
 
 
 def is_secret(name: str) -> bool:
@@ -76,6 +80,6 @@ def masked_line(line: str) -> str:
         return found.group(1) + HIDDEN if is_secret(found.group(2)) else found.group()
 
     line = _IN_ELEMENT.sub(element, line)
-    line = _KEY_VALUE.sub(rf'\g<1>"{HIDDEN}"', line)
+    line = _TAG.sub(_tag, line)
     line = _IN_ATTRIBUTE.sub(rf'\g<1>"{HIDDEN}"', line)
     return masked(line)

@@ -50,6 +50,7 @@ CHECKS: dict[str, tuple[str, str]] = {
     "size-overflow": ("a size beyond 64 bits", "it becomes another number without an error"),
     "stray-text": ("text where elements belong", _REFUSED),
     "taken-for-broker": ("an element further down that the broker takes for its own", "the first at any depth counts"),
+    "too-deep": ("elements nested beyond what is read", "never read: it would exhaust the reader"),
     "too-large": ("a file beyond the size that is read", "never read into memory"),
     "unknown-attribute": ("an attribute that the schema of this edition does not have", _REFUSED),
     "unknown-element": ("an element that the schema of this edition does not have", _REFUSED),

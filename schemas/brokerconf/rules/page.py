@@ -69,7 +69,17 @@ def explained(rule: Rule) -> Iterator[str]:
 
 
 def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}."
+    """With a full stop, and a capital letter where it does not begin with the name of a setting."""
+    name = "-" in text.partition(" ")[0]
+    return f"{text}." if name else f"{text[:1].upper()}{text[1:]}."
+
+
+def _escaped(lines: list[str]) -> Iterator[str]:
+    """Angle brackets outside of examples, which Markdown would take for HTML."""
+    inside = False
+    for line in lines:
+        inside = inside != line.startswith("```")
+        yield line if inside or line.startswith("`<!--") else line.replace("<", "&lt;")
 
 
 def page() -> str:
@@ -88,4 +98,4 @@ def page() -> str:
     ]
     for rule in rules():
         lines += [*explained(rule), ""]
-    return "\n".join(lines)
+    return "\n".join(_escaped(lines))
