@@ -19,12 +19,16 @@ _JDBC_PAGE = 102400
 
 @dataclass(frozen=True, slots=True)
 class AddressCapacity:
-    """One address, or an example of a match. Bytes; None: no bound. ``on_disk`` is what lies there now."""
+    """One address, or an example of a match. Bytes; None: no bound. ``on_disk`` is what lies there now.
+
+    ``messages`` is the limit by number, which says nothing about bytes.
+    """
 
     address: str
     policy: str
     queues: int
     memory: int | None
+    messages: int | None
     read_ahead: int | None
     pages: int | None
     disk: int | None
@@ -97,7 +101,10 @@ def _address(settings: EffectiveSettings, name: str, queues: int, on_disk: int) 
     read_ahead = (None if ahead is None else queues * ahead + page) if pages else 0
     most = _most_pages(values, page) if pages else 0
     room = None if most is None else most * page
-    return AddressCapacity(name, policy, queues, limit, read_ahead, most, room, on_disk, _stops(values, policy, most))
+    messages = _limit(values, "max-size-messages")
+    return AddressCapacity(
+        name, policy, queues, limit, messages, read_ahead, most, room, on_disk, _stops(values, policy, most)
+    )
 
 
 def _limit(values: Values, name: str) -> int | None:
@@ -159,7 +166,7 @@ def _first(found: Capacity) -> list[str]:
     """What acts first, in the order in which it would."""
     said: list[str] = []
     bounded = [one for one in found.addresses if one.memory is not None]
-    unbounded = [one.address for one in found.addresses if one.memory is None]
+    unbounded = [one.address for one in found.addresses if one.memory is None and one.messages is None]
     total = found.memory_sum
     if found.global_off and unbounded:
         said.append(f"memory has no bound: {_some(unbounded)} has no max-size-bytes and the global limit is off")

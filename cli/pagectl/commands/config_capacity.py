@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from brokerconf.capacity import Capacity
+    from brokerconf.capacity import AddressCapacity, Capacity
 
 
 class Format(StrEnum):
@@ -69,9 +69,12 @@ def _print(found: Capacity) -> None:
     def bound(size: int | None) -> str:
         return "no bound" if size is None else size_text(size)
 
+    def memory(one: AddressCapacity) -> str:
+        return f"{one.messages} messages" if one.memory is None and one.messages is not None else bound(one.memory)
+
     rows = (
         (
-            one.address, one.policy, bound(one.memory), one.queues, bound(one.read_ahead), bound(one.disk),
+            one.address, one.policy, memory(one), one.queues, bound(one.read_ahead), bound(one.disk),
             size_text(one.on_disk), one.stops,
         )
         for one in found.addresses
