@@ -44,7 +44,7 @@ _HEAD: Final = Struct(">qb").unpack_from
 class Page:
     """``buf``: the file's bytes. After an iteration is exhausted: ``count``, ``bytes_read``, ``damage``."""
 
-    __slots__ = ("_file", "buf", "bytes_read", "count", "damage", "path")
+    __slots__ = ("_file", "buf", "bytes_read", "count", "damage", "odd", "path")
 
     def __init__(self, buf: Buffer, path: Path | None = None, file: MappedFile | None = None) -> None:
         self.buf = buf
@@ -53,6 +53,7 @@ class Page:
         self.count = 0
         self.bytes_read = 0
         self.damage: Damage | None = None
+        self.odd: Damage | None = None
 
     @property
     def size(self) -> int:
@@ -98,7 +99,7 @@ class Page:
         Looks at no field that is not needed: what else would make a broker throw is for ``verification`` to find.
         """
         buf, size, at, number = self.buf, len(self.buf), 0, 0
-        self.damage = None
+        self.damage = self.odd = None
         while size - at >= FRAME and buf[at] == START_MARK:
             length = _I32(buf, at + 1)[0]
             end = at + FRAME + length
@@ -112,6 +113,7 @@ class Page:
                     self.damage = Damage(DamageKind.UNDECODABLE, at, number, err.detail)
                     break
                 route = odd
+                self.odd = self.odd or Damage(DamageKind.SWALLOWED, at, number, err.detail)
             yield route
             at, number = end, number + 1
             if not number & 0xFFF:

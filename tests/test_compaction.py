@@ -224,3 +224,19 @@ def test_unknown_transactions_may_stay() -> None:
     dropped, kept = make_plan(place), make_plan(place, keep_unknown=True)
     assert sum(store.unknown for store in dropped.stores) > 0
     assert kept.freed < dropped.freed
+
+
+def test_a_record_that_hides_others_is_not_replaced(tmp_path: Path) -> None:
+    """A broker takes it for one record; to replace it would lose what lies inside."""
+    place, data = dead(ACKED, tmp_path)
+    page = sorted(data.rglob("*.page"))[0]
+    assert page in {step.path for step in make_plan(place).steps()}
+    content = bytearray(page.read_bytes())
+    with open_page(page) as opened:
+        routes = list(opened.routes())
+    offset, end = routes[0][1], routes[1][1] + routes[1][2] + FRAME
+    content[offset + 1 : offset + 5] = (end - offset - FRAME).to_bytes(4, "big")
+    page.write_bytes(content)
+    plan = make_plan(place)
+    assert page not in {step.path for step in plan.steps()}
+    assert Why.DAMAGED in {kept.why for store in plan.stores for kept in store.kept}

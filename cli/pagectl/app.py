@@ -46,6 +46,7 @@ TREE: dict[str, Leaf | Group] = {
             "seal": ("pages_seal", "Write a manifest of checksums that verify --manifest checks later."),
             "inspect": ("pages_inspect", "Page files down to the byte."),
             "compact": ("pages_compact", "Free what no queue will ever read again; every message stays."),
+            "salvage": ("pages_salvage", "The readable messages of damaged pages, as pages a broker loads."),
             "restore": ("pages_restore", "Put back what compact --in-place replaced, or drop the backup."),
         },
     ),

@@ -177,7 +177,7 @@ class _Walk:
                     found.bodies.append((message, live))
                 if not live:
                     found.die(offset, message, size, stub_size, ignored)
-            found.records, found.damage = opened.count, opened.damage
+            found.records, found.damage = opened.count, opened.damage or opened.odd
         self.note_journal(store, found)
         return found
 

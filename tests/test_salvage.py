@@ -1,0 +1,215 @@
+"""Salvage: what comes back from damaged pages, and that acknowledgements keep their meaning."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import golden_cases
+import pytest
+from golden_cases import GoldenCase
+from program import call, tree
+
+from pagefmt.fates import Fate
+from pagefmt.locate import within
+from pagefmt.outstanding import load_state
+from pagefmt.page import Page, open_page
+from pagefmt.record import FRAME, Layout
+from pagefmt.salvage import Fortune, rebuild
+
+CASE = GoldenCase("2.56.0", "scattered-acks")
+OLD = GoldenCase("hornetq-2.4.7", "topic-acks")
+
+
+def sound_page(case: GoldenCase, number: int = 0) -> Path:
+    return sorted(case.data().rglob("*.page"))[number]
+
+
+def spans(path: Path) -> list[tuple[int, int, int]]:
+    """(start, end, message id) of each record."""
+    with open_page(path) as page:
+        return [(route[1], route[1] + route[2] + FRAME, route[5]) for route in page.routes()]
+
+
+def queues_of(record: bytes) -> int:
+    """How many queue ids stand at its end."""
+    (route,) = Page(record).routes()
+    return len(route[6])
+
+
+def layout_of(path: Path) -> Layout:
+    with open_page(path) as page:
+        return page.layout() or Layout.NEW
+
+
+def damaged(content: bytes, records: list[tuple[int, int, int]], kind: str, at: int) -> bytes:
+    start, end, _ = records[at]
+    changed = bytearray(content)
+    match kind:
+        case "start mark":
+            changed[start] ^= 4
+        case "end mark":
+            changed[end - 1] ^= 4
+        case "length over the next":
+            changed[start + 1 : start + 5] = (records[at + 1][1] - start - FRAME).to_bytes(4, "big")
+        case "payload":
+            count = end - 5 - 8 * queues_of(content[start:end])
+            changed[count : count + 4] = b"\xff" * 4
+        case "cut":
+            del changed[end - 7 :]
+        case "hole":
+            changed[start + 10 : end - 10] = b"\0" * (end - start - 20)
+            changed[start : start + 5] = b"\0" * 5
+        case "bytes lost":
+            del changed[start + 20 : start + 30]
+        case "bytes between":
+            changed[start:start] = b"??"
+        case "zero tail":
+            changed += bytes(4096)
+    return bytes(changed)
+
+
+# kind → (records that come back of those hit, is every number sure)
+KINDS = {
+    "start mark": (1, True),
+    "end mark": (1, True),
+    "length over the next": (2, True),
+    "payload": (0, True),
+    "hole": (0, False),
+    "bytes lost": (0, False),
+    "bytes between": (1, False),
+    "zero tail": (1, True),
+}
+
+
+@pytest.mark.parametrize("case", [CASE, OLD], ids=str)
+@pytest.mark.parametrize("kind", KINDS)
+def test_pieces_of_a_damaged_page(case: GoldenCase, kind: str) -> None:
+    path = sound_page(case)
+    records = spans(path)
+    back, sure = KINDS[kind]
+    hit = 2
+    assert len(records) > 4
+    rebuilt = rebuild(damaged(path.read_bytes(), records, kind, hit), layout_of(path))
+    standing = [piece for piece in rebuilt.pieces if piece.fortune in (Fortune.WHOLE, Fortune.MENDED)]
+    wanted = [message for n, (_, _, message) in enumerate(records) if n != hit or back]
+    assert [piece.message for piece in standing] == wanted
+    numbers = {piece.message: piece.number for piece in standing if piece.number is not None}
+    known = [message for n, (_, _, message) in enumerate(records) if (sure or n < hit) and message in wanted]
+    order = [message for _, _, message in records]
+    assert numbers == {message: order.index(message) for message in known}
+    page = Page(b"".join(piece.data for piece in rebuilt.numbered))
+    assert len(list(page.routes())) == len(rebuilt.numbered) and page.damage is None
+    assert rebuilt.damaged
+
+
+def test_every_cut_gives_back_what_is_whole() -> None:
+    path = sound_page(CASE)
+    content, records = path.read_bytes(), spans(path)
+    for cut in range(0, len(content), 61):
+        rebuilt = rebuild(content[:cut], Layout.NEW)
+        assert [piece.message for piece in rebuilt.numbered] == [message for _, end, message in records if end <= cut]
+        assert sum(piece.end - piece.start for piece in rebuilt.pieces) == cut
+
+
+def waiting(data: Path) -> dict[str, list[int]]:
+    place = within(data)
+    assert place.paging is not None
+    state = load_state(place.paging, place.journal, place.bindings)
+    found: dict[str, list[int]] = {}
+    for store in state.stores():
+        for page in store.store.pages:
+            for route, fates in store.fates(page):
+                for queue, fate in fates:
+                    if fate is Fate.OUTSTANDING:
+                        found.setdefault(str(queue), []).append(route[5])
+    return found
+
+
+def salvaged(data: Path, out: Path) -> dict[str, object]:
+    """Salvage, and put the result in the place of what was damaged."""
+    answer = call("pages", "salvage", data, "--out", out, "--format", "json")
+    assert answer.status in (0, 1), answer.err
+    for folder in out.iterdir():
+        shutil.rmtree(data / "paging" / folder.name)
+        shutil.copytree(folder, data / "paging" / folder.name)
+    (store,) = json.loads(answer.out)["stores"]
+    return dict(store)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_messages_come_back_and_acknowledgements_hold(kind: str, tmp_path: Path) -> None:
+    data = CASE.copy(tmp_path)
+    before = waiting(data)
+    path = sorted(data.rglob("*.page"))[0]
+    records = spans(path)
+    path.write_bytes(damaged(path.read_bytes(), records, kind, 2))
+    files = tree(data)
+    reading = call("pages", "salvage", data, "--out", tmp_path / "look")
+    assert reading.status in (0, 1) and tree(data) == files
+    told = salvaged(data, tmp_path / "new")
+    back, sure = KINDS[kind]
+    (queue,) = before
+    after = waiting(data).get(queue, [])
+    lost = set() if back else {records[2][2]}
+    assert set(before[queue]) - lost <= set(after)
+    if sure:
+        assert after == [message for message in before[queue] if message not in lost]
+    assert bool(told["lost"]) == (kind not in ("start mark", "end mark", "length over the next"))
+    assert call("pages", "verify", data).status in (0, 1)
+    for page in sorted(data.rglob("*.page")):
+        with open_page(page) as opened:
+            list(opened.routes())
+            assert opened.damage is None and opened.odd is None
+
+
+def test_put_aside_pages_give_what_was_never_read(tmp_path: Path) -> None:
+    data = CASE.copy(tmp_path)
+    path = sorted(data.rglob("*.page"))[0]
+    records = spans(path)
+    content = damaged(path.read_bytes(), records, "bytes between", 2)
+    path.unlink()
+    path.with_name(path.name + ".invalidPage").write_bytes(content)
+    told = salvaged(data, tmp_path / "new")
+    assert told["rescued"] == len(records) - 2
+    (new_page,) = told["new_pages"]  # type: ignore[misc]
+    (store,) = (data / "paging").iterdir()
+    assert [message for _, _, message in spans(store / str(new_page))] == [message for _, _, message in records[2:]]
+
+
+def test_one_page_by_itself(tmp_path: Path) -> None:
+    path = sound_page(CASE)
+    lonely = tmp_path / "in" / "000000004.page"
+    lonely.parent.mkdir()
+    lonely.write_bytes(damaged(path.read_bytes(), spans(path), "bytes between", 1))
+    answer = call("pages", "salvage", lonely, "--out", tmp_path / "new")
+    assert answer.status == 1 and "000000005.page" in answer.out
+    assert (tmp_path / "new" / "in" / "address.txt").read_text() == "scatter\n"
+    assert len(spans(tmp_path / "new" / "in" / "000000004.page")) == 1
+
+
+def test_calls_that_make_no_sense(tmp_path: Path) -> None:
+    assert call("pages", "salvage", CASE.data()).status == 2
+    sound = call("pages", "salvage", CASE.data(), "--out", tmp_path / "new")
+    assert sound.status == 2 and "no page is damaged" in sound.err and not (tmp_path / "new").exists()
+    assert call("pages", "salvage", CASE.data(), "--out", tmp_path).status == 2
+
+
+@pytest.mark.parametrize(
+    "archive", golden_cases.damage_verdicts("pages"), ids=lambda path: f"{path.parent.name}-{path.name[6:-8]}"
+)
+def test_pages_of_the_damage_corpus(archive: Path) -> None:
+    """Never less than the broker's reader got, and what comes out reads to its last byte."""
+    folder = golden_cases.unpacked(archive)
+    layout = Layout.OLD if archive.parent.name.startswith(("hornetq", "artemis-1")) else Layout.NEW
+    items = json.loads((folder / "verdict.json").read_text("utf-8"))["items"]
+    for item in items:
+        content = (folder / f"{item['name']}.page").read_bytes()
+        rebuilt = rebuild(content, layout)
+        page = Page(b"".join(piece.data for piece in rebuilt.numbered))
+        assert sum(1 for _ in page.routes()) == len(rebuilt.numbered) and page.damage is None
+        assert sum(piece.end - piece.start for piece in rebuilt.pieces) == len(content)
+        loose = Page(b"".join(piece.data for piece in rebuilt.unnumbered))
+        assert sum(1 for _ in loose.routes()) == len(rebuilt.unnumbered) and loose.damage is None
+    assert len(items) > 100
