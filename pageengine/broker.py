@@ -172,6 +172,11 @@ class Broker:
         tx.acknowledge(ref, reason)
         tx.commit()
 
+    def discard(self, ref: Reference) -> None:
+        """A reference that comes to a queue which is no more."""
+        ref.queue.delivering(ref)
+        self.acknowledge(ref, Reason.KILLED)
+
     def acknowledge_replaced(self, ref: Reference) -> None:
         ref.queue.delivering(ref)
         self.acknowledge(ref, Reason.REPLACED)
@@ -214,9 +219,8 @@ class Broker:
             if not ignore_delay and settings.redelivery_delay > 0:
                 ref.scheduled = self.now + settings.redelivery_delay * 1_000_000
             queue.delivered(ref)
-            if queue.purge_on_no_consumers and not queue.consumers:
-                queue.delivering(ref)
-                self.acknowledge(ref, Reason.KILLED)
+            if queue.deleted or (queue.purge_on_no_consumers and not queue.consumers):
+                self.discard(ref)
             elif not queue.non_destructive:
                 queue.add_back(ref)
 

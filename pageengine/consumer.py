@@ -127,9 +127,8 @@ class Consumer:
 
     def cleared(self) -> None:
         """At a rollback the client clears its buffer, and returns credits even for the answer that ended its wait."""
-        for ref in self.buffer:
+        while (ref := self.buffer.take()) is not None:
             self._return_credits(ref)
-        self.buffer.clear()
         if self.forced and self.credits is not None and self.window == 0:
             self.forced = False
             self.credits += FORCED_BYTES + 2 * len(self.queue.name)

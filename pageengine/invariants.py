@@ -100,8 +100,8 @@ def _live(engine: Engine) -> Iterator[Reference]:
     transactions = [session.tx for session in engine.sessions.values() if session.tx is not None]
     transactions += [tx for tx in engine.branches.values() if tx not in transactions]
     for tx in transactions:
-        yield from (ref for ref in tx.added if not ref.queue.deleted)
-        yield from (ref for ref, _ in tx.acked if ref.record is None and not ref.gone and not ref.queue.deleted)
+        yield from tx.added
+        yield from (ref for ref, _ in tx.acked if ref.record is None and not ref.gone)
 
 
 def _accounts(engine: Engine, live: list[Reference]) -> None:

@@ -43,7 +43,6 @@ from pageengine.operations import (
 from pageengine.outcome import OperationResult
 from pageengine.queue import Queue
 from pageengine.restart import restart
-from pageengine.transaction import Reason
 from pagefmt.selector import SelectorError
 
 if TYPE_CHECKING:
@@ -122,11 +121,6 @@ def _delete(engine: Engine, queue: Queue) -> None:
     delete_queue(engine.broker, queue)
     for consumer in consumers:
         engine.close_consumer(consumer)
-    for ref in queue.references:
-        if ref.record is None:
-            queue.remove(ref)
-            queue.delivering(ref)
-            engine.broker.acknowledge(ref, Reason.KILLED)
     engine.parts_changed = True
 
 

@@ -87,7 +87,9 @@ class Transaction:
         for ref, reason in self.acked:
             broker.finished(ref, reason)
         for ref in self.added:
-            if not ref.gone:
+            if ref.queue.deleted:
+                broker.discard(ref)
+            elif not ref.gone:
                 ref.queue.add_tail(ref)
         for address, duplicate in self.duplicates:
             broker.remember_duplicate(address, duplicate)
