@@ -133,10 +133,6 @@ class WhenBlocked:
     effect: DiskFullEffect
 
     @property
-    def who(self) -> str:
-        return ", ".join(self.addresses)
-
-    @property
     def what(self) -> str:
         beside = f", disk-full-policy {self.disk_full_policy}" if self.disk_full_policy else ""
         return f"{self.effect.words} (address-full-policy {self.address_full_policy}{beside})"

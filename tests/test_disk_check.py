@@ -279,6 +279,18 @@ def test_details_explain_df(call: Call, numbers: Callable[[object], None], tmp_p
     more = read_plugin_output(call(tmp_path, "-v")[1]).more
     assert any("df says 62%: 350 B are reserved" in text for text in more)
     assert call(tmp_path, "-v")[1] == call(tmp_path, "--format", "text")[1]
+    assert "75.0% used (df: 62%)" in read(call(tmp_path)).text
+
+
+def test_many_addresses_do_not_flood_a_line(call: Call, tmp_path: Path) -> None:
+    setting = '<address-setting match="a.{}"><disk-full-policy>FAIL</disk-full-policy></address-setting>'
+    names = "".join(map(setting.format, range(50)))
+    home = instance(tmp_path / "broker")
+    file = home / "etc" / "broker.xml"
+    file.write_text(file.read_text().replace("<address-settings>", f"<address-settings>{names}"))
+    assert any("a.9 and 40 more" in text for text in read_plugin_output(call(home, "-v")[1]).more)
+    felt = json.loads(call(home, "--format", "json")[1])["when_blocked"]
+    assert [len(group["addresses"]) for group in felt if "a.49" in group["addresses"]] == [50]
 
 
 def test_prometheus_is_read_back(call: Call, numbers: Callable[[object], None], tmp_path: Path) -> None:
@@ -432,7 +444,7 @@ def test_a_hanging_file_system_is_unknown_in_time(call: Call, tmp_path: Path, mo
     left = tmp_path / "child"
 
     def hang(_path: object) -> object:
-        left.write_text(str(os.getpid()))
+        left.write_text(f"{os.getpid()} {Path('/proc/self/fd/1').readlink()}")
         time.sleep(60)
         return REAL_STATVFS("/")
 
@@ -445,7 +457,9 @@ def test_a_hanging_file_system_is_unknown_in_time(call: Call, tmp_path: Path, mo
     status, out, err = call(tmp_path, "-t", "0.5", "--format", "json")
     assert (status, json.loads(out)["status"]) == (3, "UNKNOWN")
     assert err.startswith("DISK UNKNOWN")
-    assert wait_gone(int(left.read_text()))
+    pid, output = left.read_text().split()
+    assert output == os.devnull, "whoever waits for the end of our output would wait for the child"
+    assert wait_gone(int(pid))
 
 
 def wait_gone(pid: int) -> bool:

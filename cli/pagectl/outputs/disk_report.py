@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from pageengine.disk_config import WhenBlocked
 
 SERVICE = "DISK"
+NAMED = 10
+"""Addresses that a line of text names; JSON names all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +60,16 @@ def summary(report: DiskReport) -> str:
     store = state.deciding or bad[0]
     if store.within and report.status is not Status.OK:
         store = bad[0]
-    where = f"{store.file_system.mount} {store.usage_percent:.1f}% used, {size_text(store.space.usable)} usable"
+    used = f"{store.usage_percent:.1f}% used{_df_beside(store)}"
+    where = f"{store.file_system.mount} {used}, {size_text(store.space.usable)} usable"
     more = f"; {len(state.stores)} file systems" if len(state.stores) > 1 else ""
     return f"{where}; {_distance(report, store)}{_inodes(report, store)}{more}"
+
+
+def _df_beside(store: StoreState) -> str:
+    """What ``df`` says, where that is something else."""
+    df = store.file_system.df_percent
+    return f" (df: {df}%)" if df is not None and abs(df - store.usage_percent) > 1 else ""
 
 
 def _distance(report: DiskReport, store: StoreState) -> str:
@@ -130,7 +139,9 @@ def detail_lines(report: DiskReport) -> Iterator[str]:
         )
         yield from (f"  {text}" for text in _beside(store))
     for group in report.when_blocked:
-        yield f"when blocked, {group.who}: {group.what}"
+        more = len(group.addresses) - NAMED
+        who = ", ".join(group.addresses[:NAMED]) + (f" and {more} more" if more > 0 else "")
+        yield f"when blocked, {who}: {group.what}"
     if report.closed:
         yield f"when blocked, {report.closed} connections: closed at their next send (AMQ229119)"
     for note in report.state.notes():
@@ -147,11 +158,9 @@ def _exact(report: DiskReport, store: StoreState) -> str:
 def _beside(store: StoreState) -> Iterator[str]:
     system = store.file_system
     df = system.df_percent
-    if df is not None and abs(df - store.usage_percent) > 1:
+    if df is not None:
         why = f": {size_text(system.reserved)} are reserved, and used in the broker's eyes" if system.reserved else ""
-        yield f"df says {df}%{why}"
-    elif df is not None:
-        yield f"df says {df}%"
+        yield f"df says {df}%{why if _df_beside(store) else ''}"
     if system.inodes_percent is not None:
         yield f"inodes: {system.inodes_percent:.1f}% used, {system.inodes_usable} of {system.inodes} left"
 
