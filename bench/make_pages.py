@@ -10,12 +10,17 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from struct import pack
 
+from pageengine.data_directory import write_journal
 from pagefmt.amqp_message import AmqpMessage, decode_extra
+from pagefmt.bindings import AddressBinding, QueueBinding, encode_address, encode_queue
 from pagefmt.core_message import CoreMessage, HeaderBlock
+from pagefmt.journal.record_types import RecordType
+from pagefmt.journal.records import Kind, Record
 from pagefmt.paging import page_name
 from pagefmt.properties import properties_bytes
 from pagefmt.record import Layout, PageRecord, encode_record
-from pagefmt.values import Kind, Property, Typed, string
+from pagefmt.values import Kind as Type
+from pagefmt.values import Property, Typed, string
 from pagefmt.wire import Cursor
 
 PAGE = 10 << 20
@@ -28,12 +33,12 @@ START = 1_700_000_000_000
 
 def core(number: int, body: int, properties: int) -> CoreMessage:
     entries = [
-        Property("seq", Typed(Kind.INT, number)),
+        Property("seq", Typed(Type.INT, number)),
         Property("color", string(COLORS[number % 5])),
         Property("order.id", string(f"order-{number:09d}")),
         Property("customer", string(f"customer {number % 997}")),
-        Property("amount", Typed(Kind.LONG, number * 37)),
-        Property("express", Typed(Kind.BOOLEAN, number % 3 == 0, number % 3 == 0)),
+        Property("amount", Typed(Type.LONG, number * 37)),
+        Property("express", Typed(Type.BOOLEAN, number % 3 == 0, number % 3 == 0)),
     ]
     entries += [Property(f"attribute{n}", string(f"value {n} of {number}")) for n in range(properties - 6)]
     content = bytes((number + n) & 0xFF for n in range(64)) * (body // 64 + 1)
@@ -81,11 +86,37 @@ def records(make: Callable[[int], CoreMessage | AmqpMessage]) -> Iterator[bytes]
         number += 1
 
 
+def record(number: int, kind: RecordType, body: bytes) -> Record:
+    return Record(Kind.ADD, id=number, user_type=int(kind), body=body)
+
+
+def write_bindings(folder: Path) -> None:
+    """Two multicast queues on the address, and an empty journal."""
+    settings = {
+        "filter": None, "metadata": "", "auto_created": 0, "max_consumers": -1, "purge_on_no_consumers": 0,
+        "routing_type": 0, "exclusive": 0, "last_value": 0, "configuration_managed": 0, "consumers_before_dispatch": 0,
+        "delay_before_dispatch": -1, "last_value_key": None, "non_destructive": 0, "group_rebalance": 0,
+        "group_buckets": -1, "auto_delete": 0, "auto_delete_delay": 0, "auto_delete_message_count": 0,
+        "group_first_key": None, "ring_size": -1, "enabled": 1, "group_rebalance_pause_dispatch": 0, "internal": 0,
+    }  # fmt: skip
+    found = [record(2, RecordType.ADDRESS_BINDING_RECORD, encode_address(AddressBinding(2, ADDRESS, (0,), 0, 0)))]
+    for queue in QUEUES:
+        binding = QueueBinding(queue, {"name": f"{ADDRESS}.{queue}", "address": ADDRESS, **settings})
+        found.append(record(queue, RecordType.QUEUE_BINDING_RECORD, encode_queue(binding)))
+    for name, pattern, content in (
+        ("bindings", "activemq-bindings-{}.bindings", found), ("journal", "activemq-data-{}.amq", []),
+    ):  # fmt: skip
+        (folder / name).mkdir(parents=True)
+        write_journal(folder / name, pattern, content)
+    (folder / "large-messages").mkdir()
+
+
 def write(folder: Path, name: str, megabytes: int) -> int:
     """A data directory with one store of about this size; returns the number of messages."""
     store = folder / "paging" / FOLDER
     store.mkdir(parents=True)
     (store / "address.txt").write_text(ADDRESS + "\n")
+    write_bindings(folder)
     source, messages, page = records(SETS[name]), 0, 1
     held = next(source)
     while (page - 1) * PAGE < megabytes * 1_000_000:

@@ -55,8 +55,8 @@ def write_data_directory(engine: Engine, target: Path) -> None:
     check_target(engine, target)
     for name in ("bindings", "journal", "large-messages", "paging"):
         (target / name).mkdir(parents=True, exist_ok=True)
-    _write_journal(target / "bindings", "activemq-bindings-{}.bindings", binding_records(engine))
-    _write_journal(target / "journal", "activemq-data-{}.amq", journal_records(engine))
+    write_journal(target / "bindings", "activemq-bindings-{}.bindings", binding_records(engine))
+    write_journal(target / "journal", "activemq-data-{}.amq", journal_records(engine))
     written: set[int] = set()
     for number, store in enumerate(engine.broker.stores.values(), start=1):
         if store.pages:
@@ -83,7 +83,7 @@ def _write_body(message: Message, written: set[int], folder: Path) -> None:
         (folder / f"{message.id}.{suffix}").write_bytes(large_body(message))
 
 
-def _write_journal(folder: Path, name: str, records: list[Record]) -> None:
+def write_journal(folder: Path, name: str, records: list[Record]) -> None:
     """Records in files of one size; what is left of each is zero."""
     file_id = 0
     content = b""
