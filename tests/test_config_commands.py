@@ -118,6 +118,13 @@ def test_every_setting_is_explained(name: str, capsys: pytest.CaptureFixture[str
     assert name in out and "default:" in out and "since:" in out
 
 
+def test_what_only_the_schema_knows_is_explained_by_it(capsys: pytest.CaptureFixture[str]) -> None:
+    out = answer(capsys, "explain", "connection-ttl-override")
+    assert "type long, default -1" in out and "hornetq-2.4 to artemis-2.56" in out
+    place = answered(capsys, "explain", "message-load-balancing")["schema"][0]
+    assert place["words"] and place["in"] == "cluster-connectionType"
+
+
 def test_explain_rules_and_what_is_near(capsys: pytest.CaptureFixture[str]) -> None:
     assert "Not in:" in answer(capsys, "explain", "page-limit-unused")
     assert answered(capsys, "explain", "max-size-bytes")["settings"][0]["unit"] == "bytes"

@@ -88,3 +88,21 @@ def root_type(edition: Edition, document: str = "core") -> str:
     """The type of the document element."""
     wanted = f"hq-{document}" if edition is Edition.HORNETQ_2_4 else document
     return next(f.type_name for f in facts_of(edition) if f.kind == "root" and f.document == wanted)
+
+
+def named(name: str) -> list[Fact]:
+    """The elements and attributes of that name, the newest description of each place."""
+    found: dict[tuple[str, str, str], Fact] = {}
+    for fact in facts():
+        if fact.name == name and fact.kind in ("element", "attribute"):
+            key = (fact.document.removeprefix("hq-"), fact.owner, fact.kind)
+            known = found.get(key)
+            if known is None or known.editions[-1] < fact.editions[-1]:
+                found[key] = fact
+    return list(found.values())
+
+
+def known_from(name: str, owner: str) -> tuple[Edition, Edition]:
+    """The first and last edition with that name in that place."""
+    held = [edition for fact in facts() if (fact.name, fact.owner) == (name, owner) for edition in fact.editions]
+    return min(held), max(held)

@@ -11,6 +11,7 @@ import typer
 from pagectl.exits import CallError
 
 if TYPE_CHECKING:
+    from brokerconf.schema_facts import Fact
     from brokerconf.settings_model import Setting
 
 
@@ -27,6 +28,7 @@ def command(
     from brokerconf.rules import rules
     from brokerconf.rules.catalogue import CHECKS
     from brokerconf.rules.page import explained
+    from brokerconf.schema_facts import named
     from brokerconf.settings_model import find
 
     from pagectl.streams import print_json
@@ -35,14 +37,24 @@ def command(
     settings = find(asked)
     found = [rule for rule in rules() if rule.id == asked]
     related = [rule.id for rule in rules() if asked in rule.settings]
-    if not settings and not found and asked not in CHECKS:
+    places = [] if settings else named(asked)
+    if not settings and not found and not places and asked not in CHECKS:
         raise CallError(_unknown(asked))
     if format is Format.json:
         ruled = [{"rule": rule.id, "title": rule.title, "why": rule.why, "help": rule.help} for rule in found]
-        print_json({"settings": [_as_json(one) for one in settings], "rules": ruled, "related": related})
+        print_json(
+            {
+                "settings": [_as_json(one) for one in settings],
+                "rules": ruled,
+                "related": related,
+                "schema": [_place(fact) for fact in places],
+            }
+        )
         return 0
     for setting in settings:
         print("\n".join(_lines(setting)))
+    for fact in places:
+        print(_in_schema(_place(fact)))
     if related:
         print(f"rules: {', '.join(related)}")
     for rule in found:
@@ -53,13 +65,36 @@ def command(
     return 0
 
 
+def _place(fact: Fact) -> dict[str, object]:
+    """What the schemas say of an element that has no row of its own among the settings."""
+    from brokerconf.schema_facts import known_from
+
+    first, last = known_from(fact.name, fact.owner)
+    return {
+        "name": fact.name, "kind": fact.kind, "in": fact.owner.split(".")[-1], "type": fact.type_name or fact.type,
+        "words": fact.enum.split("|") if fact.enum else None, "default": fact.default or None,
+        "first": first.value, "last": last.value, "deprecated": bool(fact.deprecated),
+    }  # fmt: skip
+
+
+def _in_schema(place: dict[str, object]) -> str:
+    words = place["words"]
+    said = f"one of {', '.join(map(str, words))}" if isinstance(words, list) else f"type {place['type']}"
+    default = f", default {place['default']}" if place["default"] is not None else ""
+    old = ", deprecated" if place["deprecated"] else ""
+    return (
+        f"{place['name']}: {place['kind']} of {place['in']}, {said}{default}{old}; {place['first']} to {place['last']}"
+    )
+
+
 def _unknown(asked: str) -> str:
     from difflib import get_close_matches
 
     from brokerconf.rules.catalogue import known_ids
+    from brokerconf.schema_facts import facts
     from brokerconf.settings_model import settings
 
-    known = sorted({setting.name for setting in settings()} | known_ids())
+    known = sorted({setting.name for setting in settings()} | known_ids() | {fact.name for fact in facts()})
     close = get_close_matches(asked, known, 1)
     meant = f"did you mean '{close[0]}'?" if close else "'pagectl config rules' lists the rules"
     return f"{asked[:80]}: neither a setting nor a rule known here; {meant}"
