@@ -60,8 +60,8 @@ def ours(data: Path, out: Path) -> dict[str, list[str]]:
 
 
 def brokers(home: Path, data: Path, out: Path) -> dict[str, list[str]]:
-    parts = [f"--{name}={data / folder}" for name, folder in
-             (("bindings", "bindings"), ("journal", "journal"), ("paging", "paging"), ("large-messages", "large-messages"))]  # fmt: skip
+    folders = ("bindings", "journal", "paging", "large-messages")
+    parts = [f"--{name}={data / name}" for name in folders]
     tool = str(home / "bin" / "artemis")
     return {
         "data print": [tool, "data", "print", *parts],
