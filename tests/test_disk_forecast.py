@@ -6,6 +6,7 @@ import json
 import math
 import os
 import random
+import time
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -358,3 +359,16 @@ def test_quiet(world: World) -> None:
     assert world.look("--quiet") == (0, "", "")
     world.usable = 5
     assert world.look("--quiet")[0] == 2
+
+
+def test_a_hanging_file_system_is_unknown_in_time(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "statvfs", lambda _path: time.sleep(60))
+    status, out, _ = world.look("-t", "0.5")
+    assert (status, read_plugin_output(out).status) == (3, "UNKNOWN")
+    assert "no answer within 0.5 s" in out
+
+
+def test_nothing_there(world: World) -> None:
+    world.path = world.path / "none"
+    status, out, _ = world.look()
+    assert (status, "no such directory" in out) == (3, True)
