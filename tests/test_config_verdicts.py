@@ -71,11 +71,13 @@ def test_the_start_of_a_real_broker_stops_where_we_say(folder: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("folder", ["more/m101", "more/m202", "more/hq"])
+@pytest.mark.parametrize("folder", ["more/m101", "more/m202", "more/hq", "more/odd"])
 def test_other_seeds(folder: str) -> None:
     wrong, counts = compare(folder)
-    # an include that names nothing: refused by us as such, by the broker for the text it would bring in
-    assert [one for one in wrong if "0155-inclusion" not in one] == []
+    # an include that names nothing: refused by us as such, by the broker for the text it would bring in;
+    # and two passwords that are hexadecimal, but not what the broker's cipher makes
+    known = ("0155-inclusion", "1320.xml", "1321.xml") if folder in ("more/m202", "more/odd") else ()
+    assert [one for one in wrong if not one.startswith(known)] == []
     assert sum(counts.values()) >= 120
 
 

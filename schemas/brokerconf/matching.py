@@ -21,6 +21,10 @@ _PLAIN = re.compile(r"[\w\-:/@ ]*")
 _UUID = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
 
 
+# Java takes a brace for nothing but a repetition, this language where it can be one only.
+_BARE_BRACE = re.compile(r"(?:^|[(|])\{|(?<!\\)\{(?!\d+(?:,\d*)?\})")
+
+
 class MatchError(BrokerConfError):
     """A match that the broker refuses when the settings go to the server."""
 
@@ -79,6 +83,10 @@ def compile_match(written: str, wildcards: Wildcards, edition: Edition) -> Match
             _compiled(expression)
         except re.error as err:
             raise MatchError(f"it is taken as a regular expression and is none: {err}") from err
+        if _BARE_BRACE.search(expression):
+            raise MatchError(
+                "it is taken as a regular expression, in which '{' must follow something and hold a number"
+            )
     return Match(written, name, literal, wild, expression, plain, start)
 
 

@@ -9,18 +9,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from brokerconf import transports
 from brokerconf.document import ConfigNode, Document, Kind
 from brokerconf.effective import EffectiveSettings
 from brokerconf.findings import Finding, Position, Severity
 from brokerconf.reader_facts import ReaderFact, fault, reader_facts
 from brokerconf.secrets import masked
 from brokerconf.settings_model import find
-from brokerconf.sizes import SizeError, parse_int, parse_long, parse_size, trimmed
+from brokerconf.sizes import SizeError, parse_boolean, parse_int, parse_long, parse_size, trimmed
 from pagefmt.editions import Edition
 
 REFUSED = "the broker's reader stops the start at this value, although the schema allows it"
-_SCHEMES = ("tcp", "vm")
-_ILLEGAL = re.compile(r"[\x00-\x20\x7f\"<>\\^`{|}]|%(?![0-9A-Fa-f]{2})")
 _QUEUE_NUMBERS = {"max-consumers": parse_int, "group-buckets": parse_int, "consumers-before-dispatch": parse_int}
 _QUEUE_LONGS = {"delay-before-dispatch": parse_long, "ring-size": parse_long}
 
@@ -62,6 +61,20 @@ class _Check:
         yield from self._transports()
         yield from self._retention()
         yield from self._wildcards()
+        yield from self._passwords()
+
+    def _passwords(self) -> Iterator[Finding]:
+        """With the codec that comes with the broker; another one may take anything."""
+        if self.edition < Edition.ARTEMIS_2_10 or "password-codec" in self.first:
+            return
+        mask = self.first.get("mask-password")
+        all_masked = mask is not None and parse_boolean(mask.text)
+        places = [self.first.get("cluster-password"), self.first.get("jdbc-password")]
+        places += [bridge.descendant("password") for bridge in self.places.get("bridge", ())]
+        for node in places:
+            why = _masked_fault(node, all_masked and node.name == "cluster-password") if node else ""
+            if node and why:
+                yield refused("bad-value", node, node.position, why, "mask the password again")
 
     def _wildcards(self) -> Iterator[Finding]:
         for place in self.places.get("wildcard-addresses", ())[:1]:
@@ -137,12 +150,20 @@ class _Check:
             return
         for tag in ("acceptor", "connector"):
             for node in self.places.get(tag, ()):
-                why = _uri_fault(node, self.edition)
+                why = transports.fault(node, self.edition)
                 if why:
                     yield refused(
                         "bad-uri", node, node.position, f"{tag} '{node.attributes.get('name', '')}': {why}",
                         "write it as tcp://host:port?key=value;key=value",
                     )  # fmt: skip
+        for node in self.places.get("cluster-connection-uri", ()):
+            scheme = trimmed(node.attributes.get("address", "")).partition(":")[0]
+            if scheme not in ("static", "multicast"):
+                at = node.attribute_position("address")
+                yield refused(
+                    "bad-uri", node, at, f"cluster-connection-uri: scheme '{scheme[:40]}' is unknown",
+                    "write static:(…) or multicast://…",
+                )  # fmt: skip
 
     def _retention(self) -> Iterator[Finding]:
         node = self.first.get("journal-retention-directory")
@@ -166,6 +187,7 @@ class _Check:
 
 
 _BY_HAND = {
+    "cluster-connection-uri",
     "wildcard-addresses",
     "address-setting",
     "address",
@@ -202,32 +224,11 @@ def _advice(fact: ReaderFact, name: str) -> str:
     return "write a value in that range" if fact.check else "write a whole number"
 
 
-def _uri_fault(node: ConfigNode, edition: Edition) -> str:
-    """Why the address of an acceptor or connector is none: as a java.net.URI of one of the two schemes."""
-    text, *more = re.split(r"<!--|(?<=.)<!\[CDATA\[|(?<=.)\]\]>", node.source.content(node.ordinal), maxsplit=1)
-    if more:
-        # pulls in half of the network library: only where markup stands inside an address
-        from xml.sax.saxutils import unescape
-
-        text = unescape(text)
-    else:
-        text = node.own_text
-    if more and not trimmed(text):
-        return "a comment stands before the address, and the reader takes that for it"
-    if not trimmed(text):
-        return "no address"
-    if edition > Edition.ARTEMIS_2_4:
-        text = re.sub(r"\s", "", text)
-    if text.startswith("("):
-        first, _, query = text[1:].partition(")")
-        text = first.split(",")[0] + query
-    text = text.replace(";", "&")
-    scheme, colon, rest = text.partition(":")
-    if not colon or not re.fullmatch(r"[A-Za-z][A-Za-z0-9+.-]*", scheme):
-        return f"'{masked(text[:100])}' is no address with a scheme"
-    if scheme not in _SCHEMES:
-        return f"scheme '{scheme[:40]}' is unknown: only tcp and vm are (in small letters)"
-    if not rest or rest == "//":
-        return "an address without a host"
-    bad = _ILLEGAL.search(rest)
-    return f"a character that no address may have: {bad.group()!r}" if bad else ""
+def _masked_fault(node: ConfigNode, all_masked: bool) -> str:
+    """Why a masked password cannot be unmasked by the broker's own codec; the password is not told."""
+    text = trimmed(node.text)
+    if text.startswith("ENC(") and text.endswith(")"):
+        text = text[4:-1]
+    elif not all_masked:
+        return ""
+    return "" if re.fullmatch(r"-?[0-9A-Fa-f]+", text) else f"{node.name} is not what 'artemis mask' makes"
