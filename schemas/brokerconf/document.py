@@ -112,8 +112,14 @@ class ConfigNode:
         return "/" + "/".join(reversed(steps))
 
 
+# Among fewer children than this a name is looked for, among more they are counted once.
+_MANY = 16
+
+
 def _step(node: ConfigNode) -> str:
     if node.parent is None:
+        return node.name
+    if len(node.parent.children) < _MANY and sum(twin.name == node.name for twin in node.parent.children) == 1:
         return node.name
     if node.parent.steps is None:
         node.parent.steps = _steps(node.parent.children)

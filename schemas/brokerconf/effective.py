@@ -101,6 +101,7 @@ class EffectiveSettings:
             name: setting for name, setting in in_scope(Scope.ADDRESS).items() if setting.known_in(self.edition)
         }
         self._texts: dict[tuple[str, str], Value] = {}
+        self._by_tag: dict[str, Setting | None] = {}
         self.duplicates: list[ConfigNode] = []
         self._broker_overrides: Values = {}
         self.refused: list[tuple[ConfigNode, MatchError]] = []
@@ -130,13 +131,14 @@ class EffectiveSettings:
     def _values(self, node: ConfigNode, written: str) -> Values:
         values: Values = {}
         for child in node.children:
-            name = field_name(child.tag, self.edition)
-            setting = self._known.get(name)
+            if child.tag not in self._by_tag:
+                self._by_tag[child.tag] = self._known.get(field_name(child.tag, self.edition))
+            setting = self._by_tag[child.tag]
             if setting is None:
                 continue
             value = self.read(setting, child.text)
             if value is not None:
-                values[name] = Effective(value, Origin(child, written))
+                values[setting.name] = Effective(value, Origin(child, written))
         for name in born_with(self.edition):
             if name in self._known:
                 values.setdefault(name, Effective(self._known[name].default(self.edition)))

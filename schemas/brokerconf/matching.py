@@ -177,6 +177,8 @@ class MatchTable:
         address = modified(address, self.wildcards, self.edition)
         first = [table[address] for table in (self.exact, self.literal) if address in table]
         wild = self._in_order([match for match in self._candidates(address) if match.fits(address)])
+        if len(first) + len(wild) < 2:
+            return first or wild
         if self.edition < Edition.ARTEMIS_2_44:
             # the older ones put what fits into a map of its own before they sort it
             named = {match.name: match for match in [*first, *wild]}

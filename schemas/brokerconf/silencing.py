@@ -91,7 +91,7 @@ def _range(comment: Comment, *, section: bool) -> tuple[Position, Position]:
         return _element(source, parent) if parent is not None else (source.position(0), _end_of(source))
     following = bisect_right(source.tags.starts, at)
     inside = following < len(source.tags.starts) and (
-        parent is None or source.tags.starts[following] < source.tags.ends[parent]
+        parent is None or source.tags.starts[following] < source.ends[parent]
     )
     return (line_start, _element(source, following)[1]) if inside else (line_start, line_end)
 
@@ -99,13 +99,13 @@ def _range(comment: Comment, *, section: bool) -> tuple[Position, Position]:
 def _enclosing(source: SourceFile, offset: int) -> int | None:
     """The innermost element around an offset."""
     at = bisect_right(source.tags.starts, offset) - 1
-    while at >= 0 and source.tags.ends[at] < offset:
+    while at >= 0 and source.ends[at] < offset:
         at -= 1
     return at if at >= 0 else None
 
 
 def _element(source: SourceFile, ordinal: int) -> tuple[Position, Position]:
-    end = max(source.tags.ends[ordinal], source.tags.starts[ordinal])
+    end = max(source.ends[ordinal], source.tags.starts[ordinal])
     return source.of_element(ordinal), source.of_parsed(end)
 
 

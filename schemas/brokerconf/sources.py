@@ -20,10 +20,9 @@ _START_TAG = re.compile(r"""<[^\s/>]+(?:[^>"']|"[^"]*"|'[^']*')*>""")
 
 @dataclass(slots=True)
 class Tags:
-    """Offsets in the replaced text: of start tags, end tags (by element), and comments, each in document order."""
+    """Offsets in the replaced text: of start tags, and of comments, each in document order."""
 
     starts: list[int]
-    ends: list[int]
     comments: list[int]
 
 
@@ -35,6 +34,7 @@ class SourceFile:
         self.original = original
         self.replaced = replaced
         self._tags: Tags | None = None
+        self._ends: list[int] | None = None
         self._lines: list[int] | None = None
 
     @property
@@ -46,6 +46,13 @@ class SourceFile:
         if self._tags is None:
             self._tags = _tags_of(self.text)
         return self._tags
+
+    @property
+    def ends(self) -> list[int]:
+        """Offsets of the end tags by element, which few ask for."""
+        if self._ends is None:
+            self._ends = _ends_of(self.text)
+        return self._ends
 
     def position(self, offset: int) -> Position:
         """Line and column of an offset in the original text."""
@@ -80,7 +87,7 @@ class SourceFile:
     def of_content(self, ordinal: int) -> Position:
         """Where the content of the element begins, blanks passed over."""
         start = self.tags.starts[ordinal] + len(self.start_tag(ordinal))
-        end = max(start, self.tags.ends[ordinal])
+        end = max(start, self.ends[ordinal])
         inner = self.text[start:end]
         return self.of_parsed(start + len(inner) - len(inner.lstrip()))
 
@@ -94,12 +101,12 @@ class SourceFile:
     def content(self, ordinal: int) -> str:
         """What stands between the tags after replacement, markup included."""
         start = self.tags.starts[ordinal] + len(self.start_tag(ordinal))
-        return self.text[start : max(start, self.tags.ends[ordinal])]
+        return self.text[start : max(start, self.ends[ordinal])]
 
     def written(self, ordinal: int) -> str:
         """What stands between the tags of the element in the file, before any replacement."""
         start = self.tags.starts[ordinal] + len(self.start_tag(ordinal))
-        return self.original[self.replaced.before(start) : self.replaced.before(max(start, self.tags.ends[ordinal]))]
+        return self.original[self.replaced.before(start) : self.replaced.before(max(start, self.ends[ordinal]))]
 
     def line_text(self, line: int) -> str:
         """A line of the file as it was written, without its end."""
@@ -108,34 +115,49 @@ class SourceFile:
 
 
 def _tags_of(text: str) -> Tags:
-    tags = Tags([], [], [])
+    starts: list[int] = []
+    comments: list[int] = []
     raw = text.encode("utf-8", "surrogatepass")
     parser = expat.ParserCreate(encoding="utf-8")
-    open_tags: list[int] = []
 
     def start(_name: str, _attributes: object) -> None:
-        open_tags.append(len(tags.starts))
-        tags.starts.append(parser.CurrentByteIndex)
-        tags.ends.append(-1)
-
-    def end(_name: str) -> None:
-        tags.ends[open_tags.pop()] = parser.CurrentByteIndex
+        starts.append(parser.CurrentByteIndex)
 
     def comment(_text: str) -> None:
-        tags.comments.append(parser.CurrentByteIndex)
+        comments.append(parser.CurrentByteIndex)
+
+    parser.StartElementHandler = start
+    parser.CommentHandler = comment
+    parser.Parse(raw, True)
+    if len(raw) == len(text):
+        return Tags(starts, comments)
+    return Tags(_in_characters(starts, raw), _in_characters(comments, raw))
+
+
+def _ends_of(text: str) -> list[int]:
+    """Offsets of the end tags, by element in document order."""
+    ends: list[int] = []
+    open_tags: list[int] = []
+    raw = text.encode("utf-8", "surrogatepass")
+    parser = expat.ParserCreate(encoding="utf-8")
+
+    def start(_name: str, _attributes: object) -> None:
+        open_tags.append(len(ends))
+        ends.append(-1)
+
+    def end(_name: str) -> None:
+        ends[open_tags.pop()] = parser.CurrentByteIndex
 
     parser.StartElementHandler = start
     parser.EndElementHandler = end
-    parser.CommentHandler = comment
     parser.Parse(raw, True)
-    return tags if len(raw) == len(text) else _in_characters(tags, raw)
+    return ends if len(raw) == len(text) else _in_characters(ends, raw)
 
 
-def _in_characters(tags: Tags, raw: bytes) -> Tags:
+def _in_characters(offsets: list[int], raw: bytes) -> list[int]:
     """Byte offsets made offsets of characters."""
-    wanted = sorted({*tags.starts, *tags.ends, *tags.comments} - {-1})
     characters, last, count = {-1: -1}, 0, 0
-    for offset in wanted:
+    for offset in sorted({*offsets} - {-1}):
         count += len(raw[last:offset].decode("utf-8", "surrogatepass"))
         characters[offset], last = count, offset
-    return Tags(*([characters[n] for n in numbers] for numbers in (tags.starts, tags.ends, tags.comments)))
+    return [characters[offset] for offset in offsets]

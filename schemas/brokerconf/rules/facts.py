@@ -86,13 +86,40 @@ class Taken:
         return f"{self.name} {said}" if self.given else f"{self.name} {said} (default)"
 
 
+class Own(Mapping[str, Taken]):
+    """What one match sets itself; a value is read when it is first asked for."""
+
+    __slots__ = ("_facts", "_taken", "_text", "nodes")
+
+    def __init__(self, facts: Facts, text: str, nodes: dict[str, ConfigNode]) -> None:
+        self.nodes, self._facts, self._text = nodes, facts, text
+        self._taken: dict[str, Taken] = {}
+
+    def __getitem__(self, name: str) -> Taken:
+        found = self._taken.get(name)
+        if found is None:
+            node = self.nodes[name]
+            found = Taken(name, self._facts.own_value(name, node), node, self._text)
+            self._taken[name] = found
+        return found
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.nodes
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.nodes)
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+
 @dataclass(frozen=True, slots=True)
 class Match:
     """An ``address-setting`` as it is written: ``own`` holds what it sets itself."""
 
     text: str
     node: ConfigNode
-    own: Mapping[str, Taken]
+    own: Own
 
 
 class Case:
@@ -101,7 +128,7 @@ class Case:
     __slots__ = ("_chain", "_facts", "address", "match", "node", "own")
 
     def __init__(
-        self, facts: Facts, match: str, node: ConfigNode, own: Mapping[str, Taken], address: str,
+        self, facts: Facts, match: str, node: ConfigNode, own: Own, address: str,
         chain: list[Match] | None = None,
     ) -> None:  # fmt: skip
         self.match, self.node, self.own, self.address = match, node, own, address
@@ -109,15 +136,14 @@ class Case:
         self._chain = chain
 
     def __getitem__(self, name: str) -> Taken:
-        if name in self.own:
+        if name in self.own.nodes:
             found = self.own[name]
             if found.value is not None:
                 return found
         if name in self._facts.given:
             for match in self.chain:
-                found_there = match.own.get(name)
-                if found_there is not None and found_there.value is not None:
-                    return found_there
+                if name in match.own.nodes and match.own[name].value is not None:
+                    return match.own[name]
         return self._facts.derived(name, self)
 
     @property
@@ -146,6 +172,8 @@ class Facts:
         self._found: dict[str, Case] = {}
         self._with: dict[tuple[str, ...], list[Case]] = {}
         self._defaults: dict[str, Taken] = {}
+        # tag of an element to the name of the setting it gives, empty for none
+        self._names: dict[str, str] = {}
 
     @cached_property
     def effective(self) -> EffectiveSettings:
@@ -208,19 +236,20 @@ class Facts:
         return tuple(self._match(node) for node in address_setting_nodes(self.core))
 
     def _match(self, node: ConfigNode) -> Match:
-        text = node.attributes.get("match", "")
-        own: dict[str, Taken] = {}
+        text, names = node.attributes.get("match", ""), self._names
+        nodes: dict[str, ConfigNode] = {}
         for child in node.children:
-            name = field_name(child.tag, self.edition)
-            setting = self._known.get(name)
-            if setting is not None:
-                own[name] = Taken(name, self._own_value(setting, child.text), child, text)
-        return Match(text, node, own)
+            if child.tag not in names:
+                name = field_name(child.tag, self.edition)
+                names[child.tag] = name if name in self._known else ""
+            if names[child.tag]:
+                nodes[names[child.tag]] = child
+        return Match(text, node, Own(self, text, nodes))
 
-    def _own_value(self, setting: Setting, text: str) -> Value:
-        """A prefetch of -1 is kept here, though the broker takes it for "not set"."""
-        value = self.effective.read(setting, text)
-        refused = value is None and setting.name.startswith("prefetch-page-") and trimmed(text) == "-1"
+    def own_value(self, name: str, node: ConfigNode) -> Value:
+        """The value that an element gives; a prefetch of -1 is kept, though the broker takes it for "not set"."""
+        value = self.effective.read(self._known[name], node.text)
+        refused = value is None and name.startswith("prefetch-page-") and trimmed(node.text) == "-1"
         return -1 if refused else value
 
     @cached_property
@@ -236,7 +265,7 @@ class Facts:
     @cached_property
     def given(self) -> frozenset[str]:
         """The settings that any match sets."""
-        return frozenset(name for match in self.matches for name in match.own)
+        return frozenset().union(*(match.own.nodes for match in self.matches))
 
     def chain(self, address: str) -> list[Match]:
         found = [self._in_force.get(one.match.written) for one in self.effective.matches(address)]
@@ -286,7 +315,7 @@ class Facts:
             wanted = frozenset(names)
             declared = len(self._in_force)
             self._with[names] = [
-                case for n, case in enumerate(self.cases) if n >= declared or not wanted.isdisjoint(case.own)
+                case for n, case in enumerate(self.cases) if n >= declared or not wanted.isdisjoint(case.own.nodes)
             ]
         return self._with[names]
 
@@ -296,8 +325,12 @@ class Facts:
             chain = self.chain(address)
             text = chain[0].text if chain else address
             node = chain[0].node if chain else self.core or self.document.root
-            self._found[address] = Case(self, text, node, chain[0].own if chain else {}, address, chain)
+            self._found[address] = Case(self, text, node, chain[0].own if chain else self._nothing, address, chain)
         return self._found[address]
+
+    @cached_property
+    def _nothing(self) -> Own:
+        return Own(self, "", {})
 
     @cached_property
     def wildcard_matches(self) -> tuple[Match, ...]:

@@ -19,8 +19,11 @@ def same_rank_pairs(
     """Pairs of equal rank that some address fits both, each once, the earlier in the file first.
 
     Only matches of one length can rank alike, and only those whose words before the first wildcard agree can overlap:
-    thousands of matches are not held against each other.
+    thousands of matches are not held against each other. Two without a one-word wildcard that overlap and have one
+    length are the same.
     """
+    if not any(wildcards.single_word in match.text for match in matches):
+        return
     by_start: defaultdict[tuple[int, str], list[Match]] = defaultdict(list)
     for match in matches:
         if is_plain(match.text, wildcards):
