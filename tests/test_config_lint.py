@@ -359,3 +359,33 @@ def test_rules_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert {"rule", "severity", "editions", "needs", "title"} == set(listed["rules"][0])
     assert run(["config", "rules"]) == 0
     assert "ambiguous-match" in capsys.readouterr().out
+
+
+EAP6 = """<server xmlns="urn:jboss:domain:1.7"><profile>
+<subsystem xmlns="urn:jboss:domain:datasources:1.2"><max-size-bytes>abc</max-size-bytes></subsystem>
+<subsystem xmlns="urn:jboss:domain:messaging:1.4"><hornetq-server>
+<paging-directory path="paging" relative-to="jboss.server.data.dir"/>
+<address-settings><address-setting match="#">
+<dead-letter-address>jms.queue.DLQ</dead-letter-address><expiry-address>jms.queue.Expiry</expiry-address>
+<max-size-bytes>1048576</max-size-bytes>
+<page-size-bytes>2097152</page-size-bytes>
+<address-full-policy>Page</address-full-policy>
+<message-counter-history-day-limit>10</message-counter-history-day-limit>
+{more}</address-setting></address-settings>
+</hornetq-server></subsystem></profile></server>
+"""
+
+
+def test_messaging_subsystem_of_eap6(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "standalone.xml"
+    path.write_text(EAP6.format(more="<page-siez-bytes>1</page-siez-bytes>\n"), "utf-8")
+    status, report = found(capsys, str(path))
+    places = [(f["rule"], f["line"]) for f in report["files"][0]["findings"]]  # type: ignore[index]
+    assert places == [("page-size-not-below-max-size", 8), ("bad-value", 9), ("unknown-element", 11)]
+    assert status == 1 and report["files"][0]["edition"] == "hornetq-2.4"  # type: ignore[index]
+
+
+def test_a_good_eap6_file_has_no_errors(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "standalone.xml"
+    path.write_text(EAP6.format(more="").replace(">Page<", ">PAGE<").replace("2097152", "204800"), "utf-8")
+    assert found(capsys, str(path))[0] == 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from brokerconf.document import ConfigNode, Document
+from brokerconf.document import ConfigNode, Document, Kind
 from brokerconf.findings import Finding, Severity
 from brokerconf.schema_facts import Fact, members, root_type
 from brokerconf.secrets import masked
@@ -31,6 +31,8 @@ _PLACE = ("cvc-complex-type.2.4.a", "cvc-complex-type.2.4.c", "cvc-elt.1.a")
 
 def schema_findings(document: Document, verdict: Verdict) -> list[Finding]:
     """One finding for each element and attribute at fault. What hangs on an unknown element is not told again."""
+    if document.kind is Kind.EAP6:
+        return eap6_findings(document)
     places = _Names(document)
     seen: set[tuple[int, str]] = set()
     found: list[Finding] = []
@@ -40,6 +42,27 @@ def schema_findings(document: Document, verdict: Verdict) -> list[Finding]:
             seen.add(key)
             found.append(_finding(violation, refused, places))
     return found
+
+
+def eap6_findings(document: Document) -> list[Finding]:
+    """Misspelt settings of addresses: there is no schema of the application server here, so only what is near a
+    setting of HornetQ is told."""
+    types = members(Edition.HORNETQ_2_4)
+    owner = next(fact.type_name for inside in types.values() for name, fact in inside.items() if name == _SETTING)
+    names = [name for name in types[owner] if not name.startswith("@")]
+    nodes = [child for core in document.cores for node in core.by_tag().get(_SETTING, ()) for child in node.children]
+    return [
+        Finding(
+            file=node.position.file, line=node.position.line, column=node.position.column, severity=Severity.ERROR,
+            rule="unknown-element", path=node.path, message=f"<{_SETTING}> has no <{node.name}>",
+            help=f"did you mean <{close[0]}>?", why="the application server does not start the messaging subsystem",
+        )
+        for node in nodes
+        if node.name not in names and (close := close_matches(node.name, names, 1, 0.8))
+    ]  # fmt: skip
+
+
+_SETTING = "address-setting"
 
 
 def _once(verdict: Verdict) -> Iterator[tuple[Violation, bool]]:

@@ -86,7 +86,8 @@ class _Check:
     def _core(self, facts: dict[str, ReaderFact]) -> Iterator[Finding]:
         for name, fact in facts.items():
             node = self.first.get(name)
-            if node is not None:
+            # EAP 6 gives directories as attributes
+            if node is not None and not (self.document.kind is Kind.EAP6 and "path" in node.attributes):
                 yield from self._value(fact, node, node.text)
 
     def _address_settings(self, facts: dict[str, ReaderFact]) -> Iterator[Finding]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from brokerconf.document import ConfigNode
 from brokerconf.findings import Severity
 from brokerconf.rules.facts import Facts
 from brokerconf.rules.rule import Example, Hit, Rule
@@ -11,15 +12,15 @@ from pagefmt.editions import Edition
 
 
 def check(facts: Facts) -> Iterator[Hit]:
-    seen: dict[str, int] = {}
+    seen: dict[str, ConfigNode] = {}
     late = facts.edition >= Edition.ARTEMIS_2_28
     counts = "the first one counts, this one is ignored" if late else "this one counts, the first one is lost"
     for match in facts.matches:
         if match.text in seen:
-            message = f"match '{match.text}' stands in line {seen[match.text]} already: {counts}"
+            message = f"match '{match.text}' stands in line {seen[match.text].position.line} already: {counts}"
             yield Hit(match.node, message, attribute="match")
         else:
-            seen[match.text] = match.node.position.line
+            seen[match.text] = match.node
 
 
 RULE = Rule(

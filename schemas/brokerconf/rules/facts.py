@@ -450,7 +450,10 @@ class Facts:
         strange: defaultdict[Scope, dict[str, Setting]] = defaultdict(dict)
         for scope in {scope for scope, _ in places}:
             strange[scope] = {n: one for n, one in in_scope(scope).items() if not one.known_in(self.edition)}
+        written = {tag.rpartition(":")[2] for tag in self.core.by_tag()} if self.core else set()
         for scope, parent in places:
+            if written.isdisjoint(strange[scope]):
+                continue
             for child in parent.children:
                 if child.name in strange[scope]:
                     yield strange[scope][child.name], child
