@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from pageengine import operations as ops
 from pageengine.errors import PageEngineError
@@ -172,3 +175,41 @@ def test_transactions_of_the_broker_itself_are_told_apart() -> None:
     text = "TransactionImpl [xid=null, txID=111, xid=null, state=ACTIVE, createTime=1(x), timeoutSeconds=%s, nr]@5"
     own, client = find_transaction(text % "-1"), find_transaction(text % "300")
     assert own is not None and own.own and client is not None and not client.own
+
+
+PIECES = (
+    "CoreMessage[messageID=1, durable=true, userID=null, priority=1, timestamp=0, expiration=0, durable=true, address=",
+    "CoreMessage[messageID=1, durable=true, userID=null, priority=4, timestamp=0, expiration=0, durable=true, "
+    "address=a, size=9, properties=TypedProperties[",
+    "TransactionImpl [xid=null, txID=1, xid=null, state=",
+    "QueueImpl[name=",
+    "name: x, username: y minLargeMessageSize: 5, ",
+    "ConsumerID: 1, QueueImpl[name=q, postOffice=filterString: ",
+    "QueueConfiguration [name=q, address=",
+    "message ID: 5, to consumer on address: a, queue: ",
+    " with parameters: [0, q, f, 0, ",
+    "a" * 100,
+    "- queueID=5 address:a name:",
+)
+CODES = (601500, 601501, 601502, 601760, 601761, 601265, 601196, 841012, 841014, 843000, 843004, 843006, 843009, 843014)
+
+
+@pytest.mark.parametrize("piece", PIECES, ids=lambda piece: piece[:20])
+def test_records_made_to_be_slow_are_read_in_time(tmp_path: Path, piece: str) -> None:
+    """Nothing is decided by how long it takes, but a pattern that runs away would hit the suite's timeout."""
+    stamp = "2026-11-21 09:10:15,695 [AUDIT](x) AMQ"
+    lines = [f"{stamp}{code}: {start}{piece * 300}" for code in CODES for start in ("", "User u@h sent a message ")]
+    (tmp_path / "log").write_text("\n".join(lines))
+    import_logs([tmp_path / "log"], tmp_path / "t.jsonl")
+
+
+@given(st.lists(st.tuples(st.sampled_from(CODES), st.sampled_from(PIECES) | st.text(max_size=30)), max_size=8))
+@settings(deadline=None, max_examples=60)
+def test_arbitrary_records_raise_own_errors_only(
+    tmp_path_factory: pytest.TempPathFactory, records: list[tuple[int, str]]
+) -> None:
+    folder = tmp_path_factory.mktemp("logs")
+    lines = [f"2026-11-21 09:10:15,695 [AUDIT](x) AMQ{code}: {text}" for code, text in records]
+    (folder / "log").write_text("\n".join(lines), "utf-8", "replace")
+    with contextlib.suppress(PageEngineError):
+        import_logs([folder / "log"], folder / "t.jsonl")

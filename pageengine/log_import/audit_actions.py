@@ -14,13 +14,13 @@ CONSUMER, SESSION, BLOCK, UNBLOCK, PURGE = 601265, 601267, 601754, 601755, 60119
 TRAFFIC = frozenset({CONSUMER, SESSION})
 _CONSUMER = re.compile(
     r"User (?P<user>.+?) is creating a core consumer on target resource ServerSessionImpl\(name=(?P<session>[^,)]*)"
-    r".* with parameters: \[(?P<id>\d+), (?P<queue>.*?), (?P<filter>.*), -?\d+, (?P<browse>true|false), "
+    r".* with parameters: \[(?P<id>\d+), (?P<queue>[^,]*), (?P<filter>.*), -?\d+, (?P<browse>true|false), "
     r"(?:true|false), \S+\]$",
     re.DOTALL,
 )
-_SESSION = re.compile(r" with parameters: \[[^,]+, .*?, \*{4}, (\d+), ")
-_ADDRESS = re.compile(r"Address \[name=(.*?), ")
-_QUEUE = re.compile(r"QueueImpl\[name=(.*?), postOffice=")
+_SESSION = re.compile(r" with parameters: \[[^,]+, .{0,1000}?, \*{4}, (\d+), ")
+_ADDRESS = re.compile(r"Address \[name=(.{0,1000}?), ")
+_QUEUE = re.compile(r"QueueImpl\[name=(.{0,1000}?), postOffice=")
 _PARAMETERS = re.compile(r" with parameters: \[\d+, (.*)\]$", re.DOTALL)
 _PAUSE = re.compile(r"User .+? is (pausing|resuming)\b")
 

@@ -22,7 +22,9 @@ _OLD_SENT = re.compile(r"User .+? is sending a core message on target resource")
 _ADDED = re.compile(r"User (.+?) added a message send for: ")
 _CONSUMING = re.compile(r"User (.+?) is consuming a message from ([^:]*?)(: |$)")
 _ACKNOWLEDGED = re.compile(r"User (.+?) acknowledged message from (.*?): ")
-QUEUE_LINE = re.compile(r"- queueID=\d+ address:(.*) name:(.*?) filter:(?:null|FilterImpl \[sfilterString=(.*)\])$")
+QUEUE_LINE = re.compile(
+    r"- queueID=\d+ address:(.{0,1000}?) name:(.{0,1000}?) filter:(?:null|FilterImpl \[sfilterString=(.*)\])$"
+)
 
 
 def survey(record: LogRecord, facts: Facts) -> None:

@@ -16,15 +16,15 @@ from pageengine.operations import Property, PropertyType
 
 LARGE_SIZE = "_AMQ_LARGE_SIZE"
 _MESSAGE = re.compile(
-    r"(?P<kind>\w+Message\w*)\s?\[messageID=(?P<id>\d+),\s*durable=(?P<durable>true|false),\s*"
+    r"\b\w{1,40}Message\w{0,20}\s?\[messageID=(?P<id>\d+),\s*durable=(?P<durable>true|false),\s*"
     r"userID=(?P<user>[^,]*),\s*priority=(?P<priority>\d+),\s*timestamp=(?P<stamp>[^,]*),\s*"
-    r"expiration=(?P<expiration>[^,]*),\s*durable=(?:true|false),\s*address=(?P<address>.*?)"
-    r"(?:,\s*size=(?P<size>\d+))?,\s*properties=TypedProperties\[(?P<properties>.*?)\]\]@\d+",
+    r"expiration=(?P<expiration>[^,]*),\s*durable=(?:true|false),\s*address=(?P<address>.{0,1000}?)"
+    r"(?:,\s*size=(?P<size>\d+))?,\s*properties=TypedProperties\[",
     re.DOTALL,
 )
 _DATE = re.compile(r"\w{3} (\w{3}) +(\d+) (\d\d):(\d\d):(\d\d) \S+ (\d{4})")
 _MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec"
-_TRANSACTION = re.compile(r"TransactionImpl \[xid=(?P<xid>.*?), txID=(?P<id>\d+),.*?state=(?P<state>\w+),.*?")
+_TRANSACTION = re.compile(r"TransactionImpl \[xid=(?P<xid>.{0,600}?), txID=(?P<id>\d+),.{0,600}?state=(?P<state>\w+),")
 _TIMEOUT = re.compile(r"timeoutSeconds=(-?\d+)")
 _XID = re.compile(r"XidImpl \(\S+ bq:(\S+) formatID:(-?\d+) gtxid:(\S+)")
 _NEXT_PROPERTY = re.compile(r", (?=[^=,\[\]]+=)")
@@ -61,9 +61,10 @@ class LoggedTransaction:
 def find_message(text: str) -> LoggedMessage | None:
     """The first message printed in a text, None if there is none that can be read."""
     found = _MESSAGE.search(text)
-    if found is None:
+    end = text.find("]]@", found.end()) if found is not None else -1
+    if found is None or end < 0:
         return None
-    props, uncertain = _properties(found["properties"])
+    props, uncertain = _properties(text[found.end() : end])
     large = next((one.value for one in props if one.name == LARGE_SIZE and isinstance(one.value, int)), None)
     props = tuple(one for one in props if one.name != LARGE_SIZE)
     address, with_user = found["address"], found["user"] != "null"

@@ -19,43 +19,40 @@ from pageengine.operations import RoutingType, SessionKind
 
 SENT, SENT_DETAILS = 841009, 843009
 MAIN = "main"
-_SESSION_DETAILS = re.compile(
-    r"name: (\S+), username: .*?minLargeMessageSize: (-?\d+), .*autoCommitSends: (\w+), autoCommitAcks: (\w+), "
-    r"preAcknowledge: \w+, xa: (\w+)",
-    re.DOTALL,
-)
+# Every pattern is held against the start of a text, or has bounded parts: no text makes one run away.
+_SESSION_NAME = re.compile(r"[\w ]{0,60}name: (\S{1,400}), username: ")
+_MIN_LARGE = re.compile(r"minLargeMessageSize: (-?\d+), ")
+_AUTO_COMMIT = re.compile(r"autoCommitSends: (\w+), autoCommitAcks: (\w+), preAcknowledge: \w+, xa: (\w+)")
 _SESSION_CREATED = re.compile(r"created session name: ([^,\s]+)")
 _SESSION_CLOSED = re.compile(r"closed session with session name: ([^,\s]+)")
-_CONSUMER_DETAILS = re.compile(
-    r"ConsumerID: (\d+), .*?QueueImpl\[name=(.*?), postOffice=.*filterString: (.*), browseOnly: (\w+)", re.DOTALL
-)
+_CONSUMER_NUMBER = re.compile(r"[\w ]{0,60}ConsumerID: (\d+), ")
 _CONSUMER_CREATED = re.compile(r"created consumer with ID: (\d+), with session name: (\S+)")
 _CONSUMER_CLOSED = re.compile(r"closed consumer ID: (\d+), with\s+consumer Session: ([^,\s]+)")
-_QUEUE = re.compile(r"QueueImpl\[name=(.*?), postOffice=")
+_QUEUE = re.compile(r"QueueImpl\[name=(.{0,1000}?), postOffice=")
 _QUEUE_DETAILS = re.compile(
-    r"Queue\w*Config\w*\s?\[.*?\bname=(?P<name>.*?), address=(?P<address>.*?), routingType=(?P<routing>\w+), "
-    r"filterString=(?P<filter>.*?), durable=(?P<durable>\w+)"
+    r"(?:id=[^,]{0,40}, )?name=(?P<name>.{0,1000}?), address=(?P<address>.{0,1000}?), routingType=(?P<routing>\w+), "
+    r"filterString="
 )
 _SENT = re.compile(r"(?:sent message with ID|error sending message with ID): (\d+)(?:, session name: ([^,\s]+))?")
 _SENT_SESSION = re.compile(r", session(?: name)?: ([^,\s(]+)(?: with tx:|, connection)")
 _DELIVERED = re.compile(
-    r"message ID: (\d+),? to consumer on address: (.*?), queue: (.*?), consumer sessionID: (\S+), consumerID: (\d+)"
+    r"[\w ]{0,60}message ID: (\d+),? to consumer on address: (.{0,1000}?), queue: (.{0,1000}?), "
+    r"consumer sessionID: (\S+), consumerID: (\d+)"
 )
-_ACK_DETAILS = re.compile(
-    r"messageAcknowledged ID: (\d+), sessionID: (\S+), consumerID: (\S+), queue: (.*?), transaction: "
-    r".*ackReason: (\w+)",
-    re.DOTALL,
+_ACKNOWLEDGED = re.compile(
+    r"messageAcknowledged ID: (\d+), sessionID: (\S+), consumerID: (\S+), queue: (.{0,1000}?), tra"
 )
-_OLD_ACK = re.compile(r"acknowledged message ID: (\d+), .*?QueueName: (.*?),\s+with ackReason: (\w+)")
+_REASON = re.compile(r"ackReason: (\w+)")
+_OLD_ACK = re.compile(r"acknowledged message ID: (\d+), .{0,2000}?QueueName: (.{0,1000}?),\s+with ackReason: (\w+)")
 
 
 def survey(record: LogRecord, facts: Facts) -> None:
     """First pass: queues, and the messages that the INFO lines name by id only."""
     code, text = record.code, record.text
     if code == 843000:
-        found = _SESSION_DETAILS.search(text)
+        found = _MIN_LARGE.search(text)
         if found is not None:
-            facts.min_large = int(found[2])
+            facts.min_large = int(found[1])
     elif code == 843006:
         _survey_queue(text, facts)
     elif code == 843011:
@@ -65,7 +62,7 @@ def survey(record: LogRecord, facts: Facts) -> None:
         if name is not None:
             facts.queue(name[1], name[1]).created = True
     elif code == 841012:
-        delivered = _DELIVERED.search(text)
+        delivered = _DELIVERED.match(text)
         if delivered is not None:
             queue = facts.queue(delivered[3], delivered[2])
             queue.address = delivered[2]
@@ -80,15 +77,18 @@ def survey(record: LogRecord, facts: Facts) -> None:
 
 
 def _survey_queue(text: str, facts: Facts) -> None:
-    found = _QUEUE_DETAILS.search(text)
-    if found is not None:
-        facts.queues[found["name"]] = KnownQueue(
-            found["name"],
-            found["address"],
-            RoutingType.MULTICAST if found["routing"] == "MULTICAST" else RoutingType.ANYCAST,
-            None if found["filter"] == "null" else found["filter"],
-            found["durable"] != "false",
-        )
+    found = _QUEUE_DETAILS.match(text, text.find("[") + 1)
+    if found is None:
+        return
+    end = text.find(", durable=", found.end())
+    selector = text[found.end() : end if end >= 0 else len(text)]
+    facts.queues[found["name"]] = KnownQueue(
+        found["name"],
+        found["address"],
+        RoutingType.MULTICAST if found["routing"] == "MULTICAST" else RoutingType.ANYCAST,
+        None if selector == "null" else selector,
+        not text.startswith(", durable=false", end),
+    )
 
 
 @dataclass(slots=True)
@@ -109,12 +109,11 @@ class PluginLog:
             handler(self, record.text)
 
     def session_details(self, text: str) -> None:
-        found = _SESSION_DETAILS.search(text)
-        if found is not None:
-            local = "false" in (found[3], found[4])
-            self.kinds[found[1]] = (
-                SessionKind.XA if found[5] == "true" else SessionKind.LOCAL if local else SessionKind.AUTO
-            )
+        name, found = _SESSION_NAME.match(text), _AUTO_COMMIT.search(text)
+        if name is None or found is None:
+            return
+        local = "false" in (found[1], found[2])
+        self.kinds[name[1]] = SessionKind.XA if found[3] == "true" else SessionKind.LOCAL if local else SessionKind.AUTO
 
     def session_created(self, text: str) -> None:
         found = _SESSION_CREATED.match(text)
@@ -127,9 +126,13 @@ class PluginLog:
             self.traffic.close_session(found[1])
 
     def consumer_details(self, text: str) -> None:
-        found = _CONSUMER_DETAILS.search(text)
-        if found is not None:
-            self.announced[found[1]] = (found[2], None if found[3] == "null" else found[3], found[4] == "true")
+        number, queue = _CONSUMER_NUMBER.match(text), _QUEUE.search(text)
+        start, end = text.find("filterString: "), text.rfind(", browseOnly: ")
+        if number is None or queue is None or not 0 <= start < end:
+            return
+        selector = text[start + len("filterString: ") : end]
+        browse = text.startswith(", browseOnly: true", end)
+        self.announced[number[1]] = (queue[1], None if selector == "null" else selector, browse)
 
     def consumer_created(self, text: str) -> None:
         found = _CONSUMER_CREATED.match(text)
@@ -188,7 +191,7 @@ class PluginLog:
             self.traffic.commit(transaction)
 
     def delivered(self, text: str) -> None:
-        found = _DELIVERED.search(text)
+        found = _DELIVERED.match(text)
         if found is None:
             return
         number, queue, session, name = int(found[1]), found[3], found[4], f"{found[4]}/{found[5]}"
@@ -208,12 +211,13 @@ class PluginLog:
         self.traffic.deliver(name, number)
 
     def ack_details(self, text: str) -> None:
-        found = _ACK_DETAILS.match(text)
-        if found is None:
+        found = _ACKNOWLEDGED.match(text)
+        reason = _REASON.search(text, found.end()) if found is not None else None
+        if found is None or reason is None:
             return
         number, session, queue = int(found[1]), found[2], found[4]
-        if found[5] != "NORMAL" or session == "UNAVAILABLE":
-            if found[5] == "KILLED":
+        if reason[1] != "NORMAL" or session == "UNAVAILABLE":
+            if reason[1] == "KILLED":
                 self.traffic.unknown["removal by the broker itself (purge, deletion)"] += 1
             return
         name = f"{session}/{found[3]}"

@@ -17,7 +17,8 @@ from pageengine.line_streams import Ending, numbered_lines
 
 _START = re.compile(r"(\d{4})-(\d\d)-(\d\d)[ T](\d\d):(\d\d):(\d\d)[,.](\d{3})\d*(?:Z|[+-]\d\d:?\d\d)?\s")
 _CODE = re.compile(r"\bAMQ(\d{6}): ?")
-LONGEST_RECORD = 4 << 20
+LONGEST_RECORD = 256 << 10
+"""What is longer is cut: the patterns that read a record are bounded by it."""
 
 
 @dataclass(frozen=True, slots=True)
