@@ -40,6 +40,8 @@ def _end(session: Session, xid: str) -> None:
 
 def prepare(engine: Engine, op: Prepare, result: OperationResult) -> None:
     session = engine.session(op.session)
+    if op.xid not in engine.branches:
+        raise Failed(UNKNOWN_BRANCH)
     _end(session, op.xid)
     tx = engine.branches[op.xid]
     if tx.failed is not None:
@@ -75,6 +77,10 @@ def commit(engine: Engine, op: Commit, result: OperationResult) -> None:
 
 def rollback(engine: Engine, op: Rollback, result: OperationResult) -> None:
     session = engine.session(op.session)
+    for consumer in session.consumers.values():
+        # the client does this before it asks, whatever the answer
+        consumer.cleared()
+        engine.broker.touch(consumer.queue)
     if op.xid is not None:
         session.finish(_branch(engine, session, op.xid, ends=op.one_phase or op.active), commit=False)
     elif session.kind is SessionKind.LOCAL:

@@ -66,8 +66,8 @@ def receive(engine: Engine, op: Receive, result: OperationResult) -> None:
         ref = _next(engine, consumer)
         if ref is None:
             dry += 1
-            if not _rest(engine, queue):
-                break
+            engine.broker.touch(queue)
+            engine.broker.settle()
             continue
         dry = 0
         engine.broker.producers_turn()
@@ -89,14 +89,6 @@ def receive(engine: Engine, op: Receive, result: OperationResult) -> None:
         _up_to(engine, consumer, last.message.seq)
     result.redelivered = redelivered or None
     engine.broker.touch(queue)
-
-
-def _rest(engine: Engine, queue: Queue) -> bool:
-    """Lets everything come to rest; False where that cannot bring anything new."""
-    before = queue.references.size
-    engine.broker.touch(queue)
-    engine.broker.settle()
-    return queue.references.size != before
 
 
 def _next(engine: Engine, consumer: Consumer) -> Reference | None:

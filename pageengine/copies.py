@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from pageengine.message import RESERVED, Message, Reference, long_property, string_property
+from pageengine.message import RESERVED, SCHEDULED, Message, Reference, long_property, string_property
 from pageengine.operations import MessageType, Property, PropertyType, Send, TraceHeader
 from pageengine.profiles import Profile
 from pageengine.sizes import LARGE_SIZE_PROPERTY, body_bytes, header_bytes, properties_bytes
@@ -35,6 +35,8 @@ class Measures(NamedTuple):
     header: int
     properties: int
     special: bool
+    scheduled: bool
+    """A message that is read again from the journal then comes with its properties decoded."""
 
 
 @lru_cache(maxsize=65536)
@@ -43,7 +45,9 @@ def measures(address: str, props: tuple[Property, ...], seq_name: str) -> Measur
     named = (*props, long_property(seq_name, 0)) if seq_name else props
     total = properties_bytes(named)
     special = any(one.name.startswith(RESERVED) for one in named)
-    return Measures(header_bytes(address, total, len(named)), total + 8 * len(named) if named else 0, special)
+    scheduled = special and any(one.name == SCHEDULED for one in named)
+    header = header_bytes(address, total, len(named))
+    return Measures(header, total + 8 * len(named) if named else 0, special, scheduled)
 
 
 def _sizes(profile: Profile, found: Measures, body: int, large: bool) -> tuple[int, int]:
@@ -94,7 +98,7 @@ def from_send(broker: Broker, header: TraceHeader, send: Send) -> Message:
         props = (*props, long_property(LARGE_SIZE_PROPERTY, body))
     return Message(
         broker.next_id(), send.seq, send.address, send.type, send.durable, min(send.priority, 9), expiration, props,
-        enc, mem, mem if large else reloaded_bytes(profile, enc, mem), large, send, found.special,
+        enc, mem, mem if large or found.scheduled else reloaded_bytes(profile, enc, mem), large, send, found.special,
     )  # fmt: skip
 
 

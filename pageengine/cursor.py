@@ -86,6 +86,7 @@ class Cursor:
                 limit = store.page_limit_messages
                 if limit is not None and counter.value >= limit:
                     store.page_full = True
+                    store.broker.touched_stores.add(store)
 
     def info(self, page: int) -> PageInfo:
         info = self.consumed.get(page)

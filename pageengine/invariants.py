@@ -184,6 +184,8 @@ def _queue(queue: Queue) -> None:
     """1, 20: what a queue counts is what it holds."""
     waiting = sum(1 for ref in queue.references if ref.record is None)
     _require(1, waiting == queue.waiting_unpaged, f"{queue.name}: {queue.waiting_unpaged} waiting, {waiting} there")
-    _require(1, queue.references.size == queue.mem_count, f"{queue.name}: {queue.mem_count} in memory")
-    _require(2, sum(ref.mem for ref in queue.references) == queue.mem_bytes, f"{queue.name}: bytes in memory")
+    count = queue.references.size + len(queue.phantoms)
+    _require(1, count == queue.mem_count, f"{queue.name}: {queue.mem_count} in memory")
+    size = sum(ref.mem for ref in queue.references) + sum(queue.phantoms)
+    _require(2, size == queue.mem_bytes, f"{queue.name}: {queue.mem_bytes} bytes in memory")
     _require(20, queue.message_count >= 0, f"{queue.name}: {queue.message_count} messages")

@@ -121,6 +121,18 @@ class ReferenceList:
         self.tails[priority] = ref
         self.size += 1
 
+    def add_head(self, ref: Reference) -> None:
+        priority = ref.message.priority
+        head = self.heads[priority]
+        if head is None:
+            self.add_tail(ref)
+            return
+        ref.linked = True
+        ref.prev, ref.next = None, head
+        head.prev = ref
+        self.heads[priority] = ref
+        self.size += 1
+
     def add_sorted(self, ref: Reference) -> None:
         """Back to its old place, which is near the head for what was just delivered."""
         priority = ref.message.priority

@@ -49,6 +49,7 @@ class Queue:
         self.deleted = False
         self.references = ReferenceList()
         self.scheduled: list[Reference] = []
+        self.phantoms: list[int] = []
         self.consumers: list[Consumer] = []
         self.turn = 0
         self.groups: dict[object, Consumer] = {}
@@ -138,21 +139,25 @@ class Queue:
             return False
         ref.scheduled = at
         self.scheduled.append(ref)
+        self.broker.touch(self)
         if ref.record is None and not counted:
             self.added += 1
         return True
 
     def release_scheduled(self) -> None:
+        """What is due goes to the head, the earliest first."""
         due = sorted((ref for ref in self.scheduled if ref.scheduled <= self.broker.now), key=lambda ref: ref.scheduled)
-        for ref in due:
+        for ref in reversed(due):
             self.scheduled.remove(ref)
             ref.scheduled = 0
             self.mem_count += 1
             self.mem_bytes += ref.mem
             if ref.record is None:
                 self.waiting_unpaged += 1
-            self.references.add_tail(ref)
+            self.references.add_head(ref)
         if due:
+            for consumer in self.consumers:
+                consumer.passed.clear()
             self.broker.touch(self)
 
     def _replaces(self, ref: Reference) -> bool:

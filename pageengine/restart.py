@@ -171,6 +171,11 @@ def _reload(new: Broker, queue: Queue, old: Reference, fresh: set[int]) -> Refer
     ref.scheduled = old.scheduled
     queue.reference_up(ref)
     queue.add_tail(ref)
+    if not ref.linked:
+        # a reload counts what is scheduled as if it waited, and nothing takes that back
+        queue.mem_count += 1
+        queue.mem_bytes += ref.mem
+        queue.phantoms.append(ref.mem)
     return ref
 
 
@@ -200,6 +205,8 @@ def _load_branch(new: Broker, old: Transaction, fresh: set[int]) -> Transaction:
 def _reload_ack(tx: Transaction, queue: Queue, old: Reference) -> None:
     if old.record is not None:
         ref = Reference(old.message, queue, old.record)
+        queue.sequence += 1
+        ref.sequence = queue.sequence
     else:
         found = next((ref for ref in queue.references if ref.message.id == old.message.id), None)
         if found is None:
@@ -207,6 +214,7 @@ def _reload_ack(tx: Transaction, queue: Queue, old: Reference) -> None:
         queue.remove(found)
         ref = found
     queue.delivering(ref)
+    queue.acked += 1
     tx.acknowledge(ref, Reason.NORMAL)
 
 

@@ -290,6 +290,7 @@ class AddressStore:
         limit = self.page_limit_messages
         if self.below_page_limit() and (limit is None or largest < limit):
             self.page_full = False
+            self.broker.touched_stores.add(self)
 
     def schedule_cleanup(self) -> None:
         if not self.cleanup_scheduled:
