@@ -41,7 +41,7 @@ def findings(recording: Recording) -> list[Finding]:
 
 
 def _address(record: AddressRecord, recording: Recording) -> Iterator[Finding]:
-    name, end = record.name, recording.end
+    name = record.name
     if dropped := record.sends["dropped"]:
         reasons = _reasons(record, ("address_full", "page_full", "disk_full"))
         yield Finding(Weight.LOST, name, f"address {name} dropped {_count(dropped, 'message')}{reasons}")
@@ -59,16 +59,18 @@ def _address(record: AddressRecord, recording: Recording) -> Iterator[Finding]:
             Weight.BLOCKED, name, f"producers to {name} were blocked {_times(blocked)}, {waited} in all{tail}"
         )
     if record.page_full.times:
-        yield Finding(Weight.LIMIT, name, f"address {name} was at its page limit {_held_for(record.page_full, end)}")
+        yield Finding(
+            Weight.LIMIT, name, f"address {name} was at its page limit {_held_for(record.page_full, recording)}"
+        )
     if record.paging.times:
         yield Finding(
             Weight.PAGED,
             name,
-            f"address {name} was in page mode {_held_for(record.paging, end)}; at most "
+            f"address {name} was in page mode {_held_for(record.paging, recording)}; at most "
             f"{_count(record.pages.value, 'page')} with {bytes_text(record.disk.value)} on disk",
         )
     elif record.full.times:
-        yield Finding(Weight.LIMIT, name, f"address {name} was full {_held_for(record.full, end)}")
+        yield Finding(Weight.LIMIT, name, f"address {name} was full {_held_for(record.full, recording)}")
 
 
 _ROUTING = ("NO_BINDINGS", "NO_BINDINGS_DLA", "DUPLICATED_ID")
@@ -77,10 +79,10 @@ _ROUTING = ("NO_BINDINGS", "NO_BINDINGS_DLA", "DUPLICATED_ID")
 def _broker(recording: Recording) -> Iterator[Finding]:
     broker, end = recording.broker, recording.end
     if recording.disk_full.times:
-        yield Finding(Weight.BLOCKED, "broker", f"the disk counted as full {_held_for(recording.disk_full, end)}")
+        yield Finding(Weight.BLOCKED, "broker", f"the disk counted as full {_held_for(recording.disk_full, recording)}")
     only_global = broker.full.until(end) - recording.disk_full.until(end)
     if broker.full.times and (only_global > 0 or not recording.disk_full.times):
-        yield Finding(Weight.LIMIT, "broker", f"the global limit was reached {_held_for(broker.full, end)}")
+        yield Finding(Weight.LIMIT, "broker", f"the global limit was reached {_held_for(broker.full, recording)}")
     for name in ("unsupported", "malformed"):
         if count := recording.results[name]:
             yield Finding(Weight.LIMIT, "trace", f"{_count(count, 'line')} of the trace could not be applied ({name})")
@@ -91,9 +93,9 @@ def _held(recording: Recording) -> Iterator[Finding]:
     for hold in recording.holds:
         if hold.end - hold.start <= span * WORTH_TELLING and span:
             continue
-        held = duration_text(hold.end - hold.start)
+        held = f" for {duration_text(hold.end - hold.start)}" if recording.timed else ""
         yield Finding(
-            Weight.HELD, hold.queue, f"queue {hold.queue} held {hold.pages} of {_count(hold.total, 'page')} for {held}"
+            Weight.HELD, hold.queue, f"queue {hold.queue} held {hold.pages} of {_count(hold.total, 'page')}{held}"
         )
 
 
@@ -112,8 +114,10 @@ def _reasons(record: AddressRecord, keys: tuple[str, ...]) -> str:
     return f" ({', '.join(told)})" if told else ""
 
 
-def _held_for(span: Span, end: int) -> str:
-    return f"{_times(span.times)}, {duration_text(span.until(end))} in all"
+def _held_for(span: Span, recording: Recording) -> str:
+    """How often and how long; without times in the trace, how often."""
+    lasting = f", {duration_text(span.until(recording.end))} in all" if recording.timed else ""
+    return f"{_times(span.times)}{lasting}"
 
 
 def _times(count: int) -> str:

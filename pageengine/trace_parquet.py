@@ -73,9 +73,11 @@ def _rows(
                     yield number, row_to_object(row)
                 except BadValue as err:
                     yield number, err
+                except (TypeError, ValueError):
+                    yield number, BadValue("a column is not of the type it has in a trace")
             if advance is not None:
                 advance(batch.num_rows)
-    except (pa.ArrowException, OSError) as err:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as err:
         raise TraceError(f"{path}: not readable as Parquet after row {number}: {_first_line(err)}") from err
 
 

@@ -100,6 +100,20 @@ def test_sentences_of_recorded_scenarios() -> None:
     assert sentences("unlimited") == []
 
 
+def test_without_times_the_number_of_the_operation_is_the_axis(capsys: pytest.CaptureFixture[str]) -> None:
+    scenario = scenarios(ARCHIVE)["multicast-slow"]
+    lines = [json.loads(line) for line in scenario.trace.splitlines()]
+    trace = b"\n".join(json.dumps({k: v for k, v in line.items() if k != "t"}).encode() for line in lines)
+    recording = recorded(Scenario("untimed", b"", trace, scenario.outcome, {}))
+    assert [one.sentence for one in findings(recording)] == [
+        "queue m.slow held 5 of 5 pages",
+        "address m was in page mode once; at most 5 pages with 39.6 KiB on disk",
+    ]
+    print_replay(recording, [])
+    assert "operation 78" in capsys.readouterr().out
+    assert "operation 78" in page_of(recording)
+
+
 def test_an_outcome_that_stops_early_is_accounted_for() -> None:
     recording = recorded(scenarios(ARCHIVE)["block-basic"], until=20)
     assert recording.operations == 20

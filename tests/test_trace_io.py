@@ -7,6 +7,8 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import zstandard
 from hypothesis import HealthCheck, given, settings
@@ -324,3 +326,33 @@ def test_arbitrary_objects_give_one_item_each(tmp_path: Path, objects: list[dict
     (tmp_path / "t").write_bytes(HEADER + b"".join(json.dumps(one).encode() + b"\n" for one in objects))
     found = read(tmp_path / "t", skip_bad_lines=True)[1]
     assert len(found) == len(objects)
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"op": ["wait"], "t": ["soon"]},
+        {"op": ["send"], "address": ["a"], "seq": [1], "props": [{"k": 1}]},
+        {"op": ["send"], "address": ["a"], "seq": [1], "body": ["text"]},
+        {"op": ["send"], "address": ["a"], "seq": [1], "type": ["text"], "body": [b"\xff"]},
+        {"op": ["wait"], "args": ["[1]"]},
+        {"op": ["wait"], "args": ["nope"]},
+        {"op": [None]},
+        {"t": [1]},
+    ],
+)
+def test_a_parquet_row_of_other_columns_or_types_is_malformed(tmp_path: Path, columns: dict[str, list[object]]) -> None:
+    table = pa.table(columns).replace_schema_metadata({"trace_header": '{"trace":1,"name":"t"}'})
+    pq.write_table(table, tmp_path / "t.parquet")
+    found = read(tmp_path / "t.parquet", skip_bad_lines=True)[1]
+    assert [type(one) for one in found] == [MalformedLine]
+    with pytest.raises(TraceError, match="row 1: "):
+        read(tmp_path / "t.parquet")
+
+
+@pytest.mark.parametrize("header", [None, "nope", "{}", '{"trace":9}'])
+def test_parquet_without_a_header_is_refused(tmp_path: Path, header: str | None) -> None:
+    table = pa.table({"op": ["checkpoint"]})
+    pq.write_table(table.replace_schema_metadata({"trace_header": header} if header else {}), tmp_path / "t.parquet")
+    with pytest.raises(TraceError, match="nothing was replayed"):
+        open_trace(tmp_path / "t.parquet")
