@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import io
 import json
+import subprocess
 import sys
 from pathlib import Path
 
 import jsonschema
 import pytest
+from brokerconf.findings import Severity
+from brokerconf.lint import Surroundings, lint
+from brokerconf.rules import rules
+from config_cases import judged
 from lxml import etree
 from pagectl.app import run
+
+from pagefmt.editions import Edition
 
 SCHEMAS = Path(__file__).parent / "schemas"
 HEAD = (
@@ -389,3 +396,65 @@ def test_a_good_eap6_file_has_no_errors(tmp_path: Path, capsys: pytest.CaptureFi
     path = tmp_path / "standalone.xml"
     path.write_text(EAP6.format(more="").replace(">Page<", ">PAGE<").replace("2097152", "204800"), "utf-8")
     assert found(capsys, str(path))[0] == 0
+
+
+def test_data_directory_shows_stranded_pages(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    store = tmp_path / "data" / "paging" / "0a"
+    store.mkdir(parents=True)
+    (store / "address.txt").write_text("orders.new", "utf-8")
+    (store / "000000001.page").write_bytes(b"{\x00\x00\x00\x00}")
+    path = write(tmp_path, DROP)
+    assert rules_of(found(capsys, "--only", "policy-change-with-pages", path)[1]) == []
+    argv = ["--only", "policy-change-with-pages", "--data", str(tmp_path / "data"), path]
+    _, report = found(capsys, "--edition", "artemis-2.28", *argv)
+    (finding,) = report["files"][0]["findings"]  # type: ignore[index]
+    assert "'orders.new' has 1 page files" in finding["message"] and finding["line"] == 11
+
+
+def test_the_operators_own_schema(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from brokerconf.xsd_files import path_of
+
+    path = write(tmp_path, CLEAN.replace("<dead-letter", "<disk-full-policy>FAIL</disk-full-policy><dead-letter"))
+    status, report = found(capsys, "--schema", str(path_of(Edition.ARTEMIS_2_28, "server.xsd")), path)
+    assert status == 1 and report["files"][0]["xsd"] == {"valid": False, "schema": "server.xsd"}  # type: ignore[index]
+    (tmp_path / "broken.xsd").write_text("<xsd", "utf-8")
+    assert run(["config", "lint", "--schema", str(tmp_path / "broken.xsd"), path]) == 2
+    assert run(["config", "lint", "--artemis-home", str(tmp_path), path]) == 2
+    assert "Traceback" not in capsys.readouterr().err
+
+
+def test_nothing_heavy_is_imported(tmp_path: Path) -> None:
+    heavy = "{'rich', 'xmlschema', 'numpy', 'pyarrow', 'zipfile', 'ssl', 'pyspark', 'importlib.resources'}"
+    code = f"import sys; from pagectl.app import run; run(sys.argv[1:]); sys.exit(','.join({heavy} & set(sys.modules)) or None)"
+    call = [sys.executable, "-c", code, "config", "lint", write(tmp_path, CLEAN)]
+    done = subprocess.run(call, capture_output=True, text=True, check=False, timeout=60, env=_paths())
+    assert done.returncode == 0, done.stderr
+
+
+def _paths() -> dict[str, str]:
+    root = Path(__file__).resolve().parent.parent
+    return {"PYTHONPATH": ":".join(str(part) for part in (root, root / "cli", root / "schemas"))}
+
+
+@pytest.mark.parametrize("folder", ["valid", "mutants"])
+def test_verdicts_of_real_brokers(folder: str) -> None:
+    """What a broker refuses is an error here; what it accepts and the schema allows is none but by a rule.
+
+    Left out: document types, which are refused whatever the broker does, and classes missing on the broker's host.
+    """
+    by_rule = {rule.id for rule in rules()}
+    compared = 0
+    for case in judged(folder):
+        path = case.path / "broker.xml" if case.path.is_dir() else case.path
+        if case.phase == "environment" or "unknown-class" in path.name or "document-type" in path.name:
+            continue
+        report = lint(path.read_bytes(), str(path), Surroundings(edition=case.edition))
+        errors = {finding.rule for finding in report.findings if finding.severity is Severity.ERROR}
+        if case.verdict["broker"] == "refused":
+            assert errors, f"{path.name} is refused by {case.broker}"
+        elif case.verdict["document"] == "valid":
+            assert errors <= by_rule, f"{path.name} is accepted by {case.broker}"
+        else:
+            assert report.findings, f"{path.name}: {case.broker} accepts in silence"
+        compared += 1
+    assert compared > (50 if folder == "valid" else 500)
