@@ -55,7 +55,7 @@ def core_parts(page: PageBytes, payload: Ints, length: Ints) -> CoreParts:
     large_type = page.i8(payload + 8)
     large = (large_type == 1) | (large_type == -1)
     ordinary = large_type == 0
-    old = ordinary & _fits_old_layout(page, payload, length)
+    old = ordinary & fits_old_layout(page, payload, length)
     new = ordinary & ~old & (page.byte(payload + 9) == 1)
     ok = large | old | new
 
@@ -111,7 +111,7 @@ def _nullable_string(page: PageBytes, at: Ints) -> tuple[Mask, Ints, Ints, Mask]
     return present, size, at + 1 + np.where(present, 4 + size, 0), fine
 
 
-def _fits_old_layout(page: PageBytes, payload: Ints, length: Ints) -> Mask:
+def fits_old_layout(page: PageBytes, payload: Ints, length: Ints) -> Mask:
     """The test of spec/page-files.md 4.3, step 1."""
     message = page.i32(payload + 9)
     body_end = page.i32(payload + 13)

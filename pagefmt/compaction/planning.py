@@ -32,7 +32,7 @@ from pagefmt.journal.record_types import RecordType
 from pagefmt.large import LargeMessages
 from pagefmt.locate import Place, Taken
 from pagefmt.outstanding import State, StoreState, load_state
-from pagefmt.page import open_page
+from pagefmt.page import Page, open_page
 from pagefmt.paging import EntryKind, PageFile
 from pagefmt.record import FRAME, Layout
 
@@ -159,27 +159,38 @@ class _Walk:
         return None if store.queues else Why.NO_QUEUE
 
     def page(self, store: StoreState, page: PageFile) -> Examined:
-        """Every record once; this loop is where the time goes."""
-        fate, live_fates, stub_size = store.rule(page.number).fate, self.live, STUB_SIZE[self.rules.layout]
+        """In lock-step where the page is regular, else with care."""
         found = Examined(page, fingerprint(page.path))
         with open_page(page.path) as opened:
-            found.layout = opened.layout()
-            for number, offset, length, tx, large, message, queues in opened.routes():
-                size, live, ignored = length + FRAME, False, False
-                for queue in queues:
-                    its = fate(queue, number, tx)
-                    if its in live_fates:
-                        live = True
-                        found.hold(queue, size)
-                    elif its is Fate.IGNORED:
-                        ignored = True
-                if large:
-                    found.bodies.append((message, live))
-                if not live:
-                    found.die(offset, message, size, stub_size, ignored)
-            found.records, found.damage = opened.count, opened.damage or opened.odd
+            if not self.lock_step(store, found, opened.buf):
+                self.careful(store, found, opened)
         self.note_journal(store, found)
         return found
+
+    def lock_step(self, store: StoreState, found: Examined, buf: bytes | memoryview) -> bool:
+        from pagefmt.compaction.fast_walk import examine
+
+        rule, stub_size = store.rule(found.page.number), STUB_SIZE[self.rules.layout]
+        return isinstance(buf, bytes) and examine(found, buf, store.journal, rule, self.live, stub_size)
+
+    def careful(self, store: StoreState, found: Examined, opened: Page) -> None:
+        """Every record once, as brokers read it."""
+        fate, live_fates, stub_size = store.rule(found.page.number).fate, self.live, STUB_SIZE[self.rules.layout]
+        found.layout = opened.layout()
+        for number, offset, length, tx, large, message, queues in opened.routes():
+            size, live, ignored = length + FRAME, False, False
+            for queue in queues:
+                its = fate(queue, number, tx)
+                if its in live_fates:
+                    live = True
+                    found.hold(queue, size)
+                elif its is Fate.IGNORED:
+                    ignored = True
+            if large:
+                found.bodies.append((message, live))
+            if not live:
+                found.die(offset, message, size, stub_size, ignored)
+        found.records, found.damage = opened.count, opened.damage or opened.odd
 
     def note_journal(self, store: StoreState, found: Examined) -> None:
         number = found.page.number

@@ -1,0 +1,76 @@
+"""The walk in lock-step beside the careful one: the same answer for every page, sound or damaged."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import golden_cases
+import pytest
+from golden_cases import GoldenCase
+
+from pagefmt.compaction.plan import Examined, Rules, fingerprint
+from pagefmt.compaction.planning import _Walk, layout_of_bindings
+from pagefmt.counters import counters, pending_pages
+from pagefmt.outstanding import StoreState, load_state
+from pagefmt.page import Page
+from pagefmt.paging import PageFile
+from pagefmt.record import Layout
+
+FIELDS = (
+    "layout",
+    "records",
+    "dead",
+    "dead_bytes",
+    "unknown",
+    "saved",
+    "offsets",
+    "ids",
+    "bodies",
+    "held",
+    "held_bytes",
+)
+
+
+def both(walk: _Walk, store: StoreState, page: PageFile, content: bytes) -> bool:
+    """True where the fast walk took the page; then the careful one agrees."""
+    fast, careful = Examined(page, fingerprint(page.path)), Examined(page, fingerprint(page.path))
+    taken = walk.lock_step(store, fast, content)
+    walk.careful(store, careful, Page(content))
+    if taken:
+        assert {name: getattr(fast, name) for name in FIELDS} == {name: getattr(careful, name) for name in FIELDS}
+        assert careful.damage is None
+    return taken
+
+
+@pytest.mark.parametrize("keep_unknown", [False, True], ids=["", "keep unknown"])
+@pytest.mark.parametrize("case", golden_cases.cases(), ids=str)
+def test_golden_pages(case: GoldenCase, keep_unknown: bool) -> None:
+    data = case.data()
+    state = load_state(data / "paging", data / "journal", data / "bindings")
+    assert state.bindings is not None
+    pending = pending_pages(counters(state.journal).values())
+    walk = _Walk(state, Rules(layout_of_bindings(state.bindings), None), keep_unknown, pending)
+    taken = total = 0
+    for store in state.stores():
+        for page in store.store.pages:
+            taken += both(walk, store, page, page.path.read_bytes())
+            total += 1
+    damaged = case.name in ("torn", "torn-head", "zero-tail", "bad-end", "bad-start", "halt", "tx-halt", "large-amqp")
+    assert taken == total or damaged
+
+
+@pytest.mark.parametrize(
+    "archive", golden_cases.damage_verdicts("pages"), ids=lambda path: f"{path.parent.name}-{path.name[6:-8]}"
+)
+def test_damaged_pages(archive: Path) -> None:
+    folder = golden_cases.unpacked(archive)
+    old = archive.parent.name.startswith(("hornetq", "artemis-1"))
+    data = GoldenCase("hornetq-2.4.7" if old else "2.56.0", "types" if old else "basic").data()
+    state = load_state(data / "paging", data / "journal", data / "bindings")
+    walk = _Walk(state, Rules(Layout.OLD if old else Layout.NEW, None), False, set())
+    store = next(iter(state.stores()))
+    files = sorted(folder.glob("*.page"))
+    assert len(files) > 100
+    for number, path in enumerate(files, 1):
+        both(walk, replace(store, queues=None), PageFile(number % 3 + 1, path, path.stat().st_size), path.read_bytes())
