@@ -16,6 +16,7 @@ from pagefmt.bindings import Bindings
 from pagefmt.errors import PageFmtError
 from pagefmt.journal.bodies import FIXED, BadBody, decode_body, decode_xid, encode_body
 from pagefmt.journal.compaction_files import CONTROL_FILE, RenameControl, decode_control, encode_control
+from pagefmt.journal.fast_scan import fast_scan
 from pagefmt.journal.files import Header, Journal, NotAJournal, Oddity, encode_header
 from pagefmt.journal.listing import list_files
 from pagefmt.journal.load import Loaded, load_journal
@@ -283,3 +284,27 @@ def test_a_short_body_is_reported_not_raised(tmp_path: Path) -> None:
 def test_every_error_is_one_of_ours() -> None:
     assert all(issubclass(cls, PageFmtError) for cls in (BadRecord, BadBody, NotAJournal))
     assert set(FIXED) < set(RecordType)
+
+
+@settings(max_examples=150, deadline=None)
+@given(JOURNALS, st.sampled_from([1, 2]), st.sampled_from([b"", b"\x0b\0\0\0\x28", b"\x13\0\0\0\x29\0\0"]))
+def test_all_at_once_is_as_record_by_record(files: list[list[Record]], version: int, noise: bytes) -> None:
+    with TemporaryDirectory() as name:
+        write(Path(name), files, version, noise)
+        for file in list_files(Path(name), Journal.MESSAGES).files:
+            buf, torn, fast_torn = file.path.read_bytes(), TornRecords(), TornRecords()
+            slow = list(scan(buf, file.header, torn))
+            fast = fast_scan(buf, file.header, fast_torn)
+            if fast is not None:
+                assert [fast.frame(row) for row in range(len(fast.kind))] == slow
+                assert fast_torn == torn
+
+
+def test_records_inside_a_record_go_to_the_reference(tmp_path: Path) -> None:
+    """A body that looks like a record of this very file: not found by a scan that steps over it."""
+    inner = encode(Record(Kind.DELETE, id=1), 40)
+    outer = Record(Kind.ADD, id=1, user_type=45, body=inner)
+    (tmp_path / "activemq-data-1.amq").write_bytes(encode_header(Header(2, 0, 40)) + encode(outer, 40))
+    (file,) = list_files(tmp_path, Journal.MESSAGES).files
+    assert fast_scan(file.path.read_bytes(), file.header, TornRecords()) is None
+    assert survivors(load_journal(tmp_path)) == [(1, 45, inner)]

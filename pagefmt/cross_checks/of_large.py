@@ -18,7 +18,8 @@ AMQP_LARGE = b"\x04"
 def named_by_journal(journal: MessageJournal) -> set[int]:
     """Ids of large messages that live in the journal; prepared transactions included."""
     columns = journal.loaded.columns
-    rows = [*journal.loaded.rows, *(row for branch in journal.loaded.prepared for row in branch.rows)]
+    wanted = (RecordType.ADD_LARGE_MESSAGE, RecordType.ADD_MESSAGE_PROTOCOL)
+    rows = [*journal.loaded.rows_of(*wanted), *(row for branch in journal.loaded.prepared for row in branch.rows)]
     return {
         columns.ids[row]
         for row in rows

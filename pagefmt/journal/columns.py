@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 from array import array
 from collections.abc import Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from pagefmt.disk import open_regular
 from pagefmt.journal.files import JournalFile, NotAJournal
 from pagefmt.journal.records import Frame, Kind
+
+if TYPE_CHECKING:
+    from pagefmt.journal.fast_scan import Frames, Ints
 
 SMALL: Final = 24
 """Bodies up to this size are kept in memory: all records about references, acknowledgements and counters."""
@@ -51,6 +54,32 @@ class Columns:
         else:
             self.places.append(frame.body)
         return row
+
+    def extend(self, found: Frames, rows: Ints, file_number: int) -> int:
+        """Add these rows of a file at once, in their order; gives the row of the first."""
+        import numpy as np
+
+        first = len(self.ids)
+        self.ids.frombytes(found.id[rows].tobytes())
+        self.types.frombytes(found.user_type[rows].astype(np.int8).tobytes())
+        self.updates += np.isin(found.kind[rows], _UPDATES).astype(np.uint8).tobytes()
+        self.compacts.frombytes(found.compact[rows].astype(np.int8).tobytes())
+        self.sizes.frombytes(found.size[rows].astype(np.int32).tobytes())
+        self.file_numbers.frombytes(np.full(len(rows), file_number, np.int32).tobytes())
+        self.places.frombytes(self._bring_in(found, rows).tobytes())
+        return first
+
+    def _bring_in(self, found: Frames, rows: Ints) -> Ints:
+        """Where the bodies are: small ones are copied, those of one size together."""
+        import numpy as np
+
+        sizes, bodies = found.size[rows], found.body[rows]
+        places = bodies.copy()
+        for size in np.unique(sizes[sizes <= SMALL]).tolist():
+            here = np.flatnonzero(sizes == size)
+            places[here] = len(self.small) + size * np.arange(len(here))
+            self.small += found.content[bodies[here][:, None] + np.arange(size)].tobytes()
+        return places
 
     def body(self, row: int) -> bytes:
         """The body of a record; a big one is read from its file again."""

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
 from pagefmt.disk import MappedFile
 from pagefmt.journal.columns import Columns
@@ -14,6 +15,11 @@ from pagefmt.journal.files import FileNote, Journal, JournalFile, Listing
 from pagefmt.journal.listing import list_files
 from pagefmt.journal.records import Frame, Kind
 from pagefmt.journal.scan import TornRecords, scan
+
+_WITH_ROWS: Final = (Kind.ADD, Kind.UPDATE, Kind.ADD_TX, Kind.UPDATE_TX, Kind.DELETE_TX)
+_IN_TRANSACTION: Final = (
+    Kind.ADD_TX, Kind.UPDATE_TX, Kind.DELETE_TX, Kind.PREPARE, Kind.COMMIT, Kind.ROLLBACK,
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +80,15 @@ class Loaded:
     def records(self) -> Iterator[JournalRow]:
         return map(self.record, self.rows)
 
+    def rows_of(self, *user_types: int) -> array[int]:
+        """Rows of the survivors of these user types, in load order."""
+        if not self.rows:
+            return self.rows
+        import numpy as np
+
+        rows = np.frombuffer(self.rows, np.int64)
+        return array("q", rows[np.isin(np.frombuffer(self.columns.types, np.int8)[rows], user_types)].tobytes())
+
     def record(self, row: int) -> JournalRow:
         col = self.columns
         return JournalRow(row, col.ids[row], col.types[row], bool(col.updates[row]), col.compacts[row], col.sizes[row])
@@ -107,9 +122,34 @@ class _Loading:
 
     def file(self, number: int, file: JournalFile, torn: TornRecords) -> None:
         with MappedFile(file.path) as mapped:
-            self.frames(number, file, mapped.buf, torn)
+            if not (isinstance(mapped.buf, bytes) and self.at_once(number, file, mapped.buf, torn)):
+                self.frames(number, file, mapped.buf, torn)
+
+    def at_once(self, number: int, file: JournalFile, buf: bytes, torn: TornRecords) -> bool:
+        """All records of a file in columns; only what is transactional one by one."""
+        import numpy as np
+
+        from pagefmt.journal.fast_scan import fast_scan
+
+        found = fast_scan(buf, file.header, torn)
+        if found is None:
+            return False
+        kind = found.kind
+        self.deleted.frombytes(found.id[kind == Kind.DELETE].tobytes())
+        kept = np.flatnonzero(np.isin(kind, _WITH_ROWS))
+        row_of = np.full(len(kind), -1, np.int64)
+        row_of[kept] = self.columns.extend(found, kept, number) + np.arange(len(kept))
+        plain = (kind == Kind.ADD) | (kind == Kind.UPDATE)
+        done = 0
+        for each in np.flatnonzero(np.isin(kind, _IN_TRANSACTION)).tolist():
+            self.rows.frombytes(row_of[done:each][plain[done:each]].tobytes())
+            done = each
+            self.in_transaction(found.frame(each), buf, number, int(row_of[each]))
+        self.rows.frombytes(row_of[done:][plain[done:]].tobytes())
+        return True
 
     def frames(self, number: int, file: JournalFile, buf: bytes | memoryview, torn: TornRecords) -> None:
+        """Record by record: the reference."""
         add, rows, deleted = self.columns.append, self.rows, self.deleted
         for frame in scan(buf, file.header, torn):
             kind = frame.kind
@@ -117,15 +157,18 @@ class _Loading:
                 rows.append(add(frame, buf, number))
             elif kind == Kind.DELETE:
                 deleted.append(frame.id)
+            elif kind in _WITH_ROWS:
+                self.in_transaction(frame, buf, number, add(frame, buf, number))
             elif kind != Kind.EVENT:
-                self.in_transaction(frame, buf, number)
+                self.in_transaction(frame, buf, number, -1)
 
-    def in_transaction(self, frame: Frame, buf: bytes | memoryview, number: int) -> None:
+    def in_transaction(self, frame: Frame, buf: bytes | memoryview, number: int, row: int) -> None:
+        """``row``: of the record, where its kind has one."""
         match frame.kind:
             case Kind.ADD_TX | Kind.UPDATE_TX | Kind.DELETE_TX:
                 tx = self.open.setdefault(frame.tx, _Open())
                 kept = tx.deletes if frame.kind == Kind.DELETE_TX else tx.rows
-                kept.append(self.columns.append(frame, buf, number))
+                kept.append(row)
                 tx.per_file[number] += 1
             case Kind.PREPARE:
                 tx = self.open.setdefault(frame.tx, _Open())

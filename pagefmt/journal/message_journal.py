@@ -11,7 +11,6 @@ from pagefmt.journal.bodies import (
     BadBody,
     Body,
     CursorAck,
-    PageComplete,
     PageTransaction,
     QueueRef,
     Xid,
@@ -78,25 +77,24 @@ class MessageJournal:
         self.in_doubt_sends = frozenset(send.tx for branch in self.prepared for send in branch.sends)
 
     def _read_rows(self) -> None:
-        wanted = {RecordType.ACKNOWLEDGE_CURSOR, RecordType.PAGE_CURSOR_COMPLETE, RecordType.PAGE_TRANSACTION}
-        types = self.loaded.columns.types
-        for row in self.loaded.rows:
-            if types[row] in wanted:
-                self._read(row)
+        for user_type, positions in (
+            (RecordType.ACKNOWLEDGE_CURSOR, self.acks),
+            (RecordType.PAGE_CURSOR_COMPLETE, self.completes),
+        ):
+            odd = positions.take_rows(self.loaded.columns, self.loaded.rows_of(user_type))
+            for row in odd:
+                self.body(row)
+        for row in self.loaded.rows_of(RecordType.PAGE_TRANSACTION):
+            self._read(row)
 
     def _read(self, row: int) -> None:
         columns = self.loaded.columns
-        record = columns.ids[row]
-        match self.body(row):
-            case CursorAck(queue, page, number):
-                self.acks.add(record, queue, page, number)
-            case PageComplete(queue, page, messages):
-                self.completes.add(record, queue, page, messages)
-            case PageTransaction(tx, references):
-                if columns.updates[row]:
-                    self.page_acknowledged[tx] += references
-                else:
-                    self.page_transactions[tx] = references
+        body = self.body(row)
+        if isinstance(body, PageTransaction):
+            if columns.updates[row]:
+                self.page_acknowledged[body.tx] += body.references
+            else:
+                self.page_transactions[body.tx] = body.references
 
     def body(self, row: int) -> Body | None:
         """The decoded body of a row; ``None``, and a line in ``bad``, when it cannot be read."""
@@ -129,8 +127,7 @@ class MessageJournal:
 
     def of_type(self, *user_types: int) -> Iterator[JournalRow]:
         """Surviving records of these user types in load order."""
-        types = self.loaded.columns.types
-        return (self.loaded.record(row) for row in self.loaded.rows if types[row] in user_types)
+        return map(self.loaded.record, self.loaded.rows_of(*user_types))
 
     def decoded(self, *user_types: int) -> Iterator[tuple[JournalRow, Body]]:
         """The same with their bodies; records that cannot be read are left out (they are in ``bad``)."""

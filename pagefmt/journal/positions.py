@@ -5,8 +5,13 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterator
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+if TYPE_CHECKING:
+    from pagefmt.journal.columns import Columns
+
+BODY: Final = 20
+"""``i64`` queue id, ``i64`` page, ``i32`` number"""
 BOOKMARK: Final = -1
 """The message number of an ack record that acknowledges nothing: written when a store left page mode."""
 
@@ -33,6 +38,24 @@ class Positions:
         self.queues.append(queue)
         self.pages.append(page)
         self.numbers.append(number)
+
+    def take_rows(self, columns: Columns, rows: array[int]) -> list[int]:
+        """Add ack or page-complete records; gives the rows whose body has another size than theirs."""
+        if not rows:
+            return []
+        import numpy as np
+
+        wanted = np.frombuffer(rows, np.int64)
+        fits = np.frombuffer(columns.sizes, np.int32)[wanted] == BODY
+        good = wanted[fits]
+        places = np.frombuffer(columns.places, np.int64)[good]
+        small = np.frombuffer(columns.small, np.uint8)
+        bodies = small[places[:, None] + np.arange(BODY)] if len(good) else np.zeros((0, BODY), np.uint8)
+        self.records.frombytes(np.frombuffer(columns.ids, np.int64)[good].tobytes())
+        self.queues.frombytes(bodies[:, :8].copy().view(">i8").astype(np.int64).tobytes())
+        self.pages.frombytes(bodies[:, 8:16].copy().view(">i8").astype(np.int64).tobytes())
+        self.numbers.frombytes(bodies[:, 16:].copy().view(">i4").astype(np.int32).tobytes())
+        return [int(row) for row in wanted[~fits]]
 
     def __iter__(self) -> Iterator[tuple[int, int, int, int]]:
         """(record id, queue, page, number)"""
