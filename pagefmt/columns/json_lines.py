@@ -51,10 +51,9 @@ def picked_lines(page: PageFile, state: StoreState | None, store: Store, *, body
                 yield line
             else:
                 yield _careful(opened, page, frames, n, rule)
-    reached = frames.base + frames.end
-    with open_page(page.path) as whole:
-        if reached < min(whole.size, frames.base + content.size):
-            yield stopped_at(whole.buf, reached, frames.number + len(frames.offset))
+    if frames.end < content.size:
+        with open_page(page.path) as whole:
+            yield stopped_at(whole.buf, frames.base + frames.end, frames.number + len(frames.offset))
 
 
 def _careful(opened: Page, page: PageFile, frames: Frames, n: int, rule: PageRule | None) -> Picked | Damage:
