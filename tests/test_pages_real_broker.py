@@ -35,6 +35,8 @@ def run(*words: str | Path) -> None:
 
 
 def wrong_messages(folder: Path, version: str) -> list[tuple[str, Any, Any]]:
+    with tarfile.open(folder / "data.tar.gz") as packed:
+        packed.extractall(folder, filter="data")
     manifest = json.loads((folder / "manifest.json").read_text("utf-8"))
     answer = call("pages", "decode", folder / "data", "--format", "jsonl", "--body", "size,sha256,text,value")
     ours = {(line["store"], line["page"], line["number"]): line for line in answer.lines()}
@@ -56,8 +58,6 @@ def test_fresh_directories(version: str, tmp_path: Path) -> None:
     run(oracle() / "oracle", "case", *CASES, "--version", version, "--corpus", tmp_path, "--seed", SEED)
     for name in CASES:
         folder = tmp_path / version / name
-        with tarfile.open(folder / "data.tar.gz") as packed:
-            packed.extractall(folder, filter="data")
         assert wrong_messages(folder, version) == [], f"{version}/{name}, seed {SEED}"
 
 
