@@ -118,8 +118,8 @@ def test_samples_come_back_as_they_were_kept() -> None:
 
 def test_the_clock_may_be_set_back() -> None:
     kept = Samples("/x")
-    for time in (100.0, 200.0, 300.0):
-        kept = kept.added(Sample(time, {"/": (1, 2)}))
+    for when in (100.0, 200.0, 300.0):
+        kept = kept.added(Sample(when, {"/": (1, 2)}))
     back = kept.added(Sample(150.0, {"/": (1, 2)}))
     assert [one.time for one in back.samples] == [100.0, 150.0]
     assert back.forgotten == 2
