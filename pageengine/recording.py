@@ -12,97 +12,13 @@ from typing import Any
 
 from pageengine.operations import CreateQueue, OpenConsumer, Receive, Send
 from pageengine.page_holding import HeldPages, Hold, HoldWatch
-from pageengine.series import Series
+from pageengine.replay_records import AddressRecord, Moment, QueueRecord, Span, Waiting, pages_of
 from pageengine.trace_lines import Item
 
 MOMENTS = 200
 LIMITS = {"full": "full", "page_full": "page limit", "blocked_by_operator": "blocked by operator"}
 BROKER = "broker"
 REFUSALS = {"dropped": "dropped", "failed": "refused"}
-
-
-@dataclass(slots=True)
-class Span:
-    """How long something held: times it began, nanoseconds in all, and since when it holds (None: it does not)."""
-
-    times: int = 0
-    total: int = 0
-    since: int | None = None
-
-    def switch(self, on: bool, t: int) -> None:
-        if on and self.since is None:
-            self.since = t
-            self.times += 1
-        elif not on and self.since is not None:
-            self.total += t - self.since
-            self.since = None
-
-    def until(self, t: int) -> int:
-        """Nanoseconds up to ``t``."""
-        return self.total + (t - self.since if self.since is not None else 0)
-
-
-@dataclass(slots=True)
-class Peak:
-    value: int = 0
-    t: int = 0
-    i: int = 0
-
-    def see(self, value: int, t: int, i: int) -> None:
-        if value > self.value:
-            self.value, self.t, self.i = value, t, i
-
-
-@dataclass(frozen=True, slots=True)
-class Moment:
-    """A limit was reached (or page mode entered): when, where, what."""
-
-    t: int
-    i: int
-    where: str
-    what: str
-
-
-@dataclass(slots=True)
-class AddressRecord:
-    """One address. ``sends``: by what became of them; ``why``: reasons of drops and errors of refusals."""
-
-    name: str
-    series: Series = field(default_factory=Series)
-    sends: Counter[str] = field(default_factory=Counter)
-    why: Counter[str] = field(default_factory=Counter)
-    state: dict[str, Any] = field(default_factory=dict)
-    page_bytes: dict[int, int] = field(default_factory=dict)
-    memory: Peak = field(default_factory=Peak)
-    messages: Peak = field(default_factory=Peak)
-    disk: Peak = field(default_factory=Peak)
-    pages: Peak = field(default_factory=Peak)
-    paging: Span = field(default_factory=Span)
-    full: Span = field(default_factory=Span)
-    page_full: Span = field(default_factory=Span)
-    blocked: Span = field(default_factory=Span)
-    blocked_now: int = 0
-    blocked_ns: int = 0
-    released: int = 0
-    abandoned: int = 0
-    disk_bytes: int = 0
-
-
-@dataclass(slots=True)
-class QueueRecord:
-    name: str
-    address: str
-    messages: Peak = field(default_factory=Peak)
-    paged: Peak = field(default_factory=Peak)
-    state: dict[str, Any] = field(default_factory=dict)
-
-
-@dataclass(slots=True)
-class Waiting:
-    """A blocked send."""
-
-    t: int
-    address: str
 
 
 @dataclass(slots=True)
@@ -126,6 +42,7 @@ class Recording:
     _queue_of: dict[str, str] = field(default_factory=dict)
     _address_of: dict[str, str] = field(default_factory=dict)
     _waiting: dict[int, Waiting] = field(default_factory=dict)
+    _counted: list[AddressRecord] = field(default_factory=list)
     _watches: dict[str, HoldWatch] = field(default_factory=dict)
 
     def begin(self, header: Mapping[str, Any], address_of: Mapping[str, str] | None = None) -> None:
@@ -190,7 +107,10 @@ class Recording:
         record = self.address(send.address)
         record.sends[r] += 1
         self.broker.sends[r] += 1
-        if r == "queued" or r == "paged":
+        if r == "paged":
+            record.fresh_pages.append(line.get("page") or 0)
+            return
+        if r == "queued":
             return
         record.why[line.get("why") or line.get("error") or line.get("status") or r] += 1
         if r == "blocked":
@@ -250,7 +170,12 @@ class Recording:
             if part.startswith("q:"):
                 self._queue(part[2:], fields, t, i, moved)
         for address in moved:
-            self._watches[address].look(t, self.address(address).state.get("pages") or 0)
+            record = self.address(address)
+            self._watches[address].look(t, record.state.get("pages") or 0)
+        for record in self._counted:
+            record.fresh_pages.clear()
+            record.counted_page = record.state.get("cur") or 0
+        self._counted.clear()
 
     def _address(self, record: AddressRecord, fields: Mapping[str, Any], gone: bool, t: int, i: int) -> None:
         state = record.state
@@ -340,7 +265,16 @@ class Recording:
         held = watch.held.get(queue.name)
         if held is None:
             held = watch.held[queue.name] = HeldPages()
-        return held.change(paged, self.address(queue.address).state.get("cur") or 0)
+        record = self.address(queue.address)
+        grown = paged - held.messages
+        if grown > 0:
+            self._counted.append(record)
+        if grown <= 1:
+            return held.change(paged, record.state.get("cur") or 0)
+        moved = False
+        for n, page in enumerate(pages_of(record, grown), held.messages + 1):
+            moved |= held.change(n, page)
+        return moved
 
     def _moment(self, t: int, i: int, where: str, what: str) -> None:
         if len(self.moments) < MOMENTS:

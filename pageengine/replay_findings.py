@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 
-from pageengine.recording import AddressRecord, Recording, Span
+from pageengine.recording import Recording
+from pageengine.replay_records import AddressRecord, Span
 
 WORTH_TELLING = 0.01
 """A hold shorter than this share of the replay is no finding."""

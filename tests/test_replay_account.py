@@ -21,6 +21,7 @@ from pageengine.overrides import Told
 from pageengine.page_holding import HeldPages, HoldWatch
 from pageengine.recording import Recording
 from pageengine.replay_findings import Weight, bytes_text, duration_text, findings
+from pageengine.replay_records import AddressRecord, pages_of
 from pageengine.series import BUCKETS, Series, in_columns
 from pageengine.trace_lines import Interpreter
 
@@ -135,6 +136,13 @@ def test_held_pages_leave_from_the_front() -> None:
     assert (held.pages, [run[0] for run in held.runs]) == (2, [2, 3])
     held.change(0, 3)
     assert held.pages == 0
+
+
+def test_pages_of_messages_that_are_counted_together() -> None:
+    record = AddressRecord("a", state={"cur": 6}, counted_page=3)
+    assert pages_of(record, 8) == [3, 3, 4, 4, 5, 5, 6, 6]
+    record.fresh_pages.extend([1, 2, 2])
+    assert pages_of(record, 2) == [2, 2]
 
 
 def test_a_hold_needs_twice_the_pages_of_any_other_queue() -> None:

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pagectl.outputs.svg_chart import Chart, safe
 from pagectl.streams import size_text
 from pageengine.overrides import Told
-from pageengine.recording import AddressRecord, Recording
+from pageengine.recording import Recording
 from pageengine.replay_findings import Finding, duration_text
+from pageengine.replay_records import AddressRecord
 from pageengine.series import in_columns
 
 BARS = 120
@@ -111,9 +112,12 @@ _COLUMNS = (
 
 
 def _addresses(recording: Recording) -> Iterator[str]:
+    """One row an address; columns that say nothing anywhere are left out."""
     yield "<h2>Addresses</h2>"
     rows = [_row(record, recording) for record in sorted(recording.addresses.values(), key=lambda one: one.name)]
-    yield from _table([("address", False), *((name, True) for name in _COLUMNS)], rows)
+    columns = [("address", False), *((name, True) for name in _COLUMNS)]
+    told = [n for n in range(len(columns)) if n == 0 or any(row[n] not in ("0", "–", "0 B") for row in rows)]
+    yield from _table([columns[n] for n in told], [[row[n] for n in told] for row in rows])
 
 
 def _row(record: AddressRecord, recording: Recording) -> list[str]:

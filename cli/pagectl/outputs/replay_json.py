@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pageengine.overrides import Told
-from pageengine.recording import AddressRecord, Peak, Recording, Span
+from pageengine.recording import Recording
 from pageengine.replay_findings import Finding
+from pageengine.replay_records import AddressRecord, Peak, Span
 
 SERIES = ("memory", "disk", "paging", "blocked", "dropped", "failed")
 

@@ -9,8 +9,9 @@ import textwrap
 from pagectl.outputs.area_plot import area, band
 from pagectl.sanitise import one_line
 from pagectl.streams import coloured, print_table, size_text
-from pageengine.recording import AddressRecord, Recording
+from pageengine.recording import Recording
 from pageengine.replay_findings import Finding, duration_text
+from pageengine.replay_records import AddressRecord
 from pageengine.series import in_columns
 
 PLOTTED = 4
