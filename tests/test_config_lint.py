@@ -425,7 +425,8 @@ def test_the_operators_own_schema(tmp_path: Path, capsys: pytest.CaptureFixture[
 
 def test_nothing_heavy_is_imported(tmp_path: Path) -> None:
     heavy = "{'rich', 'xmlschema', 'numpy', 'pyarrow', 'zipfile', 'ssl', 'pyspark', 'importlib.resources'}"
-    code = f"import sys; from pagectl.app import run; run(sys.argv[1:]); sys.exit(','.join({heavy} & set(sys.modules)) or None)"
+    code = "import sys; from pagectl.app import run; run(sys.argv[1:]); "
+    code += f"sys.exit(','.join({heavy} & set(sys.modules)) or None)"
     call = [sys.executable, "-c", code, "config", "lint", write(tmp_path, CLEAN)]
     done = subprocess.run(call, capture_output=True, text=True, check=False, timeout=60, env=_paths())
     assert done.returncode == 0, done.stderr

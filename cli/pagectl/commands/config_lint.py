@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, assert_never
@@ -64,33 +67,40 @@ def command(
     ] = None,
 ) -> int:
     """Lint broker configurations: schema, values, and rules about what the settings do."""
-    from pagectl import config_call
+    with _without_collecting():
+        from pagectl import config_call
 
-    selection = config_call.selection(only or [], ignore or [])
-    around = config_call.surroundings(edition, schema, artemis_home, heap, data, cwd, define or [])
-    reports, failed = _lint_all(files, around, selection)
-    chosen = format or (Format.github if os.environ.get("GITHUB_ACTIONS") == "true" else Format.text)
-    _write(reports, chosen)
+        selection = config_call.selection(only or [], ignore or [])
+        around = config_call.surroundings(edition, schema, artemis_home, heap, data, cwd, define or [])
+        reports, failed = _lint_all(files, around, selection)
+        chosen = format or (Format.github if os.environ.get("GITHUB_ACTIONS") == "true" else Format.text)
+        _write(reports, chosen)
     return Exit.FAILED if failed else _status(reports, fail_on)
+
+
+@contextmanager
+def _without_collecting() -> Iterator[None]:
+    """All that a lint makes lives to its end: to look through it for garbage, also at exit, only costs."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def _lint_all(files: list[str], around: Surroundings, selection: Selection) -> tuple[list[FileReport], bool]:
     """All files, also after one that cannot be read; that one is told on standard error."""
-    import gc
-
     from pagectl import config_call
     from pagectl.exits import describe, report
 
     reports, failed = [], False
-    # a tree of many nodes and no cycles: collecting in between only costs
-    gc.disable()
     for name in files:
         try:
             reports.append(config_call.lint_one(name, around, selection))
         except (OSError, CallError) as err:
             report(describe(err))
             failed = True
-    gc.enable()
     return reports, failed
 
 
