@@ -68,8 +68,7 @@ def open_trace(
     path: Path, *, skip_bad_lines: bool = False, advance: Callable[[int], None] | None = None
 ) -> TraceReader:
     """Read the header; the operations follow when the reader is iterated over. Errors: TraceError, OSError."""
-    with path.open("rb", buffering=0) as file:
-        parquet = file.seekable() and file.read(4) == PARQUET
+    parquet = path.is_file() and _starts_with(path, PARQUET)
     interpreter = Interpreter()
     reader = TraceReader(path, TraceHeader(path.name), parquet, skip_bad_lines, None, interpreter)
     try:
@@ -86,6 +85,12 @@ def open_trace(
     except BadValue as err:
         raise TraceError(f"{path}: line 1: {err}; nothing was replayed") from None
     return reader
+
+
+def _starts_with(path: Path, magic: bytes) -> bool:
+    """A pipe is not asked: what is read from it is gone."""
+    with path.open("rb") as file:
+        return file.read(len(magic)) == magic
 
 
 def _json_values(reader: TraceReader, advance: Callable[[int], None] | None) -> Iterator[tuple[int, Any]]:

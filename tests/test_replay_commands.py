@@ -6,6 +6,8 @@ import csv
 import gzip
 import io
 import json
+import os
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -235,6 +237,23 @@ def test_generate_then_run(tmp_path: Path, call: Call) -> None:
     config = laid_out(tmp_path, "page-basic")[0]
     status, out, _ = call("run", trace, "--config", config, "--format", "json")
     assert status == 0 and sum(json.loads(out)["addresses"]["orders"]["sends"].values()) == 300
+
+
+def test_a_trace_from_a_pipe(tmp_path: Path, call: Call) -> None:
+    config, trace, _ = laid_out(tmp_path, "page-basic")
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=lambda: pipe.write_bytes(trace.read_bytes()))
+    writer.start()
+    status, out, err = call("run", pipe, "--config", config)
+    writer.join()
+    assert status == 0 and out.startswith("page-basic: 66 operations"), err
+
+
+def test_logs_from_a_pipe_are_refused(tmp_path: Path, call: Call) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    status, _, err = call("import", tmp_path / "pipe", "--to", tmp_path / "t.jsonl")
+    assert status == 2 and "is read twice" in err
 
 
 @pytest.mark.cluster

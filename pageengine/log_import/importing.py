@@ -24,7 +24,7 @@ ALWAYS = (
 
 
 class NoTrafficError(PageEngineError):
-    """Logs that hold no traffic."""
+    """Logs that hold no traffic, or cannot be read twice."""
 
 
 class Source(Enum):
@@ -53,6 +53,9 @@ def import_logs(
 
     Errors: PageEngineError, OSError. Where several logs show the same traffic, the one that says most is used.
     """
+    for path in paths:
+        if path.exists() and not path.is_file():
+            raise NoTrafficError(f"{path}: must be a file, because it is read twice; save it to one first")
     facts, codes = Facts(), Counter[int]()
     for record in merged(paths, [ReadCounts(path) for path in paths], advance):
         codes[record.code] += 1
@@ -89,7 +92,7 @@ def _source(codes: Counter[int], paths: Sequence[Path]) -> Source:
         return Source.PLUGIN_INFO
     raise NoTrafficError(
         f"{', '.join(map(str, paths))}: no line of the message audit log (AMQ601500) or the logging plugin (AMQ841009) "
-        f"is in here; spec of what to switch on: loggers org.apache.activemq.audit.message, LoggingActiveMQServerPlugin"
+        f"is in here; switch on the logger org.apache.activemq.audit.message, or the LoggingActiveMQServerPlugin"
     )
 
 
