@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import defaultdict
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from pagefmt.compaction.copy_out import copy_out
 from pagefmt.compaction.disk_steps import RealDisk
 from pagefmt.compaction.plan import CompactionPlan, Remove, Rewrite, Why
 from pagefmt.compaction.planning import CannotCompact, make_plan
-from pagefmt.compaction.stubs import STUB_SIZE, stub
+from pagefmt.compaction.stubs import STUB_SIZE, stub, stubs
 from pagefmt.editions import Edition
 from pagefmt.fates import LIVE, Fate
 from pagefmt.locate import Place, within
@@ -94,6 +95,8 @@ def test_stubs_are_those_of_the_spec() -> None:
         assert [(route[0], route[3:]) for route in page.routes()] == [(n, (-1, 0, 42, ())) for n in range(3)]
         assert page.layout() is layout and page.damage is None
         assert len(stub(layout, 42)) == STUB_SIZE[layout]
+        ids = [0, 1, 42, 2**63 - 1, -(2**63), 0x0102030405060708]
+        assert stubs(layout, array("q", ids)) == b"".join(stub(layout, number) for number in ids)
 
 
 NAMED = [pytest.param(case, True, id=f"{case}-its edition") for case in CASES]

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from struct import Struct
 from typing import Final
 
 from pagefmt.compaction.backup import (
@@ -28,12 +27,11 @@ from pagefmt.compaction.backup import (
 )
 from pagefmt.compaction.disk_steps import DiskSteps, blocks
 from pagefmt.compaction.plan import CompactionPlan, Remove, Rewrite, Step, fingerprint
-from pagefmt.compaction.stubs import stub
+from pagefmt.compaction.stubs import STUB_SIZE, stubs
 from pagefmt.disk import MappedFile
 from pagefmt.errors import PageFmtError
 from pagefmt.record import FRAME
 
-_I32: Final = Struct(">i").unpack_from
 SPARE: Final = 1 << 20
 """Bytes kept free beyond what is needed: folders and the list of the backup."""
 
@@ -49,12 +47,19 @@ class Done:
 
 
 def rewritten(buf: bytes | memoryview, step: Rewrite) -> Iterator[bytes | memoryview]:
-    """The new contents of a page in pieces."""
+    """The new contents of a page in pieces: stretches of the old page and of stubs in turn."""
+    import numpy as np
+
+    offsets = np.frombuffer(step.offsets, np.int64)
+    lengths = np.ndarray((len(buf) - 3,), dtype=">i4", buffer=buf, strides=(1,))[offsets + 1].astype(np.int64)
+    ends = offsets + FRAME + lengths
+    replaced, size = memoryview(stubs(step.layout, step.ids)), STUB_SIZE[step.layout]
+    breaks = (np.flatnonzero(offsets[1:] != ends[:-1]) + 1).tolist()
     at = 0
-    for offset, message in zip(step.offsets, step.ids, strict=True):
-        yield buf[at:offset]
-        yield stub(step.layout, message)
-        at = offset + FRAME + _I32(buf, offset + 1)[0]
+    for first, behind in zip([0, *breaks], [*breaks, len(offsets)], strict=True):
+        yield buf[at : int(offsets[first])]
+        yield replaced[first * size : behind * size]
+        at = int(ends[behind - 1])
     yield buf[at:]
 
 

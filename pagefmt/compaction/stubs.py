@@ -9,6 +9,7 @@ journal stays as it is (spec/journal.md 8.1). New layout 67 bytes, old layout 61
 
 from __future__ import annotations
 
+from array import array
 from struct import Struct
 from typing import Final
 
@@ -22,6 +23,7 @@ _BETWEEN: Final = {Layout.NEW: bytes.fromhex("0000000022" + "0000000d"), Layout.
 _DURABLE: Final = {Layout.NEW: b"\x01", Layout.OLD: b"\xff"}
 _ID: Final = Struct(">q")
 _BEHIND: Final = bytes(16) + b"\x04\x00" + bytes(4) + b"\x7d"
+_ID_AT: Final = {Layout.NEW: (15, 32), Layout.OLD: (26,)}
 STUB_SIZE: Final = {Layout.NEW: 67, Layout.OLD: 61}
 
 
@@ -30,3 +32,15 @@ def stub(layout: Layout, message_id: int) -> bytes:
     number = _ID.pack(message_id)
     outer = number + _BETWEEN[layout] if layout is Layout.NEW else b""
     return _BEFORE[layout] + outer + number + bytes(3) + _DURABLE[layout] + _BEHIND
+
+
+def stubs(layout: Layout, message_ids: array[int]) -> bytes:
+    """One after another, for each of the ids."""
+    import numpy as np
+
+    model = np.frombuffer(stub(layout, 0), np.uint8)
+    table = np.tile(model, (len(message_ids), 1))
+    ids = np.frombuffer(message_ids, np.int64).astype(">i8").view(np.uint8).reshape(-1, 8)
+    for at in _ID_AT[layout]:
+        table[:, at : at + 8] = ids
+    return table.tobytes()
