@@ -23,6 +23,8 @@ from pagefmt.editions import NEWEST, Edition
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
+# Reading them costs the square of their number.
+MOST_ATTRIBUTES = 1_000
 DISABLE_XXE = "artemis.disableXxe"
 _XML = "{http://www.w3.org/XML/1998/namespace}"
 
@@ -170,11 +172,17 @@ class _FileWalk:
         ordinal = next(self.ordinals)
         if self.replaces:
             self._replace(element, ordinal)
-        attributes = _attributes(element) if element.attrib else {}
+        attributes = self._attributes(element, ordinal) if element.attrib else {}
         node = ConfigNode(tag, namespace, attributes, element.text or "", self.source, ordinal)
         if len(element):
             self._children(element, node)
         return node
+
+    def _attributes(self, element: _Element, ordinal: int) -> dict[str, str]:
+        if len(element.attrib) > MOST_ATTRIBUTES:
+            at = self.source.of_element(ordinal)
+            raise ReadingError("too-large", at, f"more than {MOST_ATTRIBUTES} attributes", "remove them")
+        return _attributes(element)
 
     def _children(self, element: _Element, node: ConfigNode) -> None:
         for child in list(element):

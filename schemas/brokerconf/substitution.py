@@ -16,7 +16,7 @@ from brokerconf.sizes import trimmed
 from pagefmt.editions import Edition
 
 CONSIDER_ENVIRONMENT = "org.apache.activemq.artemis.utils.considerOsEnv"
-_LIMIT = 100_000
+_LIMIT = 2_000
 _TOO_LONG = 64 << 20
 
 

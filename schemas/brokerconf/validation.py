@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import cache, partial
+from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
 
 from brokerconf.document import ConfigNode, Document, Kind
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from lxml.etree import XMLSchema, _Element
 
 
+# More faults than anyone reads: a hostile file has millions.
+_MOST = 10_000
 CORE = "urn:activemq:core"
 HORNETQ = "urn:hornetq"
 
@@ -142,12 +145,12 @@ def _violations(document: Document, schema: XMLSchema, tree: _Element, top: Conf
         tree.tail = None
     if schema.validate(tree):
         return
-    for entry in cast(Any, schema.error_log):
-        yield _violation(entry, tree, top, document.edition)
+    for entry in islice(cast(Any, schema.error_log), _MOST):
+        yield _violation(entry, top, document.edition)
 
 
-def _violation(entry: Any, tree: _Element, top: ConfigNode, edition: Edition) -> Violation:
-    node = _node_at(entry.path, tree, top)
+def _violation(entry: Any, top: ConfigNode, edition: Edition) -> Violation:
+    node = _node_at(entry.path, top)
     text = _plain(entry.message)
     attribute = re.search(r"attribute '([^']*)'", text)
     value = re.search(r"'([^']*)' is not a(?:n element of the set| valid value)", text)
@@ -200,23 +203,22 @@ def _plain(message: str) -> str:
     return re.sub(r"\{[^{}]*\}", "", message)
 
 
-def _node_at(path: str | None, tree: _Element, top: ConfigNode) -> ConfigNode:
-    """The node that libxml2's path means, found by counting elements on the way down."""
-    if not path:
-        return top
-    spaces = {prefix: uri for element in tree.iter("*") for prefix, uri in element.nsmap.items() if prefix}
-    found: Any = tree.getroottree().xpath(path, namespaces=spaces)
-    element: _Element | None = found[0] if found else None
-    steps: list[int] = []
-    while element is not None and element is not tree:
-        steps.append(len(list(element.itersiblings("*", preceding=True))))
-        element = element.getparent()
+def _node_at(path: str | None, top: ConfigNode) -> ConfigNode:
+    """The node that libxml2's path means: ``*[3]`` is the third child, ``p:name[2]`` the second of that tag."""
     node = top
-    for step in reversed(steps):
-        node = node.children[step]
+    for step in (path or "").split("/")[2:]:
+        found = _STEP.fullmatch(step)
+        if found is None:
+            break
+        tag, number = found.group(1), int(found.group(2) or 1)
+        among = node.children if tag == "*" else [child for child in node.children if child.tag == tag]
+        if number > len(among):
+            break
+        node = among[number - 1]
     return node
 
 
+_STEP = re.compile(r"([^\[\]]+)(?:\[(\d+)\])?")
 _NAME = re.compile(r"[^\W\d][\w.-]*")
 _CONTENT = "SCHEMAV_ELEMENT_CONTENT"
 
