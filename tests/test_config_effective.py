@@ -121,3 +121,10 @@ def test_half_of_the_heap_unless_it_is_not_known() -> None:
 def test_a_setting_of_the_broker_is_taken_from_any_depth() -> None:
     text = f"<address-settings>{setting('#', '<id-cache-size>77</id-cache-size>')}</address-settings>"
     assert settings_of(text).broker()["id-cache-size"].value == 77
+
+
+def test_a_match_that_would_never_come_to_an_end_is_not_tried() -> None:
+    text = (
+        "<address-settings>" + setting("(a+)+(a+)+.*.b", "<max-size-bytes>1</max-size-bytes>") + "</address-settings>"
+    )
+    assert settings_of(text).address("a" * 60 + "!")["max-size-bytes"].value == -1

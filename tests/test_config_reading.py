@@ -15,6 +15,7 @@ from brokerconf.reading import read, read_bytes
 from brokerconf.secrets import masked, masked_line
 from brokerconf.sizes import SizeError, parse_boolean, parse_int, parse_size
 from brokerconf.substitution import SubstitutionError, Values, substitute
+from brokerconf.validation import judge
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -318,3 +319,19 @@ def test_passwords_are_hidden_in_lines() -> None:
         '<property key="dbPassword" value="pw"/>', "<jdbc-password>ENC(pw)</jdbc-password>",
     ):  # fmt: skip
         assert "pw" not in masked_line(line) and "****" in masked_line(line)
+
+
+@pytest.mark.parametrize(
+    "inner",
+    [
+        "<x " + " ".join(f'a{n}="1"' for n in range(5000)) + "/>", "${a:" * 5000 + "}" * 5000, "<x/>" * 20_000,
+        "<name>" + "x" * 2_000_000 + "</name>", "<!--" + "${" * 50_000 + "-->", "<name>${a:b}</name>" * 5_000,
+    ],
+    ids=["attributes", "nested", "wide", "long", "open", "many"],
+)  # fmt: skip
+@pytest.mark.timeout(30)
+def test_hostile_sizes_end(inner: str) -> None:
+    try:
+        judge(document(config(inner)))
+    except ReadingError as err:
+        assert "\n" not in str(err)
