@@ -11,6 +11,7 @@ from pagefmt.cross_checks.finding import Finding, Severity
 from pagefmt.cross_checks.run import cross_check
 from pagefmt.disk import NotReadable
 from pagefmt.editions import Edition
+from pagefmt.errors import PageFmtError
 from pagefmt.locate import Place, Taken
 from pagefmt.outstanding import State
 from pagefmt.paging import Paging, Store, duplicates
@@ -76,6 +77,10 @@ def across(place: Place, stores: list[Store], state: State | None, edition: Edit
 def _newest_that_reads(stores: list[Store]) -> Edition:
     layouts = (first_layout(page.path for page in store.pages) for store in stores)
     return newest_of(next((layout for layout in layouts if layout is not None), None))
+
+
+def unreadable_journal(err: PageFmtError) -> Finding:
+    return Finding(Severity.ERROR, "journal-unreadable", "journal and bindings", str(err), "")
 
 
 def of_seal(difference: Difference) -> Finding:

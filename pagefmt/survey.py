@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from pagefmt.disk import NotReadable
 from pagefmt.frames import Damage, DamageKind
 from pagefmt.outstanding import StoreState
 from pagefmt.page import Page, open_page
@@ -63,20 +64,24 @@ def repeated_addresses(stores: Iterable[Store]) -> frozenset[str]:
 
 
 class _Tally:
-    __slots__ = ("damages", "messages", "oldest", "outstanding")
+    __slots__ = ("damages", "messages", "oldest", "outstanding", "unreadable")
 
     def __init__(self) -> None:
         self.messages = 0
         self.outstanding = 0
         self.oldest: int | None = None
         self.damages: list[tuple[PageFile, Damage]] = []
+        self.unreadable: str | None = None
 
 
 def survey(store: Store, state: StoreState | None, repeated: frozenset[str] = frozenset()) -> StoreSurvey:
-    """Reads the store's pages one at a time. Raises ``NotReadable``."""
+    """Reads the store's pages one at a time; one that cannot be read makes it suspect."""
     tally = _Tally()
     for page in store.pages:
-        _count(page, state, tally)
+        try:
+            _count(page, state, tally)
+        except NotReadable as err:
+            tally.unreadable = str(err)
     found = dict(_conditions(store, state, repeated, tally))
     conditions = tuple(condition for condition in Condition if condition in found) or (Condition.OK,)
     return StoreSurvey(
@@ -124,11 +129,13 @@ def _conditions(
     for page, damage in reversed(tally.damages):
         kind = Condition.UNDECODABLE if damage.kind in _UNDECODABLE else Condition.SUSPECT
         yield kind, f"{page.name}: offset {damage.offset}: {damage.kind}: {damage.detail}"
+    if tally.unreadable is not None:
+        yield Condition.SUSPECT, tally.unreadable
     if store.address is None:
         yield Condition.NO_ADDRESS, f"{store.text.problem}; a broker skips this folder"
     if store.address in repeated:
         yield Condition.DUPLICATE, "another folder names the same address; a broker delivers from one of them only"
     if state is not None and state.queues is not None and not state.queues and store.address is not None:
         yield Condition.ORPHAN, "no queue of this address is in the bindings; nobody will ever read these pages"
-    if not tally.messages and not tally.damages:
+    if not tally.messages and not tally.damages and tally.unreadable is None:
         yield Condition.EMPTY, "no message in it"

@@ -19,6 +19,9 @@ from golden_cases import GoldenCase
 from made_pages import FOLDER, message, store
 from program import call, started, tree
 
+from pagefmt import page, selection, survey
+from pagefmt.disk import NotReadable
+
 BASIC = GoldenCase("2.56.0", "basic")
 COMMANDS = (("ls",), ("inspect",), ("decode",), ("verify",), ("seal",), ("outstanding",))
 RAW = re.compile(
@@ -80,9 +83,9 @@ def test_manifests_that_are_none(tmp_path: Path) -> None:
 @pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
 def test_files_that_may_not_be_read(tmp_path: Path) -> None:
     data = BASIC.copy(tmp_path)
-    page = next((data / "paging").glob("*/000000002.page"))
-    page.chmod(0)
-    assert "ermission denied" in failed("decode", page)
+    unreadable = next((data / "paging").glob("*/000000002.page"))
+    unreadable.chmod(0)
+    assert "ermission denied" in failed("decode", unreadable)
     answer = call("pages", "verify", data, "--format", "jsonl")
     assert answer.status == 1
     (line,) = [line for line in answer.lines() if line.get("page") == 2]
@@ -269,3 +272,36 @@ def test_nothing_is_left_in_the_directory_by_a_failed_call(tmp_path: Path) -> No
     ):
         assert call("pages", *words).status == 2
     assert tree(data) == before
+
+
+def test_a_page_that_goes_away_is_named_and_the_rest_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    def vanishing(path: Path) -> contextlib.AbstractContextManager[page.Page]:
+        if path.name == "000000002.page":
+            raise NotReadable(f"{path}: cannot be read: No such file or directory")
+        return page.open_page(path)
+
+    for module in (selection, survey):
+        monkeypatch.setattr(module, "open_page", vanishing)
+    answer = call("pages", "decode", BASIC.data(), "--format", "jsonl", "--body", "hex")
+    assert answer.status == 1
+    assert {line["page"] for line in answer.lines()} == {1, 3, 4, 5}
+    assert "000000002.page: cannot be read" in answer.err
+    listed = call("pages", "ls", BASIC.data(), "--format", "json")
+    (row,) = json.loads(listed.out)["stores"]
+    assert (listed.status, row["condition"]) == (1, "suspect")
+    assert "000000002.page: cannot be read" in row["remarks"][0]
+
+
+def test_a_journal_that_cannot_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(place: object) -> None:
+        raise NotReadable("journal/activemq-data-1.amq: cannot be read: Input/output error")
+
+    monkeypatch.setattr(selection, "load_place", refused)
+    answer = call("pages", "verify", BASIC.data(), "--format", "jsonl")
+    assert answer.status == 1
+    assert [line["check"] for line in answer.lines() if "check" in line] == ["journal-unreadable"]
+    decoded = call("pages", "decode", BASIC.data(), "--format", "jsonl", "--body", "none")
+    assert decoded.status == 0
+    assert "Input/output error; going on without the journal" in decoded.err
+    assert all("acked_by" not in line for line in decoded.lines())
+    assert call("pages", "outstanding", BASIC.data()).status == 2

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pagefmt.paging import Store
     from pagefmt.selection import Choice, Picked
 
+T = TypeVar("T")
 BODIES = ("none", "size", "sha256", "text", "value", "base64", "hex")
 LEADING = ("store", "store_address", "page", "number", "offset", "length", "tx", "queues", "acked_by")
 FACTS = (
@@ -171,7 +172,7 @@ class _Run:
         from pagefmt.frames import Damage
         from pagefmt.selection import pick
 
-        for found in pick(page, known, self.choice):
+        for found in self.readable(pick(page, known, self.choice)):
             if isinstance(found, Damage):
                 self.damage(page, found)
             else:
@@ -193,7 +194,8 @@ class _Run:
             for store, known in each_store(self.place, self.state):
                 for page in store.pages:
                     if page.number in self.choice.pages:
-                        for found in picked_lines(page, known, store, body_size=bool(self.wanted.forms)):
+                        columns = picked_lines(page, known, store, body_size=bool(self.wanted.forms))
+                        for found in self.readable(columns):
                             if isinstance(found, str):
                                 yield safe_json(found)
                             elif isinstance(found, Damage):
@@ -201,6 +203,16 @@ class _Run:
                             else:
                                 yield json_text(self.object_of(store, found))
                     bar.advance(page.size)
+
+    def readable(self, found: Iterator[T]) -> Iterator[T]:
+        """What a page gives; a file that went away or may not be read is a warning, and the next page follows."""
+        from pagefmt.disk import NotReadable
+
+        try:
+            yield from found
+        except NotReadable as err:
+            self.damaged = True
+            warning(f"{err}; going on with the next page")
 
     def damage(self, page: Any, found: Any) -> None:
         self.damaged = True

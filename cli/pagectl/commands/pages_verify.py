@@ -15,7 +15,7 @@ from pagectl.editions import EditionOption, edition_of
 from pagectl.exits import Exit
 from pagectl.location import BrokerXmlOption, DirArgument, located
 from pagectl.progress import Progress, progress
-from pagectl.reading import bytes_to_read, known_state
+from pagectl.reading import bytes_to_read
 from pagectl.sanitise import one_line
 from pagectl.streams import coloured, note, print_json_line, size_text, wrapped
 
@@ -54,14 +54,12 @@ def command(
 
     sealed = read_seal(manifest) if manifest is not None else None
     place = located(given, broker_xml)
-    state = known_state(place)
-    if state is None:
-        note("no journal beside the pages: pages are not checked against it")
+    state, unreadable = _state(place)
     view = _Lines() if form is VerifyFormat.jsonl else _Text()
     lines = form is VerifyFormat.jsonl
     with progress("reading pages", _total(place, state), beside_output=lines) as bar:
         stores = _pages(place, edition_of(edition), view, bar)
-        for finding in _findings(place, stores, state, edition_of(edition)):
+        for finding in (*unreadable, *_findings(place, stores, state, edition_of(edition))):
             view.finding(finding)
     if sealed is not None:
         from pagefmt.report import of_seal
@@ -71,6 +69,21 @@ def command(
             view.finding(of_seal(difference))
     view.end()
     return Exit.FOUND if view.found else Exit.OK
+
+
+def _state(place: Place) -> tuple[State | None, list[Finding]]:
+    """Journal and bindings; a journal that cannot be read is a finding."""
+    from pagefmt.errors import PageFmtError
+    from pagefmt.report import unreadable_journal
+    from pagefmt.selection import load_place
+
+    try:
+        state = load_place(place)
+    except PageFmtError as err:
+        return None, [unreadable_journal(err)]
+    if state is None:
+        note("no journal beside the pages: pages are not checked against it")
+    return state, []
 
 
 def _total(place: Place, state: State | None) -> int | None:
