@@ -12,6 +12,7 @@ import re
 import signal
 import subprocess
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -224,19 +225,27 @@ def test_a_progress_bar_takes_nothing_from_the_output(words: tuple[str, ...], tm
     ours, theirs = pty.openpty()
     process = started("pages", words[0], data, *words[1:], stderr=theirs, env={"TERM": "xterm"})
     os.close(theirs)
-    assert process.stdout is not None
-    out = process.stdout.read()
-    process.stdout.close()
-    assert process.wait(timeout=60) in (0, 1)
-    shown = b""
-    with contextlib.suppress(OSError):
-        while chunk := os.read(ours, 65536):
-            shown += chunk
+    with ThreadPoolExecutor(1) as beside:
+        drained = beside.submit(_drained, ours)
+        assert process.stdout is not None
+        out = process.stdout.read()
+        process.stdout.close()
+        assert process.wait(timeout=60) in (0, 1)
+        shown = drained.result(timeout=60)
     os.close(ours)
     assert out == call("pages", words[0], data, *words[1:]).out
     assert b"Traceback" not in shown
     if words[0] == "decode":
         assert b"reading pages" in shown
+
+
+def _drained(terminal: int) -> bytes:
+    """What was written to a terminal until its other side was closed."""
+    shown = b""
+    with contextlib.suppress(OSError):
+        while chunk := os.read(terminal, 65536):
+            shown += chunk
+    return shown
 
 
 def test_ctrl_c_ends_it_with_130_and_leaves_nothing(tmp_path: Path) -> None:
