@@ -144,10 +144,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         trace = trace_of(given.shape, given.operations, folder)
-        figures = {
-            what.__name__: per_second(what, trace, folder, given.rounds)
-            for what in (read_only, accounting_only, with_pages, whole_run)
-        }
+        works = [read_only, accounting_only, whole_run]
+        if given.shape == "fill-and-drain":
+            works.append(with_pages)
+        figures = {what.__name__: per_second(what, trace, folder, given.rounds) for what in works}
     for what, rate in figures.items():
         print(f"{what:16} {rate:12,.0f} operations a second")
     if given.oracle is not None:
