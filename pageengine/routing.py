@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from pageengine.message import DUPLICATE_ID, Message, Reference
 from pageengine.page import NO_TRANSACTION, Record
+from pageengine.settings import AddressSettings
 from pageengine.sizes import body_bytes, large_record_payload, record_payload
 from pageengine.store import AddressStore, Gate
 from pageengine.transaction import Transaction
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 ROUTED = "OK"
 NO_BINDINGS = "NO_BINDINGS"
+NS_PER_MS = 1_000_000
 NO_BINDINGS_DLA = "NO_BINDINGS_DLA"
 DUPLICATED = "DUPLICATED_ID"
 
@@ -98,6 +100,10 @@ def table_order(names: list[str]) -> list[str]:
 def route(broker: Broker, message: Message, tx: Transaction | None, *, reject_duplicates: bool = True) -> Routed:
     """Routes one message; raises AddressFull where it is refused."""
     started = None
+    settings = broker.settings.address_settings.effective(message.address)
+    if settings.changes_expiry:
+        message.expiration = _expiration(settings, message.expiration, broker.now)
+        broker.expiring = broker.expiring or message.expiration != 0
     duplicate = broker.duplicate_id(message) if message.special and message.has(DUPLICATE_ID) else None
     if duplicate is not None:
         if reject_duplicates and broker.is_duplicate(message.address, duplicate):
@@ -116,6 +122,21 @@ def route(broker: Broker, message: Message, tx: Transaction | None, *, reject_du
     if started is not None:
         started.commit()
     return routed
+
+
+def _expiration(settings: AddressSettings, given: int, now: int) -> int:
+    """When a message expires by the settings of its address (expiry-delay, min- and max-expiry-delay, no-expiry)."""
+    if settings.no_expiry:
+        return 0
+    if settings.expiry_delay >= 0:
+        return given or now + settings.expiry_delay * NS_PER_MS
+    least = now + settings.min_expiry_delay * NS_PER_MS if settings.min_expiry_delay != -1 else None
+    most = now + settings.max_expiry_delay * NS_PER_MS if settings.max_expiry_delay != -1 else None
+    if given == 0:
+        return most or least or 0
+    if most is not None and given > most:
+        return most
+    return least if least is not None and given < least else given
 
 
 def _route_to_bindings(broker: Broker, message: Message, tx: Transaction | None) -> Routed:

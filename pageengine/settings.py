@@ -75,6 +75,11 @@ class AddressSettings:
     auto_delete_addresses: bool = True
     id_cache_size: int = 20000
 
+    @property
+    def changes_expiry(self) -> bool:
+        """Whether messages of the address may expire otherwise than their producer said."""
+        return self.no_expiry or self.expiry_delay >= 0 or self.min_expiry_delay != -1 or self.max_expiry_delay != -1
+
 
 class AddressSettingsSource(Protocol):
     """Which settings hold for which address."""

@@ -104,6 +104,23 @@ def test_1_page_by_bytes() -> None:
     assert play.send(2) == ["queued"] * 2
 
 
+@pytest.mark.parametrize(
+    ("delays", "given", "expires"),
+    [
+        ({"expiry_delay": 50}, 0, 51), ({"expiry_delay": 50}, 20, 21), ({"no_expiry": True}, 20, 0),
+        ({"max_expiry_delay": 10}, 0, 11), ({"max_expiry_delay": 10}, 20, 11), ({"min_expiry_delay": 30}, 20, 31),
+        ({"min_expiry_delay": 30}, 0, 31), ({"min_expiry_delay": 5}, 20, 21), ({}, 20, 21), ({}, 0, 0),
+    ],
+)  # fmt: skip
+def test_expiry_by_settings(delays: dict[str, Any], given: int, expires: int) -> None:
+    """In ms of the trace's clock; the message is sent at 1."""
+    play = Play(**delays)
+    play.send(1, expire_ms=given)
+    ref = play.engine.broker.queues["q"].references.first()
+    assert ref is not None
+    assert ref.message.expiration == expires * 1_000_000
+
+
 def test_1_in_2_17_no_file_is_left() -> None:
     play = Play(Edition.ARTEMIS_2_17, max_size_bytes=6000, page_size_bytes=3000)
     play.send(14)
