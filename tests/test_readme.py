@@ -21,3 +21,8 @@ def test_block_prints_what_it_says(block: list[Example], tmp_path: Path) -> None
         printed = run(example.command, where)
         if not agrees(printed, example.printed):
             assert printed == example.printed, f"README.md:{example.line}: {example.command}"
+
+
+def test_typical_mistakes_are_those_of_the_made_page() -> None:
+    page = (README.parent / "examples" / "config" / "typical-mistakes.md").read_text("utf-8").strip()
+    assert page in README.read_text("utf-8")

@@ -18,7 +18,7 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from pagefmt.columns.core import MAX_PAYLOAD, _nullable_string
+from pagefmt.columns.core import MAX_PAYLOAD, nullable_string
 from pagefmt.columns.gather import Bytes, Ints, Mask, PageBytes
 from pagefmt.columns.schema import BINARY, PROPERTIES, STRING, VALUE
 from pagefmt.columns.strings import slices, text_of_utf8
@@ -57,7 +57,7 @@ def amqp_parts(page: PageBytes, payload: Ints, length: Ints) -> AmqpParts:
     end = payload + length
     persister = page.i8(payload + 9)
     ok = (page.byte(payload + 8) == 0) & ((persister == 2) | (persister == 3) | (persister == 5))
-    has_address, address_size, at, fine = _nullable_string(page, payload + 26)
+    has_address, address_size, at, fine = nullable_string(page, payload + 26)
     ok &= fine & (at + 4 <= end)
     at = np.where(ok, at, 0)
     size = page.i32(at)

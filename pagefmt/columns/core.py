@@ -59,7 +59,7 @@ def core_parts(page: PageBytes, payload: Ints, length: Ints) -> CoreParts:
     new = ordinary & ~old & (page.byte(payload + 9) == 1)
     ok = large | old | new
 
-    outer_flag, outer_size, after_outer, fine = _nullable_string(page, payload + 18)
+    outer_flag, outer_size, after_outer, fine = nullable_string(page, payload + 18)
     ok &= ~new | fine
     buffer_size = page.i32(np.where(new, after_outer, payload + 9))
     buffer_at = np.where(new, after_outer + 4, payload + 13)
@@ -72,7 +72,7 @@ def core_parts(page: PageBytes, payload: Ints, length: Ints) -> CoreParts:
     block_end = buffer_at + buffer_size
     block = np.where(ok, block, 0)
 
-    inner_flag, inner_size, after, fine = _nullable_string(page, block + 8)
+    inner_flag, inner_size, after, fine = nullable_string(page, block + 8)
     ok &= fine
     user_flag = page.byte(after)
     ok &= user_flag <= 1
@@ -102,7 +102,7 @@ def core_parts(page: PageBytes, payload: Ints, length: Ints) -> CoreParts:
     )
 
 
-def _nullable_string(page: PageBytes, at: Ints) -> tuple[Mask, Ints, Ints, Mask]:
+def nullable_string(page: PageBytes, at: Ints) -> tuple[Mask, Ints, Ints, Mask]:
     """(present, bytes, position behind, plausible) of an ``nsstr`` at each position."""
     present = page.byte(at) != 0
     size = np.where(present, page.i32(at + 1), 0)
