@@ -35,6 +35,8 @@ class _Check:
     def __init__(self, document: Document, core: ConfigNode) -> None:
         self.document, self.core, self.edition = document, core, document.edition
         self.facts = reader_facts(self.edition)
+        # thousands of address-settings say the same few things
+        self.judged: dict[tuple[str, str, str], str] = {}
         self.first: dict[str, ConfigNode] = {}
         self.places: dict[str, list[ConfigNode]] = {}
         wanted = {where.rpartition("//")[2] for where in self.facts} | _BY_HAND
@@ -112,7 +114,10 @@ class _Check:
                     yield from self._value(fact, node, node.text)
 
     def _value(self, fact: ReaderFact, node: ConfigNode, text: str, attribute: str = "") -> Iterator[Finding]:
-        why = fault(fact, text, self.edition)
+        key = (fact.where, fact.element, text)
+        why = self.judged.get(key)
+        if why is None:
+            why = self.judged[key] = fault(fact, text, self.edition)
         if why:
             at = node.attribute_position(attribute) if attribute else node.position
             name = attribute or node.name
