@@ -205,7 +205,9 @@ class PageIterator:
 
     def has_next(self) -> bool:
         if self.cached is not None:
-            return True
+            if self.browsing or not self._taken(self.cached):
+                return True
+            self.cached = None
         if not self.cursor.store.paging:
             return False
         self.cached = record = self._advance()
@@ -214,6 +216,11 @@ class PageIterator:
         current = self.cursor.store.current
         self.live = current is not None and record.page == current.number and record.nr >= current.loaded
         return True
+
+    def _taken(self, record: Record) -> bool:
+        """A purge acknowledged what was looked at but not yet given."""
+        info = self.cursor.consumed.get(record.page)
+        return (info is not None and info.is_removed(record.nr)) or record.page not in self.cursor.store.pages
 
     def next(self) -> Record:
         record = self.cached
