@@ -72,9 +72,17 @@ class AmqpFacts:
 
     __slots__ = ()
     protocol: Final = "amqp"
+    stored_address: str | None
+    extra: Extra
 
     def scanned(self) -> Sections:
         raise NotImplementedError
+
+    @property
+    def address(self) -> str | None:
+        if self.stored_address is not None:
+            return self.stored_address
+        return address_elsewhere(self.extra, self.scanned())
 
     @property
     def priority(self) -> int:
@@ -130,12 +138,6 @@ class AmqpMessage(AmqpFacts):
     @property
     def large(self) -> bool:
         return False
-
-    @property
-    def address(self) -> str | None:
-        if self.stored_address is not None:
-            return self.stored_address
-        return address_elsewhere(self.extra, self.scanned())
 
     @property
     def durable(self) -> bool:
@@ -212,12 +214,6 @@ class AmqpLargeMessage(AmqpFacts):
     @property
     def large(self) -> bool:
         return True
-
-    @property
-    def address(self) -> str | None:
-        if self.stored_address is not None:
-            return self.stored_address
-        return address_elsewhere(self.extra, self.scanned())
 
     @property
     def durable(self) -> bool:

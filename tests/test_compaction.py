@@ -8,6 +8,7 @@ from pathlib import Path
 
 import golden_cases
 import pytest
+from editions_of import EDITION_OF as EDITIONS
 from golden_cases import GoldenCase
 
 from pagefmt.compaction.apply import Stopped, apply, open_backup
@@ -31,18 +32,6 @@ CASES = golden_cases.cases()
 def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     """The disk need not be waited for here: the simulator knows what was synced."""
     monkeypatch.setattr("os.fsync", lambda handle: None)
-
-
-EDITIONS = {
-    "hornetq-2.3.25": Edition.HORNETQ_2_4,
-    "hornetq-2.4.7": Edition.HORNETQ_2_4,
-    "artemis-1.5.6": Edition.ARTEMIS_1_5,
-    "2.10.1": Edition.ARTEMIS_2_10,
-    "2.17.0": Edition.ARTEMIS_2_17,
-    "2.28.0": Edition.ARTEMIS_2_28,
-    "2.44.0": Edition.ARTEMIS_2_44,
-    "2.56.0": Edition.ARTEMIS_2_56,
-}
 
 
 def due(place: Place) -> dict[tuple[int, Fate], list[tuple[int, int, int, bytes]]]:

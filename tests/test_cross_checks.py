@@ -8,6 +8,7 @@ from pathlib import Path
 
 import golden_cases
 import pytest
+from editions_of import EDITION_OF as EDITIONS
 from golden_cases import GoldenCase
 
 from pagefmt.counters import counted_at_start, counters, recounts_at_start
@@ -20,16 +21,6 @@ from pagefmt.journal.files import Header, encode_header
 from pagefmt.journal.records import Kind, Record, encode
 from pagefmt.outstanding import State, load_state
 
-EDITIONS = {
-    "hornetq-2.3.25": Edition.HORNETQ_2_4,
-    "hornetq-2.4.7": Edition.HORNETQ_2_4,
-    "artemis-1.5.6": Edition.ARTEMIS_1_5,
-    "2.10.1": Edition.ARTEMIS_2_10,
-    "2.17.0": Edition.ARTEMIS_2_17,
-    "2.28.0": Edition.ARTEMIS_2_28,
-    "2.44.0": Edition.ARTEMIS_2_44,
-    "2.56.0": Edition.ARTEMIS_2_56,
-}
 CASES = golden_cases.cases()
 # what the makers of these cases did to them
 MADE_SO = {

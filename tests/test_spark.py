@@ -18,7 +18,8 @@ from golden_cases import GoldenCase, cases
 
 pytest.importorskip("pyspark", reason="the extra pagectl[spark] is not installed")
 
-from pagefmt.columns.table import Body, PageSource, Stopped, Wanted, page_batches
+from pagefmt.columns.body_form import Body
+from pagefmt.columns.table import PageSource, Stopped, Wanted, page_batches
 from pagefmt.outstanding import load_state
 from pagefmt.spark.session import start
 from pagefmt.spark.source import NAME, PageFiles

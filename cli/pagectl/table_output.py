@@ -23,8 +23,9 @@ def write_table(
     form: str, to: Path | None, body: str, place: Place, state: State | None, choice: Choice, limit: int | None
 ) -> int:
     """Write ``to``, whole or not at all; returns the exit status."""
+    from pagefmt.columns.body_form import Body
     from pagefmt.columns.files import table_file
-    from pagefmt.columns.table import Body, Wanted
+    from pagefmt.columns.table import Wanted
 
     if to is None or str(to) == "-":
         raise CallError(f"--format {form} needs --to FILE: it is not written to a terminal or a pipe")

@@ -88,19 +88,18 @@ def _property_columns(
     ]  # fmt: skip
     if not regular.all():
         return {}
-    empty = pa.MapArray.from_arrays(pa.array([0, 0], pa.int32()), application.keys[:0], application.items[:0])
     return {
-        "properties": _without_nulls(application, empty),
+        "properties": _without_nulls(application),
         "amqp": pa.StructArray.from_arrays(parts_of_amqp, fields=list(AMQP)),
     }
 
 
-def _without_nulls(maps: pa.MapArray, empty: pa.MapArray) -> pa.MapArray:
+def _without_nulls(maps: pa.MapArray) -> pa.MapArray:
     """Absent maps as empty ones: the broker's interface knows no difference for properties."""
     if maps.null_count == 0:
         return maps
     offsets = pa.array(np.asarray(maps.offsets))
-    return pa.MapArray.from_arrays(offsets, maps.keys, maps.items).cast(maps.type) if len(maps) else empty
+    return pa.MapArray.from_arrays(offsets, maps.keys, maps.items).cast(maps.type)
 
 
 def _map(page: PageBytes, at: Ints, regular: Mask, *, as_given: bool = False) -> pa.MapArray:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
@@ -13,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from pagefmt.bodies import MAP, STREAM, map_of, stream_of
+from pagefmt.columns.body_form import Body
 from pagefmt.columns.gather import PageBytes
 from pagefmt.columns.page import decode_page
 from pagefmt.columns.pieces import WHOLE_FILE, Range, pieces
@@ -32,16 +32,6 @@ STATE_FIELDS: Final = (pa.field("acked_by", LONGS), pa.field("outstanding", LONG
 VALUE_FIELD: Final = pa.field("body_value", STRING)
 LEFTOVER: Final = 5
 """Bytes behind the last record that brokers of today take for nothing (spec/page-files.md 5.1)."""
-
-
-class Body(StrEnum):
-    """What of the bodies is in the table: ``base64`` is the bytes themselves, in a binary column."""
-
-    NONE = "none"
-    SIZE = "size"
-    TEXT = "text"
-    VALUE = "value"
-    BASE64 = "base64"
 
 
 _LEVELS: Final = {

@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
 
+from pagefmt.columns.body_form import Body
 from pagefmt.columns.pieces import WHOLE_FILE, Range
-from pagefmt.columns.table import Body, PageSource, Stopped, Wanted, page_batches
+from pagefmt.columns.table import PageSource, Stopped, Wanted, page_batches
 from pagefmt.errors import PageFmtError
 from pagefmt.journal.message_journal import MessageJournal, load_messages
 from pagefmt.locate import Place, locate, stores, within

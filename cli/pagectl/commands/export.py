@@ -11,6 +11,7 @@ import typer
 
 from pagectl.exits import CallError, Exit
 from pagectl.location import BrokerXmlOption, DirArgument, located
+from pagefmt.columns.body_form import Body
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,14 +19,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from pagefmt.locate import Place
-
-
-class Body(StrEnum):
-    NONE = "none"
-    SIZE = "size"
-    TEXT = "text"
-    VALUE = "value"
-    BASE64 = "base64"
 
 
 class Mode(StrEnum):
