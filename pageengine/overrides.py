@@ -22,7 +22,7 @@ OF_ADDRESS = (
     "page-limit-messages", "page-full-policy", "max-read-page-bytes", "max-read-page-messages", "prefetch-page-bytes",
     "prefetch-page-messages", "disk-full-policy", "dead-letter-address", "expiry-address", "max-delivery-attempts",
 )  # fmt: skip
-_OF_BROKER = {
+OF_BROKER = {
     "global-max-size": "global_max_size",
     "global-max-messages": "global_max_messages",
     "max-disk-usage": "max_disk_usage",
@@ -67,7 +67,7 @@ def parse_override(text: str) -> Override:
 def checked_value(one: Override, document: Document) -> Any:
     """The value as the broker of the document's edition reads it. Errors: SettingError."""
     found = in_scope(Scope.BROKER if one.match is None else Scope.ADDRESS).get(one.name)
-    if found is None or (one.match is None and one.name not in _OF_BROKER):
+    if found is None or (one.match is None and one.name not in OF_BROKER):
         what = "setting of the broker that a replay looks at" if one.match is None else "setting of an address"
         raise SettingError(f"{str(one)!r}: {one.name!r} is no {what}; expected MATCH:NAME=VALUE")
     return _read(found, one, document)
@@ -88,7 +88,7 @@ def overridden(document: Document, overrides: Iterable[Override], *, heap: int |
     for one in overrides:
         value = checked_value(one, document)
         if one.match is None:
-            settings = replace(settings, **{_OF_BROKER[one.name]: value})
+            settings = replace(settings, **{OF_BROKER[one.name]: value})
         else:
             changed = settings.address_settings.changed(one.match, {one.name: one.text})
             settings = replace(settings, address_settings=changed)
@@ -105,7 +105,7 @@ def told(
     for one in overrides:
         if one.match is not None:
             effective.override(one.match, one.name, checked_value(one, document), Position(BY_HAND, 0, 0))
-    found = {"broker": [_told(name, broker, by_hand) for name in _OF_BROKER if name in broker]}
+    found = {"broker": [_told(name, broker, by_hand) for name in OF_BROKER if name in broker]}
     for address in addresses:
         values = effective.address(address)
         found[address] = [_told(name, values, {}) for name in OF_ADDRESS if name in values]

@@ -13,7 +13,8 @@ from brokerconf.lint import FileReport, Selection, Surroundings, lint, read_raw
 from brokerconf.properties import Entry
 
 from pagectl.exits import CallError
-from pagefmt.editions import EDITION_NAMES, Edition
+from pagectl.sizes import size_of
+from pagefmt.editions import Edition
 
 if TYPE_CHECKING:
     from brokerconf.instance import Instance
@@ -43,28 +44,6 @@ def _named(given: Iterable[str], option: str) -> list[str]:
     return names
 
 
-def the_edition(name: str) -> Edition | None:
-    """None for ``auto``; raises ``CallError``."""
-    if name == "auto":
-        return None
-    if name not in EDITION_NAMES:
-        raise CallError(f"--edition {name}: no such edition; one of auto, {', '.join(EDITION_NAMES)}")
-    return Edition(name)
-
-
-def the_size(text: str | None, option: str) -> int | None:
-    """A size as the broker writes them; raises ``CallError``."""
-    from brokerconf.sizes import SizeError, parse_size
-
-    try:
-        size = parse_size(text.removeprefix("-Xmx")).value if text is not None else None
-    except SizeError as err:
-        raise CallError(f"{option}: {err}; write it as 512M or 4G") from err
-    if size is not None and size <= 0:
-        raise CallError(f"{option} {text}: a size above 0 is needed")
-    return size
-
-
 def definitions(given: Iterable[str]) -> dict[str, str]:
     """``NAME=VALUE`` each; raises ``CallError``."""
     found: dict[str, str] = {}
@@ -77,8 +56,8 @@ def definitions(given: Iterable[str]) -> dict[str, str]:
 
 
 def surroundings(
-    edition: str, schema: Path | None, home: Path | None, heap: str | None, data: Path | None, cwd: Path | None,
-    define: Iterable[str],
+    edition: Edition | None, schema: Path | None, home: Path | None, heap: str | None, data: Path | None,
+    cwd: Path | None, define: Iterable[str],
 ) -> Surroundings:  # fmt: skip
     """All that is the same for every file of a call; raises ``CallError`` or a room's own error."""
     import os
@@ -88,15 +67,14 @@ def surroundings(
     if cwd is not None and not cwd.is_dir():
         raise CallError(f"--cwd {cwd}: no such folder")
     properties = definitions(define)
-    wanted = the_edition(edition)
     return Surroundings(
-        edition=wanted,
-        schemas=_own_schemas(schema, home, wanted),
+        edition=edition,
+        schemas=_own_schemas(schema, home, edition),
         cwd=cwd,
         properties=properties,
         environment=dict(os.environ),
         entries=overrides_of(properties),
-        heap=the_size(heap, "--heap"),
+        heap=size_of(heap, "--heap"),
         stores=_stores(data),
     )
 

@@ -12,16 +12,18 @@ from brokerconf.effective import EffectiveSettings
 from brokerconf.overrides import apply
 from brokerconf.properties import read_properties
 
-from pagectl.config_call import definitions, instance_of, overrides_of, the_edition, the_size
+from pagectl.config_call import definitions, instance_of, overrides_of
 from pagectl.exits import CallError
+from pagectl.sizes import size_of
 from pagectl.streams import note
+from pagefmt.editions import Edition
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
     """The options that all commands on settings share."""
 
-    edition: str = "auto"
+    edition: Edition | None = None
     cwd: Path | None = None
     define: tuple[str, ...] = ()
     heap: str | None = None
@@ -36,7 +38,7 @@ def open_settings(file: Path, asked: Asked) -> EffectiveSettings:
     given = definitions(asked.define)
     detected = read_as_fits(
         config,
-        edition=the_edition(asked.edition),
+        edition=asked.edition,
         cwd=asked.cwd,
         properties={**(instance.properties if instance else {}), **given},
         environment=dict(os.environ),
@@ -46,7 +48,7 @@ def open_settings(file: Path, asked: Asked) -> EffectiveSettings:
         note(f"{config}: the broker finds no <core> in it and starts with its defaults alone")
     if len(document.cores) > 1:
         note(f"{config}: {len(document.cores)} messaging servers; this is about the first")
-    heap = the_size(asked.heap, "--heap") or (instance.heap if instance else None)
+    heap = size_of(asked.heap, "--heap") or (instance.heap if instance else None)
     settings = EffectiveSettings(document, heap=heap)
     entries = (*read_properties(config.parent / "broker.properties"), *overrides_of(given))
     _note_unused(apply(settings, entries))

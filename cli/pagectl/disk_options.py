@@ -3,29 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Annotated, TypeVar
 
 import typer
 
 from pagectl.disk_target import Limits
-from pagefmt.editions import EDITION_NAMES, Edition
+from pagectl.options import FORMAT_HELP
 
 T = TypeVar("T")
 
 MaxDiskUsage = Annotated[
-    str | None, typer.Option("--max-disk-usage", metavar="PCT", help="As in broker.xml, instead of what it says.")
+    str | None,
+    typer.Option(
+        "--max-disk-usage", metavar="PCT", show_default=False, help="As in broker.xml, instead of what it says."
+    ),
 ]
 MinDiskFree = Annotated[
-    str | None, typer.Option("--min-disk-free", metavar="SIZE", help="As in broker.xml; wins over --max-disk-usage.")
-]
-BrokerXml = Annotated[
-    Path | None, typer.Option("--broker-xml", metavar="FILE", help="The configuration, where it lies elsewhere.")
-]
-EditionName = Annotated[
     str | None,
-    typer.Option("--edition", metavar="EDITION", help=f"Release: {', '.join(EDITION_NAMES)}. [as found, else newest]"),
+    typer.Option(
+        "--min-disk-free", metavar="SIZE", show_default=False, help="As in broker.xml; wins over --max-disk-usage."
+    ),
 ]
+TimeoutOption = Annotated[
+    float, typer.Option("-t", "--timeout", metavar="SECONDS", min=0.1, help="UNKNOWN after this time.")
+]
+QuietOption = Annotated[bool, typer.Option("-q", "--quiet", help="Say nothing when all is well.")]
+VerboseOption = Annotated[bool, typer.Option("-v", "--verbose", help="More lines: every store, and why.")]
+PLUGIN_FORMAT_HELP = f"{FORMAT_HELP} text is nagios with --verbose."
 
 
 def parsed(parse: Callable[[str], T], text: str | None, option: str) -> T | None:
@@ -58,12 +62,3 @@ def _size(text: str) -> int:
         return parse_size(text).value
     except SizeError as err:
         raise ValueError(str(err)) from err
-
-
-def the_edition(name: str | None) -> Edition | None:
-    """None and ``auto``: as found."""
-    if name in (None, "auto"):
-        return None
-    if name not in EDITION_NAMES:
-        raise typer.BadParameter(f"--edition {name}: none of {', '.join(EDITION_NAMES)}")
-    return Edition(name)

@@ -5,29 +5,10 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from pagectl.exits import CallError
 from pagectl.streams import note
 from pagefmt.locate import Place, Taken, locate
-
-DirArgument = Annotated[
-    Path | None,
-    typer.Argument(
-        metavar="DIR",
-        show_default=False,
-        help="Broker instance, data directory, paging directory, store folder or one page file "
-        "[default: $ARTEMIS_INSTANCE].",
-    ),
-]
-BrokerXmlOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--broker-xml", metavar="FILE", show_default=False, help="Configuration that tells where the directories are."
-    ),
-]
 
 
 def located(given: Path | None, broker_xml: Path | None = None) -> Place:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from pagectl.exits import CallError
 from pagectl.streams import warning
@@ -17,13 +15,6 @@ if TYPE_CHECKING:
     from pagefmt.outstanding import State, StoreState
     from pagefmt.paging import Store
     from pagefmt.selection import PageRange
-
-PageOption = Annotated[
-    str | None,
-    typer.Option(
-        "--page", metavar="A:B", show_default=False, help="Only pages A to B; A: and :B are open, A is one page."
-    ),
-]
 
 
 def page_range(text: str | None) -> PageRange:

@@ -7,24 +7,26 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pagectl.editions import EditionName, edition_of
 from pagectl.exits import CallError
+from pagectl.options import EditionChoice, edition_of
+from pagectl.sizes import size_of
 
 if TYPE_CHECKING:
     from pageengine.replaying import Configuration
 
 TraceArgument = Annotated[Path, typer.Argument(metavar="TRACE", help="JSON Lines (plain, gzip, zstd) or Parquet.")]
-EditionOfReplay = Annotated[
-    EditionName | None,
-    typer.Option("--edition", metavar="E", show_default=False, help="Which broker decides [default: the newest]."),
+TraceOutOption = Annotated[
+    Path,
+    typer.Option(
+        "--to", metavar="TRACE", show_default=False, help="Where to write: .jsonl, .jsonl.gz, .jsonl.zst, .parquet."
+    ),
+]
+ConfigOption = Annotated[
+    Path, typer.Option("--config", metavar="FILE", show_default=False, help="broker.xml to decide by.")
 ]
 SetOption = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="MATCH:NAME=VALUE", show_default=False, help="A setting over the file; repeatable."),
-]
-HeapOption = Annotated[
-    str | None,
-    typer.Option("--heap", metavar="SIZE", show_default=False, help="The JVM's heap; half of it is the global limit."),
 ]
 SkipOption = Annotated[bool, typer.Option("--skip-bad-lines", help="Pass over malformed lines of the trace.")]
 
@@ -37,24 +39,11 @@ def refuse_overwriting(output: Path | None, *inputs: Path) -> None:
 
 
 def configuration(
-    path: Path, edition: EditionName | None, settings: list[str] | None, heap: str | None
+    path: Path, edition: EditionChoice | None, settings: list[str] | None, heap: str | None
 ) -> Configuration:
     """The configuration as the options describe it. Errors: CallError, PageEngineError."""
     from pageengine.overrides import parse_override
     from pageengine.replaying import Configuration
 
     overrides = tuple(parse_override(text) for text in settings or ())
-    return Configuration(path, edition_of(edition), overrides, None if heap is None else heap_bytes(heap))
-
-
-def heap_bytes(text: str) -> int:
-    """``2G`` and the like, as the broker writes sizes."""
-    from brokerconf.sizes import SizeError, parse_size
-
-    try:
-        size = parse_size(text).value
-    except SizeError as err:
-        raise CallError(f"--heap {text!r}: {err}") from None
-    if size <= 0:
-        raise CallError(f"--heap {text!r}: must be more than nothing, as in 2G")
-    return size
+    return Configuration(path, edition_of(edition), overrides, size_of(heap, "--heap"))

@@ -3,46 +3,51 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pagectl.options import (
+    ConfigArgument,
+    CwdOption,
+    DataOption,
+    DefineOption,
+    EditionOption,
+    HeapOption,
+    TextOrJsonOption,
+    edition_of,
+)
+from pagectl.outputs.formats import TextOrJson
+
 if TYPE_CHECKING:
     from brokerconf.capacity import AddressCapacity, Capacity
 
 
-class Format(StrEnum):
-    text = "text"
-    json = "json"
-
-
 def command(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="broker.xml or an instance.")],
-    data: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Data directory: its addresses and what lies there count too.")
+    file: ConfigArgument,
+    data: DataOption = None,
+    heap: HeapOption = None,
+    disk: Annotated[
+        str | None,
+        typer.Option("--disk", metavar="SIZE", show_default=False, help="Size of the volume with the pages."),
     ] = None,
-    heap: Annotated[str | None, typer.Option(metavar="SIZE", help="-Xmx of the broker.")] = None,
-    disk: Annotated[str | None, typer.Option(metavar="SIZE", help="Size of the volume with the pages.")] = None,
-    edition: Annotated[str, typer.Option(metavar="E", help="auto, or hornetq-2.4, … artemis-2.56.")] = "auto",
-    format: Annotated[Format, typer.Option(help="text or json.")] = Format.text,
-    cwd: Annotated[Path | None, typer.Option(metavar="DIR", help="The broker's working directory.")] = None,
-    define: Annotated[
-        list[str] | None, typer.Option("-D", metavar="NAME=VALUE", help="System property the broker is started with.")
-    ] = None,
+    edition: EditionOption = None,
+    format: TextOrJsonOption = TextOrJson.text,
+    cwd: CwdOption = None,
+    define: DefineOption = None,
 ) -> int:
     """Heap and disk by address at worst, and what acts first. '·' in a name stands for any word of a match."""
     from brokerconf.capacity import capacity
 
-    from pagectl.config_call import the_size
     from pagectl.config_settings import Asked, open_settings
+    from pagectl.sizes import size_of
     from pagectl.streams import print_json
 
-    volume = the_size(disk, "--disk")
-    settings = open_settings(file, Asked(edition, cwd, tuple(define or ()), heap))
+    volume = size_of(disk, "--disk")
+    settings = open_settings(file, Asked(edition_of(edition), cwd, tuple(define or ()), heap))
     found = capacity(settings, disk=volume, on_disk=_on_disk(data))
-    if format is Format.json:
+    if format is TextOrJson.json:
         sums = {"memory_sum": found.memory_sum, "disk_sum": found.disk_sum}
         print_json({**asdict(found), **sums})
     else:

@@ -2,37 +2,32 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pagectl.exits import Exit
+from pagectl.options import CwdOption, DefineOption, EditionOption, HeapOption, TextOrJsonOption, edition_of
+from pagectl.outputs.formats import TextOrJson
 
 if TYPE_CHECKING:
     from brokerconf.comparison import Difference
     from brokerconf.settings_model import Scope
 
 
-class Format(StrEnum):
-    text = "text"
-    json = "json"
-
-
 def command(
-    one: Annotated[Path, typer.Argument(metavar="A", help="broker.xml or an instance.")],
+    one: Annotated[Path, typer.Argument(metavar="A", help="broker.xml, or an instance.")],
     other: Annotated[Path, typer.Argument(metavar="B", help="The other.")],
     address: Annotated[
-        list[str] | None, typer.Option(metavar="ADDR", help="Only this address; may be given more than once.")
+        list[str] | None,
+        typer.Option("--address", metavar="ADDR", show_default=False, help="Only this address; repeatable."),
     ] = None,
-    edition: Annotated[str, typer.Option(metavar="E", help="auto, or hornetq-2.4, … artemis-2.56.")] = "auto",
-    format: Annotated[Format, typer.Option(help="text or json.")] = Format.text,
-    heap: Annotated[str | None, typer.Option(metavar="SIZE", help="-Xmx of the broker.")] = None,
-    cwd: Annotated[Path | None, typer.Option(metavar="DIR", help="The broker's working directory.")] = None,
-    define: Annotated[
-        list[str] | None, typer.Option("-D", metavar="NAME=VALUE", help="System property the broker is started with.")
-    ] = None,
+    edition: EditionOption = None,
+    format: TextOrJsonOption = TextOrJson.text,
+    heap: HeapOption = None,
+    cwd: CwdOption = None,
+    define: DefineOption = None,
 ) -> int:
     """Differences in effect: settings of the broker, and of an address for each match of either file."""
     from brokerconf.comparison import addresses_to_compare, differences
@@ -41,14 +36,14 @@ def command(
     from pagectl.config_settings import Asked, open_settings
     from pagectl.streams import print_json
 
-    asked = Asked(edition, cwd, tuple(define or ()), heap)
+    asked = Asked(edition_of(edition), cwd, tuple(define or ()), heap)
     a, b = open_settings(one, asked), open_settings(other, asked)
     names = address or addresses_to_compare(a, b)
     # the broker's own settings say nothing about one address
     of_broker = [] if address else differences(a.broker(), b.broker())
     found = {name: differences(a.address(name), b.address(name)) for name in names}
     found = {name: each for name, each in found.items() if each}
-    if format is Format.json:
+    if format is TextOrJson.json:
         shown = {name: [each.as_json() for each in all_of] for name, all_of in found.items()}
         print_json({"broker": [each.as_json() for each in of_broker], "addresses": shown})
     else:

@@ -2,33 +2,33 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-
-class Format(StrEnum):
-    text = "text"
-    json = "json"
+from pagectl.options import (
+    ConfigArgument,
+    CwdOption,
+    DefineOption,
+    EditionOption,
+    HeapOption,
+    TextOrJsonOption,
+    edition_of,
+)
+from pagectl.outputs.formats import TextOrJson
 
 
 def command(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="broker.xml or an instance.")],
+    file: ConfigArgument,
     addresses: Annotated[
         list[str] | None, typer.Argument(metavar="ADDRESS…", help="In the order in which the broker looks them up.")
     ] = None,
-    edition: Annotated[str, typer.Option(metavar="E", help="auto, or hornetq-2.4, … artemis-2.56.")] = "auto",
-    format: Annotated[Format, typer.Option(help="text or json.")] = Format.text,
+    edition: EditionOption = None,
+    format: TextOrJsonOption = TextOrJson.text,
     every: Annotated[bool, typer.Option("--all", help="Defaults as well, in text.")] = False,
-    heap: Annotated[
-        str | None, typer.Option(metavar="SIZE", help="-Xmx of the broker: what global-max-size defaults to.")
-    ] = None,
-    cwd: Annotated[Path | None, typer.Option(metavar="DIR", help="The broker's working directory.")] = None,
-    define: Annotated[
-        list[str] | None, typer.Option("-D", metavar="NAME=VALUE", help="System property the broker is started with.")
-    ] = None,
+    heap: HeapOption = None,
+    cwd: CwdOption = None,
+    define: DefineOption = None,
 ) -> int:
     """The settings in force for each address after all matches are merged, and for the broker."""
     from brokerconf.effective import as_json
@@ -39,9 +39,9 @@ def command(
     from pagectl.sanitise import one_line
     from pagectl.streams import print_json, print_table
 
-    settings = open_settings(file, Asked(edition, cwd, tuple(define or ()), heap))
+    settings = open_settings(file, Asked(edition_of(edition), cwd, tuple(define or ()), heap))
     names = addresses or []
-    if format is Format.json:
+    if format is TextOrJson.json:
         print_json(as_json(settings, names))
         return 0
     columns = ("setting", "value", "from")

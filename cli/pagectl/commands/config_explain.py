@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pagectl.exits import CallError
+from pagectl.options import TextOrJsonOption
+from pagectl.outputs.formats import TextOrJson
 
 if TYPE_CHECKING:
     from brokerconf.schema_facts import Fact
     from brokerconf.settings_model import Setting
 
 
-class Format(StrEnum):
-    text = "text"
-    json = "json"
-
-
 def command(
     name: Annotated[str, typer.Argument(metavar="SETTING|RULE", help="As max-size-bytes, or page-limit-unused.")],
-    format: Annotated[Format, typer.Option(help="text or json.")] = Format.text,
+    format: TextOrJsonOption = TextOrJson.text,
 ) -> int:
     """What a setting does, its unit, default, since and traps; or what a rule finds and why."""
     from brokerconf.rules import rules
@@ -40,7 +36,7 @@ def command(
     places = [] if settings else named(asked)
     if not settings and not found and not places and asked not in CHECKS:
         raise CallError(_unknown(asked))
-    if format is Format.json:
+    if format is TextOrJson.json:
         ruled = [{"rule": rule.id, "title": rule.title, "why": rule.why, "help": rule.help} for rule in found]
         print_json(
             {

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, assert_never
 import typer
 
 from pagectl.exits import CallError, Exit
+from pagectl.options import FORMAT_HELP, CwdOption, DataOption, DefineOption, EditionOption, HeapOption, edition_of
 
 if TYPE_CHECKING:
     from brokerconf.lint import FileReport, Selection, Surroundings
@@ -40,38 +41,48 @@ def command(
             metavar="FILE…", help="broker.xml, hornetq-configuration.xml, standalone.xml; '-'; an instance."
         ),
     ],
-    edition: Annotated[
-        str, typer.Option(metavar="E", help="auto, or hornetq-2.4, artemis-1.5, … artemis-2.56.")
-    ] = "auto",
-    schema: Annotated[Path | None, typer.Option(metavar="XSD", help="Validate against this schema instead.")] = None,
+    edition: EditionOption = None,
+    schema: Annotated[
+        Path | None,
+        typer.Option("--schema", metavar="XSD", show_default=False, help="Validate against this schema instead."),
+    ] = None,
     artemis_home: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Validate against the schema inside this installed broker.")
+        Path | None,
+        typer.Option(
+            "--artemis-home",
+            metavar="DIR",
+            show_default=False,
+            help="Validate against the schema inside this installed broker.",
+        ),
     ] = None,
-    format: Annotated[Format | None, typer.Option(help="Default: text; github inside a GitHub workflow.")] = None,
-    fail_on: Annotated[FailOn, typer.Option(help="From which severity on the exit status is 1.")] = FailOn.error,
+    format: Annotated[
+        Format | None,
+        typer.Option(
+            "--format", show_default=False, help=f"{FORMAT_HELP} [default: text; github inside a GitHub workflow]"
+        ),
+    ] = None,
+    fail_on: Annotated[
+        FailOn, typer.Option("--fail-on", help="From which severity on the exit status is 1.")
+    ] = FailOn.error,
     ignore: Annotated[
-        list[str] | None, typer.Option(metavar="RULE", help="Leave a rule out; several with commas.")
+        list[str] | None,
+        typer.Option("--ignore", metavar="RULE", show_default=False, help="Leave a rule out; several with commas."),
     ] = None,
-    only: Annotated[list[str] | None, typer.Option(metavar="RULE", help="Only these rules.")] = None,
-    heap: Annotated[
-        str | None, typer.Option(metavar="SIZE", help="-Xmx of the broker, for rules about memory.")
+    only: Annotated[
+        list[str] | None,
+        typer.Option("--only", metavar="RULE", show_default=False, help="Only these rules; several with commas."),
     ] = None,
-    data: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Data directory, for rules about page files that lie there.")
-    ] = None,
-    cwd: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="The broker's working directory, where includes are looked for.")
-    ] = None,
-    define: Annotated[
-        list[str] | None, typer.Option("-D", metavar="NAME=VALUE", help="System property the broker is started with.")
-    ] = None,
+    heap: HeapOption = None,
+    data: DataOption = None,
+    cwd: CwdOption = None,
+    define: DefineOption = None,
 ) -> int:
     """Lint broker configurations: schema, values, and rules about what the settings do."""
     with _without_collecting():
         from pagectl import config_call
 
         selection = config_call.selection(only or [], ignore or [])
-        around = config_call.surroundings(edition, schema, artemis_home, heap, data, cwd, define or [])
+        around = config_call.surroundings(edition_of(edition), schema, artemis_home, heap, data, cwd, define or [])
         reports, failed = _lint_all(files, around, selection)
         chosen = format or (Format.github if os.environ.get("GITHUB_ACTIONS") == "true" else Format.text)
         _write(reports, chosen)

@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-from typing import Annotated
-
-import typer
+from pagectl.options import TextOrJsonOption
+from pagectl.outputs.formats import TextOrJson
 
 
-class Format(StrEnum):
-    text = "text"
-    json = "json"
-
-
-def command(format: Annotated[Format, typer.Option(help="text or json.")] = Format.text) -> None:
+def command(format: TextOrJsonOption = TextOrJson.text) -> None:
     """List every rule with its severity, the editions it is for, and one line of what it finds."""
     from brokerconf.rules import rules
     from brokerconf.rules.catalogue import CHECKS
@@ -29,7 +22,7 @@ def command(format: Annotated[Format, typer.Option(help="text or json.")] = Form
         for rule in rules()
     ]  # fmt: skip
     checks = [{"check": id, "title": title} for id, (title, _) in sorted(CHECKS.items())]
-    if format is Format.json:
+    if format is TextOrJson.json:
         print_json({"rules": rows, "checks": checks})
         return
     print_table(("rule", "severity", "editions", "needs", "title"), (row.values() for row in rows))

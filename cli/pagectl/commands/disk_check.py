@@ -13,17 +13,19 @@ import typer
 
 from pagectl.deadline import Answer, TimedOut, within
 from pagectl.disk_options import (
-    BrokerXml,
-    EditionName,
+    PLUGIN_FORMAT_HELP,
     MaxDiskUsage,
     MinDiskFree,
+    QuietOption,
+    TimeoutOption,
+    VerboseOption,
     limits_of,
     parsed,
-    the_edition,
 )
 from pagectl.disk_target import Limits
 from pagectl.disk_thresholds import Threshold, Thresholds
 from pagectl.exits import describe
+from pagectl.options import BrokerXmlOption, EditionOption, PlaceArgument, edition_of
 from pagectl.outputs.nagios import Range, Status, line
 from pagefmt.editions import Edition
 
@@ -58,39 +60,55 @@ class _Call:
 
 
 def command(
-    path: Annotated[
-        Path | None,
-        typer.Argument(metavar="PATH|DIR", help="Broker instance, data directory, or any path. [ARTEMIS_INSTANCE]"),
-    ] = None,
+    path: PlaceArgument = None,
     max_disk_usage: MaxDiskUsage = None,
     min_disk_free: MinDiskFree = None,
-    broker_xml: BrokerXml = None,
-    edition: EditionName = None,
+    broker_xml: BrokerXmlOption = None,
+    edition: EditionOption = None,
     warning: Annotated[
         str | None,
-        typer.Option("-w", "--warning", metavar="RANGE", help="Warn by usage in percent (80), or bytes left (10G:)."),
+        typer.Option(
+            "-w",
+            "--warning",
+            metavar="RANGE",
+            show_default=False,
+            help="Warn by usage in percent (80), or bytes left (10G:).",
+        ),
     ] = None,
     critical: Annotated[
         str | None,
-        typer.Option("-c", "--critical", metavar="RANGE", help="Critical as well, beside the broker's own limit."),
+        typer.Option(
+            "-c",
+            "--critical",
+            metavar="RANGE",
+            show_default=False,
+            help="Critical as well, beside the broker's own limit.",
+        ),
     ] = None,
     inodes_warning: Annotated[
-        str | None, typer.Option("-W", "--inodes-warning", metavar="RANGE", help="Warn by inodes used in percent.")
+        str | None,
+        typer.Option(
+            "-W", "--inodes-warning", metavar="RANGE", show_default=False, help="Warn by inodes used in percent."
+        ),
     ] = None,
     inodes_critical: Annotated[
-        str | None, typer.Option("-K", "--inodes-critical", metavar="RANGE", help="Critical by inodes used in percent.")
+        str | None,
+        typer.Option(
+            "-K", "--inodes-critical", metavar="RANGE", show_default=False, help="Critical by inodes used in percent."
+        ),
     ] = None,
-    timeout: Annotated[
-        float, typer.Option("-t", "--timeout", metavar="SECONDS", min=0.1, help="UNKNOWN after this time.")
-    ] = 10.0,
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Say nothing when all is well.")] = False,
-    verbose: Annotated[
-        bool, typer.Option("-v", "--verbose", help="More lines: every store, df beside the broker, what will happen.")
-    ] = False,
-    format: Annotated[Format, typer.Option(help="text is nagios with --verbose.")] = Format.nagios,
+    timeout: TimeoutOption = 10.0,
+    quiet: QuietOption = False,
+    verbose: VerboseOption = False,
+    format: Annotated[Format, typer.Option("--format", help=PLUGIN_FORMAT_HELP)] = Format.nagios,
     textfile: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Also write Prometheus text there, for a node exporter to collect."),
+        typer.Option(
+            "--textfile",
+            metavar="FILE",
+            show_default=False,
+            help="Also write Prometheus text there, for a node exporter to collect.",
+        ),
     ] = None,
 ) -> int:
     """Decide as the broker's disk monitor does, and say how far away the limit is.
@@ -102,7 +120,7 @@ def command(
         parsed(Range.parse, inodes_warning, "-W"), parsed(Range.parse, inodes_critical, "-K"),
     )  # fmt: skip
     call = _Call(
-        path, broker_xml, limits_of(max_disk_usage, min_disk_free), the_edition(edition), thresholds,
+        path, broker_xml, limits_of(max_disk_usage, min_disk_free), edition_of(edition), thresholds,
         format, verbose or format is Format.text, textfile, quiet,
     )  # fmt: skip
     answer = _in_time(call, timeout)

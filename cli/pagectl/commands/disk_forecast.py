@@ -14,17 +14,19 @@ import typer
 
 from pagectl.deadline import Answer, TimedOut, within
 from pagectl.disk_options import (
-    BrokerXml,
-    EditionName,
+    PLUGIN_FORMAT_HELP,
     MaxDiskUsage,
     MinDiskFree,
+    QuietOption,
+    TimeoutOption,
+    VerboseOption,
     limits_of,
     parsed,
-    the_edition,
 )
 from pagectl.disk_target import Limits, locate
 from pagectl.durations import parse_duration
 from pagectl.exits import describe
+from pagectl.options import BrokerXmlOption, EditionOption, PlaceArgument, edition_of
 from pagectl.outputs.nagios import Status, line
 from pagefmt.editions import Edition
 
@@ -59,40 +61,49 @@ class _Call:
 
 
 def command(
-    path: Annotated[
-        Path | None, typer.Argument(metavar="DIR", help="Broker instance, data directory, or any path.")
-    ] = None,
+    path: PlaceArgument = None,
     state: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Samples of earlier runs. [below $STATE_DIRECTORY, $XDG_STATE_HOME]"),
+        typer.Option(
+            "--state",
+            metavar="FILE",
+            show_default=False,
+            help="Samples of earlier runs [default: below $STATE_DIRECTORY or $XDG_STATE_HOME].",
+        ),
     ] = None,
     warn_within: Annotated[
-        str | None, typer.Option("--warn-within", metavar="TIME", help="Warn when the broker blocks within, say, 6h.")
+        str | None,
+        typer.Option(
+            "--warn-within", metavar="TIME", show_default=False, help="Warn when the broker blocks within, say, 6h."
+        ),
     ] = None,
     critical_within: Annotated[
-        str | None, typer.Option("--critical-within", metavar="TIME", help="Critical when it is within this time.")
+        str | None,
+        typer.Option(
+            "--critical-within", metavar="TIME", show_default=False, help="Critical when it is within this time."
+        ),
     ] = None,
     max_disk_usage: MaxDiskUsage = None,
     min_disk_free: MinDiskFree = None,
-    broker_xml: BrokerXml = None,
-    edition: EditionName = None,
-    addresses: Annotated[bool, typer.Option(help="Count the bytes of every address as well.")] = True,
-    timeout: Annotated[
-        float, typer.Option("-t", "--timeout", metavar="SECONDS", min=0.1, help="UNKNOWN after this time.")
-    ] = 60.0,
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Say nothing when all is well.")] = False,
-    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="More lines: every store, what grows.")] = False,
-    format: Annotated[Format, typer.Option(help="text is nagios with --verbose.")] = Format.nagios,
+    broker_xml: BrokerXmlOption = None,
+    edition: EditionOption = None,
+    no_addresses: Annotated[
+        bool, typer.Option("--no-addresses", help="Do not count the bytes of every address as well.")
+    ] = False,
+    timeout: TimeoutOption = 60.0,
+    quiet: QuietOption = False,
+    verbose: VerboseOption = False,
+    format: Annotated[Format, typer.Option("--format", help=PLUGIN_FORMAT_HELP)] = Format.nagios,
 ) -> int:
     """Take a sample, and say when the broker will block at the rate seen so far.
 
     Statuses of monitoring plugins: 0 OK (or still learning), 1 WARNING, 2 CRITICAL (it blocks already), 3 UNKNOWN.
     """
     call = _Call(
-        path, broker_xml, limits_of(max_disk_usage, min_disk_free), the_edition(edition), state,
+        path, broker_xml, limits_of(max_disk_usage, min_disk_free), edition_of(edition), state,
         parsed(parse_duration, warn_within, "--warn-within"),
         parsed(parse_duration, critical_within, "--critical-within"),
-        addresses, format, verbose or format is Format.text, quiet,
+        not no_addresses, format, verbose or format is Format.text, quiet,
     )  # fmt: skip
     try:
         answer = within(timeout, lambda: _forecast(call))

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import Annotated, assert_never
 
 import typer
 
 from pagectl.exits import Exit
-from pagectl.location import BrokerXmlOption, DirArgument, located
+from pagectl.location import located
+from pagectl.options import BrokerXmlOption, DirArgument, TextJsonOrCsvOption
+from pagectl.outputs.formats import TextJsonOrCsv
 from pagectl.streams import print_json, warning
-
-
-class Format(StrEnum):
-    text = "text"
-    json = "json"
-    csv = "csv"
 
 
 def command(
     directory: DirArgument = None,
     broker_xml: BrokerXmlOption = None,
-    format: Annotated[Format, typer.Option(help="json and csv list every address.")] = Format.text,
-    limit: Annotated[int, typer.Option("--limit", metavar="N", min=0, help="Addresses shown as text; 0 for all.")] = 20,
+    format: TextJsonOrCsvOption = TextJsonOrCsv.text,
+    limit: Annotated[
+        int, typer.Option("--limit", metavar="N", min=0, help="Addresses that text shows; 0 for all.")
+    ] = 20,
     sizes_only: Annotated[
         bool,
         typer.Option("--sizes-only", help="Read no journal and no page: nothing live, no owners of large messages."),
@@ -34,11 +31,11 @@ def command(
 
     counting = count(located(directory, broker_xml), contents=not sizes_only)
     match format:
-        case Format.text:
+        case TextJsonOrCsv.text:
             print_text(counting, limit or None)
-        case Format.json:
+        case TextJsonOrCsv.json:
             print_json(as_json(counting))
-        case Format.csv:
+        case TextJsonOrCsv.csv:
             print_csv(counting)
         case _:
             assert_never(format)

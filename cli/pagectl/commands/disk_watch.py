@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pagectl.disk_options import BrokerXml, EditionName, MaxDiskUsage, MinDiskFree, limits_of, the_edition
+from pagectl.disk_options import MaxDiskUsage, MinDiskFree, limits_of
 from pagectl.disk_target import locate
 from pagectl.exits import CallError, Exit
 from pagectl.keyboard import Keys, keys
+from pagectl.options import BrokerXmlOption, EditionOption, PlaceArgument, edition_of
 
 if TYPE_CHECKING:
     from pagectl.disk_live import Live
@@ -20,19 +20,17 @@ REDRAW = 0.25
 
 
 def command(
-    path: Annotated[
-        Path | None, typer.Argument(metavar="DIR", help="Broker instance, data directory, or any path.")
-    ] = None,
+    path: PlaceArgument = None,
     interval: Annotated[
         float, typer.Option("--interval", metavar="SECONDS", min=0.2, help="Time between two looks.")
     ] = 2.0,
     max_disk_usage: MaxDiskUsage = None,
     min_disk_free: MinDiskFree = None,
-    broker_xml: BrokerXml = None,
-    edition: EditionName = None,
+    broker_xml: BrokerXmlOption = None,
+    edition: EditionOption = None,
 ) -> int:
     """Show how full the broker's disks are, how fast they fill, and which addresses grow. The q key ends it."""
-    limits, release = limits_of(max_disk_usage, min_disk_free), the_edition(edition)
+    limits, release = limits_of(max_disk_usage, min_disk_free), edition_of(edition)
     if not sys.stdout.isatty():
         raise CallError("disk watch draws on a terminal, and standard output is none: use disk check or disk forecast")
     from pagectl.disk_live import Live

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pagectl.exits import CallError, Exit
-from pagectl.location import BrokerXmlOption, DirArgument, located
+from pagectl.location import located
+from pagectl.options import BrokerXmlOption, DirArgument, TextOrJsonOption, WhereOption
+from pagectl.outputs.formats import TextOrJson
 from pagefmt.columns.body_form import Body
 
 if TYPE_CHECKING:
@@ -27,9 +29,12 @@ class Mode(StrEnum):
     OVERWRITE = "overwrite"
 
 
-class Format(StrEnum):
-    TEXT = "text"
-    JSON = "json"
+class Compression(StrEnum):
+    ZSTD = "zstd"
+    SNAPPY = "snappy"
+    GZIP = "gzip"
+    LZ4 = "lz4"
+    NONE = "none"
 
 
 # Columns that a table can be split by: one value for each message.
@@ -37,27 +42,36 @@ SPLITS = ("address", "store", "store_address", "protocol", "page", "priority", "
 
 
 def command(
-    directory: DirArgument,
     to: Annotated[
         str, typer.Option("--to", metavar="OUT", help="Folder of the table: a path, or a URL that Spark writes to.")
     ],
+    directory: DirArgument = None,
     master: Annotated[
-        str, typer.Option(help="Where Spark runs: local[N], spark://HOST:PORT, yarn, k8s://…")
+        str,
+        typer.Option(
+            "--master", metavar="MASTER", help="Where Spark runs: local[N], spark://HOST:PORT, yarn, k8s://HOST."
+        ),
     ] = "local[*]",
     body: Annotated[
         Body, typer.Option(help="What of the bodies to keep; base64 keeps the bytes, in a binary column.")
     ] = Body.SIZE,
     partition_by: Annotated[
-        list[str], typer.Option(metavar="COLUMN", help=f"Split the table by: {', '.join(SPLITS)}.")
+        list[str],
+        typer.Option(
+            "--partition-by",
+            metavar="COLUMN",
+            show_default=False,
+            help=f"Split the table by: {', '.join(SPLITS)}; repeatable.",
+        ),
     ] = [],  # noqa: B006
-    where: Annotated[
-        str | None, typer.Option(metavar="SELECTOR", help="Only messages that this selector matches.")
-    ] = None,
+    where: WhereOption = None,
     mode: Annotated[Mode, typer.Option(help="What to do where OUT exists.")] = Mode.ERROR,
-    compression: Annotated[str, typer.Option(help="zstd, snappy, gzip, lz4 or none.")] = "zstd",
-    conf: Annotated[list[str], typer.Option(metavar="K=V", help="A setting for Spark; repeat for more.")] = [],  # noqa: B006
+    compression: Annotated[Compression, typer.Option("--compression", help="Of the files.")] = Compression.ZSTD,
+    conf: Annotated[
+        list[str], typer.Option(metavar="K=V", show_default=False, help="A setting for Spark; repeatable.")
+    ] = [],  # noqa: B006
     broker_xml: BrokerXmlOption = None,
-    output: Annotated[Format, typer.Option("--format", help="How the summary is printed.")] = Format.TEXT,
+    form: TextOrJsonOption = TextOrJson.text,
 ) -> int:
     """Export a page directory to Parquet through Spark.
 
@@ -82,7 +96,7 @@ def command(
         summary = _write(spark, place, to, body, partition_by, where, mode, compression)
     finally:
         spark.stop()
-    _say(summary, output)
+    _say(summary, form)
     return Exit.FOUND if summary["damaged"] else Exit.OK
 
 
@@ -122,7 +136,7 @@ def _options(place: Place, body: Body, where: str | None) -> dict[str, str]:
 
 def _write(
     spark: SparkSession, place: Place, to: str, body: Body, partition_by: list[str], where: str | None, mode: Mode,
-    compression: str,
+    compression: Compression,
 ) -> dict[str, Any]:  # fmt: skip
     from pyspark.sql import Observation
     from pyspark.sql import functions as f
@@ -138,7 +152,7 @@ def _write(
     )
     rows = observed.where(f.col("damage").isNull()).drop("damage")
     with spark_progress(spark, "exporting"):
-        writer = rows.write.mode(mode.value).option("compression", compression)
+        writer = rows.write.mode(mode.value).option("compression", compression.value)
         (writer.partitionBy(*partition_by) if partition_by else writer).parquet(to)
     damaged = sorted((json.loads(each) for each in seen.get["damaged"]), key=lambda d: (d["store"], d["page"]))
     if damaged:
@@ -169,7 +183,7 @@ def _keep_aside(spark: SparkSession, to: str, damaged: list[dict[str, Any]]) -> 
         stream.close()
 
 
-def _say(summary: dict[str, Any], output: Format) -> None:
+def _say(summary: dict[str, Any], form: TextOrJson) -> None:
     from pagectl.streams import print_json, size_text, warning
 
     for each in summary["damaged"]:
@@ -177,7 +191,7 @@ def _say(summary: dict[str, Any], output: Format) -> None:
             f"{each['store']}/{each['file']}: rows end in front of offset {each['offset']}, {each['bytes']} bytes are "
             f"not in the table ({each['kind']}); see: pagectl pages verify"
         )
-    if output is Format.JSON:
+    if form is TextOrJson.json:
         print_json(summary)
         return
     aside = f", {len(summary['damaged'])} damaged pages (OUT/_damaged.json)" if summary["damaged"] else ""

@@ -5,15 +5,23 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pagectl.editions import EditionOption, edition_of
 from pagectl.exits import CallError
-from pagectl.location import BrokerXmlOption, DirArgument, located
+from pagectl.location import located
+from pagectl.options import (
+    BackupDirOption,
+    BrokerXmlOption,
+    DirArgument,
+    EditionOption,
+    OutOption,
+    TextOrJsonOption,
+    edition_of,
+)
+from pagectl.outputs.formats import TextOrJson
 from pagectl.progress import progress
 from pagectl.sanitise import one_line
 from pagectl.streams import note, print_json, print_table, size_text
@@ -23,25 +31,11 @@ if TYPE_CHECKING:
     from pagefmt.locate import Place
 
 
-class CompactFormat(StrEnum):
-    text = "text"
-    json = "json"
-
-
 def command(
     given: DirArgument = None,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", metavar="NEW", help="Write a compacted copy; NEW must not exist.", show_default=False),
-    ] = None,
+    out: OutOption = None,
     in_place: Annotated[bool, typer.Option("--in-place", help="Replace the pages where they are.")] = False,
-    backup_dir: Annotated[
-        Path | None,
-        typer.Option(
-            "--backup-dir", metavar="DIR", help="Where --in-place keeps what it replaces [default: beside the pages].",
-            show_default=False,
-        ),
-    ] = None,
+    backup_dir: BackupDirOption = None,
     no_backup: Annotated[bool, typer.Option("--no-backup", help="Keep nothing: the space comes back at once.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the plan and change nothing.")] = False,
     keep_unknown: Annotated[
@@ -50,7 +44,7 @@ def command(
             "--keep-unknown-transactions", help="Keep records whose transaction the journal does not know."
         ),
     ] = False,
-    form: Annotated[CompactFormat, typer.Option("--format", help="How to answer.")] = CompactFormat.text,
+    form: TextOrJsonOption = TextOrJson.text,
     edition: EditionOption = None,
     broker_xml: BrokerXmlOption = None,
 ) -> None:  # fmt: skip
@@ -68,7 +62,7 @@ def command(
             _copy(plan, out)
         elif changing:
             backup = _replace(plan, backup)
-        if form is CompactFormat.json:
+        if form is TextOrJson.json:
             print_json(_object(plan, changing, backup if in_place and changing else None))
         else:
             _text(plan, changing, out, backup if in_place else None)

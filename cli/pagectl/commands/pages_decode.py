@@ -13,12 +13,21 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from pagectl.destination import output_to
-from pagectl.editions import EditionOption, edition_of
 from pagectl.exits import CallError, Exit
-from pagectl.location import BrokerXmlOption, DirArgument, located
+from pagectl.location import located
 from pagectl.message_text import MessageText
+from pagectl.options import (
+    FORMAT_HELP,
+    BrokerXmlOption,
+    DirArgument,
+    EditionOption,
+    PageOption,
+    ToFileOption,
+    WhereOption,
+    edition_of,
+)
 from pagectl.progress import progress
-from pagectl.reading import PageOption, bytes_to_read, each_store, known_state, page_range
+from pagectl.reading import bytes_to_read, each_store, known_state, page_range
 from pagectl.streams import CsvTable, json_text, print_json_line, safe_json, warning
 
 if TYPE_CHECKING:
@@ -53,20 +62,16 @@ def command(
     given: DirArgument = None,
     form: Annotated[
         DecodeFormat | None,
-        typer.Option("--format", help="How to answer [default: by the name of --to, else text].", show_default=False),
+        typer.Option("--format", help=f"{FORMAT_HELP} [default: by the name of --to, else text]", show_default=False),
     ] = None,
-    to: Annotated[
-        Path | None,
-        typer.Option("--to", metavar="FILE", help="Write to FILE, whole or not at all.", show_default=False),
-    ] = None,
+    to: ToFileOption = None,
     queue: Annotated[
         list[str] | None,
-        typer.Option("--queue", metavar="Q", help="Only messages for this queue (name or id).", show_default=False),
+        typer.Option(
+            "--queue", metavar="Q", help="Only messages for this queue (name or id); repeatable.", show_default=False
+        ),
     ] = None,
-    where: Annotated[
-        str | None,
-        typer.Option("--where", metavar="SELECTOR", help="Only what this JMS selector matches.", show_default=False),
-    ] = None,
+    where: WhereOption = None,
     outstanding: Annotated[
         bool, typer.Option("--outstanding", help="Only what is not yet acknowledged (with --queue: by that queue).")
     ] = False,

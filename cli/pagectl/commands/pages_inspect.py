@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from pagectl.exits import CallError, Exit
 from pagectl.hexview import HexView
-from pagectl.location import BrokerXmlOption, DirArgument, located
+from pagectl.location import located
+from pagectl.options import BrokerXmlOption, DirArgument, PageOption, TextOrJsonlOption
+from pagectl.outputs.formats import TextOrJsonl
+from pagectl.reading import page_range
 from pagectl.sanitise import one_line
 from pagectl.streams import coloured, print_json_line
 
@@ -21,19 +23,14 @@ if TYPE_CHECKING:
     from pagefmt.paging import PageFile, Store
 
 
-class InspectFormat(StrEnum):
-    text = "text"
-    jsonl = "jsonl"
-
-
 def command(
     given: DirArgument = None,
-    page: Annotated[int | None, typer.Option("--page", metavar="N", help="Only this page.", show_default=False)] = None,
+    page: PageOption = None,
     record: Annotated[
         int | None, typer.Option("--record", metavar="N", help="Only this record (0 is the first).", show_default=False)
     ] = None,
     with_bytes: Annotated[bool, typer.Option("--hex", help="Show the bytes beside the names of the fields.")] = False,
-    form: Annotated[InspectFormat, typer.Option("--format", help="How to answer.")] = InspectFormat.text,
+    form: TextOrJsonlOption = TextOrJsonl.text,
     broker_xml: BrokerXmlOption = None,
 ) -> int:
     """Show page files down to the byte: offset, length, frame, transaction, persister, queues, every field.
@@ -42,10 +39,11 @@ def command(
     """
     from pagefmt.locate import stores
 
+    pages = page_range(page)
     shown = damaged = 0
     for store in stores(located(given, broker_xml)):
         for file in store.pages:
-            if page is not None and file.number != page:
+            if file.number not in pages:
                 continue
             shown += 1
             damaged += _inspect(store, file, record, with_bytes, form)
@@ -56,11 +54,11 @@ def command(
     return Exit.FOUND if damaged else Exit.OK
 
 
-def _inspect(store: Store, file: PageFile, only: int | None, with_bytes: bool, form: InspectFormat) -> bool:
+def _inspect(store: Store, file: PageFile, only: int | None, with_bytes: bool, form: TextOrJsonl) -> bool:
     from pagefmt.page import open_page
 
     with open_page(file.path) as opened:
-        if form is InspectFormat.jsonl:
+        if form is TextOrJsonl.jsonl:
             for item in _objects(store, file, opened, only, with_bytes):
                 print_json_line(item)
         else:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pagectl.exits import Exit
-from pagectl.location import BrokerXmlOption, DirArgument, located
+from pagectl.location import located
+from pagectl.options import FORMAT_HELP, BrokerXmlOption, DirArgument
 from pagectl.progress import progress
 from pagectl.reading import bytes_to_read, each_store, known_state, moment
 from pagectl.sanitise import one_line
@@ -33,7 +34,7 @@ class LsFormat(StrEnum):
 
 def command(
     given: DirArgument = None,
-    form: Annotated[LsFormat, typer.Option("--format", help="How to answer.")] = LsFormat.text,
+    form: Annotated[LsFormat, typer.Option("--format", help=FORMAT_HELP)] = LsFormat.text,
     broker_xml: BrokerXmlOption = None,
 ) -> int:
     """List the addresses that have page files, one row each, and what is wrong with them.

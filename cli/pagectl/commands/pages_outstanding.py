@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from enum import StrEnum
 from itertools import groupby
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pagectl.editions import EditionOption, edition_of
 from pagectl.exits import CallError, Exit
-from pagectl.location import BrokerXmlOption, DirArgument, located
+from pagectl.location import located
+from pagectl.options import BrokerXmlOption, DirArgument, EditionOption, TextJsonOrCsvOption, edition_of
+from pagectl.outputs.formats import TextJsonOrCsv
 from pagectl.progress import progress
 from pagectl.reading import bytes_to_read
 from pagectl.sanitise import one_line
@@ -30,15 +30,9 @@ RUNS_SHOWN = 12
 """Runs of pages with the same holders that the text shows of one address."""
 
 
-class OutstandingFormat(StrEnum):
-    text = "text"
-    json = "json"
-    csv = "csv"
-
-
 def command(
     given: DirArgument = None,
-    form: Annotated[OutstandingFormat, typer.Option("--format", help="How to answer.")] = OutstandingFormat.text,
+    form: TextJsonOrCsvOption = TextJsonOrCsv.text,
     positions: Annotated[
         bool, typer.Option("--positions", help="Every outstanding position as [page, number] (json only).")
     ] = False,
@@ -49,18 +43,18 @@ def command(
 
     Ends with status 1 where a page is damaged or a prepared transaction waits for its end.
     """
-    if positions and form is not OutstandingFormat.json:
+    if positions and form is not TextJsonOrCsv.json:
         raise CallError("--positions goes with --format json only")
     place = located(given, broker_xml)
     state = _state(place, edition_of(edition))
     found = _Findings()
     summaries = found.watched(_summaries(place, state, positions))
     match form:
-        case OutstandingFormat.json:
+        case TextJsonOrCsv.json:
             print_json_list("stores", (_object(summary, positions) for summary in summaries))
-        case OutstandingFormat.csv:
+        case TextJsonOrCsv.csv:
             _csv(summaries)
-        case OutstandingFormat.text:
+        case TextJsonOrCsv.text:
             _text(summaries, state)
     return Exit.FOUND if found.any or state.journal.prepared else Exit.OK
 

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from pagectl.exits import CallError
-from pagectl.location import BrokerXmlOption, DirArgument, located
+from pagectl.location import located
+from pagectl.options import BackupDirOption, BrokerXmlOption, DirArgument
 from pagectl.streams import size_text
 
 
 def command(
     given: DirArgument = None,
     discard: Annotated[bool, typer.Option("--discard", help="Drop the backup instead: its space comes back.")] = False,
-    backup_dir: Annotated[
-        Path | None,
-        typer.Option(
-            "--backup-dir", metavar="DIR", help="Where the backup lies [default: beside the pages].", show_default=False
-        ),
-    ] = None,
+    backup_dir: BackupDirOption = None,
     broker_xml: BrokerXmlOption = None,
 ) -> None:
     """Put every page back as it was before 'pagectl pages compact --in-place', and drop the backup.

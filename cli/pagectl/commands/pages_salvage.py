@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from pagectl.exits import CallError, Exit
-from pagectl.location import BrokerXmlOption, DirArgument, located
+from pagectl.location import located
+from pagectl.options import BrokerXmlOption, DirArgument, OutOption, TextOrJsonOption
+from pagectl.outputs.formats import TextOrJson
 from pagectl.reading import each_store, known_state
 from pagectl.sanitise import one_line
 from pagectl.streams import note, print_json
@@ -23,20 +22,10 @@ if TYPE_CHECKING:
 LOSSES_SHOWN = 20
 
 
-class SalvageFormat(StrEnum):
-    text = "text"
-    json = "json"
-
-
 def command(
     given: DirArgument = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out", metavar="NEW", help="Folder for the new store folders; must not exist.", show_default=False
-        ),
-    ] = None,
-    form: Annotated[SalvageFormat, typer.Option("--format", help="How to answer.")] = SalvageFormat.text,
+    out: OutOption = None,
+    form: TextOrJsonOption = TextOrJson.text,
     broker_xml: BrokerXmlOption = None,
 ) -> int:
     """Write every store that has damaged or put-aside pages anew, with all messages that can still be read.
@@ -49,7 +38,7 @@ def command(
         raise CallError("--out NEW is missing: salvage writes into a new folder and changes nothing where it reads")
     place = located(given, broker_xml)
     found = _page(place, out) if place.page is not None else _stores(place, out)
-    if form is SalvageFormat.json:
+    if form is TextOrJson.json:
         print_json({"out": str(out), "stores": [_object(each) for each in found]})
     else:
         _text(found, out)

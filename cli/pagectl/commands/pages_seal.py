@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
-
-import typer
-
 from pagectl.destination import output_to
-from pagectl.location import BrokerXmlOption, DirArgument, located
+from pagectl.location import located
+from pagectl.options import BrokerXmlOption, DirArgument, ToFileOption
 from pagectl.progress import progress
 from pagectl.streams import print_json_line
 
 
 def command(
     given: DirArgument = None,
-    to: Annotated[
-        Path | None,
-        typer.Option("--to", metavar="FILE", help="Write to FILE, whole or not at all.", show_default=False),
-    ] = None,
+    to: ToFileOption = None,
     broker_xml: BrokerXmlOption = None,
 ) -> None:
     """Write size and CRC-32C of every file of the paging directory and of the large messages.

@@ -5,15 +5,15 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pagectl.editions import EditionOption, edition_of
 from pagectl.exits import Exit
-from pagectl.location import BrokerXmlOption, DirArgument, located
+from pagectl.location import located
+from pagectl.options import BrokerXmlOption, DirArgument, EditionOption, TextOrJsonlOption, edition_of
+from pagectl.outputs.formats import TextOrJsonl
 from pagectl.progress import Progress, progress
 from pagectl.reading import bytes_to_read
 from pagectl.sanitise import one_line
@@ -30,14 +30,9 @@ if TYPE_CHECKING:
 FAULTS_SHOWN = 5
 
 
-class VerifyFormat(StrEnum):
-    text = "text"
-    jsonl = "jsonl"
-
-
 def command(
     given: DirArgument = None,
-    form: Annotated[VerifyFormat, typer.Option("--format", help="How to answer.")] = VerifyFormat.text,
+    form: TextOrJsonlOption = TextOrJsonl.text,
     manifest: Annotated[
         Path | None,
         typer.Option("--manifest", metavar="FILE", show_default=False, help="Compare with what 'pages seal' wrote."),
@@ -55,8 +50,8 @@ def command(
     sealed = read_seal(manifest) if manifest is not None else None
     place = located(given, broker_xml)
     state, unreadable = _state(place)
-    view = _Lines() if form is VerifyFormat.jsonl else _Text()
-    lines = form is VerifyFormat.jsonl
+    view = _Lines() if form is TextOrJsonl.jsonl else _Text()
+    lines = form is TextOrJsonl.jsonl
     with progress("reading pages", _total(place, state), beside_output=lines) as bar:
         stores = _pages(place, edition_of(edition), view, bar)
         for finding in (*unreadable, *_findings(place, stores, state, edition_of(edition))):

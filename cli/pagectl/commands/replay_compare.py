@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pagectl.exits import CallError, Exit
+from pagectl.options import EditionOption, HeapOption, TextOrJsonOption
 from pagectl.outputs.formats import TextOrJson
-from pagectl.replay_options import EditionOfReplay, HeapOption, SkipOption, configuration
+from pagectl.replay_options import SkipOption, configuration
 from pagectl.sanitise import one_line
 from pagectl.streams import json_text, print_json, print_table
 
@@ -20,15 +21,16 @@ if TYPE_CHECKING:
 def command(
     files: Annotated[list[Path], typer.Argument(metavar="A B | TRACE", help="Two outcomes, or one trace.")],
     config: Annotated[
-        list[Path] | None, typer.Option("--config", metavar="FILE", help="With a trace: twice, two broker.xml.")
+        list[Path] | None,
+        typer.Option("--config", metavar="FILE", show_default=False, help="With a trace: twice, two broker.xml."),
     ] = None,
-    edition: EditionOfReplay = None,
+    edition: EditionOption = None,
     heap: HeapOption = None,
     skip_bad_lines: SkipOption = False,
     decisions: Annotated[
         bool, typer.Option("--decisions", help="Compare decisions only, not sizes and states.")
     ] = False,
-    format: Annotated[TextOrJson, typer.Option(help="How the answer is printed.")] = TextOrJson.text,
+    format: TextOrJsonOption = TextOrJson.text,
 ) -> int:
     """Find the first operation where two outcomes differ, and sum up the rest.
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from pagectl.exits import Exit
+from pagectl.replay_options import TraceOutOption
 from pagectl.streams import note
 
 
@@ -23,19 +23,32 @@ class ShapeName(StrEnum):
 
 
 def command(
-    shape: Annotated[ShapeName, typer.Argument(help="What the traffic is like.")],
-    to: Annotated[
-        Path, typer.Option("--to", metavar="TRACE", help="Where to write: .jsonl, .jsonl.gz, .zst, .parquet.")
-    ],
-    messages: Annotated[int, typer.Option(min=1, help="How many messages are sent.")] = 10_000,
-    rate: Annotated[float, typer.Option(min=0.001, help="Messages a second, over all addresses.")] = 1000.0,
+    shape: Annotated[ShapeName, typer.Argument(metavar="SHAPE", help="What the traffic is like.")],
+    to: TraceOutOption,
+    messages: Annotated[
+        int, typer.Option("--messages", metavar="N", min=1, help="How many messages are sent.")
+    ] = 10_000,
+    rate: Annotated[
+        float, typer.Option("--rate", metavar="N", min=0.001, help="Messages a second, over all addresses.")
+    ] = 1000.0,
     duration: Annotated[
-        float | None, typer.Option(min=0.001, metavar="SECONDS", help="How long; then --messages follows from --rate.")
+        float | None,
+        typer.Option(
+            "--duration",
+            metavar="SECONDS",
+            min=0.001,
+            show_default=False,
+            help="How long; then --messages follows from --rate.",
+        ),
     ] = None,
-    size: Annotated[int, typer.Option(min=0, metavar="BYTES", help="Mean body size; it varies by a quarter.")] = 1024,
-    addresses: Annotated[int, typer.Option(min=1, help="How many addresses.")] = 1,
-    subscribers: Annotated[int, typer.Option(min=1, help="one-slow-subscriber: queues of each address.")] = 4,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same trace.")] = 1,
+    size: Annotated[
+        int, typer.Option("--size", metavar="BYTES", min=0, help="Mean body size; it varies by a quarter.")
+    ] = 1024,
+    addresses: Annotated[int, typer.Option("--addresses", metavar="N", min=1, help="How many addresses.")] = 1,
+    subscribers: Annotated[
+        int, typer.Option("--subscribers", metavar="N", min=1, help="one-slow-subscriber: queues of each address.")
+    ] = 4,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", help="The same seed gives the same trace.")] = 1,
 ) -> int:
     """Write a trace of synthetic traffic: steady, burst, slow-consumer, one-slow-subscriber and others."""
     from pageengine.generate import DESCRIPTIONS, Shape, Traffic, generate

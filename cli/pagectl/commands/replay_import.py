@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pagectl.exits import Exit
+from pagectl.options import TextOrJsonOption
 from pagectl.outputs.formats import TextOrJson
 from pagectl.progress import progress
-from pagectl.replay_options import refuse_overwriting
+from pagectl.replay_options import TraceOutOption, refuse_overwriting
 from pagectl.streams import print_json, print_table, warning
 
 if TYPE_CHECKING:
@@ -18,12 +19,15 @@ if TYPE_CHECKING:
 
 
 def command(
-    logs: Annotated[list[Path], typer.Argument(metavar="LOG...", help="Audit logs, or artemis.log with the plugin.")],
-    to: Annotated[
-        Path, typer.Option("--to", metavar="TRACE", help="Where to write: .jsonl, .jsonl.gz, .zst, .parquet.")
-    ],
-    name: Annotated[str | None, typer.Option("--name", help="Name of the recording [name of the first log].")] = None,
-    format: Annotated[TextOrJson, typer.Option(help="How the account of it is printed.")] = TextOrJson.text,
+    logs: Annotated[list[Path], typer.Argument(metavar="LOG…", help="Audit logs, or artemis.log with the plugin.")],
+    to: TraceOutOption,
+    name: Annotated[
+        str | None,
+        typer.Option(
+            "--name", metavar="NAME", show_default=False, help="Of the recording [default: of the first log]."
+        ),
+    ] = None,
+    format: TextOrJsonOption = TextOrJson.text,
 ) -> int:
     """Make a trace out of the message audit log or the logging plugin's lines, and say what could not be known."""
     from pageengine.log_import.importing import import_logs

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pagectl.exits import Exit, describe, report
+from pagectl.options import EditionOption, HeapOption, OutOption, TextOrJsonOption
 from pagectl.outputs.formats import TextOrJson
 from pagectl.replay_options import (
-    EditionOfReplay,
-    HeapOption,
+    ConfigOption,
     SetOption,
     SkipOption,
     TraceArgument,
@@ -32,25 +32,27 @@ if TYPE_CHECKING:
 
 def command(
     trace: TraceArgument,
-    config: Annotated[Path, typer.Option("--config", metavar="FILE", help="broker.xml to decide by.")],
-    edition: EditionOfReplay = None,
+    config: ConfigOption,
+    edition: EditionOption = None,
     outcome: Annotated[
-        Path | None, typer.Option("--outcome", metavar="FILE", help="Write what became of each operation.")
-    ] = None,
-    out: Annotated[
         Path | None,
-        typer.Option("--out", metavar="DATADIR", help="Write what the broker would have on disk: a data directory."),
+        typer.Option("--outcome", metavar="FILE", show_default=False, help="Write what became of each operation."),
     ] = None,
+    out: OutOption = None,
     until: Annotated[
-        int | None, typer.Option("--until", metavar="N", min=0, help="Stop after operation N (the first is 0).")
+        int | None,
+        typer.Option(
+            "--until", metavar="N", min=0, show_default=False, help="Stop after operation N (the first is 0)."
+        ),
     ] = None,
     settings: SetOption = None,
     heap: HeapOption = None,
     skip_bad_lines: SkipOption = False,
     check: Annotated[bool, typer.Option("--check", help="Test the engine's invariants after each operation.")] = False,
-    format: Annotated[TextOrJson, typer.Option(help="How the account is printed.")] = TextOrJson.text,
+    format: TextOrJsonOption = TextOrJson.text,
     to_html: Annotated[
-        Path | None, typer.Option("--report", metavar="FILE.html", help="Write the account as one HTML file.")
+        Path | None,
+        typer.Option("--report", metavar="FILE", show_default=False, help="Write the account as one HTML file."),
     ] = None,
 ) -> int:
     """Replay a trace: memory, pages, drops, refusals and blocked producers, as the real broker would have it.

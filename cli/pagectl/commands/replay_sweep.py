@@ -4,25 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pagectl.exits import Exit
+from pagectl.options import EditionOption, HeapOption, TextJsonOrCsvOption
+from pagectl.outputs.formats import TextJsonOrCsv
 from pagectl.progress import progress
-from pagectl.replay_options import EditionOfReplay, HeapOption, SetOption, SkipOption, TraceArgument, configuration
+from pagectl.replay_options import ConfigOption, SetOption, SkipOption, TraceArgument, configuration
 from pagectl.streams import CsvTable, print_json, print_table, size_text
 
 if TYPE_CHECKING:
     from pageengine.sweep import Job, SweepRow
-
-
-class SweepFormat(StrEnum):
-    text = "text"
-    json = "json"
-    csv = "csv"
 
 
 COLUMNS = (
@@ -32,19 +26,25 @@ COLUMNS = (
 
 def command(
     trace: TraceArgument,
-    config: Annotated[Path, typer.Option("--config", metavar="FILE", help="broker.xml to start from.")],
+    config: ConfigOption,
     vary: Annotated[
-        list[str], typer.Option("--vary", metavar="MATCH:NAME=V1,V2,…", help="Values to try; repeat for combinations.")
+        list[str],
+        typer.Option("--vary", metavar="MATCH:NAME=V1,V2,…", help="Values to try; repeatable, for combinations."),
     ],
-    edition: EditionOfReplay = None,
+    edition: EditionOption = None,
     settings: SetOption = None,
     heap: HeapOption = None,
     skip_bad_lines: SkipOption = False,
-    jobs: Annotated[int, typer.Option("--jobs", min=0, help="Processes side by side; 0: one per core.")] = 0,
+    jobs: Annotated[
+        int, typer.Option("--jobs", metavar="N", min=0, help="Processes side by side; 0: one per core.")
+    ] = 0,
     spark: Annotated[
-        str | None, typer.Option("--spark", metavar="MASTER", help="Run on Spark: local[*], spark://…")
+        str | None,
+        typer.Option(
+            "--spark", metavar="MASTER", show_default=False, help="Run on Spark: local[N], spark://HOST:PORT."
+        ),
     ] = None,
-    format: Annotated[SweepFormat, typer.Option(help="How the table is printed.")] = SweepFormat.text,
+    format: TextJsonOrCsvOption = TextJsonOrCsv.text,
 ) -> int:
     """Replay a trace under every combination of values: peak heap and disk, refused messages, blocked time."""
     from pageengine.sweep import Job, parse_vary, sweep_here, sweep_on_spark, variants
@@ -75,15 +75,15 @@ def _check(work: list[Job]) -> None:
         variant_configuration(job).settings()
 
 
-def _print(rows: list[SweepRow], format: SweepFormat) -> None:
+def _print(rows: list[SweepRow], format: TextJsonOrCsv) -> None:
     match format:
-        case SweepFormat.json:
+        case TextJsonOrCsv.json:
             print_json({"variants": [row.as_json() for row in rows]})
-        case SweepFormat.csv:
+        case TextJsonOrCsv.csv:
             table = CsvTable(("settings", *COLUMNS))
             for row in rows:
                 table.row(row.as_json() | {"settings": " ".join(row.settings)})
-        case SweepFormat.text:
+        case TextJsonOrCsv.text:
             _text(rows)
 
 

@@ -8,3 +8,14 @@ from enum import StrEnum
 class TextOrJson(StrEnum):
     text = "text"
     json = "json"
+
+
+class TextOrJsonl(StrEnum):
+    text = "text"
+    jsonl = "jsonl"
+
+
+class TextJsonOrCsv(StrEnum):
+    text = "text"
+    json = "json"
+    csv = "csv"

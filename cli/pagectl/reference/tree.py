@@ -1,0 +1,191 @@
+"""The command tree as plain values: what completion scripts and manual pages are written from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from typing import Any
+
+from pagectl.app import TREE, LazyGroup, root
+
+
+class Kind(StrEnum):
+    """What may stand where a value is asked for."""
+
+    WORDS = "words"
+    """One of ``Value.words``."""
+    LIST = "list"
+    """Some of ``Value.words``, with commas between."""
+    OVERRIDE = "override"
+    """MATCH:NAME=VALUE, where NAME is one of ``Value.words``; or NAME=VALUE with one of ``Value.broker``."""
+    PATH = "path"
+    FOLDER = "folder"
+    FREE = "free"
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """``words`` as the kind says; ``broker`` and ``values`` are for overrides: names without MATCH, words of a name."""
+
+    kind: Kind
+    words: tuple[str, ...] = ()
+    broker: tuple[str, ...] = ()
+    values: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """``value`` None: a flag. ``default`` is shown to people, empty for none."""
+
+    names: tuple[str, ...]
+    metavar: str
+    help: str
+    value: Value | None
+    repeatable: bool
+    required: bool
+    default: str
+
+    @property
+    def long(self) -> str:
+        return max(self.names, key=len)
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    metavar: str
+    help: str
+    value: Value
+    many: bool
+    required: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A leaf of the tree. ``path`` without the program's name; ``text`` the paragraphs of its help."""
+
+    path: tuple[str, ...]
+    line: str
+    text: tuple[str, ...]
+    arguments: tuple[Argument, ...]
+    options: tuple[Option, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    name: str
+    line: str
+    commands: tuple[Command, ...]
+
+
+HELP = Option(("--help",), "", "Show the help and exit.", None, False, False, "")
+DEBUG = Option(("--debug",), "", "Show where an internal error arose.", None, False, False, "")
+VERSION = Option(("--version",), "", "Print the version and exit.", None, False, False, "")
+
+# What a metavar stands for where the parameter's type is text; a metavar that is in neither table is a fault.
+FREE = frozenset(
+    {"A:B", "ADDR", "ADDRESS…", "K=V", "MASTER", "N", "NAME", "NAME=VALUE", "OUT", "PCT", "Q", "RANGE", "SECONDS",
+     "BYTES", "SELECTOR", "SIZE", "TIME"}
+)  # fmt: skip
+PATHS = frozenset({"DIR", "FILE", "FILE…", "LOG…", "TRACE", "NEW", "XSD", "A", "B", "A B | TRACE"})
+
+
+@cache
+def groups() -> tuple[Group, ...]:
+    """The whole tree in its order; a command at the top is a group of its own with that one command."""
+    program, found = root(), []
+    for name in program.list_commands(None):
+        first, second = TREE[name]
+        member = program.get_command(None, name)
+        if isinstance(member, LazyGroup):
+            leaves = [_command((name, leaf), member.get_command(None, leaf)) for leaf in member.list_commands(None)]
+            found.append(Group(name, first, tuple(leaves)))
+        else:
+            found.append(Group(name, str(second), (_command((name,), member),)))
+    return tuple(found)
+
+
+def commands() -> Iterator[Command]:
+    for group in groups():
+        yield from group.commands
+
+
+def _command(path: tuple[str, ...], made: Any) -> Command:
+    arguments, options = [], []
+    for parameter in made.params:
+        if parameter.param_type_name == "argument":
+            arguments.append(_argument(parameter))
+        else:
+            options.append(_option(parameter))
+    text = tuple(" ".join(part.split()) for part in (made.help or "").split("\n\n") if part.strip())
+    return Command(path, made.get_short_help_str(200), text, tuple(arguments), (*options, HELP))
+
+
+def _argument(parameter: Any) -> Argument:
+    metavar = parameter.metavar or parameter.human_readable_name
+    many = parameter.nargs == -1
+    return Argument(metavar, parameter.help or "", _value(parameter, metavar), many, parameter.required)
+
+
+def _option(parameter: Any) -> Option:
+    if parameter.is_flag:
+        return Option(tuple(parameter.opts), "", parameter.help or "", None, False, False, "")
+    value = _value(parameter, parameter.metavar)
+    default = parameter.default
+    shown = "" if default in (None, [], ()) else str(getattr(default, "value", default))
+    metavar = parameter.metavar or "|".join(value.words)
+    return Option(
+        tuple(parameter.opts), metavar, parameter.help or "", value, parameter.multiple, parameter.required, shown
+    )
+
+
+def _value(parameter: Any, metavar: str | None) -> Value:
+    """By the type where it tells, else by the metavar."""
+    choices = getattr(parameter.type, "choices", None)
+    if choices is not None:
+        return Value(Kind.WORDS, tuple(str(getattr(word, "value", word)) for word in choices))
+    match metavar:
+        case "RULE":
+            return Value(Kind.LIST, _rules())
+        case "SETTING|RULE":
+            return Value(Kind.WORDS, tuple(sorted({*_rules(), *_settings()})))
+        case "LIST":
+            from pagectl.commands.pages_decode import BODIES
+
+            return Value(Kind.LIST, BODIES)
+        case "COLUMN":
+            from pagectl.commands.export import SPLITS
+
+            return Value(Kind.WORDS, SPLITS)
+        case "MATCH:NAME=VALUE" | "MATCH:NAME=V1,V2,…":
+            return _override()
+        case str() if metavar in PATHS:
+            folder = metavar == "NEW" or (metavar == "DIR" and parameter.param_type_name == "option")
+            return Value(Kind.FOLDER if folder else Kind.PATH)
+        case str() if metavar in FREE:
+            return Value(Kind.FREE)
+        case _:
+            raise AssertionError(f"{parameter.opts}: nothing is known of a value called {metavar}")
+
+
+def _rules() -> tuple[str, ...]:
+    from brokerconf.rules.catalogue import known_ids
+
+    return tuple(sorted(known_ids()))
+
+
+def _settings() -> frozenset[str]:
+    from brokerconf.settings_model import settings
+
+    return frozenset(setting.name for setting in settings())
+
+
+def _override() -> Value:
+    from brokerconf.settings_model import Scope, in_scope
+
+    from pageengine.overrides import OF_BROKER
+
+    of_address = in_scope(Scope.ADDRESS)
+    values = tuple((name, tuple(one.allowed.split("|"))) for name, one in of_address.items() if one.kind == "enum")
+    return Value(Kind.OVERRIDE, tuple(sorted(of_address)), tuple(OF_BROKER), values)
