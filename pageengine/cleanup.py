@@ -130,7 +130,5 @@ def _from_the_middle(store: AddressStore, lowest: int, first: int, given_up: lis
 
 def _delete(store: AddressStore, page: Page) -> None:
     store.forget_page(page.number)
-    # a cursor that is still inside of it reads nothing more there
-    page.records = []
     for cursor in store.cursors.values():
         cursor.consumed.pop(page.number, None)

@@ -8,10 +8,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pageengine.client_buffer import ClientBuffer
+from pageengine.dispatch import Answer
 from pageengine.message import DEFAULT_PRIORITY, Reference
 
 if TYPE_CHECKING:
     from pageengine.queue import Matches, Queue
+    from pageengine.reference_list import ReferenceIterator
     from pageengine.session import Session
 
 PACKET_BYTES = 25
@@ -24,8 +26,8 @@ class Consumer:
     """``credits`` in bytes, None: no limit. ``opened``: handed to the application and not yet acknowledged there."""
 
     __slots__ = (
-        "browsed_up_to", "buffer", "closed", "credits", "delivering", "forced", "individually", "name", "opened",
-        "passed", "queue", "returned", "selector", "session", "window",
+        "buffer", "closed", "credits", "delivering", "forced", "individually", "iterator", "name",
+        "opened", "queue", "returned", "selector", "session", "window",
     )  # fmt: skip
 
     def __init__(self, name: str, session: Session, queue: Queue, selector: Matches | None, window: int) -> None:
@@ -42,58 +44,13 @@ class Consumer:
         self.individually = False
         self.closed = False
         self.forced = False
-        self.passed: dict[int, Reference | None] = {}
-        self.browsed_up_to = -1
+        self.iterator: ReferenceIterator | None = None
 
-    def next_for(self, queue: Queue) -> Reference | None:
-        """The first waiting reference that this consumer did not already pass over."""
+    def answer(self, ref: Reference) -> Answer:
+        """Whether it takes a message that is offered to it."""
         if self.credits is not None and self.credits <= 0:
-            return self._head(queue)
-        if queue.non_destructive:
-            return next((ref for ref in queue.references if ref.sequence > self.browsed_up_to), None)
-        if self.selector is None:
-            return queue.references.first()
-        return self._matching(queue)
-
-    def _head(self, queue: Queue) -> Reference | None:
-        """A busy consumer still looks at its next one: it may have expired."""
-        references = queue.references
-        ref: Reference | None = None
-        for priority in range(references.highest, -1, -1):
-            last = self.passed.get(priority)
-            ref = references.heads[priority] if last is None else last.next
-            if ref is not None:
-                break
-        if ref is not None and ref.message.expiration and ref.message.expiration <= queue.broker.now:
-            return ref
-        return None
-
-    def _matching(self, queue: Queue) -> Reference | None:
-        selector = self.selector
-        assert selector is not None
-        references = queue.references
-        now = queue.broker.now
-        for priority in range(references.highest, -1, -1):
-            last = self.passed.get(priority)
-            ref = references.heads[priority] if last is None else last.next
-            while ref is not None:
-                message = ref.message
-                if (message.expiration and message.expiration <= now) or selector(message):
-                    return ref
-                self.passed[priority] = ref
-                ref = ref.next
-        return None
-
-    def forget(self, ref: Reference) -> None:
-        """A reference leaves the queue: what was passed up to it now ends before it."""
-        priority = ref.message.priority
-        if self.passed.get(priority) is ref:
-            self.passed[priority] = ref.prev
-
-    def accepts(self, ref: Reference) -> bool:
-        if self.credits is not None and self.credits <= 0:
-            return False
-        return self.selector is None or self.selector(ref.message)
+            return Answer.BUSY
+        return Answer.TAKES if self.selector is None or self.selector(ref.message) else Answer.NO_MATCH
 
     def handle(self, ref: Reference) -> None:
         ref.consumer = self

@@ -44,6 +44,7 @@ def open_consumer(engine: Engine, op: OpenConsumer, result: OperationResult) -> 
     engine.consumers[op.consumer] = consumer
     session.consumers[op.consumer] = consumer
     queue.consumers.append(consumer)
+    queue.dispatch.consumers_changed()
     engine.broker.touch(queue)
 
 

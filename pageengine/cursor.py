@@ -205,8 +205,10 @@ class PageIterator:
 
     def has_next(self) -> bool:
         if self.cached is not None:
-            if self.browsing or not self._taken(self.cached):
+            info = self.cursor.consumed.get(self.cached.page)
+            if info is None or not info.is_removed(self.cached.nr):
                 return True
+            # another iterator, of a purge, took it meanwhile
             self.cached = None
         if not self.cursor.store.paging:
             return False
@@ -216,11 +218,6 @@ class PageIterator:
         current = self.cursor.store.current
         self.live = current is not None and record.page == current.number and record.nr >= current.loaded
         return True
-
-    def _taken(self, record: Record) -> bool:
-        """A purge acknowledged what was looked at but not yet given."""
-        info = self.cursor.consumed.get(record.page)
-        return (info is not None and info.is_removed(record.nr)) or record.page not in self.cursor.store.pages
 
     def next(self) -> Record:
         record = self.cached

@@ -192,11 +192,8 @@ class Engine:
         queue = consumer.queue
         refs = consumer.cancel()
         if consumer in queue.consumers:
-            at = queue.consumers.index(consumer)
             queue.consumers.remove(consumer)
-            if at < queue.turn:
-                queue.turn -= 1
-        queue.groups = {group: owner for group, owner in queue.groups.items() if owner is not consumer}
+        queue.dispatch.forget(consumer)
         consumer.session.consumers.pop(consumer.name, None)
         self.broker.give_back(refs, ignore_delay=True)
         self.broker.touch(queue)

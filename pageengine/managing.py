@@ -20,10 +20,14 @@ def purge(broker: Broker, queue: Queue, matches: Matches | None) -> int:
     """Removes what is in memory, scheduled and in pages; what does not match is read into memory. How many went."""
     tx = Transaction(broker)
     count = 0
-    for ref in queue.references:
+    waiting = queue.references.iterator()
+    while waiting.has_next():
+        ref = waiting.next()
         if matches is None or matches(ref.message):
-            queue.remove(ref)
+            waiting.remove()
+            queue.forgotten(ref)
             count += _kill(queue, ref, tx)
+    waiting.close()
     for ref in [ref for ref in queue.scheduled if matches is None or matches(ref.message)]:
         queue.scheduled.remove(ref)
         count += _kill(queue, ref, tx)
@@ -62,11 +66,10 @@ def scan_expired(broker: Broker, queue: Queue) -> None:
     settings = broker.settings.address_settings.effective(queue.address)
     open_transactions = []
     while settings.expiry_address != queue.address:
-        expired = [ref for ref in queue.references if ref.message.expiration and ref.message.expiration <= broker.now]
         had_elements = queue.references.size > 0
+        expired = _take_expired(queue)
         tx = Transaction(broker)
         for ref in expired:
-            queue.remove(ref)
             queue.delivering(ref)
             broker.expire_reference(ref, tx)
         open_transactions.append(tx)
@@ -77,6 +80,21 @@ def scan_expired(broker: Broker, queue: Queue) -> None:
     for tx in open_transactions:
         # written to the journal before it takes effect: until then what expired still counts as being delivered
         tx.commit()
+
+
+def _take_expired(queue: Queue) -> list[Reference]:
+    """Takes what has expired out of memory."""
+    now = queue.broker.now
+    found = []
+    waiting = queue.references.iterator()
+    while waiting.has_next():
+        ref = waiting.next()
+        if ref.message.expiration and ref.message.expiration <= now:
+            waiting.remove()
+            queue.forgotten(ref)
+            found.append(ref)
+    waiting.close()
+    return found
 
 
 def delete_queue(broker: Broker, queue: Queue) -> None:

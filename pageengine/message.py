@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from pageengine.operations import MessageType, Property, PropertyType, Send
@@ -18,6 +17,7 @@ DEFAULT_PRIORITY = 4
 RESERVED = "_AMQ_"
 DUPLICATE_ID = "_AMQ_DUPL_ID"
 GROUP_ID = "_AMQ_GROUP_ID"
+GROUP_SEQUENCE = "_AMQ_GROUP_SEQUENCE"
 SCHEDULED = "_AMQ_SCHED_DELIVERY"
 FilterValue = None | bool | int | float | str | bytes
 
@@ -93,91 +93,6 @@ class Reference:
         self.linked = False
         self.gone = False
         self.live = False
-
-
-class ReferenceList:
-    """References in delivery order: by priority, then by sequence. Ends and removal cost the same at any length."""
-
-    __slots__ = ("heads", "highest", "size", "tails")
-
-    def __init__(self) -> None:
-        self.heads: list[Reference | None] = [None] * 10
-        self.tails: list[Reference | None] = [None] * 10
-        self.size = 0
-        self.highest = -1
-
-    def add_tail(self, ref: Reference) -> None:
-        priority = ref.message.priority
-        tail = self.tails[priority]
-        ref.linked = True
-        ref.next = None
-        ref.prev = tail
-        if tail is None:
-            self.heads[priority] = ref
-            if priority > self.highest:
-                self.highest = priority
-        else:
-            tail.next = ref
-        self.tails[priority] = ref
-        self.size += 1
-
-    def add_head(self, ref: Reference) -> None:
-        priority = ref.message.priority
-        head = self.heads[priority]
-        if head is None:
-            self.add_tail(ref)
-            return
-        ref.linked = True
-        ref.prev, ref.next = None, head
-        head.prev = ref
-        self.heads[priority] = ref
-        self.size += 1
-
-    def add_sorted(self, ref: Reference) -> None:
-        """Back to its old place, which is near the head for what was just delivered."""
-        priority = ref.message.priority
-        after: Reference | None = None
-        at = self.heads[priority]
-        while at is not None and at.sequence < ref.sequence:
-            after, at = at, at.next
-        if at is None:
-            self.add_tail(ref)
-            return
-        ref.linked = True
-        ref.prev, ref.next = after, at
-        at.prev = ref
-        if after is None:
-            self.heads[priority] = ref
-        else:
-            after.next = ref
-        self.size += 1
-
-    def remove(self, ref: Reference) -> None:
-        priority = ref.message.priority
-        if ref.prev is None:
-            self.heads[priority] = ref.next
-        else:
-            ref.prev.next = ref.next
-        if ref.next is None:
-            self.tails[priority] = ref.prev
-        else:
-            ref.next.prev = ref.prev
-        ref.linked = False
-        self.size -= 1
-        if self.heads[priority] is None and priority == self.highest:
-            self.highest = next((p for p in range(priority - 1, -1, -1) if self.heads[p] is not None), -1)
-
-    def first(self) -> Reference | None:
-        return self.heads[self.highest] if self.highest >= 0 else None
-
-    def __iter__(self) -> Iterator[Reference]:
-        """In delivery order; the reference just given may be removed meanwhile."""
-        for priority in range(9, -1, -1):
-            at = self.heads[priority]
-            while at is not None:
-                following = at.next
-                yield at
-                at = following
 
 
 def string_property(name: str, value: str) -> Property:

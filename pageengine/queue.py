@@ -9,10 +9,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from pageengine.cursor import Cursor, PageIterator
+from pageengine.dispatch import Dispatch
 from pageengine.filters import compiled
-from pageengine.message import GROUP_ID, SCHEDULED, Message, Reference, ReferenceList
+from pageengine.message import SCHEDULED, Message, Reference
 from pageengine.operations import CreateQueue, RoutingType
 from pageengine.profiles import ReadAhead
+from pageengine.reference_list import ReferenceList
 
 if TYPE_CHECKING:
     from pageengine.broker import Broker
@@ -51,14 +53,13 @@ class Queue:
         self.scheduled: list[Reference] = []
         self.phantoms: list[int] = []
         self.consumers: list[Consumer] = []
-        self.turn = 0
-        self.groups: dict[object, Consumer] = {}
+        self.dispatch = Dispatch(self)
         self.sequence = 0
         self.mem_count = self.mem_bytes = 0
         self.waiting_unpaged = self.delivering_unpaged = 0
         self.delivering_count = self.delivering_bytes = 0
         self.added = self.acked = self.expired = self.killed = 0
-        self.depage_pending = self.deliver_scheduled = False
+        self.depage_pending = self.deliver_scheduled = self.reads_pages = False
         self.shown: tuple[object, ...] | None = None
         self.cursor = Cursor(self, store) if store is not None else None
         if store is not None and self.cursor is not None:
@@ -122,8 +123,7 @@ class Queue:
         if ref.record is None:
             self.waiting_unpaged += 1
         self.references.add_sorted(ref)
-        for consumer in self.consumers:
-            consumer.passed.clear()
+        self.reset_iterators()
         if self.ring_size != -1:
             self._enforce_ring()
         self.broker.touch(self)
@@ -156,8 +156,7 @@ class Queue:
                 self.waiting_unpaged += 1
             self.references.add_head(ref)
         if due:
-            for consumer in self.consumers:
-                consumer.passed.clear()
+            self.reset_iterators()
             self.broker.touch(self)
 
     def _replaces(self, ref: Reference) -> bool:
@@ -182,11 +181,15 @@ class Queue:
 
     def remove(self, ref: Reference) -> None:
         """Takes a waiting reference out of memory."""
-        for consumer in self.consumers:
-            if consumer.passed:
-                consumer.forget(ref)
         self.references.remove(ref)
         self.forgotten(ref)
+
+    def reset_iterators(self) -> None:
+        """Something came back to an earlier place: every consumer looks from the head again."""
+        for consumer in self.consumers:
+            if consumer.iterator is not None:
+                consumer.iterator.close()
+                consumer.iterator = None
 
     def forgotten(self, ref: Reference) -> None:
         self.mem_count -= 1
@@ -207,6 +210,8 @@ class Queue:
         self.delivering_bytes -= ref.message.enc
         if ref.record is None:
             self.delivering_unpaged -= 1
+        if self.reads_pages:
+            self.deliver_later()
         self.broker.touch(self)
 
     def deliver_later(self) -> None:
@@ -220,62 +225,26 @@ class Queue:
         if self.deleted or self.paused:
             return
         if self.consumers and self.references.size:
-            self._hand_out()
+            self.dispatch.hand_out()
         self.check_depage()
 
-    def _hand_out(self) -> None:
-        idle = 0
-        consumers = self.consumers
-        while idle < len(consumers) and self.references.size:
-            if self.turn >= len(consumers):
-                self.turn = 0
-            consumer = consumers[self.turn]
-            self.turn += 1
-            ref = consumer.next_for(self)
-            if ref is None:
-                idle += 1
-                continue
-            expiration = ref.message.expiration
-            if expiration and expiration <= self.broker.now:
-                self.remove(ref)
-                self.delivering(ref)
-                self.broker.expire_reference(ref, None)
-                idle = 0
-                continue
-            consumer = self._chosen(ref, consumer)
-            if not consumer.accepts(ref):
-                idle += 1
-                continue
-            if not self.non_destructive:
-                self.remove(ref)
-            elif consumer.browsed_up_to < ref.sequence:
-                consumer.browsed_up_to = ref.sequence
-            consumer.handle(ref)
-            idle = 0
-
-    def _chosen(self, ref: Reference, consumer: Consumer) -> Consumer:
-        """The consumer a message group or an exclusive queue sticks to, else the one whose turn it is."""
-        if self.exclusive:
-            return self.groups.setdefault("", consumer)
-        if not ref.message.special:
-            return consumer
-        group = ref.message.property(GROUP_ID)
-        if group is None:
-            return consumer
-        return self.groups.setdefault(group, consumer)
+    def expire_waiting(self, ref: Reference) -> None:
+        """A delivery round met a message that has expired, and took it out of the list."""
+        self.forgotten(ref)
+        self.delivering(ref)
+        self.broker.expire_reference(ref, None)
 
     # reading on in the pages
 
     def check_depage(self) -> None:
-        cursor = self.cursor
-        if cursor is None or self.deleted or not self._reads_pages():
+        cursor, store = self.cursor, self.store
+        if self.deleted:
+            return
+        self.reads_pages = store is not None and store.paging
+        if cursor is None or not self.reads_pages:
             return
         if not self.depage_pending and self.needs_depage() and cursor.iterator.has_next():
             self.schedule_depage()
-
-    def _reads_pages(self) -> bool:
-        store = self.store
-        return store is not None and store.paging
 
     def schedule_depage(self) -> None:
         if not self.depage_pending:

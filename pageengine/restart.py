@@ -208,14 +208,26 @@ def _reload_ack(tx: Transaction, queue: Queue, old: Reference) -> None:
         queue.sequence += 1
         ref.sequence = queue.sequence
     else:
-        found = next((ref for ref in queue.references if ref.message.id == old.message.id), None)
+        found = _take_out(queue, old.message.id)
         if found is None:
             return
-        queue.remove(found)
         ref = found
     queue.delivering(ref)
     queue.acked += 1
     tx.acknowledge(ref, Reason.NORMAL)
+
+
+def _take_out(queue: Queue, message_id: int) -> Reference | None:
+    waiting = queue.references.iterator()
+    found = None
+    while found is None and waiting.has_next():
+        ref = waiting.next()
+        if ref.message.id == message_id:
+            found = ref
+            waiting.remove()
+            queue.forgotten(ref)
+    waiting.close()
+    return found
 
 
 def _rebuild_counters(store: AddressStore, prepared: dict[int, Transaction]) -> None:

@@ -10,7 +10,6 @@ from replay_scenarios import Scenario, compared, replayed, scenarios
 FOLDER = Path(__file__).parent / "replay"
 RECORDED = scenarios(FOLDER / "broker-2.56.0.tar.xz") | scenarios(FOLDER / "features-2.56.0.tar.xz")
 NOT_YET = {
-    "random-001-08": "operation 944: the broker passes over a waiting message of priority 9 here, why is not known",
     "random-001-09": "operation 247: a producer is refused once more, by the broker's timing",
     "operator-block-page": "the same",
     "duplicates": "operation 44: the recorder does not see a duplicate in a transaction, and says unknown",
