@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import TypeVar
 
+from brokerconf.address_settings import Effective, read_value
 from brokerconf.document import ConfigNode, Document
-from brokerconf.effective import Effective, EffectiveSettings, read_value, wildcard_routing
+from brokerconf.effective import EffectiveSettings, wildcard_routing
 from brokerconf.findings import Position
 from brokerconf.settings_model import Scope, in_scope
 

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from brokerconf.address_settings import Effective, read_value
 from brokerconf.document import Document
-from brokerconf.effective import Effective, EffectiveSettings, read_value
+from brokerconf.effective import EffectiveSettings
 from brokerconf.findings import Position
 from brokerconf.settings_model import Scope, Setting, in_scope
 

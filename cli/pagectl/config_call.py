@@ -18,7 +18,7 @@ from pagefmt.editions import Edition
 
 if TYPE_CHECKING:
     from brokerconf.instance import Instance
-    from brokerconf.rules.facts import Store
+    from brokerconf.rules.host import Store
     from brokerconf.validation import Schemas
 
 STDIN = "-"

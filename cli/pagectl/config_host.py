@@ -7,7 +7,7 @@ from pathlib import Path
 
 from brokerconf.document import Document
 from brokerconf.instance import directories
-from brokerconf.rules.facts import Store, Volume
+from brokerconf.rules.host import Store, Volume
 
 from pagectl.exits import CallError
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from brokerconf.address_settings import Values
 from brokerconf.comparison import declared_addresses, example_of
-from brokerconf.effective import EffectiveSettings, Values
+from brokerconf.effective import EffectiveSettings
 from brokerconf.sizes import SizeError, parse_size
 
 _JDBC_PAGE = 102400

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from brokerconf.effective import Effective, EffectiveSettings, Values
+from brokerconf.address_settings import Effective, Values
+from brokerconf.effective import EffectiveSettings
 
 # A word that no address has, for an address that fits a match and as few others as possible.
 _ANY = "\N{MIDDLE DOT}"
@@ -47,6 +48,7 @@ def addresses_to_compare(*configurations: EffectiveSettings) -> list[str]:
 def example_of(written: str, settings: EffectiveSettings) -> str:
     """An address that fits a match: ``a.*.#`` becomes ``a.·.·``, as few others as possible fit it."""
     match, wildcards = settings.settings[written].match, settings.wildcards
+    assert match is not None
     if match.literal or not match.wild:
         return match.name
     bare = match.name.removesuffix(wildcards.any_words)

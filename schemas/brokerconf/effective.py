@@ -7,73 +7,25 @@ lookup changes what is stored, so that later answers hang on earlier ones: ask i
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
+from brokerconf.address_settings import (
+    AddressSetting,
+    Effective,
+    Origin,
+    Override,
+    Reader,
+    Values,
+    address_setting_nodes,
+    field_name,
+    read_value,
+)  # fmt: skip
 from brokerconf.document import ConfigNode, Document, Kind
 from brokerconf.findings import Position
-from brokerconf.matching import Match, MatchError, MatchTable, Wildcards, compile_match, modified
-from brokerconf.secrets import masked
+from brokerconf.matching import MatchError, MatchTable, Wildcards, compile_match, modified
 from brokerconf.settings_model import Scope, Setting, Value, in_scope
-from brokerconf.sizes import SizeError, parse_boolean, trimmed
+from brokerconf.sizes import parse_boolean, trimmed
 from pagefmt.editions import Edition
 
-
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """Where a value was set; ``match`` for those of an address."""
-
-    node: ConfigNode | None
-    match: str | None = None
-    # of a property that overrides the file
-    position_of_property: Position | None = None
-
-    @property
-    def position(self) -> Position:
-        if self.position_of_property is not None:
-            return self.position_of_property
-        assert self.node is not None
-        return self.node.position
-
-    def as_json(self) -> dict[str, object]:
-        at = self.position
-        where: dict[str, object] = {"file": at.file, "line": at.line}
-        return where | ({"match": self.match} if self.match is not None else {})
-
-
-@dataclass(frozen=True, slots=True)
-class Effective:
-    """A value in force; ``origin`` None: the default. Sizes are bytes; None stands for "not set"."""
-
-    value: Value
-    origin: Origin | None = None
-
-    def as_json(self, name: str = "") -> dict[str, object]:
-        value = masked(self.value, name) if isinstance(self.value, str) else self.value
-        return {"value": value, "source": self.origin.as_json() if self.origin else "default"}
-
-
-Values = dict[str, Effective]
-
-
-@dataclass(slots=True)
-class AddressSetting:
-    """One ``address-setting`` element as it is stored: only what it sets, and what its class comes with."""
-
-    match: Match
-    node: ConfigNode | None
-    values: Values
-
-
-# Fields that are born with a value, so that a less specific match never reaches them (read in the releases).
-_BORN_WITH: tuple[tuple[Edition, tuple[str, ...]], ...] = (
-    (Edition.ARTEMIS_2_56, ()),
-    (Edition.ARTEMIS_2_28, ("slow-consumer-threshold-measurement-unit", "management-browse-page-size")),
-    (
-        Edition.ARTEMIS_2_17,
-        ("expiry-delay", "min-expiry-delay", "max-expiry-delay", "management-browse-page-size"),
-    ),
-    (Edition.HORNETQ_2_4, ("expiry-delay", "management-browse-page-size")),
-)
 # Fields that the merging of an edition forgets.
 _NOT_MERGED = {
     Edition.HORNETQ_2_4: {"last-value-queue"},
@@ -81,7 +33,6 @@ _NOT_MERGED = {
     Edition.ARTEMIS_2_4: {"last-value-queue"},
     Edition.ARTEMIS_2_10: {"default-group-first-key"},
 }
-_LAST_VALUE = {"last-value-queue": "default-last-value-queue"}
 
 
 class EffectiveSettings:
@@ -97,94 +48,77 @@ class EffectiveSettings:
         self.core = core or document.core
         self.first = first_of_each_tag(self.core)
         self.wildcards = wildcards_of(self.core, self.edition, self.first)
-        self._known = {
-            name: setting for name, setting in in_scope(Scope.ADDRESS).items() if setting.known_in(self.edition)
-        }
-        self._texts: dict[tuple[str, str], Value] = {}
-        self._by_tag: dict[str, Setting | None] = {}
-        self.duplicates: list[ConfigNode] = []
         self._broker_overrides: Values = {}
+        # all elements in the order of the file, also those that do not count; what counts, by its match
+        self.written: list[AddressSetting] = []
+        self.duplicates: list[ConfigNode] = []
         self.refused: list[tuple[ConfigNode, MatchError]] = []
-        self.settings = self._stored()
-        self._index()
+        self.settings: dict[str, AddressSetting] = {}
+        self._store()
+        self._table: MatchTable | None = None
+        self._merged: dict[str, Values] = {}
 
-    def _index(self) -> None:
-        self._table = MatchTable.of((one.match for one in self.settings.values()), self.wildcards, self.edition)
-        self._cache: dict[str, Values] = {}
-
-    def _stored(self) -> dict[str, AddressSetting]:
-        stored: dict[str, AddressSetting] = {}
+    def _store(self) -> None:
+        reader, late = Reader(self.edition), self.edition >= Edition.ARTEMIS_2_28
         for node in address_setting_nodes(self.core):
-            written = node.attributes.get("match", "")
-            if written in stored:
+            text = node.attributes.get("match", "")
+            repeated = text in self.settings
+            if repeated:
                 self.duplicates.append(node)
-                if self.edition >= Edition.ARTEMIS_2_28:
-                    continue
+            setting = reader.setting(node, len(self.written))
+            self.written.append(setting)
+            if repeated and late:
+                continue
             try:
-                match = compile_match(written, self.wildcards, self.edition)
+                setting.match = compile_match(text, self.wildcards, self.edition)
             except MatchError as err:
                 self.refused.append((node, err))
                 continue
-            stored[written] = AddressSetting(match, node, self._values(node, written))
-        return stored
+            self.settings[text] = setting
 
-    def _values(self, node: ConfigNode, written: str) -> Values:
-        values: Values = {}
-        for child in node.children:
-            if child.tag not in self._by_tag:
-                self._by_tag[child.tag] = self._known.get(field_name(child.tag, self.edition))
-            setting = self._by_tag[child.tag]
-            if setting is None:
-                continue
-            value = self.read(setting, child.text)
-            if value is not None:
-                values[setting.name] = Effective(value, Origin(child, written))
-        for name in born_with(self.edition):
-            if name in self._known:
-                values.setdefault(name, Effective(self._known[name].default(self.edition)))
-        return values
-
-    def read(self, setting: Setting, text: str) -> Value:
-        """As ``read_value``; the same texts come again and again, and are read once."""
-        key = (setting.name, text)
-        if key not in self._texts:
-            self._texts[key] = read_value(setting, text, self.edition)
-        return self._texts[key]
-
-    def override(self, written: str, name: str, value: Value, at: Position) -> None:
+    def override(self, written: str, name: str, value: Value, at: Position, text: str = "") -> None:
         """What a property sets for a match; a match not in the file is made."""
         if written not in self.settings:
             match = compile_match(written, self.wildcards, self.edition)
-            self.settings[written] = AddressSetting(match, None, {})
-        self.settings[written].values[name] = Effective(value, Origin(None, written, at))
-        self._index()
+            self.settings[written] = AddressSetting(written, None, len(self.written) + len(self.settings), match)
+        self.settings[written].override(name, value, Override(at, text))
+        self._table = None
+        self._merged = {}
 
-    def override_broker(self, name: str, value: Value, at: Position) -> None:
+    def override_broker(self, name: str, value: Value, at: Position, text: str = "") -> None:
         """What a property sets for the broker."""
-        self._broker_overrides[name] = Effective(value, Origin(None, None, at))
+        self._broker_overrides[name] = Effective(value, Origin(Override(at, text)))
+
+    def overridden(self, name: str) -> Effective | None:
+        """What a property sets for the broker, if one does."""
+        return self._broker_overrides.get(name)
 
     def matches(self, address: str) -> list[AddressSetting]:
         """The settings that fit an address, the most specific first."""
+        if self._table is None:
+            compiled = (one.match for one in self.settings.values() if one.match is not None)
+            self._table = MatchTable.of(compiled, self.wildcards, self.edition)
         return [self.settings[match.written] for match in self._table.fitting(address)]
 
     def merged(self, address: str) -> Values:
         """What the matches set for an address, without defaults."""
         key = modified(address, self.wildcards, self.edition)
-        if key not in self._cache:
-            self._cache[key] = self._merge(self.matches(address))
-        return self._cache[key]
+        if key not in self._merged:
+            self._merged[key] = self._merge(self.matches(address))
+        return self._merged[key]
 
     def _merge(self, ordered: list[AddressSetting]) -> Values:
         if not ordered:
             return {}
         writes_back = self.edition < Edition.ARTEMIS_2_44
-        result = ordered[0].values if writes_back else dict(ordered[0].values)
+        first = ordered[0].values(self.edition)
+        result = first if writes_back else dict(first)
         forgotten = _NOT_MERGED.get(self.edition, set())
-        for other in ordered[1:]:
+        for other in (one.values(self.edition) for one in ordered[1:]):
             if self.edition <= Edition.ARTEMIS_2_10:
                 # the second match gives its page size even where it sets none: then it is the default
-                result.setdefault("page-size-bytes", other.values.get("page-size-bytes", _page_size(self.edition)))
-            for name, value in other.values.items():
+                result.setdefault("page-size-bytes", other.get("page-size-bytes", _page_size(self.edition)))
+            for name, value in other.items():
                 if name not in forgotten:
                     result.setdefault(name, value)
         return result
@@ -234,35 +168,12 @@ def first_of_each_tag(core: ConfigNode | None) -> dict[str, ConfigNode]:
     return {tag: nodes[0] for tag, nodes in core.by_tag().items()} if core else {}
 
 
-def field_name(tag: str, edition: Edition) -> str:
-    """The setting that an element sets: names are compared without case, and one has an older name."""
-    name = tag.lower()
-    return _LAST_VALUE.get(name, name) if name in _LAST_VALUE and edition >= Edition.ARTEMIS_2_10 else name
-
-
-def born_with(edition: Edition) -> tuple[str, ...]:
-    return next(names for since, names in _BORN_WITH if edition >= since)
-
-
 def _page_size(edition: Edition) -> Effective:
     return Effective(in_scope(Scope.ADDRESS)["page-size-bytes"].default(edition))
 
 
 def _never_read(setting: Setting, edition: Edition) -> bool:
     return setting.name == "wild-card-routing-enabled" and setting.ignored_in(edition)
-
-
-def read_value(setting: Setting, text: str, edition: Edition) -> Value:
-    """The value of a text; None where the reader refuses it, or takes it for "not set"."""
-    try:
-        value = setting.value(text, edition)
-    except SizeError:
-        return None
-    if setting.kind == "enum" and value not in setting.allowed.split("|"):
-        return None
-    if setting.name.startswith("prefetch-page-") and isinstance(value, int) and value <= 0:
-        return None
-    return value
 
 
 def _derive(found: Values, merged: Values) -> None:
@@ -320,22 +231,6 @@ def wildcard_routing(core: ConfigNode | None, edition: Edition) -> bool:
 
 def _text(node: ConfigNode | None) -> str:
     return trimmed(node.text) if node else ""
-
-
-def address_setting_nodes(core: ConfigNode | None) -> list[ConfigNode]:
-    """The elements that the reader takes: all ``address-setting`` at any depth of the first ``address-settings``."""
-    found = core.by_tag() if core else {}
-    block = next(iter(found.get("address-settings", ())), None)
-    if block is None:
-        return []
-    return [node for node in found.get("address-setting", ()) if node.parent is block or _below(node, block)]
-
-
-def _below(node: ConfigNode, block: ConfigNode) -> bool:
-    above = node.parent
-    while above is not None and above is not block:
-        above = above.parent
-    return above is block
 
 
 def as_json(settings: EffectiveSettings, addresses: Iterable[str]) -> dict[str, object]:

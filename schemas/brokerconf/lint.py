@@ -15,7 +15,8 @@ from brokerconf.properties import Entry
 from brokerconf.reading import edition_by_namespace, read_bytes
 from brokerconf.rules import rules
 from brokerconf.rules.checking import check, sorted_findings
-from brokerconf.rules.facts import Facts, Store, Volume
+from brokerconf.rules.facts import Facts
+from brokerconf.rules.host import Store, Volume
 from brokerconf.schema_findings import schema_findings
 from brokerconf.silences import silence_findings
 from brokerconf.sources import SourceFile

@@ -31,7 +31,7 @@ def _applied(settings: EffectiveSettings, entry: Entry) -> bool:
         value = _value(setting, entry.value) if setting else None
         if setting is None or value is None:
             return False
-        settings.override_broker(setting.name, value, entry.position)
+        settings.override_broker(setting.name, value, entry.position, entry.value)
         return True
     setting = _by_bean(Scope.ADDRESS).get(found["bean"])
     value = _value(setting, entry.value) if setting else None
@@ -39,7 +39,7 @@ def _applied(settings: EffectiveSettings, entry: Entry) -> bool:
         return False
     match = found["quoted"] if found["quoted"] is not None else found["plain"]
     try:
-        settings.override(match, setting.name, value, entry.position)
+        settings.override(match, setting.name, value, entry.position, entry.value)
     except MatchError:
         return False
     return True

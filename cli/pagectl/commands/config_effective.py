@@ -46,7 +46,7 @@ def command(
         return 0
     columns = ("setting", "value", "from")
     for name in names:
-        matches = ", ".join(repr(found.match.written) for found in settings.matches(name)) or "none"
+        matches = ", ".join(repr(found.text) for found in settings.matches(name)) or "none"
         print(f"{one_line(name)} (matches, the most specific first: {one_line(matches)})")
         print_table(columns, rows(settings.address(name), Scope.ADDRESS, every=every))
         print()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from brokerconf.effective import Effective, Origin, Values
+from brokerconf.address_settings import Effective, Origin, Values
 from brokerconf.secrets import masked
 from brokerconf.settings_model import Scope, Setting, Value, in_scope
 

@@ -11,7 +11,12 @@ if TYPE_CHECKING:
     from brokerconf.rules.rule import Rule
 
 # The files that are not rules.
-_OTHERS = frozenset({"__init__", "catalogue", "checking", "examples", "facts", "page", "patterns", "places", "rule"})
+_OTHERS = frozenset(
+    {
+        "__init__", "address_facts", "catalogue", "checking", "examples", "facts", "host", "page", "patterns", "places",
+        "rule", "spelling", "taken",
+    }
+)  # fmt: skip
 
 
 @cache

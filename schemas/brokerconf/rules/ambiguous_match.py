@@ -4,25 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from brokerconf.address_settings import AddressSetting
 from brokerconf.findings import Severity
-from brokerconf.rules.facts import Facts, Match
+from brokerconf.rules.facts import Facts
 from brokerconf.rules.patterns import same_rank_pairs
 from brokerconf.rules.rule import Example, Hit, Rule
 
 
 def check(facts: Facts) -> Iterator[Hit]:
-    for first, second in same_rank_pairs(facts.wildcard_matches, facts.wildcards):
+    for first, second in same_rank_pairs(facts.wildcard_matches, facts.spelling.wildcards):
         differing = _differing(first, second)
         if differing:
             message = (
-                f"'{second.text}' and '{first.text}' (line {first.node.position.line}) are of equal rank and differ in "
+                f"'{second.text}' and '{first.text}' (line {first.line}) are of equal rank and differ in "
                 f"{', '.join(differing)}: which one wins is not defined"
             )
-            yield Hit(second.node, message, attribute="match")
+            yield Hit(second.place, message, attribute="match")
 
 
-def _differing(first: Match, second: Match) -> list[str]:
-    return [name for name in first.own if name in second.own and first.own[name].value != second.own[name].value]
+def _differing(first: AddressSetting, second: AddressSetting) -> list[str]:
+    return [name for name in first.given if name in second.given and first.read[name] != second.read[name]]
 
 
 RULE = Rule(

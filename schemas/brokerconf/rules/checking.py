@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from brokerconf.address_settings import Override
 from brokerconf.document import ConfigNode
 from brokerconf.findings import Finding, Position
-from brokerconf.rules.facts import Facts, Taken
+from brokerconf.rules.facts import Facts
 from brokerconf.rules.rule import Hit, Rule
+from brokerconf.rules.taken import Taken
 
 
 def check(facts: Facts, rules: Iterable[Rule]) -> list[Finding]:
@@ -36,9 +38,9 @@ def _place(hit: Hit, facts: Facts) -> tuple[ConfigNode | None, Position]:
             return None, position
         case ConfigNode() as node:
             return node, node.attribute_position(hit.attribute) if hit.attribute else node.position
-        case Taken(entry=entry) if entry is not None:
-            return None, entry.position
-        case Taken(node=node) if node is not None:
+        case Taken(by=Override() as by):
+            return None, by.position
+        case Taken(by=ConfigNode() as node):
             return node, node.position
         case Taken():
             core = facts.core or facts.document.root

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from itertools import islice
 
 from brokerconf.findings import Severity
-from brokerconf.rules.facts import Case, Facts
+from brokerconf.rules.address_facts import Case
+from brokerconf.rules.facts import Facts
 from brokerconf.rules.rule import Example, Hit, Rule
 from pagefmt.editions import Edition
 
@@ -26,7 +27,7 @@ def _unset(facts: Facts, name: str, lost: str) -> Iterator[Hit]:
     without = list(islice(found, 6))
     if without:
         names = ", ".join(f"'{case.match}'" for case in without[:5]) + (", …" if len(without) > 5 else "")
-        yield Hit(without[0].node, f"no {name} for {names}: {lost} are dropped", about=name)
+        yield Hit(without[0].place, f"no {name} for {names}: {lost} are dropped", about=name)
     elif not facts.cases and facts.core is not None:
         yield Hit(facts.core, f"no {name} for any address: {lost} are dropped", about=name)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from brokerconf.document import ConfigNode
+from brokerconf.address_settings import AddressSetting
 from brokerconf.findings import Severity
 from brokerconf.rules.facts import Facts
 from brokerconf.rules.rule import Example, Hit, Rule
@@ -12,15 +12,15 @@ from pagefmt.editions import Edition
 
 
 def check(facts: Facts) -> Iterator[Hit]:
-    seen: dict[str, ConfigNode] = {}
+    seen: dict[str, AddressSetting] = {}
     late = facts.edition >= Edition.ARTEMIS_2_28
     counts = "the first one counts, this one is ignored" if late else "this one counts, the first one is lost"
     for match in facts.matches:
         if match.text in seen:
-            message = f"match '{match.text}' stands in line {seen[match.text].position.line} already: {counts}"
-            yield Hit(match.node, message, attribute="match")
+            message = f"match '{match.text}' stands in line {seen[match.text].line} already: {counts}"
+            yield Hit(match.place, message, attribute="match")
         else:
-            seen[match.text] = match.node
+            seen[match.text] = match
 
 
 RULE = Rule(

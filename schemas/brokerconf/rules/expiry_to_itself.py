@@ -14,10 +14,10 @@ def check(facts: Facts) -> Iterator[Hit]:
     fit it."""
     for case in facts.cases_with("expiry-address"):
         address = case["expiry-address"]
-        if not address.value or address.match != case.match or facts.catches_all(case.match):
+        if not address.value or address.match != case.match or facts.spelling.catches_all(case.match):
             continue
         itself = facts.at(str(address.value))["expiry-address"]
-        if itself.node is address.node:
+        if itself.by is address.by:
             yield Hit(address, f"match '{case.match}' applies to its own expiry-address '{address.value}'")
 
 

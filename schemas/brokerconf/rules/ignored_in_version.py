@@ -12,8 +12,8 @@ from pagefmt.editions import Edition
 
 def check(facts: Facts) -> Iterator[Hit]:
     for match in facts.matches:
-        if "page-max-cache-size" in match.own:
-            setting = match.own["page-max-cache-size"]
+        setting = facts.own(match, "page-max-cache-size")
+        if setting:
             yield Hit(setting, f"{setting} has no effect: there is no page cache since 2.24 (AMQ224117)")
     whole = facts.broker["read-whole-page"]
     if whole.given:

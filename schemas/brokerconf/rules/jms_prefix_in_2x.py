@@ -17,7 +17,7 @@ def check(facts: Facts) -> Iterator[Hit]:
         prefix = next((prefix for prefix in PREFIXES if match.text.startswith(prefix)), "")
         if prefix:
             message = f"'{match.text}': since 2.0 the addresses of JMS destinations have no '{prefix}'"
-            yield Hit(match.node, message, f"write '{match.text.removeprefix(prefix)}'", attribute="match")
+            yield Hit(match.place, message, f"write '{match.text.removeprefix(prefix)}'", attribute="match")
 
 
 RULE = Rule(

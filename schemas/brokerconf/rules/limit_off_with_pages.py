@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from brokerconf.findings import Severity
-from brokerconf.rules.facts import Facts, Store
+from brokerconf.rules.facts import Facts
+from brokerconf.rules.host import Store
 from brokerconf.rules.rule import Example, Hit, Rule
 from pagefmt.editions import Edition
 
@@ -20,7 +21,7 @@ def check(facts: Facts) -> Iterator[Hit]:
         limit = case["max-size-bytes"]
         if case["address-full-policy"].value == "PAGE" and not facts.has_memory_limit(case):
             message = f"'{store.address}' has {store.pages} page files ({store.bytes} bytes) and no limit any more"
-            yield Hit(limit if limit.given else case.node, message)
+            yield Hit(limit if limit.given else case.place, message)
 
 
 RULE = Rule(

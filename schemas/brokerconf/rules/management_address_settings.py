@@ -27,7 +27,7 @@ def check(facts: Facts) -> Iterator[Hit]:
         if not facts.reaches_only_management(match.text):
             continue
         for name, harmless in _NAMES.items():
-            setting = match.own.get(name)
+            setting = facts.own(match, name)
             if setting and setting.value not in (harmless, None):
                 yield Hit(setting, f"{setting} has no effect: '{match.text}' reaches the management address alone")
 

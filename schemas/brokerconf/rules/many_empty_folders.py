@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from brokerconf.findings import Severity
-from brokerconf.rules.facts import Facts, Store
+from brokerconf.rules.facts import Facts
+from brokerconf.rules.host import Store
 from brokerconf.rules.rule import Example, Hit, Rule
 from pagefmt.editions import Edition
 

@@ -10,15 +10,15 @@ from brokerconf.rules.rule import Example, Hit, Rule
 
 
 def check(facts: Facts) -> Iterator[Hit]:
-    any_words, delimiter = facts.wildcards.any_words, facts.wildcards.delimiter
+    any_words, delimiter = facts.spelling.wildcards.any_words, facts.spelling.wildcards.delimiter
     for match in facts.matches:
         text = match.text
         bare = text.removesuffix(any_words)
-        if facts.is_literal(text) or bare == text or not bare or bare.endswith(delimiter):
+        if facts.spelling.is_literal(text) or bare == text or not bare or bare.endswith(delimiter):
             continue
         advice = f"write '{bare}{delimiter}{any_words}'"
         message = f"'{text}' fits '{bare}' and '{bare}{delimiter}x', but not '{bare}x'"
-        yield Hit(match.node, message, advice, attribute="match")
+        yield Hit(match.place, message, advice, attribute="match")
 
 
 RULE = Rule(

@@ -8,16 +8,17 @@ from brokerconf.findings import Severity
 from brokerconf.rules.facts import Facts
 from brokerconf.rules.rule import Example, Hit, Rule
 
-SPECIAL = "+?()[]{}|^\\"
+SPECIAL = frozenset("+?()[]{}|^\\")
 
 
 def check(facts: Facts) -> Iterator[Hit]:
-    wild = {facts.wildcards.any_words, facts.wildcards.single_word, facts.wildcards.delimiter}
+    given = facts.spelling.wildcards
+    wild = {given.any_words, given.single_word, given.delimiter}
     for match in facts.wildcard_matches:
-        found = sorted({char for char in match.text if char in SPECIAL} - wild)
+        found = sorted(SPECIAL.intersection(match.text) - wild)
         if found:
             message = f"'{match.text}': {' '.join(found)} are read as parts of a regular expression"
-            yield Hit(match.node, message, attribute="match")
+            yield Hit(match.place, message, attribute="match")
 
 
 RULE = Rule(

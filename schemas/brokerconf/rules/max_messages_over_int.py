@@ -14,7 +14,7 @@ LARGEST = 2**31 - 1
 
 def check(facts: Facts) -> Iterator[Hit]:
     for match in facts.matches:
-        limit = match.own.get("max-size-messages")
+        limit = facts.own(match, "max-size-messages")
         digits = limit.text.strip().removeprefix("+") if limit else ""
         if limit and digits.isdecimal() and int(digits[:20]) > LARGEST:
             yield Hit(limit, f"max-size-messages {digits[:20]} is above {LARGEST}, the broker does not start")

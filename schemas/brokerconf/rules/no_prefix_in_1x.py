@@ -15,9 +15,9 @@ def check(facts: Facts) -> Iterator[Hit]:
         return
     for match in facts.matches:
         for name, prefix in facts.jms_destinations.items():
-            if facts.fits(match.text, name) and not facts.fits(match.text, prefix + name):
+            if facts.spelling.fits(match.text, name) and not facts.spelling.fits(match.text, prefix + name):
                 message = f"'{match.text}' fits '{name}', whose address is '{prefix}{name}'"
-                yield Hit(match.node, message, f"write '{prefix}{match.text}'", attribute="match")
+                yield Hit(match.place, message, f"write '{prefix}{match.text}'", attribute="match")
                 break
 
 

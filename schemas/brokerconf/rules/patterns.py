@@ -10,12 +10,12 @@ from brokerconf.matching import Wildcards, compare, is_plain
 from pagefmt.editions import NEWEST, Edition
 
 if TYPE_CHECKING:
-    from brokerconf.rules.facts import Match
+    from brokerconf.address_settings import AddressSetting
 
 
 def same_rank_pairs(
-    matches: Sequence[Match], wildcards: Wildcards, edition: Edition = NEWEST
-) -> Iterator[tuple[Match, Match]]:
+    matches: Sequence[AddressSetting], wildcards: Wildcards, edition: Edition = NEWEST
+) -> Iterator[tuple[AddressSetting, AddressSetting]]:
     """Pairs of equal rank that some address fits both, each once, the earlier in the file first.
 
     Only matches of one length can rank alike, and only those whose words before the first wildcard agree can overlap:
@@ -24,7 +24,7 @@ def same_rank_pairs(
     """
     if not any(wildcards.single_word in match.text for match in matches):
         return
-    by_start: defaultdict[tuple[int, str], list[Match]] = defaultdict(list)
+    by_start: defaultdict[tuple[int, str], list[AddressSetting]] = defaultdict(list)
     for match in matches:
         if is_plain(match.text, wildcards):
             by_start[len(match.text), _start(match.text, wildcards)].append(match)
@@ -33,14 +33,14 @@ def same_rank_pairs(
             for one in group:
                 for other in by_start.get((length, other_start), ()):
                     if _ordered_once(one, other, start, other_start) and _tie(one, other, wildcards, edition):
-                        yield (one, other) if one.node.ordinal < other.node.ordinal else (other, one)
+                        yield (one, other) if one.number < other.number else (other, one)
 
 
-def _ordered_once(one: Match, other: Match, start: str, other_start: str) -> bool:
-    return one is not other and (start != other_start or one.node.ordinal < other.node.ordinal)
+def _ordered_once(one: AddressSetting, other: AddressSetting, start: str, other_start: str) -> bool:
+    return one is not other and (start != other_start or one.number < other.number)
 
 
-def _tie(one: Match, other: Match, wildcards: Wildcards, edition: Edition) -> bool:
+def _tie(one: AddressSetting, other: AddressSetting, wildcards: Wildcards, edition: Edition) -> bool:
     return compare(one.text, other.text, wildcards, edition) == 0 and overlap(one.text, other.text, wildcards)
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from brokerconf.findings import Severity
-from brokerconf.rules.facts import Facts, Store
+from brokerconf.rules.facts import Facts
+from brokerconf.rules.host import Store
 from brokerconf.rules.rule import Example, Hit, Rule
 from pagefmt.editions import Edition
 
@@ -20,7 +21,7 @@ def check(facts: Facts) -> Iterator[Hit]:
         if policy.value != "PAGE":
             fate = "they are still delivered by this edition" if delivered else "consumers stop receiving them"
             message = f"'{store.address}' has {store.pages} page files ({store.bytes} bytes) and now {policy}: {fate}"
-            yield Hit(policy if policy.given else case.node, message)
+            yield Hit(policy if policy.given else case.place, message)
 
 
 RULE = Rule(

@@ -11,10 +11,11 @@ from pagefmt.editions import Edition
 
 
 def check(facts: Facts) -> Iterator[Hit]:
-    for match in facts.matches:
-        for unit in ("bytes", "messages"):
-            prefetch = match.own.get(f"prefetch-page-{unit}")
-            if prefetch and prefetch.value == -1:
+    for unit in ("bytes", "messages"):
+        name = f"prefetch-page-{unit}"
+        for match in facts.matches if name in facts.given else ():
+            prefetch = facts.own(match, name)
+            if prefetch and prefetch.text.strip() == "-1":
                 yield Hit(prefetch, f"{prefetch} means 'as max-read-page-{unit}', not 'unlimited'")
 
 

@@ -14,7 +14,7 @@ NAME = "max-size-bytes-reject-threshold"
 
 def check(facts: Facts) -> Iterator[Hit]:
     for match in facts.matches:
-        threshold = match.own.get(NAME)
+        threshold = facts.own(match, NAME)
         if threshold and threshold.value is not None and threshold.text.strip()[-1:].isalpha():
             message = f"'{threshold.text.strip()}' is refused by the schema, which wants a plain number of bytes here"
             yield Hit(threshold, message, f"write {threshold.value}")

@@ -14,7 +14,9 @@ from pagefmt.editions import NEWEST, Edition
 
 if TYPE_CHECKING:
     from brokerconf.document import ConfigNode
-    from brokerconf.rules.facts import Facts, Store, Taken, Volume
+    from brokerconf.rules.facts import Facts
+    from brokerconf.rules.host import Store, Volume
+    from brokerconf.rules.taken import Taken
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from brokerconf.findings import Severity
-from brokerconf.rules.facts import Facts, Volume
+from brokerconf.rules.facts import Facts
+from brokerconf.rules.host import Volume
 from brokerconf.rules.rule import Example, Hit, Rule
 
 _STORES = ("paging", "journal", "large-messages")

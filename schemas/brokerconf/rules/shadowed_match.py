@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from brokerconf.address_settings import AddressSetting
 from brokerconf.findings import Severity
-from brokerconf.rules.facts import Facts, Match
+from brokerconf.rules.facts import Facts
 from brokerconf.rules.rule import Example, Hit, Rule
 
 
@@ -14,18 +15,18 @@ def check(facts: Facts) -> Iterator[Hit]:
     for match in facts.matches:
         reason = _reason(facts, match, by_text)
         if reason:
-            yield Hit(match.node, f"match '{match.text}' has no effect: {reason}", attribute="match")
+            yield Hit(match.place, f"match '{match.text}' has no effect: {reason}", attribute="match")
 
 
-def _reason(facts: Facts, match: Match, by_text: dict[str, Match]) -> str:
+def _reason(facts: Facts, match: AddressSetting, by_text: dict[str, AddressSetting]) -> str:
     """A queue in the match; the spelling without a delimiter beside the one with it; a literal beside an exact one."""
-    if not match.own and not match.node.children:
+    if not match.given and match.node is not None and not match.node.children:
         return "it sets nothing"
-    if "::" in match.text and not facts.is_wildcard(match.text):
+    if "::" in match.text and not facts.spelling.is_wildcard(match.text):
         return "the queue part of an address is cut off before matching"
-    stronger = by_text.get(facts.spelt_with_delimiter(match.text) or facts.unmarked(match.text) or "")
-    if stronger is not None and stronger is not match and match.own.keys() <= stronger.own.keys():
-        return f"'{stronger.text}' (line {stronger.node.position.line}) fits the same addresses and goes first"
+    stronger = by_text.get(facts.spelling.spelt_with_delimiter(match.text) or facts.spelling.unmarked(match.text) or "")
+    if stronger is not None and stronger is not match and match.given.keys() <= stronger.given.keys():
+        return f"'{stronger.text}' (line {stronger.line}) fits the same addresses and goes first"
     return ""
 
 

@@ -1,0 +1,28 @@
+"""Plain values about a data directory and a host, which no configuration file tells."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+# What the disk monitor looks at (spec/disk-monitor.md 2).
+WATCHED = frozenset({"paging", "journal", "large-messages", "bindings"})
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """A page folder on the disk: its address ("" where unknown), page files and their bytes."""
+
+    address: str
+    folder: str
+    pages: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Volume:
+    """The file system of a directory; ``what`` is paging, journal, bindings, large-messages or journal-retention."""
+
+    what: str
+    device: int
+    total: int
+    usable: int
