@@ -18,6 +18,7 @@ from pagefmt.editions import Edition
 
 # Names made of these alone, wildcards apart, are plain words to a regular expression as well.
 _PLAIN = re.compile(r"[\w\-:/@ ]*")
+_ORDINARY = re.compile(r"[\w\-/@ .]+\.#")
 _UUID = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
 
 
@@ -46,6 +47,12 @@ class Wildcards:
     def is_wild(self, match: str) -> bool:
         return self.any_words in match or self.single_word in match
 
+    def are_ordinary(self, match: str) -> bool:
+        """Whether the match is plain words with the any-words wildcard behind them, as nearly all are."""
+        if self.literal_markers or self.any_words != "#" or self.single_word != "*" or self.delimiter != ".":
+            return False
+        return _ORDINARY.fullmatch(match) is not None
+
 
 @dataclass(frozen=True, slots=True)
 class Match:
@@ -69,6 +76,8 @@ class Match:
 
 def compile_match(written: str, wildcards: Wildcards, edition: Edition) -> Match:
     """The match as that edition takes it; raises ``MatchError`` where the broker would not start."""
+    if wildcards.are_ordinary(written) and edition > Edition.ARTEMIS_1_5:
+        return Match(written, written, False, True, "", True, written[:-1])
     name, literal = written, False
     if wildcards.literal_markers:
         if not written:
@@ -183,7 +192,10 @@ class MatchTable:
         """The matches that fit, the most specific first."""
         address = modified(address, self.wildcards, self.edition)
         first = [table[address] for table in (self.exact, self.literal) if address in table]
-        wild = self._in_order([match for match in self._candidates(address) if match.fits(address)])
+        candidates = self._candidates(address)
+        if not candidates:
+            return first
+        wild = self._in_order([match for match in candidates if match.fits(address)])
         if len(first) + len(wild) < 2:
             return first or wild
         if self.edition < Edition.ARTEMIS_2_44:
@@ -193,11 +205,14 @@ class MatchTable:
         return first + sorted(wild, key=cmp_to_key(self._compare)) if len(wild) > 1 else first + wild
 
     def _candidates(self, address: str) -> list[Match]:
-        found = list(self.wild.get("", ()))
+        wild = self.wild
+        found = list(wild.get("", ()))
         delimiter, at = self.wildcards.delimiter, 0 if address else -1
         while at >= 0:
             at = address.find(delimiter, at + 1)
-            found += self.wild.get(address[:at] if at >= 0 else address, ())
+            start = address[:at] if at >= 0 else address
+            if start in wild:
+                found += wild[start]
         return found
 
     def _in_order(self, found: list[Match]) -> list[Match]:

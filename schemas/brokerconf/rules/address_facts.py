@@ -80,6 +80,7 @@ class AddressFacts:
     def __init__(self, effective: EffectiveSettings) -> None:
         self.effective, self.edition = effective, effective.edition
         self._found: dict[str, Case] = {}
+        self._with: dict[tuple[str, ...], list[Case]] = {}
         self._defaults: dict[str, Value] = {}
 
     @cached_property
@@ -147,6 +148,11 @@ class AddressFacts:
         """The cases that set one of these themselves, and the declared addresses; none if ``given`` is set nowhere."""
         if given and given not in self.given:
             return []
+        if names not in self._with:
+            self._with[names] = self._cases_with(names)
+        return self._with[names]
+
+    def _cases_with(self, names: tuple[str, ...]) -> list[Case]:
         numbers = {number for name in names for number in self._setting.get(name, ())}
         chosen = range(len(self.in_force)) if len(numbers) == len(self.in_force) else sorted(numbers)
         return [self.cases[number] for number in chosen] + list(self.cases[len(self.in_force) :])

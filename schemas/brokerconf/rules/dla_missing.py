@@ -23,7 +23,7 @@ def check(facts: Facts) -> Iterator[Hit]:
 
 def _unset(facts: Facts, name: str, lost: str) -> Iterator[Hit]:
     """One finding for the file: at the first match that has none, or at ``core`` where there is no match at all."""
-    found = (case for case in facts.cases if not case[name].value and not facts.is_management(case))
+    found = (case for case in facts.cases if not case.value(name) and not facts.is_management(case))
     without = list(islice(found, 6))
     if without:
         names = ", ".join(f"'{case.match}'" for case in without[:5]) + (", …" if len(without) > 5 else "")

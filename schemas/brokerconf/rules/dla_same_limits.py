@@ -11,12 +11,13 @@ from brokerconf.rules.rule import Example, Hit, Rule
 
 def check(facts: Facts) -> Iterator[Hit]:
     for case in facts.cases_with("dead-letter-address", "address-full-policy", "max-size-bytes", "max-size-messages"):
-        address = case["dead-letter-address"]
-        if not address.value:
+        name = case.value("dead-letter-address")
+        if not name:
             continue
-        target = facts.at(str(address.value))
-        policy = target["address-full-policy"]
-        if policy.value in ("DROP", "FAIL") and (facts.has_memory_limit(target) or not facts.global_off):
+        target = facts.at(str(name))
+        refuses = target.value("address-full-policy") in ("DROP", "FAIL")
+        if refuses and (facts.has_memory_limit(target) or not facts.global_off):
+            address, policy = case["dead-letter-address"], target["address-full-policy"]
             yield Hit(address, f"dead-letter-address '{address.value}' has {policy} itself (match '{policy.match}')")
 
 

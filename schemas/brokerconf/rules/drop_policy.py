@@ -20,8 +20,8 @@ _LOSSY = re.compile(
 def check(facts: Facts) -> Iterator[Hit]:
     for name in ("address-full-policy", "page-full-policy", "disk-full-policy"):
         for case in facts.cases_with(name):
-            policy = case[name]
-            if policy.value == "DROP" and not (name == "address-full-policy" and _LOSSY.search(case.match)):
+            if case.value(name) == "DROP" and not (name == "address-full-policy" and _LOSSY.search(case.match)):
+                policy = case[name]
                 yield Hit(policy, f"{policy} on '{case.match}' loses messages without a word to the sender")
 
 

@@ -11,8 +11,8 @@ from brokerconf.rules.rule import Example, Hit, Rule
 
 def check(facts: Facts) -> Iterator[Hit]:
     for case in facts.cases_with("address-full-policy"):
-        policy = case["address-full-policy"]
-        if policy.value == "FAIL":
+        if case.value("address-full-policy") == "FAIL":
+            policy = case["address-full-policy"]
             yield Hit(policy, f"when '{case.match}' is full, transactions that send to it can only be rolled back")
 
 

@@ -11,8 +11,8 @@ from brokerconf.rules.rule import Example, Hit, Rule
 
 def check(facts: Facts) -> Iterator[Hit]:
     for case in facts.cases_with("max-size-bytes"):
-        limit = case["max-size-bytes"]
-        if limit.number < -1:
+        if case.number("max-size-bytes") < -1:
+            limit = case["max-size-bytes"]
             yield Hit(limit, f"{limit} of '{case.match}' acts as 'no limit', yet is not -1")
 
 

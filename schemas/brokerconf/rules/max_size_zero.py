@@ -12,8 +12,8 @@ from brokerconf.rules.rule import Example, Hit, Rule
 def check(facts: Facts) -> Iterator[Hit]:
     for name in ("max-size-bytes", "max-size-messages"):
         for case in facts.cases_with(name):
-            limit = case[name]
-            if limit.value == 0:
+            if case.value(name) == 0:
+                limit = case[name]
                 yield Hit(limit, f"{limit}: '{case.match}' counts as full from its first message on")
 
 

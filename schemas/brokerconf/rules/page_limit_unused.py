@@ -9,12 +9,14 @@ from brokerconf.rules.facts import Facts
 from brokerconf.rules.rule import Example, Hit, Rule
 from pagefmt.editions import Edition
 
+NAMES = ("page-limit-bytes", "page-limit-messages", "page-full-policy")
+
 
 def check(facts: Facts) -> Iterator[Hit]:
     for case in facts.cases_with("page-full-policy", "page-limit-bytes", "page-limit-messages", "address-full-policy"):
-        policy = case["address-full-policy"]
-        if policy.value == "PAGE":
+        if case.value("address-full-policy") == "PAGE" or facts.given.isdisjoint(NAMES):
             continue
+        policy = case["address-full-policy"]
         limits = [case["page-limit-bytes"], case["page-limit-messages"]]
         used = [limit for limit in limits if limit.number > 0] or [case["page-full-policy"]]
         if used[0].value and used[0].given:
@@ -28,7 +30,7 @@ RULE = Rule(
     why="an address with BLOCK, FAIL or DROP writes no pages, so its page limits are never looked at",
     help="set address-full-policy to PAGE, or remove the page limits and page-full-policy",
     check=check,
-    settings=("page-limit-bytes", "page-limit-messages", "page-full-policy", "address-full-policy"),
+    settings=(*NAMES, "address-full-policy"),
     since=Edition.ARTEMIS_2_28,
     failing=Example(
         settings="""<address-setting match="orders.#">

@@ -12,8 +12,9 @@ from pagefmt.editions import Edition
 
 def check(facts: Facts) -> Iterator[Hit]:
     for case in facts.cases_with("page-size-bytes", "max-size-bytes", "address-full-policy"):
-        page, limit = case["page-size-bytes"], case["max-size-bytes"]
-        if case["address-full-policy"].value == "PAGE" and limit.number != -1 and page.number >= limit.number:
+        size, most = case.number("page-size-bytes"), case.number("max-size-bytes")
+        if most != -1 and size >= most and case.value("address-full-policy") == "PAGE":
+            page, limit = case["page-size-bytes"], case["max-size-bytes"]
             yield Hit(page if page.given else limit, f"{page} is not below {limit} of '{case.match}'")
 
 

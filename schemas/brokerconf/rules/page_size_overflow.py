@@ -14,8 +14,8 @@ HALF = 2**30 - 1
 
 def check(facts: Facts) -> Iterator[Hit]:
     for case in facts.cases_with("page-size-bytes", "max-read-page-bytes"):
-        size = case["page-size-bytes"]
-        if size.number > HALF and not case["max-read-page-bytes"].given:
+        if case.number("page-size-bytes") > HALF and not case["max-read-page-bytes"].given:
+            size = case["page-size-bytes"]
             yield Hit(size, f"{size} of '{case.match}': twice that does not fit into 32 bits")
 
 

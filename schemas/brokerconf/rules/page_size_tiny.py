@@ -13,8 +13,8 @@ SMALLEST = 65536
 
 def check(facts: Facts) -> Iterator[Hit]:
     for case in facts.cases_with("page-size-bytes"):
-        size = case["page-size-bytes"]
-        if 0 < size.number < SMALLEST:
+        if 0 < case.number("page-size-bytes") < SMALLEST:
+            size = case["page-size-bytes"]
             yield Hit(size, f"{size} of '{case.match}': a file for every few messages")
 
 
