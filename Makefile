@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: demo test check test-broker test-slow test-cluster fuzz lock clean
+.PHONY: demo test check test-broker test-slow test-cluster fuzz completions lock clean
 
 $(VENV)/.run: requirements/run.lock pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -39,6 +39,9 @@ test-cluster: $(VENV)/.dev ## export through a Spark master and worker of its ow
 fuzz: $(VENV)/.dev ## a minute of coverage-guided fuzzing for each codec; SECONDS=600 for more
 	$(BIN)/pip install -q --require-hashes -r requirements/fuzz.lock
 	$(BIN)/python tests/fuzz/run.py --seconds $(or $(SECONDS),60)
+
+completions: $(VENV)/.dev ## renew completions/ and man/ from the commands
+	$(BIN)/python -m pagectl.reference .
 
 COMPILE := $(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header \
 	--python-version 3.11 pyproject.toml

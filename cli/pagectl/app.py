@@ -69,6 +69,7 @@ TREE: dict[str, Leaf | Group] = {
             "sweep": ("replay_sweep", "A table of what-ifs: one trace under many settings."),
         },
     ),
+    "completion": ("completion", "The completion script of a shell, to be put where the shell looks for it."),
 }
 
 # These answer as monitoring plugins do: a usage error is UNKNOWN.

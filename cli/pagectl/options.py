@@ -45,7 +45,7 @@ EditionOption = Annotated[
     EditionChoice | None,
     typer.Option(
         "--edition", metavar="E", show_default=False,
-        help=f"The release that decides: {EDITION_NAMES[0]} … {EDITION_NAMES[-1]} "
+        help=f"The release that decides, {EDITION_NAMES[0]} … {EDITION_NAMES[-1]} "
         "[default: auto: as found, else the newest that fits].",
     ),
 ]  # fmt: skip

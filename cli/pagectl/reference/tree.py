@@ -83,12 +83,19 @@ HELP = Option(("--help",), "", "Show the help and exit.", None, False, False, ""
 DEBUG = Option(("--debug",), "", "Show where an internal error arose.", None, False, False, "")
 VERSION = Option(("--version",), "", "Print the version and exit.", None, False, False, "")
 
+TOP = (HELP, VERSION, DEBUG)
+
 # What a metavar stands for where the parameter's type is text; a metavar that is in neither table is a fault.
 FREE = frozenset(
     {"A:B", "ADDR", "ADDRESS…", "K=V", "MASTER", "N", "NAME", "NAME=VALUE", "OUT", "PCT", "Q", "RANGE", "SECONDS",
      "BYTES", "SELECTOR", "SIZE", "TIME"}
 )  # fmt: skip
 PATHS = frozenset({"DIR", "FILE", "FILE…", "LOG…", "TRACE", "NEW", "XSD", "A", "B", "A B | TRACE"})
+
+
+def short_help(text: str) -> str:
+    """A help line without what it says of defaults."""
+    return text.split(" [default")[0]
 
 
 @cache

@@ -1,0 +1,54 @@
+"""Every exit status of every command, and what it means: the manual pages print it, a test produces each one.
+
+130 (interrupted) is every command's.
+"""
+
+from __future__ import annotations
+
+CANNOT = "The call cannot be carried out: usage, unreadable input, or refused."
+INTERRUPTED = "Interrupted (Ctrl-C)."
+PLUGIN = {
+    0: "OK.",
+    1: "WARNING.",
+    2: "CRITICAL.",
+    3: "UNKNOWN: the call cannot be carried out, or there was no answer in time.",
+}
+
+_READS_PAGES = {0: "Done, and nothing is damaged.", 1: "Done, and a page is damaged.", 2: CANNOT}
+_ONLY_DONE = {0: "Done.", 2: CANNOT}
+_COMPARES = {0: "No difference.", 1: "There is a difference.", 2: CANNOT}
+_REPLAYS = {0: "Done.", 1: "Done, and lines of the trace could not be applied.", 2: CANNOT}
+
+STATUSES: dict[tuple[str, ...], dict[int, str]] = {
+    ("config", "lint"): {
+        0: "No finding as grave as --fail-on says.", 1: "There is such a finding.",
+        2: "The call cannot be carried out, or one of the files cannot be read (the others are linted).",
+    },
+    ("config", "effective"): _ONLY_DONE,
+    ("config", "explain"): _ONLY_DONE,
+    ("config", "rules"): _ONLY_DONE,
+    ("config", "diff"): _COMPARES,
+    ("config", "capacity"): _ONLY_DONE,
+    ("export",): {0: "Done.", 1: "Done, and damaged pages are in the table as far as they can be read.", 2: CANNOT},
+    ("pages", "ls"): {0: "Done.", 1: "Done, and a condition is neither ok nor empty.", 2: CANNOT},
+    ("pages", "outstanding"): {
+        0: "Done.", 1: "Done, and a page is damaged, or a prepared transaction waits for its end.", 2: CANNOT,
+    },
+    ("pages", "decode"): _READS_PAGES,
+    ("pages", "verify"): {0: "Sound; there may be notices.", 1: "Something is damaged or contradicts.", 2: CANNOT},
+    ("pages", "seal"): _ONLY_DONE,
+    ("pages", "inspect"): _READS_PAGES,
+    ("pages", "compact"): _ONLY_DONE,
+    ("pages", "salvage"): {0: "Done, and nothing was lost.", 1: "Done, and something was lost.", 2: CANNOT},
+    ("pages", "restore"): _ONLY_DONE,
+    ("disk", "check"): PLUGIN,
+    ("disk", "watch"): _ONLY_DONE,
+    ("disk", "forecast"): PLUGIN,
+    ("disk", "usage"): {0: "Done.", 1: "Done, and something could not be read.", 2: CANNOT},
+    ("replay", "run"): _REPLAYS,
+    ("replay", "import"): _ONLY_DONE,
+    ("replay", "generate"): _ONLY_DONE,
+    ("replay", "compare"): _COMPARES,
+    ("replay", "sweep"): _REPLAYS,
+    ("completion",): _ONLY_DONE,
+}  # fmt: skip

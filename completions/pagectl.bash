@@ -1,0 +1,462 @@
+# bash completion for pagectl: answers from this file alone. Made from the commands by 'make completions'.
+
+_pagectl_offer() {  # PREFIX WORD…: what may stand after PREFIX, as far as it fits what is typed
+    local prefix=$1 typed=$_pagectl_cur done word
+    shift
+    # readline completes only what stands behind the last : or = where it breaks words there
+    done=${typed%"${typed##*[:=]}"}
+    for word; do
+        [[ $prefix$word == "$typed"* ]] || continue
+        word=$prefix$word
+        COMPREPLY+=("${word#"$done"}")
+        [[ $word == *= ]] && compopt -o nospace 2>/dev/null
+    done
+}
+
+_pagectl_paths() {  # folders only with -d
+    if [[ $1 ]]; then compopt -o dirnames; else compopt -o default; fi 2>/dev/null
+}
+
+_pagectl_list() {  # WORD…: with commas between them
+    local given=${_pagectl_cur%"${_pagectl_cur##*,}"} word left=()
+    for word; do [[ ,$given == *",$word,"* ]] || left+=("$word"); done
+    _pagectl_offer "$given" "${left[@]}"
+    compopt -o nospace 2>/dev/null
+}
+
+_pagectl_members() {  # is there GROUP COMMAND?
+    case "$1 $2" in
+        'config lint' |\
+        'config effective' |\
+        'config explain' |\
+        'config rules' |\
+        'config diff' |\
+        'config capacity' |\
+        'pages ls' |\
+        'pages outstanding' |\
+        'pages decode' |\
+        'pages verify' |\
+        'pages seal' |\
+        'pages inspect' |\
+        'pages compact' |\
+        'pages salvage' |\
+        'pages restore' |\
+        'disk check' |\
+        'disk watch' |\
+        'disk forecast' |\
+        'disk usage' |\
+        'replay run' |\
+        'replay import' |\
+        'replay generate' |\
+        'replay compare' |\
+        'replay sweep')
+            return 0 ;;
+    esac
+    return 1
+}
+
+_pagectl_takes() {  # does this option of this command want a value?
+    case $1 in
+        'config lint --edition' |\
+        'config lint --schema' |\
+        'config lint --artemis-home' |\
+        'config lint --format' |\
+        'config lint --fail-on' |\
+        'config lint --ignore' |\
+        'config lint --only' |\
+        'config lint --heap' |\
+        'config lint --data' |\
+        'config lint --cwd' |\
+        'config lint -D' |\
+        'config effective --edition' |\
+        'config effective --format' |\
+        'config effective --heap' |\
+        'config effective --cwd' |\
+        'config effective -D' |\
+        'config explain --format' |\
+        'config rules --format' |\
+        'config diff --address' |\
+        'config diff --edition' |\
+        'config diff --format' |\
+        'config diff --heap' |\
+        'config diff --cwd' |\
+        'config diff -D' |\
+        'config capacity --data' |\
+        'config capacity --heap' |\
+        'config capacity --disk' |\
+        'config capacity --edition' |\
+        'config capacity --format' |\
+        'config capacity --cwd' |\
+        'config capacity -D' |\
+        'export --to' |\
+        'export --master' |\
+        'export --body' |\
+        'export --partition-by' |\
+        'export --where' |\
+        'export --mode' |\
+        'export --compression' |\
+        'export --conf' |\
+        'export --broker-xml' |\
+        'export --format' |\
+        'pages ls --format' |\
+        'pages ls --broker-xml' |\
+        'pages outstanding --format' |\
+        'pages outstanding --edition' |\
+        'pages outstanding --broker-xml' |\
+        'pages decode --format' |\
+        'pages decode --to' |\
+        'pages decode --queue' |\
+        'pages decode --where' |\
+        'pages decode --body' |\
+        'pages decode --limit' |\
+        'pages decode --page' |\
+        'pages decode --edition' |\
+        'pages decode --broker-xml' |\
+        'pages verify --format' |\
+        'pages verify --manifest' |\
+        'pages verify --edition' |\
+        'pages verify --broker-xml' |\
+        'pages seal --to' |\
+        'pages seal --broker-xml' |\
+        'pages inspect --page' |\
+        'pages inspect --record' |\
+        'pages inspect --format' |\
+        'pages inspect --broker-xml' |\
+        'pages compact --out' |\
+        'pages compact --backup-dir' |\
+        'pages compact --format' |\
+        'pages compact --edition' |\
+        'pages compact --broker-xml' |\
+        'pages salvage --out' |\
+        'pages salvage --format' |\
+        'pages salvage --broker-xml' |\
+        'pages restore --backup-dir' |\
+        'pages restore --broker-xml' |\
+        'disk check --max-disk-usage' |\
+        'disk check --min-disk-free' |\
+        'disk check --broker-xml' |\
+        'disk check --edition' |\
+        'disk check -w' |\
+        'disk check --warning' |\
+        'disk check -c' |\
+        'disk check --critical' |\
+        'disk check -W' |\
+        'disk check --inodes-warning' |\
+        'disk check -K' |\
+        'disk check --inodes-critical' |\
+        'disk check -t' |\
+        'disk check --timeout' |\
+        'disk check --format' |\
+        'disk check --textfile' |\
+        'disk watch --interval' |\
+        'disk watch --max-disk-usage' |\
+        'disk watch --min-disk-free' |\
+        'disk watch --broker-xml' |\
+        'disk watch --edition' |\
+        'disk forecast --state' |\
+        'disk forecast --warn-within' |\
+        'disk forecast --critical-within' |\
+        'disk forecast --max-disk-usage' |\
+        'disk forecast --min-disk-free' |\
+        'disk forecast --broker-xml' |\
+        'disk forecast --edition' |\
+        'disk forecast -t' |\
+        'disk forecast --timeout' |\
+        'disk forecast --format' |\
+        'disk usage --broker-xml' |\
+        'disk usage --format' |\
+        'disk usage --limit' |\
+        'replay run --config' |\
+        'replay run --edition' |\
+        'replay run --outcome' |\
+        'replay run --out' |\
+        'replay run --until' |\
+        'replay run --set' |\
+        'replay run --heap' |\
+        'replay run --format' |\
+        'replay run --report' |\
+        'replay import --to' |\
+        'replay import --name' |\
+        'replay import --format' |\
+        'replay generate --to' |\
+        'replay generate --messages' |\
+        'replay generate --rate' |\
+        'replay generate --duration' |\
+        'replay generate --size' |\
+        'replay generate --addresses' |\
+        'replay generate --subscribers' |\
+        'replay generate --seed' |\
+        'replay compare --config' |\
+        'replay compare --edition' |\
+        'replay compare --heap' |\
+        'replay compare --format' |\
+        'replay sweep --config' |\
+        'replay sweep --vary' |\
+        'replay sweep --edition' |\
+        'replay sweep --set' |\
+        'replay sweep --heap' |\
+        'replay sweep --jobs' |\
+        'replay sweep --spark' |\
+        'replay sweep --format')
+            return 0 ;;
+    esac
+    return 1
+}
+
+_pagectl_options() {
+    case $1 in
+        'config lint') _pagectl_offer '' --edition --schema --artemis-home --format --fail-on --ignore --only --heap --data --cwd -D --help ;;
+        'config effective') _pagectl_offer '' --edition --format --all --heap --cwd -D --help ;;
+        'config explain') _pagectl_offer '' --format --help ;;
+        'config rules') _pagectl_offer '' --format --help ;;
+        'config diff') _pagectl_offer '' --address --edition --format --heap --cwd -D --help ;;
+        'config capacity') _pagectl_offer '' --data --heap --disk --edition --format --cwd -D --help ;;
+        'export') _pagectl_offer '' --to --master --body --partition-by --where --mode --compression --conf --broker-xml --format --help ;;
+        'pages ls') _pagectl_offer '' --format --broker-xml --help ;;
+        'pages outstanding') _pagectl_offer '' --format --positions --edition --broker-xml --help ;;
+        'pages decode') _pagectl_offer '' --format --to --queue --where --outstanding --body --inflate --limit --page --edition --broker-xml --help ;;
+        'pages verify') _pagectl_offer '' --format --manifest --edition --broker-xml --help ;;
+        'pages seal') _pagectl_offer '' --to --broker-xml --help ;;
+        'pages inspect') _pagectl_offer '' --page --record --hex --format --broker-xml --help ;;
+        'pages compact') _pagectl_offer '' --out --in-place --backup-dir --no-backup --dry-run --keep-unknown-transactions --format --edition --broker-xml --help ;;
+        'pages salvage') _pagectl_offer '' --out --format --broker-xml --help ;;
+        'pages restore') _pagectl_offer '' --discard --backup-dir --broker-xml --help ;;
+        'disk check') _pagectl_offer '' --max-disk-usage --min-disk-free --broker-xml --edition -w --warning -c --critical -W --inodes-warning -K --inodes-critical -t --timeout -q --quiet -v --verbose --format --textfile --help ;;
+        'disk watch') _pagectl_offer '' --interval --max-disk-usage --min-disk-free --broker-xml --edition --help ;;
+        'disk forecast') _pagectl_offer '' --state --warn-within --critical-within --max-disk-usage --min-disk-free --broker-xml --edition --no-addresses -t --timeout -q --quiet -v --verbose --format --help ;;
+        'disk usage') _pagectl_offer '' --broker-xml --format --limit --sizes-only --help ;;
+        'replay run') _pagectl_offer '' --config --edition --outcome --out --until --set --heap --skip-bad-lines --check --format --report --help ;;
+        'replay import') _pagectl_offer '' --to --name --format --help ;;
+        'replay generate') _pagectl_offer '' --to --messages --rate --duration --size --addresses --subscribers --seed --help ;;
+        'replay compare') _pagectl_offer '' --config --edition --heap --skip-bad-lines --decisions --format --help ;;
+        'replay sweep') _pagectl_offer '' --config --vary --edition --set --heap --skip-bad-lines --jobs --spark --format --help ;;
+        'completion') _pagectl_offer '' --help ;;
+        config|pages|disk|replay) _pagectl_offer '' --help ;;
+        '') _pagectl_offer '' --help --version --debug ;;
+    esac
+}
+
+_pagectl_value() {
+    case $1 in
+        'config lint --edition' |\
+        'config effective --edition' |\
+        'config diff --edition' |\
+        'config capacity --edition' |\
+        'pages outstanding --edition' |\
+        'pages decode --edition' |\
+        'pages verify --edition' |\
+        'pages compact --edition' |\
+        'disk check --edition' |\
+        'disk watch --edition' |\
+        'disk forecast --edition' |\
+        'replay run --edition' |\
+        'replay compare --edition' |\
+        'replay sweep --edition')
+            _pagectl_offer '' auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56
+            ;;
+        'config lint --schema' |\
+        'export --broker-xml' |\
+        'pages ls --broker-xml' |\
+        'pages outstanding --broker-xml' |\
+        'pages decode --to' |\
+        'pages decode --broker-xml' |\
+        'pages verify --manifest' |\
+        'pages verify --broker-xml' |\
+        'pages seal --to' |\
+        'pages seal --broker-xml' |\
+        'pages inspect --broker-xml' |\
+        'pages compact --broker-xml' |\
+        'pages salvage --broker-xml' |\
+        'pages restore --broker-xml' |\
+        'disk check --broker-xml' |\
+        'disk check --textfile' |\
+        'disk watch --broker-xml' |\
+        'disk forecast --state' |\
+        'disk forecast --broker-xml' |\
+        'disk usage --broker-xml' |\
+        'replay run --config' |\
+        'replay run --outcome' |\
+        'replay run --report' |\
+        'replay import --to' |\
+        'replay generate --to' |\
+        'replay compare --config' |\
+        'replay sweep --config')
+            _pagectl_paths
+            ;;
+        'config lint --artemis-home' |\
+        'config lint --data' |\
+        'config lint --cwd' |\
+        'config effective --cwd' |\
+        'config diff --cwd' |\
+        'config capacity --data' |\
+        'config capacity --cwd' |\
+        'pages compact --out' |\
+        'pages compact --backup-dir' |\
+        'pages salvage --out' |\
+        'pages restore --backup-dir' |\
+        'replay run --out')
+            _pagectl_paths -d
+            ;;
+        'config lint --format')
+            _pagectl_offer '' text json sarif junit github
+            ;;
+        'config lint --fail-on')
+            _pagectl_offer '' error warning never
+            ;;
+        'config lint --ignore' |\
+        'config lint --only')
+            _pagectl_list address-without-routing-type all-read-limits-off ambiguous-match bad-uri bad-value block-with-stomp-mqtt block-without-limit boolean-one both-disk-limits core-not-found dangling-reference disk-limit-extreme disk-scan-slow dla-missing dla-same-limits document-type drop-policy duplicate-connector duplicate-match duplicate-name element-in-value element-order encoding encoding-ignored expiry-to-itself fail-with-transactions global-messages-without-size global-percent-ignored global-percent-over-100 global-size-minus-one global-size-over-heap ignored-in-version include-refused include-working-directory invalid-value jdbc-disk-limit jdbc-page-size-capped jms-prefix-in-2x limit-off-with-pages management-address-settings many-empty-folders match-hash-inside-word match-refused match-regex-characters max-messages-over-int max-size-odd-negative max-size-zero min-disk-free-over-volume missing-attribute missing-element multicast-idle-subscription never-read no-prefix-in-1x not-well-formed page-limit-below-page-size page-limit-unused page-limit-without-policy page-policy-without-limit page-size-not-below-max-size page-size-overflow page-size-tiny page-without-limit paging-dir-outside-watch part-not-read password-in-clear persistence-off-paging-on placeholder placeholder-swallows placeholder-unclosed policy-change-with-pages pool-files-unbounded prefetch-minus-one prefetch-over-max-read producer-window-off properties-range properties-size-notation properties-unquoted-dots queues-times-page-size read-limit-below-client-window read-limit-below-message reject-threshold-notation reject-threshold-scope repeated-element same-device shadowed-match size-overflow stray-text sum-of-max-size-over-heap taken-for-broker too-deep too-large unit-suspect unknown-attribute unknown-element unknown-in-version unknown-permission unknown-root unknown-rule unresolved-placeholder xsd
+            ;;
+        'config effective --format' |\
+        'config explain --format' |\
+        'config rules --format' |\
+        'config diff --format' |\
+        'config capacity --format' |\
+        'export --format' |\
+        'pages compact --format' |\
+        'pages salvage --format' |\
+        'replay run --format' |\
+        'replay import --format' |\
+        'replay compare --format')
+            _pagectl_offer '' text json
+            ;;
+        'export --body')
+            _pagectl_offer '' none size text value base64
+            ;;
+        'export --partition-by')
+            _pagectl_offer '' address store store_address protocol page priority durable type_name
+            ;;
+        'export --mode')
+            _pagectl_offer '' error append overwrite
+            ;;
+        'export --compression')
+            _pagectl_offer '' zstd snappy gzip lz4 none
+            ;;
+        'pages ls --format')
+            _pagectl_offer '' text json jsonl csv
+            ;;
+        'pages outstanding --format' |\
+        'disk usage --format' |\
+        'replay sweep --format')
+            _pagectl_offer '' text json csv
+            ;;
+        'pages decode --format')
+            _pagectl_offer '' text jsonl csv parquet arrow
+            ;;
+        'pages decode --body')
+            _pagectl_list none size sha256 text value base64 hex
+            ;;
+        'pages verify --format' |\
+        'pages inspect --format')
+            _pagectl_offer '' text jsonl
+            ;;
+        'disk check --format')
+            _pagectl_offer '' nagios text json prometheus
+            ;;
+        'disk forecast --format')
+            _pagectl_offer '' nagios text json
+            ;;
+        'replay run --set' |\
+        'replay sweep --vary' |\
+        'replay sweep --set')
+            local before=${_pagectl_cur%"${_pagectl_cur##*:}"}
+            case $_pagectl_cur in
+                *:address-full-policy=*) _pagectl_offer "${before}address-full-policy=" PAGE DROP FAIL BLOCK ;;
+                *:page-full-policy=*) _pagectl_offer "${before}page-full-policy=" DROP FAIL ;;
+                *:disk-full-policy=*) _pagectl_offer "${before}disk-full-policy=" BLOCK DROP FAIL ;;
+                *:slow-consumer-threshold-measurement-unit=*) _pagectl_offer "${before}slow-consumer-threshold-measurement-unit=" MESSAGES_PER_SECOND MESSAGES_PER_MINUTE MESSAGES_PER_HOUR MESSAGES_PER_DAY ;;
+                *:slow-consumer-policy=*) _pagectl_offer "${before}slow-consumer-policy=" KILL NOTIFY ;;
+                *:config-delete-queues=*) _pagectl_offer "${before}config-delete-queues=" OFF FORCE ;;
+                *:config-delete-addresses=*) _pagectl_offer "${before}config-delete-addresses=" OFF FORCE ;;
+                *:config-delete-diverts=*) _pagectl_offer "${before}config-delete-diverts=" OFF FORCE ;;
+                *:default-address-routing-type=*) _pagectl_offer "${before}default-address-routing-type=" ANYCAST MULTICAST ;;
+                *:default-queue-routing-type=*) _pagectl_offer "${before}default-queue-routing-type=" ANYCAST MULTICAST ;;
+                *=*) ;;
+                *:*) _pagectl_offer "$before" address-full-policy= auto-create-addresses= auto-create-dead-letter-resources= auto-create-expiry-resources= auto-create-jms-queues= auto-create-jms-topics= auto-create-queues= auto-delete-addresses= auto-delete-addresses-delay= auto-delete-addresses-skip-usage-check= auto-delete-created-queues= auto-delete-jms-queues= auto-delete-jms-topics= auto-delete-queues= auto-delete-queues-delay= auto-delete-queues-message-count= auto-delete-queues-skip-usage-check= config-delete-addresses= config-delete-diverts= config-delete-queues= dead-letter-address= dead-letter-queue-prefix= dead-letter-queue-suffix= default-address-routing-type= default-consumer-window-size= default-consumers-before-dispatch= default-delay-before-dispatch= default-exclusive-queue= default-group-buckets= default-group-first-key= default-group-rebalance= default-group-rebalance-pause-dispatch= default-last-value-key= default-last-value-queue= default-max-consumers= default-non-destructive= default-purge-on-no-consumers= default-queue-routing-type= default-ring-size= disk-full-policy= enable-ingress-timestamp= enable-metrics= expiry-address= expiry-delay= expiry-queue-prefix= expiry-queue-suffix= id-cache-size= initial-queue-buffer-size= last-value-queue= management-browse-page-size= management-message-attribute-size-limit= max-delivery-attempts= max-expiry-delay= max-read-page-bytes= max-read-page-messages= max-redelivery-delay= max-size-bytes= max-size-bytes-reject-threshold= max-size-messages= message-counter-history-day-limit= min-expiry-delay= no-expiry= page-full-policy= page-limit-bytes= page-limit-messages= page-max-cache-size= page-size-bytes= prefetch-page-bytes= prefetch-page-messages= redelivery-collision-avoidance-factor= redelivery-delay= redelivery-delay-multiplier= redistribution-delay= retroactive-message-count= send-to-dla-on-no-route= slow-consumer-check-period= slow-consumer-policy= slow-consumer-threshold= slow-consumer-threshold-measurement-unit= ;;
+                *) _pagectl_offer '' global-max-size= global-max-messages= max-disk-usage= min-disk-free= ;;
+            esac
+            ;;
+    esac
+}
+
+_pagectl_argument() {  # COMMAND, and how many arguments stand before this one
+    case $1 in
+        '') _pagectl_offer '' config export pages disk replay completion ;;
+        config) (($2 == 0)) && _pagectl_offer '' lint effective explain rules diff capacity ;;
+        pages) (($2 == 0)) && _pagectl_offer '' ls outstanding decode verify seal inspect compact salvage restore ;;
+        disk) (($2 == 0)) && _pagectl_offer '' check watch forecast usage ;;
+        replay) (($2 == 0)) && _pagectl_offer '' run import generate compare sweep ;;
+        'config lint') (($2 >= 0)) && _pagectl_paths;;
+        'config effective') (($2 == 0)) && _pagectl_paths;;
+        'config explain') (($2 == 0)) && _pagectl_offer '' ARTEMIS_PAGE_FLOW_CONTROL_PRINT_INTERVAL address-full-policy address-without-routing-type all-read-limits-off ambiguous-match amqpCredits amqpLowCredits any-words artemis.disableXxe artemis.paging.counter.snapshot.interval auto-create-addresses auto-create-dead-letter-resources auto-create-expiry-resources auto-create-jms-queues auto-create-jms-topics auto-create-queues auto-delete-addresses auto-delete-addresses-delay auto-delete-addresses-skip-usage-check auto-delete-created-queues auto-delete-jms-queues auto-delete-jms-topics auto-delete-queues auto-delete-queues-delay auto-delete-queues-message-count auto-delete-queues-skip-usage-check bad-uri bad-value bindings-directory bindings-table-name block-with-stomp-mqtt block-without-limit boolean-one both-disk-limits brokerconfig.maxDiskUsage config-delete-addresses config-delete-diverts config-delete-queues configuration-file-refresh-period consumerWindowSize core-not-found create-bindings-dir create-journal-dir dangling-reference dead-letter-address dead-letter-queue-prefix dead-letter-queue-suffix default-address-routing-type default-consumer-window-size default-consumers-before-dispatch default-delay-before-dispatch default-exclusive-queue default-group-buckets default-group-first-key default-group-rebalance default-group-rebalance-pause-dispatch default-last-value-key default-last-value-queue default-max-consumers default-non-destructive default-purge-on-no-consumers default-queue-routing-type default-ring-size delimiter disk-full-policy disk-limit-extreme disk-scan-period disk-scan-slow dla-missing dla-same-limits document-type drop-policy duplicate-connector duplicate-match duplicate-name element-in-value element-order enable-ingress-timestamp enable-metrics encoding encoding-ignored expiry-address expiry-delay expiry-queue-prefix expiry-queue-suffix expiry-to-itself fail-with-transactions global-max-messages global-max-size global-max-size-percent-of-jvm-max-memory global-messages-without-size global-percent-ignored global-percent-over-100 global-size-minus-one global-size-over-heap id-cache-size ignored-in-version include-refused include-working-directory initial-queue-buffer-size invalid-value jdbc-allowed-time-diff jdbc-connection-url jdbc-disk-limit jdbc-driver-class-name jdbc-journal-sync-period jdbc-lock-expiration jdbc-lock-renew-period jdbc-max-page-size-bytes jdbc-network-timeout jdbc-page-size-capped jdbc-password jdbc-user jms-prefix-in-2x journal-buffer-size journal-buffer-timeout journal-compact-min-files journal-compact-percentage journal-datasync journal-device-block-size journal-directory journal-file-open-timeout journal-file-size journal-max-io journal-min-files journal-pool-files journal-retention-directory journal-sync-non-transactional journal-sync-transactional journal-type large-message-sync large-message-table-name large-messages-directory last-value-queue limit-off-with-pages literal-match-markers management-address management-address-settings management-browse-page-size management-message-attribute-size-limit many-empty-folders match-hash-inside-word match-refused match-regex-characters max-delivery-attempts max-disk-usage max-expiry-delay max-messages-over-int max-read-page-bytes max-read-page-messages max-redelivery-delay max-redelivery-records max-saved-replicated-journals-size max-size-bytes max-size-bytes-reject-threshold max-size-messages max-size-odd-negative max-size-zero memory-measure-interval memory-warning-threshold message-counter-history-day-limit message-expiry-scan-period message-table-name min-disk-free min-disk-free-over-volume min-expiry-delay mirror-ack-manager-page-attempts mirror-page-transaction missing-attribute missing-element multicast-idle-subscription name never-read no-expiry no-prefix-in-1x node-manager-lock-directory node-manager-store-table-name not-well-formed page-full-policy page-limit-below-page-size page-limit-bytes page-limit-messages page-limit-unused page-limit-without-policy page-max-cache-size page-max-concurrent-io page-policy-without-limit page-size-bytes page-size-not-below-max-size page-size-overflow page-size-tiny page-store-table-name page-sync-timeout page-without-limit paging-dir-outside-watch paging-directory part-not-read password-in-clear persist-delivery-count-before-delivery persistence-enabled persistence-off-paging-on placeholder placeholder-swallows placeholder-unclosed policy-change-with-pages pool-files-unbounded prefetch-minus-one prefetch-over-max-read prefetch-page-bytes prefetch-page-messages producer-window-off producerWindowSize properties-range properties-size-notation properties-unquoted-dots purge-page-folders queues-times-page-size read-limit-below-client-window read-limit-below-message read-whole-page redelivery-collision-avoidance-factor redelivery-delay redelivery-delay-multiplier redistribution-delay reject-threshold-notation reject-threshold-scope repeated-element retroactive-message-count routing-enabled same-device send-to-dla-on-no-route shadowed-match single-word size-overflow slow-consumer-check-period slow-consumer-policy slow-consumer-threshold slow-consumer-threshold-measurement-unit stray-text sum-of-max-size-over-heap system-property-prefix taken-for-broker too-deep too-large unit-suspect unknown-attribute unknown-element unknown-in-version unknown-permission unknown-root unknown-rule unresolved-placeholder uuid-namespace wild-card-routing-enabled xsd;;
+        'config diff') (($2 == 0)) && _pagectl_paths; (($2 == 1)) && _pagectl_paths;;
+        'config capacity') (($2 == 0)) && _pagectl_paths;;
+        'export') (($2 == 0)) && _pagectl_paths;;
+        'pages ls') (($2 == 0)) && _pagectl_paths;;
+        'pages outstanding') (($2 == 0)) && _pagectl_paths;;
+        'pages decode') (($2 == 0)) && _pagectl_paths;;
+        'pages verify') (($2 == 0)) && _pagectl_paths;;
+        'pages seal') (($2 == 0)) && _pagectl_paths;;
+        'pages inspect') (($2 == 0)) && _pagectl_paths;;
+        'pages compact') (($2 == 0)) && _pagectl_paths;;
+        'pages salvage') (($2 == 0)) && _pagectl_paths;;
+        'pages restore') (($2 == 0)) && _pagectl_paths;;
+        'disk check') (($2 == 0)) && _pagectl_paths;;
+        'disk watch') (($2 == 0)) && _pagectl_paths;;
+        'disk forecast') (($2 == 0)) && _pagectl_paths;;
+        'disk usage') (($2 == 0)) && _pagectl_paths;;
+        'replay run') (($2 == 0)) && _pagectl_paths;;
+        'replay import') (($2 >= 0)) && _pagectl_paths;;
+        'replay generate') (($2 == 0)) && _pagectl_offer '' steady burst slow-consumer one-slow-subscriber selective-consumer transactions disk-filling-up;;
+        'replay compare') (($2 >= 0)) && _pagectl_paths;;
+        'replay sweep') (($2 == 0)) && _pagectl_paths;;
+        'completion') (($2 == 0)) && _pagectl_offer '' bash zsh fish;;
+    esac
+}
+
+_pagectl() {
+    local words=() word n path='' option='' count=0 group='' _pagectl_cur
+    COMPREPLY=()
+    # put together again what was broken at : and =
+    for ((n = 0; n <= COMP_CWORD; n++)); do
+        word=${COMP_WORDS[n]}
+        if ((n > 0)) && { [[ $word == [:=]* ]] || [[ ${words[${#words[@]} - 1]} == *[:=] ]]; }; then
+            words[${#words[@]} - 1]+=$word
+        else
+            words+=("$word")
+        fi
+    done
+    _pagectl_cur=${words[${#words[@]} - 1]}
+    for ((n = 1; n < ${#words[@]} - 1; n++)); do
+        word=${words[n]}
+        if [[ $option ]]; then
+            option=''
+        elif [[ $word == --*=* ]]; then
+            :
+        elif [[ $word == -?* ]]; then
+            _pagectl_takes "$path $word" && option=$word
+        elif [[ ! $group ]]; then
+            group=$word path=$word
+        elif [[ $path == "$group" ]] && _pagectl_members "$group" "$word"; then
+            path="$group $word"
+        else
+            count=$((count + 1))
+        fi
+    done
+    if [[ $option ]]; then
+        _pagectl_value "$path $option"
+    elif [[ $_pagectl_cur == --*=* ]]; then
+        option=${_pagectl_cur%%=*}
+        _pagectl_cur=${_pagectl_cur#*=}
+        _pagectl_value "$path $option"
+    elif [[ $_pagectl_cur == -* ]]; then
+        _pagectl_options "$path"
+    else
+        _pagectl_argument "$path" "$count"
+    fi
+}
+if type compopt &>/dev/null; then
+    complete -F _pagectl pagectl
+else
+    complete -o default -F _pagectl pagectl
+fi

@@ -1,0 +1,327 @@
+# fish completion for pagectl: answers from this file alone. Made from the commands by 'make completions'.
+
+function __pagectl_at # the words before the cursor name exactly this command (or the top)
+    set -l found
+    for word in (commandline -opc)[2..]
+        string match -q -- '-*' $word; and continue
+        test (count $found) -lt (math max 1, (count $argv)); and set -a found $word
+    end
+    test "$found" = "$argv"
+end
+
+function __pagectl_group # a group and nothing behind it
+    set -l found (string match -v -- '-*' (commandline -opc)[2..])
+    test "$found" = "$argv"
+end
+
+function __pagectl_first # GROUP COMMAND or COMMAND, and no argument yet
+    test (commandline -opc)[-1] = $argv[-1]; and __pagectl_at $argv
+end
+
+function __pagectl_list # WORD…: with commas between them
+    set -l given (string replace -r '[^,=]*$' '' -- (string replace -r '^--[^=]*=' '' -- (commandline -ct)))
+    for word in $argv
+        string match -q -- "*,$word,*" ",$given"; or echo $given$word
+    end
+end
+
+complete -c pagectl -f
+
+function __pagectl_override # MATCH:NAME=VALUE, or NAME=VALUE of the broker itself
+    set -l typed (string replace -r '^--[^=:]*=' '' -- (commandline -ct))
+    set -l before (string replace -r '[^:]*$' '' -- $typed)
+    switch $typed
+        case '*:address-full-policy=*'
+            printf '%s\n' "$before"address-full-policy={PAGE,DROP,FAIL,BLOCK}
+        case '*:page-full-policy=*'
+            printf '%s\n' "$before"page-full-policy={DROP,FAIL}
+        case '*:disk-full-policy=*'
+            printf '%s\n' "$before"disk-full-policy={BLOCK,DROP,FAIL}
+        case '*:slow-consumer-threshold-measurement-unit=*'
+            printf '%s\n' "$before"slow-consumer-threshold-measurement-unit={MESSAGES_PER_SECOND,MESSAGES_PER_MINUTE,MESSAGES_PER_HOUR,MESSAGES_PER_DAY}
+        case '*:slow-consumer-policy=*'
+            printf '%s\n' "$before"slow-consumer-policy={KILL,NOTIFY}
+        case '*:config-delete-queues=*'
+            printf '%s\n' "$before"config-delete-queues={OFF,FORCE}
+        case '*:config-delete-addresses=*'
+            printf '%s\n' "$before"config-delete-addresses={OFF,FORCE}
+        case '*:config-delete-diverts=*'
+            printf '%s\n' "$before"config-delete-diverts={OFF,FORCE}
+        case '*:default-address-routing-type=*'
+            printf '%s\n' "$before"default-address-routing-type={ANYCAST,MULTICAST}
+        case '*:default-queue-routing-type=*'
+            printf '%s\n' "$before"default-queue-routing-type={ANYCAST,MULTICAST}
+        case '*=*'
+        case '*:*'
+            printf '%s=\n' $before{address-full-policy,auto-create-addresses,auto-create-dead-letter-resources,auto-create-expiry-resources,auto-create-jms-queues,auto-create-jms-topics,auto-create-queues,auto-delete-addresses,auto-delete-addresses-delay,auto-delete-addresses-skip-usage-check,auto-delete-created-queues,auto-delete-jms-queues,auto-delete-jms-topics,auto-delete-queues,auto-delete-queues-delay,auto-delete-queues-message-count,auto-delete-queues-skip-usage-check,config-delete-addresses,config-delete-diverts,config-delete-queues,dead-letter-address,dead-letter-queue-prefix,dead-letter-queue-suffix,default-address-routing-type,default-consumer-window-size,default-consumers-before-dispatch,default-delay-before-dispatch,default-exclusive-queue,default-group-buckets,default-group-first-key,default-group-rebalance,default-group-rebalance-pause-dispatch,default-last-value-key,default-last-value-queue,default-max-consumers,default-non-destructive,default-purge-on-no-consumers,default-queue-routing-type,default-ring-size,disk-full-policy,enable-ingress-timestamp,enable-metrics,expiry-address,expiry-delay,expiry-queue-prefix,expiry-queue-suffix,id-cache-size,initial-queue-buffer-size,last-value-queue,management-browse-page-size,management-message-attribute-size-limit,max-delivery-attempts,max-expiry-delay,max-read-page-bytes,max-read-page-messages,max-redelivery-delay,max-size-bytes,max-size-bytes-reject-threshold,max-size-messages,message-counter-history-day-limit,min-expiry-delay,no-expiry,page-full-policy,page-limit-bytes,page-limit-messages,page-max-cache-size,page-size-bytes,prefetch-page-bytes,prefetch-page-messages,redelivery-collision-avoidance-factor,redelivery-delay,redelivery-delay-multiplier,redistribution-delay,retroactive-message-count,send-to-dla-on-no-route,slow-consumer-check-period,slow-consumer-policy,slow-consumer-threshold,slow-consumer-threshold-measurement-unit}
+        case '*'
+            printf '%s=\n' global-max-size global-max-messages max-disk-usage min-disk-free
+    end
+end
+
+complete -c pagectl -n __pagectl_group -l help -d 'Show the help and exit.'
+complete -c pagectl -n __pagectl_group -l version -d 'Print the version and exit.'
+complete -c pagectl -n __pagectl_group -l debug -d 'Show where an internal error arose.'
+complete -c pagectl -n __pagectl_group -a config -d 'A broker\'s configuration: what is wrong with it, what it really does.'
+complete -c pagectl -n __pagectl_group -a export -d 'Export a page directory to Parquet through Spark.'
+complete -c pagectl -n __pagectl_group -a pages -d 'Page files: what is in them, what is wrong with them, what is still outstanding.'
+complete -c pagectl -n __pagectl_group -a disk -d 'The broker\'s own disk decision, before the broker makes it.'
+complete -c pagectl -n __pagectl_group -a replay -d 'What a broker would do with recorded traffic under other settings.'
+complete -c pagectl -n __pagectl_group -a completion -d 'The completion script of a shell, to be put where the shell looks for it.'
+complete -c pagectl -n '__pagectl_group config' -a lint -d 'Check configuration files: schema, values, and what the settings do.'
+complete -c pagectl -n '__pagectl_group config' -a effective -d 'The settings in force for an address, and which line each came from.'
+complete -c pagectl -n '__pagectl_group config' -a explain -d 'What a setting does, or what a rule finds and why.'
+complete -c pagectl -n '__pagectl_group config' -a rules -d 'List every rule.'
+complete -c pagectl -n '__pagectl_group config' -a diff -d 'What two configurations do differently.'
+complete -c pagectl -n '__pagectl_group config' -a capacity -d 'The worst case that the settings allow: heap, disk, what acts first.'
+complete -c pagectl -n '__pagectl_group pages' -a ls -d 'One row per address: pages, messages, bytes, what is outstanding, condition.'
+complete -c pagectl -n '__pagectl_group pages' -a outstanding -d 'What is not yet acknowledged, and which queues hold which page.'
+complete -c pagectl -n '__pagectl_group pages' -a decode -d 'Every message: headers, properties, queues, bodies as asked for.'
+complete -c pagectl -n '__pagectl_group pages' -a verify -d 'Every page read to the last byte; checks with journal, bindings, large messages.'
+complete -c pagectl -n '__pagectl_group pages' -a seal -d 'Write a manifest of checksums that verify --manifest checks later.'
+complete -c pagectl -n '__pagectl_group pages' -a inspect -d 'Page files down to the byte.'
+complete -c pagectl -n '__pagectl_group pages' -a compact -d 'Free what no queue will ever read again; every message stays.'
+complete -c pagectl -n '__pagectl_group pages' -a salvage -d 'The readable messages of damaged pages, as pages a broker loads.'
+complete -c pagectl -n '__pagectl_group pages' -a restore -d 'Put back what compact --in-place replaced, or drop the backup.'
+complete -c pagectl -n '__pagectl_group disk' -a check -d 'Decide as the broker\'s disk monitor does; a monitoring plugin.'
+complete -c pagectl -n '__pagectl_group disk' -a watch -d 'How full the disks are, how fast they fill: a live picture.'
+complete -c pagectl -n '__pagectl_group disk' -a forecast -d 'When the broker will block, from samples; a monitoring plugin.'
+complete -c pagectl -n '__pagectl_group disk' -a usage -d 'Where the bytes are, by address and by directory.'
+complete -c pagectl -n '__pagectl_group replay' -a run -d 'Replay a trace: memory, pages, drops, refusals, blocked producers, over time.'
+complete -c pagectl -n '__pagectl_group replay' -a import -d 'A trace from a broker\'s audit log or logging plugin.'
+complete -c pagectl -n '__pagectl_group replay' -a generate -d 'A trace of synthetic traffic of a named shape.'
+complete -c pagectl -n '__pagectl_group replay' -a compare -d 'Two outcomes, or one trace under two configurations: what differs.'
+complete -c pagectl -n '__pagectl_group replay' -a sweep -d 'A table of what-ifs: one trace under many settings.'
+
+complete -c pagectl -n '__pagectl_at config lint' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'The release that decides, hornetq-2.4 … artemis-2.56'
+complete -c pagectl -n '__pagectl_at config lint' -l schema -r -F -d 'Validate against this schema instead.'
+complete -c pagectl -n '__pagectl_at config lint' -l artemis-home -x -a '(__fish_complete_directories)' -d 'Validate against the schema inside this installed broker.'
+complete -c pagectl -n '__pagectl_at config lint' -l format -x -a 'text json sarif junit github' -d 'How to answer.'
+complete -c pagectl -n '__pagectl_at config lint' -l fail-on -x -a 'error warning never' -d 'From which severity on the exit status is 1.'
+complete -c pagectl -n '__pagectl_at config lint' -l ignore -x -a '(__pagectl_list address-without-routing-type all-read-limits-off ambiguous-match bad-uri bad-value block-with-stomp-mqtt block-without-limit boolean-one both-disk-limits core-not-found dangling-reference disk-limit-extreme disk-scan-slow dla-missing dla-same-limits document-type drop-policy duplicate-connector duplicate-match duplicate-name element-in-value element-order encoding encoding-ignored expiry-to-itself fail-with-transactions global-messages-without-size global-percent-ignored global-percent-over-100 global-size-minus-one global-size-over-heap ignored-in-version include-refused include-working-directory invalid-value jdbc-disk-limit jdbc-page-size-capped jms-prefix-in-2x limit-off-with-pages management-address-settings many-empty-folders match-hash-inside-word match-refused match-regex-characters max-messages-over-int max-size-odd-negative max-size-zero min-disk-free-over-volume missing-attribute missing-element multicast-idle-subscription never-read no-prefix-in-1x not-well-formed page-limit-below-page-size page-limit-unused page-limit-without-policy page-policy-without-limit page-size-not-below-max-size page-size-overflow page-size-tiny page-without-limit paging-dir-outside-watch part-not-read password-in-clear persistence-off-paging-on placeholder placeholder-swallows placeholder-unclosed policy-change-with-pages pool-files-unbounded prefetch-minus-one prefetch-over-max-read producer-window-off properties-range properties-size-notation properties-unquoted-dots queues-times-page-size read-limit-below-client-window read-limit-below-message reject-threshold-notation reject-threshold-scope repeated-element same-device shadowed-match size-overflow stray-text sum-of-max-size-over-heap taken-for-broker too-deep too-large unit-suspect unknown-attribute unknown-element unknown-in-version unknown-permission unknown-root unknown-rule unresolved-placeholder xsd)' -d 'Leave a rule out; several with commas.'
+complete -c pagectl -n '__pagectl_at config lint' -l only -x -a '(__pagectl_list address-without-routing-type all-read-limits-off ambiguous-match bad-uri bad-value block-with-stomp-mqtt block-without-limit boolean-one both-disk-limits core-not-found dangling-reference disk-limit-extreme disk-scan-slow dla-missing dla-same-limits document-type drop-policy duplicate-connector duplicate-match duplicate-name element-in-value element-order encoding encoding-ignored expiry-to-itself fail-with-transactions global-messages-without-size global-percent-ignored global-percent-over-100 global-size-minus-one global-size-over-heap ignored-in-version include-refused include-working-directory invalid-value jdbc-disk-limit jdbc-page-size-capped jms-prefix-in-2x limit-off-with-pages management-address-settings many-empty-folders match-hash-inside-word match-refused match-regex-characters max-messages-over-int max-size-odd-negative max-size-zero min-disk-free-over-volume missing-attribute missing-element multicast-idle-subscription never-read no-prefix-in-1x not-well-formed page-limit-below-page-size page-limit-unused page-limit-without-policy page-policy-without-limit page-size-not-below-max-size page-size-overflow page-size-tiny page-without-limit paging-dir-outside-watch part-not-read password-in-clear persistence-off-paging-on placeholder placeholder-swallows placeholder-unclosed policy-change-with-pages pool-files-unbounded prefetch-minus-one prefetch-over-max-read producer-window-off properties-range properties-size-notation properties-unquoted-dots queues-times-page-size read-limit-below-client-window read-limit-below-message reject-threshold-notation reject-threshold-scope repeated-element same-device shadowed-match size-overflow stray-text sum-of-max-size-over-heap taken-for-broker too-deep too-large unit-suspect unknown-attribute unknown-element unknown-in-version unknown-permission unknown-root unknown-rule unresolved-placeholder xsd)' -d 'Only these rules; several with commas.'
+complete -c pagectl -n '__pagectl_at config lint' -l heap -x -d 'Heap of the broker\'s JVM (-Xmx), as 2G.'
+complete -c pagectl -n '__pagectl_at config lint' -l data -x -a '(__fish_complete_directories)' -d 'Data directory: what lies there is taken into account.'
+complete -c pagectl -n '__pagectl_at config lint' -l cwd -x -a '(__fish_complete_directories)' -d 'The broker\'s working directory, where includes are looked for'
+complete -c pagectl -n '__pagectl_at config lint' -s D -x -d 'System property the broker is started with; repeatable.'
+complete -c pagectl -n '__pagectl_at config lint' -l help -d 'Show the help and exit.'
+complete -c pagectl -n '__pagectl_at config lint' -F
+
+complete -c pagectl -n '__pagectl_at config effective' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'The release that decides, hornetq-2.4 … artemis-2.56'
+complete -c pagectl -n '__pagectl_at config effective' -l format -x -a 'text json' -d 'How to answer.'
+complete -c pagectl -n '__pagectl_at config effective' -l all -d 'Defaults as well, in text.'
+complete -c pagectl -n '__pagectl_at config effective' -l heap -x -d 'Heap of the broker\'s JVM (-Xmx), as 2G.'
+complete -c pagectl -n '__pagectl_at config effective' -l cwd -x -a '(__fish_complete_directories)' -d 'The broker\'s working directory, where includes are looked for'
+complete -c pagectl -n '__pagectl_at config effective' -s D -x -d 'System property the broker is started with; repeatable.'
+complete -c pagectl -n '__pagectl_at config effective' -l help -d 'Show the help and exit.'
+complete -c pagectl -n '__pagectl_at config effective' -F
+
+complete -c pagectl -n '__pagectl_at config explain' -l format -x -a 'text json' -d 'How to answer.'
+complete -c pagectl -n '__pagectl_at config explain' -l help -d 'Show the help and exit.'
+complete -c pagectl -n '__pagectl_first config explain' -a 'ARTEMIS_PAGE_FLOW_CONTROL_PRINT_INTERVAL address-full-policy address-without-routing-type all-read-limits-off ambiguous-match amqpCredits amqpLowCredits any-words artemis.disableXxe artemis.paging.counter.snapshot.interval auto-create-addresses auto-create-dead-letter-resources auto-create-expiry-resources auto-create-jms-queues auto-create-jms-topics auto-create-queues auto-delete-addresses auto-delete-addresses-delay auto-delete-addresses-skip-usage-check auto-delete-created-queues auto-delete-jms-queues auto-delete-jms-topics auto-delete-queues auto-delete-queues-delay auto-delete-queues-message-count auto-delete-queues-skip-usage-check bad-uri bad-value bindings-directory bindings-table-name block-with-stomp-mqtt block-without-limit boolean-one both-disk-limits brokerconfig.maxDiskUsage config-delete-addresses config-delete-diverts config-delete-queues configuration-file-refresh-period consumerWindowSize core-not-found create-bindings-dir create-journal-dir dangling-reference dead-letter-address dead-letter-queue-prefix dead-letter-queue-suffix default-address-routing-type default-consumer-window-size default-consumers-before-dispatch default-delay-before-dispatch default-exclusive-queue default-group-buckets default-group-first-key default-group-rebalance default-group-rebalance-pause-dispatch default-last-value-key default-last-value-queue default-max-consumers default-non-destructive default-purge-on-no-consumers default-queue-routing-type default-ring-size delimiter disk-full-policy disk-limit-extreme disk-scan-period disk-scan-slow dla-missing dla-same-limits document-type drop-policy duplicate-connector duplicate-match duplicate-name element-in-value element-order enable-ingress-timestamp enable-metrics encoding encoding-ignored expiry-address expiry-delay expiry-queue-prefix expiry-queue-suffix expiry-to-itself fail-with-transactions global-max-messages global-max-size global-max-size-percent-of-jvm-max-memory global-messages-without-size global-percent-ignored global-percent-over-100 global-size-minus-one global-size-over-heap id-cache-size ignored-in-version include-refused include-working-directory initial-queue-buffer-size invalid-value jdbc-allowed-time-diff jdbc-connection-url jdbc-disk-limit jdbc-driver-class-name jdbc-journal-sync-period jdbc-lock-expiration jdbc-lock-renew-period jdbc-max-page-size-bytes jdbc-network-timeout jdbc-page-size-capped jdbc-password jdbc-user jms-prefix-in-2x journal-buffer-size journal-buffer-timeout journal-compact-min-files journal-compact-percentage journal-datasync journal-device-block-size journal-directory journal-file-open-timeout journal-file-size journal-max-io journal-min-files journal-pool-files journal-retention-directory journal-sync-non-transactional journal-sync-transactional journal-type large-message-sync large-message-table-name large-messages-directory last-value-queue limit-off-with-pages literal-match-markers management-address management-address-settings management-browse-page-size management-message-attribute-size-limit many-empty-folders match-hash-inside-word match-refused match-regex-characters max-delivery-attempts max-disk-usage max-expiry-delay max-messages-over-int max-read-page-bytes max-read-page-messages max-redelivery-delay max-redelivery-records max-saved-replicated-journals-size max-size-bytes max-size-bytes-reject-threshold max-size-messages max-size-odd-negative max-size-zero memory-measure-interval memory-warning-threshold message-counter-history-day-limit message-expiry-scan-period message-table-name min-disk-free min-disk-free-over-volume min-expiry-delay mirror-ack-manager-page-attempts mirror-page-transaction missing-attribute missing-element multicast-idle-subscription name never-read no-expiry no-prefix-in-1x node-manager-lock-directory node-manager-store-table-name not-well-formed page-full-policy page-limit-below-page-size page-limit-bytes page-limit-messages page-limit-unused page-limit-without-policy page-max-cache-size page-max-concurrent-io page-policy-without-limit page-size-bytes page-size-not-below-max-size page-size-overflow page-size-tiny page-store-table-name page-sync-timeout page-without-limit paging-dir-outside-watch paging-directory part-not-read password-in-clear persist-delivery-count-before-delivery persistence-enabled persistence-off-paging-on placeholder placeholder-swallows placeholder-unclosed policy-change-with-pages pool-files-unbounded prefetch-minus-one prefetch-over-max-read prefetch-page-bytes prefetch-page-messages producer-window-off producerWindowSize properties-range properties-size-notation properties-unquoted-dots purge-page-folders queues-times-page-size read-limit-below-client-window read-limit-below-message read-whole-page redelivery-collision-avoidance-factor redelivery-delay redelivery-delay-multiplier redistribution-delay reject-threshold-notation reject-threshold-scope repeated-element retroactive-message-count routing-enabled same-device send-to-dla-on-no-route shadowed-match single-word size-overflow slow-consumer-check-period slow-consumer-policy slow-consumer-threshold slow-consumer-threshold-measurement-unit stray-text sum-of-max-size-over-heap system-property-prefix taken-for-broker too-deep too-large unit-suspect unknown-attribute unknown-element unknown-in-version unknown-permission unknown-root unknown-rule unresolved-placeholder uuid-namespace wild-card-routing-enabled xsd'
+
+complete -c pagectl -n '__pagectl_at config rules' -l format -x -a 'text json' -d 'How to answer.'
+complete -c pagectl -n '__pagectl_at config rules' -l help -d 'Show the help and exit.'
+
+complete -c pagectl -n '__pagectl_at config diff' -l address -x -d 'Only this address; repeatable.'
+complete -c pagectl -n '__pagectl_at config diff' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'The release that decides, hornetq-2.4 … artemis-2.56'
+complete -c pagectl -n '__pagectl_at config diff' -l format -x -a 'text json' -d 'How to answer.'
+complete -c pagectl -n '__pagectl_at config diff' -l heap -x -d 'Heap of the broker\'s JVM (-Xmx), as 2G.'
+complete -c pagectl -n '__pagectl_at config diff' -l cwd -x -a '(__fish_complete_directories)' -d 'The broker\'s working directory, where includes are looked for'
+complete -c pagectl -n '__pagectl_at config diff' -s D -x -d 'System property the broker is started with; repeatable.'
+complete -c pagectl -n '__pagectl_at config diff' -l help -d 'Show the help and exit.'
+complete -c pagectl -n '__pagectl_at config diff' -F
+
+complete -c pagectl -n '__pagectl_at config capacity' -l data -x -a '(__fish_complete_directories)' -d 'Data directory: what lies there is taken into account.'
+complete -c pagectl -n '__pagectl_at config capacity' -l heap -x -d 'Heap of the broker\'s JVM (-Xmx), as 2G.'
+complete -c pagectl -n '__pagectl_at config capacity' -l disk -x -d 'Size of the volume with the pages.'
+complete -c pagectl -n '__pagectl_at config capacity' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'The release that decides, hornetq-2.4 … artemis-2.56'
+complete -c pagectl -n '__pagectl_at config capacity' -l format -x -a 'text json' -d 'How to answer.'
+complete -c pagectl -n '__pagectl_at config capacity' -l cwd -x -a '(__fish_complete_directories)' -d 'The broker\'s working directory, where includes are looked for'
+complete -c pagectl -n '__pagectl_at config capacity' -s D -x -d 'System property the broker is started with; repeatable.'
+complete -c pagectl -n '__pagectl_at config capacity' -l help -d 'Show the help and exit.'
+complete -c pagectl -n '__pagectl_at config capacity' -F
+
+complete -c pagectl -n '__pagectl_at export' -l to -x -d 'Folder of the table: a path, or a URL that Spark writes to.'
+complete -c pagectl -n '__pagectl_at export' -l master -x -d 'Where Spark runs: local[N], spark://HOST:PORT, yarn, k8s://HOST.'
+complete -c pagectl -n '__pagectl_at export' -l body -x -a 'none size text value base64' -d 'What of the bodies to keep; base64 keeps the bytes, in a binary column.'
+complete -c pagectl -n '__pagectl_at export' -l partition-by -x -a 'address store store_address protocol page priority durable type_name' -d 'Split the table by: address, store, store_address, protocol, page, priority, durable, type_name; repeatable.'
+complete -c pagectl -n '__pagectl_at export' -l where -x -d 'Only messages that this JMS selector matches.'
+complete -c pagectl -n '__pagectl_at export' -l mode -x -a 'error append overwrite' -d 'What to do where OUT exists.'
+complete -c pagectl -n '__pagectl_at export' -l compression -x -a 'zstd snappy gzip lz4 none' -d 'Of the files.'
+complete -c pagectl -n '__pagectl_at export' -l conf -x -d 'A setting for Spark; repeatable.'
+complete -c pagectl -n '__pagectl_at export' -l broker-xml -r -F -d 'Configuration that tells where the directories are.'
+complete -c pagectl -n '__pagectl_at export' -l format -x -a 'text json' -d 'How to answer.'
+complete -c pagectl -n '__pagectl_at export' -l help -d 'Show the help and exit.'
+complete -c pagectl -n '__pagectl_at export' -F
+
+complete -c pagectl -n '__pagectl_at pages ls' -l format -x -a 'text json jsonl csv' -d 'How to answer.'
+complete -c pagectl -n '__pagectl_at pages ls' -l broker-xml -r -F -d 'Configuration that tells where the directories are.'
+complete -c pagectl -n '__pagectl_at pages ls' -l help -d 'Show the help and exit.'
+complete -c pagectl -n '__pagectl_at pages ls' -F
+
+complete -c pagectl -n '__pagectl_at pages outstanding' -l format -x -a 'text json csv' -d 'How to answer.'
+complete -c pagectl -n '__pagectl_at pages outstanding' -l positions -d 'Every outstanding position as [page, number] (json only).'
+complete -c pagectl -n '__pagectl_at pages outstanding' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'The release that decides, hornetq-2.4 … artemis-2.56'
+complete -c pagectl -n '__pagectl_at pages outstanding' -l broker-xml -r -F -d 'Configuration that tells where the directories are.'
+complete -c pagectl -n '__pagectl_at pages outstanding' -l help -d 'Show the help and exit.'
+complete -c pagectl -n '__pagectl_at pages outstanding' -F
+
+complete -c pagectl -n '__pagectl_at pages decode' -l format -x -a 'text jsonl csv parquet arrow' -d 'How to answer.'
+complete -c pagectl -n '__pagectl_at pages decode' -l to -r -F -d 'Write to FILE, whole or not at all.'
+complete -c pagectl -n '__pagectl_at pages decode' -l queue -x -d 'Only messages for this queue (name or id); repeatable.'
+complete -c pagectl -n '__pagectl_at pages decode' -l where -x -d 'Only messages that this JMS selector matches.'
+complete -c pagectl -n '__pagectl_at pages decode' -l outstanding -d 'Only what is not yet acknowledged (with --queue: by that queue).'
+complete -c pagectl -n '__pagectl_at pages decode' -l body -x -a '(__pagectl_list none size sha256 text value base64 hex)' -d 'What to show of bodies: none, size, sha256, text, value, base64, hex; several with commas.'
+complete -c pagectl -n '__pagectl_at pages decode' -l inflate -d 'Inflate compressed bodies, up to 16 MiB each.'
+complete -c pagectl -n '__pagectl_at pages decode' -l limit -x -d 'Stop after N messages.'
+complete -c pagectl -n '__pagectl_at pages decode' -l page -x -d 'Only pages A to B; A: and :B are open, A is one page.'
+complete -c pagectl -n '__pagectl_at pages decode' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'The release that decides, hornetq-2.4 … artemis-2.56'
+complete -c pagectl -n '__pagectl_at pages decode' -l broker-xml -r -F -d 'Configuration that tells where the directories are.'
+complete -c pagectl -n '__pagectl_at pages decode' -l help -d 'Show the help and exit.'
+complete -c pagectl -n '__pagectl_at pages decode' -F
+
+complete -c pagectl -n '__pagectl_at pages verify' -l format -x -a 'text jsonl' -d 'How to answer.'
+complete -c pagectl -n '__pagectl_at pages verify' -l manifest -r -F -d 'Compare with what \'pages seal\' wrote.'
+complete -c pagectl -n '__pagectl_at pages verify' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'The release that decides, hornetq-2.4 … artemis-2.56'
+complete -c pagectl -n '__pagectl_at pages verify' -l broker-xml -r -F -d 'Configuration that tells where the directories are.'
+complete -c pagectl -n '__pagectl_at pages verify' -l help -d 'Show the help and exit.'
+complete -c pagectl -n '__pagectl_at pages verify' -F
+
+complete -c pagectl -n '__pagectl_at pages seal' -l to -r -F -d 'Write to FILE, whole or not at all.'
+complete -c pagectl -n '__pagectl_at pages seal' -l broker-xml -r -F -d 'Configuration that tells where the directories are.'
+complete -c pagectl -n '__pagectl_at pages seal' -l help -d 'Show the help and exit.'
+complete -c pagectl -n '__pagectl_at pages seal' -F
+
+complete -c pagectl -n '__pagectl_at pages inspect' -l page -x -d 'Only pages A to B; A: and :B are open, A is one page.'
+complete -c pagectl -n '__pagectl_at pages inspect' -l record -x -d 'Only this record (0 is the first).'
+complete -c pagectl -n '__pagectl_at pages inspect' -l hex -d 'Show the bytes beside the names of the fields.'
+complete -c pagectl -n '__pagectl_at pages inspect' -l format -x -a 'text jsonl' -d 'How to answer.'
+complete -c pagectl -n '__pagectl_at pages inspect' -l broker-xml -r -F -d 'Configuration that tells where the directories are.'
+complete -c pagectl -n '__pagectl_at pages inspect' -l help -d 'Show the help and exit.'
+complete -c pagectl -n '__pagectl_at pages inspect' -F
+
+complete -c pagectl -n '__pagectl_at pages compact' -l out -x -a '(__fish_complete_directories)' -d 'Write into a new folder.'
+complete -c pagectl -n '__pagectl_at pages compact' -l in-place -d 'Replace the pages where they are.'
+complete -c pagectl -n '__pagectl_at pages compact' -l backup-dir -x -a '(__fish_complete_directories)' -d 'Where what --in-place replaces is kept'
+complete -c pagectl -n '__pagectl_at pages compact' -l no-backup -d 'Keep nothing: the space comes back at once.'
+complete -c pagectl -n '__pagectl_at pages compact' -l dry-run -d 'Show the plan and change nothing.'
+complete -c pagectl -n '__pagectl_at pages compact' -l keep-unknown-transactions -d 'Keep records whose transaction the journal does not know.'
+complete -c pagectl -n '__pagectl_at pages compact' -l format -x -a 'text json' -d 'How to answer.'
+complete -c pagectl -n '__pagectl_at pages compact' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'The release that decides, hornetq-2.4 … artemis-2.56'
+complete -c pagectl -n '__pagectl_at pages compact' -l broker-xml -r -F -d 'Configuration that tells where the directories are.'
+complete -c pagectl -n '__pagectl_at pages compact' -l help -d 'Show the help and exit.'
+complete -c pagectl -n '__pagectl_at pages compact' -F
+
+complete -c pagectl -n '__pagectl_at pages salvage' -l out -x -a '(__fish_complete_directories)' -d 'Write into a new folder.'
+complete -c pagectl -n '__pagectl_at pages salvage' -l format -x -a 'text json' -d 'How to answer.'
+complete -c pagectl -n '__pagectl_at pages salvage' -l broker-xml -r -F -d 'Configuration that tells where the directories are.'
+complete -c pagectl -n '__pagectl_at pages salvage' -l help -d 'Show the help and exit.'
+complete -c pagectl -n '__pagectl_at pages salvage' -F
+
+complete -c pagectl -n '__pagectl_at pages restore' -l discard -d 'Drop the backup instead: its space comes back.'
+complete -c pagectl -n '__pagectl_at pages restore' -l backup-dir -x -a '(__fish_complete_directories)' -d 'Where what --in-place replaces is kept'
+complete -c pagectl -n '__pagectl_at pages restore' -l broker-xml -r -F -d 'Configuration that tells where the directories are.'
+complete -c pagectl -n '__pagectl_at pages restore' -l help -d 'Show the help and exit.'
+complete -c pagectl -n '__pagectl_at pages restore' -F
+
+complete -c pagectl -n '__pagectl_at disk check' -l max-disk-usage -x -d 'As in broker.xml, instead of what it says.'
+complete -c pagectl -n '__pagectl_at disk check' -l min-disk-free -x -d 'As in broker.xml; wins over --max-disk-usage.'
+complete -c pagectl -n '__pagectl_at disk check' -l broker-xml -r -F -d 'Configuration that tells where the directories are.'
+complete -c pagectl -n '__pagectl_at disk check' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'The release that decides, hornetq-2.4 … artemis-2.56'
+complete -c pagectl -n '__pagectl_at disk check' -s w -l warning -x -d 'Warn by usage in percent (80), or bytes left (10G:).'
+complete -c pagectl -n '__pagectl_at disk check' -s c -l critical -x -d 'Critical as well, beside the broker\'s own limit.'
+complete -c pagectl -n '__pagectl_at disk check' -s W -l inodes-warning -x -d 'Warn by inodes used in percent.'
+complete -c pagectl -n '__pagectl_at disk check' -s K -l inodes-critical -x -d 'Critical by inodes used in percent.'
+complete -c pagectl -n '__pagectl_at disk check' -s t -l timeout -x -d 'UNKNOWN after this time.'
+complete -c pagectl -n '__pagectl_at disk check' -s q -l quiet -d 'Say nothing when all is well.'
+complete -c pagectl -n '__pagectl_at disk check' -s v -l verbose -d 'More lines: every store, and why.'
+complete -c pagectl -n '__pagectl_at disk check' -l format -x -a 'nagios text json prometheus' -d 'How to answer. text is nagios with --verbose.'
+complete -c pagectl -n '__pagectl_at disk check' -l textfile -r -F -d 'Also write Prometheus text there, for a node exporter to collect.'
+complete -c pagectl -n '__pagectl_at disk check' -l help -d 'Show the help and exit.'
+complete -c pagectl -n '__pagectl_at disk check' -F
+
+complete -c pagectl -n '__pagectl_at disk watch' -l interval -x -d 'Time between two looks.'
+complete -c pagectl -n '__pagectl_at disk watch' -l max-disk-usage -x -d 'As in broker.xml, instead of what it says.'
+complete -c pagectl -n '__pagectl_at disk watch' -l min-disk-free -x -d 'As in broker.xml; wins over --max-disk-usage.'
+complete -c pagectl -n '__pagectl_at disk watch' -l broker-xml -r -F -d 'Configuration that tells where the directories are.'
+complete -c pagectl -n '__pagectl_at disk watch' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'The release that decides, hornetq-2.4 … artemis-2.56'
+complete -c pagectl -n '__pagectl_at disk watch' -l help -d 'Show the help and exit.'
+complete -c pagectl -n '__pagectl_at disk watch' -F
+
+complete -c pagectl -n '__pagectl_at disk forecast' -l state -r -F -d 'Samples of earlier runs'
+complete -c pagectl -n '__pagectl_at disk forecast' -l warn-within -x -d 'Warn when the broker blocks within, say, 6h.'
+complete -c pagectl -n '__pagectl_at disk forecast' -l critical-within -x -d 'Critical when it is within this time.'
+complete -c pagectl -n '__pagectl_at disk forecast' -l max-disk-usage -x -d 'As in broker.xml, instead of what it says.'
+complete -c pagectl -n '__pagectl_at disk forecast' -l min-disk-free -x -d 'As in broker.xml; wins over --max-disk-usage.'
+complete -c pagectl -n '__pagectl_at disk forecast' -l broker-xml -r -F -d 'Configuration that tells where the directories are.'
+complete -c pagectl -n '__pagectl_at disk forecast' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'The release that decides, hornetq-2.4 … artemis-2.56'
+complete -c pagectl -n '__pagectl_at disk forecast' -l no-addresses -d 'Do not count the bytes of every address as well.'
+complete -c pagectl -n '__pagectl_at disk forecast' -s t -l timeout -x -d 'UNKNOWN after this time.'
+complete -c pagectl -n '__pagectl_at disk forecast' -s q -l quiet -d 'Say nothing when all is well.'
+complete -c pagectl -n '__pagectl_at disk forecast' -s v -l verbose -d 'More lines: every store, and why.'
+complete -c pagectl -n '__pagectl_at disk forecast' -l format -x -a 'nagios text json' -d 'How to answer. text is nagios with --verbose.'
+complete -c pagectl -n '__pagectl_at disk forecast' -l help -d 'Show the help and exit.'
+complete -c pagectl -n '__pagectl_at disk forecast' -F
+
+complete -c pagectl -n '__pagectl_at disk usage' -l broker-xml -r -F -d 'Configuration that tells where the directories are.'
+complete -c pagectl -n '__pagectl_at disk usage' -l format -x -a 'text json csv' -d 'How to answer.'
+complete -c pagectl -n '__pagectl_at disk usage' -l limit -x -d 'Addresses that text shows; 0 for all.'
+complete -c pagectl -n '__pagectl_at disk usage' -l sizes-only -d 'Read no journal and no page: nothing live, no owners of large messages.'
+complete -c pagectl -n '__pagectl_at disk usage' -l help -d 'Show the help and exit.'
+complete -c pagectl -n '__pagectl_at disk usage' -F
+
+complete -c pagectl -n '__pagectl_at replay run' -l config -r -F -d 'broker.xml to decide by.'
+complete -c pagectl -n '__pagectl_at replay run' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'The release that decides, hornetq-2.4 … artemis-2.56'
+complete -c pagectl -n '__pagectl_at replay run' -l outcome -r -F -d 'Write what became of each operation.'
+complete -c pagectl -n '__pagectl_at replay run' -l out -x -a '(__fish_complete_directories)' -d 'Write into a new folder.'
+complete -c pagectl -n '__pagectl_at replay run' -l until -x -d 'Stop after operation N (the first is 0).'
+complete -c pagectl -n '__pagectl_at replay run' -l set -x -a '(__pagectl_override)' -d 'A setting over the file; repeatable.'
+complete -c pagectl -n '__pagectl_at replay run' -l heap -x -d 'Heap of the broker\'s JVM (-Xmx), as 2G.'
+complete -c pagectl -n '__pagectl_at replay run' -l skip-bad-lines -d 'Pass over malformed lines of the trace.'
+complete -c pagectl -n '__pagectl_at replay run' -l check -d 'Test the engine\'s invariants after each operation.'
+complete -c pagectl -n '__pagectl_at replay run' -l format -x -a 'text json' -d 'How to answer.'
+complete -c pagectl -n '__pagectl_at replay run' -l report -r -F -d 'Write the account as one HTML file.'
+complete -c pagectl -n '__pagectl_at replay run' -l help -d 'Show the help and exit.'
+complete -c pagectl -n '__pagectl_at replay run' -F
+
+complete -c pagectl -n '__pagectl_at replay import' -l to -r -F -d 'Where to write: .jsonl, .jsonl.gz, .jsonl.zst, .parquet.'
+complete -c pagectl -n '__pagectl_at replay import' -l name -x -d 'Of the recording'
+complete -c pagectl -n '__pagectl_at replay import' -l format -x -a 'text json' -d 'How to answer.'
+complete -c pagectl -n '__pagectl_at replay import' -l help -d 'Show the help and exit.'
+complete -c pagectl -n '__pagectl_at replay import' -F
+
+complete -c pagectl -n '__pagectl_at replay generate' -l to -r -F -d 'Where to write: .jsonl, .jsonl.gz, .jsonl.zst, .parquet.'
+complete -c pagectl -n '__pagectl_at replay generate' -l messages -x -d 'How many messages are sent.'
+complete -c pagectl -n '__pagectl_at replay generate' -l rate -x -d 'Messages a second, over all addresses.'
+complete -c pagectl -n '__pagectl_at replay generate' -l duration -x -d 'How long; then --messages follows from --rate.'
+complete -c pagectl -n '__pagectl_at replay generate' -l size -x -d 'Mean body size; it varies by a quarter.'
+complete -c pagectl -n '__pagectl_at replay generate' -l addresses -x -d 'How many addresses.'
+complete -c pagectl -n '__pagectl_at replay generate' -l subscribers -x -d 'one-slow-subscriber: queues of each address.'
+complete -c pagectl -n '__pagectl_at replay generate' -l seed -x -d 'The same seed gives the same trace.'
+complete -c pagectl -n '__pagectl_at replay generate' -l help -d 'Show the help and exit.'
+complete -c pagectl -n '__pagectl_first replay generate' -a 'steady burst slow-consumer one-slow-subscriber selective-consumer transactions disk-filling-up'
+
+complete -c pagectl -n '__pagectl_at replay compare' -l config -r -F -d 'With a trace: twice, two broker.xml.'
+complete -c pagectl -n '__pagectl_at replay compare' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'The release that decides, hornetq-2.4 … artemis-2.56'
+complete -c pagectl -n '__pagectl_at replay compare' -l heap -x -d 'Heap of the broker\'s JVM (-Xmx), as 2G.'
+complete -c pagectl -n '__pagectl_at replay compare' -l skip-bad-lines -d 'Pass over malformed lines of the trace.'
+complete -c pagectl -n '__pagectl_at replay compare' -l decisions -d 'Compare decisions only, not sizes and states.'
+complete -c pagectl -n '__pagectl_at replay compare' -l format -x -a 'text json' -d 'How to answer.'
+complete -c pagectl -n '__pagectl_at replay compare' -l help -d 'Show the help and exit.'
+complete -c pagectl -n '__pagectl_at replay compare' -F
+
+complete -c pagectl -n '__pagectl_at replay sweep' -l config -r -F -d 'broker.xml to decide by.'
+complete -c pagectl -n '__pagectl_at replay sweep' -l vary -x -a '(__pagectl_override)' -d 'Values to try; repeatable, for combinations.'
+complete -c pagectl -n '__pagectl_at replay sweep' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'The release that decides, hornetq-2.4 … artemis-2.56'
+complete -c pagectl -n '__pagectl_at replay sweep' -l set -x -a '(__pagectl_override)' -d 'A setting over the file; repeatable.'
+complete -c pagectl -n '__pagectl_at replay sweep' -l heap -x -d 'Heap of the broker\'s JVM (-Xmx), as 2G.'
+complete -c pagectl -n '__pagectl_at replay sweep' -l skip-bad-lines -d 'Pass over malformed lines of the trace.'
+complete -c pagectl -n '__pagectl_at replay sweep' -l jobs -x -d 'Processes side by side; 0: one per core.'
+complete -c pagectl -n '__pagectl_at replay sweep' -l spark -x -d 'Run on Spark: local[N], spark://HOST:PORT.'
+complete -c pagectl -n '__pagectl_at replay sweep' -l format -x -a 'text json csv' -d 'How to answer.'
+complete -c pagectl -n '__pagectl_at replay sweep' -l help -d 'Show the help and exit.'
+complete -c pagectl -n '__pagectl_at replay sweep' -F
+
+complete -c pagectl -n '__pagectl_at completion' -l help -d 'Show the help and exit.'
+complete -c pagectl -n '__pagectl_first completion' -a 'bash zsh fish'
