@@ -32,6 +32,7 @@ from pageengine.outcome_writing import writing_outcome  # noqa: E402
 from pageengine.profiles import profile_of  # noqa: E402
 from pageengine.recording import Recording  # noqa: E402
 from pageengine.replaying import replayed  # noqa: E402
+from pageengine.send_run import SendRun  # noqa: E402
 from pageengine.settings import AddressSettings, EngineSettings, OneForAll  # noqa: E402
 from pageengine.trace_reading import TraceReader, open_trace  # noqa: E402
 from pageengine.trace_writing import write_trace  # noqa: E402
@@ -67,7 +68,7 @@ def engine_for(reader: TraceReader) -> Engine:
 
 
 def read_only(trace: Path, folder: Path) -> int:
-    return sum(1 for _ in open_trace(trace))
+    return sum(len(found) if isinstance(found, SendRun) else 1 for found in open_trace(trace).runs())
 
 
 def accounting_only(trace: Path, folder: Path) -> int:

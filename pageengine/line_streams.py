@@ -57,11 +57,24 @@ def numbered_lines(path: Path, ending: Ending, *, advance: Callable[[int], None]
 
     ``advance`` is told the bytes of the file that were read. Errors: StreamError, OSError.
     """
+    for block in blocks_of_lines(path, ending, advance=advance):
+        yield from lines_of(block)
+
+
+def lines_of(block: bytes) -> list[bytes]:
+    lines = block.split(b"\n")
+    if not lines[-1]:
+        lines.pop()
+    return lines
+
+
+def blocks_of_lines(path: Path, ending: Ending, *, advance: Callable[[int], None] | None = None) -> Iterator[bytes]:
+    """The same, many lines at once with their newlines."""
     with path.open("rb", buffering=PIECE) as file:
         assert isinstance(file, io.BufferedReader)
         kind = compression(file.peek(4)[:4])
         pieces = _plain(file) if kind == "plain" else _unpacked(file, kind, path, ending)
-        yield from _lines(_counted(pieces, file, advance), path, ending)
+        yield from _whole_lines(_counted(pieces, file, advance), path, ending)
 
 
 def _counted(pieces: Iterator[bytes], file: BinaryIO, advance: Callable[[int], None] | None) -> Iterator[bytes]:
@@ -112,19 +125,18 @@ def _member(kind: str) -> Decompressor:
     return zstandard.ZstdDecompressor().decompressobj()
 
 
-def _lines(pieces: Iterator[bytes], path: Path, ending: Ending) -> Iterator[bytes]:
+def _whole_lines(pieces: Iterator[bytes], path: Path, ending: Ending) -> Iterator[bytes]:
     carried: list[bytes] = []
     length = 0
     for piece in pieces:
-        first, *others = piece.split(b"\n")
-        carried.append(first)
-        length += len(first)
-        if length > LONGEST_LINE:
+        if length + (piece.find(b"\n") if b"\n" in piece else len(piece)) > LONGEST_LINE:
             raise StreamError(f"{path}: a line longer than {LONGEST_LINE} bytes; this is no file of lines")
-        if others:
-            yield b"".join(carried)
-            yield from others[:-1]
-            carried, length = [others[-1]], len(others[-1])
+        end = piece.rfind(b"\n") + 1
+        if end:
+            yield b"".join([*carried, piece[:end]])
+            carried, length = [], 0
+        carried.append(piece[end:])
+        length += len(piece) - end
     last = b"".join(carried)
     ending.newline = not last
     if last:

@@ -7,14 +7,19 @@ is malformed, counts keys that mean nothing here.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 from pageengine.errors import PageEngineError
-from pageengine.operation_forms import FORMS, BadValue, integer, kind_of, read_operation, read_settings, text
-from pageengine.operations import TRACE_VERSION, Operation, TraceHeader
+from pageengine.operation_forms import FORMS, HIGHEST, BadValue, integer, kind_of, read_operation, read_settings, text
+from pageengine.operations import TRACE_VERSION, Operation, Send, TraceHeader
 from pageengine.send_form import KNOWN as SEND_KEYS
 from pageengine.send_form import read_send
+from pageengine.send_run import SendRun
+
+if TYPE_CHECKING:
+    from pageengine.line_templates import LineTemplate
+    from pageengine.send_run import Numbers
 
 HEADER_NAME = "trace_header"
 _HEADER_KEYS = {
@@ -75,6 +80,17 @@ class SeqSet:
             self._others.add(seq)
         return True
 
+    def add_run(self, numbers: Numbers) -> int:
+        """How many of the numbers, from the first, were not there; those are now."""
+        count, end = len(numbers), self._end
+        if not self._others and count and int(numbers[0]) == end and bool((numbers[1:] - numbers[:-1] == 1).all()):
+            self._end += count
+            return count
+        for at, number in enumerate(numbers.tolist()):
+            if not self.add(number):
+                return at
+        return count
+
 
 @dataclass(slots=True)
 class Interpreter:
@@ -119,6 +135,44 @@ class Interpreter:
         self.t, self._started = t, True
         self.i += 1
         return found
+
+    def templated(self, template: LineTemplate, digits: tuple[bytes, ...]) -> Operation | None:
+        """The next operation, of a line that a template fits; None if it must be read with care."""
+        first = template.operation
+        t = int(digits[template.t_at]) if template.t_at >= 0 else self.t
+        seq = size = 0
+        if type(first) is Send:
+            seq = int(digits[template.seq_at]) if template.seq_at >= 0 else first.seq
+            size = int(digits[template.size_at]) if template.size_at >= 0 else first.size
+        elif template.seq_at >= 0:
+            seq = int(digits[template.seq_at])
+        if (t < self.t and self._started) or t > HIGHEST or seq > HIGHEST or size > HIGHEST:
+            return None
+        if type(first) is Send and not self._seqs.add(seq):
+            return None
+        made = template.made(self.i, t, seq, size)
+        self.t, self._started = t, True
+        self.i += 1
+        return made
+
+    def run(self, template: LineTemplate, columns: dict[str, Numbers], count: int) -> SendRun | None:
+        """So many sends with these numbers, or the first of them, up to one that must be read with care."""
+        import numpy as np
+
+        send = template.operation
+        assert isinstance(send, Send)
+        t = columns["t"] if "t" in columns else np.full(count, self.t, np.int64)
+        backwards = np.flatnonzero(np.diff(t, prepend=self.t) < 0)
+        count = int(backwards[0]) if len(backwards) else count
+        count = self._seqs.add_run(columns["seq"][:count])
+        if not count:
+            return None
+        t, seq = t[:count], columns["seq"][:count]
+        size = columns["size"][:count] if "size" in columns else np.full(count, send.size, np.int64)
+        first = replace(send, i=self.i, t=int(t[0]), seq=int(seq[0]), size=int(size[0]))
+        self.i += count
+        self.t = int(t[-1])
+        return SendRun(first, t, seq, size)
 
     def skip(self) -> None:
         """Count the line that ``operation`` refused."""

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from pageengine.line_streams import Ending, numbered_lines
 from pageengine.operation_forms import BadValue
 from pageengine.operations import TraceHeader
+from pageengine.send_run import SendRun
+from pageengine.trace_json import Unread, json_lines
 from pageengine.trace_lines import Interpreter, Item, MalformedLine, TraceError
 
 PARQUET = b"PAR1"
-_BLANK = b" \t\r"
 
 
 @dataclass(slots=True)
@@ -31,18 +29,31 @@ class TraceReader:
     skip_bad_lines: bool
     cut: str | None = None
     _interpreter: Interpreter = field(default_factory=Interpreter)
-    _values: Iterator[tuple[int, Any]] = field(default_factory=lambda: iter(()))
+    _values: Iterator[Unread | Item | SendRun] = field(default_factory=lambda: iter(()))
 
     def __iter__(self) -> Iterator[Item]:
-        interpreter = self._interpreter
-        read = interpreter.operation
-        for number, value in self._values:
+        for found in self.runs():
+            if type(found) is SendRun:
+                yield from found
+            else:
+                yield found  # type: ignore[misc]
+
+    def runs(self) -> Iterator[Item | SendRun]:
+        """The same in order; sends that differ in time, number and size alone may come together."""
+        read = self._interpreter.operation
+        for found in self._values:
+            if type(found) is not Unread:
+                yield found  # type: ignore[misc]
+                continue
             try:
-                if type(value) is BadValue:
-                    raise value
-                yield read(value)
+                if type(found.value) is BadValue:
+                    raise found.value
+                item = read(found.value)
+                if found.learn is not None:
+                    found.learn(item)
+                yield item
             except BadValue as err:
-                yield self._refuse(number, str(err))
+                yield self._refuse(found.number, str(err))
 
     def _refuse(self, number: int, reason: str) -> MalformedLine:
         if not self.skip_bad_lines:
@@ -53,6 +64,9 @@ class TraceReader:
             raise TraceError(f"{self.path}: {where}: {reason} ({advice})")
         self._interpreter.skip()
         return MalformedLine(self._interpreter.i - 1, self._interpreter.t, number, reason)
+
+    def _end(self, cut: str) -> None:
+        self.cut = cut
 
     @property
     def warnings(self) -> list[str]:
@@ -75,10 +89,12 @@ def open_trace(
         if parquet:
             from pageengine.trace_parquet import parquet_rows
 
-            line, reader._values = parquet_rows(path, advance)
+            line, rows = parquet_rows(path, advance)
+            reader._values = (Unread(number, value) for number, value in rows)
         else:
-            reader._values = _json_values(reader, advance)
-            _number, line = next(reader._values, (1, None))
+            reader._values = json_lines(path, interpreter, reader._end, advance)
+            first = next(reader._values, None)
+            line = first.value if type(first) is Unread else None
             if type(line) is BadValue:
                 raise line
         reader.header = interpreter.header(line, path.name)
@@ -91,53 +107,3 @@ def _starts_with(path: Path, magic: bytes) -> bool:
     """A pipe is not asked: what is read from it is gone."""
     with path.open("rb") as file:
         return file.read(len(magic)) == magic
-
-
-def _json_values(reader: TraceReader, advance: Callable[[int], None] | None) -> Iterator[tuple[int, Any]]:
-    """Line numbers from 1 and what stands on the lines; a BadValue where that is no JSON. Blank lines are left out."""
-    ending = Ending()
-    decode = _decoder().raw_decode
-    number = 0
-    last: tuple[int, BadValue] | None = None
-    for raw in numbered_lines(reader.path, ending, advance=advance):
-        number += 1
-        if last is not None:
-            yield last
-            last = None
-        try:
-            line = raw.strip(_BLANK).decode()
-            if not line:
-                continue
-            value, end = decode(line)
-            if end != len(line):
-                raise ValueError(f"something follows the value at column {end + 1}")
-        except (ValueError, RecursionError) as err:
-            last = number, _not_json(err)
-            continue
-        yield number, value
-    if ending.cut:
-        reader.cut = f"{reader.path}: the compressed stream is cut off after line {number}; what came before was read"
-    if last is None:
-        return
-    if not ending.newline or ending.cut:
-        if reader.cut is None:
-            reader.cut = f"{reader.path}: line {number} is cut off; everything before it was read"
-    else:
-        yield last
-
-
-def _not_json(err: Exception) -> BadValue:
-    if isinstance(err, json.JSONDecodeError):
-        return BadValue(f"not JSON: {err.msg} at column {err.colno}")
-    if isinstance(err, UnicodeDecodeError):
-        return BadValue(f"not UTF-8 at byte {err.start} of the line")
-    if isinstance(err, RecursionError):
-        return BadValue("not readable: nested too deeply")
-    return BadValue(f"not JSON: {err}")
-
-
-def _decoder() -> json.JSONDecoder:
-    def refuse(name: str) -> Any:
-        raise ValueError(f"{name} is no JSON number")
-
-    return json.JSONDecoder(parse_constant=refuse)

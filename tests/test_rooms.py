@@ -20,7 +20,7 @@ COLUMNS = {"numpy", "pyarrow", "crc32c"}
 ALLOWED = {
     "pagefmt": {"pagefmt", *COLUMNS},
     "brokerconf": {"brokerconf", "lxml", "xmlschema", "pagefmt.editions"},
-    "pageengine": {"pageengine", "pagefmt", "brokerconf", "pyarrow", "zstandard"},
+    "pageengine": {"pageengine", "pagefmt", "brokerconf", "numpy", "pyarrow", "zstandard"},
 }
 SPARK_FILES = ("pagefmt/spark/", "pageengine/sweep.py")
 PRINTS = {"print", "exit", "quit", "input"}

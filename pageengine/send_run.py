@@ -1,0 +1,43 @@
+"""Sends that follow one another and differ in time, number and size alone: a trace read in columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from pageengine.operations import Send
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Numbers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class SendRun:
+    """``first`` is the send at its head; ``t``, ``seq`` and ``size`` have one number for each send, the head too."""
+
+    first: Send
+    t: Numbers
+    seq: Numbers
+    size: Numbers
+
+    def __len__(self) -> int:
+        return len(self.seq)
+
+    def __iter__(self) -> Iterator[Send]:
+        first = self.first
+        columns = zip(self.t.tolist(), self.seq.tolist(), self.size.tolist(), strict=True)
+        for i, (t, seq, size) in enumerate(columns, first.i):
+            yield Send(
+                i, t, first.address, seq, first.session, first.type, size, first.text, first.body, first.durable,
+                first.priority, first.expire_ms, first.props,
+            )  # fmt: skip
+
+    def after(self, count: int) -> SendRun:
+        """What follows the first ``count`` sends."""
+        t, seq, size = self.t[count:], self.seq[count:], self.size[count:]
+        head = replace(self.first, i=self.first.i + count, t=int(t[0]), seq=int(seq[0]), size=int(size[0]))
+        return SendRun(head, t, seq, size)
