@@ -17,9 +17,12 @@ class Refused(Exception):
 
 
 class Credits:
-    """Credits in bytes of one session for one address. ``step``: the least it asks for; below 0: none needed."""
+    """Credits in bytes of one session for one address. ``step``: the least it asks for; below 0: none needed.
 
-    __slots__ = ("address", "arriving", "balance", "broker", "late", "refused", "session", "step")
+    ``blocked``: a send has asked for what it needs, and waits for it.
+    """
+
+    __slots__ = ("address", "arriving", "balance", "blocked", "broker", "late", "refused", "session", "step")
 
     def __init__(self, broker: Broker, session: Session, address: str, window: int) -> None:
         self.broker = broker
@@ -29,6 +32,7 @@ class Credits:
         self.balance = 0
         self.arriving = 0
         self.refused = False
+        self.blocked = False
         self.late: list[int] = []
         if window > 1:
             self._check(self.step)
@@ -38,20 +42,23 @@ class Credits:
         """True: taken. False: the producer waits. Raises Refused after a refusal of the broker."""
         if self.step < 0:
             return True
-        self._check(credits)
-        if self.balance >= credits:
-            self.take(credits)
-            self.arrive()
-            return True
-        self.arrive()
+        if not self.blocked:
+            self._check(credits)
         if self.balance < credits:
+            self.arrive()
+        self.blocked = self.balance < credits
+        if self.blocked:
             return False
-        self.take(credits)
+        try:
+            self.take(credits)
+        finally:
+            self.arrive()
         return True
 
     def take(self, credits: int) -> None:
         self.balance -= credits
         if self.refused:
+            # an answer that is still under way comes on top, and may refuse the next send as well
             self.refused = False
             self.balance = 0
             self.arriving = 0
@@ -59,7 +66,7 @@ class Credits:
 
     def _check(self, credits: int) -> None:
         needed = max(credits, self.step)
-        if self.balance + self.arriving < needed:
+        if self.balance + self.arriving <= needed:
             ask = needed - self.arriving
             self.arriving += ask
             self.late.append(ask)

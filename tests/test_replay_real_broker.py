@@ -10,8 +10,6 @@ from replay_scenarios import Scenario, compared, replayed, scenarios
 FOLDER = Path(__file__).parent / "replay"
 RECORDED = scenarios(FOLDER / "broker-2.56.0.tar.xz") | scenarios(FOLDER / "features-2.56.0.tar.xz")
 NOT_YET = {
-    "random-001-09": "operation 247: a producer is refused once more, by the broker's timing",
-    "operator-block-page": "the same",
     "duplicates": "operation 44: the recorder does not see a duplicate in a transaction, and says unknown",
     "page-limit-tx": "operation 46: page-limit-messages is not released where it would be without a transaction",
     "xa-more": "operation 31: how far a queue reads on while a branch is rolled back",
