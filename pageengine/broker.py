@@ -276,6 +276,6 @@ class Broker:
             if store is not None and store.paging:
                 for cursor in store.cursors.values():
                     asked[cursor.queue] = None
-            elif queue.consumers:
+            elif queue.consumers or queue.last_values is not None:
                 asked[queue] = None
         return asked

@@ -13,6 +13,7 @@ from pageengine.message import GROUP_ID, GROUP_SEQUENCE, Reference
 if TYPE_CHECKING:
     from pageengine.consumer import Consumer
     from pageengine.queue import Queue
+    from pageengine.reference_list import ReferenceList
 
 EXCLUSIVE = ""
 """The group that all messages of an exclusive queue belong to."""
@@ -57,7 +58,12 @@ class Dispatch:
     def hand_out(self) -> None:
         """Until every consumer is busy or wants nothing of what waits."""
         queue = self.queue
-        references = queue.references
+        if queue.consumers:
+            self._round(queue, queue.references)
+        if queue.last_values is not None and queue.references.size:
+            queue.last_values.prune(queue)
+
+    def _round(self, queue: Queue, references: ReferenceList) -> None:
         self._left = len(queue.consumers)
         idle = 0
         while references.size and (self._left or self._repeat):

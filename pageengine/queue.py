@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from pageengine.cursor import Cursor, PageIterator
 from pageengine.dispatch import Dispatch
 from pageengine.filters import compiled
+from pageengine.last_values import LastValues
 from pageengine.message import SCHEDULED, Message, Reference
 from pageengine.operations import CreateQueue, RoutingType
 from pageengine.profiles import ReadAhead
@@ -44,8 +45,8 @@ class Queue:
         self.exclusive = made.exclusive or settings.exclusive_queue
         self.purge_on_no_consumers = made.purge_on_no_consumers or settings.purge_on_no_consumers
         self.ring_size = settings.ring_size
-        self.last_value_key = settings.last_value_key or ("_AMQ_LVQ_NAME" if settings.last_value_queue else None)
-        self.last_values: dict[object, Reference] = {}
+        last_value_key = settings.last_value_key or ("_AMQ_LVQ_NAME" if settings.last_value_queue else None)
+        self.last_values = LastValues(last_value_key) if last_value_key is not None else None
         self.non_destructive = settings.non_destructive
         self.paused = False
         self.deleted = False
@@ -69,7 +70,9 @@ class Queue:
     def message_count(self) -> int:
         in_pages = self.cursor.message_count if self.cursor is not None else 0
         scheduled = sum(1 for ref in self.scheduled if ref.record is None)
-        return self.waiting_unpaged + scheduled + self.delivering_unpaged + in_pages
+        count = self.waiting_unpaged + scheduled + self.delivering_unpaged + in_pages
+        # what a last-value queue hands out may stay in it as well: it takes that for counted twice
+        return count - self.delivering_count if self.last_values is not None else count
 
     # memory of references
 
@@ -106,8 +109,8 @@ class Queue:
             self.added += 1
         self.sequence += 1
         ref.sequence = self.sequence
-        if self.last_value_key is not None and self._replaces(ref):
-            return
+        if self.last_values is not None:
+            self.last_values.newest(ref)
         self.references.add_tail(ref)
         if self.ring_size != -1:
             self._enforce_ring()
@@ -116,16 +119,19 @@ class Queue:
     def add_back(self, ref: Reference) -> None:
         """A reference that was being delivered goes to its old place."""
         ref.consumer = None
+        if self.ring_size != -1 and self.references.size + 1 > self.ring_size:
+            self.broker.acknowledge_replaced(ref)
+            return
         if self._schedule(ref, counted=True):
             return
+        if self.last_values is not None and not self.non_destructive:
+            self.last_values.came_back(ref)
         self.mem_count += 1
         self.mem_bytes += ref.mem
         if ref.record is None:
             self.waiting_unpaged += 1
         self.references.add_sorted(ref)
         self.reset_iterators()
-        if self.ring_size != -1:
-            self._enforce_ring()
         self.broker.touch(self)
 
     def _schedule(self, ref: Reference, *, counted: bool = False) -> bool:
@@ -154,35 +160,20 @@ class Queue:
             self.mem_bytes += ref.mem
             if ref.record is None:
                 self.waiting_unpaged += 1
+            if self.last_values is not None:
+                self.last_values.newest(ref)
             self.references.add_head(ref)
         if due:
             self.reset_iterators()
             self.broker.touch(self)
 
-    def _replaces(self, ref: Reference) -> bool:
-        """Last-value queue: a newer message takes the place of an older one of the same key that still waits."""
-        assert self.last_value_key is not None
-        key = ref.message.property(self.last_value_key)
-        if key is None:
-            return False
-        older = self.last_values.get(key)
-        self.last_values[key] = ref
-        if older is not None and older.linked:
-            self.remove(older)
-            self.broker.acknowledge_replaced(older)
-        return False
-
     def _enforce_ring(self) -> None:
-        while self.references.size > self.ring_size:
-            oldest = self.references.first()
-            assert oldest is not None
-            self.remove(oldest)
-            self.broker.acknowledge_replaced(oldest)
-
-    def remove(self, ref: Reference) -> None:
-        """Takes a waiting reference out of memory."""
-        self.references.remove(ref)
-        self.forgotten(ref)
+        """One more than the ring holds: what its list takes for the first one goes."""
+        if self.references.size > self.ring_size:
+            oldest = self.references.poll()
+            if oldest is not None:
+                self.forgotten(oldest)
+                self.broker.acknowledge_replaced(oldest)
 
     def reset_iterators(self) -> None:
         """Something came back to an earlier place: every consumer looks from the head again."""
@@ -192,6 +183,9 @@ class Queue:
                 consumer.iterator = None
 
     def forgotten(self, ref: Reference) -> None:
+        """It left the list of what waits."""
+        if self.last_values is not None:
+            self.last_values.forget(ref)
         self.mem_count -= 1
         self.mem_bytes -= ref.mem
         if ref.record is None:
@@ -224,7 +218,7 @@ class Queue:
         self.deliver_scheduled = False
         if self.deleted or self.paused:
             return
-        if self.consumers and self.references.size:
+        if self.references.size:
             self.dispatch.hand_out()
         self.check_depage()
 
