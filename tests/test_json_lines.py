@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 from golden_cases import GoldenCase, cases
 from pagectl.commands import pages_decode
-from pagectl.streams import json_text, safe_json
+from pagectl.streams import json_text
 
-from pagefmt.columns.json_lines import picked_lines
+from pagefmt.columns.json_lines import Form, Lines, picked_lines
+from pagefmt.editions import NEWEST
 from pagefmt.frames import Damage
 from pagefmt.message_json import BodyForm, Wanted
 from pagefmt.outstanding import StoreState, load_state
@@ -25,11 +26,12 @@ def reference(page: PageFile, state: StoreState, store: Store) -> list[str | Dam
 
 def fast(page: PageFile, state: StoreState, store: Store) -> tuple[list[str | Damage], int]:
     run = pages_decode._Run(None, None, Choice(), Wanted(frozenset({BodyForm.SIZE})))  # type: ignore[arg-type]
-    made, lines = 0, []
-    for found in picked_lines(page, state, store, body_size=True):
-        made += isinstance(found, str)
-        if isinstance(found, str):
-            lines.append(safe_json(found))
+    made = 0
+    lines: list[str | Damage] = []
+    for found in picked_lines(page, state, store, Form(True, NEWEST, json_text)):
+        if isinstance(found, Lines):
+            made += len(found)
+            lines += str(found.content, "utf-8").split("\n")[:-1]
         else:
             lines.append(found if isinstance(found, Damage) else json_text(run.object_of(store, found)))
     return lines, made

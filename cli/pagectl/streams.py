@@ -65,6 +65,16 @@ def print_json_line(value: object) -> None:
     sys.stdout.write(json_text(value) + "\n")
 
 
+def write_utf8(content: memoryview) -> None:
+    """Text that is finished already, as bytes, behind what was written before."""
+    raw = getattr(sys.stdout, "buffer", None)
+    if raw is None:
+        sys.stdout.write(str(content, "utf-8"))
+        return
+    sys.stdout.flush()
+    raw.write(content)
+
+
 class CsvTable:
     """Rows of a CSV file with a header (RFC 4180, newline ends). Numbers stay numbers; text cells are made safe."""
 

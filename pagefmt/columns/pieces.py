@@ -13,7 +13,7 @@ from pagefmt.columns.gather import PADDING, PageBytes
 from pagefmt.columns.scan import FRAME, Frames, scan
 from pagefmt.disk import open_regular
 
-PIECE: Final = 16 << 20
+PIECE: Final = 4 << 20
 _HEAD: Final = Struct(">Bi")
 _START: Final = 0x7B
 

@@ -103,9 +103,14 @@ def kept(entries: Entries, keep: Mask) -> Entries:
     )  # fmt: skip
 
 
+def raw_keys(page: PageBytes, entries: Entries) -> pa.DictionaryArray:
+    """The names as the page has them (UTF-16LE), each distinct one once."""
+    return slices(page, entries.key_at, entries.key_size).dictionary_encode()
+
+
 def keys(page: PageBytes, entries: Entries) -> pa.DictionaryArray:
     """The names, each distinct one decoded once."""
-    coded = slices(page, entries.key_at, entries.key_size).dictionary_encode()
+    coded = raw_keys(page, entries)
     return pa.DictionaryArray.from_arrays(coded.indices, text_of_utf16(coded.dictionary))
 
 

@@ -62,6 +62,12 @@ def with_nulls(values: pa.BinaryArray, valid: Mask | None) -> pa.BinaryArray:
     return pa.Array.from_buffers(values.type, len(values), [bits, offsets, content])
 
 
+def value_bytes(values: pa.Array) -> Bytes:
+    """The bytes of all values, one behind the other; may begin and end with bytes that belong to none."""
+    content = values.buffers()[2]
+    return np.frombuffer(content, np.uint8) if content is not None else np.empty(0, np.uint8)
+
+
 def _parts(values: pa.BinaryArray) -> tuple[Ints, Bytes]:
     """(offsets from 0, bytes) of an array without an offset of its own."""
     _, offsets, content = values.buffers()

@@ -28,9 +28,10 @@ from pagectl.options import (
 )
 from pagectl.progress import progress
 from pagectl.reading import bytes_to_read, each_store, known_state, page_range
-from pagectl.streams import CsvTable, json_text, print_json_line, safe_json, warning
+from pagectl.streams import CsvTable, json_text, print_json_line, warning, write_utf8
 
 if TYPE_CHECKING:
+    from pagefmt.columns.json_lines import Lines
     from pagefmt.locate import Place
     from pagefmt.message_json import BodyForm, Wanted
     from pagefmt.outstanding import State, StoreState
@@ -54,7 +55,6 @@ class DecodeFormat(StrEnum):
     arrow = "arrow"
 
 
-LINES_AT_ONCE = 256
 TABLES = (DecodeFormat.parquet, DecodeFormat.arrow)
 
 
@@ -190,23 +190,21 @@ class _Run:
         plain = not choice.by_route and choice.selector is None
         return plain and self.wanted.forms <= {"size"} and not self.wanted.inflate
 
-    def lines(self) -> Iterator[str]:
-        """JSON lines without line ends, most of them made for a page at once."""
-        from pagefmt.columns.json_lines import picked_lines
+    def lines(self) -> Iterator[Item]:
+        """Lines made for many messages at once, and the messages between them that are to be looked at one by one."""
+        from pagefmt.columns.json_lines import Form, picked_lines
         from pagefmt.frames import Damage
 
+        form = Form(bool(self.wanted.forms), self.wanted.edition, json_text)
         with progress("reading pages", bytes_to_read(self.place), beside_output=True) as bar:
             for store, known in each_store(self.place, self.state):
                 for page in store.pages:
                     if page.number in self.choice.pages:
-                        columns = picked_lines(page, known, store, body_size=bool(self.wanted.forms))
-                        for found in self.readable(columns):
-                            if isinstance(found, str):
-                                yield safe_json(found)
-                            elif isinstance(found, Damage):
+                        for found in self.readable(picked_lines(page, known, store, form)):
+                            if isinstance(found, Damage):
                                 self.damage(page, found)
                             else:
-                                yield json_text(self.object_of(store, found))
+                                yield store, found
                     bar.advance(page.size)
 
     def readable(self, found: Iterator[T]) -> Iterator[T]:
@@ -236,10 +234,23 @@ class _Run:
 Messages = Iterator[tuple["Store", "StoreState | None", "Picked"]]
 
 
+Item = tuple["Store", "Lines | Picked"]
+
+
 def _write_lines(run: _Run, limit: int | None) -> None:
-    lines = islice(run.lines(), limit)
-    while chunk := list(islice(lines, LINES_AT_ONCE)):
-        sys.stdout.write("\n".join(chunk) + "\n")
+    from pagefmt.columns.json_lines import Lines
+
+    left = sys.maxsize if limit is None else limit
+    for store, found in run.lines() if left else ():
+        if isinstance(found, Lines):
+            taken = found.first(left)
+            write_utf8(taken.content)
+            left -= len(taken)
+        else:
+            print_json_line(run.object_of(store, found))
+            left -= 1
+        if not left:
+            break
 
 
 def _write(run: _Run, form: DecodeFormat, messages: Messages) -> None:

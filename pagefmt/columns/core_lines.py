@@ -1,0 +1,95 @@
+"""JSON Lines of ordinary core messages: headers, properties, size of the body."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from pagefmt.columns import core
+from pagefmt.columns import properties as props
+from pagefmt.columns.batch import Batch, queue_lists
+from pagefmt.columns.core_columns import user_ids
+from pagefmt.columns.fragments import Codes, Part, Pool
+from pagefmt.columns.gather import Mask, PageBytes
+from pagefmt.columns.json_text import Quote, java_text
+from pagefmt.columns.line_parts import LineSource, coded, frame_parts, state_parts
+from pagefmt.columns.property_lines import property_list
+from pagefmt.columns.scan import Frames
+from pagefmt.columns.strings import slices
+from pagefmt.core_message import TYPE_NAMES
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    parts: core.CoreParts
+    queues: pa.ListArray
+    entries: props.Entries
+    names: pa.DictionaryArray
+
+
+def core_line_parts(batch: Batch, frames: Frames, source: LineSource, pool: Pool) -> list[Part]:
+    """What each line has; none where some records are not regular (they are marked)."""
+    found = _read(batch)
+    if found is None:
+        return []
+    page, parts, n = batch.page, found.parts, len(batch.row)
+    tx = page.i64(batch.payload)
+    out: list[Part] = [
+        *frame_parts(pool, batch, frames, source, tx, found.queues),
+        pool.constant(',"large_type":0,"persister":'),
+        np.where(parts.old, pool.constant("null"), pool.constant("1")).astype(np.int32),
+        pool.constant(',"protocol":"core","id":'), pool.numbers(parts.id),
+        pool.constant(',"address":'), _addresses(page, parts, pool, source.quote),
+        pool.constant(',"durable":'), pool.flags(parts.durable),
+        pool.constant(',"priority":'), pool.numbers(parts.priority),
+        pool.constant(',"timestamp":'), pool.numbers(parts.timestamp),
+        pool.constant(',"expiration":'), pool.numbers(parts.expiration),
+        pool.constant(',"user_id":'), *_user_ids(page, parts, pool),
+        pool.constant(',"type":'), _types(parts, pool, source.quote),
+        pool.constant(',"large":false,"large_id":null,"large_file":null,"large_size":null,"properties":['),
+        property_list(page, found.entries, found.names, pool, source.quote),
+        pool.constant("]"),
+    ]  # fmt: skip
+    if source.body_size:
+        out += [pool.constant(',"body_size":'), pool.numbers(parts.body_size)]
+    return [*out, *state_parts(pool, source, batch.row + frames.number, tx, found.queues, n), pool.constant("}\n")]
+
+
+def _read(batch: Batch) -> _Found | None:
+    page = batch.page
+    parts = core.core_parts(page, batch.payload, batch.length)
+    batch.regular &= parts.regular & ~parts.large
+    queues = queue_lists(batch, parts.block_end)
+    entries, fine = props.read_entries(page, parts.properties_at, parts.block_end, batch.regular)
+    batch.regular &= fine
+    if not batch.regular.all():
+        return None
+    names = props.raw_keys(page, entries)
+    batch.regular &= ~props.repeated_keys(entries.offsets, names)
+    return _Found(parts, queues, entries, names) if batch.regular.all() else None
+
+
+def _addresses(page: PageBytes, parts: core.CoreParts, pool: Pool, quote: Quote) -> Codes:
+    raw = slices(page, parts.address_at, parts.address_size, parts.has_address).dictionary_encode()
+    return coded(pool, raw, lambda value: quote(java_text(value)))
+
+
+def _user_ids(page: PageBytes, parts: core.CoreParts, pool: Pool) -> list[Part]:
+    have: Mask = parts.has_user_id
+    if not have.any():
+        return [pool.constant("null")]
+    empty = pool.constant("")
+    mark = np.where(have, pool.constant('"'), empty).astype(np.int32)
+    text = pool.add(user_ids(page, parts))
+    return [np.where(have, mark, pool.constant("null")).astype(np.int32), text, mark]
+
+
+def _types(parts: core.CoreParts, pool: Pool, quote: Quote) -> Codes:
+    """Code and name: few combinations."""
+    texts = np.zeros(256, np.int32)
+    for code in np.unique(parts.type).tolist():
+        name = TYPE_NAMES.get(code)
+        texts[code + 128] = pool.constant(f'{code},"type_name":{"null" if name is None else quote(name)}')
+    return texts[parts.type + 128]

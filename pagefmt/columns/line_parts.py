@@ -1,0 +1,69 @@
+"""Parts of JSON Lines that core and AMQP messages share: place, queues, who acknowledged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from pagefmt.columns.batch import Batch
+from pagefmt.columns.fragments import Codes, Part, Pool, Runs, listed
+from pagefmt.columns.gather import Ints
+from pagefmt.columns.json_text import Quote
+from pagefmt.columns.scan import Frames
+from pagefmt.columns.state_columns import state_columns
+from pagefmt.editions import Edition
+from pagefmt.fates import PageRule
+
+
+@dataclass(frozen=True, slots=True)
+class LineSource:
+    """What all lines of a page have in common. ``edition``: whose reader says the facts of AMQP messages."""
+
+    store: str
+    address: str | None
+    page: int
+    rule: PageRule | None
+    edition: Edition
+    body_size: bool
+    quote: Quote
+
+
+def frame_parts(
+    pool: Pool, batch: Batch, frames: Frames, source: LineSource, tx: Ints, queues: pa.ListArray
+) -> list[Part]:
+    """From the brace to the queues."""
+    address = "null" if source.address is None else source.quote(source.address)
+    head = f'{{"store":{source.quote(source.store)},"store_address":{address},"page":{source.page},"number":'
+    return [
+        pool.constant(head), pool.numbers(batch.row + frames.number),
+        pool.constant(',"offset":'), pool.numbers(frames.offset[batch.row] + frames.base),
+        pool.constant(',"length":'), pool.numbers(batch.length),
+        pool.constant(',"tx":'), pool.numbers(tx),
+        pool.constant(',"queues":['), _numbers_listed(pool, queues), pool.constant("]"),
+    ]  # fmt: skip
+
+
+def state_parts(pool: Pool, source: LineSource, number: Ints, tx: Ints, queues: pa.ListArray, rows: int) -> list[Part]:
+    """Who acknowledged, where the journal is known."""
+    if source.rule is None:
+        return []
+    done, _ = state_columns(source.rule, number, tx, queues)
+    return [pool.constant(',"acked_by":['), _numbers_listed(pool, done), pool.constant("]")]
+
+
+def _numbers_listed(pool: Pool, lists: pa.ListArray) -> Runs:
+    offsets = np.asarray(lists.offsets).astype(np.int64)
+    values = np.asarray(lists.values)[offsets[0] : offsets[-1]]
+    return listed(pool, offsets - offsets[0], [coded(pool, pa.array(values).dictionary_encode(), str)])
+
+
+def coded(pool: Pool, values: pa.DictionaryArray, text: Callable[[Any], str]) -> Codes:
+    """Values that repeat: the text of each distinct one is made once; ``null`` for nulls."""
+    known = pool.texts([*map(text, values.dictionary.to_pylist()), "null"])
+    indices = np.asarray(values.indices.fill_null(len(known) - 1) if values.null_count else values.indices)
+    codes: Codes = known[indices]
+    return codes
