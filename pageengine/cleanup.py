@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pageengine.cursor import Cursor
     from pageengine.page import Page
     from pageengine.store import AddressStore
 
@@ -114,21 +115,25 @@ def _depage(store: AddressStore) -> Page | None:
 def _from_the_middle(store: AddressStore, lowest: int, first: int, given_up: list[Page]) -> None:
     if not store.cursors:
         return
-    done: dict[int, int] = {}
-    for cursor in store.cursors.values():
-        for info in cursor.consumed.values():
-            if info.page > lowest and info.page > first and info.page != store.current_id and cursor.is_done(info):
-                done[info.page] = done.get(info.page, 0) + 1
     taken = {page.number for page in given_up}
-    for number, count in done.items():
-        if count >= len(store.cursors) and number not in taken:
-            page = store.pages.get(number)
-            if page is not None:
-                store.number_of_pages -= 1
-            given_up.append(page or store.page_to_read(number))
+    fewest = min(store.cursors.values(), key=lambda cursor: cursor.pages.done_at_most)
+    for number in fewest.pages.done_perhaps():
+        if number <= max(lowest, first) or number == store.current_id or number in taken:
+            continue
+        if not all(_has_done(cursor, number) for cursor in store.cursors.values()):
+            continue
+        page = store.pages.get(number)
+        if page is not None:
+            store.number_of_pages -= 1
+        given_up.append(page or store.page_to_read(number))
+
+
+def _has_done(cursor: Cursor, number: int) -> bool:
+    info = cursor.pages.get(number)
+    return info is not None and cursor.is_done(info)
 
 
 def _delete(store: AddressStore, page: Page) -> None:
     store.forget_page(page.number)
     for cursor in store.cursors.values():
-        cursor.consumed.pop(page.number, None)
+        cursor.pages.forget(page.number)

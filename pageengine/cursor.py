@@ -9,39 +9,11 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from pageengine.page import Page, PageTransaction, Record
+from pageengine.page_infos import PageInfo, PageInfos
 
 if TYPE_CHECKING:
     from pageengine.queue import Queue
     from pageengine.store import AddressStore
-
-
-class PageInfo:
-    """What one cursor knows of one page. ``acks`` and ``removed`` are None once the page is complete."""
-
-    __slots__ = ("acks", "complete", "confirmed", "ignored", "page", "pending_delete", "pending_tx", "removed")
-
-    def __init__(self, page: int) -> None:
-        self.page = page
-        self.acks: set[int] | None = set()
-        self.removed: set[int] | None = set()
-        self.ignored: set[int] = set()
-        self.confirmed = 0
-        self.pending_tx = 0
-        self.pending_delete = False
-        self.complete = False
-
-    def is_ack(self, nr: int) -> bool:
-        return self.complete or (self.acks is not None and nr in self.acks)
-
-    def is_removed(self, nr: int) -> bool:
-        return self.complete or self.removed is None or nr in self.removed
-
-    def remove(self, nr: int) -> None:
-        if self.removed is not None:
-            self.removed.add(nr)
-
-    def clear(self) -> None:
-        self.acks = self.removed = None
 
 
 class Counter:
@@ -58,12 +30,12 @@ class Counter:
 class Cursor:
     """One queue's positions. ``empty``: it never had a paged message since page mode was last left."""
 
-    __slots__ = ("checks_scheduled", "consumed", "counter", "empty", "iterator", "last_acked", "queue", "store")
+    __slots__ = ("checks_scheduled", "counter", "empty", "iterator", "last_acked", "pages", "queue", "store")
 
     def __init__(self, queue: Queue, store: AddressStore) -> None:
         self.queue = queue
         self.store = store
-        self.consumed: dict[int, PageInfo] = {}
+        self.pages = PageInfos()
         self.counter = Counter()
         self.empty = True
         self.last_acked: tuple[int, int] | None = None
@@ -89,13 +61,7 @@ class Cursor:
                     store.broker.touched_stores.add(store)
 
     def info(self, page: int) -> PageInfo:
-        info = self.consumed.get(page)
-        if info is None:
-            info = self.consumed[page] = PageInfo(page)
-        return info
-
-    def pages_in_order(self) -> list[PageInfo]:
-        return [self.consumed[number] for number in sorted(self.consumed)]
+        return self.pages.get(page) or self.pages.add(page)
 
     def is_done(self, info: PageInfo) -> bool:
         if info.complete or not self.store.paging:
@@ -106,21 +72,19 @@ class Cursor:
         return page is None or info.confirmed >= len(page.records)
 
     def is_complete(self, page: int) -> bool:
-        info = self.consumed.get(page)
+        info = self.pages.get(page)
         if info is None:
             return self.empty
         return self.is_done(info)
 
     def first_page(self) -> int:
         """First page with something unconfirmed; -1: no content at all; 0: content that was not looked at yet."""
-        if not self.consumed:
+        if not self.pages:
             return -1 if self.empty else 0
-        last = 0
-        for info in self.pages_in_order():
-            last = info.page
+        for info in self.pages.from_first_open():
             if not (info.pending_delete or self.is_done(info)):
-                return last
-        return last
+                return info.page
+        return self.pages.last
 
     def process_ack(self, page: int, nr: int) -> PageInfo:
         last = self.last_acked
@@ -145,6 +109,7 @@ class Cursor:
 
     def check_done(self, info: PageInfo) -> None:
         if self.is_done(info):
+            self.pages.maybe_done.add(info.page)
             self.schedule_check()
 
     def pending_done(self, info: PageInfo) -> None:
@@ -163,21 +128,20 @@ class Cursor:
             return
         store = self.store
         current = store.current
-        gone = []
-        for info in self.consumed.values():
-            if info.pending_delete or info.complete or not self.is_done(info):
+        for info in self.pages.worth_checking(everything=not store.paging):
+            if info.pending_delete or info.complete:
+                continue
+            if not self.is_done(info):
+                self.pages.maybe_done.discard(info.page)
                 continue
             if current is not None and current.number == info.page:
                 continue
             page = store.pages.get(info.page)
             if page is None or not page.records:
-                gone.append(info.page)
+                self.pages.forget(info.page)
                 continue
-            info.pending_delete = True
             info.complete = self.queue.durable
-            info.clear()
-        for number in gone:
-            del self.consumed[number]
+            self.pages.finish(info)
         store.schedule_cleanup()
 
     def leave_page_mode(self) -> None:
@@ -294,7 +258,7 @@ class PageIterator:
         number = self.page.number + 1
         current = self.cursor.store.current_id
         while number <= current:
-            info = self.cursor.consumed.get(number)
+            info = self.cursor.pages.get(number)
             if info is None or not (info.complete or info.pending_delete):
                 return number
             number += 1

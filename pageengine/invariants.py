@@ -130,7 +130,7 @@ def _counters(store: AddressStore) -> None:
     for id, cursor in store.cursors.items():
         count = 0
         for number in store.files:
-            info = cursor.consumed.get(number)
+            info = cursor.pages.get(number)
             for record in store.pages[number].records:
                 if id not in record.queues or (info is not None and info.is_ack(record.nr)):
                     continue

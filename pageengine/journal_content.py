@@ -147,7 +147,7 @@ def _pages(engine: Engine, ids: Ids) -> Iterator[Record]:
                 counter = cursor.counter
                 value = CounterValue(queue.id, counter.value, counter.bytes)
                 yield _add_body(ids, RecordType.PAGE_CURSOR_COUNTER_VALUE, value)
-            for info in cursor.pages_in_order():
+            for info in cursor.pages.in_order():
                 page = store.pages.get(info.page)
                 if info.complete:
                     count = len(page.records) if page is not None else 0

@@ -60,7 +60,7 @@ class PageTransaction:
     def commit(self) -> None:
         for cursor, record, iterator in self.late:
             iterator.redeliver(record)
-            info = cursor.consumed.get(record.page)
+            info = cursor.pages.get(record.page)
             if info is not None:
                 cursor.pending_done(info)
         self.late = []

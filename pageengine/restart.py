@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pageengine.broker import Broker
 from pageengine.configured import configure
-from pageengine.cursor import Cursor, PageInfo
+from pageengine.cursor import Cursor
 from pageengine.message import Reference
 from pageengine.operations import Crash, Restart, Send
 from pageengine.outcome import OperationResult
@@ -135,7 +135,7 @@ def _load_queue(new: Broker, old: Queue) -> None:
 def _load_cursor(cursor: Cursor, old: Cursor) -> None:
     """Stored acknowledgements and page completions that lie within the pages that exist."""
     store = cursor.store
-    for info in old.pages_in_order():
+    for info in old.pages.in_order():
         if not (store.first_page <= info.page <= store.current_id):
             continue
         if info.complete:
@@ -144,9 +144,9 @@ def _load_cursor(cursor: Cursor, old: Cursor) -> None:
                 continue
             if page is store.current:
                 store.open_new_page()
-            done = cursor.consumed[info.page] = PageInfo(info.page)
+            done = cursor.pages.add(info.page)
             done.complete = True
-            done.clear()
+            cursor.pages.finish(done, deleting=False)
             continue
         stored = sorted(nr for nr in info.acks or () if nr not in info.ignored)
         for nr in stored:
@@ -249,7 +249,7 @@ def _rebuild_counters(store: AddressStore, prepared: dict[int, Transaction]) -> 
                 cursor = store.cursors.get(id)
                 if cursor is None:
                     continue
-                info = cursor.consumed.get(number)
+                info = cursor.pages.get(number)
                 if info is None or not (cursor.is_done(info) or info.is_ack(record.nr)):
                     count, size = counts.get(id, (0, 0))
                     counts[id] = (count + 1, size + record.message.enc)

@@ -239,7 +239,7 @@ class AddressStore:
         self.number_of_pages = 0
         self.had_folder = False
         for cursor in self.cursors.values():
-            cursor.consumed.clear()
+            cursor.pages.clear()
 
     def write(self, record: Record) -> None:
         """To the current page, or to a new one where it would grow beyond the page size (spec 2.5)."""
