@@ -1,0 +1,118 @@
+"""What one cursor knows of the pages: which records it is done with, and which pages are worth another look.
+
+An address may have thousands of pages, and a slow queue keeps them all; so nothing here walks over all of them for
+one acknowledgement.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections.abc import Iterator
+
+
+class PageInfo:
+    """What one cursor knows of one page. ``acks`` and ``removed`` are None once the page is complete."""
+
+    __slots__ = ("acks", "complete", "confirmed", "ignored", "page", "pending_delete", "pending_tx", "removed")
+
+    def __init__(self, page: int) -> None:
+        self.page = page
+        self.acks: set[int] | None = set()
+        self.removed: set[int] | None = set()
+        self.ignored: set[int] = set()
+        self.confirmed = 0
+        self.pending_tx = 0
+        self.pending_delete = False
+        self.complete = False
+
+    def is_ack(self, nr: int) -> bool:
+        return self.complete or (self.acks is not None and nr in self.acks)
+
+    def is_removed(self, nr: int) -> bool:
+        return self.complete or self.removed is None or nr in self.removed
+
+    def remove(self, nr: int) -> None:
+        if self.removed is not None:
+            self.removed.add(nr)
+
+    def clear(self) -> None:
+        self.acks = self.removed = None
+
+
+class PageInfos:
+    """The infos of a cursor by page number.
+
+    ``maybe_done``: pages of which something was confirmed since they were last found unfinished (or that are new here).
+    ``finished``: pages that the cursor has marked, whose files wait for the other cursors.
+    """
+
+    __slots__ = ("_by_page", "_first_open", "_numbers", "finished", "maybe_done")
+
+    def __init__(self) -> None:
+        self._by_page: dict[int, PageInfo] = {}
+        self._numbers: list[int] = []
+        self._first_open = 0
+        self.finished: set[int] = set()
+        self.maybe_done: set[int] = set()
+
+    def __len__(self) -> int:
+        return len(self._by_page)
+
+    def get(self, page: int) -> PageInfo | None:
+        return self._by_page.get(page)
+
+    def add(self, page: int) -> PageInfo:
+        info = self._by_page[page] = PageInfo(page)
+        insort(self._numbers, page)
+        self._first_open = min(self._first_open, page)
+        # a page without records, or whose file is gone, is done from the beginning
+        self.maybe_done.add(page)
+        return info
+
+    def forget(self, page: int) -> None:
+        if self._by_page.pop(page, None) is not None:
+            del self._numbers[bisect_left(self._numbers, page)]
+            self.finished.discard(page)
+            self.maybe_done.discard(page)
+
+    def clear(self) -> None:
+        self._by_page.clear()
+        self._numbers.clear()
+        self.finished.clear()
+        self.maybe_done.clear()
+        self._first_open = 0
+
+    def finish(self, info: PageInfo, *, deleting: bool = True) -> None:
+        """The cursor needs nothing of the page any more; its single acknowledgements go."""
+        info.pending_delete = deleting
+        info.clear()
+        self.maybe_done.discard(info.page)
+        self.finished.add(info.page)
+
+    @property
+    def last(self) -> int:
+        return self._numbers[-1]
+
+    def in_order(self) -> Iterator[PageInfo]:
+        return (self._by_page[number] for number in list(self._numbers))
+
+    def from_first_open(self) -> Iterator[PageInfo]:
+        """In order, from the first page that is not marked as finished; may start earlier, never later."""
+        at = bisect_left(self._numbers, self._first_open)
+        while at < len(self._numbers) and self._numbers[at] in self.finished:
+            at += 1
+        if at < len(self._numbers):
+            self._first_open = self._numbers[at]
+        return (self._by_page[number] for number in self._numbers[at:])
+
+    def worth_checking(self, *, everything: bool) -> list[PageInfo]:
+        if everything:
+            return list(self._by_page.values())
+        return [self._by_page[number] for number in sorted(self.maybe_done)]
+
+    @property
+    def done_at_most(self) -> int:
+        return len(self.finished) + len(self.maybe_done)
+
+    def done_perhaps(self) -> list[int]:
+        return sorted(self.finished | self.maybe_done)
