@@ -169,7 +169,7 @@ class PageIterator:
 
     def has_next(self) -> bool:
         if self.cached is not None:
-            info = self.cursor.consumed.get(self.cached.page)
+            info = self.cursor.pages.get(self.cached.page)
             if info is None or not info.is_removed(self.cached.nr):
                 return True
             # another iterator, of a purge, took it meanwhile
