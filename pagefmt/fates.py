@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Collection, Iterable
 from enum import StrEnum
 from typing import Final
@@ -85,11 +86,14 @@ class PageRule:
         """(page complete, acknowledged numbers, numbers acknowledged in prepared transactions) of a queue."""
         return self._marks.get(queue) or self._mark(queue)
 
-    def _mark(self, queue: int) -> tuple[bool, frozenset[int], frozenset[int]]:
+    def numbers(self, queue: int) -> tuple[bool, array[int], array[int]]:
+        """As ``marks``; the numbers ascending, bookmarks (-1) among them."""
         journal, page = self._journal, self._page
         complete = bool(journal.complete_index.numbers(queue, page))
-        acked = journal.ack_index.numbers(queue, page)
-        held = journal.in_doubt_acks.numbers(queue, page)
+        return complete, journal.ack_index.numbers(queue, page), journal.in_doubt_acks.numbers(queue, page)
+
+    def _mark(self, queue: int) -> tuple[bool, frozenset[int], frozenset[int]]:
+        complete, acked, held = self.numbers(queue)
         mark = (complete, frozenset(acked) if acked else _NONE, frozenset(held) if held else _NONE)
         self._marks[queue] = mark
         return mark

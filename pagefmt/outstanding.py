@@ -90,6 +90,21 @@ class QueueLoad:
             case Fate.IN_DOUBT_ACK:
                 self.in_doubt_acks += 1
 
+    def add(self, page: PageLoad, more: QueueLoad) -> None:
+        """What was found in one more page, behind all others."""
+        self.messages += more.messages
+        self.bytes += more.bytes
+        self.in_doubt_sends += more.in_doubt_sends
+        self.in_doubt_acks += more.in_doubt_acks
+        self.first = self.first or more.first
+        self.last = more.last or self.last
+        for mine, its in zip(self.positions, more.positions, strict=True):
+            mine.extend(its)
+        self.pages += 1
+        self.held_bytes += page.size
+        if len(page.held_by) == 1:
+            self.held_alone += page.size
+
 
 @dataclass(frozen=True, slots=True)
 class StoreSummary:
@@ -126,9 +141,31 @@ class StoreState:
             yield self._page(page, found, keep)
 
     def _page(self, page: PageFile, queues: dict[int, QueueLoad], keep: bool) -> PageLoad:
+        """At once where the page is regular, else with care."""
+        from pagefmt.columns.routes import Irregular
+
+        try:
+            load, found = self._at_once(page, keep)
+        except Irregular:
+            load, found = self._with_care(page, keep)
+        for queue in load.held_by:
+            self._queue(queues, queue).add(load, found[queue])
+        return load
+
+    def _at_once(self, page: PageFile, keep: bool) -> tuple[PageLoad, dict[int, QueueLoad]]:
+        from pagefmt.columns.loads import PageSum
+        from pagefmt.columns.routes import routed
+
+        found = PageSum(page.number, keep)
+        rule = self.rule(page.number)
+        for routes in routed(page):
+            found.take(rule, routes)
+        return found.load(page.size), found.queues
+
+    def _with_care(self, page: PageFile, keep: bool) -> tuple[PageLoad, dict[int, QueueLoad]]:
         rule = self.rule(page.number)
         counts: Counter[Fate] = Counter()
-        holders: set[int] = set()
+        found: dict[int, QueueLoad] = {}
         live_records = live_bytes = 0
         with open_page(page.path) as opened:
             for number, _, length, tx, _, _, ids in opened.routes():
@@ -138,19 +175,14 @@ class StoreState:
                     counts[fate] += 1
                     if fate in LIVE:
                         live = True
-                        holders.add(queue)
-                        self._queue(queues, queue).take(fate, page.number, number, length + FRAME, keep)
+                        self._queue(found, queue).take(fate, page.number, number, length + FRAME, keep)
                 if live:
                     live_records += 1
                     live_bytes += length + FRAME
             records, read, damage = opened.count, opened.bytes_read, opened.damage
-        held_by = tuple(sorted(holders))
-        for queue in held_by:
-            queues[queue].pages += 1
-            queues[queue].held_bytes += page.size
-            if len(held_by) == 1:
-                queues[queue].held_alone += page.size
-        return PageLoad(page.number, page.size, records, read, live_records, live_bytes, held_by, dict(counts), damage)
+        held_by = tuple(sorted(found))
+        load = PageLoad(page.number, page.size, records, read, live_records, live_bytes, held_by, dict(counts), damage)
+        return load, found
 
     def _queue(self, queues: dict[int, QueueLoad], queue: int) -> QueueLoad:
         found = queues.get(queue)

@@ -21,6 +21,8 @@ Route: TypeAlias = tuple[int, int, int, int, int, int, tuple[int, ...]]
 _I32: Final = Struct(">i").unpack_from
 _I64: Final = Struct(">q").unpack_from
 _HEAD: Final = Struct(">qbbq").unpack_from  # transaction, large type, persister, message id
+OLD_LIKE_CORE: Final = 1 << 24
+"""Bytes of payload from which on an old record's size may begin with a 1, where a new one says "core"."""
 _QUEUES: Final = {n: Struct(f">{n}q").unpack_from for n in range(65)}
 
 
@@ -29,7 +31,7 @@ def route_at(buf: Buffer, offset: int, length: int, number: int = -1) -> Route:
     start = offset + 5
     try:
         tx, large_type, persister, message_id = _HEAD(buf, start)
-        if persister == 1 and large_type == 0:
+        if persister == 1 and large_type == 0 and length < OLD_LIKE_CORE:
             at = _behind_core(buf, start + 18)
         else:
             message_id, at = _behind_others(buf, start, length, large_type, persister)

@@ -9,13 +9,17 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from pagefmt.disk import NotReadable
+from pagefmt.fates import PageRule
 from pagefmt.frames import Damage, DamageKind
 from pagefmt.outstanding import StoreState
 from pagefmt.page import Page, open_page
 from pagefmt.paging import PageFile, Store
+
+if TYPE_CHECKING:
+    from pagefmt.columns.routes import RouteColumns
 
 _LOOKED_AT_FOR_A_TIME: Final = 64
 
@@ -63,6 +67,16 @@ def repeated_addresses(stores: Iterable[Store]) -> frozenset[str]:
     return frozenset(address for address, times in seen.items() if times > 1)
 
 
+@dataclass(slots=True)
+class _Count:
+    """What was counted in one page."""
+
+    messages: int = 0
+    outstanding: int = 0
+    begun: int | None = None
+    damage: Damage | None = None
+
+
 class _Tally:
     __slots__ = ("damages", "messages", "oldest", "outstanding", "unreadable")
 
@@ -73,13 +87,21 @@ class _Tally:
         self.damages: list[tuple[PageFile, Damage]] = []
         self.unreadable: str | None = None
 
+    def add(self, page: PageFile, count: _Count) -> None:
+        self.messages += count.messages
+        self.outstanding += count.outstanding
+        if count.damage is not None and count.damage.kind is not DamageKind.FRAGMENT:
+            self.damages.append((page, count.damage))
+        if count.begun is not None:
+            self.oldest = count.begun if self.oldest is None else min(count.begun, self.oldest)
+
 
 def survey(store: Store, state: StoreState | None, repeated: frozenset[str] = frozenset()) -> StoreSurvey:
     """Reads the store's pages one at a time; one that cannot be read makes it suspect."""
     tally = _Tally()
     for page in store.pages:
         try:
-            _count(page, state, tally)
+            tally.add(page, _count(page, None if state is None else state.rule(page.number)))
         except NotReadable as err:
             tally.unreadable = str(err)
     found = dict(_conditions(store, state, repeated, tally))
@@ -97,18 +119,47 @@ def survey(store: Store, state: StoreState | None, repeated: frozenset[str] = fr
     )
 
 
-def _count(page: PageFile, state: StoreState | None, tally: _Tally) -> None:
-    rule = None if state is None else state.rule(page.number)
+def _count(page: PageFile, rule: PageRule | None) -> _Count:
+    """At once where the page is regular, else with care."""
+    from pagefmt.columns.routes import Irregular
+
+    try:
+        return _at_once(page, rule)
+    except Irregular:
+        return _with_care(page, rule)
+
+
+def _at_once(page: PageFile, rule: PageRule | None) -> _Count:
+    from pagefmt.columns.fates import any_outstanding
+    from pagefmt.columns.routes import routed
+
+    found = _Count()
+    for routes in routed(page):
+        if not found.messages:
+            found.begun = _begins(page, routes)
+        found.messages += len(routes)
+        if rule is not None:
+            found.outstanding += int(any_outstanding(rule, routes).sum())
+    return found
+
+
+def _begins(page: PageFile, routes: RouteColumns) -> int | None:
+    """As ``_begins_at``, of the piece that the page begins with if that has enough records to tell."""
+    if routes.page.size < page.size and len(routes) < _LOOKED_AT_FOR_A_TIME:
+        with open_page(page.path) as opened:
+            return _begins_at(opened)
+    return _begins_at(Page(memoryview(routes.page.buffer)[: routes.page.size]))
+
+
+def _with_care(page: PageFile, rule: PageRule | None) -> _Count:
+    found = _Count()
     with open_page(page.path) as opened:
         for number, _, _, tx, _, _, queues in opened.routes():
             if rule is not None and rule.outstanding(number, tx, queues):
-                tally.outstanding += 1
-        tally.messages += opened.count
-        if opened.damage is not None and opened.damage.kind is not DamageKind.FRAGMENT:
-            tally.damages.append((page, opened.damage))
-        begun = _begins_at(opened)
-    if begun is not None:
-        tally.oldest = begun if tally.oldest is None else min(begun, tally.oldest)
+                found.outstanding += 1
+        found.messages, found.damage = opened.count, opened.damage
+        found.begun = _begins_at(opened)
+    return found
 
 
 def _begins_at(opened: Page) -> int | None:

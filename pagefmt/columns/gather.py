@@ -43,6 +43,15 @@ class PageBytes:
         width = np.dtype(kind).itemsize
         return np.ndarray((len(self.buffer) - width + 1,), dtype=kind, buffer=self.buffer, strides=(1,))
 
+    def window(self, at: Ints, width: int) -> Bytes:
+        """``width`` bytes from each position on, a row for each. They have to lie inside of the buffer."""
+        each = np.ndarray((len(self.buffer) - width + 1,), dtype=f"V{width}", buffer=self.buffer, strides=(1,))
+        return each[at].view(np.uint8).reshape(-1, width)
+
+    def i32_inside(self, at: Ints) -> Ints:
+        """As ``i32``, for positions that are known to be inside."""
+        return self._i32[at].astype(np.int64)
+
     def inside(self, at: Ints) -> Ints:
         """Positions forced into the buffer: a wild one reads something, and is found out by its owner's check."""
         return np.clip(at, 0, self.limit)

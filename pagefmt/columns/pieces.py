@@ -30,8 +30,12 @@ class Range:
 WHOLE_FILE: Final = Range()
 
 
-def pieces(path: Path, piece: int = PIECE, part: Range = WHOLE_FILE) -> Iterator[tuple[PageBytes, Frames]]:
+def pieces(
+    path: Path, piece: int = PIECE, part: Range = WHOLE_FILE, *, reuse: bool = False
+) -> Iterator[tuple[PageBytes, Frames]]:
     """The file's records, piece by piece. ``whole`` of the last one tells whether they end where the part does.
+
+    With ``reuse`` each piece is read over the one before it: fresh memory costs more than filling it.
 
     The file's size is taken when it is opened: what a broker appends meanwhile is left for the next reading. Raises
     ``NotReadable``.
@@ -39,15 +43,19 @@ def pieces(path: Path, piece: int = PIECE, part: Range = WHOLE_FILE) -> Iterator
     fd = open_regular(path)
     try:
         size = os.fstat(fd).st_size
-        yield from _pieces(fd, size if part.end is None else min(size, part.end), piece, part)
+        yield from _pieces(fd, size if part.end is None else min(size, part.end), piece, part, reuse)
     finally:
         os.close(fd)
 
 
-def _pieces(fd: int, size: int, piece: int, part: Range) -> Iterator[tuple[PageBytes, Frames]]:
+def _pieces(fd: int, size: int, piece: int, part: Range, reuse: bool) -> Iterator[tuple[PageBytes, Frames]]:
     base, number, wanted = min(part.start, size), part.number, piece
+    buffer = bytearray()
     while True:
-        content = _read(fd, base, min(wanted, size - base))
+        most = min(wanted, size - base)
+        if not reuse or len(buffer) < most + PADDING:
+            buffer = bytearray(most + PADDING)
+        content = _read(fd, base, most, buffer)
         frames = scan(content, base, number)
         last = base + content.size >= size
         if not last and not frames.end and _cut(content, size - base) > wanted:
@@ -66,14 +74,12 @@ def _cut(content: PageBytes, left: int) -> int:
     return length + FRAME if mark == _START and 0 <= length <= left - FRAME else 0
 
 
-def _read(fd: int, at: int, size: int) -> PageBytes:
-    buffer = bytearray(size + PADDING)
+def _read(fd: int, at: int, size: int, buffer: bytearray) -> PageBytes:
     view, got = memoryview(buffer), 0
     while got < size:
         count = os.preadv(fd, [view[got:size]], at + got)
         if not count:
             break
         got += count
-    if got < size:
-        view[got:] = bytes(len(buffer) - got)
+    view[got : got + PADDING] = bytes(PADDING)
     return PageBytes(buffer, got)

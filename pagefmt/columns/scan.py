@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from struct import Struct
+from itertools import repeat
+from struct import Struct, error
 from typing import Final
 
 import numpy as np
 
 from pagefmt.columns.gather import Ints, PageBytes
 
-_LENGTH: Final = Struct(">I").unpack_from
 FRAME: Final = 6
+_LENGTH: Final = Struct(">xI").unpack_from
 _START, _END = 0x7B, 0x7D
+_AT_ONCE: Final = 1 << 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,20 +38,44 @@ class Frames:
 
 def scan(page: PageBytes, base: int = 0, number: int = 0) -> Frames:
     """Follow the lengths from the first byte on; any doubt ends the scan with ``whole`` false."""
-    buf, size = page.buffer, page.size
-    starts: list[int] = []
-    append = starts.append
+    found: list[Ints] = []
     at = 0
-    # read as unsigned: a negative length leads far outside and ends the loop
-    while at + FRAME <= size:
-        append(at)
-        at += _LENGTH(buf, at + 1)[0] + FRAME
-    offset = np.array(starts, np.int64)
-    length = page.i32(offset + 1)
-    end = offset + FRAME + length
-    good = (page.byte(offset) == _START) & (length >= 0) & (end <= size)
-    good &= page.byte(np.where(good, end - 1, 0)) == _END
-    if not good.all():
-        kept = int(np.argmin(good))
-        return Frames(offset[:kept], length[:kept], False, base, number)
-    return Frames(offset, length, at == size, base, number)
+    while page.size - at >= FRAME:
+        edges = _followed(page, at)
+        sound = _sound(page, edges)
+        found.append(edges[: sound + 1] if sound else edges[:0])
+        at = int(edges[sound])
+        if sound < len(edges) - 1:
+            break
+    starts = [edges[:-1] for edges in found]
+    lengths = [np.diff(edges) - FRAME for edges in found]
+    return Frames(_joined(starts), _joined(lengths), at == page.size, base, number)
+
+
+def _followed(page: PageBytes, at: int) -> Ints:
+    """Offsets of the next records and of what lies behind the last of them, by their lengths alone.
+
+    Lengths are read as unsigned: a negative one leads far outside and ends the way. Only so many at once, so that
+    bytes which are no records (six zero bytes would be one of length 0) cost little memory.
+    """
+    view = memoryview(page.buffer)[: page.size]
+    edges = [at]
+    append = edges.append
+    try:
+        for _ in repeat(None, _AT_ONCE):
+            at += _LENGTH(view, at)[0] + FRAME
+            append(at)
+    except error:
+        pass
+    return np.array(edges, np.int64)
+
+
+def _sound(page: PageBytes, edges: Ints) -> int:
+    """How many of the records between the edges are sound, from the first one on."""
+    inside = edges if edges[-1] <= page.size else edges[:-1]
+    good = (page.u8[inside[:-1]] == _START) & (page.u8[inside[1:] - 1] == _END)
+    return len(good) if good.all() else int(np.argmin(good))
+
+
+def _joined(parts: list[Ints]) -> Ints:
+    return parts[0] if len(parts) == 1 else np.concatenate([np.zeros(0, np.int64), *parts])

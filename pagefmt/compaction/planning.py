@@ -159,19 +159,26 @@ class _Walk:
         return None if store.queues else Why.NO_QUEUE
 
     def page(self, store: StoreState, page: PageFile) -> Examined:
-        """In lock-step where the page is regular, else with care."""
-        found = Examined(page, fingerprint(page.path))
-        with open_page(page.path) as opened:
-            if not self.lock_step(store, found, opened.buf):
+        """At once where the page is regular, else with care."""
+        from pagefmt.columns.routes import Irregular
+
+        seen = fingerprint(page.path)
+        try:
+            found = self.at_once(store, Examined(page, seen))
+        except Irregular:
+            found = Examined(page, seen)
+            with open_page(page.path) as opened:
                 self.careful(store, found, opened)
         self.note_journal(store, found)
         return found
 
-    def lock_step(self, store: StoreState, found: Examined, buf: bytes | memoryview) -> bool:
+    def at_once(self, store: StoreState, found: Examined) -> Examined:
+        from pagefmt.columns.routes import routed
         from pagefmt.compaction.fast_walk import examine
 
-        rule, stub_size = store.rule(found.page.number), STUB_SIZE[self.rules.layout]
-        return isinstance(buf, bytes) and examine(found, buf, store.journal, rule, self.live, stub_size)
+        rule = store.rule(found.page.number)
+        examine(found, routed(found.page), rule, self.live, STUB_SIZE[self.rules.layout])
+        return found
 
     def careful(self, store: StoreState, found: Examined, opened: Page) -> None:
         """Every record once, as brokers read it."""
