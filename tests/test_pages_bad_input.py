@@ -20,7 +20,8 @@ from golden_cases import GoldenCase
 from made_pages import FOLDER, message, store
 from program import call, started, tree
 
-from pagefmt import page, selection, survey
+from pagefmt import disk, selection
+from pagefmt.columns import pieces
 from pagefmt.disk import NotReadable
 
 BASIC = GoldenCase("2.56.0", "basic")
@@ -284,13 +285,15 @@ def test_nothing_is_left_in_the_directory_by_a_failed_call(tmp_path: Path) -> No
 
 
 def test_a_page_that_goes_away_is_named_and_the_rest_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    def vanishing(path: Path) -> contextlib.AbstractContextManager[page.Page]:
+    opened = disk.open_regular
+
+    def vanishing(path: Path) -> int:
         if path.name == "000000002.page":
             raise NotReadable(f"{path}: cannot be read: No such file or directory")
-        return page.open_page(path)
+        return opened(path)
 
-    for module in (selection, survey):
-        monkeypatch.setattr(module, "open_page", vanishing)
+    for module in (disk, pieces):
+        monkeypatch.setattr(module, "open_regular", vanishing)
     answer = call("pages", "decode", BASIC.data(), "--format", "jsonl", "--body", "hex")
     assert answer.status == 1
     assert {line["page"] for line in answer.lines()} == {1, 3, 4, 5}
