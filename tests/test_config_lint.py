@@ -1,68 +1,27 @@
-"""``pagectl config lint`` as called: statuses, streams, formats, selection, comments, passwords, hostile files."""
+"""``pagectl config lint`` as called: statuses, streams, selection, comments, instances, verdicts."""
 
 from __future__ import annotations
 
 import io
 import json
-import subprocess
 import sys
 from pathlib import Path
 
-import jsonschema
 import pytest
 from brokerconf.findings import Severity
 from brokerconf.lint import Surroundings, lint
 from brokerconf.rules import rules
 from config_cases import judged
-from lxml import etree
+from lint_calls import CLEAN, DROP, FAULTY, HEAD, TAIL, found, rules_of, write
 from pagectl.app import run
 
 from pagefmt.editions import Edition
-
-SCHEMAS = Path(__file__).parent / "schemas"
-HEAD = (
-    '<?xml version="1.0" encoding="UTF-8"?>\n<configuration xmlns="urn:activemq">\n  <core xmlns="urn:activemq:core">\n'
-)
-TAIL = "  </core>\n</configuration>\n"
-CLEAN = """    <name>one</name>
-    <address-settings>
-      <address-setting match="#">
-        <dead-letter-address>DLQ</dead-letter-address>
-        <expiry-address>Expiry</expiry-address>
-      </address-setting>
-    </address-settings>
-"""
-DROP = CLEAN.replace(
-    "</address-settings>",
-    """  <address-setting match="orders.#">
-        <address-full-policy>DROP</address-full-policy>
-      </address-setting>
-    </address-settings>""",
-)
-FAULTY = CLEAN.replace("<name>", "<nmae>").replace("</name>", "</nmae>")
-SECRET = "correct-horse"  # no password of anything
 
 
 @pytest.fixture(autouse=True)
 def plain_surroundings(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("GITHUB_ACTIONS", "FORCE_COLOR", "NO_COLOR", "ARTEMIS_INSTANCE"):
         monkeypatch.delenv(name, raising=False)
-
-
-def write(folder: Path, inside: str, name: str = "broker.xml") -> str:
-    path = folder / name
-    path.write_text(HEAD + inside + TAIL, "utf-8")
-    return str(path)
-
-
-def found(capsys: pytest.CaptureFixture[str], *argv: str) -> tuple[int, dict[str, object]]:
-    status = run(["config", "lint", "--format", "json", *argv])
-    return status, json.loads(capsys.readouterr().out)
-
-
-def rules_of(report: object) -> list[str]:
-    assert isinstance(report, dict)
-    return [finding["rule"] for file in report["files"] for finding in file["findings"]]
 
 
 @pytest.mark.parametrize(
@@ -117,109 +76,6 @@ def test_an_unreadable_file_does_not_hide_the_others(tmp_path: Path, capsys: pyt
     assert "did you mean <name>?" in said.out and "absent.xml" in said.err
 
 
-def test_json_is_the_contract(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    status, report = found(capsys, write(tmp_path, FAULTY), write(tmp_path, CLEAN, "good.xml"))
-    assert status == 1
-    first, second = report["files"]  # type: ignore[misc]
-    assert first["xsd"] == {"valid": False, "schema": "artemis-2.56"} and second["xsd"]["valid"] is True
-    (finding,) = first["findings"]
-    assert (finding["rule"], finding["severity"], finding["line"], finding["column"]) == (
-        "unknown-element",
-        "error",
-        4,
-        5,
-    )
-    assert finding["path"] == "/configuration/core/nmae" and finding["help"] == "did you mean <name>?"
-    assert second["findings"] == []
-    assert report["summary"] == {"files": 2, "errors": 1, "warnings": 0, "infos": 0}
-
-
-def test_text_shows_the_line_and_a_caret(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    run(["config", "lint", write(tmp_path, FAULTY)])
-    out = capsys.readouterr().out.splitlines()
-    assert out[0].endswith("broker.xml:4:5: error: <core> has no <nmae> [unknown-element]")
-    assert out[1] == "   4 |     <nmae>one</nmae>"
-    assert out[2] == "     |     ^~~~~~"
-    assert out[-1] == "     = help: did you mean <name>?"
-
-
-def test_caret_stands_under_wide_letters(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    run(["config", "lint", write(tmp_path, "<name>銀行</name><nmae/>\n" + CLEAN.replace("<name>one</name>", ""))])
-    line, caret = capsys.readouterr().out.splitlines()[1:3]
-    assert caret.index("^") == line.index("<nmae") + 2
-
-
-def test_long_lines_are_cut_around_the_place(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    run(["config", "lint", write(tmp_path, CLEAN.replace("<name>one</name>", f"<name>{'x' * 5000}</name><nmae/>"))])
-    line, caret = capsys.readouterr().out.splitlines()[1:3]
-    assert len(line) < 180 and line[caret.index("^") :].startswith("<nmae")
-
-
-def test_colour_only_where_asked(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = write(tmp_path, FAULTY)
-    run(["config", "lint", path])
-    assert "\x1b" not in capsys.readouterr().out
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    run(["config", "lint", path])
-    assert "\x1b[1;31merror\x1b[0m" in capsys.readouterr().out
-
-
-def test_sarif_is_valid(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    strange = tmp_path / "a folder" / "größe%20.xml"
-    strange.parent.mkdir()
-    strange.write_text(HEAD + FAULTY + DROP + TAIL, "utf-8")
-    assert run(["config", "lint", "--format", "sarif", str(strange), write(tmp_path, CLEAN)]) == 1
-    report = json.loads(capsys.readouterr().out)
-    schema = json.loads((SCHEMAS / "sarif-schema-2.1.0.json").read_text("utf-8"))
-    jsonschema.Draft4Validator(schema, format_checker=jsonschema.FormatChecker()).validate(report)
-    (one,) = report["runs"]
-    rules = [rule["id"] for rule in one["tool"]["driver"]["rules"]]
-    assert rules == sorted(rules) and one["results"]
-    for result in one["results"]:
-        assert rules[result["ruleIndex"]] == result["ruleId"]
-    assert any("gr%C3%B6%C3%9Fe%2520.xml" in artifact["location"]["uri"] for artifact in one["artifacts"])
-
-
-def test_sarif_schema_would_object(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    run(["config", "lint", "--format", "sarif", write(tmp_path, FAULTY)])
-    report = json.loads(capsys.readouterr().out)
-    report["runs"][0]["results"][0]["level"] = "fatal"
-    schema = json.loads((SCHEMAS / "sarif-schema-2.1.0.json").read_text("utf-8"))
-    with pytest.raises(jsonschema.ValidationError):
-        jsonschema.Draft4Validator(schema).validate(report)
-
-
-def test_junit_is_valid(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    info = DROP.replace("DROP", "FAIL")
-    files = [write(tmp_path, FAULTY), write(tmp_path, CLEAN, "good.xml"), write(tmp_path, info, "info.xml")]
-    run(["config", "lint", "--format", "junit", *files])
-    tree = etree.fromstring(capsys.readouterr().out.encode())
-    etree.XMLSchema(etree.parse(str(SCHEMAS / "junit-10.xsd"))).assertValid(tree)
-    assert [suite.get("failures") for suite in tree] == ["1", "0", "0"]
-    assert tree.xpath("//failure/@type") == ["error"] and len(tree.xpath("//system-out")) == 1
-
-
-def test_github_annotations_come_by_themselves(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = write(tmp_path, FAULTY)
-    monkeypatch.setenv("GITHUB_ACTIONS", "true")
-    assert run(["config", "lint", path]) == 1
-    out = capsys.readouterr().out
-    assert out.startswith(f"::error file={path},line=4,col=5,title=unknown-element::<core> has no <nmae>%0A")
-    assert len(out.splitlines()) == 1
-    run(["config", "lint", "--format", "text", path])
-    assert "::error" not in capsys.readouterr().out
-
-
-def test_a_message_cannot_begin_another_workflow_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    nasty = DROP.replace("orders.#", "x&#10;::error::boo &#13;%0A.#")
-    run(["config", "lint", "--format", "github", write(tmp_path, nasty)])
-    assert all(line.startswith("::warning file=") for line in capsys.readouterr().out.splitlines())
-
-
 IGNORE = "<!-- pagectl: ignore drop-policy -->"
 SECTION = "<!-- pagectl: ignore-section drop-policy -->"
 
@@ -259,61 +115,6 @@ def test_comments_that_silence_nothing_are_told(
     _, report = found(capsys, write(tmp_path, f"<!-- {comment} -->\n{CLEAN}"))
     (finding,) = report["files"][0]["findings"]  # type: ignore[index]
     assert finding["rule"] == "unknown-rule" and said in finding["help"]
-
-
-SECRETS = [
-    f"<cluster-password>{SECRET}</cluster-password>",
-    f"<cluster-password>\n{SECRET} &\n</cluster-password>",
-    f"<cluster-password>ENC({SECRET})</cluster-password><nmae/>",
-    f'<acceptors><acceptor name="a">tcp://h:1?keyStorePassword={SECRET};nmae=1</acceptor></acceptors>',
-    f'<acceptors><acceptor nmae="a">tcp://u:{SECRET}@h:1</acceptor></acceptors>',
-    f'<broker-plugins><broker-plugin class-name="x"><property key="password" valeu="1" value="{SECRET}"/>'
-    "</broker-plugin></broker-plugins>",
-    f"<store><database-store><jdbc-password>{SECRET}</jdbc-password><x/></database-store></store>",
-    f"<cluster-password>{SECRET}<x/></cluster-password>",
-    f"<cluster-pasword>{SECRET}</cluster-pasword>",
-    f'<broker-plugins><broker-plugin class-name="x"><property\nvalue="{SECRET}"\nkey="password"\nx="{SECRET}"/>'
-    "</broker-plugin></broker-plugins>",
-]
-
-
-@pytest.mark.parametrize("inside", SECRETS)
-@pytest.mark.parametrize("format", ["text", "json", "sarif", "junit", "github"])
-def test_no_password_leaves(tmp_path: Path, capsys: pytest.CaptureFixture[str], inside: str, format: str) -> None:
-    run(["config", "lint", "--format", format, write(tmp_path, CLEAN + inside)])
-    said = capsys.readouterr()
-    assert said.out and SECRET not in said.out + said.err
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        '<!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/passwd">]><configuration>&e;</configuration>',
-        '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]><configuration>&b;</configuration>',
-        '<configuration xmlns:xi="http://www.w3.org/2001/XInclude"><xi:include href="/etc/passwd" parse="text"/>'
-        "</configuration>",
-        '<configuration xmlns:xi="http://www.w3.org/2001/XInclude"><xi:include href="../../x.xml"/></configuration>',
-        '<configuration xmlns:xi="http://www.w3.org/2001/XInclude"><xi:include href="http://localhost:9/x"/></configuration>',
-        "<a>" * 300 + "</a>" * 300,
-        "",
-        "\x00\x01\x02",
-        "<configuration>${a:${b:${c}}}</configuration>",
-        "<configuration",
-    ],
-)
-def test_hostile_files_are_findings(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str) -> None:
-    path = tmp_path / "broker.xml"
-    path.write_text(text, "utf-8")
-    assert run(["config", "lint", "--format", "json", str(path)]) == 1
-    said = capsys.readouterr()
-    assert "root:" not in said.out and "Traceback" not in said.err
-    assert json.loads(said.out)["summary"]["errors"] >= 1
-
-
-def test_escapes_of_a_file_never_reach_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    run(["config", "lint", write(tmp_path, DROP.replace("orders", "a\u009b31m\u202eb"))])
-    out = capsys.readouterr().out
-    assert "\u009b" not in out and "\u202e" not in out and "\\x9b31m\\u202e" in out
 
 
 def test_standard_input(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -421,20 +222,6 @@ def test_the_operators_own_schema(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert run(["config", "lint", "--schema", str(tmp_path / "broken.xsd"), path]) == 2
     assert run(["config", "lint", "--artemis-home", str(tmp_path), path]) == 2
     assert "Traceback" not in capsys.readouterr().err
-
-
-def test_nothing_heavy_is_imported(tmp_path: Path) -> None:
-    heavy = "{'rich', 'xmlschema', 'numpy', 'pyarrow', 'zipfile', 'ssl', 'pyspark', 'importlib.resources'}"
-    code = "import sys; from pagectl.app import run; run(sys.argv[1:]); "
-    code += f"sys.exit(','.join({heavy} & set(sys.modules)) or None)"
-    call = [sys.executable, "-c", code, "config", "lint", write(tmp_path, CLEAN)]
-    done = subprocess.run(call, capture_output=True, text=True, check=False, timeout=60, env=_paths())
-    assert done.returncode == 0, done.stderr
-
-
-def _paths() -> dict[str, str]:
-    root = Path(__file__).resolve().parent.parent
-    return {"PYTHONPATH": ":".join(str(part) for part in (root, root / "cli", root / "schemas"))}
 
 
 @pytest.mark.parametrize("folder", ["valid", "mutants"])

@@ -6,7 +6,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from brokerconf.detection import edition_of_instance, read_as_fits
+from brokerconf.detection import read_as_fits
+from brokerconf.installed import edition_of_instance
 from brokerconf.own_schema import SchemaError, edition_of_release, from_file, from_home
 from brokerconf.reading import read
 from brokerconf.validation import judge

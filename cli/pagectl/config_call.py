@@ -8,9 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from brokerconf.findings import Position
 from brokerconf.lint import FileReport, Selection, Surroundings, lint, read_raw
-from brokerconf.properties import Entry
 
 from pagectl.exits import CallError
 from pagectl.sizes import size_of
@@ -22,7 +20,6 @@ if TYPE_CHECKING:
     from brokerconf.validation import Schemas
 
 STDIN = "-"
-PREFIX = "brokerconfig."
 
 
 def selection(only: Iterable[str], ignored: Iterable[str]) -> Selection:
@@ -73,7 +70,6 @@ def surroundings(
         cwd=cwd,
         properties=properties,
         environment=dict(os.environ),
-        entries=overrides_of(properties),
         heap=size_of(heap, "--heap"),
         stores=_stores(data),
     )
@@ -90,16 +86,6 @@ def _own_schemas(schema: Path | None, home: Path | None, edition: Edition | None
         return from_home(home)
     assert schema is not None
     return from_file(schema, edition or NEWEST)
-
-
-def overrides_of(properties: dict[str, str]) -> tuple[Entry, ...]:
-    """System properties that set something of the broker after the file was read (spec/settings.md 1)."""
-    prefix = properties.get("system-property-prefix", PREFIX)
-    return tuple(
-        Entry(name.removeprefix(prefix), value, Position("-D", 1, 1))
-        for name, value in properties.items()
-        if name.startswith(prefix)
-    )
 
 
 def _stores(data: Path | None) -> tuple[Store, ...] | None:
@@ -135,15 +121,22 @@ def instance_of(path: Path) -> Instance | None:
         raise CallError(str(err)) from err
 
 
-def _with_instance(around: Surroundings, instance: Instance | None, config: Path) -> Surroundings:
-    """What the instance says itself, where the call does not say it."""
+def _with_properties(around: Surroundings, beside: Path) -> Surroundings:
     from brokerconf.properties import PropertiesError, read_properties
+    from brokerconf.sources import plain_source
 
     try:
-        entries = read_properties(config.parent / "broker.properties")
+        entries, text = read_properties(beside), beside.read_text("utf-8", "replace")
     except PropertiesError as err:
         raise CallError(str(err)) from err
-    around = replace(around, entries=(*entries, *around.entries))
+    return replace(around, entries=entries, beside=(plain_source(str(beside), text),))
+
+
+def _with_instance(around: Surroundings, instance: Instance | None, config: Path) -> Surroundings:
+    """What the instance says itself, where the call does not say it."""
+    beside = config.parent / "broker.properties"
+    if beside.exists():
+        around = _with_properties(around, beside)
     if instance is None:
         return around
     from brokerconf.installed import edition_of_instance

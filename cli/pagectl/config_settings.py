@@ -9,10 +9,10 @@ from pathlib import Path
 
 from brokerconf.detection import read_as_fits
 from brokerconf.effective import EffectiveSettings
-from brokerconf.overrides import apply
+from brokerconf.overrides import apply, in_force
 from brokerconf.properties import read_properties
 
-from pagectl.config_call import definitions, instance_of, overrides_of
+from pagectl.config_call import definitions, instance_of
 from pagectl.exits import CallError
 from pagectl.sizes import size_of
 from pagectl.streams import note
@@ -35,12 +35,12 @@ def open_settings(file: Path, asked: Asked) -> EffectiveSettings:
         raise CallError(f"--cwd {asked.cwd}: no such folder")
     instance = instance_of(file)
     config = instance.config if instance else file
-    given = definitions(asked.define)
+    given = {**(instance.properties if instance else {}), **definitions(asked.define)}
     detected = read_as_fits(
         config,
         edition=asked.edition,
         cwd=asked.cwd,
-        properties={**(instance.properties if instance else {}), **given},
+        properties=given,
         environment=dict(os.environ),
     )
     document = detected.document
@@ -50,7 +50,7 @@ def open_settings(file: Path, asked: Asked) -> EffectiveSettings:
         note(f"{config}: {len(document.cores)} messaging servers; this is about the first")
     heap = size_of(asked.heap, "--heap") or (instance.heap if instance else None)
     settings = EffectiveSettings(document, heap=heap)
-    entries = (*read_properties(config.parent / "broker.properties"), *overrides_of(given))
+    entries = in_force(settings, read_properties(config.parent / "broker.properties"), given)
     _note_unused(apply(settings, entries))
     note(f"{config}: {document.edition.value} ({detected.reason})")
     return settings

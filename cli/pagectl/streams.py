@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import os
 import re
 import sys
@@ -41,6 +40,8 @@ def console(stream: TextIO | None = None) -> Console:
 
 def json_text(value: object, *, indent: int | None = None) -> str:
     """JSON that is always valid UTF-8 and safe for a terminal: what ``visible`` would change is a ``\\u`` escape."""
+    import json
+
     text = json.dumps(value, ensure_ascii=False, indent=indent, separators=None if indent else (",", ":"))
     return safe_json(text)
 
@@ -52,6 +53,8 @@ def safe_json(text: str) -> str:
 
 def _json_escape(match: re.Match[str]) -> str:
     """Only inside strings does JSON have such characters; newlines of the layout are not among them."""
+    import json
+
     return json.dumps(match.group())[1:-1] if match.group() != "\x7f" else "\\u007f"
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from brokerconf.document import Document, Kind
-from brokerconf.installed import edition_of_instance
 from brokerconf.parsing import ReadingError
 from brokerconf.reading import read
 from brokerconf.validation import Verdict, judge
@@ -41,6 +40,8 @@ def read_as_fits(
     """
     reason = "as asked for"
     if edition is None:
+        from brokerconf.installed import edition_of_instance
+
         edition, reason = edition_of_instance(path), "its instance runs that"
 
     def as_edition(wanted: Edition | None) -> Document:

@@ -26,16 +26,15 @@ class ConfigNode:
     """
 
     __slots__ = (
-        "attributes", "children", "name", "namespace", "ordinal", "own_text", "parent", "source", "steps", "tag",
-        "tags",
+        "attributes", "children", "known_path", "name", "namespace", "ordinal", "own_text", "parent", "source", "steps",
+        "tag", "tags",
     )  # fmt: skip
 
     def __init__(
-        self, tag: str, namespace: str, attributes: dict[str, str], own_text: str, source: SourceFile, ordinal: int
+        self, names: tuple[str, str, str], attributes: dict[str, str], own_text: str, source: SourceFile, ordinal: int
     ) -> None:
-        self.tag = tag
-        self.name = tag.rpartition(":")[2]
-        self.namespace = namespace
+        """``names``: tag, local name, name space."""
+        self.tag, self.name, self.namespace = names
         self.attributes = attributes
         self.own_text = own_text
         self.children: list[ConfigNode] = []
@@ -44,6 +43,8 @@ class ConfigNode:
         self.ordinal = ordinal
         # of the children, by their identity: filled when a path is first asked for
         self.steps: dict[int, str] | None = None
+        # of an element with others inside, once one of these has been asked for its own
+        self.known_path: str | None = None
         # of all elements below: filled when they are first asked for by tag
         self.tags: dict[str, list[ConfigNode]] | None = None
 
@@ -92,38 +93,50 @@ class ConfigNode:
         """All elements below by their tags, in document order; gone through once."""
         if self.tags is None:
             self.tags = {}
-            for node in self.walk():
-                if node is not self:
-                    self.tags.setdefault(node.tag, []).append(node)
+            _sort_by_tag(self, self.tags)
         return self.tags
 
     def descendant(self, tag: str) -> ConfigNode | None:
         """The first element below with literally that tag, at any depth: how the broker's reader looks things up."""
-        return next((node for node in self.walk() if node is not self and node.tag == tag), None)
+        for child in self.children:
+            if child.tag == tag:
+                return child
+            found = child.descendant(tag) if child.children else None
+            if found is not None:
+                return found
+        return None
 
     @property
     def path(self) -> str:
         """As ``/configuration/core/address-settings/address-setting[2]/max-size-bytes``."""
-        steps: list[str] = []
-        node: ConfigNode | None = self
-        while node is not None:
-            steps.append(_step(node))
-            node = node.parent
-        return "/" + "/".join(reversed(steps))
+        if self.parent is None:
+            return f"/{self.name}"
+        above = self.parent.known_path
+        if above is None:
+            above = self.parent.known_path = self.parent.path
+        return f"{above}/{_step(self, self.parent)}"
+
+
+def _sort_by_tag(node: ConfigNode, found: dict[str, list[ConfigNode]]) -> None:
+    for child in node.children:
+        if child.tag in found:
+            found[child.tag].append(child)
+        else:
+            found[child.tag] = [child]
+        if child.children:
+            _sort_by_tag(child, found)
 
 
 # Among fewer children than this a name is looked for, among more they are counted once.
 _MANY = 16
 
 
-def _step(node: ConfigNode) -> str:
-    if node.parent is None:
+def _step(node: ConfigNode, parent: ConfigNode) -> str:
+    if len(parent.children) < _MANY and [twin.name for twin in parent.children].count(node.name) == 1:
         return node.name
-    if len(node.parent.children) < _MANY and sum(twin.name == node.name for twin in node.parent.children) == 1:
-        return node.name
-    if node.parent.steps is None:
-        node.parent.steps = _steps(node.parent.children)
-    return node.parent.steps[id(node)]
+    if parent.steps is None:
+        parent.steps = _steps(parent.children)
+    return parent.steps[id(node)]
 
 
 def _steps(children: list[ConfigNode]) -> dict[int, str]:

@@ -9,13 +9,11 @@ from __future__ import annotations
 import stat
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
 
 from brokerconf.decoding import as_xml_says
 from brokerconf.findings import Position
 from brokerconf.parsing import ReadingError
-from brokerconf.sources import SourceFile
-from brokerconf.substitution import Replaced
+from brokerconf.sources import SourceFile, plain_source
 
 XINCLUDE = "http://www.w3.org/2001/XInclude"
 INCLUDE = f"{{{XINCLUDE}}}include"
@@ -48,6 +46,9 @@ class Place:
         return path
 
     def _named(self, href: str, at: Position) -> Path:
+        # few files include any, and this pulls in a good part of the network library
+        from urllib.parse import unquote, urlsplit
+
         try:
             parts = urlsplit(href)
         except ValueError:
@@ -70,7 +71,7 @@ def _refused(at: Position, message: str, help: str) -> ReadingError:
 def load(path: Path, shown: str, at: Position) -> SourceFile:
     """An included file as an XML parser reads it; raises ``ReadingError``."""
     text = _decoded(read_regular(path, at), shown, at)
-    return SourceFile(shown, text, Replaced(text))
+    return plain_source(shown, text)
 
 
 def _decoded(raw: bytes, shown: str, at: Position) -> str:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from brokerconf.detection import as_fits
 from brokerconf.document import ConfigNode, Document
 from brokerconf.findings import Finding
 from brokerconf.inclusion import LARGEST
 from brokerconf.parsing import ReadingError
-from brokerconf.properties import Entry
 from brokerconf.reading import edition_by_namespace, read_bytes
 from brokerconf.rules import rules
 from brokerconf.rules.checking import check, sorted_findings
@@ -19,10 +19,13 @@ from brokerconf.rules.facts import Facts
 from brokerconf.rules.host import Store, Volume
 from brokerconf.schema_findings import schema_findings
 from brokerconf.silences import silence_findings
-from brokerconf.sources import SourceFile
+from brokerconf.sources import SourceFile, plain_source
 from brokerconf.validation import Schemas, Verdict, judge
 from brokerconf.value_checks import value_findings
 from pagefmt.editions import Edition
+
+if TYPE_CHECKING:
+    from brokerconf.properties import Entry
 
 # Rules that judge what the other finding says better.
 _SAME_PLACE = ("bad-value", "invalid-value", "unknown-element")
@@ -33,7 +36,7 @@ class Surroundings:
     """What is known beside the file. ``edition`` None: the newest that the file fits; ``schemas``: the operator's own.
 
     ``cwd``: the broker's working directory; ``properties`` and ``environment`` fill in ``${…}``; ``entries`` are those
-    of ``broker.properties`` and of the system properties that override settings; heap in bytes; ``host`` tells the
+    of ``broker.properties``, whose text is ``beside``; heap in bytes; ``host`` tells the
     volumes of the document's directories where it is linted on the broker's host.
     """
 
@@ -43,6 +46,7 @@ class Surroundings:
     properties: Mapping[str, str] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
     entries: tuple[Entry, ...] = ()
+    beside: tuple[SourceFile, ...] = ()
     heap: int | None = None
     stores: tuple[Store, ...] | None = None
     host: Callable[[Document], tuple[Volume, ...] | None] | None = None
@@ -82,7 +86,7 @@ def lint(raw: bytes, name: str, around: Surroundings, selection: Selection | Non
         return FileReport(name, edition.value, "", False, tuple(findings), (_source_of(raw, name),))
     found = sorted_findings(_findings(document, verdict, around, selection))
     return FileReport(
-        name, document.edition.value, verdict.schema, verdict.valid, tuple(found), tuple(document.sources)
+        name, document.edition.value, verdict.schema, verdict.valid, tuple(found), (*document.sources, *around.beside)
     )
 
 
@@ -117,7 +121,13 @@ def _findings(document: Document, verdict: Verdict, around: Surroundings, select
     cores: list[ConfigNode | None] = [*document.cores] or [None]
     for core in cores:
         facts = Facts(
-            document, core, heap=around.heap, properties=around.entries, stores=around.stores, volumes=volumes
+            document,
+            core,
+            heap=around.heap,
+            properties=around.entries,
+            system=around.properties,
+            stores=around.stores,
+            volumes=volumes,
         )
         of_rules += check(facts, chosen)
         if core is document.core and core is not None:
@@ -140,7 +150,4 @@ def _findings(document: Document, verdict: Verdict, around: Surroundings, select
 
 def _source_of(raw: bytes, name: str) -> SourceFile:
     """The text of a file that could not be read as a configuration, for the line that is shown."""
-    from brokerconf.substitution import Replaced
-
-    text = raw[: 1 << 20].decode("utf-8", "replace")
-    return SourceFile(name, text, Replaced(text))
+    return plain_source(name, raw[: 1 << 20].decode("utf-8", "replace"))

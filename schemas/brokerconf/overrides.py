@@ -7,16 +7,37 @@ or is left out for the prefetch limits. An unknown word of an enumeration leaves
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from brokerconf.effective import EffectiveSettings
+from brokerconf.findings import Position
 from brokerconf.matching import MatchError
-from brokerconf.properties import Entry
 from brokerconf.settings_model import Scope, Setting, Value, in_scope
-from brokerconf.sizes import SizeError, parse_boolean, parse_long, parse_size
+from brokerconf.sizes import SizeError, parse_boolean, parse_long, parse_size, trimmed
+from pagefmt.editions import Edition
+
+if TYPE_CHECKING:
+    from brokerconf.properties import Entry
 
 _ADDRESS = re.compile(r'addressSettings\.("(?P<quoted>[^"]*)"|(?P<plain>[^".]+))\.(?P<bean>\w+)')
+PREFIX = "brokerconfig."
 _SIXTY_FOUR = {"globalMaxSize", "minDiskFree", "maxSizeBytes", "maxSizeBytesRejectThreshold", "maxSizeMessages"}
+
+
+def in_force(settings: EffectiveSettings, beside: Iterable[Entry], system: Mapping[str, str]) -> tuple[Entry, ...]:
+    """What the broker of that edition lays over the file, in its order: ``broker.properties`` beside it (since 2.18),
+    then the ``system`` properties that begin with the prefix of the configuration (HornetQ: neither)."""
+    from brokerconf.properties import Entry
+
+    edition = settings.edition
+    entries = tuple(beside) if edition >= Edition.ARTEMIS_2_28 else ()
+    if edition is Edition.HORNETQ_2_4 or not system:
+        return entries
+    node = settings.first.get("system-property-prefix")
+    prefix = trimmed(node.text) if node is not None and trimmed(node.text) else PREFIX
+    named = {name.removeprefix(prefix): value for name, value in system.items() if name.startswith(prefix)}
+    return (*entries, *(Entry(key, value, Position(f"-D{prefix}{key}", 0, 0)) for key, value in named.items()))
 
 
 def apply(settings: EffectiveSettings, entries: Iterable[Entry]) -> list[Entry]:
@@ -33,6 +54,8 @@ def _applied(settings: EffectiveSettings, entry: Entry) -> bool:
             return False
         settings.override_broker(setting.name, value, entry.position, entry.value)
         return True
+    if settings.edition < Edition.ARTEMIS_2_28:
+        return False
     setting = _by_bean(Scope.ADDRESS).get(found["bean"])
     value = _value(setting, entry.value) if setting else None
     if setting is None or value is None:

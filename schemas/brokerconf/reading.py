@@ -16,7 +16,7 @@ from brokerconf.document import Comment, ConfigNode, Document, FoundPlaceholder,
 from brokerconf.findings import Position
 from brokerconf.inclusion import FALLBACK, INCLUDE, LARGEST, MissingInclude, Place, load
 from brokerconf.parsing import ReadingError, parse
-from brokerconf.sources import SourceFile
+from brokerconf.sources import SourceFile, plain_source
 from brokerconf.substitution import Replaced, SubstitutionError, Values, substitute
 from pagefmt.editions import NEWEST, Edition
 
@@ -100,7 +100,7 @@ def _replaced(text: str, shown: str, values: Values, edition: Edition) -> Replac
     try:
         return substitute(text, values)
     except SubstitutionError as err:
-        raise _bad_placeholder(SourceFile(shown, text, Replaced(text)).position(0), err) from err
+        raise _bad_placeholder(plain_source(shown, text).position(0), err) from err
 
 
 def _bad_placeholder(at: Position, err: SubstitutionError) -> ReadingError:
@@ -124,7 +124,7 @@ class _Builder:
         self.sources: list[SourceFile] = []
         self.comments: list[Comment] = []
         self.placeholders: list[FoundPlaceholder] = []
-        self._names: dict[tuple[str, str | None], tuple[str, str]] = {}
+        self._names: dict[tuple[str, str | None], tuple[str, str, str]] = {}
 
     def document(self) -> Document:
         self.placeholders += [FoundPlaceholder(found, self.source) for found in self.source.replaced.placeholders]
@@ -143,13 +143,13 @@ class _Builder:
             walk.comment(comment)
         return walk.node(element)
 
-    def literal(self, element: _Element) -> tuple[str, str]:
-        """The tag as written, and its namespace."""
+    def names(self, element: _Element) -> tuple[str, str, str]:
+        """The tag as written, its local part, and its name space."""
         key = (element.tag, element.prefix)
         known = self._names.get(key)
         if known is None:
             namespace, _, name = element.tag.rpartition("}")
-            known = (f"{element.prefix}:{name}" if element.prefix else name, namespace[1:])
+            known = (f"{element.prefix}:{name}" if element.prefix else name, name, namespace[1:])
             self._names[key] = known
         return known
 
@@ -168,14 +168,14 @@ class _FileWalk:
         self.builder.comments.append(Comment(element.text or "", self.source, number))
 
     def node(self, element: _Element) -> ConfigNode:
-        tag, namespace = self.builder.literal(element)
+        names = self.builder.names(element)
         ordinal = next(self.ordinals)
         if self.replaces:
             self._replace(element, ordinal)
-        attributes = self._attributes(element, ordinal) if element.attrib else {}
-        node = ConfigNode(tag, namespace, attributes, element.text or "", self.source, ordinal)
+        attributes = self._attributes(element, ordinal) if element.keys() else {}
+        node = ConfigNode(names, attributes, element.text or "", self.source, ordinal)
         if len(element):
-            self._children(element, node)
+            node.own_text += "".join(self._children(element, node))
         return node
 
     def _attributes(self, element: _Element, ordinal: int) -> dict[str, str]:
@@ -184,21 +184,23 @@ class _FileWalk:
             raise ReadingError("too-large", at, f"more than {MOST_ATTRIBUTES} attributes", "remove them")
         return _attributes(element)
 
-    def _children(self, element: _Element, node: ConfigNode) -> None:
+    def _children(self, element: _Element, node: ConfigNode) -> list[str]:
+        """Reads all inside; gives the text that stands between."""
+        texts: list[str] = []
+        adopt = node.children.append
         for child in list(element):
-            if not isinstance(child.tag, str):
+            tag, tail = child.tag, child.tail
+            if not isinstance(tag, str):
                 self.comment(child)
-            elif child.tag == INCLUDE and self.builder.includes:
-                self._include(child, node)
-                continue
+            elif tag == INCLUDE and self.builder.includes:
+                texts.append(self._include(child, node))
             else:
-                self._adopt(node, self.node(child))
-            if child.tail:
-                node.own_text += child.tail
-
-    def _adopt(self, node: ConfigNode, child: ConfigNode) -> None:
-        child.parent = node
-        node.children.append(child)
+                below = self.node(child)
+                below.parent = node
+                adopt(below)
+            if tail:
+                texts.append(tail)
+        return texts
 
     def _replace(self, element: _Element, ordinal: int) -> None:
         if element.text and "${" in element.text:
@@ -222,14 +224,16 @@ class _FileWalk:
             self.builder.placeholders.append(FoundPlaceholder(moved, self.source))
         return done.text
 
-    def _include(self, element: _Element, node: ConfigNode) -> None:
+    def _include(self, element: _Element, node: ConfigNode) -> str:
+        """Puts what is included in place of the element; gives the text that this adds before the element's tail."""
         ordinal = next(self.ordinals)
         at = self.source.of_element(ordinal)
         if element.get("xpointer") is not None:
             raise ReadingError("include-refused", at, "xpointer is not followed", "include a whole file")
         try:
+            text = ""
             if element.get("parse", "xml") == "text":
-                self._include_text(element, node, at)
+                text = self._include_text(element, at)
             else:
                 self._include_xml(element, node, at)
             skipped = sum(1 for below in element.iter() if isinstance(below.tag, str)) - 1
@@ -237,12 +241,13 @@ class _FileWalk:
                 next(self.ordinals)
             for _ in range(sum(1 for below in element.iter() if not isinstance(below.tag, str))):
                 next(self.comments)
+            return text
         except MissingInclude:
             fallback = element.find(FALLBACK)
             if fallback is None:
                 raise
             next(self.ordinals)
-            self._fall_back(element, fallback, node)
+            return self._fall_back(element, fallback, node)
 
     def _include_xml(self, element: _Element, node: ConfigNode, at: Position) -> None:
         href = element.get("href", "")
@@ -250,8 +255,8 @@ class _FileWalk:
         source = load(target, self._shown(target), at)
         included = parse(source)
         child = self.builder._file(included, source, self.place.inside(target))
-        self._adopt(node, child)
-        node.own_text += element.tail or ""
+        child.parent = node
+        node.children.append(child)
         # an included element carries its address, which some editions' schemas do not allow
         included.set(f"{_XML}base", href)
         child.attributes.setdefault("xml:base", href)
@@ -260,21 +265,20 @@ class _FileWalk:
         assert parent is not None
         parent.replace(element, included)
 
-    def _include_text(self, element: _Element, node: ConfigNode, at: Position) -> None:
+    def _include_text(self, element: _Element, at: Position) -> str:
         target = self.place.target(element.get("href", ""), at)
         text = load(target, self._shown(target), at).original
-        node.own_text += text + (element.tail or "")
         _put_in_place(element, [], text)
+        return text
 
-    def _fall_back(self, element: _Element, fallback: _Element, node: ConfigNode) -> None:
+    def _fall_back(self, element: _Element, fallback: _Element, node: ConfigNode) -> str:
         text = fallback.text or ""
-        node.own_text += text
-        self._children(fallback, node)
+        inside = "".join(self._children(fallback, node))
         for moved in fallback.iterchildren("*"):
             # as with included elements, this parser notes the address they stand at
             moved.set(f"{_XML}base", "")
-        node.own_text += element.tail or ""
         _put_in_place(element, list(fallback), text)
+        return text + inside
 
     def _shown(self, target: Path) -> str:
         """Included files are named as the main file is: relative where that was given relative."""

@@ -5,30 +5,29 @@ from __future__ import annotations
 import re
 
 HIDDEN = "****"
+# Expressions as text: they are compiled when one of them is first needed, which in most files none is.
 # Misspelt ones as well: their line is the one that a finding shows.
 _WORD = r"(?:pas{1,3}o?w(?:r?o?r?d)?|pwd|passphrase|secret|token|credential)"
 _NAME = rf"[\w.-]{{0,60}}{_WORD}[\w.-]{{0,60}}"
-_SECRET_NAME = re.compile(rf"{_WORD}|api-?key|private-?key", re.IGNORECASE)
-_NOT_SECRET = re.compile(r"codec|mask|enabled|file|path|provider|type$|alias", re.IGNORECASE)
-_ENCODED = re.compile(r"ENC\([^)]*\)?")
+_SECRET_NAME = rf"(?i){_WORD}|api-?key|private-?key"
+_NOT_SECRET = r"(?i)codec|mask|enabled|file|path|provider|type$|alias"
+_ENCODED = r"ENC\([^)]*\)?"
 # Bounded repeats throughout: a value of megabytes must not take more than a look.
-_IN_QUERY = re.compile(rf"([?;&,\s]{_NAME}\s{{0,9}}=\s{{0,9}})[^&;,\s\"'<)]+", re.IGNORECASE)
-_USER_INFO = re.compile(r"(\b[A-Za-z][\w+.-]{0,30}://[^/\s:@]{0,200}:)[^/\s@]*@")
-_IN_ELEMENT = re.compile(rf"(<(?:[\w.-]{{1,60}}:)?({_NAME})[^>]*>)[^<]*", re.IGNORECASE)
+_IN_QUERY = rf"(?i)([?;&,\s]{_NAME}\s{{0,9}}=\s{{0,9}})[^&;,\s\"'<)]+"
+_USER_INFO = r"(\b[A-Za-z][\w+.-]{0,30}://[^/\s:@]{0,200}:)[^/\s@]*@"
+_IN_ELEMENT = rf"(?i)(<(?:[\w.-]{{1,60}}:)?({_NAME})[^>]*>)[^<]*"
 _QUOTED = r"(\"[^\"]*\"|'[^']*')"
-_IN_ATTRIBUTE = re.compile(rf"(?<![\w.-])({_NAME}\s{{0,9}}=\s{{0,9}}){_QUOTED}", re.IGNORECASE)
+_IN_ATTRIBUTE = rf"(?i)(?<![\w.-])({_NAME}\s{{0,9}}=\s{{0,9}}){_QUOTED}"
 # A tag that names a secret in its key or name: any other value in it may be that secret.
-_TAG = re.compile(r"<[^<>]*>?")
-_NAMES_SECRET = re.compile(rf"\b(?:key|name)\s{{0,9}}=\s{{0,9}}[\"'][^\"']{{0,200}}{_WORD}", re.IGNORECASE)
-_OTHER_VALUE = re.compile(rf"(\s(?!(?:key|name)\b)[\w.:-]{{1,60}}\s{{0,9}}=\s{{0,9}}){_QUOTED}", re.IGNORECASE)
+_TAG = r"<[^<>]*>?"
+_NAMES_SECRET = rf"(?i)\b(?:key|name)\s{{0,9}}=\s{{0,9}}[\"'][^\"']{{0,200}}{_WORD}"
+_OTHER_VALUE = rf"(?i)(\s(?!(?:key|name)\b)[\w.:-]{{1,60}}\s{{0,9}}=\s{{0,9}}){_QUOTED}"
 
 
 # Nothing is searched further where none of these stands: most lines have none.
 _HINTS = ("pas", "pwd", "secret", "token", "credential", "key", "enc(", "@")
-_OVER_LINES = re.compile(rf"(<(?:[\w.-]{{1,60}}:)?({_NAME})[^>]*>)([^<]*\n[^<]*)", re.IGNORECASE)
-_ATTRIBUTE_OVER_LINES = re.compile(
-    rf"((?<![\w.-])({_NAME})\s{{0,9}}=\s{{0,9}})(\"[^\"<]*\n[^\"<]*\"|'[^'<]*\n[^'<]*')", re.IGNORECASE
-)
+_OVER_LINES = rf"(?i)(<(?:[\w.-]{{1,60}}:)?({_NAME})[^>]*>)([^<]*\n[^<]*)"
+_ATTRIBUTE_OVER_LINES = rf"(?i)((?<![\w.-])({_NAME})\s{{0,9}}=\s{{0,9}})(\"[^\"<]*\n[^\"<]*\"|'[^'<]*\n[^'<]*')"
 
 
 def _hinted(text: str) -> bool:
@@ -45,19 +44,19 @@ def masked_text(text: str) -> str:
         inside = re.sub(r"[^\n\s][^\n]*", HIDDEN, found.group(3))
         return found.group(1) + inside if is_secret(found.group(2)) else found.group()
 
-    return _TAG.sub(_tag, _ATTRIBUTE_OVER_LINES.sub(hidden, _OVER_LINES.sub(hidden, text)))
+    return re.sub(_TAG, _tag, re.sub(_ATTRIBUTE_OVER_LINES, hidden, re.sub(_OVER_LINES, hidden, text)))
 
 
 def _tag(found: re.Match[str]) -> str:
     tag = found.group()
-    if not _NAMES_SECRET.search(tag):
+    if not re.search(_NAMES_SECRET, tag):
         return tag
-    return _OTHER_VALUE.sub(lambda value: f'{value.group(1)}"{HIDDEN}"' + "\n" * value.group(2).count("\n"), tag)
+    return re.sub(_OTHER_VALUE, lambda value: f'{value.group(1)}"{HIDDEN}"' + "\n" * value.group(2).count("\n"), tag)
 
 
 def is_secret(name: str) -> bool:
     """Whether a setting, attribute or property of that name holds a secret."""
-    return bool(_SECRET_NAME.search(name)) and not _NOT_SECRET.search(name)
+    return bool(re.search(_SECRET_NAME, name)) and not re.search(_NOT_SECRET, name)
 
 
 def masked(text: str, name: str = "") -> str:
@@ -66,9 +65,9 @@ def masked(text: str, name: str = "") -> str:
         return HIDDEN if text else text
     if not _hinted(text):
         return text
-    text = _ENCODED.sub(f"ENC({HIDDEN})", text)
-    text = _USER_INFO.sub(rf"\g<1>{HIDDEN}@", text)
-    return _IN_QUERY.sub(rf"\g<1>{HIDDEN}", text)
+    text = re.sub(_ENCODED, f"ENC({HIDDEN})", text)
+    text = re.sub(_USER_INFO, rf"\g<1>{HIDDEN}@", text)
+    return re.sub(_IN_QUERY, rf"\g<1>{HIDDEN}", text)
 
 
 def masked_line(line: str) -> str:
@@ -79,7 +78,7 @@ def masked_line(line: str) -> str:
     def element(found: re.Match[str]) -> str:
         return found.group(1) + HIDDEN if is_secret(found.group(2)) else found.group()
 
-    line = _IN_ELEMENT.sub(element, line)
-    line = _TAG.sub(_tag, line)
-    line = _IN_ATTRIBUTE.sub(rf'\g<1>"{HIDDEN}"', line)
+    line = re.sub(_IN_ELEMENT, element, line)
+    line = re.sub(_TAG, _tag, line)
+    line = re.sub(_IN_ATTRIBUTE, rf'\g<1>"{HIDDEN}"', line)
     return masked(line)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from brokerconf.document import ConfigNode, Document, Kind
 from brokerconf.findings import Finding, Position, Severity
 from brokerconf.reader_facts import reader_facts
-from brokerconf.schema_facts import members, root_type
+from brokerconf.schema_facts import Fact, members, root_type
 from brokerconf.secrets import masked
 from brokerconf.sizes import SizeError, parse_size, trimmed
 from pagefmt.editions import Edition
@@ -32,6 +32,7 @@ _NEVER_READ = {
     ("max-sessions", "resource-limit-setting"),
 }
 _ROUTING = "wild-card-routing-enabled"
+_SPOKEN_OF = {name for name, _ in _NEVER_READ} | {_ROUTING, "connector", "permission"}
 _PERMISSIONS = {
     "send",
     "consume",
@@ -189,33 +190,58 @@ class _CoreWalk:
             if fact.read_as.startswith("bytes")
         }
         self.connectors: dict[str, ConfigNode] = {}
+        self.root = root_type(self.edition)
+        facts = [(name, fact) for inside in self.types.values() for name, fact in inside.items()]
+        self.booleans = {name for name, fact in facts if fact.type == "boolean"}
+        owners = {fact.owner for name, fact in facts if fact.type == "boolean" and name.startswith("@")}
+        self.with_booleans = {name for name, fact in facts if fact.type_name in owners}
 
     def findings(self) -> Iterator[Finding]:
-        yield from self._below(self.core, root_type(self.edition))
+        for nodes in self.core.by_tag().values():
+            name = nodes[0].name
+            if name in self.booleans or name in self.sizes:
+                yield from self._values(nodes)
+            if name in _SPOKEN_OF:
+                for node in nodes:
+                    if self._fact(node) is not None and node.parent is not None:
+                        yield from self._by_name(node, node.parent)
+            if name in self.with_booleans:
+                yield from self._attributes(nodes)
         yield from self._taken_from_below()
 
-    def _below(self, node: ConfigNode, type_name: str) -> Iterator[Finding]:
-        known = self.types.get(type_name, {})
-        for child in node.children:
-            fact = known.get(child.name)
-            if fact is None:
-                continue
-            if fact.type == "boolean":
-                yield from self._boolean(child, child.text, child.position, child.name)
-            elif child.name in self.sizes:
-                yield from self._size(child)
-            yield from self._by_name(child, node)
-            if child.attributes or fact.type_name:
-                yield from self._inside(child, fact.type_name)
+    def _fact(self, node: ConfigNode) -> Fact | None:
+        """What the schema says of an element, found on the way down from the core; None: not in the schema there."""
+        above = self._fact(node.parent) if node.parent is not None and node.parent is not self.core else None
+        owner = self.root if node.parent is self.core else above.type_name if above else ""
+        return self.types.get(owner, {}).get(node.name)
 
-    def _inside(self, node: ConfigNode, type_name: str) -> Iterator[Finding]:
-        known = self.types.get(type_name, {})
-        for name, value in node.attributes.items():
-            fact = known.get(f"@{name}")
+    def _values(self, nodes: list[ConfigNode]) -> Iterator[Finding]:
+        """Thousands of elements of one name have a few texts between them."""
+        odd: dict[str, bool] = {}
+        for node in nodes:
+            text = node.text
+            if text not in odd:
+                odd[text] = trimmed(text) == "1" or self._overflows(text)
+            fact = self._fact(node) if odd[text] else None
             if fact is not None and fact.type == "boolean":
-                yield from self._boolean(node, value, None, name)
-        if node.children:
-            yield from self._below(node, type_name)
+                yield from self._boolean(node, text, node.position, node.name)
+            elif fact is not None and node.name in self.sizes:
+                yield from self._size(node)
+
+    def _attributes(self, nodes: list[ConfigNode]) -> Iterator[Finding]:
+        for node in nodes:
+            for name, value in node.attributes.items():
+                if trimmed(value) == "1":
+                    above = self._fact(node)
+                    fact = self.types.get(above.type_name, {}).get(f"@{name}") if above else None
+                    if fact is not None and fact.type == "boolean":
+                        yield from self._boolean(node, value, None, name)
+
+    def _overflows(self, text: str) -> bool:
+        try:
+            return parse_size(text, self.edition).overflowed
+        except SizeError:
+            return False
 
     def _boolean(self, node: ConfigNode, text: str, at: Position | None, name: str) -> Iterator[Finding]:
         if trimmed(text) == "1":

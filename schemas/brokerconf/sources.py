@@ -1,7 +1,8 @@
 """A file of a configuration: its text, the text after replacement, and where each start tag and comment stands in it.
 
-Positions are worked out when they are first asked for: a clean file costs nothing for them. A second, light parser
-(expat) notes the offset of each start tag in document order, which is the order of the elements in the tree.
+Positions are worked out when they are first asked for: a clean file costs nothing for them. In a text that a parser has
+found to be well-formed a ``<`` begins markup wherever it stands outside of comments, CDATA and processing instructions:
+start tags in the order of the text are the elements of the tree in document order.
 """
 
 from __future__ import annotations
@@ -9,12 +10,14 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from dataclasses import dataclass
-from xml.parsers import expat
 
 from brokerconf.findings import Position
 from brokerconf.substitution import Replaced
 
 _ATTRIBUTE = re.compile(r"""\s([^\s=/<>"']+)\s*=\s*("[^"]*"|'[^']*')""")
+_SECTIONS = r"<!--.*?-->|<!\[CDATA\[.*?\]\]>|<\?.*?\?>"
+_OPENING = re.compile(rf"{_SECTIONS}|<[^/!?]", re.DOTALL)
+_WHOLE_TAG = re.compile(rf"""{_SECTIONS}|<(?:[^>"']++|"[^"]*+"|'[^']*+')*+>""", re.DOTALL)
 _START_TAG = re.compile(r"""<[^\s/>]+(?:[^>"']|"[^"]*"|'[^']*')*>""")
 
 
@@ -114,50 +117,33 @@ class SourceFile:
         return lines[line - 1].rstrip("\r") if 0 < line <= len(lines) else ""
 
 
+def plain_source(path: str, text: str) -> SourceFile:
+    """A file in which nothing is replaced."""
+    return SourceFile(path, text, Replaced(text))
+
+
 def _tags_of(text: str) -> Tags:
     starts: list[int] = []
     comments: list[int] = []
-    raw = text.encode("utf-8", "surrogatepass")
-    parser = expat.ParserCreate(encoding="utf-8")
-
-    def start(_name: str, _attributes: object) -> None:
-        starts.append(parser.CurrentByteIndex)
-
-    def comment(_text: str) -> None:
-        comments.append(parser.CurrentByteIndex)
-
-    parser.StartElementHandler = start
-    parser.CommentHandler = comment
-    parser.Parse(raw, True)
-    if len(raw) == len(text):
-        return Tags(starts, comments)
-    return Tags(_in_characters(starts, raw), _in_characters(comments, raw))
+    for found in _OPENING.finditer(text):
+        at = found.start()
+        if text[at + 1] not in "!?":
+            starts.append(at)
+        elif text[at + 2] == "-":
+            comments.append(at)
+    return Tags(starts, comments)
 
 
 def _ends_of(text: str) -> list[int]:
-    """Offsets of the end tags, by element in document order."""
+    """Offsets of the end tags, by element in document order; of an empty element that of its only tag."""
     ends: list[int] = []
     open_tags: list[int] = []
-    raw = text.encode("utf-8", "surrogatepass")
-    parser = expat.ParserCreate(encoding="utf-8")
-
-    def start(_name: str, _attributes: object) -> None:
-        open_tags.append(len(ends))
-        ends.append(-1)
-
-    def end(_name: str) -> None:
-        ends[open_tags.pop()] = parser.CurrentByteIndex
-
-    parser.StartElementHandler = start
-    parser.EndElementHandler = end
-    parser.Parse(raw, True)
-    return ends if len(raw) == len(text) else _in_characters(ends, raw)
-
-
-def _in_characters(offsets: list[int], raw: bytes) -> list[int]:
-    """Byte offsets made offsets of characters."""
-    characters, last, count = {-1: -1}, 0, 0
-    for offset in sorted({*offsets} - {-1}):
-        count += len(raw[last:offset].decode("utf-8", "surrogatepass"))
-        characters[offset], last = count, offset
-    return [characters[offset] for offset in offsets]
+    for found in _WHOLE_TAG.finditer(text):
+        tag = found.group()
+        if tag[1] == "/":
+            ends[open_tags.pop()] = found.start()
+        elif tag[1] not in "!?":
+            if tag[-2] != "/":
+                open_tags.append(len(ends))
+            ends.append(found.start())
+    return ends

@@ -30,7 +30,7 @@ def _paint(text: str, code: str, colour: bool) -> str:
 def _block(finding: Finding, lines: Lines, *, colour: bool, why: bool) -> str:
     """The reason is given at the first finding that has it; a hundred lines of one kind repeat nothing."""
     tint = _COLOURS[finding.severity]
-    place = f"{one_line(finding.file)}:{finding.line}:{finding.column}: " if finding.line else f"{finding.file}: "
+    place = one_line(finding.file) + (f":{finding.line}:{finding.column}: " if finding.line else ": ")
     head = f"{_paint(place, '1', colour)}{_paint(finding.severity.value, '1;' + tint, colour)}: "
     out = [f"{head}{one_line(finding.message)} [{finding.rule}]"]
     quoted = lines.quoted(finding)

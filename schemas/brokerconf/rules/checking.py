@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from brokerconf.address_settings import Override
 from brokerconf.document import ConfigNode
-from brokerconf.findings import Finding, Position
+from brokerconf.findings import Finding, Position, Severity
 from brokerconf.rules.facts import Facts
 from brokerconf.rules.rule import Hit, Rule
 from brokerconf.rules.taken import Taken
@@ -17,17 +17,19 @@ def check(facts: Facts, rules: Iterable[Rule]) -> list[Finding]:
     found: dict[tuple[str, str, Position], Finding] = {}
     for rule in rules:
         if rule.applies(facts.edition):
+            severity = rule.severity_in(facts.edition)
             for hit in rule.check(facts):
-                finding = _finding(rule, hit, facts)
-                found.setdefault((rule.id, hit.about, finding.position), finding)
+                node, position = _place(hit, facts)
+                key = rule.id, hit.about, position
+                if key not in found:
+                    found[key] = _finding(rule, hit, severity, node, position)
     return list(found.values())
 
 
-def _finding(rule: Rule, hit: Hit, facts: Facts) -> Finding:
-    node, position = _place(hit, facts)
+def _finding(rule: Rule, hit: Hit, severity: Severity, node: ConfigNode | None, position: Position) -> Finding:
     return Finding(
         file=position.file, line=position.line, column=position.column,
-        severity=hit.severity or rule.severity_in(facts.edition), rule=rule.id, path=node.path if node else "",
+        severity=hit.severity or severity, rule=rule.id, path=node.path if node else "",
         message=hit.message, help=hit.help or rule.help, why=rule.why,
     )  # fmt: skip
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from brokerconf import overrides
 from brokerconf.address_settings import AddressSetting, read_value
 from brokerconf.document import ConfigNode, Document, FoundPlaceholder, Kind
 from brokerconf.effective import EffectiveSettings
-from brokerconf.properties import Entry
 from brokerconf.rules.address_facts import AddressFacts, Case
 from brokerconf.rules.host import Store, Volume
 from brokerconf.rules.places import Endpoint, SecretPlace, endpoints_of, jms_destinations_of, secrets_of
@@ -23,9 +23,13 @@ from brokerconf.settings_model import Scope, Setting, in_scope
 from brokerconf.sizes import trimmed
 from pagefmt.editions import Edition
 
+if TYPE_CHECKING:
+    from brokerconf.properties import Entry
+
 
 class Facts(AddressFacts):
-    """Everything about one ``core``."""
+    """Everything about one ``core``. ``properties``: those of ``broker.properties``; ``system``: all the broker is
+    started with."""
 
     def __init__(
         self,
@@ -34,13 +38,15 @@ class Facts(AddressFacts):
         *,
         heap: int | None = None,
         properties: tuple[Entry, ...] = (),
+        system: Mapping[str, str] | None = None,
         stores: tuple[Store, ...] | None = None,
         volumes: tuple[Volume, ...] | None = None,
     ) -> None:
         super().__init__(EffectiveSettings(document, core=core, heap=heap))
         self.document, self.core = document, core
-        self.heap, self.properties, self.stores, self.volumes = heap, properties, stores, volumes
-        overrides.apply(self.effective, properties)
+        self.heap, self.stores, self.volumes = heap, stores, volumes
+        self.properties = overrides.in_force(self.effective, properties, system or {})
+        overrides.apply(self.effective, self.properties)
 
     @cached_property
     def first(self) -> dict[str, ConfigNode]:

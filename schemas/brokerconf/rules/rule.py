@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from brokerconf.findings import Position, Severity
 from pagefmt.editions import NEWEST, Edition
@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from brokerconf.rules.taken import Taken
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(NamedTuple):
     """One place where a rule holds. ``attribute``: the attribute of the element that is meant; ``help`` replaces the
     rule's advice, ``severity`` its severity; ``about`` tells hits of one rule at one place apart."""
 
