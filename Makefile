@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: demo test check test-broker test-slow test-cluster fuzz completions lock clean
+.PHONY: demo test check test-broker test-slow test-cluster test-pythons fuzz completions lock clean
 
 $(VENV)/.run: requirements/run.lock pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -35,6 +35,9 @@ test-slow: $(VENV)/.dev ## exhaustive truncations, bit flips, big inputs
 
 test-cluster: $(VENV)/.dev ## export through a Spark master and worker of its own
 	$(PYTEST) -m cluster
+
+test-pythons: $(VENV)/.dev ## the wheel with every other Python that uv finds here (3.11 to 3.14): every command once
+	$(PYTEST) -m slow tests/test_package.py -rs
 
 fuzz: $(VENV)/.dev ## a minute of coverage-guided fuzzing for each codec; SECONDS=600 for more
 	$(BIN)/pip install -q --require-hashes -r requirements/fuzz.lock
