@@ -136,6 +136,6 @@ def look_at_positions(queue: Queue) -> None:
         at = (record.page, record.nr)
         require(17, at > last or ref.live, f"{queue.name}: {at} was read after {last}")
         last = at
-        info = cursor.consumed.get(record.page)
+        info = cursor.pages.get(record.page)
         acked = info is not None and record.page in cursor.store.pages and info.is_ack(record.nr)
         require(18, not acked, f"{queue.name}: {at} waits, and is acknowledged")

@@ -32,8 +32,7 @@ class Scenario:
     timing: Line
 
 
-@cache
-def scenarios(archive: Path) -> dict[str, Scenario]:
+def _folders(archive: Path) -> dict[str, dict[str, bytes]]:
     files: dict[str, dict[str, bytes]] = {}
     with tarfile.open(archive) as tar:
         for member in tar:
@@ -41,9 +40,28 @@ def scenarios(archive: Path) -> dict[str, Scenario]:
             content = tar.extractfile(member)
             assert content is not None
             files.setdefault(folder, {})[name] = content.read()
+    return dict(sorted(files.items()))
+
+
+@cache
+def scenarios(archive: Path) -> dict[str, Scenario]:
     return {
         folder: Scenario(folder, f["broker.xml"], f["trace.jsonl"], f["outcome.jsonl"], json.loads(f["timing.json"]))
-        for folder, f in sorted(files.items())
+        for folder, f in _folders(archive).items()
+    }
+
+
+@cache
+def recordings(archive: Path) -> dict[str, list[Scenario]]:
+    """Of each trace all outcomes that the broker gave it."""
+    exact: Line = {"timing_dependent": [], "stable_until": None}
+    return {
+        folder: [
+            Scenario(folder, f["broker.xml"], f["trace.jsonl"], f[name], exact)
+            for name in sorted(f)
+            if name.startswith("outcome")
+        ]
+        for folder, f in _folders(archive).items()
     }
 
 

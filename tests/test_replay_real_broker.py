@@ -11,8 +11,6 @@ FOLDER = Path(__file__).parent / "replay"
 RECORDED = scenarios(FOLDER / "broker-2.56.0.tar.xz") | scenarios(FOLDER / "features-2.56.0.tar.xz")
 NOT_YET = {
     "duplicates": "operation 44: the recorder does not see a duplicate in a transaction, and says unknown",
-    "page-limit-tx": "operation 46: page-limit-messages is not released where it would be without a transaction",
-    "xa-more": "operation 31: how far a queue reads on while a branch is rolled back",
 }
 
 
