@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from brokerconf.detection import read_as_fits
-from brokerconf.installed import edition_of_instance
-from brokerconf.own_schema import SchemaError, edition_of_release, from_file, from_home
+from brokerconf.installed import Installed, edition_of_instance, edition_of_release, named_by
+from brokerconf.own_schema import SchemaError, from_file, from_home
 from brokerconf.reading import read
 from brokerconf.validation import judge
 from brokerconf.xsd_writer import documents
@@ -96,6 +96,38 @@ def test_no_installation(tmp_path: Path) -> None:
 )
 def test_the_edition_next_to_a_release(release: str, edition: str) -> None:
     assert edition_of_release(release).value == f"artemis-{edition}"
+
+
+@pytest.mark.parametrize(
+    ("jar", "edition"),
+    [
+        ("artemis-server-2.4.0.jar", "artemis-2.4"),
+        ("artemis-server-2.28.0.redhat-00003.jar", "artemis-2.28"),
+        ("hornetq-server-2.4.7.Final.jar", "hornetq-2.4"),
+        ("hornetq-server-2.3.25.Final-redhat-1.jar", "hornetq-2.4"),
+        ("hornetq-core-client.jar", "hornetq-2.4"),
+        ("hornetq-server.jar", "hornetq-2.4"),
+    ],
+)
+def test_the_broker_that_a_jar_names(jar: str, edition: str) -> None:
+    found = named_by(jar)
+    assert found is not None and found.edition.value == edition
+
+
+@pytest.mark.parametrize("jar", ["artemis-commons-2.4.0.jar", "hornetq-native-2.4.7.Final.jar", "netty-4.1.0.jar"])
+def test_other_jars_name_no_broker(jar: str) -> None:
+    assert named_by(jar) is None
+
+
+@pytest.mark.parametrize("jar", ["hornetq-server-2.4.7.Final.jar", "hornetq-server.jar"])
+def test_an_instance_of_hornetq_is_not_artemis_2_4(tmp_path: Path, jar: str) -> None:
+    lib, etc = tmp_path / "home" / "lib", tmp_path / "etc"
+    lib.mkdir(parents=True)
+    etc.mkdir()
+    (lib / jar).touch()
+    (etc / "artemis.profile").write_text(f"ARTEMIS_HOME='{tmp_path / 'home'}'\n")
+    assert edition_of_instance(config(etc, GOOD)) is Edition.HORNETQ_2_4
+    assert Installed(True, "2.4.7").edition is Edition.HORNETQ_2_4
 
 
 def test_the_edition_of_an_instance(tmp_path: Path) -> None:

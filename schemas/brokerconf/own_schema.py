@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from brokerconf.errors import BrokerConfError
-from brokerconf.installed import SERVER_JAR, edition_of_release
+from brokerconf.installed import Installed, named_by
 from brokerconf.validation import Schemas
 from brokerconf.xsd_files import XML_XSD, own_file
 from pagefmt.editions import NEWEST, Edition
@@ -32,10 +32,10 @@ class SchemaError(BrokerConfError):
 
 @dataclass(frozen=True, slots=True)
 class Installation:
-    """The schema files of an installation by name, and the release its jars name."""
+    """The schema files of an installation by name, and the broker that its jars name."""
 
     texts: dict[str, bytes]
-    release: str
+    broker: Installed
 
 
 def from_file(path: Path, edition: Edition) -> Schemas:
@@ -54,8 +54,7 @@ def from_file(path: Path, edition: Edition) -> Schemas:
 def from_home(home: Path) -> Schemas:
     """The schemas inside the broker installed in a folder; raises ``SchemaError``."""
     found = installation(home)
-    edition = edition_of_release(found.release)
-    shown = f"{home.name or home} ({found.release or 'release unknown'})"
+    shown = f"{home.name or home} ({found.broker.release or 'release unknown'})"
     if _HORNETQ in found.texts and _CORE not in found.texts:
         schema = _compile(found.texts, _HORNETQ, shown)
         return Schemas(shown, Edition.HORNETQ_2_4, schema, lambda: schema, lambda: None)
@@ -63,21 +62,21 @@ def from_home(home: Path) -> Schemas:
     if "core" not in parts:
         raise SchemaError(f"{home}: no {_CORE} in the jars of lib; name the folder of an installed broker")
     document = _compile(found.texts | {_SERVER: _whole(found.texts)}, _SERVER, shown)
-    return Schemas(shown, edition, document, lambda: parts["core"], lambda: parts.get("jms"))
+    return Schemas(shown, found.broker.edition, document, lambda: parts["core"], lambda: parts.get("jms"))
 
 
 def installation(home: Path) -> Installation:
     """What the jars of an installation hold; raises ``SchemaError``."""
     jars = sorted((home / "lib").glob("*.jar")) or sorted(home.glob("*.jar"))
     texts: dict[str, bytes] = {}
-    found = ""
+    found = Installed(False, "")
     for jar in jars:
         if not re.match(r"(artemis|hornetq)-", jar.name):
             continue
-        named = SERVER_JAR.search(jar.name)
+        named = named_by(jar.name)
         inside = _schemas_in(jar)
         if named and inside:
-            found = named.group(1)
+            found = named
         texts |= inside
     if not texts:
         raise SchemaError(f"{home}: no broker's jars with a schema in lib; name the folder of an installed broker")
