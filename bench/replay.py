@@ -29,9 +29,10 @@ from pageengine.engine import Engine  # noqa: E402
 from pageengine.generate import Shape, Traffic, generate  # noqa: E402
 from pageengine.operations import Operation, TraceHeader  # noqa: E402
 from pageengine.outcome_writing import writing_outcome  # noqa: E402
+from pageengine.paged_sends import PagedSends  # noqa: E402
 from pageengine.profiles import profile_of  # noqa: E402
 from pageengine.recording import Recording  # noqa: E402
-from pageengine.replaying import replayed  # noqa: E402
+from pageengine.replaying import steps  # noqa: E402
 from pageengine.send_run import SendRun  # noqa: E402
 from pageengine.settings import AddressSettings, EngineSettings, OneForAll  # noqa: E402
 from pageengine.trace_reading import TraceReader, open_trace  # noqa: E402
@@ -74,11 +75,7 @@ def read_only(trace: Path, folder: Path) -> int:
 def accounting_only(trace: Path, folder: Path) -> int:
     reader = open_trace(trace)
     engine = engine_for(reader)
-    count = 0
-    for item in reader:
-        engine.apply(item)  # type: ignore[arg-type]
-        count += 1
-    return count
+    return sum(len(done) if isinstance(done, PagedSends) else 1 for done in steps(engine, reader))
 
 
 def with_pages(trace: Path, folder: Path) -> int:
@@ -86,11 +83,10 @@ def with_pages(trace: Path, folder: Path) -> int:
     reader = open_trace(trace)
     engine = engine_for(reader)
     count = 0
-    for item in reader:
-        if isinstance(item, ops.Receive):
+    for done in steps(engine, reader):
+        count += len(done) if isinstance(done, PagedSends) else 1
+        if not isinstance(done, PagedSends) and isinstance(done[0], ops.OpenConsumer):
             break
-        engine.apply(item)  # type: ignore[arg-type]
-        count += 1
     shutil.rmtree(folder / "data", ignore_errors=True)
     write_data_directory(engine, folder / "data")
     return count
@@ -104,9 +100,13 @@ def whole_run(trace: Path, folder: Path) -> int:
     with writing_outcome(folder / "outcome.jsonl") as out:
         header = engine.start().as_json()
         recording.begin(header)
-        for item, line in replayed(engine, reader):
-            out.line(line)
-            recording.see(item, line)
+        for done in steps(engine, reader):
+            if isinstance(done, PagedSends):
+                out.sends(done)
+                recording.see_sends(done)
+            else:
+                out.line(done[1])
+                recording.see(*done)
     return recording.operations
 
 

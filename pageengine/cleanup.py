@@ -30,7 +30,7 @@ def clean_up(store: AddressStore) -> None:
     if store.page_full:
         store.check_page_limit()
     if store.number_of_pages == 0 or (
-        store.number_of_pages == 1 and (store.current is None or not store.current.records)
+        store.number_of_pages == 1 and (store.current is None or not store.current.count)
     ):
         store.stop_paging()
     for page in given_up:
@@ -54,14 +54,14 @@ def _deliver_if_necessary(store: AddressStore, lowest: int) -> None:
 def _complete(store: AddressStore, number: int) -> bool:
     """Whether every cursor has finished a page; one that is missing or empty counts as finished."""
     page = store.pages.get(number)
-    if page is None or not page.records:
+    if page is None or not page.count:
         return True
     return all(cursor.is_complete(number) for cursor in store.cursors.values())
 
 
 def _from_the_front(store: AddressStore, lowest: int, first: int, given_up: list[Page]) -> None:
     current = store.current
-    if lowest == store.current_id and current is not None and current.records and _complete(store, lowest):
+    if lowest == store.current_id and current is not None and current.count and _complete(store, lowest):
         _leave_page_mode(store)
     number = first
     while number <= lowest:
@@ -97,7 +97,7 @@ def _depage(store: AddressStore) -> Page | None:
         page = store.current
         assert page is not None
         store.current = None
-        if not page.records:
+        if not page.count:
             store.stop_paging()
             store.forget_page(page.number)
             return None

@@ -78,27 +78,45 @@ def buffer_bytes(profile: Profile, enc: int) -> int:
     return FIRST_BUFFER if packet <= FIRST_BUFFER else 1 << (packet - 1).bit_length()
 
 
-def from_send(broker: Broker, header: TraceHeader, send: Send) -> Message:
-    """The message as it arrives from a client."""
-    profile = broker.profile
+class Weights(NamedTuple):
+    """What a message from a client weighs, in bytes: encoded, in memory, in memory once read from the journal."""
+
+    enc: int
+    mem: int
+    reload_mem: int
+    large: bool
+    special: bool
+
+
+def weights(profile: Profile, header: TraceHeader, send: Send) -> Weights:
     body = send.size if send.type is MessageType.BYTES and send.text is None and send.body is None else body_bytes(send)
     large = 4 + body > header.min_large_message_size
-    name = header.seq_property
-    if large:
-        found = measures(send.address, (*send.props, long_property(LARGE_SIZE_PROPERTY, body)), name)
-    else:
-        found = measures(send.address, send.props, name)
+    props = (*send.props, long_property(LARGE_SIZE_PROPERTY, body)) if large else send.props
+    found = measures(send.address, props, header.seq_property)
     enc, mem = _sizes(profile, found, body, large)
+    reload_mem = mem if large or found.scheduled else reloaded_bytes(profile, enc, mem)
+    return Weights(enc, mem, reload_mem, large, found.special)
+
+
+def from_send(broker: Broker, header: TraceHeader, send: Send) -> Message:
+    """The message as it arrives from a client."""
+    found = weights(broker.profile, header, send)
     expiration = 0
     if send.expire_ms:
         expiration = broker.now + send.expire_ms * NS_PER_MS
         broker.expiring = True
+    return arriving(broker.next_id(), header, send, found, expiration)
+
+
+def arriving(id: int, header: TraceHeader, send: Send, found: Weights, expiration: int = 0) -> Message:
+    """The message of a send; with its number as a property, where the trace wants that."""
+    name = header.seq_property
     props = (Property(name, PropertyType.LONG, send.seq), *send.props) if name else send.props
-    if large:
-        props = (*props, long_property(LARGE_SIZE_PROPERTY, body))
+    if found.large:
+        props = (*props, long_property(LARGE_SIZE_PROPERTY, body_bytes(send)))
     return Message(
-        broker.next_id(), send.seq, send.address, send.type, send.durable, min(send.priority, 9), expiration, props,
-        enc, mem, mem if large or found.scheduled else reloaded_bytes(profile, enc, mem), large, send, found.special,
+        id, send.seq, send.address, send.type, send.durable, min(send.priority, 9), expiration, props,
+        found.enc, found.mem, found.reload_mem, found.large, send, found.special,
     )  # fmt: skip
 
 

@@ -69,7 +69,7 @@ class Cursor:
         if info.pending_tx:
             return False
         page = self.store.pages.get(info.page)
-        return page is None or info.confirmed >= len(page.records)
+        return page is None or info.confirmed >= page.count
 
     def is_complete(self, page: int) -> bool:
         info = self.pages.get(page)
@@ -137,7 +137,7 @@ class Cursor:
             if current is not None and current.number == info.page:
                 continue
             page = store.pages.get(info.page)
-            if page is None or not page.records:
+            if page is None or not page.count:
                 self.pages.forget(info.page)
                 continue
             info.complete = self.queue.durable
@@ -205,7 +205,7 @@ class PageIterator:
         while True:
             if self.redeliveries:
                 return self.redeliveries.popleft()
-            if self.at < len(self.page.records):
+            if self.at < self.page.count:
                 record = self.page.records[self.at]
                 self.at += 1
             else:

@@ -204,4 +204,4 @@ class Engine:
 def position(store: AddressStore | None) -> tuple[int, int]:
     if store is None or store.current is None:
         return (-1, -1)
-    return (store.current.number, len(store.current.records))
+    return (store.current.number, store.current.count)

@@ -113,9 +113,9 @@ def _pages(store: AddressStore) -> None:
         require(11, numbers == list(range(len(numbers))), f"{store.address} page {number}: message numbers")
         if store.settings_changed:
             continue
-        fits = page.bytes <= store.page_size or len(page.records) == 1
+        fits = page.bytes <= store.page_size or page.count == 1
         require(12, fits, f"{store.address} page {number}: {page.bytes} bytes")
-        if previous is not None and previous.number == number - 1 and page.records and not page.forced:
+        if previous is not None and previous.number == number - 1 and page.count and not page.forced:
             first = page.records[0].size + 6
             rolled = previous.bytes + first > store.page_size
             require(13, rolled, f"{store.address} page {number} was begun too early")

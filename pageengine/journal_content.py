@@ -150,7 +150,7 @@ def _pages(engine: Engine, ids: Ids) -> Iterator[Record]:
             for info in cursor.pages.in_order():
                 page = store.pages.get(info.page)
                 if info.complete:
-                    count = len(page.records) if page is not None else 0
+                    count = page.count if page is not None else 0
                     complete = PageComplete(queue.id, info.page, count)
                     yield _add_body(ids, RecordType.PAGE_CURSOR_COMPLETE, complete)
                     continue

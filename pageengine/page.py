@@ -5,9 +5,10 @@ Source: spec/paging-engine.md 2.5, 2.9 and 3.2.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from pageengine.message import Message
+from pageengine.sizes import RECORD_FRAME
 
 if TYPE_CHECKING:
     from pageengine.cursor import Cursor, PageIterator
@@ -29,17 +30,56 @@ class Record:
         self.nr = 0
 
 
-class Page:
-    """One page file, its records in order; the first ``loaded`` of them were written before the last start."""
+class Records(Protocol):
+    """Records of a page that are not objects yet."""
 
-    __slots__ = ("bytes", "forced", "loaded", "number", "records")
+    def records(self) -> list[Record]: ...
+    def __len__(self) -> int: ...
+
+
+class Page:
+    """One page file, its records in order; the first ``loaded`` of them were written before the last start.
+
+    Records that came together stay ``folded`` until somebody looks at one of this page.
+    """
+
+    __slots__ = ("_records", "bytes", "count", "folded", "forced", "loaded", "number")
 
     def __init__(self, number: int) -> None:
         self.number = number
-        self.records: list[Record] = []
+        self.count = 0
         self.bytes = 0
         self.loaded = 0
         self.forced = False
+        self.folded: list[Records | Record] = []
+        self._records: list[Record] = []
+
+    @property
+    def records(self) -> list[Record]:
+        if self.folded:
+            for one in self.folded:
+                self._records += (one,) if type(one) is Record else one.records()  # type: ignore[union-attr]
+            self.folded.clear()
+        return self._records
+
+    def add(self, record: Record) -> None:
+        record.page = self.number
+        record.nr = self.count
+        self.count += 1
+        (self.folded or self._records).append(record)
+        self.bytes += record.size + RECORD_FRAME
+
+    def add_folded(self, records: Records, size: int) -> None:
+        """Records of so many bytes in all, with their frames."""
+        self.folded.append(records)
+        self.count += len(records)
+        self.bytes += size
+
+    def clear(self) -> None:
+        """Nobody reads anything here any more."""
+        self.folded.clear()
+        self._records = []
+        self.count = 0
 
 
 class PageTransaction:

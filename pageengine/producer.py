@@ -55,6 +55,18 @@ class Credits:
             self.arrive()
         return True
 
+    def spend(self, each: list[int]) -> None:
+        """The same for many, where every request is granted at once."""
+        step, balance = self.step, self.balance
+        if step < 0:
+            return
+        for credits in each:
+            needed = credits if credits > step else step
+            if balance < needed:
+                balance += needed
+            balance -= credits
+        self.balance = balance
+
     def take(self, credits: int) -> None:
         self.balance -= credits
         if self.refused:

@@ -12,12 +12,17 @@ from typing import Any
 
 from pageengine.operations import CreateQueue, OpenConsumer, Receive, Send
 from pageengine.page_holding import HeldPages, Hold, HoldWatch
+from pageengine.paged_sends import PagedSends
+from pageengine.recording_together import see_alike
 from pageengine.replay_records import AddressRecord, Moment, QueueRecord, Span, Waiting, pages_of
+from pageengine.state import hidden
 from pageengine.trace_lines import Item
 
 MOMENTS = 200
 LIMITS = {"full": "full", "page_full": "page limit", "blocked_by_operator": "blocked by operator"}
 BROKER = "broker"
+FIRST_OF_MANY = 2
+"""Of sends that were decided together so many are looked at singly: then only figures grow."""
 REFUSALS = {"dropped": "dropped", "failed": "refused"}
 
 
@@ -43,7 +48,7 @@ class Recording:
     _address_of: dict[str, str] = field(default_factory=dict)
     _waiting: dict[int, Waiting] = field(default_factory=dict)
     _counted: list[AddressRecord] = field(default_factory=list)
-    _watches: dict[str, HoldWatch] = field(default_factory=dict)
+    watches: dict[str, HoldWatch] = field(default_factory=dict)
 
     def begin(self, header: Mapping[str, Any], address_of: Mapping[str, str] | None = None) -> None:
         """The outcome's header line; ``address_of``: address by queue, of queues that the configuration makes."""
@@ -77,13 +82,23 @@ class Recording:
         if line.get("state"):
             self._state(line["state"], t, i)
 
+    def see_sends(self, sends: PagedSends) -> None:
+        """The same for sends that were decided together."""
+        rows = sends.rows().tolist()
+        items = iter(sends.run)
+        alike = 0 if hidden(sends.address) else len(rows) - FIRST_OF_MANY
+        for row in rows[: len(rows) - alike]:
+            self.see(next(items), sends.line(row))
+        if alike > 0:
+            see_alike(self, sends, rows[-alike:], sends.run.t.tolist()[-alike:])
+
     def finish(self, line: Mapping[str, Any] | None) -> None:
         """The end line, None where the outcome stops early."""
         if line is not None and line.get("state"):
             self._state(line["state"], self.end, self.operations)
         for waiting in self._waiting.values():
             self.address(waiting.address).blocked_ns += self.end - waiting.t
-        for watch in self._watches.values():
+        for watch in self.watches.values():
             self.holds += watch.finish(self.end)
         self.holds.sort(key=lambda hold: (hold.start - hold.end, hold.queue))
 
@@ -171,7 +186,7 @@ class Recording:
                 self._queue(part[2:], fields, t, i, moved)
         for address in moved:
             record = self.address(address)
-            self._watches[address].look(t, record.state.get("pages") or 0)
+            self.watches[address].look(t, record.state.get("pages") or 0)
         for record in self._counted:
             record.fresh_pages.clear()
             record.counted_page = record.state.get("cur") or 0
@@ -259,9 +274,9 @@ class Recording:
                 moved[record.address] = None
 
     def _holding(self, queue: QueueRecord, paged: int) -> bool:
-        watch = self._watches.get(queue.address)
+        watch = self.watches.get(queue.address)
         if watch is None:
-            watch = self._watches[queue.address] = HoldWatch(queue.address)
+            watch = self.watches[queue.address] = HoldWatch(queue.address)
         held = watch.held.get(queue.name)
         if held is None:
             held = watch.held[queue.name] = HeldPages()

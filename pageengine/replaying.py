@@ -12,8 +12,10 @@ from brokerconf.reading import read
 from pageengine.engine import Engine
 from pageengine.outcome import malformed, unsupported
 from pageengine.overrides import Override, Told, overridden, told
+from pageengine.paged_sends import FEWEST, PagedSends, decide
 from pageengine.profiles import profile_of
 from pageengine.recording import Recording
+from pageengine.send_run import SendRun
 from pageengine.settings import EngineSettings
 from pageengine.trace_lines import Item, MalformedLine, UnknownOperation
 from pageengine.trace_reading import TraceReader
@@ -59,10 +61,44 @@ def outcome_of(engine: Engine, item: Item) -> Line:
     return engine.apply(item).as_json()  # type: ignore[arg-type]
 
 
+def steps(engine: Engine, reader: TraceReader, until: int | None = None) -> Iterator[tuple[Item, Line] | PagedSends]:
+    """Each item with its outcome, or what became of sends that were decided together. ``until``: the last operation.
+
+    Errors: TraceError, when a malformed line is reached; what came before was done.
+    """
+    for found in reader.runs():
+        if type(found) is SendRun:
+            left = found if until is None else found.upto(until + 1 - found.first.i)
+            yield from _run(engine, left)
+            last = left.first.i + len(left) - 1
+        else:
+            yield found, outcome_of(engine, found)  # type: ignore[misc, arg-type]
+            last = found.i  # type: ignore[union-attr]
+        if last == until:
+            return
+
+
+def _run(engine: Engine, run: SendRun) -> Iterator[tuple[Item, Line] | PagedSends]:
+    """One by one, until those that are left can be decided together."""
+    while len(run):
+        done = decide(engine, run)
+        if done is not None:
+            yield done
+            run = run.after(len(done))
+            continue
+        few = run.upto(FEWEST)
+        for send in few:
+            yield send, engine.apply(send).as_json()
+        run = run.after(len(few))
+
+
 def replayed(engine: Engine, reader: TraceReader) -> Iterator[tuple[Item, Line]]:
-    """Each item with its outcome. Errors: TraceError, when a malformed line is reached; what came before was done."""
-    for item in reader:
-        yield item, outcome_of(engine, item)
+    """Each item with its outcome. Errors: as ``steps``."""
+    for done in steps(engine, reader):
+        if type(done) is PagedSends:
+            yield from zip(done.run, map(done.line, done.rows().tolist()), strict=True)
+        else:
+            yield done  # type: ignore[misc]
 
 
 def whole_outcome(engine: Engine, reader: TraceReader) -> tuple[Line, Iterator[Line]]:
@@ -86,7 +122,10 @@ def recorded(configuration: Configuration, reader: TraceReader) -> Recording:
     engine = configuration.engine(reader)
     recording = Recording(reader.header.name)
     recording.begin(engine.start().as_json(), queues_of(engine.settings))
-    for item, line in replayed(engine, reader):
-        recording.see(item, line)
+    for done in steps(engine, reader):
+        if type(done) is PagedSends:
+            recording.see_sends(done)
+        else:
+            recording.see(*done)  # type: ignore[misc]
     recording.finish(engine.finish().as_json())
     return recording

@@ -107,7 +107,7 @@ def _load_store(new: Broker, old: AddressStore) -> None:
         return
     store.had_folder = True
     for page in old.pages.values():
-        page.loaded = len(page.records)
+        page.loaded = page.count
         for record in page.records:
             if record.message.large and not record.message.durable:
                 record.message.lose_body()
@@ -121,7 +121,7 @@ def _load_store(new: Broker, old: AddressStore) -> None:
     store.current_id = max(store.pages)
     store.current = store.pages[store.current_id]
     store.current_bytes = store.current.bytes
-    if not (store.number_of_pages == 1 and not store.current.records):
+    if not (store.number_of_pages == 1 and not store.current.count):
         store.start_paging()
 
 
@@ -140,7 +140,7 @@ def _load_cursor(cursor: Cursor, old: Cursor) -> None:
             continue
         if info.complete:
             page = store.pages.get(info.page)
-            if page is None or not page.records:
+            if page is None or not page.count:
                 continue
             if page is store.current:
                 store.open_new_page()

@@ -39,5 +39,15 @@ class SendRun:
     def after(self, count: int) -> SendRun:
         """What follows the first ``count`` sends."""
         t, seq, size = self.t[count:], self.seq[count:], self.size[count:]
+        if not len(t):
+            return SendRun(self.first, t, seq, size)
         head = replace(self.first, i=self.first.i + count, t=int(t[0]), seq=int(seq[0]), size=int(size[0]))
         return SendRun(head, t, seq, size)
+
+    def upto(self, count: int) -> SendRun:
+        """The first ``count`` sends."""
+        return SendRun(self.first, self.t[:count], self.seq[:count], self.size[:count])
+
+    def sized(self, size: int) -> Send:
+        """A send of this size."""
+        return replace(self.first, size=size)

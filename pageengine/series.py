@@ -6,6 +6,7 @@ two operations is nothing, so a plot over time loses nothing by it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 BUCKETS = 1024
@@ -39,6 +40,16 @@ class Series:
         line.append(Bucket(number, t, value, value))
         if len(line) > BUCKETS:
             self._thin(counts=("dropped", "failed"))
+
+    def rising(self, name: str, i: int, t: Sequence[int], values: Sequence[int]) -> None:
+        """Levels of operations from ``i`` on that follow one another and never fall: as ``level`` for each of them."""
+        at, count = 0, len(values)
+        while at < count:
+            self.level(name, i + at, t[at], values[at])
+            end = min(count, ((i + at) // self.width + 1) * self.width - i)
+            if end - 1 > at:
+                self.level(name, i + end - 1, t[end - 1], values[end - 1])
+            at = end
 
     def add(self, name: str, i: int, t: int, amount: int) -> None:
         """Operation ``i`` adds an amount."""

@@ -47,7 +47,7 @@ def of_store(store: AddressStore) -> Shown:
         store.files,
         store.first_page if store.first_page < 2**31 - 1 else None,
         store.current_id,
-        len(current.records) if current is not None else None,
+        current.count if current is not None else None,
         current.bytes if current is not None else None,
         True if store.blocked_by_operator else None,
     )

@@ -246,14 +246,11 @@ class AddressStore:
         size = record.size + RECORD_FRAME
         self.current_bytes += size
         page = self.current
-        if page is None or (self.current_bytes > self.page_size and page.records):
+        if page is None or (self.current_bytes > self.page_size and page.count):
             page = self.open_new_page(forced=page is None)
             self.current_bytes += size
         self.records_written += 1
-        record.page = page.number
-        record.nr = len(page.records)
-        page.records.append(record)
-        page.bytes += size
+        page.add(record)
 
     def open_new_page(self, *, forced: bool = True) -> Page:
         """The next page; ``forced``: not because the one before is full."""

@@ -45,7 +45,7 @@ class SeenStore:
 
 
 def seen(store: AddressStore) -> SeenStore:
-    records = sum(len(page.records) for page in store.pages.values())
+    records = sum(page.count for page in store.pages.values())
     held = store.full or store.page_full or store.broker.global_full
     return SeenStore(
         store.paging, store.page_full, held, store.metric.size, store.current_id, records, store.records_written
@@ -77,7 +77,7 @@ def look_at_store(store: AddressStore, before: SeenStore, op: Operation, result:
 
 def _left_page_mode(store: AddressStore) -> None:
     """7: nothing is left on a page that any queue still has to confirm."""
-    left = sum(len(page.records) for page in store.pages.values())
+    left = sum(page.count for page in store.pages.values())
     counted = sum(cursor.counter.value for cursor in store.cursors.values())
     require(7, left == 0 and counted == 0, f"{store.address} left page mode with {left} records, {counted} to confirm")
 

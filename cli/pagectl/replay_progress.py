@@ -24,10 +24,11 @@ class ReplayProgress:
     def advance(self, amount: int) -> None:
         self.bar.advance(amount)
 
-    def applied(self) -> None:
-        """One more operation."""
-        self.operations += 1
-        if self.operations % EVERY == 0:
+    def applied(self, count: int) -> None:
+        """So many operations more."""
+        before = self.operations // EVERY
+        self.operations += count
+        if self.operations // EVERY > before:
             self.bar.describe(f"replaying, {self.rate_text()}")
 
     def rate_text(self) -> str:

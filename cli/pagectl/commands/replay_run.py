@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -25,6 +25,7 @@ from pagectl.streams import note, print_json, warning
 
 if TYPE_CHECKING:
     from pageengine.engine import Engine
+    from pageengine.outcome_writing import OutcomeWriter
     from pageengine.recording import Recording
     from pageengine.replaying import Configuration
     from pageengine.trace_reading import TraceReader
@@ -114,16 +115,18 @@ def _replay(work: _Work) -> tuple[Recording, Exception | None]:
         engine = work.deciding.engine(reader, check=work.check)
         if work.out is not None:
             check_target(engine, work.out)
-        write = stack.enter_context(writing_outcome(work.outcome)).line if work.outcome is not None else _nothing
+        writer = stack.enter_context(writing_outcome(work.outcome)) if work.outcome is not None else None
         recording = Recording(reader.header.name)
         header = engine.start().as_json()
-        write(header)
+        if writer is not None:
+            writer.line(header)
         recording.begin(header, queues_of(engine.settings))
-        stopped = _apply_all(engine, reader, recording, work.until, write, bar.applied)
+        stopped = _apply_all(engine, reader, recording, work.until, writer, bar.applied)
         end = None
         if stopped is None:
             end = engine.finish().as_json()
-            write(end)
+            if writer is not None:
+                writer.line(end)
         recording.finish(end)
         if work.out is not None:
             write_data_directory(engine, work.out)
@@ -133,28 +136,31 @@ def _replay(work: _Work) -> tuple[Recording, Exception | None]:
     return recording, stopped
 
 
-def _nothing(line: dict[str, Any]) -> None:
-    """No outcome was asked for."""
-
-
 def _apply_all(
     engine: Engine,
     reader: TraceReader,
     recording: Recording,
     until: int | None,
-    write: Callable[[dict[str, Any]], None],
-    applied: Callable[[], None],
+    writer: OutcomeWriter | None,
+    applied: Callable[[int], None],
 ) -> Exception | None:
     from pageengine.errors import PageEngineError
-    from pageengine.replaying import replayed
+    from pageengine.paged_sends import PagedSends
+    from pageengine.replaying import steps
 
     try:
-        for item, line in replayed(engine, reader):
-            write(line)
+        for done in steps(engine, reader, until):
+            if isinstance(done, PagedSends):
+                if writer is not None:
+                    writer.sends(done)
+                recording.see_sends(done)
+                applied(len(done))
+                continue
+            item, line = done
+            if writer is not None:
+                writer.line(line)
             recording.see(item, line)
-            applied()
-            if item.i == until:
-                break
+            applied(1)
     except PageEngineError as err:
         return err
     return None
