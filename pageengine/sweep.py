@@ -127,15 +127,13 @@ def sweep_on_spark(jobs: Sequence[Job], master: str) -> list[SweepRow]:
 
     Errors: NoSpark, NoJava, SweepError.
     """
-    from pagefmt.spark.session import start
+    from pagefmt.spark.session import running
 
-    session = start("pagectl replay sweep", master, {})
-    try:
-        rows: list[SweepRow] = session.sparkContext.parallelize(jobs, len(jobs)).map(sweep_row).collect()
-    except Exception as err:
-        raise SweepError(
-            f"{master}: a worker failed: {_cause(err)}; pagectl must be installed on every worker"
-        ) from err
-    finally:
-        session.stop()
+    with running("pagectl replay sweep", master, {}) as context:
+        try:
+            rows: list[SweepRow] = context.parallelize(jobs, len(jobs)).map(sweep_row).collect()
+        except Exception as err:
+            raise SweepError(
+                f"{master}: a worker failed: {_cause(err)}; pagectl must be installed on every worker"
+            ) from err
     return sorted(rows, key=lambda row: row.number)

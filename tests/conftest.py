@@ -1,8 +1,27 @@
-"""Every call of the program in these tests is watched: see ``watched_calls``."""
+"""Every call of the program in these tests is watched (see ``watched_calls``); and Spark, which several files share."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+from typing import Any
+
 import pagectl.app
+import pytest
 from watched_calls import watched
 
 pagectl.app.run = watched(pagectl.app.run)
+
+
+@pytest.fixture(scope="session")
+def spark_context(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """Spark on this machine, for whoever asks first and all behind; it keeps nothing between two jobs."""
+    pytest.importorskip("pyspark", reason="the extra pagectl[spark] is not installed")
+    from program import environment
+
+    from pagefmt.spark.session import start
+
+    os.environ["PYTHONPATH"] = environment()["PYTHONPATH"]
+    context = start("tests", "local[2]", {"spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse"))})
+    yield context
+    context.stop()

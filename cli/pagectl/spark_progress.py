@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 from pagectl.progress import Progress, progress
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark import SparkContext
 
 
 @contextmanager
-def spark_progress(spark: SparkSession, what: str) -> Iterator[None]:
+def spark_progress(context: SparkContext, what: str) -> Iterator[None]:
     """While the job runs; silent where standard error is no terminal."""
     done = threading.Event()
     with progress(what, None, "tasks") as bar:
-        watcher = threading.Thread(target=_watch, args=(spark, bar, done), daemon=True)
+        watcher = threading.Thread(target=_watch, args=(context, bar, done), daemon=True)
         watcher.start()
         try:
             yield
@@ -27,8 +27,8 @@ def spark_progress(spark: SparkSession, what: str) -> Iterator[None]:
             watcher.join(timeout=5)
 
 
-def _watch(spark: SparkSession, bar: Progress, done: threading.Event) -> None:
-    tracker = spark.sparkContext.statusTracker()
+def _watch(context: SparkContext, bar: Progress, done: threading.Event) -> None:
+    tracker = context.statusTracker()
     shown = 0
     while not done.wait(0.2):
         finished = 0

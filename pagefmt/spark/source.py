@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -89,6 +89,11 @@ class Options:
             given.get("bindings"), given.get("damage", "false").lower() == "true",
         )  # fmt: skip
 
+    def said(self) -> dict[str, str]:
+        """As ``of`` takes them."""
+        given = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: str(value) for name, value in given.items() if value is not None}
+
     def place(self) -> Place:
         """Of an instance the directories in their usual places: a configuration is for the caller to read."""
         place = locate(Path(self.path), lambda config: within(_root(config) / "data"))
@@ -140,7 +145,7 @@ class PageFilesReader(DataSourceReader):
         self.options = options
         place = options.place()
         self.journal: MessageJournal | None = load_messages(place.journal) if place.journal else None
-        self._groups = _groups(place)
+        self._groups = groups_of(place)
 
     def partitions(self) -> list[Group]:
         return self._groups
@@ -153,7 +158,7 @@ class PageFilesReader(DataSourceReader):
             yield from read_page(page, wanted, form, self.journal)
 
 
-def _groups(place: Place) -> list[Group]:
+def groups_of(place: Place) -> list[Group]:
     queues = _queues_by_address(place)
     return grouped(_pages(place, queues))
 
@@ -191,12 +196,17 @@ def _queues_by_address(place: Place) -> dict[str, tuple[int, ...]] | None:
     return {address: tuple(numbers) for address, numbers in found.items()}
 
 
-def read_page(page: PageTask, wanted: Wanted, form: pa.Schema, journal: MessageJournal | None) -> Iterator[Any]:
-    """Batches of one page. With a damage column: a row that says where a damaged page's rows end, and why."""
+def opened(page: PageTask, journal: MessageJournal | None) -> PageSource:
+    """The page as the columns are read from, with what the journal says about it."""
     from pagefmt.fates import PageRule
 
     rule = None if journal is None else PageRule(journal, page.queues, page.page)
-    source = PageSource(Path(page.path), page.page, page.store, page.address, rule, page.part)
+    return PageSource(Path(page.path), page.page, page.store, page.address, rule, page.part)
+
+
+def read_page(page: PageTask, wanted: Wanted, form: pa.Schema, journal: MessageJournal | None) -> Iterator[Any]:
+    """Batches of one page. With a damage column: a row that says where a damaged page's rows end, and why."""
+    source = opened(page, journal)
     with_damage = DAMAGE.name in form.names
     for batch in page_batches(source, wanted):
         if isinstance(batch, Stopped):
@@ -208,11 +218,16 @@ def read_page(page: PageTask, wanted: Wanted, form: pa.Schema, journal: MessageJ
             yield pa.record_batch(batch.columns, schema=form)
 
 
-def _damage_row(source: PageSource, stopped: Stopped, form: pa.Schema) -> pa.RecordBatch:
-    said = {
+def damage_of(source: PageSource, stopped: Stopped) -> dict[str, Any]:
+    """Where the rows of a page end, as ``_damaged.json`` says it."""
+    return {
         "store": source.store, "page": source.page, "file": source.path.name, "offset": stopped.offset,
         "bytes": stopped.size - stopped.offset, "number": stopped.number,
         "kind": "undecodable" if stopped.undecodable else "frame",
     }  # fmt: skip
-    row = {"store": source.store, "page": source.page, "number": stopped.number, DAMAGE.name: json.dumps(said)}
+
+
+def _damage_row(source: PageSource, stopped: Stopped, form: pa.Schema) -> pa.RecordBatch:
+    said = json.dumps(damage_of(source, stopped))
+    row = {"store": source.store, "page": source.page, "number": stopped.number, DAMAGE.name: said}
     return pa.RecordBatch.from_pylist([row], schema=form)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from enum import StrEnum
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -18,9 +18,11 @@ from pagefmt.columns.body_form import Body
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pyspark.sql import SparkSession
+    from pyspark import SparkContext
 
     from pagefmt.locate import Place
+    from pagefmt.spark.source import Options
+    from pagefmt.spark.table import Written
 
 
 class Mode(StrEnum):
@@ -76,7 +78,7 @@ def command(
     """Export a page directory to Parquet through Spark.
 
     Spark runs on this machine unless --master names a cluster, where every machine must see DIR under the same path and
-    have pagectl installed. Damaged pages give the rows in front of the damage; where each stops is written to
+    have a Python with numpy, pyarrow and crc32c (--conf spark.pyspark.python=PATH). Damaged pages give the rows in front of the damage; where each stops is written to
     OUT/_damaged.json, and the exit status is 1.
     """
     place = located(directory, broker_xml)
@@ -88,16 +90,16 @@ def command(
         from pagefmt.selector import parse
 
         parse(where)
-    mode = _mode_for(to, mode)
-    from pagefmt.spark.session import start
+    folder = _folder(to, master)
+    if folder is not None:
+        mode = _mode_for(folder, mode)
+    from pagefmt.spark.session import running
 
-    spark = start(f"pagectl export {place.given}", master, settings)
-    try:
-        summary = _write(spark, place, to, body, partition_by, where, mode, compression)
-    finally:
-        spark.stop()
-    _say(summary, form)
-    return Exit.FOUND if summary["damaged"] else Exit.OK
+    with running(f"pagectl export {place.given}", master, settings) as context:
+        options = _options(place, body, where)
+        written = _write(context, options, to, folder, mode, compression, partition_by)
+    _say({"to": to, "rows": written.rows, "bytes": written.bytes, "damaged": written.damaged}, form)
+    return Exit.FOUND if written.damaged else Exit.OK
 
 
 def _settings(conf: list[str]) -> dict[str, str]:
@@ -110,77 +112,59 @@ def _settings(conf: list[str]) -> dict[str, str]:
     return settings
 
 
-def _mode_for(to: str, mode: Mode) -> Mode:
-    """A folder that holds nothing but a stopped run's temporary files is no table: the new run takes its place."""
+def _folder(to: str, master: str) -> Path | None:
+    """OUT, where every task sees it as a folder. A path alone is a cluster's own file system, whatever that is."""
     from pathlib import Path
 
-    if "://" in to and not to.startswith("file://"):
-        return mode
-    folder = Path(to.removeprefix("file://"))
-    if mode is not Mode.ERROR or not folder.exists():
-        return mode
-    names = {path.name for path in folder.iterdir()} if folder.is_dir() else {"?"}
-    if names <= {"_temporary"}:
-        return Mode.OVERWRITE
-    whole = "a table" if "_SUCCESS" in names else "something, without the _SUCCESS of a whole table"
-    raise CallError(f"{to}: there is {whole}; give --mode overwrite or --mode append, or another folder")
+    from pagefmt.spark.session import is_local
+
+    if to.startswith("file:"):
+        return Path("/" + to.removeprefix("file:").lstrip("/"))
+    return Path(to) if is_local(master) and "://" not in to else None
 
 
-def _options(place: Place, body: Body, where: str | None) -> dict[str, str]:
-    given: dict[str, Path | str | None] = {
-        "paging": place.paging, "journal": place.journal, "bindings": place.bindings, "body": body.value,
-        "where": where, "damage": "true",
+def _mode_for(folder: Path, mode: Mode) -> Mode:
+    """A folder that holds nothing but a stopped run's temporary files is no table: the new run takes its place."""
+    if not folder.exists():
+        return mode
+    if not folder.is_dir():
+        raise CallError(f"{folder}: is a file; name a folder that does not exist yet")
+    from pagefmt.spark.table_folder import SUCCESS, TEMPORARY, foreign
+
+    names = {path.name for path in folder.iterdir()}
+    if mode is Mode.ERROR and not names <= {TEMPORARY}:
+        whole = "a table" if SUCCESS in names else "something, without the _SUCCESS of a whole table"
+        raise CallError(f"{folder}: there is {whole}; give --mode overwrite or --mode append, or another folder")
+    others = foreign(folder) if mode is Mode.OVERWRITE else []
+    if others:
+        raise CallError(
+            f"{folder}: holds {others[0]}, which is no part of a table and would be lost; name another folder"
+        )
+    return Mode.OVERWRITE if mode is Mode.ERROR else mode
+
+
+def _options(place: Place, body: Body, where: str | None) -> Options:
+    from pagefmt.spark.source import Options
+
+    given = {
+        "path": place.given.absolute(), "paging": place.paging, "journal": place.journal, "bindings": place.bindings,
+        "body": body.value, "where": where, "damage": "true",
     }  # fmt: skip
-    return {name: str(value) for name, value in given.items() if value is not None}
+    return Options.of({name: str(value) for name, value in given.items() if value is not None})
 
 
 def _write(
-    spark: SparkSession, place: Place, to: str, body: Body, partition_by: list[str], where: str | None, mode: Mode,
-    compression: Compression,
-) -> dict[str, Any]:  # fmt: skip
-    from pyspark.sql import Observation
-    from pyspark.sql import functions as f
-
+    context: SparkContext, options: Options, to: str, folder: Path | None, mode: Mode, compression: Compression,
+    split: list[str],
+) -> Written:  # fmt: skip
     from pagectl.spark_progress import spark_progress
-    from pagefmt.spark.source import NAME, PageFiles
+    from pagefmt.spark.table import write_by_spark, write_by_tasks
 
-    spark.dataSource.register(PageFiles)
-    table = spark.read.format(NAME).options(**_options(place, body, where)).load(str(place.given.absolute()))
-    seen = Observation("export")
-    observed = table.observe(
-        seen, f.count(f.when(f.col("damage").isNull(), 1)).alias("rows"), f.collect_list("damage").alias("damaged")
-    )
-    rows = observed.where(f.col("damage").isNull()).drop("damage")
-    with spark_progress(spark, "exporting"):
-        writer = rows.write.mode(mode.value).option("compression", compression.value)
-        (writer.partitionBy(*partition_by) if partition_by else writer).parquet(to)
-    damaged = sorted((json.loads(each) for each in seen.get["damaged"]), key=lambda d: (d["store"], d["page"]))
-    if damaged:
-        _keep_aside(spark, to, damaged)
-    return {"to": to, "rows": seen.get["rows"], "bytes": _size(spark, to), "damaged": damaged}
-
-
-def _hadoop(spark: SparkSession, to: str) -> tuple[Any, Any]:
-    """(file system, path) of a folder, as Spark sees it."""
-    jvm, context = spark._jvm, spark.sparkContext
-    assert jvm is not None
-    path = jvm.org.apache.hadoop.fs.Path(to)
-    return path.getFileSystem(context._jsc.hadoopConfiguration()), path
-
-
-def _size(spark: SparkSession, to: str) -> int:
-    system, path = _hadoop(spark, to)
-    return int(system.getContentSummary(path).getLength())
-
-
-def _keep_aside(spark: SparkSession, to: str, damaged: list[dict[str, Any]]) -> None:
-    """Names that begin with an underscore are no part of a table."""
-    system, path = _hadoop(spark, to)
-    stream = system.create(spark._jvm.org.apache.hadoop.fs.Path(path, "_damaged.json"), True)  # type: ignore[union-attr]
-    try:
-        stream.write(bytearray(json.dumps(damaged, indent=2).encode() + b"\n"))
-    finally:
-        stream.close()
+    watched = partial(spark_progress, context, "exporting")
+    if folder is not None and not split:
+        replace = mode is Mode.OVERWRITE
+        return write_by_tasks(context, options, folder, compression.value, watched, replace=replace)
+    return write_by_spark(context, options, to, mode.value, compression.value, split, watched)
 
 
 def _say(summary: dict[str, Any], form: TextOrJson) -> None:

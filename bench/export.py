@@ -1,0 +1,92 @@
+"""``pagectl export`` on Spark on this machine: processor seconds of everything that it starts.
+
+    python bench/export.py [--size-mb 300] [--sets a,b,c] [--data DIR] [--runs 3] [--cores 2] [-- OPTION…]
+
+Spark's Python workers are reaped by nobody, so that no parent ever learns what they took: the processes of the session
+are looked at fifty times a second, and what each had taken when it was last seen is summed. Linux only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "bench")]
+
+from make_pages import write  # noqa: E402
+
+TICKS = os.sysconf("SC_CLK_TCK")
+UTIME, STIME, SESSION = 11, 12, 3
+"""Fields of /proc/PID/stat, counted behind the name."""
+
+
+def seen(session: int, taken: dict[int, tuple[str, float]]) -> None:
+    """What each process of a session has taken so far."""
+    for folder in os.listdir("/proc"):  # noqa: PTH208 (fifty times a second)
+        if folder.isdigit():
+            try:
+                stat = Path("/proc", folder, "stat").read_text()
+            except OSError:
+                continue
+            name, _, rest = stat.partition("(")[2].rpartition(")")
+            fields = rest.split()
+            if int(fields[SESSION]) == session:
+                cpu = (int(fields[UTIME]) + int(fields[STIME])) / TICKS
+                taken[int(folder)] = (name, cpu)
+
+
+def once(words: list[str]) -> tuple[Counter[str], float]:
+    """Processor seconds by the name of the process, and wall."""
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(str(ROOT / part) for part in ("", "cli", "schemas"))}
+    taken: dict[int, tuple[str, float]] = {}
+    begun = time.monotonic()
+    process = subprocess.Popen(words, env=env, start_new_session=True)
+    while process.poll() is None:
+        seen(process.pid, taken)
+        time.sleep(0.02)
+    seen(process.pid, taken)
+    if process.returncode:
+        sys.exit(f"{' '.join(words)}: status {process.returncode}")
+    found: Counter[str] = Counter()
+    for name, cpu in taken.values():
+        found[name] += cpu
+    return found, time.monotonic() - begun
+
+
+def measure(name: str, data: Path, runs: int, cores: int, further: list[str]) -> None:
+    for run in range(runs):
+        with tempfile.TemporaryDirectory(prefix="pagectl-bench-") as folder:
+            words = [sys.executable, "-m", "pagectl", "export", str(data), "--to", f"{folder}/out"]
+            found, wall = once([*words, "--master", f"local[{cores}]", "--body", "base64", *further])
+        parts = ", ".join(f"{what} {cpu:.1f}" for what, cpu in found.most_common())
+        print(f"{name:4}{run:4}{found.total():8.2f}{wall:8.2f}  {parts}", flush=True)
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--size-mb", type=int, default=300)
+    options.add_argument("--sets", default="a")
+    options.add_argument("--data", type=Path, help="a directory that is there already, instead of the sets")
+    options.add_argument("--runs", type=int, default=3)
+    options.add_argument("--cores", type=int, default=2)
+    options.add_argument("further", nargs="*", help="options handed on to export")
+    given = options.parse_args()
+    print(f"{'set':4}{'run':>4}{'cpu s':>8}{'wall s':>8}  by process")
+    if given.data is not None:
+        measure("-", given.data, given.runs, given.cores, given.further)
+        return
+    for name in given.sets.split(","):
+        with tempfile.TemporaryDirectory(prefix="pagectl-bench-") as folder:
+            write(Path(folder, "data"), name, given.size_mb)
+            measure(name, Path(folder, "data"), given.runs, given.cores, given.further)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,171 @@
+"""The two ways that a table comes into being on Spark.
+
+``write_by_tasks``, where the table's folder is one that all tasks see as a folder: each task writes its Parquet file
+below ``OUT/_temporary``; when all are done the files move into ``OUT``, then ``_SUCCESS`` says that the table is whole.
+Rows that pass through Spark's virtual machine instead cost two to three times the processor time (bench/export.py).
+``write_by_spark``, for storage that only Spark speaks to, and for tables that are split by columns.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import uuid
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pagefmt.columns.files import PARQUET, table_file
+from pagefmt.columns.table import Stopped, page_batches
+from pagefmt.errors import PageFmtError
+from pagefmt.journal.message_journal import MessageJournal, load_messages
+from pagefmt.spark.session import cause
+from pagefmt.spark.source import NAME, Group, Options, PageFiles, damage_of, groups_of, opened
+from pagefmt.spark.table_folder import DAMAGED, SUCCESS, TEMPORARY, clear
+
+if TYPE_CHECKING:
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+Watched = Callable[[], AbstractContextManager[None]]
+"""What a caller wants to see running around the job: its progress."""
+
+
+class ExportFailed(PageFmtError):
+    """A task could not do its part; there is no table."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What is in the table. ``bytes``: of its files. ``damaged``: where the rows of a page end before it does."""
+
+    rows: int
+    bytes: int
+    damaged: list[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One task's file."""
+
+    file: str
+    rows: int
+    damaged: list[dict[str, Any]]
+
+
+def write_by_tasks(
+    context: SparkContext, options: Options, folder: Path, compression: str, watched: Watched, *, replace: bool
+) -> Written:
+    """``replace``: a table that is there goes away when the new one is ready. Raises ``ExportFailed``."""
+    place = options.place()
+    journal = context.broadcast(load_messages(place.journal) if place.journal else None)
+    groups = groups_of(place)
+    fresh = folder.absolute() / TEMPORARY / uuid.uuid4().hex
+    fresh.mkdir(parents=True)
+
+    def write(group: Group) -> Part:
+        return write_part(group, options, journal.value, fresh, compression)
+
+    with watched():
+        try:
+            parts: list[Part] = context.parallelize(groups, len(groups)).map(write).collect()
+        except Exception as err:
+            raise ExportFailed(f"{options.path}: {cause(err)}; no table was written") from err
+    return _commit(folder.absolute(), fresh, parts, replace)
+
+
+def write_part(group: Group, options: Options, journal: MessageJournal | None, folder: Path, compression: str) -> Part:
+    """Where the task runs: the rows of its pages in a file of its own, even if a second attempt runs beside it."""
+    wanted = options.wanted()
+    file = folder / f"part-{uuid.uuid4().hex}.parquet"
+    rows, damaged = 0, []
+    with table_file(file, PARQUET, wanted.schema, compression) as out:
+        for page in group.pages:
+            source = opened(page, journal)
+            for batch in page_batches(source, wanted):
+                if isinstance(batch, Stopped):
+                    damaged.append(damage_of(source, batch))
+                else:
+                    out.write_batch(batch)
+                    rows += batch.num_rows
+    return Part(file.name, rows, damaged)
+
+
+def _commit(folder: Path, fresh: Path, parts: list[Part], replace: bool) -> Written:
+    """Without ``_SUCCESS`` from the first change to the last."""
+    damaged = _sorted(each for part in parts for each in part.damaged)
+    (folder / SUCCESS).unlink(missing_ok=True)
+    if replace:
+        clear(folder)
+    stem, size = uuid.uuid4().hex[:12], 0
+    for number, part in enumerate(parts):
+        target = folder / f"part-{number:05d}-{stem}.parquet"
+        (fresh / part.file).rename(target)
+        size += target.stat().st_size
+    aside = folder / DAMAGED
+    if damaged:
+        known = json.loads(aside.read_text("utf-8")) if aside.exists() else []
+        aside.write_text(_text(_sorted([*known, *damaged])), "utf-8")
+    shutil.rmtree(folder / TEMPORARY)
+    (folder / SUCCESS).touch()
+    return Written(sum(part.rows for part in parts), size, damaged)
+
+
+def _sorted(damaged: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    return sorted(damaged, key=lambda each: (each["store"], each["page"], each["offset"]))
+
+
+def _text(damaged: list[dict[str, Any]]) -> str:
+    return json.dumps(damaged, indent=2) + "\n"
+
+
+def write_by_spark(
+    context: SparkContext, options: Options, to: str, mode: str, compression: str, split: Sequence[str],
+    watched: Watched,
+) -> Written:  # fmt: skip
+    """``mode``: Spark's own word for what happens to a table that is there. Raises ``ExportFailed``."""
+    from pyspark.sql import Observation, SparkSession
+    from pyspark.sql import functions as f
+
+    spark = SparkSession.builder.getOrCreate()
+    spark.dataSource.register(PageFiles)
+    table = spark.read.format(NAME).options(**options.said()).load()
+    seen = Observation("export")
+    observed = table.observe(
+        seen, f.count(f.when(f.col("damage").isNull(), 1)).alias("rows"), f.collect_list("damage").alias("damaged")
+    )
+    writer = observed.where(f.col("damage").isNull()).drop("damage").write.mode(mode)
+    with watched():
+        try:
+            writer.option("compression", compression).parquet(to, partitionBy=list(split) or None)
+        except Exception as err:
+            raise ExportFailed(f"{options.path} to {to}: {cause(err)}; there is no whole table") from err
+    damaged = _sorted(json.loads(each) for each in seen.get["damaged"])
+    if damaged:
+        _keep_aside(spark, to, damaged)
+    return Written(seen.get["rows"], _size(spark, to), damaged)
+
+
+def _hadoop(spark: SparkSession, to: str) -> tuple[Any, Any]:
+    """(file system, path) of a folder, as Spark sees it."""
+    jvm, context = spark._jvm, spark.sparkContext
+    assert jvm is not None
+    path = jvm.org.apache.hadoop.fs.Path(to)
+    return path.getFileSystem(context._jsc.hadoopConfiguration()), path
+
+
+def _size(spark: SparkSession, to: str) -> int:
+    system, path = _hadoop(spark, to)
+    return int(system.getContentSummary(path).getLength())
+
+
+def _keep_aside(spark: SparkSession, to: str, damaged: list[dict[str, Any]]) -> None:
+    """Names that begin with an underscore are no part of a table."""
+    system, path = _hadoop(spark, to)
+    stream = system.create(spark._jvm.org.apache.hadoop.fs.Path(path, DAMAGED), True)  # type: ignore[union-attr]
+    try:
+        stream.write(bytearray(_text(damaged).encode()))
+    finally:
+        stream.close()
