@@ -16,7 +16,7 @@ The encoded sections are kept as bytes and decoded when asked for (``amqp_sectio
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final
+from typing import ClassVar, Final
 
 from pagefmt.amqp_sections import (
     SavedSections,
@@ -202,6 +202,7 @@ def absolute_expiry(sections: Sections) -> int:
 class AmqpLargeMessage(AmqpFacts):
     """``tail``: expiration and the re-encoded mark, or None as written by 2.12 – 2.16."""
 
+    persister: ClassVar[int] = LARGE
     id: int
     durable_mark: int
     message_format: int

@@ -20,6 +20,7 @@ from pagefmt.errors import PageFmtError
 from pagefmt.fates import LIVE, Fate, PageRule
 from pagefmt.frames import Damage
 from pagefmt.journal.message_journal import MessageJournal, load_messages
+from pagefmt.locate import Place
 from pagefmt.page import open_page
 from pagefmt.paging import PageFile, Paging, Store, duplicates, read_paging, read_store
 from pagefmt.record import FRAME
@@ -246,3 +247,10 @@ def load_state(paging: Path, journal: Path | None, bindings: Path | None) -> Sta
             "name the data directory or the instance, or the configuration with --broker-xml"
         )
     return State(read_paging(paging), load_messages(journal), load_bindings(bindings) if bindings else None)
+
+
+def load_place(place: Place) -> State | None:
+    """Journal and bindings of a place; None where there is no journal."""
+    if place.paging is None or place.journal is None:
+        return None
+    return load_state(place.paging, place.journal, place.bindings)

@@ -17,7 +17,6 @@ from pathlib import Path
 from struct import Struct
 from typing import Final
 
-from pagefmt.broker_payload import walk_payload
 from pagefmt.disk import MappedFile, NotReadable
 from pagefmt.editions import NEWEST, Edition
 from pagefmt.frames import Buffer, Damage, DamageKind, FrameScan, find_behind, stopped_at
@@ -124,6 +123,8 @@ class Page:
 
     def _odd_route(self, offset: int, length: int, number: int) -> Route | None:
         """A payload that does not come out to its last byte, and that the broker of its layout reads all the same."""
+        from pagefmt.broker_payload import walk_payload
+
         layout = self.layout()
         cursor = Cursor(self.buf, offset + 5, offset + 5 + length)
         try:

@@ -9,12 +9,15 @@
 
 from __future__ import annotations
 
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
-from pagefmt.amqp_message import AmqpLargeMessage, AmqpMessage, decode_amqp_large, decode_amqp_message
 from pagefmt.core_message import CoreLargeMessage, CoreMessage, decode_core_message
 from pagefmt.core_message_old import OldCoreMessage
 from pagefmt.wire import Builder, Cursor, Undecodable
+
+if TYPE_CHECKING:
+    # brought in when there is such a message: a third of what a look at core pages would import
+    from pagefmt.amqp_message import AmqpLargeMessage, AmqpMessage
 
 CORE: Final = 1
 AMQP_V1: Final = 2
@@ -22,7 +25,7 @@ AMQP_V2: Final = 3
 AMQP_LARGE: Final = 4
 AMQP_V3: Final = 5
 
-Message: TypeAlias = CoreMessage | OldCoreMessage | CoreLargeMessage | AmqpMessage | AmqpLargeMessage
+Message: TypeAlias = "CoreMessage | OldCoreMessage | CoreLargeMessage | AmqpMessage | AmqpLargeMessage"
 
 
 def decode_persisted(cursor: Cursor, *, queues_follow: bool = False) -> CoreMessage | AmqpMessage | AmqpLargeMessage:
@@ -32,15 +35,15 @@ def decode_persisted(cursor: Cursor, *, queues_follow: bool = False) -> CoreMess
     """
     at = cursor.pos
     persister = cursor.u8("persister id")
-    match persister:
-        case 1:
-            return decode_core_message(cursor)
-        case 2 | 3 | 5:
-            return decode_amqp_message(cursor, persister)
-        case 4:
-            return decode_amqp_large(cursor, queues_follow)
-        case _:
-            raise Undecodable(at, f"no persister has the id {persister if persister < 128 else persister - 256}")
+    if persister == CORE:
+        return decode_core_message(cursor)
+    if persister not in (AMQP_V1, AMQP_V2, AMQP_LARGE, AMQP_V3):
+        raise Undecodable(at, f"no persister has the id {persister if persister < 128 else persister - 256}")
+    from pagefmt.amqp_message import decode_amqp_large, decode_amqp_message
+
+    if persister == AMQP_LARGE:
+        return decode_amqp_large(cursor, queues_follow)
+    return decode_amqp_message(cursor, persister)
 
 
 def persister_of(message: Message) -> int | None:
@@ -48,12 +51,10 @@ def persister_of(message: Message) -> int | None:
     match message:
         case CoreMessage():
             return CORE
-        case AmqpMessage():
-            return message.persister
-        case AmqpLargeMessage():
-            return AMQP_LARGE
         case OldCoreMessage() | CoreLargeMessage():
             return None
+        case _:
+            return message.persister
 
 
 def encode_persisted(out: Builder, message: Message) -> None:

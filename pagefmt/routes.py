@@ -10,7 +10,6 @@ import struct
 from struct import Struct
 from typing import Final, TypeAlias
 
-from pagefmt.amqp_message import decode_amqp_large
 from pagefmt.record import Layout, layout_of
 from pagefmt.wire import Cursor, Undecodable
 
@@ -82,6 +81,8 @@ def _behind_others(buf: Buffer, start: int, length: int, large_type: int, persis
         case 2 | 3 | 5:
             return _I64(buf, start + 10)[0], _behind_amqp(buf, start + 26, persister)
         case 4:
+            from pagefmt.amqp_message import decode_amqp_large
+
             cursor = Cursor(buf, start + 10, start + length)
             return decode_amqp_large(cursor, queues_follow=True).id, cursor.pos
         case _:

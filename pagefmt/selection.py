@@ -10,8 +10,7 @@ from pagefmt.bindings import Bindings
 from pagefmt.errors import PageFmtError
 from pagefmt.fates import PageRule
 from pagefmt.frames import Damage
-from pagefmt.locate import Place
-from pagefmt.outstanding import State, StoreState, load_state
+from pagefmt.outstanding import StoreState
 from pagefmt.page import Page, open_page
 from pagefmt.paging import PageFile
 from pagefmt.record import PageRecord
@@ -59,13 +58,6 @@ class Picked:
     number: int
     record: PageRecord
     acked_by: tuple[int, ...] | None
-
-
-def load_place(place: Place) -> State | None:
-    """Journal and bindings of a place; None where there is no journal."""
-    if place.paging is None or place.journal is None:
-        return None
-    return load_state(place.paging, place.journal, place.bindings)
 
 
 def pick(page: PageFile, state: StoreState | None, choice: Choice) -> Iterator[Picked | Damage]:

@@ -20,7 +20,7 @@ from golden_cases import GoldenCase
 from made_pages import FOLDER, message, store
 from program import call, started, tree
 
-from pagefmt import disk, selection
+from pagefmt import disk, outstanding
 from pagefmt.columns import pieces
 from pagefmt.disk import NotReadable
 
@@ -308,7 +308,7 @@ def test_a_journal_that_cannot_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(place: object) -> None:
         raise NotReadable("journal/activemq-data-1.amq: cannot be read: Input/output error")
 
-    monkeypatch.setattr(selection, "load_place", refused)
+    monkeypatch.setattr(outstanding, "load_place", refused)
     answer = call("pages", "verify", BASIC.data(), "--format", "jsonl")
     assert answer.status == 1
     assert [line["check"] for line in answer.lines() if "check" in line] == ["journal-unreadable"]

@@ -33,7 +33,7 @@ def page_range(text: str | None) -> PageRange:
 def known_state(place: Place) -> State | None:
     """Journal and bindings where they are; a journal that cannot be read is a warning."""
     from pagefmt.errors import PageFmtError
-    from pagefmt.selection import load_place
+    from pagefmt.outstanding import load_place
 
     try:
         return load_place(place)

@@ -11,7 +11,7 @@ from typing import Final
 
 from pagefmt.columns.gather import PADDING, PageBytes
 from pagefmt.columns.scan import FRAME, Frames, scan
-from pagefmt.disk import open_regular
+from pagefmt.disk import NotReadable, open_regular
 
 PIECE: Final = 4 << 20
 _HEAD: Final = Struct(">Bi")
@@ -44,6 +44,8 @@ def pieces(
     try:
         size = os.fstat(fd).st_size
         yield from _pieces(fd, size if part.end is None else min(size, part.end), piece, part, reuse)
+    except OSError as err:
+        raise NotReadable(f"{path}: cannot be read: {err.strerror or err}") from err
     finally:
         os.close(fd)
 

@@ -75,7 +75,7 @@ class Columns:
 
         sizes, bodies = found.size[rows], found.body[rows]
         places = bodies.copy()
-        for size in np.unique(sizes[sizes <= SMALL]).tolist():
+        for size in np.flatnonzero(np.bincount(sizes[sizes <= SMALL])).tolist():
             here = np.flatnonzero(sizes == size)
             places[here] = len(self.small) + size * np.arange(len(here))
             self.small += found.content[bodies[here][:, None] + np.arange(size)].tobytes()

@@ -6,21 +6,15 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from pagefmt.journal.bodies import (
-    BadBody,
-    Body,
-    CursorAck,
-    PageTransaction,
-    QueueRef,
-    Xid,
-    decode_body,
-    decode_xid,
-)
 from pagefmt.journal.files import Journal
 from pagefmt.journal.load import JournalRow, Loaded, Prepared, load_journal
 from pagefmt.journal.positions import PositionIndex, Positions
 from pagefmt.journal.record_types import MESSAGES, RecordType
+
+if TYPE_CHECKING:
+    from pagefmt.journal.bodies import Body, PageTransaction, QueueRef, Xid
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +82,8 @@ class MessageJournal:
             self._read(row)
 
     def _read(self, row: int) -> None:
+        from pagefmt.journal.bodies import PageTransaction
+
         columns = self.loaded.columns
         body = self.body(row)
         if isinstance(body, PageTransaction):
@@ -98,6 +94,8 @@ class MessageJournal:
 
     def body(self, row: int) -> Body | None:
         """The decoded body of a row; ``None``, and a line in ``bad``, when it cannot be read."""
+        from pagefmt.journal.bodies import BadBody, decode_body
+
         columns = self.loaded.columns
         try:
             return decode_body(columns.types[row], columns.body(row))
@@ -108,6 +106,8 @@ class MessageJournal:
             return None
 
     def _in_doubt(self, prepared: Prepared) -> InDoubt:
+        from pagefmt.journal.bodies import CursorAck, PageTransaction, QueueRef
+
         acks = Positions()
         sends: list[PageTransaction] = []
         references: list[tuple[int, int]] = []
@@ -151,10 +151,14 @@ class MessageJournal:
                 yield (*key, key in done)
 
     def _refs(self, user_type: RecordType) -> Iterator[tuple[JournalRow, QueueRef]]:
+        from pagefmt.journal.bodies import QueueRef
+
         return ((row, body) for row, body in self.decoded(user_type) if isinstance(body, QueueRef))
 
 
 def _xid(stored: bytes) -> Xid | None:
+    from pagefmt.journal.bodies import BadBody, decode_xid
+
     try:
         return decode_xid(stored)
     except BadBody:

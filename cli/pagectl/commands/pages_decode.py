@@ -130,8 +130,7 @@ def body_forms(text: str) -> frozenset[BodyForm]:
 
 
 def _state(place: Place, *, needed: bool) -> State | None:
-    from pagefmt.outstanding import CannotKnow
-    from pagefmt.selection import load_place
+    from pagefmt.outstanding import CannotKnow, load_place
 
     if not needed:
         return known_state(place)

@@ -61,8 +61,7 @@ def command(
 
 def _state(place: Place, edition: Edition | None) -> State:
     """Everything that the answer needs, or an error that says what is not there."""
-    from pagefmt.outstanding import CannotKnow
-    from pagefmt.selection import load_place
+    from pagefmt.outstanding import CannotKnow, load_place
 
     if place.paging is None:
         raise CannotKnow(f"{place.given}: no paging directory; name the data directory, or the instance")

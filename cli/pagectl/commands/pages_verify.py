@@ -69,8 +69,8 @@ def command(
 def _state(place: Place) -> tuple[State | None, list[Finding]]:
     """Journal and bindings; a journal that cannot be read is a finding."""
     from pagefmt.errors import PageFmtError
+    from pagefmt.outstanding import load_place
     from pagefmt.report import unreadable_journal
-    from pagefmt.selection import load_place
 
     try:
         state = load_place(place)
