@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: demo test check test-broker test-slow test-cluster test-pythons fuzz completions lock clean
+.PHONY: demo test check test-broker test-compaction-broker test-slow test-cluster test-pythons fuzz completions lock clean
 
 $(VENV)/.run: requirements/run.lock pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -29,6 +29,9 @@ check: $(VENV)/.dev ## style and types
 
 test-broker: $(VENV)/.dev ## against real brokers: Java 17, Maven and the oracle beside the checkout
 	$(PYTEST) -m broker
+
+test-compaction-broker: $(VENV)/.dev ## what brokers deliver from compacted and salvaged directories; can be stopped and run again
+	$(PYTEST) -m broker tests/test_compaction_broker.py tests/test_salvage_broker.py
 
 test-slow: $(VENV)/.dev ## exhaustive truncations, bit flips, big inputs
 	$(PYTEST) -m slow
