@@ -78,8 +78,8 @@ def command(
     """Export a page directory to Parquet through Spark.
 
     Spark runs on this machine unless --master names a cluster, where every machine must see DIR under the same path and
-    have a Python with numpy, pyarrow and crc32c (--conf spark.pyspark.python=PATH). Damaged pages give the rows in front of the damage; where each stops is written to
-    OUT/_damaged.json, and the exit status is 1.
+    have a Python with numpy, pyarrow and crc32c (--conf spark.pyspark.python=PATH). Damaged pages give the rows in
+    front of the damage; where each stops is written to OUT/_damaged.json, and the exit status is 1.
     """
     place = located(directory, broker_xml)
     settings = _settings(conf)
