@@ -1,25 +1,23 @@
-"""Salvage of a store folder, or of one page: into pages that a broker loads, with a report of what was lost."""
+"""Salvage of a store folder, or of one page: what stands in which page, what moves to new ones, what is lost."""
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from pagefmt.compaction.disk_steps import RealDisk
 from pagefmt.compaction.stubs import stub
 from pagefmt.disk import MappedFile
 from pagefmt.errors import PageFmtError
 from pagefmt.journal.message_journal import MessageJournal
 from pagefmt.page import open_page
-from pagefmt.paging import ADDRESS_FILE, EntryKind, PageFile, Store, page_name, read_store
-from pagefmt.record import Layout, decode_record
+from pagefmt.paging import Entry, EntryKind, PageFile, Store, read_store
+from pagefmt.record import FRAME, Layout, decode_record
 from pagefmt.salvage import Fortune, Piece, Rebuilt, rebuild
+from pagefmt.wire import Undecodable
 
-PAGE_SIZE: Final = 10 << 20
-"""New pages are no larger than the broker's default, unless one record is."""
 _STANDS: Final = (Fortune.WHOLE, Fortune.MENDED)
 
 
@@ -40,10 +38,13 @@ class Loss:
 @dataclass(slots=True)
 class Salvaged:
     """``kept``: records that stay where they are, ``mended`` of them with a mark or length put right; ``rescued``:
-    those moved to new pages; ``repeated``: left out because the store has their message id elsewhere."""
+    those moved to new pages; ``repeated``: left out because the store has their message id elsewhere. ``merged``:
+    folders of the same address whose messages are in this one now. ``unnamed``: the folder said no address."""
 
     folder: str
     address: str | None
+    unnamed: bool = False
+    merged: list[str] = field(default_factory=list)
     damaged: list[str] = field(default_factory=list)
     kept: int = 0
     mended: int = 0
@@ -55,44 +56,85 @@ class Salvaged:
 
 @dataclass(slots=True)
 class Rescue:
-    """What to write: pages by number, and records for new pages. ``last``: no number up to it may be used."""
+    """What to write: pages by number, as bytes or as the file that is copied; records for new pages; files that become
+    new pages as they are. ``last``: no number up to it may be used."""
 
     report: Salvaged
-    pages: dict[int, bytes | None] = field(default_factory=dict)
+    pages: dict[int, bytes | Path] = field(default_factory=dict)
     loose: list[Piece] = field(default_factory=list)
+    moved: list[Path] = field(default_factory=list)
     ids: set[int] = field(default_factory=set)
     last: int = 0
 
 
-def salvage_store(store: Store, journal: MessageJournal | None, layout: Layout, queues: set[int]) -> Rescue | None:
-    """``None`` where nothing is damaged. ``queues``: of the address; pages that their records name are not reused."""
+def salvage_store(
+    store: Store, journal: MessageJournal | None, layout: Layout, queues: set[int], others: Sequence[Store] = ()
+) -> Rescue | None:
+    """``None`` where all is well. ``queues``: of the address; pages that their records name are not reused.
+
+    ``others``: folders of the same address, of which a broker reads one only (2.1). What acknowledgements name is the
+    position in this one, so all that is in the others becomes new pages.
+    """
     rescue = Rescue(Salvaged(store.name, store.address))
     for page in store.pages:
         _page(page, journal, layout, rescue)
     for entry in store.others:
-        if entry.kind is EntryKind.PUT_ASIDE:
-            _put_aside(store.folder / entry.name, layout, rescue)
-    if not rescue.report.damaged:
+        _other(entry, store.folder, layout, rescue, journal)
+    for other in others:
+        _merge(other, layout, rescue)
+    report = rescue.report
+    if report.address is None:
+        report.address = address_of(store)
+        report.unnamed = report.address is not None
+    if not report.damaged and not report.merged and not report.unnamed:
         return None
     if journal is not None:
         indexes = (journal.ack_index, journal.complete_index)
         named = (page for index in indexes for queue, page in index.pages() if queue in queues)
         rescue.last = max(rescue.last, max(named, default=0))
-    if rescue.report.address is None:
-        rescue.report.address = _address_of(rescue)
     return rescue
 
 
 def salvage_page(path: Path, layout: Layout) -> Rescue:
     """One page file by itself, without a journal: numbers are kept where they are sure."""
-    rescue = Rescue(Salvaged(path.parent.name, None))
+    store = read_store(path.parent)
+    rescue = Rescue(Salvaged(path.parent.name, store.address))
     number = _number_of(path.name)
     with MappedFile(path) as file:
         rebuilt = rebuild(file.buf, layout)
     rescue.report.damaged.append(path.name)
     _take(rebuilt, path.name, number, layout, rescue, None)
-    rescue.report.address = read_store(path.parent).address or _address_of(rescue)
+    if store.address is None:
+        rescue.report.address = _named_by([piece.data for piece in rebuilt.pieces])
     return rescue
+
+
+def address_of(store: Store) -> str | None:
+    """The address that the records of its pages name, if it is one."""
+    named: set[str] = set()
+    for path in [*(page.path for page in store.pages), *_strays(store)]:
+        with open_page(path) as page:
+            found = _named_by(bytes(page.buf[at : at + FRAME + length]) for _, at, length, *_ in page.routes())
+        if found is not None:
+            named.add(found)
+    return named.pop() if len(named) == 1 else None
+
+
+def _named_by(records: Iterable[bytes]) -> str | None:
+    """The address that all of these name, of those that can be read in full."""
+    named = set()
+    for data in filter(None, records):
+        with suppress(Undecodable):
+            message = decode_record(data, 0, int.from_bytes(data[1:5], "big")).message
+            named.add(getattr(message, "address", None))
+    named.discard(None)
+    return named.pop() if len(named) == 1 else None
+
+
+def _strays(store: Store) -> list[Path]:
+    """Page files that a broker does not open as such: put aside, or under a name that it does not look for."""
+    kinds = (EntryKind.PUT_ASIDE, EntryKind.OVERLOOKED, EntryKind.BAD_NAME)
+    return [store.folder / entry.name for entry in store.others if entry.kind in kinds and entry.size is not None]
 
 
 def _number_of(name: str) -> int:
@@ -102,17 +144,60 @@ def _number_of(name: str) -> int:
 
 def _page(page: PageFile, journal: MessageJournal | None, layout: Layout, rescue: Rescue) -> None:
     rescue.last = max(rescue.last, page.number)
-    with open_page(page.path) as opened:
-        routes = list(opened.routes())
-        sound = opened.damage is None and opened.odd is None
-    if sound:
-        rescue.ids.update(route[5] for route in routes)
-        rescue.report.kept += len(routes)
-        rescue.pages[page.number] = None
+    ids = _sound(page.path)
+    if ids is not None:
+        rescue.ids.update(ids)
+        rescue.report.kept += len(ids)
+        rescue.pages[page.number] = page.path
         return
     rescue.report.damaged.append(page.name)
     with MappedFile(page.path) as file:
         _take(rebuild(file.buf, layout), page.name, page.number, layout, rescue, journal)
+
+
+def _sound(path: Path) -> list[int] | None:
+    """Message ids of a page that a broker reads to its last byte."""
+    with open_page(path) as opened:
+        ids = [route[5] for route in opened.routes()]
+        return ids if opened.damage is None and opened.odd is None else None
+
+
+def _other(entry: Entry, folder: Path, layout: Layout, rescue: Rescue, journal: MessageJournal | None) -> None:
+    if entry.size is None:
+        return
+    path, number = folder / entry.name, entry.number or 0
+    match entry.kind:
+        case EntryKind.PUT_ASIDE:
+            _put_aside(path, layout, rescue)
+        case EntryKind.OVERLOOKED if number > 0 and number not in rescue.pages:
+            rescue.report.damaged.append(entry.name)
+            _page(PageFile(number, path, entry.size), journal, layout, rescue)
+        case EntryKind.OVERLOOKED | EntryKind.BAD_NAME:
+            rescue.report.damaged.append(entry.name)
+            _loosen(path, entry.name, layout, rescue)
+        case _:
+            pass
+
+
+def _merge(other: Store, layout: Layout, rescue: Rescue) -> None:
+    rescue.report.merged.append(other.name)
+    for path in [*(page.path for page in other.pages), *_strays(other)]:
+        _loosen(path, f"{other.name}/{path.name}", layout, rescue)
+
+
+def _loosen(path: Path, name: str, layout: Layout, rescue: Rescue) -> None:
+    """A file whose records no acknowledgement names: it becomes a new page, or its records go into new pages."""
+    ids = _sound(path)
+    if ids is not None and not rescue.ids.intersection(ids):
+        rescue.ids.update(ids)
+        rescue.report.rescued += len(ids)
+        if ids:
+            rescue.moved.append(path)
+        return
+    with MappedFile(path) as file:
+        rebuilt = rebuild(file.buf, layout)
+    rescue.loose += [piece for piece in rebuilt.pieces if piece.fortune in _STANDS]
+    rescue.report.losses += [Loss(name, piece.start, piece.end, piece.detail) for piece in rebuilt.lost]
 
 
 def _take(
@@ -159,75 +244,3 @@ def _put_aside(path: Path, layout: Layout, rescue: Rescue) -> None:
         if unread and piece.fortune in _STANDS:
             rescue.loose.append(piece)
     rescue.report.losses += [Loss(path.name, piece.start, piece.end, piece.detail) for piece in rebuilt.lost]
-
-
-def _address_of(rescue: Rescue) -> str | None:
-    """The address that the records themselves name, if it is one."""
-    named = set()
-    for data in [*rescue.pages.values(), *(piece.data for piece in rescue.loose)]:
-        if data:
-            length = int.from_bytes(data[1:5], "big")
-            address = getattr(decode_record(data, 0, length).message, "address", None)
-            if address is not None:
-                named.add(address)
-    return named.pop() if len(named) == 1 else None
-
-
-def write(rescue: Rescue, source: Path | None, out: Path) -> Salvaged:
-    """``out/<folder>``: the whole store, ready to take the place of the damaged one. ``source``: the folder it was."""
-    report, disk = rescue.report, RealDisk()
-    folder = out / report.folder
-    folder.mkdir(parents=True)
-    if source is not None and (source / ADDRESS_FILE).is_file() and read_store(source).address is not None:
-        shutil.copyfile(source / ADDRESS_FILE, folder / ADDRESS_FILE)
-    elif report.address is not None:
-        disk.create(folder / ADDRESS_FILE, [report.address.encode() + b"\n"])
-    for number, content in rescue.pages.items():
-        target = folder / page_name(number)
-        if content is not None:
-            disk.create(target, [content])
-        elif source is not None:
-            with MappedFile(source / page_name(number)) as file:
-                disk.create(target, [file.buf])
-    _write_loose(rescue, folder, disk)
-    disk.sync_folder(folder)
-    return report
-
-
-def _write_loose(rescue: Rescue, folder: Path, disk: RealDisk) -> None:
-    for content in _filled(_fresh(rescue)):
-        rescue.last += 1
-        disk.create(folder / page_name(rescue.last), [content])
-        rescue.report.new_pages.append(page_name(rescue.last))
-
-
-def _fresh(rescue: Rescue) -> Iterator[bytes]:
-    for piece in rescue.loose:
-        if piece.message in rescue.ids:
-            rescue.report.repeated += 1
-            continue
-        rescue.ids.add(piece.message)
-        rescue.report.rescued += 1
-        yield piece.data
-
-
-def _filled(records: Iterator[bytes]) -> Iterator[bytes]:
-    page: list[bytes] = []
-    size = 0
-    for record in records:
-        if page and size + len(record) > PAGE_SIZE:
-            yield b"".join(page)
-            page, size = [], 0
-        page.append(record)
-        size += len(record)
-    if page:
-        yield b"".join(page)
-
-
-def check_target(out: Path, sources: list[Path]) -> None:
-    """Raises ``CannotSalvage``: never into a folder that is there, or into what is being read."""
-    if out.exists():
-        raise CannotSalvage(f"{out}: exists already; name a folder that does not")
-    for source in sources:
-        if out.absolute().is_relative_to(source.resolve()):
-            raise CannotSalvage(f"{out}: lies inside {source}; name a folder elsewhere")

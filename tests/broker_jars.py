@@ -37,12 +37,21 @@ def oracle() -> Path:
 
 def class_path(version: str) -> str:
     """The broker's jars, and a logging binding, as one class path."""
-    folder = oracle()
     if version in LEGACY:
-        lib = _load(folder / "legacy" / "legacy.py").jars(version)
+        lib = legacy_launcher().jars(version)
         return os.pathsep.join(str(jar) for jar in sorted(lib.glob("*.jar")))
-    found: list[str] = _load(folder / "oracle").setup(version)
+    found: list[str] = launcher().setup(version)
     return os.pathsep.join(found)
+
+
+def launcher() -> ModuleType:
+    """The oracle's program for brokers of today."""
+    return _load(oracle() / "oracle")
+
+
+def legacy_launcher() -> ModuleType:
+    """The oracle's program for HornetQ and the brokers up to 2.17."""
+    return _load(oracle() / "legacy" / "legacy.py")
 
 
 def _load(path: Path) -> ModuleType:

@@ -114,13 +114,12 @@ def test_a_cluster_writes_through_spark_as_well(master: str, tmp_path: Path) -> 
 def test_executors_run_the_package_that_travelled(master: str) -> None:
     from pagefmt.spark.session import running
 
+    def where(_: int) -> str:
+        import pagefmt
+
+        return str(pagefmt.__file__)
+
     settings = {"spark.driver.host": "127.0.0.1", "spark.executor.memory": "512m"}
     with running("where", master, settings) as context:
-        (found,) = context.parallelize([0], 1).map(where_from).collect()
+        (found,) = context.parallelize([0], 1).map(where).collect()
     assert found.endswith("pagefmt.zip/pagefmt/__init__.py")
-
-
-def where_from(_: int) -> str:
-    import pagefmt
-
-    return str(pagefmt.__file__)

@@ -178,6 +178,84 @@ def test_put_aside_pages_give_what_was_never_read(tmp_path: Path) -> None:
     assert [message for _, _, message in spans(store / str(new_page))] == [message for _, _, message in records[2:]]
 
 
+def pages_of(store: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted(store.glob("*.page"))}
+
+
+def the_store(data: Path) -> Path:
+    (store,) = (data / "paging").iterdir()
+    return store
+
+
+def test_a_folder_without_an_address_gets_the_one_of_its_records(tmp_path: Path) -> None:
+    data = CASE.copy(tmp_path)
+    store, before = the_store(data), waiting(data)
+    pages = pages_of(store)
+    (store / "address.txt").unlink()
+    assert waiting(data) == {}
+    told = salvaged(data, tmp_path / "new")
+    assert told["address_from_records"] is True and told["lost"] == []
+    assert waiting(data) == before and pages_of(store) == pages
+
+
+def test_folders_of_one_address_become_one(tmp_path: Path) -> None:
+    """What only the second folder has comes behind the last page; what both have stays where it was."""
+    data = CASE.copy(tmp_path)
+    store, before = the_store(data), waiting(data)
+    pages = pages_of(store)
+    other = store.with_name("11111111-1111-11ee-8111-111111111111")
+    shutil.copytree(store, other)
+    moved = sorted(pages)[-1]
+    (store / moved).unlink()
+    (store / "address.txt").unlink()  # whatever the order of the listing: a broker reads the other one
+    for name in sorted(pages)[:2]:
+        (other / name).unlink()
+    answer = call("pages", "salvage", data, "--out", tmp_path / "new", "--format", "json")
+    assert answer.status == 0, answer.err
+    (told,) = json.loads(answer.out)["stores"]
+    assert told["folder"] == other.name and told["merged"] == [store.name]
+    shutil.rmtree(data / "paging")
+    shutil.move(tmp_path / "new", data / "paging")
+    assert {name: content for name, content in pages_of(other).items() if name in sorted(pages)[2:]} == {
+        name: pages[name] for name in sorted(pages)[2:]
+    }
+    first = [message for name in sorted(pages)[:2] for _, _, message in records_of(pages[name])]
+    assert [message for name in told["new_pages"] for _, _, message in spans(other / name)] == first
+    (queue,) = before
+    assert set(before[queue]) <= set(waiting(data)[queue])
+
+
+def records_of(page: bytes) -> list[tuple[int, int, int]]:
+    return [(route[1], route[1] + route[2] + FRAME, route[5]) for route in Page(page).routes()]
+
+
+@pytest.mark.parametrize(("name", "keeps"), [("1.page", True), ("copy of 1.page", False)])
+def test_a_page_under_a_name_that_no_broker_opens(name: str, keeps: bool, tmp_path: Path) -> None:
+    data = CASE.copy(tmp_path)
+    store, before = the_store(data), waiting(data)
+    first = min(store.glob("*.page"))
+    content = first.read_bytes()
+    first.rename(store / name.replace("1", str(int(first.name[:9]))))
+    told = salvaged(data, tmp_path / "new")
+    new = first.name if keeps else str(told["new_pages"][0])  # type: ignore[index]
+    assert (store / new).read_bytes() == content
+    assert (waiting(data) == before) is keeps
+    (queue,) = before
+    assert set(before[queue]) <= set(waiting(data)[queue])
+
+
+def test_stores_that_are_well_are_in_the_new_directory(tmp_path: Path) -> None:
+    data = GoldenCase("2.56.0", "two-addresses").copy(tmp_path)
+    first, second = sorted((data / "paging").iterdir())
+    page = min(first.glob("*.page"))
+    page.write_bytes(page.read_bytes()[:-3])
+    answer = call("pages", "salvage", data, "--out", tmp_path / "new", "--format", "json")
+    told = json.loads(answer.out)
+    assert answer.status == 1 and told["copied"] == 1 and [each["folder"] for each in told["stores"]] == [first.name]
+    assert pages_of(tmp_path / "new" / second.name) == pages_of(second) != {}
+    assert (tmp_path / "new" / second.name / "address.txt").read_bytes() == (second / "address.txt").read_bytes()
+
+
 def test_one_page_by_itself(tmp_path: Path) -> None:
     path = sound_page(CASE)
     lonely = tmp_path / "in" / "000000004.page"
