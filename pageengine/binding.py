@@ -30,13 +30,14 @@ def _pattern(address: str, delimiter: str, any_words: str, single_word: str) -> 
     return re.compile(text)
 
 
-def _takes(broker: Broker, queue: Queue, address: str) -> bool:
-    if queue.address == address:
+def belongs(broker: Broker, bound: str, address: str) -> bool:
+    """Whether what is bound to one address, or to a wildcard, takes messages of another."""
+    if bound == address:
         return True
     settings = broker.settings
     if not settings.wildcard_routing:
         return False
-    pattern = _pattern(queue.address, settings.delimiter, settings.any_words, settings.single_word)
+    pattern = _pattern(bound, settings.delimiter, settings.any_words, settings.single_word)
     return pattern is not None and pattern.fullmatch(address) is not None
 
 
@@ -48,7 +49,7 @@ def bindings_of(broker: Broker, address: str) -> Bindings | None:
         return Bindings([[queue]], [0]) if queue is not None and queue.address == name else None
     by_name: dict[str, list[Queue]] = {}
     for queue in broker.queues.values():
-        if _takes(broker, queue, address):
+        if belongs(broker, queue.address, address):
             by_name.setdefault(queue.address if queue.anycast else queue.name, []).append(queue)
     if not by_name:
         return None

@@ -16,7 +16,7 @@ from pageengine.message import DUPLICATE_ID, Message, Reference
 from pageengine.metric import METRICS
 from pageengine.page import PageTransaction
 from pageengine.profiles import Profile
-from pageengine.routing import AddressFull, Bindings, Routed, route
+from pageengine.routing import AddressFull, Bindings, route
 from pageengine.settings import EngineSettings
 from pageengine.store import AddressStore
 from pageengine.transaction import Reason, Transaction
@@ -229,8 +229,8 @@ class Broker:
         copy = expired_copy(self, ref, target, expired=False)
         route(self, copy, tx, reject_duplicates=False)
 
-    def divert(self, message: Message, tx: Transaction | None) -> Routed | None:
-        """Diverts of the message's address; not None if an exclusive one took it."""
+    def divert(self, message: Message, tx: Transaction | None) -> bool:
+        """Diverts of the message's address; True if an exclusive one took it."""
         return divert(self, message, tx)
 
     # rest

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from pageengine.operations import CreateQueue
 from pageengine.queue import Queue
+from pageengine.queue_traits import configured
 
 if TYPE_CHECKING:
     from pageengine.engine import Engine
@@ -23,6 +24,7 @@ def configure(engine: Engine) -> None:
                 -1 if one.max_consumers is None else one.max_consumers,
                 bool(one.purge_on_no_consumers), bool(one.exclusive),
             )  # fmt: skip
-            broker.queues[one.name] = Queue(broker, broker.next_id(), made, broker.store(one.address))
+            traits = configured(one, broker.settings.address_settings.effective(one.address))
+            broker.queues[one.name] = Queue(broker, broker.next_id(), made, traits, broker.store(one.address))
     broker.routes.clear()
     engine.parts_changed = True

@@ -135,17 +135,24 @@ def expired_copy(broker: Broker, ref: Reference, target: str, *, expired: bool) 
     return _copy(broker, message, target, props)
 
 
-def diverted_copy(broker: Broker, message: Message, target: str) -> Message:
-    added = (string_property(ORIGINAL_ADDRESS, message.address), long_property(ORIGINAL_ID, message.id))
+def diverted_copy(broker: Broker, message: Message, divert: str, target: str) -> Message:
+    """The copy that goes along a divert: it says which one, and expires when the message does."""
+    added = (
+        string_property(ORIGINAL_QUEUE, divert),
+        string_property(ORIGINAL_ADDRESS, message.address),
+        long_property(ORIGINAL_ID, message.id),
+    )
     names = {one.name for one in added}
-    return _copy(broker, message, target, (*(one for one in message.props if one.name not in names), *added))
+    props = (*(one for one in message.props if one.name not in names), *added)
+    return _copy(broker, message, target, props, message.expiration)
 
 
-def _copy(broker: Broker, message: Message, target: str, props: tuple[Property, ...]) -> Message:
+def _copy(broker: Broker, message: Message, target: str, props: tuple[Property, ...], expiration: int = 0) -> Message:
     body = body_bytes(message.source)
     enc, mem = _sizes(broker.profile, measures(target, props, ""), body, message.large)
     return Message(
-        broker.next_id(), message.seq, target, message.type, message.durable, message.priority, 0, props, enc, mem,
+        broker.next_id(), message.seq, target, message.type, message.durable, message.priority, expiration, props,
+        enc, mem,
         mem if message.large else reloaded_bytes(broker.profile, enc, mem), message.large,
         replace(message.source, address=target), True,
     )  # fmt: skip

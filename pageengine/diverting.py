@@ -4,26 +4,29 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pageengine.binding import belongs
 from pageengine.copies import diverted_copy
 from pageengine.filters import compiled
-from pageengine.routing import Routed, route
+from pageengine.routing import route
 
 if TYPE_CHECKING:
     from pageengine.broker import Broker
     from pageengine.message import Message
+    from pageengine.settings import Divert
     from pageengine.transaction import Transaction
 
 
-def divert(broker: Broker, message: Message, tx: Transaction | None) -> Routed | None:
-    """Routes copies along the diverts of the message's address; what an exclusive one took goes nowhere else."""
-    taken: Routed | None = None
-    for one in broker.diverts:
-        if one.address != message.address:
-            continue
-        matches = compiled(one.filter)
-        if matches is not None and not matches(message):
-            continue
-        routed = route(broker, diverted_copy(broker, message, one.forwarding_address), tx, reject_duplicates=False)
-        if one.exclusive:
-            taken = routed
-    return taken
+def divert(broker: Broker, message: Message, tx: Transaction | None) -> bool:
+    """Routes copies along the diverts of the message's address. True: an exclusive one took it, it goes nowhere else."""
+    here = [one for one in broker.diverts if belongs(broker, one.address, message.address) and _matches(one, message)]
+    exclusive = [one for one in here if one.exclusive]
+    for one in exclusive or here:
+        for target in one.forwarding_address.split(","):
+            copy = diverted_copy(broker, message, one.name, target.strip())
+            route(broker, copy, tx, reject_duplicates=False)
+    return bool(exclusive)
+
+
+def _matches(one: Divert, message: Message) -> bool:
+    matches = compiled(one.filter)
+    return matches is None or matches(message)

@@ -15,6 +15,7 @@ from pageengine.last_values import LastValues
 from pageengine.message import SCHEDULED, Message, Reference
 from pageengine.operations import CreateQueue, RoutingType
 from pageengine.profiles import ReadAhead
+from pageengine.queue_traits import QueueTraits
 from pageengine.reference_list import ReferenceList
 
 if TYPE_CHECKING:
@@ -30,8 +31,9 @@ NS_PER_MS = 1_000_000
 class Queue:
     """One queue: messages waiting in memory, scheduled, being delivered, and in pages (the cursor counts those)."""
 
-    def __init__(self, broker: Broker, id: int, made: CreateQueue, store: AddressStore | None):
-        settings = broker.settings.address_settings.effective(made.address)
+    def __init__(
+        self, broker: Broker, id: int, made: CreateQueue, traits: QueueTraits, store: AddressStore | None
+    ) -> None:
         self.broker = broker
         self.id = id
         self.name = made.queue
@@ -41,13 +43,13 @@ class Queue:
         self.anycast = made.routing is RoutingType.ANYCAST
         self.filter = compiled(made.filter)
         self.store = store
-        self.max_consumers = made.max_consumers if made.max_consumers != -1 else settings.max_consumers
-        self.exclusive = made.exclusive or settings.exclusive_queue
-        self.purge_on_no_consumers = made.purge_on_no_consumers or settings.purge_on_no_consumers
-        self.ring_size = settings.ring_size
-        last_value_key = settings.last_value_key or ("_AMQ_LVQ_NAME" if settings.last_value_queue else None)
-        self.last_values = LastValues(last_value_key) if last_value_key is not None else None
-        self.non_destructive = settings.non_destructive
+        self.traits = traits
+        self.max_consumers = traits.max_consumers
+        self.exclusive = traits.exclusive
+        self.purge_on_no_consumers = traits.purge_on_no_consumers
+        self.ring_size = traits.ring_size
+        self.last_values = LastValues(traits.last_value_key) if traits.last_value_key is not None else None
+        self.non_destructive = traits.non_destructive
         self.paused = False
         self.deleted = False
         self.references = ReferenceList()

@@ -126,7 +126,7 @@ def _load_store(new: Broker, old: AddressStore) -> None:
 
 
 def _load_queue(new: Broker, old: Queue) -> None:
-    queue = new.queues[old.name] = Queue(new, old.id, old.made, new.store(old.address))
+    queue = new.queues[old.name] = Queue(new, old.id, old.made, old.traits, new.store(old.address))
     if queue.cursor is not None and old.cursor is not None:
         _load_cursor(queue.cursor, old.cursor)
     new.touch(queue)

@@ -141,15 +141,12 @@ def _expiration(settings: AddressSettings, given: int, now: int) -> int:
 
 def _route_to_bindings(broker: Broker, message: Message, tx: Transaction | None) -> Routed:
     address = message.address
-    if broker.diverts:
-        diverted = broker.divert(message, tx)
-        if diverted is not None:
-            return diverted
+    diverted = bool(broker.diverts) and broker.divert(message, tx)
     bindings = broker.bindings(address)
-    queues = bindings.chosen(message) if bindings is not None else []
+    queues = bindings.chosen(message) if bindings is not None and not diverted else []
     if queues:
         return _route_to_queues(broker, message, queues, tx)
-    if bindings is not None and not broker.profile.filtered_out_is_unrouted:
+    if (diverted or bindings is not None) and not broker.profile.filtered_out_is_unrouted:
         return Routed()
     settings = broker.settings.address_settings.effective(address)
     if settings.send_to_dla_on_no_route and settings.dead_letter_address is not None:

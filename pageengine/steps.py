@@ -42,6 +42,7 @@ from pageengine.operations import (
 )  # fmt: skip
 from pageengine.outcome import OperationResult
 from pageengine.queue import Queue
+from pageengine.queue_traits import created
 from pageengine.restart import restart
 from pagefmt.selector import SelectorError
 
@@ -88,7 +89,8 @@ def make_queue(engine: Engine, op: CreateQueue, id: int | None = None) -> Queue:
     _filter(op.filter)
     store = broker.store(op.address)
     broker.addresses.setdefault(op.address, {op.routing})
-    queue = Queue(broker, id or broker.next_id(), op, store)
+    traits = created(op, broker.settings.address_settings.effective(op.address))
+    queue = Queue(broker, id or broker.next_id(), op, traits, store)
     broker.queues[op.queue] = queue
     broker.routes.clear()
     engine.parts_changed = True
