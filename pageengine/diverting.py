@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def divert(broker: Broker, message: Message, tx: Transaction | None) -> bool:
-    """Routes copies along the diverts of the message's address. True: an exclusive one took it, it goes nowhere else."""
+    """Routes copies along the diverts of its address. True: it goes nowhere else, an exclusive one took it."""
     here = [one for one in broker.diverts if belongs(broker, one.address, message.address) and _matches(one, message)]
     exclusive = [one for one in here if one.exclusive]
     for one in exclusive or here:
