@@ -19,9 +19,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pageengine.encoding import encoded_record, large_body
+from pageengine.encoding import large_body
 from pageengine.errors import PageEngineError
 from pageengine.journal_content import binding_records, journal_records
+from pageengine.page_encoding import encoded_page
 from pageengine.restart import alive_references
 from pagefmt.journal.files import Header, encode_header
 from pagefmt.journal.records import Record, encode
@@ -71,8 +72,9 @@ def _write_store(engine: Engine, store: AddressStore, folder: Path, written: set
     (folder / "address.txt").write_text(store.address + "\n", "utf-8")
     for number in store.files:
         with (folder / page_name(number)).open("wb") as file:
-            for record in store.pages[number].records:
-                file.write(encoded_record(engine, record))
+            page = store.pages[number]
+            file.write(encoded_page(engine, page).data)
+            for record in page.loose():
                 _write_body(record.message, written, bodies)
 
 
@@ -86,11 +88,11 @@ def _write_body(message: Message, written: set[int], folder: Path) -> None:
 def write_journal(folder: Path, name: str, records: list[Record]) -> None:
     """Records in files of one size; what is left of each is zero."""
     file_id = 0
-    content = b""
+    content = bytearray()
     pending = list(reversed(records))
     while pending or file_id == 0:
         file_id += 1
-        content = encode_header(Header(FORMAT, 0, file_id))
+        content = bytearray(encode_header(Header(FORMAT, 0, file_id)))
         while pending:
             encoded = encode(pending[-1], file_id, FORMAT)
             if len(content) + len(encoded) > FILE_SIZE and len(content) > 16:

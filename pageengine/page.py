@@ -5,6 +5,7 @@ Source: spec/paging-engine.md 2.5, 2.9 and 3.2.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Protocol
 
 from pageengine.message import Message
@@ -61,6 +62,15 @@ class Page:
                 self._records += (one,) if type(one) is Record else one.records()  # type: ignore[union-attr]
             self.folded.clear()
         return self._records
+
+    def pieces(self) -> Iterator[Records | Record]:
+        """The records as they are kept."""
+        yield from self._records
+        yield from self.folded
+
+    def loose(self) -> Iterator[Record]:
+        """Those that are objects; only among them are large messages."""
+        return (one for one in self.pieces() if type(one) is Record)
 
     def add(self, record: Record) -> None:
         record.page = self.number

@@ -60,14 +60,17 @@ class FoldedRecords:
         return len(self.run)
 
     def records(self) -> list[Record]:
-        made = []
-        for n, (send, size) in enumerate(zip(self.run, self.sizes, strict=True)):
-            message = arriving(self.id + n, self.header, send, self.found[send.size])
-            message.owner = self.store
-            record = Record(message, self.queues, NO_TRANSACTION, size)
-            record.page, record.nr = self.page, self.nr + n
-            made.append(record)
-        return made
+        return [self._record(n, send) for n, send in enumerate(self.run)]
+
+    def record(self, n: int) -> Record:
+        return self._record(n, self.run.single(n))
+
+    def _record(self, n: int, send: Send) -> Record:
+        message = arriving(self.id + n, self.header, send, self.found[send.size])
+        message.owner = self.store
+        record = Record(message, self.queues, NO_TRANSACTION, self.sizes[n])
+        record.page, record.nr = self.page, self.nr + n
+        return record
 
 
 @dataclass(frozen=True, slots=True)

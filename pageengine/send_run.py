@@ -41,8 +41,12 @@ class SendRun:
         t, seq, size = self.t[count:], self.seq[count:], self.size[count:]
         if not len(t):
             return SendRun(self.first, t, seq, size)
-        head = replace(self.first, i=self.first.i + count, t=int(t[0]), seq=int(seq[0]), size=int(size[0]))
-        return SendRun(head, t, seq, size)
+        return SendRun(self.single(count), t, seq, size)
+
+    def single(self, n: int) -> Send:
+        """Send number ``n`` from 0."""
+        t, seq, size = int(self.t[n]), int(self.seq[n]), int(self.size[n])
+        return replace(self.first, i=self.first.i + n, t=t, seq=seq, size=size)
 
     def upto(self, count: int) -> SendRun:
         """The first ``count`` sends."""
