@@ -53,7 +53,7 @@ def encoded_page(engine: Engine, page: Page) -> Bytes:
     loose: dict[Hashable, list[tuple[Record, int]]] = {}
     for one in page.pieces():
         if isinstance(one, FoldedRecords):
-            ends = end + np.cumsum(np.array(one.sizes, np.int64) + RECORD_FRAME)
+            ends = end + np.cumsum(one.sizes + RECORD_FRAME)
             ids = np.arange(one.id, one.id + len(one))
             _put_alike(engine, out, Alike(ids, one.run.seq, one.run.size, ends, one.record))
             end = int(ends[-1])

@@ -54,7 +54,7 @@ class FoldedRecords:
     store: AddressStore
     queues: tuple[int, ...]
     found: dict[int, Weights]
-    sizes: list[int]
+    sizes: Numbers
 
     def __len__(self) -> int:
         return len(self.run)
@@ -68,7 +68,7 @@ class FoldedRecords:
     def _record(self, n: int, send: Send) -> Record:
         message = arriving(self.id + n, self.header, send, self.found[send.size])
         message.owner = self.store
-        record = Record(message, self.queues, NO_TRANSACTION, self.sizes[n])
+        record = Record(message, self.queues, NO_TRANSACTION, int(self.sizes[n]))
         record.page, record.nr = self.page, self.nr + n
         return record
 
@@ -195,10 +195,11 @@ def _apply(
     bare = record_payload(store.address, 0, len(queues), old=engine.profile.old_layout)
     room = store.page_size - store.current_bytes
     run = run.upto(max(room // (bare + RECORD_FRAME), 0))
-    found = {size: weights(engine.profile, engine.header, run.sized(size)) for size in set(run.size.tolist())}
+    different, which = np.unique(run.size, return_inverse=True)
+    found = {size: weights(engine.profile, engine.header, run.sized(size)) for size in different.tolist()}
     if not found or any(one.large or one.special for one in found.values()):
         return None
-    enc, mem = (np.array(column, np.int64) for column in zip(*[found[s][:2] for s in run.size.tolist()], strict=True))
+    enc, mem = (np.array(one, np.int64)[which] for one in zip(*(one[:2] for one in found.values()), strict=True))
     grown = np.cumsum(enc + (bare + RECORD_FRAME))
     page = store.current
     assert page is not None
@@ -210,7 +211,7 @@ def _apply(
     done = PagedSends(run, store.address, page.number, page.count, mem, enc, page.bytes + grown[:count], known)
     ids = tuple(queue.id for queue in queues)
     folded = FoldedRecords(
-        engine.header, run, engine.broker.ids + 1, page.number, page.count, store, ids, found, (enc + bare).tolist()
+        engine.header, run, engine.broker.ids + 1, page.number, page.count, store, ids, found, enc + bare
     )
     page.add_folded(folded, int(grown[count - 1]))
     store.current_bytes += int(grown[count - 1])
@@ -218,7 +219,8 @@ def _apply(
     for queue in queues:
         assert queue.cursor is not None
         queue.cursor.count(count, int(enc.sum()))
-    credits.spend(enc.tolist())
+    if credits.step >= 0:
+        credits.spend(enc.tolist())
     _tell(engine, run, store, queues)
     return done
 

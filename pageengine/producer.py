@@ -56,10 +56,8 @@ class Credits:
         return True
 
     def spend(self, each: list[int]) -> None:
-        """The same for many, where every request is granted at once."""
+        """The same for many, where credits are needed and every request is granted at once."""
         step, balance = self.step, self.balance
-        if step < 0:
-            return
         for credits in each:
             needed = credits if credits > step else step
             if balance < needed:
