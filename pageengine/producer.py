@@ -76,7 +76,8 @@ class Credits:
 
     def _check(self, credits: int) -> None:
         needed = max(credits, self.step)
-        if self.balance + self.arriving <= needed:
+        have = self.balance + self.arriving
+        if have < needed or (have == needed and self.broker.profile.asks_at_equal):
             ask = needed - self.arriving
             self.arriving += ask
             self.late.append(ask)

@@ -72,6 +72,13 @@ class Profile:
     drops_stop_routing: bool = True
     purges_in_place: bool = True
     """A purge with a filter leaves what it passes in the pages (2.53.0); before, it reads it into memory."""
+    asks_at_equal: bool = True
+    """A core client asks for more credits also where it has exactly what it wants to have (2.56.0, not yet 2.44.0)."""
+    keeps_highest: bool = True
+    """With the last message of a priority gone, a queue's list takes the next one for the highest (2.44.0).
+
+    False, as in 2.28.0: the lowest there is; what waits in between is passed over once.
+    """
 
     @property
     def release(self) -> str:
@@ -86,6 +93,7 @@ _2_44 = replace(
     filtered_out_is_unrouted=False,
     drops_stop_routing=False,
     purges_in_place=False,
+    asks_at_equal=False,
 )
 _2_28 = replace(
     _2_44,
@@ -94,6 +102,7 @@ _2_28 = replace(
     read_ahead=ReadAhead.MAX_READ,
     reads_pages_after_policy_change=False,
     reports_store_paging=False,
+    keeps_highest=False,
 )
 _2_17 = replace(
     _2_28,

@@ -52,7 +52,7 @@ class Queue:
         self.non_destructive = traits.non_destructive
         self.paused = False
         self.deleted = False
-        self.references = ReferenceList()
+        self.references = ReferenceList(keeps_highest=broker.profile.keeps_highest)
         self.scheduled: list[Reference] = []
         self.phantoms: list[int] = []
         self.consumers: list[Consumer] = []

@@ -112,11 +112,12 @@ class LevelIterator:
 
 
 class ReferenceList:
-    """References in delivery order: by priority, then by sequence."""
+    """References in delivery order: by priority, then by sequence. ``keeps_highest``: see the profiles."""
 
-    __slots__ = ("highest", "last_priority", "levels", "resets", "size")
+    __slots__ = ("highest", "keeps_highest", "last_priority", "levels", "resets", "size")
 
-    def __init__(self) -> None:
+    def __init__(self, *, keeps_highest: bool = True) -> None:
+        self.keeps_highest = keeps_highest
         self.levels = tuple(Level() for _ in range(PRIORITIES))
         self.size = 0
         self.highest = -1
@@ -234,7 +235,7 @@ class ReferenceIterator:
         levels = references.levels
         index = self._index
         while index >= 0 and levels[index].size == 0:
-            references.highest = index
+            references.highest = index if references.keeps_highest else 0
             index -= 1
         references.size -= 1
 

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from replay_scenarios import Scenario, compared, replayed, scenarios
 
+from pagefmt.editions import Edition
+
 FOLDER = Path(__file__).parent / "replay"
 RECORDED = scenarios(FOLDER / "broker-2.56.0.tar.xz") | scenarios(FOLDER / "features-2.56.0.tar.xz")
 NOT_YET = {
@@ -25,4 +27,19 @@ def not_yet(name: str) -> list[pytest.MarkDecorator]:
 def test_outcome_is_the_brokers(scenario: Scenario) -> None:
     result = compared(scenario, replayed(scenario))
     print(f"{scenario.name}: {result.operations} operations, {result.different} different, {result.fields} fields")
+    assert result.first is None
+
+
+OLDER = {
+    f"{edition.release}/{name}": (edition, scenario)
+    for edition in (Edition.ARTEMIS_2_44, Edition.ARTEMIS_2_28)
+    for name, scenario in scenarios(FOLDER / f"fresh-{edition.release}.tar.xz").items()
+}
+
+
+@pytest.mark.parametrize("name", OLDER)
+def test_outcome_is_the_older_brokers(name: str) -> None:
+    edition, scenario = OLDER[name]
+    result = compared(scenario, replayed(scenario, edition))
+    print(f"{name}: {result.operations} operations, {result.different} different, {result.fields} fields")
     assert result.first is None
