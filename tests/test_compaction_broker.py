@@ -119,7 +119,7 @@ def different(version: str, judged: list[Judged], row: Row) -> list[str]:
 @pytest.mark.parametrize("named", [True, False], ids=["its edition", "any edition"])
 @pytest.mark.parametrize("version", golden_cases.VERSIONS)
 def test_a_real_broker_delivers_the_same(
-    version: str, named: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    version: str, named: bool, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     oracle()
     row = Row(version, "its own" if named else "any")
@@ -140,7 +140,7 @@ def test_a_real_broker_delivers_the_same(
     finally:
         shutil.rmtree(tmp_path / "originals")
         shutil.rmtree(tmp_path / "results")
-    with capsys.disabled():
+    with capfd.disabled():
         print(f"\n{HEAD}\n{row}")
     assert found == []
     assert CORPUS is not None or row.changed >= 4
