@@ -205,34 +205,34 @@ _pagectl_takes() {  # does this option of this command want a value?
 
 _pagectl_options() {
     case $1 in
-        'config lint') _pagectl_offer '' --edition --schema --artemis-home --format --fail-on --ignore --only --heap --data --cwd -D --help ;;
-        'config effective') _pagectl_offer '' --edition --format --all --heap --cwd -D --help ;;
-        'config explain') _pagectl_offer '' --format --help ;;
-        'config rules') _pagectl_offer '' --format --help ;;
-        'config diff') _pagectl_offer '' --address --edition --format --heap --cwd -D --help ;;
-        'config capacity') _pagectl_offer '' --data --heap --disk --edition --format --cwd -D --help ;;
-        'export') _pagectl_offer '' --to --master --body --partition-by --where --mode --compression --conf --broker-xml --format --help ;;
-        'pages ls') _pagectl_offer '' --format --broker-xml --help ;;
-        'pages outstanding') _pagectl_offer '' --format --positions --edition --broker-xml --help ;;
-        'pages decode') _pagectl_offer '' --format --to --queue --where --outstanding --body --inflate --limit --page --edition --broker-xml --help ;;
-        'pages verify') _pagectl_offer '' --format --manifest --edition --broker-xml --help ;;
-        'pages seal') _pagectl_offer '' --to --broker-xml --help ;;
-        'pages inspect') _pagectl_offer '' --page --record --hex --format --broker-xml --help ;;
-        'pages compact') _pagectl_offer '' --out --in-place --backup-dir --no-backup --dry-run --keep-unknown-transactions --format --edition --broker-xml --help ;;
-        'pages salvage') _pagectl_offer '' --out --format --broker-xml --help ;;
-        'pages restore') _pagectl_offer '' --discard --backup-dir --broker-xml --help ;;
-        'disk check') _pagectl_offer '' --max-disk-usage --min-disk-free --broker-xml --edition -w --warning -c --critical -W --inodes-warning -K --inodes-critical -t --timeout -q --quiet -v --verbose --format --textfile --help ;;
-        'disk watch') _pagectl_offer '' --interval --max-disk-usage --min-disk-free --broker-xml --edition --help ;;
-        'disk forecast') _pagectl_offer '' --state --warn-within --critical-within --max-disk-usage --min-disk-free --broker-xml --edition --no-addresses -t --timeout -q --quiet -v --verbose --format --help ;;
-        'disk usage') _pagectl_offer '' --broker-xml --format --limit --sizes-only --help ;;
-        'replay run') _pagectl_offer '' --config --edition --outcome --out --until --set --heap --skip-bad-lines --check --format --report --help ;;
-        'replay import') _pagectl_offer '' --to --name --format --help ;;
-        'replay generate') _pagectl_offer '' --to --messages --rate --duration --size --addresses --subscribers --seed --help ;;
-        'replay compare') _pagectl_offer '' --config --edition --heap --skip-bad-lines --decisions --format --help ;;
-        'replay sweep') _pagectl_offer '' --config --vary --edition --set --heap --skip-bad-lines --jobs --spark --format --help ;;
-        'completion') _pagectl_offer '' --help ;;
-        config|pages|disk|replay) _pagectl_offer '' --help ;;
-        '') _pagectl_offer '' --help --version --debug ;;
+        'config lint') _pagectl_offer '' --edition --schema --artemis-home --format --fail-on --ignore --only --heap --data --cwd -D --help -h ;;
+        'config effective') _pagectl_offer '' --edition --format --all --heap --cwd -D --help -h ;;
+        'config explain') _pagectl_offer '' --format --help -h ;;
+        'config rules') _pagectl_offer '' --format --help -h ;;
+        'config diff') _pagectl_offer '' --address --edition --format --heap --cwd -D --help -h ;;
+        'config capacity') _pagectl_offer '' --data --heap --disk --edition --format --cwd -D --help -h ;;
+        'export') _pagectl_offer '' --to --master --body --partition-by --where --mode --compression --conf --broker-xml --format --help -h ;;
+        'pages ls') _pagectl_offer '' --format --broker-xml --help -h ;;
+        'pages outstanding') _pagectl_offer '' --format --positions --edition --broker-xml --help -h ;;
+        'pages decode') _pagectl_offer '' --format --to --queue --where --outstanding --body --inflate --limit --page --edition --broker-xml --help -h ;;
+        'pages verify') _pagectl_offer '' --format --manifest --edition --broker-xml --help -h ;;
+        'pages seal') _pagectl_offer '' --to --broker-xml --help -h ;;
+        'pages inspect') _pagectl_offer '' --page --record --hex --format --broker-xml --help -h ;;
+        'pages compact') _pagectl_offer '' --out --in-place --backup-dir --no-backup --dry-run --keep-unknown-transactions --format --edition --broker-xml --help -h ;;
+        'pages salvage') _pagectl_offer '' --out --format --broker-xml --help -h ;;
+        'pages restore') _pagectl_offer '' --discard --backup-dir --broker-xml --help -h ;;
+        'disk check') _pagectl_offer '' --max-disk-usage --min-disk-free --broker-xml --edition -w --warning -c --critical -W --inodes-warning -K --inodes-critical -t --timeout -q --quiet -v --verbose --format --textfile --help -h ;;
+        'disk watch') _pagectl_offer '' --interval --max-disk-usage --min-disk-free --broker-xml --edition --help -h ;;
+        'disk forecast') _pagectl_offer '' --state --warn-within --critical-within --max-disk-usage --min-disk-free --broker-xml --edition --no-addresses -t --timeout -q --quiet -v --verbose --format --help -h ;;
+        'disk usage') _pagectl_offer '' --broker-xml --format --limit --sizes-only --help -h ;;
+        'replay run') _pagectl_offer '' --config --edition --outcome --out --until --set --heap --skip-bad-lines --check --format --report --help -h ;;
+        'replay import') _pagectl_offer '' --to --name --format --help -h ;;
+        'replay generate') _pagectl_offer '' --to --messages --rate --duration --size --addresses --subscribers --seed --help -h ;;
+        'replay compare') _pagectl_offer '' --config --edition --heap --skip-bad-lines --decisions --format --help -h ;;
+        'replay sweep') _pagectl_offer '' --config --vary --edition --set --heap --skip-bad-lines --jobs --spark --format --help -h ;;
+        'completion') _pagectl_offer '' --help -h ;;
+        config|pages|disk|replay) _pagectl_offer '' --help -h ;;
+        '') _pagectl_offer '' --help -h --version --debug ;;
     esac
 }
 

@@ -59,9 +59,9 @@ function __pagectl_override # MATCH:NAME=VALUE, or NAME=VALUE of the broker itse
     end
 end
 
-complete -c pagectl -n __pagectl_group -l help -d 'Show the help and exit.'
+complete -c pagectl -n __pagectl_group -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n __pagectl_group -l version -d 'Print the version and exit.'
-complete -c pagectl -n __pagectl_group -l debug -d 'Show where an internal error arose.'
+complete -c pagectl -n __pagectl_group -l debug -d 'Show where an internal error arose; may stand anywhere.'
 complete -c pagectl -n __pagectl_group -a config -d 'A broker\'s configuration: what is wrong with it, what it really does.'
 complete -c pagectl -n __pagectl_group -a export -d 'Export a page directory to Parquet through Spark.'
 complete -c pagectl -n __pagectl_group -a pages -d 'Page files: what is in them, what is wrong with them, what is still outstanding.'
@@ -104,7 +104,7 @@ complete -c pagectl -n '__pagectl_at config lint' -l heap -x -d 'Heap of the bro
 complete -c pagectl -n '__pagectl_at config lint' -l data -x -a '(__fish_complete_directories)' -d 'Data directory: what lies there is taken into account.'
 complete -c pagectl -n '__pagectl_at config lint' -l cwd -x -a '(__fish_complete_directories)' -d 'The broker\'s working directory, where includes are looked for'
 complete -c pagectl -n '__pagectl_at config lint' -s D -x -d 'System property the broker is started with; repeatable.'
-complete -c pagectl -n '__pagectl_at config lint' -l help -d 'Show the help and exit.'
+complete -c pagectl -n '__pagectl_at config lint' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at config lint' -F
 
 complete -c pagectl -n '__pagectl_at config effective' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'The release that decides, hornetq-2.4 … artemis-2.56'
@@ -113,15 +113,15 @@ complete -c pagectl -n '__pagectl_at config effective' -l all -d 'Defaults as we
 complete -c pagectl -n '__pagectl_at config effective' -l heap -x -d 'Heap of the broker\'s JVM (-Xmx), as 2G.'
 complete -c pagectl -n '__pagectl_at config effective' -l cwd -x -a '(__fish_complete_directories)' -d 'The broker\'s working directory, where includes are looked for'
 complete -c pagectl -n '__pagectl_at config effective' -s D -x -d 'System property the broker is started with; repeatable.'
-complete -c pagectl -n '__pagectl_at config effective' -l help -d 'Show the help and exit.'
+complete -c pagectl -n '__pagectl_at config effective' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at config effective' -F
 
 complete -c pagectl -n '__pagectl_at config explain' -l format -x -a 'text json' -d 'How to answer.'
-complete -c pagectl -n '__pagectl_at config explain' -l help -d 'Show the help and exit.'
+complete -c pagectl -n '__pagectl_at config explain' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_first config explain' -a 'ARTEMIS_PAGE_FLOW_CONTROL_PRINT_INTERVAL address-full-policy address-without-routing-type all-read-limits-off ambiguous-match amqpCredits amqpLowCredits any-words artemis.disableXxe artemis.paging.counter.snapshot.interval auto-create-addresses auto-create-dead-letter-resources auto-create-expiry-resources auto-create-jms-queues auto-create-jms-topics auto-create-queues auto-delete-addresses auto-delete-addresses-delay auto-delete-addresses-skip-usage-check auto-delete-created-queues auto-delete-jms-queues auto-delete-jms-topics auto-delete-queues auto-delete-queues-delay auto-delete-queues-message-count auto-delete-queues-skip-usage-check bad-uri bad-value bindings-directory bindings-table-name block-with-stomp-mqtt block-without-limit boolean-one both-disk-limits brokerconfig.maxDiskUsage config-delete-addresses config-delete-diverts config-delete-queues configuration-file-refresh-period consumerWindowSize core-not-found create-bindings-dir create-journal-dir dangling-reference dead-letter-address dead-letter-queue-prefix dead-letter-queue-suffix default-address-routing-type default-consumer-window-size default-consumers-before-dispatch default-delay-before-dispatch default-exclusive-queue default-group-buckets default-group-first-key default-group-rebalance default-group-rebalance-pause-dispatch default-last-value-key default-last-value-queue default-max-consumers default-non-destructive default-purge-on-no-consumers default-queue-routing-type default-ring-size delimiter disk-full-policy disk-limit-extreme disk-scan-period disk-scan-slow dla-missing dla-same-limits document-type drop-policy duplicate-connector duplicate-match duplicate-name element-in-value element-order enable-ingress-timestamp enable-metrics encoding encoding-ignored expiry-address expiry-delay expiry-queue-prefix expiry-queue-suffix expiry-to-itself fail-with-transactions global-max-messages global-max-size global-max-size-percent-of-jvm-max-memory global-messages-without-size global-percent-ignored global-percent-over-100 global-size-minus-one global-size-over-heap id-cache-size ignored-in-version include-refused include-working-directory initial-queue-buffer-size invalid-value jdbc-allowed-time-diff jdbc-connection-url jdbc-disk-limit jdbc-driver-class-name jdbc-journal-sync-period jdbc-lock-expiration jdbc-lock-renew-period jdbc-max-page-size-bytes jdbc-network-timeout jdbc-page-size-capped jdbc-password jdbc-user jms-prefix-in-2x journal-buffer-size journal-buffer-timeout journal-compact-min-files journal-compact-percentage journal-datasync journal-device-block-size journal-directory journal-file-open-timeout journal-file-size journal-max-io journal-min-files journal-pool-files journal-retention-directory journal-sync-non-transactional journal-sync-transactional journal-type large-message-sync large-message-table-name large-messages-directory last-value-queue limit-off-with-pages literal-match-markers management-address management-address-settings management-browse-page-size management-message-attribute-size-limit many-empty-folders match-hash-inside-word match-refused match-regex-characters max-delivery-attempts max-disk-usage max-expiry-delay max-messages-over-int max-read-page-bytes max-read-page-messages max-redelivery-delay max-redelivery-records max-saved-replicated-journals-size max-size-bytes max-size-bytes-reject-threshold max-size-messages max-size-odd-negative max-size-zero memory-measure-interval memory-warning-threshold message-counter-history-day-limit message-expiry-scan-period message-table-name min-disk-free min-disk-free-over-volume min-expiry-delay mirror-ack-manager-page-attempts mirror-page-transaction missing-attribute missing-element multicast-idle-subscription name never-read no-expiry no-prefix-in-1x node-manager-lock-directory node-manager-store-table-name not-well-formed page-full-policy page-limit-below-page-size page-limit-bytes page-limit-messages page-limit-unused page-limit-without-policy page-max-cache-size page-max-concurrent-io page-policy-without-limit page-size-bytes page-size-not-below-max-size page-size-overflow page-size-tiny page-store-table-name page-sync-timeout page-without-limit paging-dir-outside-watch paging-directory part-not-read password-in-clear persist-delivery-count-before-delivery persistence-enabled persistence-off-paging-on placeholder placeholder-swallows placeholder-unclosed policy-change-with-pages pool-files-unbounded prefetch-minus-one prefetch-over-max-read prefetch-page-bytes prefetch-page-messages producer-window-off producerWindowSize properties-range properties-size-notation properties-unquoted-dots purge-page-folders queues-times-page-size read-limit-below-client-window read-limit-below-message read-whole-page redelivery-collision-avoidance-factor redelivery-delay redelivery-delay-multiplier redistribution-delay reject-threshold-notation reject-threshold-scope repeated-element retroactive-message-count routing-enabled same-device send-to-dla-on-no-route shadowed-match single-word size-overflow slow-consumer-check-period slow-consumer-policy slow-consumer-threshold slow-consumer-threshold-measurement-unit stray-text sum-of-max-size-over-heap system-property-prefix taken-for-broker too-deep too-large unit-suspect unknown-attribute unknown-element unknown-in-version unknown-permission unknown-root unknown-rule unresolved-placeholder uuid-namespace wild-card-routing-enabled xsd'
 
 complete -c pagectl -n '__pagectl_at config rules' -l format -x -a 'text json' -d 'How to answer.'
-complete -c pagectl -n '__pagectl_at config rules' -l help -d 'Show the help and exit.'
+complete -c pagectl -n '__pagectl_at config rules' -l help -s h -d 'Show the help and exit.'
 
 complete -c pagectl -n '__pagectl_at config diff' -l address -x -d 'Only this address; repeatable.'
 complete -c pagectl -n '__pagectl_at config diff' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'The release that decides, hornetq-2.4 … artemis-2.56'
@@ -129,7 +129,7 @@ complete -c pagectl -n '__pagectl_at config diff' -l format -x -a 'text json' -d
 complete -c pagectl -n '__pagectl_at config diff' -l heap -x -d 'Heap of the broker\'s JVM (-Xmx), as 2G.'
 complete -c pagectl -n '__pagectl_at config diff' -l cwd -x -a '(__fish_complete_directories)' -d 'The broker\'s working directory, where includes are looked for'
 complete -c pagectl -n '__pagectl_at config diff' -s D -x -d 'System property the broker is started with; repeatable.'
-complete -c pagectl -n '__pagectl_at config diff' -l help -d 'Show the help and exit.'
+complete -c pagectl -n '__pagectl_at config diff' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at config diff' -F
 
 complete -c pagectl -n '__pagectl_at config capacity' -l data -x -a '(__fish_complete_directories)' -d 'Data directory: what lies there is taken into account.'
@@ -139,7 +139,7 @@ complete -c pagectl -n '__pagectl_at config capacity' -l edition -x -a 'auto hor
 complete -c pagectl -n '__pagectl_at config capacity' -l format -x -a 'text json' -d 'How to answer.'
 complete -c pagectl -n '__pagectl_at config capacity' -l cwd -x -a '(__fish_complete_directories)' -d 'The broker\'s working directory, where includes are looked for'
 complete -c pagectl -n '__pagectl_at config capacity' -s D -x -d 'System property the broker is started with; repeatable.'
-complete -c pagectl -n '__pagectl_at config capacity' -l help -d 'Show the help and exit.'
+complete -c pagectl -n '__pagectl_at config capacity' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at config capacity' -F
 
 complete -c pagectl -n '__pagectl_at export' -l to -x -d 'Folder of the table: a path, or a URL that Spark writes to.'
@@ -152,19 +152,19 @@ complete -c pagectl -n '__pagectl_at export' -l compression -x -a 'zstd snappy g
 complete -c pagectl -n '__pagectl_at export' -l conf -x -d 'A setting for Spark; repeatable.'
 complete -c pagectl -n '__pagectl_at export' -l broker-xml -r -F -d 'Configuration that tells where the directories are.'
 complete -c pagectl -n '__pagectl_at export' -l format -x -a 'text json' -d 'How to answer.'
-complete -c pagectl -n '__pagectl_at export' -l help -d 'Show the help and exit.'
+complete -c pagectl -n '__pagectl_at export' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at export' -F
 
 complete -c pagectl -n '__pagectl_at pages ls' -l format -x -a 'text json jsonl csv' -d 'How to answer.'
 complete -c pagectl -n '__pagectl_at pages ls' -l broker-xml -r -F -d 'Configuration that tells where the directories are.'
-complete -c pagectl -n '__pagectl_at pages ls' -l help -d 'Show the help and exit.'
+complete -c pagectl -n '__pagectl_at pages ls' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at pages ls' -F
 
 complete -c pagectl -n '__pagectl_at pages outstanding' -l format -x -a 'text json csv' -d 'How to answer.'
 complete -c pagectl -n '__pagectl_at pages outstanding' -l positions -d 'Every outstanding position as [page, number] (json only).'
 complete -c pagectl -n '__pagectl_at pages outstanding' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'The release that decides, hornetq-2.4 … artemis-2.56'
 complete -c pagectl -n '__pagectl_at pages outstanding' -l broker-xml -r -F -d 'Configuration that tells where the directories are.'
-complete -c pagectl -n '__pagectl_at pages outstanding' -l help -d 'Show the help and exit.'
+complete -c pagectl -n '__pagectl_at pages outstanding' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at pages outstanding' -F
 
 complete -c pagectl -n '__pagectl_at pages decode' -l format -x -a 'text jsonl csv parquet arrow' -d 'How to answer.'
@@ -178,19 +178,19 @@ complete -c pagectl -n '__pagectl_at pages decode' -l limit -x -d 'Stop after N 
 complete -c pagectl -n '__pagectl_at pages decode' -l page -x -d 'Only pages A to B; A: and :B are open, A is one page.'
 complete -c pagectl -n '__pagectl_at pages decode' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'The release that decides, hornetq-2.4 … artemis-2.56'
 complete -c pagectl -n '__pagectl_at pages decode' -l broker-xml -r -F -d 'Configuration that tells where the directories are.'
-complete -c pagectl -n '__pagectl_at pages decode' -l help -d 'Show the help and exit.'
+complete -c pagectl -n '__pagectl_at pages decode' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at pages decode' -F
 
 complete -c pagectl -n '__pagectl_at pages verify' -l format -x -a 'text jsonl' -d 'How to answer.'
 complete -c pagectl -n '__pagectl_at pages verify' -l manifest -r -F -d 'Compare with what \'pages seal\' wrote.'
 complete -c pagectl -n '__pagectl_at pages verify' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'The release that decides, hornetq-2.4 … artemis-2.56'
 complete -c pagectl -n '__pagectl_at pages verify' -l broker-xml -r -F -d 'Configuration that tells where the directories are.'
-complete -c pagectl -n '__pagectl_at pages verify' -l help -d 'Show the help and exit.'
+complete -c pagectl -n '__pagectl_at pages verify' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at pages verify' -F
 
 complete -c pagectl -n '__pagectl_at pages seal' -l to -r -F -d 'Write to FILE, whole or not at all.'
 complete -c pagectl -n '__pagectl_at pages seal' -l broker-xml -r -F -d 'Configuration that tells where the directories are.'
-complete -c pagectl -n '__pagectl_at pages seal' -l help -d 'Show the help and exit.'
+complete -c pagectl -n '__pagectl_at pages seal' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at pages seal' -F
 
 complete -c pagectl -n '__pagectl_at pages inspect' -l page -x -d 'Only pages A to B; A: and :B are open, A is one page.'
@@ -198,7 +198,7 @@ complete -c pagectl -n '__pagectl_at pages inspect' -l record -x -d 'Only this r
 complete -c pagectl -n '__pagectl_at pages inspect' -l hex -d 'Show the bytes beside the names of the fields.'
 complete -c pagectl -n '__pagectl_at pages inspect' -l format -x -a 'text jsonl' -d 'How to answer.'
 complete -c pagectl -n '__pagectl_at pages inspect' -l broker-xml -r -F -d 'Configuration that tells where the directories are.'
-complete -c pagectl -n '__pagectl_at pages inspect' -l help -d 'Show the help and exit.'
+complete -c pagectl -n '__pagectl_at pages inspect' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at pages inspect' -F
 
 complete -c pagectl -n '__pagectl_at pages compact' -l out -x -a '(__fish_complete_directories)' -d 'Write into a new folder.'
@@ -210,19 +210,19 @@ complete -c pagectl -n '__pagectl_at pages compact' -l keep-unknown-transactions
 complete -c pagectl -n '__pagectl_at pages compact' -l format -x -a 'text json' -d 'How to answer.'
 complete -c pagectl -n '__pagectl_at pages compact' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'The release that decides, hornetq-2.4 … artemis-2.56'
 complete -c pagectl -n '__pagectl_at pages compact' -l broker-xml -r -F -d 'Configuration that tells where the directories are.'
-complete -c pagectl -n '__pagectl_at pages compact' -l help -d 'Show the help and exit.'
+complete -c pagectl -n '__pagectl_at pages compact' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at pages compact' -F
 
 complete -c pagectl -n '__pagectl_at pages salvage' -l out -x -a '(__fish_complete_directories)' -d 'Write into a new folder.'
 complete -c pagectl -n '__pagectl_at pages salvage' -l format -x -a 'text json' -d 'How to answer.'
 complete -c pagectl -n '__pagectl_at pages salvage' -l broker-xml -r -F -d 'Configuration that tells where the directories are.'
-complete -c pagectl -n '__pagectl_at pages salvage' -l help -d 'Show the help and exit.'
+complete -c pagectl -n '__pagectl_at pages salvage' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at pages salvage' -F
 
 complete -c pagectl -n '__pagectl_at pages restore' -l discard -d 'Drop the backup instead: its space comes back.'
 complete -c pagectl -n '__pagectl_at pages restore' -l backup-dir -x -a '(__fish_complete_directories)' -d 'Where what --in-place replaces is kept'
 complete -c pagectl -n '__pagectl_at pages restore' -l broker-xml -r -F -d 'Configuration that tells where the directories are.'
-complete -c pagectl -n '__pagectl_at pages restore' -l help -d 'Show the help and exit.'
+complete -c pagectl -n '__pagectl_at pages restore' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at pages restore' -F
 
 complete -c pagectl -n '__pagectl_at disk check' -l max-disk-usage -x -d 'As in broker.xml, instead of what it says.'
@@ -238,7 +238,7 @@ complete -c pagectl -n '__pagectl_at disk check' -s q -l quiet -d 'Say nothing w
 complete -c pagectl -n '__pagectl_at disk check' -s v -l verbose -d 'More lines: every store, and why.'
 complete -c pagectl -n '__pagectl_at disk check' -l format -x -a 'nagios text json prometheus' -d 'How to answer. text is nagios with --verbose.'
 complete -c pagectl -n '__pagectl_at disk check' -l textfile -r -F -d 'Also write Prometheus text there, for a node exporter to collect.'
-complete -c pagectl -n '__pagectl_at disk check' -l help -d 'Show the help and exit.'
+complete -c pagectl -n '__pagectl_at disk check' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at disk check' -F
 
 complete -c pagectl -n '__pagectl_at disk watch' -l interval -x -d 'Time between two looks.'
@@ -246,7 +246,7 @@ complete -c pagectl -n '__pagectl_at disk watch' -l max-disk-usage -x -d 'As in 
 complete -c pagectl -n '__pagectl_at disk watch' -l min-disk-free -x -d 'As in broker.xml; wins over --max-disk-usage.'
 complete -c pagectl -n '__pagectl_at disk watch' -l broker-xml -r -F -d 'Configuration that tells where the directories are.'
 complete -c pagectl -n '__pagectl_at disk watch' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'The release that decides, hornetq-2.4 … artemis-2.56'
-complete -c pagectl -n '__pagectl_at disk watch' -l help -d 'Show the help and exit.'
+complete -c pagectl -n '__pagectl_at disk watch' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at disk watch' -F
 
 complete -c pagectl -n '__pagectl_at disk forecast' -l state -r -F -d 'Samples of earlier runs'
@@ -261,17 +261,17 @@ complete -c pagectl -n '__pagectl_at disk forecast' -s t -l timeout -x -d 'UNKNO
 complete -c pagectl -n '__pagectl_at disk forecast' -s q -l quiet -d 'Say nothing when all is well.'
 complete -c pagectl -n '__pagectl_at disk forecast' -s v -l verbose -d 'More lines: every store, and why.'
 complete -c pagectl -n '__pagectl_at disk forecast' -l format -x -a 'nagios text json' -d 'How to answer. text is nagios with --verbose.'
-complete -c pagectl -n '__pagectl_at disk forecast' -l help -d 'Show the help and exit.'
+complete -c pagectl -n '__pagectl_at disk forecast' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at disk forecast' -F
 
 complete -c pagectl -n '__pagectl_at disk usage' -l broker-xml -r -F -d 'Configuration that tells where the directories are.'
 complete -c pagectl -n '__pagectl_at disk usage' -l format -x -a 'text json csv' -d 'How to answer.'
 complete -c pagectl -n '__pagectl_at disk usage' -l limit -x -d 'Addresses that text shows; 0 for all.'
 complete -c pagectl -n '__pagectl_at disk usage' -l sizes-only -d 'Read no journal and no page: nothing live, no owners of large messages.'
-complete -c pagectl -n '__pagectl_at disk usage' -l help -d 'Show the help and exit.'
+complete -c pagectl -n '__pagectl_at disk usage' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at disk usage' -F
 
-complete -c pagectl -n '__pagectl_at replay run' -l config -r -F -d 'broker.xml to decide by.'
+complete -c pagectl -n '__pagectl_at replay run' -l config -r -F -d 'broker.xml to decide by, or an instance.'
 complete -c pagectl -n '__pagectl_at replay run' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'The release that decides, hornetq-2.4 … artemis-2.56'
 complete -c pagectl -n '__pagectl_at replay run' -l outcome -r -F -d 'Write what became of each operation.'
 complete -c pagectl -n '__pagectl_at replay run' -l out -x -a '(__fish_complete_directories)' -d 'Write into a new folder.'
@@ -282,13 +282,13 @@ complete -c pagectl -n '__pagectl_at replay run' -l skip-bad-lines -d 'Pass over
 complete -c pagectl -n '__pagectl_at replay run' -l check -d 'Test the engine\'s invariants after each operation.'
 complete -c pagectl -n '__pagectl_at replay run' -l format -x -a 'text json' -d 'How to answer.'
 complete -c pagectl -n '__pagectl_at replay run' -l report -r -F -d 'Write the account as one HTML file.'
-complete -c pagectl -n '__pagectl_at replay run' -l help -d 'Show the help and exit.'
+complete -c pagectl -n '__pagectl_at replay run' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at replay run' -F
 
 complete -c pagectl -n '__pagectl_at replay import' -l to -r -F -d 'Where to write: .jsonl, .jsonl.gz, .jsonl.zst, .parquet.'
 complete -c pagectl -n '__pagectl_at replay import' -l name -x -d 'Of the recording'
 complete -c pagectl -n '__pagectl_at replay import' -l format -x -a 'text json' -d 'How to answer.'
-complete -c pagectl -n '__pagectl_at replay import' -l help -d 'Show the help and exit.'
+complete -c pagectl -n '__pagectl_at replay import' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at replay import' -F
 
 complete -c pagectl -n '__pagectl_at replay generate' -l to -r -F -d 'Where to write: .jsonl, .jsonl.gz, .jsonl.zst, .parquet.'
@@ -299,7 +299,7 @@ complete -c pagectl -n '__pagectl_at replay generate' -l size -x -d 'Mean body s
 complete -c pagectl -n '__pagectl_at replay generate' -l addresses -x -d 'How many addresses.'
 complete -c pagectl -n '__pagectl_at replay generate' -l subscribers -x -d 'one-slow-subscriber: queues of each address.'
 complete -c pagectl -n '__pagectl_at replay generate' -l seed -x -d 'The same seed gives the same trace.'
-complete -c pagectl -n '__pagectl_at replay generate' -l help -d 'Show the help and exit.'
+complete -c pagectl -n '__pagectl_at replay generate' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_first replay generate' -a 'steady burst slow-consumer one-slow-subscriber selective-consumer transactions disk-filling-up'
 
 complete -c pagectl -n '__pagectl_at replay compare' -l config -r -F -d 'With a trace: twice, two broker.xml.'
@@ -308,10 +308,10 @@ complete -c pagectl -n '__pagectl_at replay compare' -l heap -x -d 'Heap of the 
 complete -c pagectl -n '__pagectl_at replay compare' -l skip-bad-lines -d 'Pass over malformed lines of the trace.'
 complete -c pagectl -n '__pagectl_at replay compare' -l decisions -d 'Compare decisions only, not sizes and states.'
 complete -c pagectl -n '__pagectl_at replay compare' -l format -x -a 'text json' -d 'How to answer.'
-complete -c pagectl -n '__pagectl_at replay compare' -l help -d 'Show the help and exit.'
+complete -c pagectl -n '__pagectl_at replay compare' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at replay compare' -F
 
-complete -c pagectl -n '__pagectl_at replay sweep' -l config -r -F -d 'broker.xml to decide by.'
+complete -c pagectl -n '__pagectl_at replay sweep' -l config -r -F -d 'broker.xml to decide by, or an instance.'
 complete -c pagectl -n '__pagectl_at replay sweep' -l vary -x -a '(__pagectl_override)' -d 'Values to try; repeatable, for combinations.'
 complete -c pagectl -n '__pagectl_at replay sweep' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'The release that decides, hornetq-2.4 … artemis-2.56'
 complete -c pagectl -n '__pagectl_at replay sweep' -l set -x -a '(__pagectl_override)' -d 'A setting over the file; repeatable.'
@@ -320,8 +320,8 @@ complete -c pagectl -n '__pagectl_at replay sweep' -l skip-bad-lines -d 'Pass ov
 complete -c pagectl -n '__pagectl_at replay sweep' -l jobs -x -d 'Processes side by side; 0: one per core.'
 complete -c pagectl -n '__pagectl_at replay sweep' -l spark -x -d 'Run on Spark: local[N], spark://HOST:PORT.'
 complete -c pagectl -n '__pagectl_at replay sweep' -l format -x -a 'text json csv' -d 'How to answer.'
-complete -c pagectl -n '__pagectl_at replay sweep' -l help -d 'Show the help and exit.'
+complete -c pagectl -n '__pagectl_at replay sweep' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at replay sweep' -F
 
-complete -c pagectl -n '__pagectl_at completion' -l help -d 'Show the help and exit.'
+complete -c pagectl -n '__pagectl_at completion' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_first completion' -a 'bash zsh fish'

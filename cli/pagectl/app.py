@@ -12,7 +12,7 @@ from typing import Any
 
 import typer
 from typer._click.exceptions import ClickException, NoArgsIsHelpError, UsageError
-from typer.core import TyperGroup
+from typer.core import TyperGroup, TyperOption
 
 from pagectl import __version__
 from pagectl.exits import Exit, guarded, report
@@ -76,6 +76,12 @@ TREE: dict[str, Leaf | Group] = {
 PLUGINS = {("disk", "check"), ("disk", "forecast")}
 UNKNOWN = 3
 
+# Carried out before the tree is looked at.
+FLAGS = {
+    "--version": "Print the version and exit.",
+    "--debug": "Show where an internal error arose; may stand anywhere.",
+}
+
 
 class LazyGroup(TyperGroup):
     """A group whose members are imported when they are called."""
@@ -83,6 +89,11 @@ class LazyGroup(TyperGroup):
     def __init__(self, tree: Mapping[str, Leaf | Group], **attrs: Any) -> None:
         super().__init__(rich_markup_mode=None, no_args_is_help=True, **attrs)
         self.tree = tree
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if args[0] not in self.tree and not args[0].startswith("-"):
+            raise UsageError(_unknown(args[0], self.tree), ctx)
+        return super().resolve_command(ctx, args)
 
     def list_commands(self, ctx: Any) -> list[str]:
         return list(self.tree)
@@ -104,6 +115,16 @@ class LazyGroup(TyperGroup):
                 formatter.write_dl(rows)
 
 
+def _unknown(word: str, members: Mapping[str, Leaf | Group]) -> str:
+    """With what may have been meant: a member with a name like that, or a command of that name elsewhere."""
+    from difflib import get_close_matches
+
+    meant = get_close_matches(word, members) or [
+        f"pagectl {name} {word}" for name, (_, second) in TREE.items() if isinstance(second, Mapping) and word in second
+    ]
+    return f"no such command '{word}'" + (f"; did you mean '{meant[0]}'?" if meant else "")
+
+
 def load(name: str, module: str, help_line: str) -> Any:
     """The click command made of ``pagectl.commands.<module>.command``."""
     function = importlib.import_module(f"pagectl.commands.{module}").command
@@ -118,7 +139,8 @@ def root() -> LazyGroup:
         TREE,
         name="pagectl",
         help="Administration and page-file toolkit for Apache ActiveMQ Artemis, HornetQ and their products.",
-        epilog="pagectl --version prints the version; --debug (anywhere) shows where an internal error arose.",
+        params=[TyperOption(param_decls=[name], is_flag=True, help=said) for name, said in FLAGS.items()],
+        context_settings={"help_option_names": ["-h", "--help"]},
     )
 
 
@@ -148,5 +170,5 @@ def _dispatch(argv: list[str], failed: int) -> int | None:
         report(err.format_message(), prefix="")
     except ClickException as err:
         path = err.ctx.command_path if isinstance(err, UsageError) and err.ctx else "pagectl"
-        report(f"{' '.join(err.format_message().split())} (see '{path} --help')", prefix=f"{path}: ")
+        report(f"{' '.join(err.format_message().split()).rstrip('.')} (see '{path} --help')", prefix=f"{path}: ")
     return failed

@@ -6,6 +6,7 @@ Statuses (public contract): 0 done and fine; 1 done, and something was found; 2 
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Callable
@@ -57,11 +58,25 @@ def guarded(run: Callable[[], int | None], *, unexpected: int = Exit.FAILED) -> 
         return unexpected
 
 
+_ADVICE = {
+    errno.ENOENT: "is the name right?",
+    errno.EACCES: "call it as a user who may, the broker's say",
+    errno.EPERM: "call it as a user who may, the broker's say",
+    errno.ENOSPC: "make room there, or write somewhere else",
+    errno.EDQUOT: "make room there, or write somewhere else",
+    errno.EROFS: "write somewhere else",
+    errno.EISDIR: "name a file",
+    errno.ENOTDIR: "name a folder",
+    errno.EIO: "the device failed: see the system's log",
+}
+
+
 def describe(err: BaseException) -> str:
     """One line for an error: our own errors speak for themselves, the system's get the file's name."""
     if isinstance(err, OSError):
         name = f"{err.filename}: " if err.filename else ""
-        return f"{name}{err.strerror or err}"
+        advice = f"; {_ADVICE[err.errno]}" if err.errno in _ADVICE else ""
+        return f"{name}{err.strerror or err}{advice}"
     text = " ".join(str(err).split())
     if getattr(err, "speaks_for_itself", False) or isinstance(err, CallError):
         return text

@@ -22,7 +22,7 @@ TraceOutOption = Annotated[
     ),
 ]
 ConfigOption = Annotated[
-    Path, typer.Option("--config", metavar="FILE", show_default=False, help="broker.xml to decide by.")
+    Path, typer.Option("--config", metavar="FILE", show_default=False, help="broker.xml to decide by, or an instance.")
 ]
 SetOption = Annotated[
     list[str] | None,
@@ -41,9 +41,12 @@ def refuse_overwriting(output: Path | None, *inputs: Path) -> None:
 def configuration(
     path: Path, edition: EditionChoice | None, settings: list[str] | None, heap: str | None
 ) -> Configuration:
-    """The configuration as the options describe it. Errors: CallError, PageEngineError."""
+    """The configuration as the options describe it; of an instance, its own. Errors: CallError, PageEngineError."""
+    from brokerconf.instance import find_instance
+
     from pageengine.overrides import parse_override
     from pageengine.replaying import Configuration
 
     overrides = tuple(parse_override(text) for text in settings or ())
-    return Configuration(path, edition_of(edition), overrides, size_of(heap, "--heap"))
+    config = find_instance(path).config if path.is_dir() else path
+    return Configuration(config, edition_of(edition), overrides, size_of(heap, "--heap"))

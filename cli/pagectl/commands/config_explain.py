@@ -91,8 +91,8 @@ def _unknown(asked: str) -> str:
     from brokerconf.settings_model import settings
 
     known = sorted({setting.name for setting in settings()} | known_ids() | {fact.name for fact in facts()})
-    close = get_close_matches(asked, known, 1)
-    meant = f"did you mean '{close[0]}'?" if close else "'pagectl config rules' lists the rules"
+    close = get_close_matches(asked, known, 3)
+    meant = f"did you mean {' or '.join(map(repr, close))}?" if close else "'pagectl config rules' lists the rules"
     return f"{asked[:80]}: neither a setting nor a rule known here; {meant}"
 
 

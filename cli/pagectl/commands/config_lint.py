@@ -145,7 +145,8 @@ def _write(reports: list[FileReport], format: Format) -> None:
         case _:
             assert_never(format)
     sys.stdout.flush()
-    sys.stderr.write(f"{summary_line(reports)}\n")
+    if reports:
+        sys.stderr.write(f"{summary_line(reports)}\n")
 
 
 def _status(reports: list[FileReport], fail_on: FailOn) -> int:

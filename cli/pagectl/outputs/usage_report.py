@@ -86,7 +86,8 @@ def _remark(name: str, counting: Counting) -> str:
         unknown = counting.usage.large.files - owned
         return f"{unknown} without a known address" if unknown else ""
     if name == "paging":
-        return f"{len(counting.usage.addresses)} store folders"
+        folders = len(counting.usage.addresses)
+        return f"{folders} store folder{'' if folders == 1 else 's'}"
     return ""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from pagectl.reference.tree import TOP, Command, Group, Kind, Value
+from pagectl.reference.tree import HELP, TOP, Command, Group, Kind, Value
 
 HEAD = r"""# bash completion for pagectl: answers from this file alone. Made from the commands by 'make completions'.
 
@@ -119,7 +119,7 @@ def _options(groups: list[Group]) -> Iterator[str]:
     for one in _all(groups):
         yield f"        '{' '.join(one.path)}') {_offer(name for option in one.options for name in option.names)} ;;"
     grouped = [group.name for group in groups if len(group.commands[0].path) == 2]
-    yield f"        {'|'.join(grouped)}) {_offer(['--help'])} ;;"
+    yield f"        {'|'.join(grouped)}) {_offer(HELP.names)} ;;"
     yield f"        '') {_offer(name for option in TOP for name in option.names)} ;;"
     yield "    esac"
     yield "}"

@@ -8,7 +8,7 @@ from enum import StrEnum
 from functools import cache
 from typing import Any
 
-from pagectl.app import TREE, LazyGroup, root
+from pagectl.app import FLAGS, TREE, LazyGroup, root
 
 
 class Kind(StrEnum):
@@ -79,11 +79,8 @@ class Group:
     commands: tuple[Command, ...]
 
 
-HELP = Option(("--help",), "", "Show the help and exit.", None, False, False, "")
-DEBUG = Option(("--debug",), "", "Show where an internal error arose.", None, False, False, "")
-VERSION = Option(("--version",), "", "Print the version and exit.", None, False, False, "")
-
-TOP = (HELP, VERSION, DEBUG)
+HELP = Option(("--help", "-h"), "", "Show the help and exit.", None, False, False, "")
+TOP = (HELP, *(Option((name,), "", said, None, False, False, "") for name, said in FLAGS.items()))
 
 # What a metavar stands for where the parameter's type is text; a metavar that is in neither table is a fault.
 FREE = frozenset(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
-from pagectl.reference.tree import TOP, Argument, Command, Group, Kind, Option, Value, short_help
+from pagectl.reference.tree import HELP, TOP, Argument, Command, Group, Kind, Option, Value, short_help
 
 HEAD = """#compdef pagectl
 # zsh completion for pagectl: answers from this file alone. Made from the commands by 'make completions'.
@@ -19,7 +19,7 @@ def script(groups: Iterable[Group]) -> str:
         for one in group.commands:
             lines += ["", *_command(one)]
         if len(group.commands[0].path) == 2:
-            lines += ["", *_level(f"_pagectl_{group.name}", ["'(- *)--help[Show the help and exit.]'"],
+            lines += ["", *_level(f"_pagectl_{group.name}", [_option(HELP)],
                                   [(one.path[-1], one.line) for one in group.commands])]  # fmt: skip
     lines += ["", *_level("_pagectl", [_option(option) for option in TOP], [(one.name, one.line) for one in found])]
     return "\n".join((*lines, "", '_pagectl "$@"', ""))
@@ -54,14 +54,18 @@ def _command(one: Command) -> Iterator[str]:
 def _option(option: Option) -> str:
     said = f"[{_bracketed(short_help(option.help))}]"
     if option.long in ("--help", "--version"):
-        return _quoted(f"(- *){option.long}{said}")
+        return f"{_quoted('(- *)')}{_braced(option.names)}{_quoted(said)}"
     value = "" if option.value is None else f":{_plain(option.metavar.split('|')[0])}:{_action(option.value)}"
     names = [name + ("" if option.value is None else ("=" if name.startswith("--") else "+")) for name in option.names]
     star = "*" if option.repeatable else ""
     if len(names) == 1:
         return _quoted(f"{star}{names[0]}{said}{value}")
     exclude = star or f"({' '.join(option.names)})"
-    return f"{_quoted(exclude)}{{{','.join(names)}}}{_quoted(f'{said}{value}')}"
+    return f"{_quoted(exclude)}{_braced(names)}{_quoted(f'{said}{value}')}"
+
+
+def _braced(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{{{','.join(names)}}}"
 
 
 def _argument(place: int, argument: Argument) -> str:
