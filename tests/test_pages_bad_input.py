@@ -252,7 +252,8 @@ def _drained(terminal: int) -> bytes:
 def test_ctrl_c_ends_it_with_130_and_leaves_nothing(tmp_path: Path) -> None:
     target = tmp_path / "out"
     target.mkdir()
-    process = started("pages", "decode", many(tmp_path, pages=30), "--to", target / "x.jsonl", stdout=subprocess.DEVNULL)
+    data = many(tmp_path, pages=30)
+    process = started("pages", "decode", data, "--to", target / "x.jsonl", stdout=subprocess.DEVNULL)
     until = time.monotonic() + 30
     while not list(target.iterdir()) and time.monotonic() < until:
         time.sleep(0.02)
