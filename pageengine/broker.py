@@ -166,6 +166,18 @@ class Broker:
             queue.store.add_size(-self.profile.reference_bytes, 0)
         self.touch(queue)
 
+    def finished_all(self, queue: Queue, reason: Reason, refs: list[Reference]) -> None:
+        """The same for several of one queue; of those that were read from pages only counts remain."""
+        alike = reason is Reason.NORMAL and not queue.non_destructive and not self.profile.books_live_pages
+        if len(refs) == 1 or not alike or any(ref.record is None for ref in refs):
+            for ref in refs:
+                self.finished(ref, reason)
+            return
+        queue.all_delivered(refs)
+        queue.acked += len(refs)
+        for ref in refs:
+            ref.gone = True
+
     def acknowledge(self, ref: Reference, reason: Reason = Reason.NORMAL) -> None:
         """An acknowledgement of its own, outside of transactions."""
         tx = Transaction(self)

@@ -24,6 +24,9 @@ class ClientBuffer:
             waiting = self._by_priority[priority] = deque()
         waiting.append(ref)
 
+    def __bool__(self) -> bool:
+        return bool(self._by_priority)
+
     def take(self) -> Reference | None:
         """The next for the application; None when there is none."""
         if not self._by_priority:

@@ -64,6 +64,8 @@ def receive(engine: Engine, op: Receive, result: OperationResult) -> None:
     dry = 0
     result.got = got
     while len(got) < op.max and dry < DRY:
+        credits, waiting = consumer.credits, consumer.buffer
+        rests = bool(got) and op.ack is not ReceiveAck.EACH and bool(waiting) and _rests(engine, queue)
         ref = _next(engine, consumer)
         if ref is None:
             dry += 1
@@ -84,12 +86,26 @@ def receive(engine: Engine, op: Receive, result: OperationResult) -> None:
             consumer.opened[seq] = ref
             last = ref
         if len(got) < op.max and queue.store is not None and queue.store.paging:
+            if rests and consumer.credits == credits:
+                continue
             engine.broker.touch(queue)
             engine.broker.settle()
     if op.ack is ReceiveAck.END and last is not None:
         _up_to(engine, consumer, last.message.seq)
     result.redelivered = redelivered or None
     engine.broker.touch(queue)
+
+
+def _rests(engine: Engine, queue: Queue) -> bool:
+    """Whether nothing happens if a message is taken that the client holds already and no credits come of it."""
+    broker = engine.broker
+    if broker.tasks or broker.to_resume or broker.touched_queues or broker.expiring:
+        return False
+    return (
+        not queue.dispatch.groups
+        and queue.last_values is None
+        and (queue.store is None or len(queue.store.cursors) == 1)
+    )
 
 
 def _next(engine: Engine, consumer: Consumer) -> Reference | None:

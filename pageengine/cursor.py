@@ -101,6 +101,27 @@ class Cursor:
                 self.check_done(info)
         return info
 
+    def process_acks(self, page: int, numbers: list[int]) -> None:
+        """The same for records of one page: it is done after the last of them, if at all."""
+        if len(numbers) == 1 or min(numbers) < 0:
+            for nr in numbers:
+                self.process_ack(page, nr)
+            return
+        last, highest = self.last_acked, (page, max(numbers))
+        if last is None or highest > last:
+            if last is not None and last[0] != page:
+                self.schedule_check()
+            self.last_acked = highest
+        info = self.info(page)
+        if info.removed is not None:
+            info.removed.update(numbers)
+        if info.acks is not None:
+            before = len(info.acks)
+            info.acks.update(numbers)
+            info.confirmed += len(info.acks) - before
+            if len(info.acks) > before:
+                self.check_done(info)
+
     def ignore(self, record: Record) -> PageInfo:
         """Confirms a record that is none of the queue's business: nothing of that is stored."""
         info = self.process_ack(record.page, record.nr)
@@ -215,8 +236,8 @@ class PageIterator:
                 self.page = store.page_to_read(following)
                 self.at = 0
                 continue
-            info = cursor.info(record.page)
-            nr = record.nr
+            nr, page = record.nr, record.page
+            info = cursor.pages.get(page) or cursor.pages.add(page)
             if not self.browsing and info.is_removed(nr):
                 continue
             if info.is_ack(nr):

@@ -65,6 +65,8 @@ class Dispatch:
 
     def _round(self, queue: Queue, references: ReferenceList) -> None:
         self._left = len(queue.consumers)
+        if self._left == 1:
+            self._fill(queue, queue.consumers[0], references)
         idle = 0
         while references.size and (self._left or self._repeat):
             consumer = self._next()
@@ -105,6 +107,25 @@ class Dispatch:
                 if idle == len(queue.consumers):
                     break
                 idle = 0
+
+    def _fill(self, queue: Queue, consumer: Consumer, references: ReferenceList) -> None:
+        """A consumer that is alone and selects nothing takes what comes, up to its credits: the round cut short."""
+        if consumer.selector is not None or queue.exclusive or queue.non_destructive or self.groups or self._repeat:
+            return
+        iterator = consumer.iterator
+        if iterator is None:
+            iterator = consumer.iterator = references.iterator()
+        now = queue.broker.now
+        while references.size and (consumer.credits is None or consumer.credits > 0) and iterator.has_next():
+            ref = iterator.next()
+            message = ref.message
+            if message.special or (message.expiration and message.expiration <= now):
+                iterator.repeat()
+                break
+            iterator.remove()
+            queue.forgotten(ref)
+            consumer.handle(ref)
+            self._last = consumer
 
     def _next(self) -> Consumer:
         if self._repeat and self._last is not None:

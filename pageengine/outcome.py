@@ -21,6 +21,9 @@ BLOCKED = "blocked"
 UNSUPPORTED = "unsupported"
 MALFORMED = "malformed"
 
+BESIDES = ("got", "redelivered", "count", "vote", "accepted", "abandoned", "detail")
+"""What operations other than sends may tell."""
+
 FieldValue = bool | int | list[int]
 Part = dict[str, FieldValue]
 """The fields of one address, queue or of the broker as a whole."""
@@ -48,10 +51,18 @@ class Verdict:
 
     def as_json(self) -> dict[str, Any]:
         line: dict[str, Any] = {"r": self.r}
-        for name in ("page", "nr", "why", "status", "error", "reached_broker"):
-            value = getattr(self, name)
-            if value is not None:
-                line[name] = value
+        if self.page is not None:
+            line["page"] = self.page
+        if self.nr is not None:
+            line["nr"] = self.nr
+        if self.why is not None:
+            line["why"] = self.why
+        if self.status is not None:
+            line["status"] = self.status
+        if self.error is not None:
+            line["error"] = self.error
+        if self.reached_broker is not None:
+            line["reached_broker"] = self.reached_broker
         if self.silent:
             line["silent"] = True
         if self.mem is not None:
@@ -97,10 +108,11 @@ class OperationResult:
 
     def as_json(self) -> dict[str, Any]:
         line: dict[str, Any] = {"i": self.i, "op": self.op, **self.verdict.as_json()}
-        for name in ("got", "redelivered", "count", "vote", "accepted", "abandoned", "detail"):
-            value = getattr(self, name)
-            if value is not None:
-                line[name] = value
+        if self.op != "send":
+            for name in BESIDES:
+                value = getattr(self, name)
+                if value is not None:
+                    line[name] = value
         if self.released:
             line["released"] = [one.as_json() for one in self.released]
         if self.state:

@@ -7,7 +7,7 @@ one acknowledgement.
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 
 class PageInfo:
@@ -46,10 +46,11 @@ class PageInfos:
     ``finished``: pages that the cursor has marked, whose files wait for the other cursors.
     """
 
-    __slots__ = ("_by_page", "_first_open", "_numbers", "finished", "maybe_done")
+    __slots__ = ("_by_page", "_first_open", "_numbers", "finished", "get", "maybe_done")
 
     def __init__(self) -> None:
         self._by_page: dict[int, PageInfo] = {}
+        self.get: Callable[[int], PageInfo | None] = self._by_page.get
         self._numbers: list[int] = []
         self._first_open = 0
         self.finished: set[int] = set()
@@ -57,9 +58,6 @@ class PageInfos:
 
     def __len__(self) -> int:
         return len(self._by_page)
-
-    def get(self, page: int) -> PageInfo | None:
-        return self._by_page.get(page)
 
     def add(self, page: int) -> PageInfo:
         info = self._by_page[page] = PageInfo(page)

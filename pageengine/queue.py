@@ -64,6 +64,7 @@ class Queue:
         self.added = self.acked = self.expired = self.killed = 0
         self.depage_pending = self.deliver_scheduled = self.reads_pages = False
         self.shown: tuple[object, ...] | None = None
+        self.read_ahead = broker.profile.read_ahead
         self.cursor = Cursor(self, store) if store is not None else None
         if store is not None and self.cursor is not None:
             store.cursors[id] = self.cursor
@@ -102,7 +103,7 @@ class Queue:
     # adding
 
     def add_tail(self, ref: Reference) -> None:
-        if self._schedule(ref):
+        if (ref.scheduled or ref.message.special) and self._schedule(ref):
             return
         self.mem_count += 1
         self.mem_bytes += ref.mem
@@ -210,6 +211,14 @@ class Queue:
             self.deliver_later()
         self.broker.touch(self)
 
+    def all_delivered(self, refs: list[Reference]) -> None:
+        """The same for messages that were read from pages."""
+        self.delivering_count -= len(refs)
+        self.delivering_bytes -= sum(ref.message.enc for ref in refs)
+        if self.reads_pages:
+            self.deliver_later()
+        self.broker.touch(self)
+
     def deliver_later(self) -> None:
         if not self.deliver_scheduled:
             self.deliver_scheduled = True
@@ -267,7 +276,7 @@ class Queue:
     def needs_depage(self) -> bool:
         store = self.store
         assert store is not None
-        rule = self.broker.profile.read_ahead
+        rule = self.read_ahead
         if rule is ReadAhead.MAX_SIZE:
             return self.mem_bytes < store.old_read_limit
         if rule is ReadAhead.MAX_SIZE_AND_COUNT or store.read_limits_off:

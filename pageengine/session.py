@@ -62,8 +62,16 @@ class Session:
         if self.pending:
             self.pending.append(op)
             return Verdict(BLOCKED)
-        waiting = self._begin(op)
-        verdict = self._go_on(waiting)
+        message = from_send(self.broker, self.engine.header, op)
+        credits = self._credits(op.address)
+        if not message.large:
+            try:
+                if credits.acquire(message.enc):
+                    return self.arrive(message)
+            except Refused:
+                return Verdict(FAILED, error=ADDRESS_FULL, reached_broker=False)
+        waiting = self._waiting(op, message, credits)
+        verdict = self._go_on(waiting) if message.large else None
         if verdict is None:
             self.pending.append(waiting)
             return Verdict(BLOCKED)
@@ -84,8 +92,10 @@ class Session:
                 self.broker.resume(self)
 
     def _begin(self, op: Send) -> Waiting:
-        message = from_send(self.broker, self.engine.header, op)
-        waiting = Waiting(op, message, self._credits(op.address))
+        return self._waiting(op, from_send(self.broker, self.engine.header, op), self._credits(op.address))
+
+    def _waiting(self, op: Send, message: Message, credits: Credits) -> Waiting:
+        waiting = Waiting(op, message, credits)
         if message.large:
             self._chunks(waiting)
         else:

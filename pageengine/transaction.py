@@ -6,6 +6,7 @@ Source: spec/paging-engine.md 2.9, 3.4 and 3.7.
 from __future__ import annotations
 
 from enum import Enum
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from pageengine.page import PageTransaction
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from pageengine.cursor import Cursor
     from pageengine.message import Reference
     from pageengine.page import Record
+    from pageengine.queue import Queue
 
 
 class Reason(Enum):
@@ -24,6 +26,14 @@ class Reason(Enum):
     EXPIRED = "expired"
     KILLED = "killed"
     REPLACED = "replaced"
+
+
+def _page(position: tuple[Cursor, int, int]) -> tuple[Cursor, int]:
+    return position[:2]
+
+
+def _queue(acked: tuple[Reference, Reason]) -> tuple[Queue, Reason]:
+    return acked[0].queue, acked[1]
 
 
 class Transaction:
@@ -77,15 +87,15 @@ class Transaction:
             self.page_tx.commit()
         for cursor, add, size in self.counts:
             cursor.count(add, size)
-            broker.touch(cursor.queue)
-        for cursor, page, nr in self.positions:
-            cursor.process_ack(page, nr)
+            broker.touched_queues[cursor.queue] = None
+        for (cursor, page), positions in groupby(self.positions, _page):
+            cursor.process_acks(page, [nr for _, _, nr in positions])
         for tx, count in self.updates.items():
             known = broker.page_transactions.get(tx)
             if known is not None:
                 known.finished(count, broker.page_transactions)
-        for ref, reason in self.acked:
-            broker.finished(ref, reason)
+        for (queue, reason), refs in groupby(self.acked, _queue):
+            broker.finished_all(queue, reason, [ref for ref, _ in refs])
         for ref in self.added:
             if ref.queue.deleted:
                 broker.discard(ref)
