@@ -62,6 +62,7 @@ class Broker:
         self.metric = METRICS[profile.full_when](*limits, self._over, self._under)
         self.expiring = False
         self.forgot_stores = False
+        self.counts_too_much = False
 
     def next_id(self) -> int:
         self.ids += 1
@@ -220,6 +221,7 @@ class Broker:
 
     def give_back(self, refs: list[Reference], *, ignore_delay: bool) -> None:
         """References that were being delivered return to their queues, or are given up after too many attempts."""
+        back: list[Reference] = []
         for ref in refs:
             queue = ref.queue
             settings = self.settings.address_settings.effective(queue.address)
@@ -234,7 +236,9 @@ class Broker:
             if queue.deleted or (queue.purge_on_no_consumers and not queue.consumers):
                 self.discard(ref)
             elif not queue.non_destructive:
-                queue.add_back(ref)
+                back.append(ref)
+        for ref in reversed(back):
+            ref.queue.add_back(ref)
 
     def to_dead_letters(self, message: Message, target: str, tx: Transaction | None) -> None:
         ref = Reference(message, next(iter(self.queues.values())), None)

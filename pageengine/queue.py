@@ -54,7 +54,7 @@ class Queue:
         self.deleted = False
         self.references = ReferenceList(keeps_highest=broker.profile.keeps_highest)
         self.scheduled: list[Reference] = []
-        self.phantoms: list[int] = []
+        self.phantoms = self.phantom_bytes = self.taken_off = 0
         self.consumers: list[Consumer] = []
         self.dispatch = Dispatch(self)
         self.sequence = 0
@@ -122,7 +122,9 @@ class Queue:
     def add_back(self, ref: Reference) -> None:
         """A reference that was being delivered goes to its old place."""
         ref.consumer = None
-        if self.ring_size != -1 and self.references.size + 1 > self.ring_size:
+        if self.ring_size != -1 and self.references.size - self.taken_off + 1 > self.ring_size:
+            if ref.record is not None:
+                self._take_off(ref)
             self.broker.acknowledge_replaced(ref)
             return
         if self._schedule(ref, counted=True):
@@ -147,7 +149,8 @@ class Queue:
         if at <= self.broker.now:
             return False
         ref.scheduled = at
-        self.scheduled.append(ref)
+        # of what is due at one time, what came back goes before what is there, what is new behind it
+        self.scheduled.insert(0 if counted else len(self.scheduled), ref)
         self.broker.touch(self)
         if ref.record is None and not counted:
             self.added += 1
@@ -172,11 +175,18 @@ class Queue:
 
     def _enforce_ring(self) -> None:
         """One more than the ring holds: what its list takes for the first one goes."""
-        if self.references.size > self.ring_size:
+        if self.references.size - self.taken_off > self.ring_size:
             oldest = self.references.poll()
             if oldest is not None:
                 self.forgotten(oldest)
                 self.broker.acknowledge_replaced(oldest)
+
+    def _take_off(self, ref: Reference) -> None:
+        """A full ring takes what comes back to it off its counts; a paged one was off them already, and stays so."""
+        self.mem_count -= 1
+        self.mem_bytes -= ref.mem
+        self.taken_off += 1
+        self.phantom_bytes -= ref.mem
 
     def reset_iterators(self) -> None:
         """Something came back to an earlier place: every consumer looks from the head again."""

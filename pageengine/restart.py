@@ -175,7 +175,8 @@ def _reload(new: Broker, queue: Queue, old: Reference, fresh: set[int]) -> Refer
         # a reload counts what is scheduled as if it waited, and nothing takes that back
         queue.mem_count += 1
         queue.mem_bytes += ref.mem
-        queue.phantoms.append(ref.mem)
+        queue.phantoms += 1
+        queue.phantom_bytes += ref.mem
     return ref
 
 

@@ -30,6 +30,10 @@ class AddressFull(Exception):
     """The message was refused for a full address (gate B, policy FAIL)."""
 
 
+class DroppedElsewhere(AddressFull):
+    """One address of a wildcard dropped the message, the next would keep it in memory: 2.56 fails on that."""
+
+
 @dataclass(slots=True)
 class Routed:
     """What became of a message in the broker."""
@@ -167,6 +171,8 @@ def _route_to_queues(broker: Broker, message: Message, queues: list[Queue], tx: 
         store = owner if address == message.address else broker.store(address)
         _to_address(broker, message, store, by_address[address], tx, routed, refs)
     if routed.dropped and broker.profile.drops_stop_routing:
+        # what was counted for addresses before stays counted, though no queue has it
+        broker.counts_too_much = broker.counts_too_much or bool(refs)
         return routed
     if tx is not None:
         tx.added += refs
@@ -182,6 +188,8 @@ def _to_address(
 ) -> None:  # fmt: skip
     gate = store.gate() if store is not None else Gate.MEMORY
     if gate is Gate.MEMORY:
+        if routed.dropped and broker.profile.drops_stop_routing:
+            raise DroppedElsewhere
         routed.in_memory = True
         ordered = queues if len(queues) == 1 else sorted(queues, key=lambda queue: queue.durable)
         for queue in ordered:

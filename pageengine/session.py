@@ -13,7 +13,7 @@ from pageengine.message import Message
 from pageengine.operations import Protocol, Send, SessionKind
 from pageengine.outcome import BLOCKED, DROPPED, FAILED, HANDLED, PAGED, QUEUED, UNROUTED, Verdict
 from pageengine.producer import Credits, Refused
-from pageengine.routing import ROUTED, AddressFull, route
+from pageengine.routing import ROUTED, AddressFull, DroppedElsewhere, route
 from pageengine.sizes import LARGE_SIZE_PROPERTY, body_bytes, header_bytes, properties_bytes
 from pageengine.transaction import Transaction
 
@@ -157,6 +157,11 @@ class Session:
         page_full = store is not None and store.page_full
         try:
             routed = route(broker, message, tx)
+        except DroppedElsewhere:
+            if tx is None:
+                return Verdict(FAILED, error="INTERNAL_ERROR", reached_broker=True)
+            tx.failed = UNNAMED
+            return Verdict(FAILED, error="IllegalStateException", reached_broker=True, silent=True)
         except AddressFull:
             if tx is None or broker.profile.fails_in_transaction:
                 # the answer to the last piece of a large message does not say what was wrong
