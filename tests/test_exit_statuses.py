@@ -16,8 +16,8 @@ from program import ROOT, call
 INTERRUPTED = 130
 # what takes a terminal, Spark, a disk that fills, or a folder that refuses (even root) is another test's
 ELSEWHERE = {
-    ("export", 0): "::test_killed_export_leaves_no_table_and_the_next_run_is_clean",
-    ("export", 1): "::test_export_writes_a_whole_table_and_keeps_damage_aside_without_java",
+    ("export", 0): "test_export.py::test_a_killed_export_leaves_no_table_and_the_next_run_is_clean",
+    ("export", 1): "test_export.py::test_the_command_keeps_damage_aside_without_java",
     ("disk watch", 0): "test_disk_watch.py::test_it_draws_within_its_width_and_ends_with_q",
     ("disk forecast", 1): "test_disk_forecast.py::test_it_warns_in_time",
     ("disk forecast", 2): "test_disk_forecast.py::test_blocked_now_is_critical",

@@ -17,6 +17,7 @@ from golden_cases import GoldenCase
 from made_pages import message, store
 from program import Answer, call, started
 from table_rows import assert_same, texts
+from watched_calls import validate
 
 pytest.importorskip("pyspark", reason="the extra pagectl[spark] is not installed")
 
@@ -143,6 +144,7 @@ def test_the_command_keeps_damage_aside_without_java(tmp_path: Path) -> None:
     out, path = tmp_path / "out", str(path_without_java(tmp_path))
     done = export(TORN.data(), out, "--body", "base64", "--format", "json", PATH=path, JAVA_HOME="")
     assert done.status == 1, done.err
+    validate("export", done.out)
     summary = json.loads(done.out)
     assert_whole(Written(summary["rows"], summary["bytes"], []), out, TORN)
     assert summary["damaged"] == json.loads((out / "_damaged.json").read_text())
