@@ -55,6 +55,8 @@ class Place:
             raise _refused(at, f"'{href}' is no address of a file", "name a file below the folder") from None
         if parts.scheme not in ("", "file") or parts.netloc not in ("", "localhost"):
             raise _refused(at, f"the include of '{href}' is remote: nothing is fetched", "include a local file")
+        if parts.fragment or href.endswith("#"):
+            raise _refused(at, f"the include of '{href}' names a part of a file", "include a whole file")
         name = unquote(parts.path)
         if not name or "\0" in name:
             raise _refused(at, "an include without a file name", "name the file in href")

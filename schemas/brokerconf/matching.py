@@ -7,6 +7,7 @@ care of: everything else that means something to an expression keeps that meanin
 from __future__ import annotations
 
 import re
+import warnings
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -20,10 +21,6 @@ from pagefmt.editions import Edition
 _PLAIN = re.compile(r"[\w\-:/@ ]*")
 _ORDINARY = re.compile(r"[\w\-/@ .]+\.#")
 _UUID = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
-
-
-# Java takes a brace for nothing but a repetition, this language where it can be one only.
-_BARE_BRACE = re.compile(r"(?:^|[(|])\{|(?<!\\)\{(?!\d+(?:,\d*)?\})")
 
 
 # A repeat of a group that holds a repeat.
@@ -95,15 +92,24 @@ def compile_match(written: str, wildcards: Wildcards, edition: Edition) -> Match
         if _EXPONENTIAL.search(name):
             # never held against an address here: it can take longer than anyone waits (a rule warns of such matches)
             return Match(written, name, literal, wild, "(?!)", False, "")
-        try:
-            _compiled(expression)
-        except re.error as err:
-            raise MatchError(f"it is taken as a regular expression and is none: {err}") from err
-        if _BARE_BRACE.search(expression):
-            raise MatchError(
-                "it is taken as a regular expression, in which '{' must follow something and hold a number"
-            )
+        expression = _special(expression)
     return Match(written, name, literal, wild, expression, plain, start)
+
+
+def _special(expression: str) -> str:
+    """An expression that the broker compiles; one that is written differently here fits no address (a rule warns)."""
+    from brokerconf.java_expressions import ExpressionError, check
+
+    try:
+        # the broker puts the end of the text behind it
+        check(f"{expression}$")
+    except ExpressionError as err:
+        raise MatchError(f"it is taken as a regular expression and is none: {err}") from err
+    try:
+        _compiled(expression)
+    except (re.error, OverflowError):
+        return "(?!)"
+    return expression
 
 
 def _start(name: str, wildcards: Wildcards, edition: Edition) -> str:
@@ -116,7 +122,10 @@ def _start(name: str, wildcards: Wildcards, edition: Edition) -> str:
 @cache
 def _compiled(expression: str) -> re.Pattern[str]:
     """Compiled when an address is first held against it: most of thousands of matches never are."""
-    return re.compile(expression)
+    with warnings.catch_warnings():
+        # of what a later release of this language may read differently
+        warnings.simplefilter("ignore", FutureWarning)
+        return re.compile(expression)
 
 
 def is_plain(name: str, wildcards: Wildcards) -> bool:

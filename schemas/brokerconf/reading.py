@@ -17,7 +17,7 @@ from brokerconf.findings import Position
 from brokerconf.inclusion import FALLBACK, INCLUDE, LARGEST, MissingInclude, Place, load
 from brokerconf.parsing import ReadingError, parse
 from brokerconf.sources import SourceFile, plain_source
-from brokerconf.substitution import Replaced, SubstitutionError, Values, substitute
+from brokerconf.substitution import Replaced, SubstitutionError, Values, of_every_jvm, substitute
 from pagefmt.editions import NEWEST, Edition
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def read_bytes(
         )  # fmt: skip
     text, replaced_bytes = as_the_broker(raw)
     edition = edition or edition_by_namespace(text)
-    values = Values.of(edition, properties, environment)
+    values = Values.of(edition, {**of_every_jvm(folder, environment), **properties}, environment)
     source = SourceFile(shown, text, _replaced(text, shown, values, edition))
     builder = _Builder(edition, values, source, Place(folder, folder, ()), _includes(edition, properties))
     document = builder.document()
@@ -162,6 +162,8 @@ class _FileWalk:
         self.ordinals: Iterator[int] = itertools.count()
         self.comments: Iterator[int] = itertools.count()
         self.replaces = builder.in_tree and "${" in source.text
+        # an element that holds nothing but an empty section is empty to the broker, and takes its default
+        self.empty_sections = "<![CDATA[]]>" in source.text
 
     def comment(self, element: _Element) -> None:
         number = next(self.comments)
@@ -172,6 +174,8 @@ class _FileWalk:
         ordinal = next(self.ordinals)
         if self.replaces:
             self._replace(element, ordinal)
+        if self.empty_sections and element.text == "" and not len(element):
+            element.text = None
         attributes = self._attributes(element, ordinal) if element.keys() else {}
         node = ConfigNode(names, attributes, element.text or "", self.source, ordinal)
         if len(element):
@@ -194,6 +198,9 @@ class _FileWalk:
                 self.comment(child)
             elif tag == INCLUDE and self.builder.includes:
                 texts.append(self._include(child, node))
+            elif tag == FALLBACK and self.builder.includes:
+                at = self.source.of_element(next(self.ordinals))
+                raise ReadingError("include-refused", at, "a fallback outside of an include", "remove it")
             else:
                 below = self.node(child)
                 below.parent = node
@@ -230,6 +237,10 @@ class _FileWalk:
         at = self.source.of_element(ordinal)
         if element.get("xpointer") is not None:
             raise ReadingError("include-refused", at, "xpointer is not followed", "include a whole file")
+        if len(element.findall(FALLBACK)) > 1:
+            raise ReadingError("include-refused", at, "an include with two fallbacks", "leave one of them")
+        if element.get("parse", "xml") not in ("xml", "text"):
+            raise ReadingError("include-refused", at, "parse is neither xml nor text", 'write parse="xml"')
         try:
             text = ""
             if element.get("parse", "xml") == "text":

@@ -10,6 +10,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from brokerconf.errors import BrokerConfError
 from brokerconf.sizes import trimmed
@@ -60,6 +61,24 @@ class Values:
         if name in self.environment:
             return Placeholder(name, default, self.environment[name], "environment", offset)
         return Placeholder(name, default, default or "", "empty" if default is None else "default", offset)
+
+
+def of_every_jvm(folder: Path, environment: Mapping[str, str]) -> dict[str, str]:
+    """System properties that no one has to define, as a broker started in that folder, here and by us, would have them.
+
+    Only those that a configuration has a use for; a Java machine says ``?`` of a user it does not know.
+    """
+    return {
+        "user.dir": str(folder),
+        "user.home": environment.get("HOME", "?"),
+        "user.name": environment.get("USER") or environment.get("LOGNAME") or "?",
+        "java.io.tmpdir": "/tmp",
+        "java.version": "17",
+        "os.name": "Linux",
+        "file.separator": "/",
+        "path.separator": ":",
+        "line.separator": "\n",
+    }
 
 
 @dataclass(slots=True)

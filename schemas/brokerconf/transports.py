@@ -21,6 +21,11 @@ def fault(node: ConfigNode, edition: Edition) -> str:
     text, more = _first_text(node)
     if not trimmed(text):
         return "a comment stands before the address, and the reader takes that for it" if more else "no address"
+    return address_fault(text, node, edition)
+
+
+def address_fault(text: str, node: ConfigNode, edition: Edition) -> str:
+    """The same for an address that stands in an attribute of the element."""
     if edition > Edition.ARTEMIS_2_4:
         text = re.sub(r"\s", "", text)
     if text.startswith("("):
@@ -48,7 +53,23 @@ def _uri_fault(text: str) -> str:
     if not rest or rest == "//":
         return "an address without a host"
     bad = _ILLEGAL.search(rest) or _path_bracket(rest)
-    return f"a character that no address may have: {bad.group()!r}" if bad else ""
+    if bad:
+        return f"a character that no address may have: {bad.group()!r}"
+    return _host_fault(re.split(r"[/?#]", rest.removeprefix("//"), maxsplit=1)[0] if rest.startswith("//") else "")
+
+
+def _host_fault(authority: str) -> str:
+    """Brackets hold an IPv6 address, and nothing else is in them."""
+    if "[" not in authority and "]" not in authority:
+        return ""
+    import ipaddress
+
+    found = re.fullmatch(r"(?:[^@\[\]]*@)?\[([^\[\]]*)\](?::\d*)?", authority)
+    try:
+        ipaddress.IPv6Address(found.group(1) if found else "")
+    except ValueError:
+        return f"'{masked(authority[:60])}' is no host: brackets hold an IPv6 address"
+    return ""
 
 
 def _path_bracket(rest: str) -> re.Match[str] | None:

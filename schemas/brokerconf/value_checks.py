@@ -162,6 +162,13 @@ class _Check:
                         "bad-uri", node, node.position, f"{tag} '{node.attributes.get('name', '')}': {why}",
                         "write it as tcp://host:port?key=value;key=value",
                     )  # fmt: skip
+        for node in self.places.get("amqp-connection", ()):
+            why = transports.address_fault(node.attributes.get("uri", ""), node, self.edition)
+            if why:
+                yield refused(
+                    "bad-uri", node, node.attribute_position("uri"),
+                    f"amqp-connection '{node.attributes.get('name', '')}': {why}", "write it as tcp://host:port?key=value",
+                )  # fmt: skip
         for node in self.places.get("cluster-connection-uri", ()):
             scheme = trimmed(node.attributes.get("address", "")).partition(":")[0]
             if scheme not in ("static", "multicast"):
@@ -199,6 +206,7 @@ _BY_HAND = {
     "address",
     "queue",
     "acceptor",
+    "amqp-connection",
     "connector",
     "journal-retention-directory",
 }

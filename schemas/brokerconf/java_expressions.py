@@ -1,0 +1,154 @@
+"""Which regular expressions ``java.util.regex`` compiles: a match with special characters becomes one in the broker.
+
+Only the syntax is gone through, far enough to tell what stops the start of a broker from what does not.
+
+    atom        character, escape, [class], (group)
+    after it    ? * + {n} {n,} {n,m}, and one more ? or + behind that
+"""
+
+from __future__ import annotations
+
+import re
+
+from brokerconf.errors import BrokerConfError
+
+# Letters that mean nothing behind a backslash, and are refused for it.
+_NO_ESCAPE = frozenset("gijlmoqyCEFIJKLMOTUY")
+_GROUP = re.compile(r"\?(?::|=|!|>|<=|<!|<(?P<name>[a-zA-Z][a-zA-Z0-9]*)>|[idmsuxU]*(?:-[idmsuxU]*)?(?P<end>[:)]))")
+_REPEAT = re.compile(r"\{(\d+)(?:(,)(\d*))?\}")
+# What must stand behind an escape's letter.
+_BEHIND = {
+    "k": (re.compile(r"<([a-zA-Z][a-zA-Z0-9]*)>"), "the name of a group"),
+    "p": (re.compile(r"\{[^}]+\}|."), "the name of a class"),
+    "P": (re.compile(r"\{[^}]+\}|."), "the name of a class"),
+    "u": (re.compile(r"[0-9a-fA-F]{4}"), "four hexadecimal digits"),
+    "x": (re.compile(r"[0-9a-fA-F]{2}|\{0*(?:10|[0-9a-fA-F])?[0-9a-fA-F]{1,4}\}"), "hexadecimal digits"),
+    "N": (re.compile(r"\{[^}]+\}"), "a name in braces"),
+    "c": (re.compile(r".", re.DOTALL), "a letter"),
+    "0": (re.compile(r"[0-7]"), "an octal digit"),
+}
+_INT_MAX = 2**31 - 1
+
+
+class ExpressionError(BrokerConfError):
+    """What the compiler of expressions would not take; the message says what."""
+
+
+def check(expression: str) -> None:
+    """Raises ``ExpressionError``."""
+    _Check(expression).run()
+
+
+class _Check:
+    def __init__(self, text: str) -> None:
+        self.text, self.at, self.depth = text, 0, 0
+        # whether something stands before that can be repeated
+        self.repeatable = False
+        self.names: set[str] = set()
+
+    def run(self) -> None:
+        while self.at < len(self.text):
+            self._next(self.text[self.at])
+        if self.depth:
+            raise ExpressionError("'(' is never closed")
+
+    def _next(self, char: str) -> None:
+        if char == "\\":
+            self._escape()
+        elif char == "[":
+            self._class()
+        elif char == "(":
+            self._open()
+        elif char == ")":
+            self._close()
+        elif char in "*+?{":
+            self._repeat(char)
+        else:
+            self.repeatable = char != "|"
+            self.at += 1
+
+    def _escape(self) -> None:
+        letter = self.text[self.at + 1 : self.at + 2]
+        self.at += 2
+        self.repeatable = True
+        if letter in _NO_ESCAPE and letter:
+            raise ExpressionError(f"'\\{letter}' is no escape")
+        if letter == "Q":
+            end = self.text.find("\\E", self.at)
+            self.at = len(self.text) if end < 0 else end + 2
+        elif letter in _BEHIND:
+            wanted, said = _BEHIND[letter]
+            found = wanted.match(self.text, self.at)
+            if found is None:
+                raise ExpressionError(f"'\\{letter}' without {said}")
+            self.at = found.end()
+            if letter == "k" and found.group(1) not in self.names:
+                raise ExpressionError(f"'\\k<{found.group(1)}>' names no group before it")
+
+    def _class(self) -> None:
+        """A class holds further classes; a bracket right behind its beginning is an ordinary character."""
+        depth, first = 0, False
+        while True:
+            char = self.text[self.at : self.at + 1]
+            if not char:
+                raise ExpressionError("'[' is never closed")
+            if char == "[":
+                depth, first = depth + 1, True
+                self.at += 2 if self.text[self.at + 1 : self.at + 2] == "^" else 1
+                continue
+            if char == "]" and not first:
+                depth -= 1
+                self.at += 1
+                if not depth:
+                    break
+            elif char == "\\":
+                self._escape()
+            else:
+                self._range()
+            first = False
+        self.repeatable = True
+
+    def _range(self) -> None:
+        found = re.compile(r"(.)-([^\[\]\\&])", re.DOTALL).match(self.text, self.at)
+        if found and found.group(1) > found.group(2):
+            raise ExpressionError(f"'{found.group()}' is no range")
+        self.at = found.end() if found else self.at + 1
+
+    def _open(self) -> None:
+        self.at += 1
+        self.depth += 1
+        self.repeatable = False
+        if self.text.startswith("?", self.at):
+            found = _GROUP.match(self.text, self.at)
+            if found is None:
+                raise ExpressionError(f"'({self.text[self.at : self.at + 2]}' begins no group")
+            self.at = found.end()
+            if found.group("name") in self.names:
+                raise ExpressionError(f"two groups are named '{found.group('name')}'")
+            self.names |= {found.group("name")} if found.group("name") else set()
+            if found.group("end") == ")":
+                self.depth -= 1
+
+    def _close(self) -> None:
+        if not self.depth:
+            raise ExpressionError("')' closes nothing")
+        self.depth -= 1
+        self.at += 1
+        self.repeatable = True
+
+    def _repeat(self, char: str) -> None:
+        if not self.repeatable and char != "{":
+            raise ExpressionError(f"'{char}' repeats nothing")
+        if char == "{":
+            found = _REPEAT.match(self.text, self.at)
+            if found is None:
+                raise ExpressionError("'{' must hold a number")
+            least, most = int(found.group(1)[:25]), int(found.group(3)[:25] if found.group(3) else found.group(1)[:25])
+            if not least <= most <= _INT_MAX:
+                raise ExpressionError(f"'{found.group()}' is no range")
+            self.at = found.end()
+        else:
+            self.at += 1
+        if self.text[self.at : self.at + 1] in ("?", "+") and self.at < len(self.text):
+            self.at += 1
+        self.repeatable = False
