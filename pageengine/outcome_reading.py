@@ -51,7 +51,9 @@ def open_outcome(path: Path) -> OutcomeReader:
     lines = _objects(path)
     _number, header = next(lines, (1, {}))
     if header.get("outcome") != OUTCOME_VERSION:
-        raise OutcomeError(f"{path}: line 1: no header of an outcome of version {OUTCOME_VERSION}")
+        raise OutcomeError(
+            f"{path}: line 1: no header of an outcome of version {OUTCOME_VERSION}; 'replay run --outcome' writes one"
+        )
     return OutcomeReader(path, header, lines)
 
 

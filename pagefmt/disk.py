@@ -32,7 +32,7 @@ def open_regular(path: Path) -> int:
         raise NotReadable(f"{path}: cannot be read: {why}") from err
     if not stat.S_ISREG(os.fstat(fd).st_mode):
         os.close(fd)
-        raise NotReadable(f"{path}: not a regular file, it is not read")
+        raise NotReadable(f"{path}: not a regular file, it is not read; links, pipes and devices are left alone")
     return fd
 
 

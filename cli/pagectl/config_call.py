@@ -62,7 +62,7 @@ def surroundings(
     if schema is not None and home is not None:
         raise CallError("--schema and --artemis-home: one of the two")
     if cwd is not None and not cwd.is_dir():
-        raise CallError(f"--cwd {cwd}: no such folder")
+        raise CallError(f"--cwd {cwd}: no such folder; name the one that the broker is started in")
     properties = definitions(define)
     return Surroundings(
         edition=edition,

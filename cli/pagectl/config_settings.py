@@ -32,7 +32,7 @@ class Asked:
 def open_settings(file: Path, asked: Asked) -> EffectiveSettings:
     """The settings of a file, or of an instance's; raises ``CallError`` or a room's own error."""
     if asked.cwd is not None and not asked.cwd.is_dir():
-        raise CallError(f"--cwd {asked.cwd}: no such folder")
+        raise CallError(f"--cwd {asked.cwd}: no such folder; name the one that the broker is started in")
     instance = instance_of(file)
     config = instance.config if instance else file
     given = {**(instance.properties if instance else {}), **definitions(asked.define)}

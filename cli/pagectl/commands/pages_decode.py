@@ -136,7 +136,10 @@ def _state(place: Place, *, needed: bool) -> State | None:
         return known_state(place)
     state = load_place(place)
     if state is None:
-        raise CannotKnow(f"{place.given}: the journal is not beside the pages, so --outstanding cannot be answered")
+        raise CannotKnow(
+            f"{place.given}: the journal is not beside the pages, so --outstanding cannot be answered; "
+            "name the data directory"
+        )
     return state
 
 

@@ -49,7 +49,9 @@ def command(
             damaged += _inspect(store, file, record, with_bytes, form)
     if not shown:
         raise CallError(
-            f"{given or 'DIR'}: no such page" if page is not None else f"{given or 'DIR'}: no page files in it"
+            f"{given or 'DIR'}: no such page; 'pagectl pages ls' counts them"
+            if page is not None
+            else f"{given or 'DIR'}: no page files in it"
         )
     return Exit.FOUND if damaged else Exit.OK
 

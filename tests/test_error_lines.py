@@ -1,0 +1,59 @@
+"""An error is one line: the program, what it is about, where in it, what is wrong, what to do."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from every_call import make_world
+from program import call
+
+# words, what it is about (file, option or place), what to do
+CASES = [
+    ("pages ls {folder}/nowhere", "nowhere", "name a broker instance"),
+    ("pages ls", "no DIR", "ARTEMIS_INSTANCE"),
+    ("pages ls {sound}", "sound.xml", "; "),
+    ("pages decode {news} --page x", "--page x", "write A:B"),
+    ("pages decode {news} --where =", "column 1", "is expected"),
+    ("pages decode {news} --queue nosuch", "nosuch", "pagectl pages outstanding"),
+    ("pages decode {news} --body all", "--body all", "one of"),
+    ("pages decode {news} --to {pages}/x", "/x", "write somewhere else"),
+    ("pages decode {alone} --outstanding", "alone", "name the data directory"),
+    ("pages inspect {news} --page 99", "news", "pagectl pages ls"),
+    ("pages verify {news} --manifest {sound}", "line 1", "something else"),
+    ("pages compact {news} --no-backup", "--no-backup", "--in-place"),
+    ("pages restore {news}", "pagectl-backup", "--backup-dir"),
+    ("pages salvage {news}", "--out NEW", "new folder"),
+    ("export {news} --to {folder}", "{folder}", "--mode"),
+    ("config lint {folder}/nowhere.xml", "nowhere.xml", "is the name right?"),
+    ("config lint {sound} --only nosuch", "--only nosuch", "pagectl config rules"),
+    ("config lint {sound} --edition 2.17", "--edition", "artemis-2.17"),
+    ("config effective {sound} --heap much", "--heap", "write it as 512M"),
+    ("config effective {sound} --cwd {folder}/nowhere", "--cwd", "name the one"),
+    ("config explain page-size-byte", "page-size-byte", "did you mean"),
+    ("disk check {folder}/nowhere", "nowhere", "name a broker instance"),
+    ("replay run {folder}/nowhere.jsonl --config {sound}", "nowhere.jsonl", "is the name right?"),
+    ("replay run {trace} --config {sound} --set x", "'x'", "as in"),
+    ("replay run {sound} --config {sound}", "sound.xml", "; "),
+    ("replay import {sound} --to {folder}/t.jsonl", "sound.xml", "switch on"),
+    ("replay compare {trace}", "two outcomes", "--config twice"),
+    ("nonsense", "nonsense", "--help"),
+    ("ls {news}", "'ls'", "did you mean 'pagectl pages ls'?"),
+    ("pages list", "'list'", "did you mean 'ls'?"),
+]
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    return make_world(tmp_path_factory.mktemp("errors"), lambda *words: call(*words).status)
+
+
+@pytest.mark.parametrize(("words", "place", "advice"), CASES, ids=lambda part: str(part))
+def test_it_says_where_and_what_to_do(world: dict[str, Path], words: str, place: str, advice: str) -> None:
+    answer = call(*(word.format(**world) for word in words.split()))
+    said = (answer.err + answer.out).splitlines()
+    lines = [line for line in said if re.match(r"pagectl[ :]|DISK (FORECAST )?UNKNOWN - ", line)]
+    assert answer.status in (2, 3) and len(lines) == 1, answer
+    where = lines[0].find(place.format(**world))
+    assert where > 0 and lines[0].find(advice, where) > 0, lines[0]
