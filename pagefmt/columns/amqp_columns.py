@@ -7,8 +7,11 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from pagefmt.columns import amqp, properties
-from pagefmt.columns.amqp import ABSENT
+from pagefmt.columns import amqp_values as values
+from pagefmt.columns import amqp_walk as walk
+from pagefmt.columns import properties
+from pagefmt.columns.amqp_parts import AmqpParts, amqp_parts
+from pagefmt.columns.amqp_walk import ABSENT
 from pagefmt.columns.batch import Batch, Columns, queue_lists, repeated_text
 from pagefmt.columns.gather import Ints, Mask, PageBytes
 from pagefmt.columns.schema import AMQP, AMQP_HEADER, AMQP_PROPERTIES, STRING, Level
@@ -31,17 +34,17 @@ def may_be_amqp(page: PageBytes, payload: Ints) -> Mask:
 
 def amqp_columns(batch: Batch, level: Level) -> Columns:
     page, n, regular = batch.page, len(batch.row), batch.regular
-    parts = amqp.amqp_parts(page, batch.payload, batch.length)
+    parts = amqp_parts(page, batch.payload, batch.length)
     regular &= parts.regular & parts.has_address
     parts.regular = regular
-    found = amqp.sections(page, parts)
-    header = amqp.list_fields(page, found.at[amqp.HEADER], 5, regular)
-    fields = dict(zip(_FIELDS, amqp.list_fields(page, found.at[amqp.PROPS], 13, regular), strict=True))
+    found = walk.sections(page, parts)
+    header = walk.list_fields(page, found.at[walk.HEADER], 5, regular)
+    fields = dict(zip(_FIELDS, walk.list_fields(page, found.at[walk.PROPS], 13, regular), strict=True))
     queues = queue_lists(batch, parts.parts_end)
-    durable, has_durable = amqp.integers(page, header[0], regular, kinds=amqp.BOOLEANS)
-    priority, has_priority = amqp.integers(page, header[1], regular, kinds=amqp.UBYTES)
-    created, _ = amqp.integers(page, fields["creation_time"], regular, kinds=amqp.TIMESTAMPS)
-    user_id = amqp.texts(page, fields["message_id"], regular, kinds=amqp.STRINGS)
+    durable, has_durable = values.integers(page, header[0], regular, kinds=values.BOOLEANS)
+    priority, has_priority = values.integers(page, header[1], regular, kinds=values.UBYTES)
+    created, _ = values.integers(page, fields["creation_time"], regular, kinds=values.TIMESTAMPS)
+    user_id = values.texts(page, fields["message_id"], regular, kinds=values.STRINGS)
     # without a stored expiration the broker works it out anew from these
     counted = parts.persister != 5
     regular &= ~counted | ((header[2] == ABSENT) & (fields["absolute_expiry_time"] == ABSENT))
@@ -67,24 +70,24 @@ def amqp_columns(batch: Batch, level: Level) -> Columns:
     return out
 
 
-def _texts(page: PageBytes, found: amqp.Sections, regular: Mask) -> pa.StringArray:
+def _texts(page: PageBytes, found: walk.Sections, regular: Mask) -> pa.StringArray:
     """The text of messages whose body is one string value."""
-    at = found.at[amqp.AMQP_VALUE]
+    at = found.at[walk.AMQP_VALUE]
     one = (at != ABSENT) & (found.body_kinds == 1)
-    is_text = one & np.isin(page.byte(np.where(one, at, 0)), amqp.STRINGS)
-    return amqp.texts(page, np.where(is_text, at, ABSENT), regular, kinds=amqp.STRINGS)
+    is_text = one & np.isin(page.byte(np.where(one, at, 0)), values.STRINGS)
+    return values.texts(page, np.where(is_text, at, ABSENT), regular, kinds=values.STRINGS)
 
 
 def _property_columns(
-    batch: Batch, parts: amqp.AmqpParts, found: amqp.Sections, header: list[Ints], fields: dict[str, Ints],
+    batch: Batch, parts: AmqpParts, found: walk.Sections, header: Ints, fields: dict[str, Ints],
     fixed: dict[str, tuple[Ints, Mask]],
 ) -> Columns:  # fmt: skip
     page, regular = batch.page, batch.regular
-    application = _map(page, found.at[amqp.APPLICATION], regular, as_given=True)
+    application = _map(page, found.at[walk.APPLICATION], regular, as_given=True)
     parts_of_amqp = [
         pa.array(parts.format), pa.array(parts.encoded_size), _header(page, found, header, fixed, regular),
-        _map(page, found.at[amqp.DELIVERY], regular), _map(page, found.at[amqp.ANNOTATIONS], regular),
-        _fields(page, found, fields, regular), _map(page, found.at[amqp.FOOTER], regular), _extra(batch, parts),
+        _map(page, found.at[walk.DELIVERY], regular), _map(page, found.at[walk.ANNOTATIONS], regular),
+        _fields(page, found, fields, regular), _map(page, found.at[walk.FOOTER], regular), _extra(batch, parts),
     ]  # fmt: skip
     if not regular.all():
         return {}
@@ -103,30 +106,30 @@ def _without_nulls(maps: pa.MapArray) -> pa.MapArray:
 
 
 def _map(page: PageBytes, at: Ints, regular: Mask, *, as_given: bool = False) -> pa.MapArray:
-    pairs = amqp.map_pairs(page, at, regular)
-    names = amqp.pair_keys(page, pairs, regular)
-    values = amqp.pair_values(page, pairs, regular, as_given=as_given)
+    pairs = walk.map_pairs(page, at, regular)
+    names = values.pair_keys(page, pairs, regular)
+    items = values.pair_values(page, pairs, regular, as_given=as_given)
     regular &= ~properties.repeated_keys(pairs.offsets, names)
-    return amqp.map_array(pairs, names, values)
+    return values.map_array(pairs, names, items)
 
 
 def _header(
-    page: PageBytes, found: amqp.Sections, at: list[Ints], fixed: dict[str, tuple[Ints, Mask]], regular: Mask
+    page: PageBytes, found: walk.Sections, at: Ints, fixed: dict[str, tuple[Ints, Mask]], regular: Mask
 ) -> pa.StructArray:
     durable, has_durable = fixed["durable"]
     priority, has_priority = fixed["priority"]
-    ttl, has_ttl = amqp.integers(page, at[2], regular, kinds=amqp.UINTS)
-    first, has_first = amqp.integers(page, at[3], regular, kinds=amqp.BOOLEANS)
-    count, has_count = amqp.integers(page, at[4], regular, kinds=amqp.UINTS)
+    ttl, has_ttl = values.integers(page, at[2], regular, kinds=values.UINTS)
+    first, has_first = values.integers(page, at[3], regular, kinds=values.BOOLEANS)
+    count, has_count = values.integers(page, at[4], regular, kinds=values.UINTS)
     columns = [
         pa.array(durable != 0, mask=~has_durable), pa.array(priority.astype(np.int16), mask=~has_priority),
         pa.array(ttl, mask=~has_ttl), pa.array(first != 0, mask=~has_first), pa.array(count, mask=~has_count),
     ]  # fmt: skip
-    absent = pa.array(found.at[amqp.HEADER] == ABSENT)
+    absent = pa.array(found.at[walk.HEADER] == ABSENT)
     return pa.StructArray.from_arrays(columns, fields=list(AMQP_HEADER), mask=absent)
 
 
-def _fields(page: PageBytes, found: amqp.Sections, at: dict[str, Ints], regular: Mask) -> pa.StructArray:
+def _fields(page: PageBytes, found: walk.Sections, at: dict[str, Ints], regular: Mask) -> pa.StructArray:
     columns: list[pa.Array] = []
     for field in AMQP_PROPERTIES:
         name = field.name
@@ -134,19 +137,19 @@ def _fields(page: PageBytes, found: amqp.Sections, at: dict[str, Ints], regular:
             present = at[name.removesuffix("_type")] != ABSENT
             columns.append(pa.array(np.where(present, "string", ""), STRING, mask=~present))
         elif name == "user_id":
-            columns.append(amqp.binaries(page, at[name], regular))
+            columns.append(values.binaries(page, at[name], regular))
         elif pa.types.is_integer(field.type):
-            numbers: tuple[int, ...] = amqp.UINTS if name == "group_sequence" else amqp.TIMESTAMPS
-            number, valid = amqp.integers(page, at[name], regular, kinds=numbers)
+            numbers: tuple[int, ...] = values.UINTS if name == "group_sequence" else values.TIMESTAMPS
+            number, valid = values.integers(page, at[name], regular, kinds=numbers)
             columns.append(pa.array(number, mask=~valid))
         else:
-            kinds = amqp.SYMBOLS if name.startswith("content_") else amqp.STRINGS
-            columns.append(amqp.texts(page, at[name], regular, kinds=kinds))
-    absent = pa.array(found.at[amqp.PROPS] == ABSENT)
+            kinds = values.SYMBOLS if name.startswith("content_") else values.STRINGS
+            columns.append(values.texts(page, at[name], regular, kinds=kinds))
+    absent = pa.array(found.at[walk.PROPS] == ABSENT)
     return pa.StructArray.from_arrays(columns, fields=list(AMQP_PROPERTIES), mask=absent)
 
 
-def _extra(batch: Batch, parts: amqp.AmqpParts) -> pa.MapArray:
+def _extra(batch: Batch, parts: AmqpParts) -> pa.MapArray:
     """The broker's own extra properties: a block of typed properties as in core messages."""
     page, present = batch.page, parts.extra_end > parts.extra_at
     entries, fine = properties.read_entries(page, parts.extra_at, parts.extra_end, batch.regular & present)
@@ -155,5 +158,5 @@ def _extra(batch: Batch, parts: amqp.AmqpParts) -> pa.MapArray:
     batch.regular &= ~present | (page.byte(parts.extra_at) != 0)
     names = properties.keys(page, entries)
     batch.regular &= ~properties.repeated_keys(entries.offsets, names)
-    pairs = amqp.Pairs(entries.offsets, present, _NOTHING, _NOTHING)
-    return amqp.map_array(pairs, names, properties.value_array(page, entries))
+    pairs = walk.Pairs(entries.offsets, present, _NOTHING, _NOTHING)
+    return values.map_array(pairs, names, properties.value_array(page, entries))

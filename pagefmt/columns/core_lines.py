@@ -34,7 +34,7 @@ def core_line_parts(batch: Batch, frames: Frames, source: LineSource, pool: Pool
     found = _read(batch)
     if found is None:
         return []
-    page, parts, n = batch.page, found.parts, len(batch.row)
+    page, parts = batch.page, found.parts
     tx = page.i64(batch.payload)
     out: list[Part] = [
         *frame_parts(pool, batch, frames, source, tx, found.queues),
@@ -54,7 +54,7 @@ def core_line_parts(batch: Batch, frames: Frames, source: LineSource, pool: Pool
     ]  # fmt: skip
     if source.body_size:
         out += [pool.constant(',"body_size":'), pool.numbers(parts.body_size)]
-    return [*out, *state_parts(pool, source, batch.row + frames.number, tx, found.queues, n), pool.constant("}\n")]
+    return [*out, *state_parts(pool, source, batch.row + frames.number, tx, found.queues), pool.constant("}\n")]
 
 
 def _read(batch: Batch) -> _Found | None:

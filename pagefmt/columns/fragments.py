@@ -102,14 +102,16 @@ def spread(first: Ints, counts: Ints) -> Ints:
     return np.repeat(first - (np.cumsum(counts) - counts), counts) + np.arange(total)
 
 
-def where_present(present: Mask, inner: Runs, absent: int) -> Runs:
-    """Runs of the lines in ``present``, which alone ``inner`` has; one code for each of the others."""
+def where_present(present: Mask, inner: Runs, absent: int | Runs) -> Runs:
+    """``inner`` of the lines in ``present``, for the others ``absent``."""
     if present.all():
         return inner
-    counts = np.ones(len(present), np.int64)
-    counts[present] = inner.counts
-    out = np.full(int(counts.sum()), absent, np.int32)
-    out[np.repeat(present, counts)] = inner.codes
+    other = absent if isinstance(absent, Runs) else laid_out(len(present), [absent])
+    counts = np.where(present, inner.counts, other.counts)
+    out = np.empty(int(counts.sum()), np.int32)
+    mine = np.repeat(present, counts)
+    out[mine] = inner.codes[np.repeat(present, inner.counts)]
+    out[~mine] = other.codes[np.repeat(~present, other.counts)]
     return Runs(counts, out)
 
 

@@ -14,6 +14,8 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
+from pagefmt.columns.amqp_columns import may_be_amqp
+from pagefmt.columns.amqp_lines import amqp_line_parts
 from pagefmt.columns.batch import Batch
 from pagefmt.columns.core_columns import may_be_core
 from pagefmt.columns.core_lines import core_line_parts
@@ -103,7 +105,7 @@ def _careful(opened: Page, page: PageFile, frames: Frames, n: int, rule: PageRul
 
 
 _Kind = tuple[Callable[[Batch, Frames, LineSource, Pool], list[Part]], Callable[[PageBytes, Ints], Mask]]
-_KINDS: Final[tuple[_Kind, ...]] = ((core_line_parts, may_be_core),)
+_KINDS: Final[tuple[_Kind, ...]] = ((core_line_parts, may_be_core), (amqp_line_parts, may_be_amqp))
 
 
 def _lines(content: PageBytes, frames: Frames, source: LineSource) -> tuple[Mask, pa.BinaryArray]:

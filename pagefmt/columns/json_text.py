@@ -12,8 +12,8 @@ import pyarrow.compute as pc
 from pagefmt.columns.gather import Bytes, Ints, PageBytes
 from pagefmt.columns.strings import slices, text_of_utf16, value_bytes
 
-Quote: TypeAlias = Callable[[str], str]
-"""One text as a JSON string, quotes included."""
+Quote: TypeAlias = Callable[[object], str]
+"""One value as JSON, a text with its quotes."""
 
 ODD: Final = r'["\\\x{fffd}]|[^ \p{L}\p{M}\p{N}\p{P}\p{S}]'
 """What may need an escape: quotes, controls, unassigned and invisible characters, and what stands for lone surrogates.
@@ -47,7 +47,7 @@ def _plain(raw: Bytes) -> bool:
     return bool(raw.min() >= 0x20 and raw.max() < 0x7F and not (raw == 0x22).any() and not (raw == 0x5C).any())
 
 
-def replaced(texts: pa.Array, rows: Ints, by: list[str]) -> pa.Array:
+def replaced(texts: pa.Array, rows: Ints, by: list[str] | list[bytes]) -> pa.Array:
     mask = np.zeros(len(texts), bool)
     mask[rows] = True
     return pc.replace_with_mask(texts, pa.array(mask), pa.array(by, texts.type))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import pyarrow as pa
 
 from pagefmt.columns.batch import Batch
 from pagefmt.columns.fragments import Codes, Part, Pool, Runs, listed
-from pagefmt.columns.gather import Ints
+from pagefmt.columns.gather import Ints, PageBytes
 from pagefmt.columns.json_text import Quote
 from pagefmt.columns.scan import Frames
 from pagefmt.columns.state_columns import state_columns
@@ -47,7 +48,7 @@ def frame_parts(
     ]  # fmt: skip
 
 
-def state_parts(pool: Pool, source: LineSource, number: Ints, tx: Ints, queues: pa.ListArray, rows: int) -> list[Part]:
+def state_parts(pool: Pool, source: LineSource, number: Ints, tx: Ints, queues: pa.ListArray) -> list[Part]:
     """Who acknowledged, where the journal is known."""
     if source.rule is None:
         return []
@@ -59,6 +60,13 @@ def _numbers_listed(pool: Pool, lists: pa.ListArray) -> Runs:
     offsets = np.asarray(lists.offsets).astype(np.int64)
     values = np.asarray(lists.values)[offsets[0] : offsets[-1]]
     return listed(pool, offsets - offsets[0], [coded(pool, pa.array(values).dictionary_encode(), str)])
+
+
+def digests(page: PageBytes, at: Ints, size: Ints, pool: Pool) -> Codes:
+    """SHA-256 of pieces of the page, in hexadecimal."""
+    content = memoryview(page.buffer)
+    ends = (at + size).tolist()
+    return pool.texts(sha256(content[a:b]).hexdigest() for a, b in zip(at.tolist(), ends, strict=True))
 
 
 def coded(pool: Pool, values: pa.DictionaryArray, text: Callable[[Any], str]) -> Codes:

@@ -33,9 +33,12 @@ def slices(page: PageBytes, start: Ints, length: Ints, valid: Mask | None = None
         if bool(np.any(start[1:] < start[:-1] + length[:-1])):
             order = np.argsort(start, kind="stable")
             start, length = start[order], length[order]
+    end = start + length
+    if int(length.min()) < 0 or int(start[0]) < 0 or int(end[-1]) > len(page.buffer):
+        raise IndexError("slices reach beyond the page: Arrow does not look")
     offsets = np.empty(2 * n, np.int32)
     offsets[0::2] = start
-    offsets[1::2] = start + length
+    offsets[1::2] = end
     whole = pa.BinaryArray.from_buffers(
         pa.binary(), 2 * n - 1, [None, pa.py_buffer(offsets), pa.py_buffer(page.buffer)]
     )

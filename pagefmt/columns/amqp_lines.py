@@ -1,0 +1,190 @@
+"""JSON Lines of standard AMQP messages: headers, application properties, all sections."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+
+from pagefmt.amqp_json import ADDRESS
+from pagefmt.amqp_message import DEFAULT_PRIORITY, HIGHEST_PRIORITY, V1, V3
+from pagefmt.amqp_sections import PROPERTY_FIELDS
+from pagefmt.amqp_text import identifier_text
+from pagefmt.columns import amqp_values as values
+from pagefmt.columns import amqp_walk as walk
+from pagefmt.columns import properties as props
+from pagefmt.columns.amqp_line_sections import (
+    Cells,
+    NamedValues,
+    body_list,
+    cells_of,
+    entries_of,
+    fields_object,
+    header_object,
+    map_or_null,
+    named_values,
+)
+from pagefmt.columns.amqp_line_values import decoded
+from pagefmt.columns.amqp_parts import AmqpParts, amqp_parts
+from pagefmt.columns.batch import Batch, queue_lists
+from pagefmt.columns.fragments import Codes, Part, Pool, Runs, laid_out, where_present
+from pagefmt.columns.gather import Ints, Mask, PageBytes
+from pagefmt.columns.json_text import Quote, java_text
+from pagefmt.columns.line_parts import LineSource, coded, digests, frame_parts, state_parts
+from pagefmt.columns.property_lines import property_list
+from pagefmt.columns.scan import Frames
+from pagefmt.columns.strings import slices
+from pagefmt.editions import Edition
+
+_MESSAGE_ID: Final = PROPERTY_FIELDS.index("message_id")
+_EXPIRES: Final = PROPERTY_FIELDS.index("absolute_expiry_time")
+_CREATED: Final = PROPERTY_FIELDS.index("creation_time")
+_MAPS: Final = (walk.DELIVERY, walk.ANNOTATIONS, walk.APPLICATION, walk.FOOTER)
+_HEADER_KINDS: Final = (values.BOOLEANS, values.UBYTES, values.UINTS, values.BOOLEANS, values.UINTS)
+_NO_FACTS: Final = ',"large":false,"large_id":null,"large_file":null,"large_size":null,"properties":['
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """The structure of the records. ``header``: number and presence of each field, ``fields``: positions."""
+
+    parts: AmqpParts
+    queues: pa.ListArray
+    sections: walk.Sections
+    header: list[tuple[Ints, Mask]]
+    fields: Ints
+    created: Ints
+    expires: Ints
+    extra: props.Entries
+    extra_names: pa.DictionaryArray
+
+
+def amqp_line_parts(batch: Batch, frames: Frames, source: LineSource, pool: Pool) -> list[Part]:
+    """What each line has; none where some records are not regular (they are marked)."""
+    found = _read(batch)
+    if found is None:
+        return []
+    page, parts, regular, quote = batch.page, found.parts, batch.regular, source.quote
+    maps = {kind: named_values(page, found.sections.at[kind], pool, regular, quote) for kind in _MAPS}
+    _irregular_where_huge(maps[walk.APPLICATION], regular)
+    fields = cells_of(page, found.fields.T, 2, pool, regular, quote)
+    body = body_list(page, found.sections, pool, regular, quote)
+    facts = _facts(page, found, fields, source, pool)
+    if not regular.all():
+        return []
+    tx, address = page.i64(batch.payload), _addresses(page, parts, pool, quote)
+    return [
+        *frame_parts(pool, batch, frames, source, tx, found.queues),
+        pool.constant(',"large_type":0,"persister":'), pool.numbers(parts.persister),
+        pool.constant(',"protocol":"amqp","id":'), pool.numbers(parts.id),
+        pool.constant(',"address":'), address, *facts,
+        entries_of(maps[walk.APPLICATION], pool, quote, given=True),
+        pool.constant('],"body_size":null' if source.body_size else "]"),
+        *state_parts(pool, source, batch.row + frames.number, tx, found.queues),
+        pool.constant(',"amqp":{"message_format":'), pool.numbers(parts.format),
+        pool.constant(',"encoded_size":'), pool.numbers(parts.encoded_size),
+        pool.constant(',"encoded_sha256":"'), digests(page, parts.encoded_at, parts.encoded_size, pool),
+        pool.constant('","header":'), header_object(found.sections, found.header, pool),
+        pool.constant(',"delivery_annotations":'), map_or_null(maps[walk.DELIVERY], pool, quote),
+        pool.constant(',"message_annotations":'), map_or_null(maps[walk.ANNOTATIONS], pool, quote),
+        pool.constant(',"properties":'), fields_object(found.sections, fields, pool),
+        pool.constant(',"application_properties":'), map_or_null(maps[walk.APPLICATION], pool, quote),
+        pool.constant(',"footer":'), map_or_null(maps[walk.FOOTER], pool, quote),
+        pool.constant(',"body":['), body,
+        pool.constant('],"extra_properties":'), _extra(page, found, address, pool, quote), pool.constant("}}\n"),
+    ]  # fmt: skip
+
+
+def _read(batch: Batch) -> _Found | None:
+    page, regular = batch.page, batch.regular
+    parts = amqp_parts(page, batch.payload, batch.length)
+    regular &= parts.regular & parts.has_address
+    parts.regular = regular
+    sections = walk.sections(page, parts)
+    regular &= sections.body_kinds <= 1
+    header = walk.list_fields(page, sections.at[walk.HEADER], 5, regular)
+    fields = walk.list_fields(page, sections.at[walk.PROPS], len(PROPERTY_FIELDS), regular)
+    numbers = [values.integers(page, at, regular, kinds=kinds) for at, kinds in zip(header, _HEADER_KINDS, strict=True)]
+    created, expires = (
+        values.integers(page, fields[n], regular, kinds=values.TIMESTAMPS)[0] for n in (_CREATED, _EXPIRES)
+    )
+    queues = queue_lists(batch, parts.parts_end)
+    has_extra = parts.extra_end > parts.extra_at
+    extra, fine = props.read_entries(page, parts.extra_at, parts.extra_end, regular & has_extra)
+    # a block that is there but says "no properties" is not the same as none
+    regular &= ~has_extra | (fine & (page.byte(parts.extra_at) != 0))
+    if not regular.all():
+        return None
+    names = props.raw_keys(page, extra)
+    regular &= ~props.repeated_keys(extra.offsets, names)
+    found = _Found(parts, queues, sections, numbers, fields, created, expires, extra, names)
+    return found if regular.all() else None
+
+
+def _irregular_where_huge(application: NamedValues, regular: Mask) -> None:
+    """The broker hands out unsigned numbers above 2^63-1 as negative ones."""
+    huge = application.texts.odd & (application.texts.code == values.ULONG)
+    if huge.any():
+        regular[application.pairs.owners()[huge]] = False
+
+
+def _facts(page: PageBytes, found: _Found, fields: Cells, source: LineSource, pool: Pool) -> list[Part]:
+    """What a reader says on arrival; in some editions before it has looked into the sections (``message_json``)."""
+    (durable, _), (priority, has_priority) = found.header[0], found.header[1]
+    shown = np.where(has_priority, np.minimum(priority, HIGHEST_PRIORITY), DEFAULT_PRIORITY)
+    blind = source.edition is Edition.ARTEMIS_2_28
+    stored = found.parts.persister == V3
+    expiration = np.where(stored, found.parts.expiration, np.maximum(found.expires, 0))
+    true = source.edition is not Edition.ARTEMIS_2_17
+    return [
+        pool.constant(',"durable":'), pool.constant("true") if true else pool.flags(durable != 0),
+        pool.constant(',"priority":'), pool.constant(str(DEFAULT_PRIORITY)) if blind else pool.numbers(shown),
+        pool.constant(',"timestamp":'), pool.constant("0") if blind else pool.numbers(found.created),
+        pool.constant(',"expiration":'), pool.numbers(expiration),
+        pool.constant(',"user_id":'),
+        pool.constant("null") if blind else _identifiers(page, fields, pool, source.quote),
+        pool.constant(',"type":null,"type_name":null' + _NO_FACTS),
+    ]  # fmt: skip
+
+
+def _identifiers(page: PageBytes, fields: Cells, pool: Pool, quote: Quote) -> Runs:
+    """The message id as text."""
+    present, texts = fields.present[:, _MESSAGE_ID], fields.texts
+    which = fields.column(_MESSAGE_ID)
+    code, content = texts.code[which], texts.content[which]
+    plain = np.isin(code, values.STRINGS)
+    mark = np.where(plain, pool.constant('"'), pool.constant("")).astype(np.int32)
+    others = np.flatnonzero(~plain)
+    if len(others):
+        content[others] = pool.texts(_identifier_texts(page, fields.at[which[others]], quote))
+    inner = laid_out(len(which), [mark, content, mark])
+    return where_present(present, Runs(np.where(present, 3, 0), inner.codes), pool.constant("null"))
+
+
+def _identifier_texts(page: PageBytes, at: Ints, quote: Quote) -> Iterator[str]:
+    _, start, size = walk.widths(page, at)
+    for first, end in zip(at.tolist(), (start + size).tolist(), strict=True):
+        value = decoded(page, first, end, 2)
+        yield quote(None if value is None else identifier_text(value))
+
+
+def _addresses(page: PageBytes, parts: AmqpParts, pool: Pool, quote: Quote) -> Codes:
+    raw = slices(page, parts.address_at, parts.address_size).dictionary_encode()
+    return coded(pool, raw, lambda value: quote(java_text(value)))
+
+
+def _extra(page: PageBytes, found: _Found, address: Codes, pool: Pool, quote: Quote) -> Runs:
+    """The broker's own properties; a reader of the first persister puts the address there."""
+    parts = found.parts
+    entries = property_list(page, found.extra, found.extra_names, pool, quote)
+    listed = laid_out(len(address), [pool.constant("["), entries, pool.constant("]")])
+    out = where_present(parts.extra_end > parts.extra_at, listed, pool.constant("null"))
+    first = parts.persister == V1
+    if not first.any():
+        return out
+    head = pool.constant(f'[{{"name":"{ADDRESS}","type":"string","value":')
+    alone = laid_out(len(address), [head, address, pool.constant("}]")])
+    return where_present(first, alone, out)
