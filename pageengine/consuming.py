@@ -14,6 +14,7 @@ from pageengine.transaction import Reason, Transaction
 from pagefmt.selector import SelectorError
 
 if TYPE_CHECKING:
+    from pageengine.broker import Broker
     from pageengine.engine import Engine
     from pageengine.queue import Matches, Queue
 
@@ -62,10 +63,11 @@ def receive(engine: Engine, op: Receive, result: OperationResult) -> None:
     redelivered: list[int] = []
     last: Reference | None = None
     dry = 0
+    plain = op.ack is not ReceiveAck.EACH and _is_plain(queue)
     result.got = got
     while len(got) < op.max and dry < DRY:
-        credits, waiting = consumer.credits, consumer.buffer
-        rests = bool(got) and op.ack is not ReceiveAck.EACH and bool(waiting) and _rests(engine, queue)
+        credits = consumer.credits
+        rests = plain and bool(got) and bool(consumer.buffer) and _rests(engine.broker, queue)
         ref = _next(engine, consumer)
         if ref is None:
             dry += 1
@@ -96,16 +98,16 @@ def receive(engine: Engine, op: Receive, result: OperationResult) -> None:
     engine.broker.touch(queue)
 
 
-def _rests(engine: Engine, queue: Queue) -> bool:
+def _is_plain(queue: Queue) -> bool:
+    """Whether a queue that rests stays as it is when it is looked at again."""
+    return not queue.exclusive and queue.last_values is None and (queue.store is None or len(queue.store.cursors) == 1)
+
+
+def _rests(broker: Broker, queue: Queue) -> bool:
     """Whether nothing happens if a message is taken that the client holds already and no credits come of it."""
-    broker = engine.broker
     if broker.tasks or broker.to_resume or broker.touched_queues or broker.expiring:
         return False
-    return (
-        not queue.dispatch.groups
-        and queue.last_values is None
-        and (queue.store is None or len(queue.store.cursors) == 1)
-    )
+    return not queue.dispatch.groups
 
 
 def _next(engine: Engine, consumer: Consumer) -> Reference | None:

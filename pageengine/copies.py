@@ -29,6 +29,10 @@ FIRST_BUFFER = 1500
 SMALLEST_BUFFER = 64
 
 
+_made = tuple.__new__
+"""A named tuple from its values, in a third of the time: every message gets one."""
+
+
 class Measures(NamedTuple):
     """What the address and the properties of a message add to its body; bytes."""
 
@@ -111,7 +115,7 @@ def from_send(broker: Broker, header: TraceHeader, send: Send) -> Message:
 def arriving(id: int, header: TraceHeader, send: Send, found: Weights, expiration: int = 0) -> Message:
     """The message of a send; with its number as a property, where the trace wants that."""
     name = header.seq_property
-    props = (Property(name, PropertyType.LONG, send.seq), *send.props) if name else send.props
+    props = (_made(Property, (name, PropertyType.LONG, send.seq)), *send.props) if name else send.props
     if found.large:
         props = (*props, long_property(LARGE_SIZE_PROPERTY, body_bytes(send)))
     return Message(

@@ -195,12 +195,15 @@ class PageIterator:
                 return True
             # another iterator, of a purge, took it meanwhile
             self.cached = None
-        if not self.cursor.store.paging:
+        store, page = self.cursor.store, self.page
+        if not store.paging:
+            return False
+        if page is not None and self.at >= page.count and page.number >= store.current_id and not self.redeliveries:
             return False
         self.cached = record = self._advance()
         if record is None:
             return False
-        current = self.cursor.store.current
+        current = store.current
         self.live = current is not None and record.page == current.number and record.nr >= current.loaded
         return True
 

@@ -8,7 +8,7 @@ as columns until somebody looks at one. Where any of that is not so, or no longe
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pageengine.copies import Weights, arriving, weights
@@ -60,17 +60,20 @@ class FoldedRecords:
         return len(self.run)
 
     def records(self) -> list[Record]:
-        return [self._record(n, send) for n, send in enumerate(self.run)]
+        found, header, id, nr, owner, queues = self.found, self.header, self.id, self.nr, self.store, self.queues
+        made = []
+        for n, (send, size) in enumerate(zip(self.run, self.sizes.tolist(), strict=True)):
+            message = arriving(id + n, header, send, found[send.size])
+            message.owner = owner
+            record = Record(message, queues, NO_TRANSACTION, size)
+            record.page, record.nr = self.page, nr + n
+            made.append(record)
+        return made
 
     def record(self, n: int) -> Record:
-        return self._record(n, self.run.single(n))
-
-    def _record(self, n: int, send: Send) -> Record:
-        message = arriving(self.id + n, self.header, send, self.found[send.size])
-        message.owner = self.store
-        record = Record(message, self.queues, NO_TRANSACTION, int(self.sizes[n]))
-        record.page, record.nr = self.page, self.nr + n
-        return record
+        send, size = self.run.single(n), self.sizes[n : n + 1]
+        one = SendRun(send, *(column[n : n + 1] for column in (self.run.t, self.run.seq, self.run.size)))
+        return replace(self, run=one, id=self.id + n, nr=self.nr + n, sizes=size).records()[0]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pagectl.collector import seldom_collected
 from pagectl.exits import Exit, describe, report
 from pagectl.options import EditionOption, HeapOption, OutOption, TextOrJsonOption
 from pagectl.outputs.formats import TextOrJson
@@ -110,6 +111,7 @@ def _replay(work: _Work) -> tuple[Recording, Exception | None]:
     from pageengine.trace_reading import open_trace
 
     with ExitStack() as stack:
+        stack.enter_context(seldom_collected())
         bar = stack.enter_context(replay_progress(work.trace))
         reader = open_trace(work.trace, skip_bad_lines=work.skip_bad_lines, advance=bar.advance)
         engine = work.deciding.engine(reader, check=work.check)
