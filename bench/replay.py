@@ -24,6 +24,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "cli"), str(ROOT / "schemas")]
 
 from pagectl.collector import seldom_collected  # noqa: E402
+
 from pageengine import operations as ops  # noqa: E402
 from pageengine.data_directory import write_data_directory  # noqa: E402
 from pageengine.engine import Engine  # noqa: E402
