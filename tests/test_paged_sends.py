@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from brokerconf.reading import read_bytes
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from replay_scenarios import HEAP, scenarios
-
-from brokerconf.reading import read_bytes
 
 from pageengine import operations as ops
 from pageengine.configuration import engine_settings
