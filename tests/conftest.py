@@ -8,8 +8,11 @@ from typing import Any
 
 import pagectl.app
 import pytest
+from hypothesis import HealthCheck, settings
 from watched_calls import watched
 
+settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any machine")
 pagectl.app.run = watched(pagectl.app.run)
 
 

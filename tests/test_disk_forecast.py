@@ -13,7 +13,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pagectl.app import run
 from pagectl.durations import duration_text, parse_duration
@@ -93,7 +93,6 @@ def test_shrinking_never_reaches_the_limit() -> None:
     assert time_left(None, trend(line(20, 5.0))) is None
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.lists(st.tuples(st.integers(0, 10**7), st.integers(0, 2**50)), min_size=3, max_size=60, unique_by=lambda p: p[0])
 )

@@ -57,3 +57,10 @@ def test_it_says_where_and_what_to_do(world: dict[str, Path], words: str, place:
     assert answer.status in (2, 3) and len(lines) == 1, answer
     where = lines[0].find(place.format(**world))
     assert where > 0 and lines[0].find(advice, where) > 0, lines[0]
+
+
+def test_a_folder_that_refuses_is_named_by_what_was_asked_for(world: dict[str, Path]) -> None:
+    """Not by the name beside it that is written first."""
+    answer = call("pages", "decode", world["news"], "--format", "jsonl", "--to", "/proc/messages.jsonl")
+    assert answer.status == 2
+    assert answer.err.startswith("pagectl: /proc/messages.jsonl: ") and answer.err.count("\n") == 1

@@ -16,9 +16,11 @@ from pagectl.reference.tree import commands
 from program import ROOT, call
 from watched_calls import SCHEMAS, command_of, schema_of, validate
 
+from pageengine.generate import Shape
+
 NAMES = sorted(path.name.removesuffix(".json") for path in SCHEMAS.glob("*.json"))
 # Files that a command writes beside its answer.
-WRITTEN = {"replay-outcome.line"}
+WRITTEN = {"replay-outcome.line", "replay-trace.line"}
 
 
 def test_every_json_output_has_one_and_there_is_no_other() -> None:
@@ -110,6 +112,21 @@ def test_every_line_on_every_golden_directory(case: GoldenCase) -> None:
         if schema := schema_of(command_of(words.split()), words.split()):
             for line in answer.out.splitlines(keepends=True) if schema.endswith(".line") else ():
                 validate(schema, line)
+
+
+@pytest.mark.parametrize("shape", [shape.value for shape in Shape])
+def test_trace_of_generate(shape: str, tmp_path: Path) -> None:
+    trace = tmp_path / "t.jsonl"
+    assert call("replay", "generate", shape, "--to", trace, "--messages", "100").status == 0
+    validate("replay-trace.line", trace.read_text("utf-8"))
+
+
+@pytest.mark.parametrize("log", ["audit-message", "plugin-debug", "plugin-info"])
+def test_trace_of_import(log: str, tmp_path: Path) -> None:
+    trace = tmp_path / "t.jsonl"
+    logs = ROOT / "tests" / "replay" / "traffic-logs"
+    assert call("replay", "import", logs / f"{log}.log.gz", "--to", trace).status == 0
+    validate("replay-trace.line", trace.read_text("utf-8"))
 
 
 def test_outcome_of_a_replay(examples: Path, tmp_path: Path) -> None:

@@ -46,7 +46,9 @@ def fresh_file(target: Path, place: Place | None = None) -> Iterator[Path]:
         with fresh.open("rb") as written:
             os.fsync(written.fileno())
         fresh.replace(target)
-    except BaseException:
+    except BaseException as err:
+        if isinstance(err, OSError) and err.filename == str(fresh):
+            err.filename = str(target)
         fresh.unlink(missing_ok=True)
         raise
 

@@ -113,7 +113,8 @@ def outlook(forecast: Forecast, store: StoreForecast) -> str:
         return "the broker never blocks here"
     room = f"{size_text(store.state.margin)} to go"
     if store.trend is None:
-        return f"{room}, learning the rate ({len(forecast.samples.samples)} samples so far)"
+        count = len(forecast.samples.samples)
+        return f"{room}, learning the rate ({count} sample{'' if count == 1 else 's'} so far)"
     if store.left is None:
         return f"{room}, not filling ({_rate(store.trend)}, {_basis(store.trend)})"
     if not store.trend.grows:
