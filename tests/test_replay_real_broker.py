@@ -10,7 +10,11 @@ from replay_scenarios import Scenario, compared, replayed, scenarios
 from pagefmt.editions import Edition
 
 FOLDER = Path(__file__).parent / "replay"
-RECORDED = scenarios(FOLDER / "broker-2.56.0.tar.xz") | scenarios(FOLDER / "features-2.56.0.tar.xz")
+RECORDED = {
+    name: scenario
+    for archive in ("broker", "features", "fresh")
+    for name, scenario in scenarios(FOLDER / f"{archive}-2.56.0.tar.xz").items()
+}
 NOT_YET = {
     "duplicates": "operation 44: the recorder does not see a duplicate in a transaction, and says unknown",
 }
