@@ -246,3 +246,15 @@ def test_verdicts_of_real_brokers(folder: str) -> None:
             assert report.findings, f"{path.name}: {case.broker} accepts in silence"
         compared += 1
     assert compared > (50 if folder == "valid" else 500)
+
+
+def test_without_a_file_the_instance_of_the_environment(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "etc").mkdir()
+    write(tmp_path / "etc", DROP)
+    monkeypatch.setenv("ARTEMIS_INSTANCE", str(tmp_path))
+    assert rules_of(found(capsys)[1]) == ["drop-policy"]
+    monkeypatch.delenv("ARTEMIS_INSTANCE")
+    assert run(["config", "lint"]) == 2
+    assert "name a configuration file" in capsys.readouterr().err

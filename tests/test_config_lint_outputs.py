@@ -121,3 +121,15 @@ def test_a_message_cannot_begin_another_workflow_command(tmp_path: Path, capsys:
     nasty = DROP.replace("orders.#", "x&#10;::error::boo &#13;%0A.#")
     run(["config", "lint", "--format", "github", write(tmp_path, nasty)])
     assert all(line.startswith("::warning file=") for line in capsys.readouterr().out.splitlines())
+
+
+def test_on_a_narrow_terminal_line_and_caret_stay_on_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(tmp_path, FAULTY.replace("<nmae>one", "    <!-- " + "x" * 80 + " --> <nmae>one"))
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "60")
+    run(["config", "lint", path])
+    line, caret = capsys.readouterr().out.splitlines()[1:3]
+    assert len(line) <= 60 and "| …x" in line
+    assert line[caret.index("\x1b") :].startswith("<nmae>")

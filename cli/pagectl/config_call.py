@@ -96,6 +96,16 @@ def _stores(data: Path | None) -> tuple[Store, ...] | None:
     return stores_below(data)
 
 
+def default_files() -> list[str]:
+    """What is linted where no file is named; raises ``CallError``."""
+    import os
+
+    instance = os.environ.get("ARTEMIS_INSTANCE")
+    if not instance:
+        raise CallError("name a configuration file or a broker instance; '-' reads standard input")
+    return [instance]
+
+
 def lint_one(name: str, around: Surroundings, chosen: Selection) -> FileReport:
     """One file, the configuration of an instance, or standard input; raises ``OSError`` or ``CallError``."""
     if name == STDIN:

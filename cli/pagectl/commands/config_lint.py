@@ -36,11 +36,13 @@ class FailOn(StrEnum):
 
 def command(
     files: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(
-            metavar="FILE…", help="broker.xml, hornetq-configuration.xml, standalone.xml; '-'; an instance."
+            metavar="FILE…",
+            help="broker.xml, hornetq-configuration.xml, standalone.xml; '-'; an instance "
+            "[default: $ARTEMIS_INSTANCE].",
         ),
-    ],
+    ] = None,
     edition: EditionOption = None,
     schema: Annotated[
         Path | None,
@@ -83,7 +85,7 @@ def command(
 
         selection = config_call.selection(only or [], ignore or [])
         around = config_call.surroundings(edition_of(edition), schema, artemis_home, heap, data, cwd, define or [])
-        reports, failed = _lint_all(files, around, selection)
+        reports, failed = _lint_all(files or config_call.default_files(), around, selection)
         chosen = format or (Format.github if os.environ.get("GITHUB_ACTIONS") == "true" else Format.text)
         _write(reports, chosen)
     return Exit.FAILED if failed else _status(reports, fail_on)
@@ -123,7 +125,7 @@ def _write(reports: list[FileReport], format: Format) -> None:
             from pagectl.outputs.lint_text import lint_text
             from pagectl.streams import coloured
 
-            sys.stdout.writelines(lint_text(reports, colour=coloured(sys.stdout)))
+            sys.stdout.writelines(lint_text(reports, colour=coloured(sys.stdout), width=_quoted_width()))
         case Format.json:
             from pagectl.outputs.lint_json import lint_json
 
@@ -147,6 +149,22 @@ def _write(reports: list[FileReport], format: Format) -> None:
     sys.stdout.flush()
     if reports:
         sys.stderr.write(f"{summary_line(reports)}\n")
+
+
+def _quoted_width() -> int:
+    """On a terminal a quoted line and its caret stay on one line each, behind the margin."""
+    from pagectl.outputs.lint_report import WIDTH
+    from pagectl.streams import is_terminal
+
+    if not is_terminal(sys.stdout):
+        return WIDTH
+    import shutil
+
+    return min(WIDTH, shutil.get_terminal_size().columns - _MARGIN)
+
+
+# "  12 | " and the marks of a line that was cut.
+_MARGIN = 9
 
 
 def _status(reports: list[FileReport], fail_on: FailOn) -> int:

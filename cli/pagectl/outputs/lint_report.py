@@ -36,7 +36,8 @@ def summary(files: Iterable[FileReport]) -> dict[str, int]:
 class Lines:
     """The lines of the files of one report, split once a file."""
 
-    def __init__(self, sources: Sequence[SourceFile]) -> None:
+    def __init__(self, sources: Sequence[SourceFile], width: int = WIDTH) -> None:
+        self._width = max(width, 20)
         self._sources = {source.path: source for source in sources}
         self._lines: dict[str, list[str]] = {}
 
@@ -49,7 +50,8 @@ class Lines:
         return lines[finding.line - 1].rstrip("\r") if 0 < finding.line <= len(lines) else None
 
     def quoted(self, finding: Finding) -> Quoted | None:
-        """The line without its passwords, cut to ``WIDTH`` around the place, control characters visible."""
+        """The line without its passwords, cut to the width around the place, control characters visible."""
+        width = self._width
         line = self.of(finding)
         if line is None:
             return None
@@ -59,12 +61,13 @@ class Lines:
         if hidden != line:
             start, end = _common(line, hidden, start), _common(line, hidden, end)
             line = hidden
-        first = 0 if start < WIDTH * 3 // 4 else start - WIDTH // 2
-        shown = one_line(line[first : first + WIDTH].expandtabs(1))
+        first = 0 if start < width * 3 // 4 else start - width // 2
+        # escapes of what cannot be shown take several columns each
+        shown = one_line(line[first : first + width].expandtabs(1))[: 2 * width]
         before = one_line(line[first:start].expandtabs(1))
-        token = one_line(line[start : min(end, first + WIDTH)].expandtabs(1))
+        token = one_line(line[start : min(end, first + width)].expandtabs(1))
         mark = "…" if first else ""
-        tail = "…" if first + WIDTH < len(line) else ""
+        tail = "…" if first + width < len(line) else ""
         return Quoted(f"{mark}{shown}{tail}", len(mark) + columns(before), max(columns(token), 1))
 
 

@@ -7,16 +7,16 @@ from collections.abc import Iterator, Sequence
 from brokerconf.findings import Finding, Severity
 from brokerconf.lint import FileReport
 
-from pagectl.outputs.lint_report import Lines, summary
+from pagectl.outputs.lint_report import WIDTH, Lines, summary
 from pagectl.sanitise import one_line
 
 _COLOURS = {Severity.ERROR: "31", Severity.WARNING: "33", Severity.INFO: "36"}
 
 
-def lint_text(files: Sequence[FileReport], *, colour: bool) -> Iterator[str]:
-    """Blocks of lines, one a finding; with ``colour`` the escapes of a terminal."""
+def lint_text(files: Sequence[FileReport], *, colour: bool, width: int = WIDTH) -> Iterator[str]:
+    """Blocks of lines, one a finding; with ``colour`` escapes of a terminal; ``width``: columns of a quoted line."""
     for report in files:
-        lines = Lines(report.sources)
+        lines = Lines(report.sources, width)
         told: set[str] = set()
         for finding in report.findings:
             yield _block(finding, lines, colour=colour, why=finding.why not in told)
