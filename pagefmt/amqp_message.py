@@ -224,11 +224,6 @@ class AmqpLargeMessage(AmqpFacts):
     def expiration(self) -> int:
         return self.tail[0] if self.tail is not None else absolute_expiry(self.scanned())
 
-    @property
-    def reencoded(self) -> bool:
-        """The saved sections stand in for those in the body file."""
-        return self.tail is not None and self.tail[1] != 0
-
     def sections(self) -> Sections:
         return self.saved.sections
 

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from pagefmt.properties import PropertiesBlock, decode_whole_block
-from pagefmt.values import Property, Typed, last_wins
+from pagefmt.values import Typed, last_wins
 from pagefmt.wire import Builder, Cursor, Undecodable
 
 PACKET_HEADER: Final = 13
@@ -149,9 +149,6 @@ class CoreFacts:
 
     def properties(self) -> dict[str, Typed]:
         return last_wins(self.header.properties_block().entries)
-
-    def property_entries(self) -> tuple[Property, ...]:
-        return self.header.properties_block().entries
 
     def check(self) -> None:
         """Raise ``Undecodable`` where a lazily read part does not hold what its place says."""

@@ -36,7 +36,6 @@ class _Bar:
         self._what, self._total, self._unit = what, total, unit
         self._done, self._seen, self._next = 0, 0, time.monotonic() + 0.5
         self._rich: object | None = None
-        self._task = 0
 
     def advance(self, amount: int) -> None:
         self._done += amount
@@ -64,7 +63,7 @@ class _Bar:
                 console=console(sys.stderr), transient=True, redirect_stdout=False, redirect_stderr=False,
             )  # fmt: skip
             self._rich.start()
-            self._task = self._rich.add_task(self._what, total=self._total)
+            self._rich.add_task(self._what, total=self._total)
         assert isinstance(self._rich, RichProgress)
         self._rich.update(self._rich.task_ids[0], completed=self._done, description=self._what)
 

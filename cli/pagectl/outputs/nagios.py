@@ -58,9 +58,6 @@ class Range:
     def alerts(self, value: float) -> bool:
         return (self.start <= value <= self.end) is self.inside
 
-    def scaled(self, factor: float) -> Range:
-        return Range(self.start * factor, self.end * factor, self.inside)
-
     def __str__(self) -> str:
         start = "~:" if self.start == -math.inf else "" if self.start == 0 else f"{number(self.start)}:"
         end = "" if self.end == math.inf else number(self.end)
