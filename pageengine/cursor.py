@@ -219,6 +219,25 @@ class PageIterator:
         self.cursor.info(record.page).remove(record.nr)
         return record
 
+    def take_plain(self) -> Record | None:
+        """``has_next`` and ``take`` at once for a record that nothing was done to yet; None: look the longer way."""
+        page, cursor = self.page, self.cursor
+        store = cursor.store
+        if page is None or self.at >= page.count or self.cached is not None or self.redeliveries or not store.paging:
+            return None
+        record = page.records[self.at]
+        info = cursor.pages.get(page.number)
+        if info is None or info.removed is None or info.acks is None or record.tx >= 0:
+            return None
+        nr = self.at
+        if nr in info.removed or nr in info.acks or cursor.queue.id not in record.queues:
+            return None
+        self.at += 1
+        info.removed.add(nr)
+        current = store.current
+        self.live = current is not None and page is current and nr >= page.loaded
+        return record
+
     def _advance(self) -> Record | None:
         cursor = self.cursor
         store = cursor.store

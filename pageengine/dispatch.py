@@ -65,8 +65,8 @@ class Dispatch:
 
     def _round(self, queue: Queue, references: ReferenceList) -> None:
         self._left = len(queue.consumers)
-        if self._left == 1:
-            self._fill(queue, queue.consumers[0], references)
+        if self._left == 1 and self._alone(queue, queue.consumers[0], references):
+            return
         idle = 0
         while references.size and (self._left or self._repeat):
             consumer = self._next()
@@ -108,24 +108,28 @@ class Dispatch:
                     break
                 idle = 0
 
-    def _fill(self, queue: Queue, consumer: Consumer, references: ReferenceList) -> None:
-        """A consumer that is alone and selects nothing takes what comes, up to its credits: the round cut short."""
+    def _alone(self, queue: Queue, consumer: Consumer, references: ReferenceList) -> bool:
+        """The round of a consumer that is alone and selects nothing, cut short. False: the rest goes the long way."""
         if consumer.selector is not None or queue.exclusive or queue.non_destructive or self.groups or self._repeat:
-            return
+            return False
         iterator = consumer.iterator
         if iterator is None:
             iterator = consumer.iterator = references.iterator()
         now = queue.broker.now
-        while references.size and (consumer.credits is None or consumer.credits > 0) and iterator.has_next():
+        self._last = consumer
+        while references.size and iterator.has_next():
             ref = iterator.next()
             message = ref.message
             if message.special or (message.expiration and message.expiration <= now):
                 iterator.repeat()
-                break
+                return False
+            if consumer.credits is not None and consumer.credits <= 0:
+                iterator.repeat()
+                return True
             iterator.remove()
             queue.forgotten(ref)
             consumer.handle(ref)
-            self._last = consumer
+        return True
 
     def _next(self) -> Consumer:
         if self._repeat and self._last is not None:

@@ -274,11 +274,14 @@ class Queue:
             return False
         iterator = cursor.iterator
         read = False
-        while self.needs_depage() and iterator.has_next():
-            live = iterator.live
-            record = iterator.take()
+        while self.needs_depage():
+            record = iterator.take_plain()
+            if record is None:
+                if not iterator.has_next():
+                    break
+                record = iterator.take()
             ref = Reference(record.message, self, record)
-            ref.live = live
+            ref.live = iterator.live
             self.add_tail(ref)
             read = True
         return read
