@@ -5,6 +5,7 @@ Source: spec/paging-engine.md 3.7, spec/trace-format.md 1.2.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from pageengine.cursor import PageIterator
@@ -61,8 +62,15 @@ def _purge_pages(broker: Broker, queue: Queue, matches: Matches | None) -> int:
     return count
 
 
-def scan_expired(broker: Broker, queue: Queue) -> None:
-    """One expiry scan: what is in memory; it reads on in the pages when it found nothing there or expired some."""
+def scan_expired(broker: Broker, queues: list[Queue]) -> None:
+    """One expiry scan over queues, side by side: each looks at what it has in memory, then reads on in its pages."""
+    scans = [_scan(broker, queue) for queue in queues]
+    while scans:
+        scans = [scan for scan in scans if next(scan, None)]
+
+
+def _scan(broker: Broker, queue: Queue) -> Iterator[bool]:
+    """One queue's scan; it reads on in the pages when it found nothing in memory or expired some. Yields in between."""
     settings = broker.settings.address_settings.effective(queue.address)
     open_transactions = []
     while settings.expiry_address != queue.address:
@@ -75,6 +83,7 @@ def scan_expired(broker: Broker, queue: Queue) -> None:
         open_transactions.append(tx)
         if (had_elements and not expired) or queue.cursor is None or not queue.cursor.iterator.has_next():
             break
+        yield True
         if not queue.depage():
             break
     for tx in open_transactions:

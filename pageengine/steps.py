@@ -149,9 +149,7 @@ def purge_step(engine: Engine, op: Purge, result: OperationResult) -> None:
 
 def expire(engine: Engine, op: Expire, result: OperationResult) -> None:
     broker = engine.broker
-    for queue in [broker.queues[name] for name in sorted(broker.queues)]:
-        if op.queue is None or op.queue == queue.name:
-            scan_expired(broker, queue)
+    scan_expired(broker, [broker.queues[name] for name in sorted(broker.queues) if op.queue in (None, name)])
 
 
 def pause(engine: Engine, op: PauseQueue, result: OperationResult) -> None:
