@@ -258,3 +258,20 @@ def test_without_a_file_the_instance_of_the_environment(
     monkeypatch.delenv("ARTEMIS_INSTANCE")
     assert run(["config", "lint"]) == 2
     assert "name a configuration file" in capsys.readouterr().err
+
+
+def test_all_servers_of_eap6_and_nothing_else_in_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    setting = '<address-settings><address-setting match="a"><{0}</address-setting></address-settings>'
+    server = f'<hornetq-server name="{{1}}">{setting}</hornetq-server>'
+    inside = server.format("max-size-bytes>1M</max-size-bytes>", "one") + server.format(
+        "expiry-address>${where}${jboss.node.name}</expiry-address>", "two"
+    )
+    path = tmp_path / "domain.xml"
+    path.write_text(
+        '<domain xmlns="urn:jboss:domain:1.7"><system-properties><property name="a" value="${b}"/></system-properties>'
+        '<profiles><profile><subsystem xmlns="urn:jboss:domain:web:2.2"><password>x</password></subsystem>'
+        f'<subsystem xmlns="urn:jboss:domain:messaging:1.4">{inside}</subsystem></profile></profiles></domain>',
+        "utf-8",
+    )
+    _, report = found(capsys, "--ignore", "dla-missing", str(path))
+    assert rules_of(report) == ["bad-value", "unresolved-placeholder"]

@@ -130,8 +130,7 @@ def _findings(document: Document, verdict: Verdict, around: Surroundings, select
             volumes=volumes,
         )
         of_rules += check(facts, chosen)
-        if core is document.core and core is not None:
-            of_values = value_findings(document, facts.effective)
+        of_values += value_findings(document, facts.effective)
     explained = {rule.id for rule in rules() if rule.explains_schema}
     told = {finding.path for finding in of_rules if finding.rule in explained}
     of_schema = [one for one in of_schema if not (one.rule in _SAME_PLACE and one.path in told)]

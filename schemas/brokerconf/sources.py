@@ -111,6 +111,10 @@ class SourceFile:
         start = self.tags.starts[ordinal] + len(self.start_tag(ordinal))
         return self.original[self.replaced.before(start) : self.replaced.before(max(start, self.ends[ordinal]))]
 
+    def range_of(self, ordinal: int) -> tuple[int, int]:
+        """Offsets in the original of an element's start tag and of its end tag."""
+        return self.replaced.before(self.tags.starts[ordinal]), self.replaced.before(self.ends[ordinal])
+
     def line_text(self, line: int) -> str:
         """A line of the file as it was written, without its end."""
         lines = self.original.split("\n", line)

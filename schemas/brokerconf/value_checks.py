@@ -25,10 +25,10 @@ _QUEUE_LONGS = {"delay-before-dispatch": parse_long, "ring-size": parse_long}
 
 
 def value_findings(document: Document, settings: EffectiveSettings) -> list[Finding]:
-    """All of them for a document; ``settings`` are those of its core."""
-    if document.core is None:
+    """All of them for the core that the ``settings`` are of."""
+    if settings.core is None:
         return []
-    return list(_Check(document, document.core).findings(settings))
+    return list(_Check(document, settings.core).findings(settings))
 
 
 class _Check:

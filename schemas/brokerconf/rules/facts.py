@@ -155,8 +155,13 @@ class Facts(AddressFacts):
 
     @cached_property
     def empty_placeholders(self) -> tuple[FoundPlaceholder, ...]:
-        """Those that became nothing, comments left out."""
+        """Those that became nothing, comments left out; of an application server's file those of this part, without
+        the properties that the server itself defines."""
         found = [one for one in self.document.placeholders if one.placeholder.origin == "empty"]
+        if found and self.document.kind is Kind.EAP6 and self.core is not None:
+            first, last = self.core.source.range_of(self.core.ordinal)
+            found = [one for one in found if first <= one.placeholder.offset < last]
+            found = [one for one in found if not one.placeholder.name.startswith("jboss.")]
         return tuple(one for one in found if not _in_comment(one.source.original, one.placeholder.offset))
 
     @cached_property
