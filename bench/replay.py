@@ -4,19 +4,31 @@
 
 ``fill-and-drain`` is what the oracle's own bench does to a broker: every message (1 KiB, one address, pages of 10 MiB)
 goes to a page, then all are consumed and acknowledged. With ``--oracle`` (the folder with Bench.java, built before) the
-broker runs in the same call, and the ratio is printed. Medians; CPU seconds, so that other load matters little.
+broker runs in the same call, and the ratios are printed. Medians; CPU seconds here, so that other load matters little,
+and wall seconds of the broker, which has all processors. Each kind of work runs in a process of its own, whose peak
+memory is told.
+
+    read         the trace alone
+    fill         every send decided: accounting only
+    pages        the same, and then what is in pages encoded and written, as ``replay run --out`` does
+    fill+drain   every operation decided: accounting only
+    drain        what fill+drain costs beyond fill, per message
+    outcome      every operation decided, recorded, and written to an outcome, as ``replay run --outcome`` does
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import multiprocessing
+import resource
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from statistics import median
 
@@ -70,31 +82,40 @@ def engine_for(reader: TraceReader) -> Engine:
     return Engine(SETTINGS, profile_of(NEWEST), reader.header)
 
 
-def read_only(trace: Path, folder: Path) -> int:
+def read(trace: Path, folder: Path) -> int:
     return sum(len(found) if isinstance(found, SendRun) else 1 for found in open_trace(trace).runs())
 
 
-def accounting_only(trace: Path, folder: Path) -> int:
-    reader = open_trace(trace)
-    engine = engine_for(reader)
-    return sum(len(done) if isinstance(done, PagedSends) else 1 for done in steps(engine, reader))
-
-
-def with_pages(trace: Path, folder: Path) -> int:
-    """Every send of the trace, and then what is in pages really encoded and written, as ``replay run --out`` does."""
-    reader = open_trace(trace)
-    engine = engine_for(reader)
+def decided(engine: Engine, reader: TraceReader, *, upto: type[object] | None = None) -> int:
+    """Applies the operations, up to the first of a kind; returns their number."""
     count = 0
     for done in steps(engine, reader):
         count += len(done) if isinstance(done, PagedSends) else 1
-        if not isinstance(done, PagedSends) and isinstance(done[0], ops.OpenConsumer):
+        if upto is not None and not isinstance(done, PagedSends) and isinstance(done[0], upto):
             break
+    return count
+
+
+def fill_and_drain_alone(trace: Path, folder: Path) -> int:
+    reader = open_trace(trace)
+    return decided(engine_for(reader), reader)
+
+
+def fill(trace: Path, folder: Path) -> int:
+    reader = open_trace(trace)
+    return decided(engine_for(reader), reader, upto=ops.OpenConsumer)
+
+
+def pages(trace: Path, folder: Path) -> int:
+    reader = open_trace(trace)
+    engine = engine_for(reader)
+    count = decided(engine, reader, upto=ops.OpenConsumer)
     shutil.rmtree(folder / "data", ignore_errors=True)
     write_data_directory(engine, folder / "data")
     return count
 
 
-def whole_run(trace: Path, folder: Path) -> int:
+def outcome(trace: Path, folder: Path) -> int:
     """As ``replay run --outcome``: read, decide, gather, write."""
     reader = open_trace(trace)
     engine = engine_for(reader)
@@ -112,14 +133,27 @@ def whole_run(trace: Path, folder: Path) -> int:
     return recording.operations
 
 
-def per_second(work: Callable[[Path, Path], int], trace: Path, folder: Path, rounds: int) -> float:
-    rates = []
+WORKS: dict[str, Callable[[Path, Path], int]] = {
+    "read": read, "fill": fill, "pages": pages, "fill+drain": fill_and_drain_alone, "outcome": outcome,
+}  # fmt: skip
+
+
+def measured(name: str, trace: Path, folder: Path, rounds: int) -> tuple[int, float, int]:
+    """Operations, median of the CPU seconds, peak memory in MiB."""
+    seconds = []
+    count = 0
     for _ in range(rounds):
         start = time.process_time()
         with seldom_collected():
-            count = work(trace, folder)
-        rates.append(count / (time.process_time() - start))
-    return median(rates)
+            count = WORKS[name](trace, folder)
+        seconds.append(time.process_time() - start)
+    return count, median(seconds), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+
+
+def apart(name: str, trace: Path, folder: Path, rounds: int) -> tuple[int, float, int]:
+    """The same in a process of its own."""
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        return pool.submit(measured, name, trace, folder, rounds).result()
 
 
 def broker_figures(oracle: Path, messages: int, rounds: int) -> dict[str, float]:
@@ -148,19 +182,28 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         trace = trace_of(given.shape, given.operations, folder)
-        works = [read_only, accounting_only, whole_run]
-        if given.shape == "fill-and-drain":
-            works.append(with_pages)
-        figures = {what.__name__: per_second(what, trace, folder, given.rounds) for what in works}
-    for what, rate in figures.items():
-        print(f"{what:16} {rate:12,.0f} operations a second")
+        found = {}
+        for work in WORKS if given.shape == "fill-and-drain" else ("read", "fill+drain", "outcome"):
+            found[work] = count, seconds, memory = apart(work, trace, folder, given.rounds)
+            print(f"{work:10} {count / seconds:12,.0f} operations a second, {memory:6,} MiB at most", flush=True)
+    if given.shape != "fill-and-drain":
+        return
+    messages = found["fill"][0] - 2
+    rates = {work: count / seconds for work, (count, seconds, _) in found.items()}
+    rates["drain"] = messages / max(found["fill+drain"][1] - found["fill"][1], 1e-9)
+    print(f"{'drain':10} {rates['drain']:12,.0f} messages a second")
     if given.oracle is not None:
         broker = broker_figures(given.oracle, min(given.operations, 150_000), given.rounds)
-        # a message of this trace goes in and out, with one operation and a hundredth
-        both = 1 / (1 / broker["in"] + 1 / broker["out"])
-        rates = f"{broker['in']:12,.0f} messages a second in, {broker['out']:,.0f} out"
-        print(f"{'broker':16} {rates}, {both:,.0f} in and out")
-        print(f"accounting alone is {figures['accounting_only'] / both:.2f} times the broker")
+        beside_the_broker(rates, broker)
+
+
+def beside_the_broker(rates: dict[str, float], broker: dict[str, float]) -> None:
+    """A message of fill+drain goes in and out, with one operation and a hundredth."""
+    broker["in and out"] = 1 / (1 / broker["in"] + 1 / broker["out"])
+    print("broker     " + ", ".join(f"{rate:,.0f} messages a second {way}" for way, rate in broker.items()))
+    ways = {"fill": "in", "pages": "in", "drain": "out", "fill+drain": "in and out", "outcome": "in and out"}
+    for work, way in ways.items():
+        print(f"{work:10} {rates[work] / broker[way]:8.2f} times the broker {way}")
 
 
 if __name__ == "__main__":
