@@ -10,8 +10,9 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from pagefmt.compaction.backup import (
     LIST,
@@ -25,12 +26,15 @@ from pagefmt.compaction.backup import (
     sum_of,
     sum_of_buffer,
 )
-from pagefmt.compaction.disk_steps import DiskSteps, blocks
+from pagefmt.compaction.disk_steps import BLOCK, DiskSteps
 from pagefmt.compaction.plan import CompactionPlan, Remove, Rewrite, Step, fingerprint
 from pagefmt.compaction.stubs import STUB_SIZE, stubs
 from pagefmt.disk import MappedFile
 from pagefmt.errors import PageFmtError
 from pagefmt.record import FRAME
+
+if TYPE_CHECKING:
+    from pagefmt.columns.gather import Ints
 
 SPARE: Final = 1 << 20
 """Bytes kept free beyond what is needed: folders and the list of the backup."""
@@ -47,20 +51,29 @@ class Done:
 
 
 def rewritten(buf: bytes | memoryview, step: Rewrite) -> Iterator[bytes | memoryview]:
-    """The new contents of a page in pieces: stretches of the old page and of stubs in turn."""
+    """The new contents of a page in blocks: stretches of the old page and of stubs in turn."""
     import numpy as np
 
     offsets = np.frombuffer(step.offsets, np.int64)
     lengths = np.ndarray((len(buf) - 3,), dtype=">i4", buffer=buf, strides=(1,))[offsets + 1].astype(np.int64)
     ends = offsets + FRAME + lengths
-    replaced, size = memoryview(stubs(step.layout, step.ids)), STUB_SIZE[step.layout]
-    breaks = (np.flatnonzero(offsets[1:] != ends[:-1]) + 1).tolist()
-    at = 0
-    for first, behind in zip([0, *breaks], [*breaks, len(offsets)], strict=True):
-        yield buf[at : int(offsets[first])]
-        yield replaced[first * size : behind * size]
-        at = int(ends[behind - 1])
-    yield buf[at:]
+    breaks = np.flatnonzero(offsets[1:] != ends[:-1]) + 1
+    first, behind = np.append(0, breaks), np.append(breaks, len(offsets))
+    size = STUB_SIZE[step.layout]
+    kept = np.append(0, ends[behind - 1]), np.append(offsets[first], len(buf))
+    dead = np.append(first, 0) * size, np.append(behind, 0) * size
+    old, new = memoryview(buf), memoryview(stubs(step.layout, step.ids))
+    written = np.cumsum(kept[1] - kept[0] + dead[1] - dead[0])
+    cuts = np.searchsorted(written, np.arange(BLOCK, int(written[-1]), BLOCK)).tolist()
+    for low, high in pairwise([0, *cuts, len(written)]):
+        parts: list[memoryview] = [old] * (2 * (high - low))
+        parts[::2] = _stretches(old, kept, low, high)
+        parts[1::2] = _stretches(new, dead, low, high)
+        yield from parts if len(parts) == 2 else [b"".join(parts)]
+
+
+def _stretches(of: memoryview, edges: tuple[Ints, Ints], low: int, high: int) -> Iterator[memoryview]:
+    return map(of.__getitem__, map(slice, edges[0][low:high].tolist(), edges[1][low:high].tolist()))
 
 
 def check_space(plan: CompactionPlan, folder: Path, *, backup: bool) -> None:
@@ -128,11 +141,12 @@ def _carry_out(step: Step, disk: DiskSteps, backup: Backup | None) -> None:
         return
     fresh = step.path.with_name(step.path.name + NEW_SUFFIX)
     with MappedFile(step.path) as file:
-        new = Summing(blocks(rewritten(file.buf, step)))
-        disk.create(fresh, new, like=step.path)
+        parts = rewritten(file.buf, step)
+        new = Summing(parts) if backup is not None else None
+        disk.create(fresh, new or parts, like=step.path)
         old = sum_of_buffer(file.buf) if backup is not None else None
     try:
-        if backup is not None and old is not None:
+        if backup is not None and old is not None and new is not None:
             backup.keep(disk, step.path.absolute(), old, new.total)
         disk.replace(fresh, step.path)
     except BaseException:

@@ -49,11 +49,11 @@ class Summing:
 
     __slots__ = ("_parts", "total")
 
-    def __init__(self, parts: Iterable[bytes]) -> None:
+    def __init__(self, parts: Iterable[bytes | memoryview]) -> None:
         self._parts = parts
         self.total: Sum = (0, 0)
 
-    def __iter__(self) -> Iterator[bytes]:
+    def __iter__(self) -> Iterator[bytes | memoryview]:
         from crc32c import crc32c
 
         size = crc = 0

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from pagefmt.compaction.apply import Done, Stopped, rewritten
-from pagefmt.compaction.disk_steps import RealDisk, blocks
+from pagefmt.compaction.disk_steps import RealDisk
 from pagefmt.compaction.plan import CompactionPlan, Remove, Rewrite, Step, fingerprint
 from pagefmt.disk import MappedFile, open_regular
 
@@ -83,7 +83,7 @@ def _copy(path: Path, to: Path, step: Step | None, disk: RealDisk) -> None:
         if fingerprint(path) != step.seen:
             raise Stopped(f"{path}: changed while it was copied; is a broker at work? Nothing was written")
         with MappedFile(path) as file:
-            disk.create(to, blocks(rewritten(file.buf, step)), like=path)
+            disk.create(to, rewritten(file.buf, step), like=path)
     else:
         disk.create(to, _pieces(path), like=path)
     status = path.lstat()

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 _NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-_BLOCK: Final = 1 << 22
+BLOCK: Final = 1 << 24
 
 
 class DiskSteps(Protocol):
@@ -76,7 +76,7 @@ class RealDisk:
             with suppress(FileNotFoundError):
                 fresh.unlink()
             with path.open("rb") as source:
-                self.create(fresh, iter(lambda: source.read(_BLOCK), b""), like=path)
+                self.create(fresh, iter(lambda: source.read(BLOCK), b""), like=path)
             fresh.replace(name)
 
     def replace(self, new: Path, old: Path) -> None:
@@ -103,13 +103,13 @@ class RealDisk:
 
 
 def blocks(parts: Iterable[bytes | memoryview]) -> Iterable[bytes]:
-    """The parts joined to blocks of a few MiB: one write each."""
+    """The parts joined to blocks: one write each, and most pages are one block (writing in small ones costs twice)."""
     waiting: list[bytes | memoryview] = []
     size = 0
     for part in parts:
         waiting.append(part)
         size += len(part)
-        if size >= _BLOCK:
+        if size >= BLOCK:
             yield b"".join(waiting)
             waiting, size = [], 0
     if waiting:

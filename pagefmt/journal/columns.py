@@ -73,12 +73,14 @@ class Columns:
         """Where the bodies are: small ones are copied, those of one size together."""
         import numpy as np
 
+        from pagefmt.journal.fast_scan import bodies_at
+
         sizes, bodies = found.size[rows], found.body[rows]
         places = bodies.copy()
         for size in np.flatnonzero(np.bincount(sizes[sizes <= SMALL])).tolist():
             here = np.flatnonzero(sizes == size)
             places[here] = len(self.small) + size * np.arange(len(here))
-            self.small += found.content[bodies[here][:, None] + np.arange(size)].tobytes()
+            self.small += bodies_at(found.content, bodies[here], size).tobytes()
         return places
 
     def body(self, row: int) -> bytes:

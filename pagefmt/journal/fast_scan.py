@@ -7,34 +7,39 @@ records would overlap, which takes an accident or a forger, the file is left to 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from pagefmt.journal.files import HEADER, Header
-from pagefmt.journal.records import FILE_ID_MASK, SHAPES, Frame, Kind, frame_at
+from pagefmt.journal.records import CHECK, FILE_ID_MASK, SHAPES, Frame, Kind, Shape, frame_at
 from pagefmt.journal.scan import TornRecords
 
 Ints = npt.NDArray[np.int64]
-_WIDTHS: Final = {"B": 1, "b": 1, "i": 4, "q": 8}
-_PADDING: Final = 64
+Buffer = bytes | bytearray | npt.NDArray[np.uint8]
+_CODES: Final = {"B": "u1", "b": "i1", "i": ">i4", "q": ">i8"}
+_COLUMNS: Final = {
+    "kind": "u1", "at": "i8", "total": "i4", "body": "i8", "compact": "i1", "tx": "i8", "id": "i8", "records": "i4",
+    "size": "i4", "user_type": "i1",
+}  # fmt: skip
+_AT_ONCE: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class Frames:
-    """Columns of ``pagefmt.journal.records.Frame``, and the bytes of the file with some zeros behind."""
+    """Columns of ``pagefmt.journal.records.Frame``, as narrow as the fields are, and the bytes of the file."""
 
-    kind: Ints
+    kind: npt.NDArray[np.uint8]
     at: Ints
-    total: Ints
+    total: npt.NDArray[np.int32]
     body: Ints
-    compact: Ints
+    compact: npt.NDArray[np.int8]
     tx: Ints
     id: Ints
-    records: Ints
-    size: Ints
-    user_type: Ints
+    records: npt.NDArray[np.int32]
+    size: npt.NDArray[np.int32]
+    user_type: npt.NDArray[np.int8]
     content: npt.NDArray[np.uint8]
 
     def frame(self, row: int) -> Frame:
@@ -42,18 +47,17 @@ class Frames:
 
 
 def fast_scan(buf: bytes, header: Header, torn: TornRecords) -> Frames | None:
-    """``None`` where the reference has to decide. Memory: a few times the file."""
-    content = np.frombuffer(buf + bytes(_PADDING), np.uint8)
-    at = _candidates(content, len(buf), header)
-    columns = {name: np.zeros(len(at), np.int64) for name in Frame._fields}
-    columns["at"] = at
-    columns["kind"] = content[at].astype(np.int64)
+    """``None`` where the reference has to decide. Memory: the file, and 50 bytes for each record."""
+    content = np.frombuffer(buf, np.uint8)
+    at = _candidates(content, header)
+    # zeros that nobody writes to (no record has all fields) take no memory
+    columns: dict[str, Any] = {name: np.zeros(len(at), code) for name, code in _COLUMNS.items()}
+    columns["at"], columns["kind"] = at, content[at]
     good = np.zeros(len(at), bool)
-    for kind in Kind:
+    for kind in np.flatnonzero(np.bincount(columns["kind"])).tolist():
         here = np.flatnonzero(columns["kind"] == kind)
-        if len(here):
-            good[here] = _fields(content, len(buf), header.version, kind, here, columns)
-    found = {name: column[good] for name, column in columns.items()}
+        good[here] = _fields(content, SHAPES[header.version][kind], here, columns)
+    found = columns if good.all() else {name: column[good] for name, column in columns.items()}
     ends = found["at"] + found["total"]
     if (ends[:-1] > found["at"][1:]).any():
         return None
@@ -61,47 +65,47 @@ def fast_scan(buf: bytes, header: Header, torn: TornRecords) -> Frames | None:
     return Frames(**found, content=content)
 
 
-def _candidates(content: npt.NDArray[np.uint8], size: int, header: Header) -> Ints:
+def _candidates(content: npt.NDArray[np.uint8], header: Header) -> Ints:
     """Offsets behind the header where a record type is followed by the file id."""
-    wanted = (header.file_id & FILE_ID_MASK).to_bytes(4, "big")
-    window = content[HEADER.size : size]
-    if len(window) < 5:
-        return np.zeros(0, np.int64)
-    last = len(window) - 4
-    # the kind first: most of a file is fill
-    at = np.flatnonzero((window[:last] >= Kind.EVENT) & (window[:last] <= Kind.ROLLBACK))
-    for distance, byte in enumerate(wanted, 1):
-        at = at[window[at + distance] == byte]
-    return at.astype(np.int64) + HEADER.size
+    found = [
+        _candidates_between(content, start, min(start + _AT_ONCE, len(content) - 4), header.file_id & FILE_ID_MASK)
+        for start in range(HEADER.size, len(content) - 4, _AT_ONCE)
+    ]
+    return np.concatenate([np.zeros(0, np.int64), *found])
 
 
-def _fields(
-    content: npt.NDArray[np.uint8], size: int, version: int, kind: Kind, here: Ints, columns: dict[str, Ints]
-) -> npt.NDArray[np.bool_]:
+def _candidates_between(content: npt.NDArray[np.uint8], start: int, end: int, file_id: int) -> Ints:
+    # the kind first: most of a file is fill, and bytes below the first one wrap round
+    at = np.flatnonzero(content[start:end] - np.uint8(Kind.EVENT) <= Kind.ROLLBACK - Kind.EVENT) + start
+    here: Ints = at[bodies_at(content, at + 1, 4).view(">u4") == file_id]
+    return here
+
+
+def _fields(content: npt.NDArray[np.uint8], shape: Shape, here: Ints, columns: dict[str, Any]) -> npt.NDArray[np.bool_]:
     """Read the heads of all candidates of one kind; which of them are records."""
-    shape = SHAPES[version][kind]
-    at = columns["at"][here]
-    fits = at + shape.total <= size
-    offset = 0
-    for name, code in zip(shape.fields, shape.head.format[1:], strict=True):
-        if name not in ("kind", "file_id"):
-            columns[name][here] = np.where(fits, _read(content, np.where(fits, at + offset, 0), code), 0)
-        offset += _WIDTHS[code]
-    columns["body"][here] = at + shape.head.size
-    total = shape.total + columns["size"][here]
-    columns["total"][here] = total
-    fits &= (columns["size"][here] >= 0) & (at + total <= size)
-    check = _read(content, np.where(fits, at + total - 4, 0), "i")
-    good: npt.NDArray[np.bool_] = fits & (check == total)
+    every = columns["at"][here]
+    fits = every <= len(content) - shape.total
+    at = every[fits]
+    codes = [_CODES[code] for code in shape.head.format[1:]]
+    heads = bodies_at(content, at, shape.head.size).view(np.dtype(list(zip(shape.fields, codes, strict=True))))
+    size = heads["size"].astype(np.int64) if "size" in shape.fields else np.zeros(len(at), np.int64)
+    inside = (size >= 0) & (at + size <= len(content) - shape.total)
+    check = bodies_at(content, np.where(inside, at + size, at) + (shape.total - CHECK.size), CHECK.size).view(">i4")
+    good = np.zeros(len(here), bool)
+    good[fits] = inside & (check == shape.total + size)
+    rows = here[good]
+    for name in shape.fields[2:]:
+        columns[name][rows] = heads[name][good[fits]]
+    columns["body"][rows] = columns["at"][rows] + shape.head.size
+    columns["total"][rows] = shape.total + columns["size"][rows]
     return good
 
 
-def _read(content: npt.NDArray[np.uint8], at: Ints, code: str) -> Ints:
-    if _WIDTHS[code] == 1:
-        return content[at].view(np.int8).astype(np.int64)
-    kind = np.dtype(f">i{_WIDTHS[code]}")
-    view = np.ndarray((len(content) - kind.itemsize + 1,), dtype=kind, buffer=content, strides=(1,))
-    return view[at].astype(np.int64)
+def bodies_at(content: Buffer, at: Ints, size: int) -> npt.NDArray[np.void]:
+    """``size`` bytes from each offset on, one element each."""
+    if not size or not len(at):
+        return np.zeros(0, f"V{max(size, 1)}")
+    return np.ndarray((len(content) - size + 1,), f"V{size}", content, strides=(1,))[at]
 
 
 def _note_torn(buf: bytes, header: Header, bad: Ints, starts: Ints, ends: Ints, torn: TornRecords) -> None:
