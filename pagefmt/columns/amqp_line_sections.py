@@ -45,7 +45,7 @@ def named_values(page: PageBytes, at: Ints, pool: Pool, regular: Mask, quote: Qu
             known.append("")
             wrong.append(n)
     texts = value_texts(page, pairs.value_at, 2, pool, quote)
-    unfit = texts.bad | np.isin(which, wrong)
+    unfit = texts.bad | np.isin(which, wrong) if wrong else texts.bad
     if unfit.any():
         regular[pairs.owners()[unfit]] = False
     return NamedValues(pairs, which, known, texts)
@@ -138,7 +138,7 @@ def _put_data(page: PageBytes, at: Ints, pool: Pool, regular: Mask, out: Codes) 
     if not len(rows):
         return
     code, start, size = walk.widths(page, at[rows])
-    binary = np.isin(code, values.BINARIES)
+    binary = values.IS_BINARY[code]
     regular[rows[~binary]] = False
     out[rows, 0] = pool.constant('{"kind":"data","size":')
     out[rows, 1] = pool.numbers(size)

@@ -14,9 +14,10 @@ import pyarrow as pa
 
 from pagefmt.amqp_values import decode_amqp_value
 from pagefmt.columns.amqp_values import (
-    BINARIES,
     GIVEN_NAMES,
-    STRINGS,
+    IS_BINARY,
+    IS_SYMBOL,
+    IS_TEXT,
     SYMBOLS,
     TYPE_NAMES,
     TYPE_OF,
@@ -74,12 +75,12 @@ def value_texts(page: PageBytes, at: Ints, depth: int, pool: Pool, quote: Quote)
             content[here] = pool.constant("null")
         elif each in (_FLOAT, _DOUBLE):
             content[here] = _reals(page, pool, each, at[here] + 1)
-    textual = np.isin(code, STRINGS + SYMBOLS)
+    textual = IS_TEXT[code]
     _put_texts(page, pool, quote, np.flatnonzero(textual), code, start, size, content, bad)
-    raw = np.flatnonzero(np.isin(code, BINARIES))
+    raw = np.flatnonzero(IS_BINARY[code])
     if len(raw):
         content[raw] = pool.texts(value.hex() for value in slices(page, start[raw], size[raw]).to_pylist())
-    quoted = textual | np.isin(code, BINARIES)
+    quoted = textual | IS_BINARY[code]
     head, given = (_heads(pool, names)[kind] for names in (TYPE_NAMES, GIVEN_NAMES))
     close = np.where(quoted, pool.constant('"}'), pool.constant("}")).astype(np.int32)
     if odd.any():
@@ -118,7 +119,7 @@ def _put_texts(
     raw = slices(page, start[rows], size[rows])
     try:
         texts = raw.cast(pa.string())
-        unsafe = np.union1d(odd_rows(texts), np.flatnonzero(beyond_ascii(texts) & np.isin(code[rows], SYMBOLS)))
+        unsafe = np.union1d(odd_rows(texts), np.flatnonzero(beyond_ascii(texts) & IS_SYMBOL[code[rows]]))
     except pa.ArrowInvalid:
         texts, unsafe = raw, np.arange(len(rows))
     fresh: list[bytes] = []

@@ -36,7 +36,7 @@ from pagefmt.columns.json_text import Quote, java_text
 from pagefmt.columns.line_parts import LineSource, coded, digests, frame_parts, state_parts
 from pagefmt.columns.property_lines import property_list
 from pagefmt.columns.scan import Frames
-from pagefmt.columns.strings import slices
+from pagefmt.columns.strings import distinct
 from pagefmt.editions import Edition
 
 _MESSAGE_ID: Final = PROPERTY_FIELDS.index("message_id")
@@ -155,7 +155,7 @@ def _identifiers(page: PageBytes, fields: Cells, pool: Pool, quote: Quote) -> Ru
     present, texts = fields.present[:, _MESSAGE_ID], fields.texts
     which = fields.column(_MESSAGE_ID)
     code, content = texts.code[which], texts.content[which]
-    plain = np.isin(code, values.STRINGS)
+    plain = values.IS_STRING[code]
     mark = np.where(plain, pool.constant('"'), pool.constant("")).astype(np.int32)
     others = np.flatnonzero(~plain)
     if len(others):
@@ -172,7 +172,7 @@ def _identifier_texts(page: PageBytes, at: Ints, quote: Quote) -> Iterator[str]:
 
 
 def _addresses(page: PageBytes, parts: AmqpParts, pool: Pool, quote: Quote) -> Codes:
-    raw = slices(page, parts.address_at, parts.address_size).dictionary_encode()
+    raw = distinct(page, parts.address_at, parts.address_size)
     return coded(pool, raw, lambda value: quote(java_text(value)))
 
 

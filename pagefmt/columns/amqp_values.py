@@ -14,8 +14,9 @@ import pyarrow.compute as pc
 
 from pagefmt.columns.amqp_walk import ABSENT, Pairs, u32, widths
 from pagefmt.columns.gather import Ints, Mask, PageBytes
+from pagefmt.columns.properties import period
 from pagefmt.columns.schema import BINARY, PROPERTIES, STRING, VALUE
-from pagefmt.columns.strings import slices, text_of_utf8, value_bytes
+from pagefmt.columns.strings import distinct, slices, text_of_utf8, value_bytes
 
 
 def integers(page: PageBytes, at: Ints, regular: Mask, *, kinds: tuple[int, ...]) -> tuple[Ints, Mask]:
@@ -58,6 +59,19 @@ TIMESTAMPS: Final = (0x83,)
 STRINGS: Final = (0xA1, 0xB1)
 SYMBOLS: Final = (0xA3, 0xB3)
 BINARIES: Final = (0xA0, 0xB0)
+
+
+def _among(*codes: int) -> Mask:
+    table = np.zeros(256, bool)
+    table[list(codes)] = True
+    return table
+
+
+# by constructor: an index is ten times as fast as a search
+IS_STRING: Final = _among(*STRINGS)
+IS_SYMBOL: Final = _among(*SYMBOLS)
+IS_TEXT: Final = IS_STRING | IS_SYMBOL
+IS_BINARY: Final = _among(*BINARIES)
 
 
 def texts(page: PageBytes, at: Ints, regular: Mask, *, kinds: tuple[int, ...]) -> pa.StringArray:
@@ -131,10 +145,10 @@ def pair_values(page: PageBytes, pairs: Pairs, regular: Mask, *, as_given: bool)
         elif each == 0x82:
             reals[here], is_real[here] = page.f64(at[here] + 1), True
     unfit |= (code == 0x80) & (longs < 0)
-    is_text = np.isin(code, STRINGS + SYMBOLS)
+    is_text = IS_TEXT[code]
     text, bad = text_of_utf8(slices(page, content, size, is_text))
-    unfit |= bad | (np.isin(code, SYMBOLS) & beyond_ascii(text))
-    raw = slices(page, content, size, np.isin(code, BINARIES))
+    unfit |= bad | (IS_SYMBOL[code] & beyond_ascii(text))
+    raw = slices(page, content, size, IS_BINARY[code])
     if unfit.any():
         regular[pairs.owners()[unfit]] = False
     type_names = GIVEN_NAMES if as_given else TYPE_NAMES
@@ -146,9 +160,9 @@ def pair_values(page: PageBytes, pairs: Pairs, regular: Mask, *, as_given: bool)
 def raw_keys(page: PageBytes, pairs: Pairs, regular: Mask) -> pa.DictionaryArray:
     """The names of the entries as the page has them, each distinct one once. Other than texts clear ``regular``."""
     code, content, size = widths(page, pairs.key_at)
-    unfit = ~np.isin(code, STRINGS + SYMBOLS)
-    coded = slices(page, content, np.where(unfit, 0, size)).dictionary_encode()
-    if np.isin(code, SYMBOLS).any():
+    unfit = ~IS_TEXT[code]
+    coded = distinct(page, content, np.where(unfit, 0, size), period(pairs.offsets))
+    if IS_SYMBOL[code].any():
         # in a symbol a byte is a character
         more = [n for n, raw in enumerate(coded.dictionary.to_pylist()) if not raw.isascii()]
         unfit |= np.isin(np.asarray(coded.indices), more)

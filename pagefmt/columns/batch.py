@@ -10,7 +10,7 @@ import pyarrow as pa
 from pagefmt.columns import core
 from pagefmt.columns.gather import Ints, Mask, PageBytes
 from pagefmt.columns.schema import LONGS, STRING
-from pagefmt.columns.strings import slices, text_of_utf16
+from pagefmt.columns.strings import distinct, slices, text_of_utf16
 
 Columns = dict[str, pa.Array]
 
@@ -35,5 +35,5 @@ def queue_lists(batch: Batch, parts_end: Ints) -> pa.ListArray:
 
 def repeated_text(page: PageBytes, at: Ints, size: Ints, valid: Mask) -> pa.StringArray:
     """Text that is mostly the same in all messages: each distinct one decoded once."""
-    coded = slices(page, at, size, valid).dictionary_encode()
+    coded = distinct(page, at, size) if valid.all() else slices(page, at, size, valid).dictionary_encode()
     return pa.DictionaryArray.from_arrays(coded.indices, text_of_utf16(coded.dictionary)).cast(STRING)

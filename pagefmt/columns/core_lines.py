@@ -17,7 +17,7 @@ from pagefmt.columns.json_text import Quote, java_text
 from pagefmt.columns.line_parts import LineSource, coded, frame_parts, state_parts
 from pagefmt.columns.property_lines import property_list
 from pagefmt.columns.scan import Frames
-from pagefmt.columns.strings import slices
+from pagefmt.columns.strings import distinct, slices
 from pagefmt.core_message import TYPE_NAMES
 
 
@@ -72,7 +72,10 @@ def _read(batch: Batch) -> _Found | None:
 
 
 def _addresses(page: PageBytes, parts: core.CoreParts, pool: Pool, quote: Quote) -> Codes:
-    raw = slices(page, parts.address_at, parts.address_size, parts.has_address).dictionary_encode()
+    if parts.has_address.all():
+        raw = distinct(page, parts.address_at, parts.address_size)
+    else:
+        raw = slices(page, parts.address_at, parts.address_size, parts.has_address).dictionary_encode()
     return coded(pool, raw, lambda value: quote(java_text(value)))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from binascii import hexlify
 from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha256
@@ -66,7 +67,11 @@ def digests(page: PageBytes, at: Ints, size: Ints, pool: Pool) -> Codes:
     """SHA-256 of pieces of the page, in hexadecimal."""
     content = memoryview(page.buffer)
     ends = (at + size).tolist()
-    return pool.texts(sha256(content[a:b]).hexdigest() for a, b in zip(at.tolist(), ends, strict=True))
+    raw = b"".join([sha256(content[a:b]).digest() for a, b in zip(at.tolist(), ends, strict=True)])
+    offsets = np.arange(0, 64 * len(at) + 1, 64, dtype=np.int32)
+    return pool.add(
+        pa.Array.from_buffers(pa.binary(), len(at), [None, pa.py_buffer(offsets), pa.py_buffer(hexlify(raw))])
+    )
 
 
 def coded(pool: Pool, values: pa.DictionaryArray, text: Callable[[Any], str]) -> Codes:

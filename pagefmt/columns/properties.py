@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from pagefmt.columns.gather import Bytes, Ints, Mask, PageBytes
 from pagefmt.columns.schema import PROPERTIES, STRING, VALUE
-from pagefmt.columns.strings import slices, text_of_utf16
+from pagefmt.columns.strings import distinct, slices, text_of_utf16
 
 NULL, BOOLEAN, BYTE, BYTES, SHORT, INT, LONG, FLOAT, DOUBLE, TEXT, CHAR = 0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11
 NAMES: Final = ("null", "", "boolean", "byte", "bytes", "short", "int", "long", "float", "double", "string", "char")
@@ -105,7 +105,13 @@ def kept(entries: Entries, keep: Mask) -> Entries:
 
 def raw_keys(page: PageBytes, entries: Entries) -> pa.DictionaryArray:
     """The names as the page has them (UTF-16LE), each distinct one once."""
-    return slices(page, entries.key_at, entries.key_size).dictionary_encode()
+    return distinct(page, entries.key_at, entries.key_size, period(entries.offsets))
+
+
+def period(offsets: Ints) -> int:
+    """How many entries each message has, if all have the same number."""
+    first = int(offsets[1]) if len(offsets) > 1 else 0
+    return first if first and bool((np.diff(offsets) == first).all()) else 0
 
 
 def keys(page: PageBytes, entries: Entries) -> pa.DictionaryArray:

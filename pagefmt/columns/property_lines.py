@@ -35,7 +35,7 @@ def property_list(page: PageBytes, entries: props.Entries, names: pa.DictionaryA
     )
     prefix = prefixes[which * kinds + entries.type]
     content = _contents(page, entries, pool, quote)
-    quoted = np.isin(entries.type, _QUOTED)
+    quoted = (entries.type == props.TEXT) | (entries.type == props.BYTES)
     suffix = np.where(quoted, pool.constant('"}'), pool.constant("}")).astype(np.int32)
     if order is not None:
         prefix, content, suffix = prefix[order], content[order], suffix[order]

@@ -50,6 +50,36 @@ def slices(page: PageBytes, start: Ints, length: Ints, valid: Mask | None = None
     return with_nulls(picked, valid)
 
 
+def distinct(page: PageBytes, start: Ints, length: Ints, period: int = 1) -> pa.DictionaryArray:
+    """As ``slices``, dictionary-encoded. ``period``: values that many places apart are likely to be equal."""
+    n = len(start)
+    if 0 < period < n and n % period == 0 and _repeat(page, start.reshape(-1, period), length, period):
+        first = slices(page, start[:period], length[:period]).dictionary_encode()
+        indices = np.tile(np.asarray(first.indices), n // period)
+        return pa.DictionaryArray.from_arrays(pa.array(indices), first.dictionary)
+    return slices(page, start, length).dictionary_encode()
+
+
+_LONGEST_REPEATED = 128
+
+
+def _repeat(page: PageBytes, start: Ints, length: Ints, period: int) -> bool:
+    """Whether each column of ``start`` has the same bytes in all rows; long ones are not looked at."""
+    sizes = length[:period]
+    if int(sizes.max()) > _LONGEST_REPEATED or bool((length.reshape(-1, period) != sizes).any()):
+        return False
+    return all(_same(page, start[:, k], size) for k, size in enumerate(sizes.tolist()))
+
+
+def _same(page: PageBytes, start: Ints, size: int) -> bool:
+    if size == 0:
+        return True
+    if int(start.min()) < 0 or int(start.max()) + size > len(page.buffer):
+        return False
+    content = page.window(start, size)
+    return bool((content == content[0]).all())
+
+
 def _fill_gaps(start: Ints, valid: Mask) -> Ints:
     """Starts of absent values set to where they keep the order."""
     return np.maximum.accumulate(np.where(valid, start, 0))
