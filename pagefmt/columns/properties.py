@@ -52,42 +52,62 @@ def read_entries(page: PageBytes, at: Ints, end: Ints, ok: Mask) -> tuple[Entrie
         np.zeros(total, np.int64), np.zeros(total, np.int64),
     )  # fmt: skip
     rows = np.flatnonzero(count)
-    step = 0
+    at, stop, left, slot = cursor[rows], end[rows], count[rows], offsets[rows]
     while len(rows):
-        rows = _step(page, flat, rows, step, cursor, end, fine)
-        step += 1
-        rows = rows[count[rows] > step]
+        after, good = _step(page, flat, slot, at, stop)
+        if not good.all():
+            fine[rows[~good]] = False
+            # a wild size leads nowhere: an empty entry stands for what is thrown away
+            for each in (flat.key_at, flat.key_size, flat.type, flat.value_at, flat.value_size):
+                each[slot[~good]] = 0
+            rows, after, stop, left, slot = (each[good] for each in (rows, after, stop, left, slot))
+        left, slot = left - 1, slot + 1
+        done = left == 0
+        at = after
+        if done.any():
+            cursor[rows[done]] = after[done]
+            more = ~done
+            rows, at, stop, left, slot = (each[more] for each in (rows, after, stop, left, slot))
     fine &= cursor == end
     return flat, fine
 
 
-def _step(page: PageBytes, flat: Entries, rows: Ints, step: int, cursor: Ints, end: Ints, fine: Mask) -> Ints:
-    """Read one property of each of ``rows``; returns the rows that can go on."""
-    at, stop = cursor[rows], end[rows]
+_SIGN_AND_ODD: Final = np.int64(-(1 << 63) + 1)
+
+
+def _step(page: PageBytes, flat: Entries, slot: Ints, at: Ints, stop: Ints) -> tuple[Ints, Mask]:
+    """Read one property of each message into ``slot``: where it ends, and whether it fits."""
     key_size = page.i32(at)
     type_at = at + 4 + key_size
     code = page.byte(type_at)
-    width = _WIDTH[code]
-    value_at = type_at + 1
-    sized = (code == BYTES) | (code == TEXT)
-    if sized.any():
-        extra = page.i32(value_at)
-        content = np.where(sized, value_at + 4, value_at)
-        size = np.where(sized, extra, width)
+    same = int(code[0])
+    good = (key_size & _SIGN_AND_ODD) == 0
+    if (code == same).all():
+        content, size, fits = _values_of_one_type(page, type_at + 1, same)
     else:
-        content, size = value_at, width
+        content, size, fits = _values(page, type_at + 1, code)
     after = content + size
-    good = (key_size >= 0) & (key_size % 2 == 0) & (width != _BAD) & (size >= 0) & (after <= stop)
-    good &= (code != TEXT) | (size % 2 == 0)
-    slot = flat.offsets[rows] + step
-    if not good.all():
-        fine[rows[~good]] = False
-        rows, slot = rows[good], slot[good]
-        at, key_size, code, content, size, after = (a[good] for a in (at, key_size, code, content, size, after))
+    good &= fits & (after <= stop)
     flat.key_at[slot], flat.key_size[slot] = at + 4, key_size
     flat.type[slot], flat.value_at[slot], flat.value_size[slot] = code, content, size
-    cursor[rows] = after
-    return rows
+    return after, good
+
+
+def _values_of_one_type(page: PageBytes, at: Ints, code: int) -> tuple[Ints, Ints, Mask | np.bool_]:
+    """(content, size, plausible) of values that have the same type: the usual case."""
+    if code not in (BYTES, TEXT):
+        width = int(_WIDTH[code])
+        return at, np.full(len(at), width), np.bool_(width != _BAD)
+    size = page.i32(at)
+    return at + 4, size, (size & _SIGN_AND_ODD) == 0 if code == TEXT else size >= 0
+
+
+def _values(page: PageBytes, at: Ints, code: Bytes) -> tuple[Ints, Ints, Mask]:
+    width = _WIDTH[code]
+    sized = (code == BYTES) | (code == TEXT)
+    size = np.where(sized, page.i32(at), width)
+    good = (width != _BAD) & (size >= 0) & ((code != TEXT) | (size % 2 == 0))
+    return np.where(sized, at + 4, at), size, good
 
 
 def kept(entries: Entries, keep: Mask) -> Entries:

@@ -76,8 +76,8 @@ def _same(page: PageBytes, start: Ints, size: int) -> bool:
         return True
     if int(start.min()) < 0 or int(start.max()) + size > len(page.buffer):
         return False
-    content = page.window(start, size)
-    return bool((content == content[0]).all())
+    content = page.window(start, size).tobytes()
+    return content == content[:size] * len(start)
 
 
 def _fill_gaps(start: Ints, valid: Mask) -> Ints:
