@@ -12,7 +12,7 @@ from brokerconf.rules.page import page
 
 ROOT = Path(__file__).resolve().parent.parent
 ROOM = Path(package.__file__).parent
-CALLS = {"ReadingError", "refused", "_at"}
+CALLS = {"ReadingError", "refused", "finding_at"}
 
 
 def test_page_in_the_project_is_the_one_the_rules_make() -> None:
