@@ -10,7 +10,10 @@ import importlib.machinery
 import importlib.util
 import os
 import shutil
+import signal
 import subprocess
+import tempfile
+from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
 
@@ -73,3 +76,22 @@ def compiled(source: Path, jars: str, out: Path) -> str:
     )
     assert done.returncode == 0, done.stderr
     return os.pathsep.join([str(out), jars])
+
+
+def ended(words: list[str], seconds: int) -> str:
+    """Runs a program of the oracle; what it said. Fails in words where it does not come to an end: a broker hangs at
+    times, and what it was started by would leave it behind."""
+    with tempfile.TemporaryFile("w+") as told:
+        running = subprocess.Popen(words, stdout=told, stderr=told, text=True, start_new_session=True)
+        try:
+            status = running.wait(seconds)
+        except subprocess.TimeoutExpired:
+            pytest.fail(f"{' '.join(words)}: did not come to an end within {seconds} s; ended")
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(running.pid, signal.SIGKILL)
+            running.wait()
+        told.seek(0)
+        said = told.read()
+    assert status == 0, f"{' '.join(words)}: status {status}: {said[-2000:]}"
+    return said

@@ -8,14 +8,13 @@ from __future__ import annotations
 import datetime
 import json
 import os
-import subprocess
 import sys
 import tarfile
 from pathlib import Path
 from typing import Any
 
 import pytest
-from broker_jars import CURRENT, oracle
+from broker_jars import CURRENT, ended, oracle
 from editions_of import EDITION_OF
 from golden_cases import GOLDEN, GoldenCase, unpacked
 from program import call
@@ -30,8 +29,7 @@ CASES = ("core-types", "amqp-sections", "large-core", "large-amqp", "mixed-proto
 
 
 def run(*words: str | Path) -> None:
-    done = subprocess.run([*map(str, words)], capture_output=True, text=True, check=False, timeout=1200)
-    assert done.returncode == 0, (done.stdout + done.stderr)[-2000:]
+    ended([*map(str, words)], 1200)
 
 
 def wrong_messages(folder: Path, version: str) -> list[tuple[str, Any, Any]]:
