@@ -31,11 +31,16 @@ Drain = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """What came out of a queue: (message id, ``seq``, body hash) in order; the counts at start and at the end."""
+    """(message id, ``seq``, body hash, priority) of what came out of a queue, in order; the counts at start and end."""
 
     count: int
     left: int
-    messages: tuple[tuple[int, object, str], ...]
+    messages: tuple[tuple[int, object, str, int], ...]
+
+    @property
+    def by_priority(self) -> list[tuple[int, object, str, int]]:
+        """In order within each priority: a higher one goes ahead of what has been read into memory just then."""
+        return sorted(self.messages, key=lambda message: -message[3])
 
 
 def queues(told: Drain) -> dict[str, Queue]:
@@ -43,7 +48,10 @@ def queues(told: Drain) -> dict[str, Queue]:
         each["name"]: Queue(
             each["count"],
             each["left"],
-            tuple((message["id"], message["seq"], message.get("body_sha256")) for message in each["delivered"]),
+            tuple(
+                (message["id"], message["seq"], message.get("body_sha256"), message["priority"])
+                for message in each["delivered"]
+            ),
         )
         for each in told["queues"]
     }

@@ -102,11 +102,11 @@ def wrong(each: Hit, before: dict[str, Queue], after: dict[str, Queue], numbers:
     if set(before) != set(after):
         return f"{each.name}: queues {sorted(set(before) ^ set(after))}"
     for name, queue in before.items():
-        bodies = {message: (message, seq, body) for message, seq, body in queue.messages}
-        stay = [one for one in queue.messages if one[0] not in each.lost | each.loose]
+        bodies = {message[0]: message for message in queue.messages}
+        stay = [one for one in queue.by_priority if one[0] not in each.lost | each.loose]
         behind = {one[0] for one in queue.messages if one[0] in each.loose - each.lost}
         again = set(each.again.get(numbers[name], [])) - each.lost
-        got = after[name].messages
+        got = after[name].by_priority
         if [one for one in got if one[0] not in each.loose] != stay:
             return f"{each.name}: {name}: what kept its place is not the same"
         if Counter(one[0] for one in got if one[0] in each.loose) != Counter(behind | again):
