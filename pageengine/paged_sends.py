@@ -1,9 +1,10 @@
 """Sends that go to the same page one after the other, decided together.
 
 The engine decides operation by operation (``engine``); that is the one definition of what happens. Here stands when a
-run of equal sends (``send_run``) must come out the same for each of them: the address pages, what it has read ahead
-fills its limits, nobody waits for anything, and the page has room. Then only counters grow, and the records are kept
-as columns until somebody looks at one. Where any of that is not so, or no longer so, the ordinary way is gone.
+run of equal sends (``send_run``) must come out the same for each of them: the address pages, its queues read on at
+once or have read as far as their limits allow, nobody waits for anything, and the page has room. Then only counters
+grow, and the records are kept as columns until somebody looks at one. Where any of that is not so, or no longer so,
+the ordinary way is gone.
 """
 
 from __future__ import annotations
@@ -32,11 +33,19 @@ FEWEST = 8
 """Fewer sends are not worth the trouble."""
 
 
+RESTING = ("n", "paged_n", "paged_bytes", "added")
+READING = ("n", "mem_n", "mem_bytes", "paged_n", "paged_bytes", "added")
+"""What changes of a queue that reads no more for now, and of one that does."""
+
+
 class Known(NamedTuple):
-    """What a queue showed before the sends."""
+    """What a queue showed before the sends; ``reads``: it takes each of them into memory at once."""
 
     name: str
+    reads: bool
     n: int
+    mem_n: int
+    mem_bytes: int
     paged_n: int
     paged_bytes: int
     added: int
@@ -103,7 +112,10 @@ class PagedSends:
         sizes = np.cumsum(self.enc)
         columns = [self.run.first.i + steps, self.nr + steps, self.mem, self.enc, self.nr + 1 + steps, self.page_bytes]
         for one in self.queues:
-            columns += [one.n + 1 + steps, one.paged_n + 1 + steps, one.paged_bytes + sizes, one.added + 1 + steps]
+            columns.append(one.n + 1 + steps)
+            if one.reads:
+                columns += [one.mem_n + 1 + steps, one.mem_bytes + np.cumsum(self.mem)]
+            columns += [one.paged_n + 1 + steps, one.paged_bytes + sizes, one.added + 1 + steps]
         return np.stack(columns, axis=1)
 
     def line(self, row: list[int]) -> dict[str, Any]:
@@ -120,9 +132,10 @@ class PagedSends:
         }
         if not hidden(self.address):
             line["state"] = state = {f"a:{self.address}": {"cur_n": cur_n, "cur_bytes": cur_bytes}}
-            for at, one in enumerate(self.queues):
-                fields = row[6 + 4 * at : 10 + 4 * at]
-                state[f"q:{one.name}"] = dict(zip(("n", "paged_n", "paged_bytes", "added"), fields, strict=True))
+            numbers = iter(row[6:])
+            for one in self.queues:
+                names = READING if one.reads else RESTING
+                state[f"q:{one.name}"] = dict(zip(names, numbers, strict=False))
         return line
 
 
@@ -159,7 +172,8 @@ def _steady_store(engine: Engine, send: Send) -> AddressStore | None:
         return None
     if send.expire_ms or broker.settings.address_settings.effective(address).changes_expiry:
         return None
-    return store if _pages_on(store) and all(_rests(cursor.queue) for cursor in store.cursors.values()) else None
+    queues = [cursor.queue for cursor in store.cursors.values()]
+    return store if _pages_on(store) and all(_rests(queue) or _reads(queue) for queue in queues) else None
 
 
 def _pages_on(store: AddressStore) -> bool:
@@ -174,6 +188,22 @@ def _rests(queue: Queue) -> bool:
     if queue.deleted or queue.paused:
         return True
     return not queue.needs_depage() and not (queue.consumers and queue.references.size)
+
+
+def _reads(queue: Queue) -> bool:
+    """Whether it has read all that there is, nobody takes anything, and what comes is read at once."""
+    store, cursor = queue.store, queue.cursor
+    if store is None or cursor is None or queue.deleted or queue.paused or queue.consumers:
+        return False
+    page = store.current
+    return (
+        page is not None
+        and cursor.iterator.is_at_end_of(page)
+        and cursor.pages.get(page.number) is not None
+        and queue.last_values is None
+        and queue.ring_size == -1
+        and queue.needs_depage()
+    )
 
 
 def _only_queues(bindings: Bindings) -> list[Queue] | None:
@@ -209,6 +239,11 @@ def _apply(
     count = int(np.searchsorted(grown, room, "right"))
     if count < FEWEST:
         return None
+    reading = [queue for queue in queues if not _rests(queue)]
+    for queue in reading:
+        count = queue.reads(mem[:count].tolist())
+    if count < FEWEST:
+        return None
     run, enc, mem = run.upto(count), enc[:count], mem[:count]
     known = tuple(_known(queue) for queue in queues)
     done = PagedSends(run, store.address, page.number, page.count, mem, enc, page.bytes + grown[:count], known)
@@ -224,6 +259,9 @@ def _apply(
         queue.cursor.count(count, int(enc.sum()))
     if credits.step >= 0:
         credits.spend(enc.tolist())
+    for queue in reading:
+        queue.depage()
+        engine.broker.touched_queues.pop(queue)
     _tell(engine, run, store, queues)
     return done
 
@@ -231,7 +269,8 @@ def _apply(
 def _known(queue: Queue) -> Known:
     assert queue.cursor is not None
     counter = queue.cursor.counter
-    return Known(queue.name, queue.message_count, counter.value, counter.bytes, queue.added + counter.added)
+    memory = (queue.message_count, queue.mem_count, queue.mem_bytes)
+    return Known(queue.name, not _rests(queue), *memory, counter.value, counter.bytes, queue.added + counter.added)
 
 
 def _tell(engine: Engine, run: SendRun, store: AddressStore, queues: list[Queue]) -> None:
