@@ -29,8 +29,8 @@ from pagefmt.outstanding import load_state
 
 pytestmark = [pytest.mark.broker, pytest.mark.timeout(7200)]
 SUITED = (
-    "scattered-acks", "multicast-acks", "restarted", "two-addresses", "basic", "amqp-jms", "core-types", "topic-acks",
-    "types", "filter", "addresses", "amqp",
+    "scattered-acks", "multicast-acks", "restarted", "two-addresses", "large-core", "topic-acks", "types", "filter",
+    "addresses", "large", "basic", "amqp-jms", "core-types",
 )  # fmt: skip
 TORN = ("torn", "torn-head", "zero-tail", "bad-end", "bad-start", "halt", "halt-acks", "tx-halt")
 WAYS = [*KINDS, "put aside", "no address", "other name"]
