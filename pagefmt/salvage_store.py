@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -110,14 +111,12 @@ def salvage_page(path: Path, layout: Layout) -> Rescue:
 
 
 def address_of(store: Store) -> str | None:
-    """The address that the records of its pages name, if it is one."""
-    named: set[str] = set()
+    """The address that the first records of its pages name, if it is one."""
+    first = []
     for path in [*(page.path for page in store.pages), *_strays(store)]:
         with open_page(path) as page:
-            found = _named_by(bytes(page.buf[at : at + FRAME + length]) for _, at, length, *_ in page.routes())
-        if found is not None:
-            named.add(found)
-    return named.pop() if len(named) == 1 else None
+            first += [bytes(page.buf[at : at + FRAME + length]) for _, at, length, *_ in islice(page.routes(), 1)]
+    return _named_by(first)
 
 
 def _named_by(records: Iterable[bytes]) -> str | None:
