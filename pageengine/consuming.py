@@ -157,18 +157,19 @@ def acknowledge(engine: Engine, op: Ack, result: OperationResult) -> None:
 def _up_to(engine: Engine, consumer: Consumer, upto: int | None) -> None:
     """Everything up to a message: in one go, or one by one once a priority other than 4 was seen."""
     opened = []
-    for seq, ref in list(consumer.opened.items()):
-        del consumer.opened[seq]
-        opened.append(ref)
+    for seq, ref in consumer.opened.items():
+        opened.append((seq, ref))
         if seq == upto:
             break
+    for seq, _ in opened:
+        del consumer.opened[seq]
     if consumer.individually:
-        for ref in opened:
+        for _, ref in opened:
             _acknowledge(engine, consumer, [ref])
         return
-    last = opened[-1]
+    last = opened[-1][1]
     refs = []
-    for ref in list(consumer.delivering.values()):
+    for ref in consumer.delivering.values():
         refs.append(ref)
         if ref is last:
             break
@@ -186,8 +187,7 @@ def _acknowledge(engine: Engine, consumer: Consumer, refs: list[Reference]) -> N
             tx.acknowledge(ref, Reason.NORMAL)
         return
     own = Transaction(broker)
-    for ref in refs:
-        own.acknowledge(ref, Reason.NORMAL)
+    own.acknowledge_all(consumer.queue, refs)
     own.commit()
     # what a released producer sends comes after the next message is taken: it has the longer way
     broker.run_tasks(producers=False)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pageengine.cursor import Cursor
     from pageengine.message import Reference
     from pageengine.page import Record
+    from pageengine.page_infos import PageInfo
     from pageengine.queue import Queue
 
 
@@ -34,6 +35,10 @@ def _page(position: tuple[Cursor, int, int]) -> tuple[Cursor, int]:
 
 def _queue(acked: tuple[Reference, Reason]) -> tuple[Queue, Reason]:
     return acked[0].queue, acked[1]
+
+
+def _from_page(ref: Reference) -> bool:
+    return ref.record is not None and ref.record.tx < 0
 
 
 class Transaction:
@@ -71,6 +76,27 @@ class Transaction:
         if ref.record is not None:
             self._acknowledge_paged(ref, ref.record)
         self.acked.append((ref, reason))
+
+    def acknowledge_all(self, queue: Queue, refs: list[Reference]) -> None:
+        """The same for messages of one queue that a client acknowledges."""
+        cursor = queue.cursor
+        if len(refs) == 1 or cursor is None or queue.non_destructive or not all(map(_from_page, refs)):
+            for ref in refs:
+                self.acknowledge(ref, Reason.NORMAL)
+            return
+        size = page = 0
+        info: PageInfo | None = None
+        for ref in refs:
+            record = ref.record
+            assert record is not None
+            if info is None or record.page != page:
+                page = record.page
+                info = cursor.info(page)
+            info.remove(record.nr)
+            self.positions.append((cursor, page, record.nr))
+            size += ref.message.enc
+        self.counts.append((cursor, -len(refs), -size))
+        self.acked += [(ref, Reason.NORMAL) for ref in refs]
 
     def _acknowledge_paged(self, ref: Reference, record: Record) -> None:
         cursor = ref.queue.cursor
