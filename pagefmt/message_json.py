@@ -98,11 +98,11 @@ def _facts(message: Message, edition: Edition) -> Json:
         "type_name": message.type_name,
     }
     if isinstance(message, AmqpMessage):
-        facts |= _unscanned(edition)
+        facts |= unscanned(edition)
     return facts
 
 
-def _unscanned(edition: Edition) -> Json:
+def unscanned(edition: Edition) -> Json:
     """What the reader of an edition says of a standard AMQP message before it looks into the encoded sections."""
     match edition:
         case Edition.ARTEMIS_2_17:

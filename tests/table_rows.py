@@ -9,6 +9,8 @@ from golden_cases import GoldenCase
 
 from pagefmt.columns.body_form import Body
 from pagefmt.columns.table import PageSource, Stopped, Wanted, page_batches
+from pagefmt.edition_evidence import likely_writer
+from pagefmt.editions import NEWEST
 from pagefmt.outstanding import load_state
 
 ORDER = ("store", "page", "number")
@@ -33,9 +35,12 @@ def rows_of(case: GoldenCase, body: Body = Body.BASE64) -> list[dict[str, Any]]:
     """What a table of the case must hold, in order."""
     data = case.data()
     rows: list[dict[str, Any]] = []
-    for store in load_state(data / "paging", data / "journal", data / "bindings").stores():
+    state = load_state(data / "paging", data / "journal", data / "bindings")
+    edition = likely_writer(state.bindings, state.journal) or NEWEST
+    for store in state.stores():
         for page in store.store.pages:
-            source = PageSource(page.path, page.number, store.store.name, store.store.address, store.rule(page.number))
+            rule = store.rule(page.number)
+            source = PageSource(page.path, page.number, store.store.name, store.store.address, rule, edition=edition)
             for batch in page_batches(source, Wanted(body)):
                 rows += [] if isinstance(batch, Stopped) else batch.to_pylist()
     return [_emptied(plain(row)) for row in rows]

@@ -9,8 +9,17 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from golden_cases import cases
+from golden_cases import GoldenCase, cases
 from pagectl.app import run
+
+from pagefmt.columns.table import PageSource, Wanted, page_batches
+from pagefmt.edition_evidence import likely_writer
+from pagefmt.editions import NEWEST
+from pagefmt.message_json import Wanted as JsonWanted
+from pagefmt.message_json import record_json
+from pagefmt.outstanding import load_state
+from pagefmt.page import Page
+from pagefmt.record import PageRecord
 
 CASE = next(case for case in cases() if str(case) == "2.56.0/multicast-acks")
 TORN = next(case for case in cases() if str(case) == "artemis-1.5.6/torn")
@@ -72,3 +81,35 @@ def test_nothing_is_left_of_a_table_below_the_directory(tmp_path: Path) -> None:
     data = CASE.copy(tmp_path)
     assert run(["pages", "decode", str(data), "--to", str(data / "paging" / "x.parquet")]) == 2
     assert not list(data.rglob("*parquet*"))
+
+
+SAME = ("tx", "queues", "large_type", "persister", "protocol", "id", "durable", "priority", "timestamp", "expiration",
+        "type", "type_name", "large")  # fmt: skip
+TEXTS = ("address", "user_id")
+
+
+@pytest.mark.parametrize("case", cases("2.10.1", "2.17.0", "2.28.0", "2.44.0"), ids=str)
+def test_tables_say_what_json_says(case: GoldenCase) -> None:
+    """Of AMQP messages as a reader of the writer's edition says it, as JSON does by default."""
+    data = case.data()
+    state = load_state(data / "paging", data / "journal", data / "bindings")
+    edition = likely_writer(state.bindings, state.journal) or NEWEST
+    for store in state.stores():
+        for page in store.store.pages:
+            source = PageSource(page.path, page.number, "s", None, None, edition=edition)
+            rows = [row for batch in page_batches(source, Wanted()) if isinstance(batch, pa.RecordBatch)
+                    for row in batch.to_pylist()]  # fmt: skip
+            found = dict(Page(page.path.read_bytes()).records())
+            for row in rows:
+                record = found[row["number"]]
+                if not isinstance(record, PageRecord):
+                    continue
+                said = record_json(page.number, row["number"], record, JsonWanted(edition=edition))
+                assert {name: row[name] for name in SAME} == {name: said[name] for name in SAME}, page.path
+                assert [row[name] for name in TEXTS] == [_as_utf8(said[name]) for name in TEXTS]
+                kinds = [(_as_utf8(each["name"]), each["type"]) for each in said["properties"]]
+                assert sorted((name, value["type"]) for name, value in row["properties"]) == sorted(kinds)
+
+
+def _as_utf8(text: str | None) -> str | None:
+    return None if text is None else text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

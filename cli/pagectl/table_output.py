@@ -14,14 +14,16 @@ from pagectl.streams import note, warning
 
 if TYPE_CHECKING:
     from pagefmt.columns.table import Wanted
+    from pagefmt.editions import Edition
     from pagefmt.locate import Place
     from pagefmt.outstanding import State
     from pagefmt.selection import Choice
 
 
 def write_table(
-    form: str, to: Path | None, body: str, place: Place, state: State | None, choice: Choice, limit: int | None
-) -> int:
+    form: str, to: Path | None, body: str, place: Place, state: State | None, choice: Choice, limit: int | None,
+    edition: Edition,
+) -> int:  # fmt: skip
     """Write ``to``, whole or not at all; returns the exit status."""
     from pagefmt.columns.body_form import Body
     from pagefmt.columns.files import table_file
@@ -34,7 +36,7 @@ def write_table(
     wanted = Wanted(Body(body), choice.selector)
     rows, damaged = 0, [False]
     with fresh_file(to, place) as fresh, table_file(fresh, form, wanted.schema) as table:
-        for batch in _chosen(place, state, choice, wanted, damaged):
+        for batch in _chosen(place, state, choice, wanted, edition, damaged):
             if limit is not None:
                 batch = batch.slice(0, limit - rows)
             rows += batch.num_rows
@@ -45,7 +47,9 @@ def write_table(
     return Exit.FOUND if damaged[0] else Exit.OK
 
 
-def _chosen(place: Place, state: State | None, choice: Choice, wanted: Wanted, damaged: list[bool]) -> Iterator[Any]:
+def _chosen(
+    place: Place, state: State | None, choice: Choice, wanted: Wanted, edition: Edition, damaged: list[bool]
+) -> Iterator[Any]:
     from pagefmt.columns.choice import chosen
     from pagefmt.columns.table import PageSource, Stopped, page_batches
 
@@ -54,7 +58,7 @@ def _chosen(place: Place, state: State | None, choice: Choice, wanted: Wanted, d
             for page in store.pages:
                 if page.number in choice.pages:
                     rule = known.rule(page.number) if known else None
-                    source = PageSource(page.path, page.number, store.name, store.address, rule)
+                    source = PageSource(page.path, page.number, store.name, store.address, rule, edition=edition)
                     for batch in page_batches(source, wanted):
                         if isinstance(batch, Stopped):
                             damaged[0] = True

@@ -102,9 +102,17 @@ def _amqp(message: AmqpMessage | AmqpLargeMessage) -> Row:
         "delivery_annotations": _map(sections.delivery_annotations),
         "message_annotations": _map(sections.message_annotations),
         "properties": _property_fields(sections),
-        "footer": _map(sections.footer),
+        "footer": _map(_footer(message)),
         "extra_properties": _extra(message.extra.block),
     }
+
+
+def _footer(message: AmqpMessage | AmqpLargeMessage) -> Typed | None:
+    """It stands behind the body, where the broker does not look on arrival; None where a body does not decode."""
+    try:
+        return message.sections().footer
+    except Undecodable:
+        return None
 
 
 def _map(section: Typed | None) -> list[tuple[str | None, Row]] | None:

@@ -10,6 +10,7 @@ from typing import Final
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from pagefmt.bodies import MAP, STREAM, map_of, stream_of
 from pagefmt.columns.body_form import Body
@@ -19,7 +20,9 @@ from pagefmt.columns.pieces import WHOLE_FILE, Range, pieces
 from pagefmt.columns.scan import Frames
 from pagefmt.columns.schema import LONGS, STRING, Level, schema
 from pagefmt.columns.state_columns import state_columns
+from pagefmt.editions import NEWEST, Edition
 from pagefmt.fates import PageRule
+from pagefmt.message_json import unscanned
 from pagefmt.record import decode_record
 from pagefmt.selector import Selector
 from pagefmt.selector.message import source_of
@@ -56,7 +59,10 @@ class Stopped:
 
 @dataclass(frozen=True, slots=True)
 class PageSource:
-    """One page file to read. ``rule`` None: no journal, and the state columns are null."""
+    """One page file to read. ``rule`` None: no journal, and the state columns are null.
+
+    ``edition``: whose reader says the facts of AMQP messages (``message_json``), as a rule that of the writer.
+    """
 
     path: Path
     page: int
@@ -64,6 +70,7 @@ class PageSource:
     address: str | None
     rule: PageRule | None
     part: Range = WHOLE_FILE
+    edition: Edition = NEWEST
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +121,7 @@ def _completed(batch: pa.RecordBatch, source: PageSource, body: Body, form: pa.S
     """With the columns of the store and of the journal."""
     rows = batch.num_rows
     columns = {name: batch.column(n) for n, name in enumerate(batch.schema.names)}
+    columns |= _as_read_by(source.edition, columns)
     columns["store"] = pa.repeat(pa.scalar(source.store, STRING), rows)
     columns["store_address"] = pa.repeat(pa.scalar(source.address, STRING), rows)
     columns["acked_by"] = columns["outstanding"] = pa.nulls(rows, LONGS)
@@ -123,6 +131,17 @@ def _completed(batch: pa.RecordBatch, source: PageSource, body: Body, form: pa.S
     if body is Body.VALUE:
         columns["body_value"] = _values(columns["type"], columns["body"])
     return pa.record_batch([columns[name] for name in form.names], schema=form)
+
+
+def _as_read_by(edition: Edition, columns: dict[str, pa.Array]) -> dict[str, pa.Array]:
+    """The columns in which a reader of the edition, before it looks into the sections, says its own."""
+    standard = pc.and_(pc.equal(columns["protocol"], "amqp"), pc.invert(columns["large"]))
+    if not pc.any(standard).as_py():
+        return {}
+    return {
+        name: pc.if_else(standard, pa.scalar(value, columns[name].type), columns[name])
+        for name, value in unscanned(edition).items()
+    }
 
 
 def _values(kind: pa.Array, body: pa.Array) -> pa.StringArray:

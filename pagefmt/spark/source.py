@@ -23,6 +23,7 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStrea
 from pagefmt.columns.body_form import Body
 from pagefmt.columns.pieces import WHOLE_FILE, Range
 from pagefmt.columns.table import PageSource, Stopped, Wanted, page_batches
+from pagefmt.editions import NEWEST, Edition
 from pagefmt.errors import PageFmtError
 from pagefmt.journal.message_journal import MessageJournal, load_messages
 from pagefmt.locate import Place, locate, stores, within
@@ -30,6 +31,8 @@ from pagefmt.selector import parse
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
+
+    from pagefmt.bindings import Bindings
 
 NAME: Final = "artemis-pages"
 GROUP: Final = 64 << 20
@@ -50,6 +53,7 @@ class PageTask:
     address: str | None
     queues: tuple[int, ...] | None
     part: Range = WHOLE_FILE
+    edition: Edition = NEWEST
 
 
 class Group(InputPartition):
@@ -145,7 +149,7 @@ class PageFilesReader(DataSourceReader):
         self.options = options
         place = options.place()
         self.journal: MessageJournal | None = load_messages(place.journal) if place.journal else None
-        self._groups = groups_of(place)
+        self._groups = groups_of(place, self.journal)
 
     def partitions(self) -> list[Group]:
         return self._groups
@@ -158,17 +162,21 @@ class PageFilesReader(DataSourceReader):
             yield from read_page(page, wanted, form, self.journal)
 
 
-def groups_of(place: Place) -> list[Group]:
-    queues = _queues_by_address(place)
-    return grouped(_pages(place, queues))
+def groups_of(place: Place, journal: MessageJournal | None) -> list[Group]:
+    from pagefmt.bindings import load_bindings
+    from pagefmt.edition_evidence import likely_writer
+
+    bindings = load_bindings(place.bindings) if place.bindings else None
+    writer = None if journal is None else likely_writer(bindings, journal)
+    return grouped(_pages(place, None if bindings is None else _by_address(bindings), writer or NEWEST))
 
 
-def _pages(place: Place, queues: dict[str, tuple[int, ...]] | None) -> Iterator[tuple[PageTask, int]]:
+def _pages(place: Place, queues: dict[str, tuple[int, ...]] | None, edition: Edition) -> Iterator[tuple[PageTask, int]]:
     for store in stores(place):
         own = None if queues is None else queues.get(store.address or "", ())
         for page in store.pages:
             path = str(page.path.absolute())
-            yield PageTask(path, page.number, store.name, store.address, own), page.size
+            yield PageTask(path, page.number, store.name, store.address, own, edition=edition), page.size
 
 
 def grouped(pages: Iterable[tuple[PageTask, int]]) -> list[Group]:
@@ -185,13 +193,9 @@ def grouped(pages: Iterable[tuple[PageTask, int]]) -> list[Group]:
     return [*groups, Group(members)] if members or not groups else groups
 
 
-def _queues_by_address(place: Place) -> dict[str, tuple[int, ...]] | None:
-    if place.bindings is None:
-        return None
-    from pagefmt.bindings import load_bindings
-
+def _by_address(bindings: Bindings) -> dict[str, tuple[int, ...]]:
     found: dict[str, list[int]] = {}
-    for number, queue in load_bindings(place.bindings).queues.items():
+    for number, queue in bindings.queues.items():
         found.setdefault(queue.address, []).append(number)
     return {address: tuple(numbers) for address, numbers in found.items()}
 
@@ -201,7 +205,7 @@ def opened(page: PageTask, journal: MessageJournal | None) -> PageSource:
     from pagefmt.fates import PageRule
 
     rule = None if journal is None else PageRule(journal, page.queues, page.page)
-    return PageSource(Path(page.path), page.page, page.store, page.address, rule, page.part)
+    return PageSource(Path(page.path), page.page, page.store, page.address, rule, page.part, page.edition)
 
 
 def read_page(page: PageTask, wanted: Wanted, form: pa.Schema, journal: MessageJournal | None) -> Iterator[Any]:

@@ -60,8 +60,9 @@ def write_by_tasks(
 ) -> Written:
     """``replace``: a table that is there goes away when the new one is ready. Raises ``ExportFailed``."""
     place = options.place()
-    journal = context.broadcast(load_messages(place.journal) if place.journal else None)
-    groups = groups_of(place)
+    loaded = load_messages(place.journal) if place.journal else None
+    journal = context.broadcast(loaded)
+    groups = groups_of(place, loaded)
     fresh = folder.absolute() / TEMPORARY / uuid.uuid4().hex
     fresh.mkdir(parents=True)
 

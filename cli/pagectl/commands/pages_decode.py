@@ -32,6 +32,7 @@ from pagectl.streams import CsvTable, json_text, print_json_line, warning, write
 
 if TYPE_CHECKING:
     from pagefmt.columns.json_lines import Lines
+    from pagefmt.editions import Edition
     from pagefmt.locate import Place
     from pagefmt.message_json import BodyForm, Wanted
     from pagefmt.outstanding import State, StoreState
@@ -106,8 +107,8 @@ def command(
     if form in TABLES:
         from pagectl.table_output import write_table
 
-        return write_table(form.value, to, body, place, state, choice, limit)
-    run = _Run(place, state, choice, _wanted(place, state, forms, inflate, edition))
+        return write_table(form.value, to, body, place, state, choice, limit, _reader(state, edition))
+    run = _Run(place, state, choice, _wanted(place, forms, inflate, _reader(state, edition)))
     with output_to(to, place):
         if form is DecodeFormat.jsonl and run.simple:
             _write_lines(run, limit)
@@ -143,16 +144,21 @@ def _state(place: Place, *, needed: bool) -> State | None:
     return state
 
 
-def _wanted(place: Place, state: State | None, forms: frozenset[BodyForm], inflate: bool, edition: Any) -> Wanted:
+def _reader(state: State | None, edition: Any) -> Edition:
     """Without ``--edition`` messages are described as the broker would that wrote them, where the journals tell."""
     from pagefmt.edition_evidence import likely_writer
     from pagefmt.editions import NEWEST
+
+    writer = likely_writer(state.bindings, state.journal) if state else None
+    return edition_of(edition) or writer or NEWEST
+
+
+def _wanted(place: Place, forms: frozenset[BodyForm], inflate: bool, reader: Edition) -> Wanted:
     from pagefmt.large import LargeMessages
     from pagefmt.message_json import Wanted
 
     large = LargeMessages(place.large_messages) if place.large_messages else None
-    writer = likely_writer(state.bindings, state.journal) if state else None
-    return Wanted(forms, large, edition_of(edition) or writer or NEWEST, inflate)
+    return Wanted(forms, large, reader, inflate)
 
 
 @dataclass(slots=True)
