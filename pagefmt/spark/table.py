@@ -12,7 +12,7 @@ import json
 import shutil
 import uuid
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -73,6 +73,9 @@ def write_by_tasks(
         try:
             parts: list[Part] = context.parallelize(groups, len(groups)).map(write).collect()
         except Exception as err:
+            shutil.rmtree(fresh.parent, ignore_errors=True)
+            with suppress(OSError):  # it holds a table that stays
+                folder.rmdir()
             raise ExportFailed(f"{options.path}: {cause(err)}; no table was written") from err
     return _commit(folder.absolute(), fresh, parts, replace)
 
