@@ -137,7 +137,7 @@ class _Lines:
             count, columns = template.columns(characters, starts[at:whole], starts[at + 1 :] - 1)
         self.wanted = STREAK if count >= STREAK else min(2 * self.wanted, LONGEST_STREAK)
         self.streak = 0
-        return self.interpreter.run(template, columns, count) if count else None
+        return self.interpreter.run(template.operation, columns, count) if count else None
 
 
 def _starts(block: bytes) -> NDArray[np.int64]:

@@ -155,12 +155,10 @@ class Interpreter:
         self.i += 1
         return made
 
-    def run(self, template: LineTemplate, columns: dict[str, Numbers], count: int) -> SendRun | None:
-        """So many sends with these numbers, or the first of them, up to one that must be read with care."""
+    def run(self, send: Send, columns: dict[str, Numbers], count: int) -> SendRun | None:
+        """So many sends like this one with these numbers, or the first of them, up to one to be read with care."""
         import numpy as np
 
-        send = template.operation
-        assert isinstance(send, Send)
         t = columns["t"] if "t" in columns else np.full(count, self.t, np.int64)
         backwards = np.flatnonzero(np.diff(t, prepend=self.t) < 0)
         count = int(backwards[0]) if len(backwards) else count

@@ -19,7 +19,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pageengine.operation_forms import BadValue
-from pageengine.trace_lines import HEADER_NAME, TraceError
+from pageengine.operations import Send
+from pageengine.send_run import SendRun
+from pageengine.trace_columns import numbers, stretches
+from pageengine.trace_json import Unread
+from pageengine.trace_lines import HEADER_NAME, Interpreter, TraceError
 
 PLAIN = ("session", "consumer", "address", "queue", "seq", "type", "size", "durable", "priority", "expire_ms", "xid")
 SCHEMA = pa.schema(
@@ -47,8 +51,10 @@ BATCH = 1 << 14
 ROW_GROUP = 1 << 17
 
 
-def parquet_rows(path: Path, advance: Callable[[int], None] | None) -> tuple[Any, Iterator[tuple[int, Any]]]:
-    """The header object; an iterator of row numbers (from 1) and objects. Errors: TraceError, BadValue."""
+def parquet_rows(
+    path: Path, interpreter: Interpreter, advance: Callable[[int], None] | None
+) -> tuple[Any, Iterator[Unread | SendRun]]:
+    """The header object; what the rows hold. Errors: TraceError, BadValue."""
     try:
         file = pq.ParquetFile(path)
         metadata = file.schema_arrow.metadata or file.metadata.metadata or {}
@@ -58,27 +64,58 @@ def parquet_rows(path: Path, advance: Callable[[int], None] | None) -> tuple[Any
     if text is None:
         raise TraceError(f"{path}: the key-value metadata {HEADER_NAME!r} is missing; nothing was replayed")
     wanted = [name for name in file.schema_arrow.names if name in SCHEMA.names and name != "i"]
-    return _loads("trace_header", text), _rows(path, file, wanted, advance)
+    return _loads("trace_header", text), _rows(path, file, wanted, interpreter, advance)
 
 
 def _rows(
-    path: Path, file: pq.ParquetFile, wanted: list[str], advance: Callable[[int], None] | None
-) -> Iterator[tuple[int, Any]]:
+    path: Path,
+    file: pq.ParquetFile,
+    wanted: list[str],
+    interpreter: Interpreter,
+    advance: Callable[[int], None] | None,
+) -> Iterator[Unread | SendRun]:
     number = 0
     try:
         for batch in file.iter_batches(BATCH, columns=wanted):
-            for row in batch.to_pylist():
-                number += 1
-                try:
-                    yield number, row_to_object(row)
-                except BadValue as err:
-                    yield number, err
-                except (TypeError, ValueError):
-                    yield number, BadValue("a column is not of the type it has in a trace")
+            for found in _batch(batch, number, interpreter):
+                number += len(found) if isinstance(found, SendRun) else 1
+                yield found
             if advance is not None:
                 advance(batch.num_rows)
     except (pa.ArrowException, OSError, UnicodeDecodeError) as err:
         raise TraceError(f"{path}: not readable as Parquet after row {number}: {_first_line(err)}") from err
+
+
+def _batch(batch: pa.RecordBatch, number: int, interpreter: Interpreter) -> Iterator[Unread | SendRun]:
+    """What the rows of a batch hold; ``number`` rows came before it."""
+    at = 0
+    for start, end in stretches(batch):
+        yield from _objects(batch, at, start, number)
+        at = start
+        while at < end:
+            read: list[Any] = []
+            yield from _objects(batch, at, at + 1, number, read.append)
+            at += 1
+            if at < end and read and type(read[0]) is Send:
+                run = interpreter.run(read[0], numbers(batch, at, end), end - at)
+                if run is not None:
+                    at += len(run)
+                    yield run
+    yield from _objects(batch, at, batch.num_rows, number)
+
+
+def _objects(
+    batch: pa.RecordBatch, start: int, end: int, number: int, learn: Callable[[Any], None] | None = None
+) -> Iterator[Unread]:
+    if start == end:
+        return
+    for at, row in enumerate(batch.slice(start, end - start).to_pylist(), number + start + 1):
+        try:
+            yield Unread(at, row_to_object(row), learn)
+        except BadValue as err:
+            yield Unread(at, err)
+        except (TypeError, ValueError):
+            yield Unread(at, BadValue("a column is not of the type it has in a trace"))
 
 
 def _first_line(err: Exception) -> str:

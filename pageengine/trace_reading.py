@@ -89,8 +89,7 @@ def open_trace(
         if parquet:
             from pageengine.trace_parquet import parquet_rows
 
-            line, rows = parquet_rows(path, advance)
-            reader._values = (Unread(number, value) for number, value in rows)
+            line, reader._values = parquet_rows(path, interpreter, advance)
         else:
             reader._values = json_lines(path, interpreter, reader._end, advance)
             first = next(reader._values, None)

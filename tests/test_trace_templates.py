@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pageengine.operation_forms import BadValue
+from pageengine.operations import Property, PropertyType, Send, TraceHeader
 from pageengine.send_run import SendRun
 from pageengine.trace_lines import Interpreter, MalformedLine
 from pageengine.trace_reading import open_trace
+from pageengine.trace_writing import write_trace
 
+NUMBER = (PropertyType.INT, 5)
 HEAD = '{"trace":1,"name":"t"}'
 loose = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=150)
 
@@ -107,3 +111,34 @@ def test_a_run_ends_before_what_must_be_refused(tmp_path: Path) -> None:
     assert [one.line for one in found if isinstance(one, MalformedLine)] == [62, 82]
     found = list(open_trace(tmp_path / "t", skip_bad_lines=True).runs())
     assert sum(len(one) for one in found if isinstance(one, SendRun)) > 60
+
+
+def sends(kinds: list[tuple[int, int, int]]) -> list[Send]:
+    made: list[Send] = []
+    for count, kind, seq in kinds:
+        for n in range(count):
+            name = ("k", "k", "other", "k")[kind]
+            props = () if kind == 3 else (Property(name, PropertyType.STRING, "v" * kind), Property("n", *NUMBER))
+            i = len(made)
+            number = seq if n == 20 and seq else i + 1000
+            made.append(Send(i, i // 3, "a", number, size=kind and n * 7, props=props, durable=kind != 2))
+    return made
+
+
+@loose
+@given(st.lists(st.tuples(st.integers(1, 80), st.integers(0, 3), st.sampled_from([0, 0, 1010])), max_size=6))
+def test_columns_of_parquet_are_its_rows(tmp_path: Path, kinds: list[tuple[int, int, int]]) -> None:
+    made = sends(kinds)
+    write_trace(tmp_path / "t.parquet", TraceHeader("t"), made)
+    write_trace(tmp_path / "t.jsonl", TraceHeader("t"), made)
+    rows = list(open_trace(tmp_path / "t.parquet", skip_bad_lines=True))
+    lines = list(open_trace(tmp_path / "t.jsonl", skip_bad_lines=True))
+    assert [replace(one, line=0) if isinstance(one, MalformedLine) else one for one in rows] == [
+        replace(one, line=0) if isinstance(one, MalformedLine) else one for one in lines
+    ]
+    found = list(open_trace(tmp_path / "t.parquet", skip_bad_lines=True).runs())
+    if any(count > 60 for count, _, _ in kinds):
+        assert any(isinstance(one, SendRun) for one in found)
+    assert [one.line for one in rows if isinstance(one, MalformedLine)] == [
+        one.line - 1 for one in lines if isinstance(one, MalformedLine)
+    ]
