@@ -49,15 +49,15 @@ def class_path(version: str) -> str:
 
 def launcher() -> ModuleType:
     """The oracle's program for brokers of today."""
-    return _load(oracle() / "oracle")
+    return load(oracle() / "oracle")
 
 
 def legacy_launcher() -> ModuleType:
     """The oracle's program for HornetQ and the brokers up to 2.17."""
-    return _load(oracle() / "legacy" / "legacy.py")
+    return load(oracle() / "legacy" / "legacy.py")
 
 
-def _load(path: Path) -> ModuleType:
+def load(path: Path) -> ModuleType:
     loader = importlib.machinery.SourceFileLoader(f"oracle_{path.stem}", str(path))
     spec = importlib.util.spec_from_loader(loader.name, loader)
     assert spec
@@ -95,3 +95,15 @@ def ended(words: list[str], seconds: int) -> str:
         said = told.read()
     assert status == 0, f"{' '.join(words)}: status {status}: {said[-2000:]}"
     return said
+
+
+def recorder() -> Path:
+    """A copy of the oracle's recorder of traces, built for 2.56.0."""
+    source = oracle() / "replay"
+    folder = Path(os.environ["ORACLE_HOME_DIR"]) / "replay"
+    if not (folder / "target-2.56.0" / "classes" / "Replay.class").is_file():
+        shutil.copytree(source, folder, dirs_exist_ok=True)
+        for path in [folder, *folder.rglob("*")]:
+            path.chmod(path.stat().st_mode | 0o200)
+        print(ended(["sh", str(folder / "build.sh")], 900))
+    return folder
