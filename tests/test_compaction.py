@@ -11,7 +11,8 @@ import pytest
 from editions_of import EDITION_OF as EDITIONS
 from golden_cases import GoldenCase
 
-from pagefmt.compaction.apply import Stopped, apply, open_backup
+from pagefmt.compaction import apply as apply_module
+from pagefmt.compaction.apply import Stopped, apply, open_backup, rewritten
 from pagefmt.compaction.backup import BackupError, discard, read_backup, restore
 from pagefmt.compaction.copy_out import copy_out
 from pagefmt.compaction.disk_steps import RealDisk
@@ -23,6 +24,7 @@ from pagefmt.fates import LIVE, Fate
 from pagefmt.locate import Place, within
 from pagefmt.outstanding import load_state
 from pagefmt.page import Page, open_page
+from pagefmt.paging import PageFile
 from pagefmt.record import FRAME, Layout
 
 CASES = golden_cases.cases()
@@ -133,6 +135,26 @@ def dead(case: GoldenCase, tmp_path: Path) -> tuple[Place, Path]:
 
 
 ACKED = GoldenCase("2.56.0", "scattered-acks")
+
+
+@pytest.mark.parametrize("block", [1, 500, 10_000])
+def test_a_rewritten_page_record_by_record(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every choice of dead records, in blocks of any size: stubs where they were, all others byte for byte."""
+    monkeypatch.setattr(apply_module, "BLOCK", block)
+    store = GoldenCase("2.56.0", "basic").data() / "paging"
+    path = max(store.rglob("*.page"), key=lambda page: page.stat().st_size)
+    content = path.read_bytes()
+    with open_page(path) as page:
+        found = [(offset, length + FRAME, message) for _, offset, length, _, _, message, _ in page.routes()]
+    for chosen in ({0}, {len(found) - 1}, set(range(len(found))), set(range(0, len(found), 3)), {2, 3, 4, 7}):
+        dead = [row for row in range(len(found)) if row in chosen]
+        offsets, ids = (array("q", [found[row][which] for row in dead]) for which in (0, 2))
+        step = Rewrite(path.parent, PageFile(1, path, len(content)), (0, 0, 0), Layout.NEW, offsets, ids, 0)
+        expected = b"".join(
+            stub(Layout.NEW, message) if row in chosen else content[offset : offset + size]
+            for row, (offset, size, message) in enumerate(found)
+        )
+        assert b"".join(rewritten(content, step)) == expected
 
 
 def test_mode_and_times_of_the_rest_stay(tmp_path: Path) -> None:

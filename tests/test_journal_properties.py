@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from pagefmt.bindings import Bindings
 from pagefmt.errors import PageFmtError
+from pagefmt.journal import fast_scan as fast_scan_module
 from pagefmt.journal.bodies import FIXED, BadBody, decode_body, decode_xid, encode_body
 from pagefmt.journal.compaction_files import CONTROL_FILE, RenameControl, decode_control, encode_control
 from pagefmt.journal.fast_scan import fast_scan
@@ -163,9 +164,13 @@ def test_arbitrary_bindings_are_values_not_errors(bodies: list[tuple[int, bytes]
 
 
 TRIPLES = st.lists(st.tuples(st.integers(1, 4), st.integers(1, 3), st.integers(-1, 5)), max_size=40)
+LONG = st.integers(-(1 << 63), (1 << 63) - 1)
+WILD = st.lists(st.tuples(LONG, LONG, st.integers(-(1 << 31), (1 << 31) - 1)), max_size=20)
+LARGE_PAGES = st.tuples(LONG, st.integers((1 << 31) - 3, (1 << 31) - 1), st.integers(-(1 << 31), (1 << 31) - 1))
+MANY_QUEUES = st.lists(st.tuples(st.integers(0, 400), st.integers(1, 2), st.integers(0, 2)), min_size=90, max_size=120)
 
 
-@given(TRIPLES)
+@given(st.one_of(TRIPLES, WILD, st.lists(LARGE_PAGES, max_size=20), MANY_QUEUES))
 def test_index_of_positions(triples: list[tuple[int, int, int]]) -> None:
     positions = Positions()
     for record, triple in enumerate(triples):
@@ -176,6 +181,7 @@ def test_index_of_positions(triples: list[tuple[int, int, int]]) -> None:
     assert all(list(index.numbers(q, p)) == sorted(set(index.numbers(q, p))) for q, p in index.pages())
     assert all(index.has(q, p, n) == ((q, p, n) in expected) for q in range(6) for p in range(5) for n in range(-2, 7))
     assert index.repeated == len(triples) - len(expected)
+    assert list(index.pages()) == sorted({(q, p) for q, p, _ in expected})
 
 
 def small_journal() -> tuple[bytes, Header]:
@@ -298,6 +304,18 @@ def test_all_at_once_is_as_record_by_record(files: list[list[Record]], version: 
             if fast is not None:
                 assert [fast.frame(row) for row in range(len(fast.kind))] == slow
                 assert fast_torn == torn
+
+
+def test_records_across_the_stretches_that_are_searched(monkeypatch: pytest.MonkeyPatch) -> None:
+    buf, header = small_journal()
+    whole = fast_scan(buf, header, TornRecords())
+    assert whole is not None
+    assert len(whole.at) > 20
+    for stretch in (1, 7, 64):
+        monkeypatch.setattr(fast_scan_module, "_AT_ONCE", stretch)
+        found = fast_scan(buf, header, TornRecords())
+        assert found is not None
+        assert [found.frame(row) for row in range(len(found.at))] == [whole.frame(row) for row in range(len(whole.at))]
 
 
 def test_records_inside_a_record_go_to_the_reference(tmp_path: Path) -> None:

@@ -63,9 +63,13 @@ def rewritten(buf: bytes | memoryview, step: Rewrite) -> Iterator[bytes | memory
     kept = np.append(0, ends[behind - 1]), np.append(offsets[first], len(buf))
     dead = np.append(first, 0) * size, np.append(behind, 0) * size
     old, new = memoryview(buf), memoryview(stubs(step.layout, step.ids))
-    written = np.cumsum(kept[1] - kept[0] + dead[1] - dead[0])
-    cuts = np.searchsorted(written, np.arange(BLOCK, int(written[-1]), BLOCK)).tolist()
-    for low, high in pairwise([0, *cuts, len(written)]):
+    sizes = kept[1] - kept[0] + dead[1] - dead[0]
+    written = np.cumsum(sizes)
+    large = np.flatnonzero(sizes >= BLOCK)  # by themselves: they are not joined with anything
+    cuts = np.concatenate(
+        [[0, len(sizes)], large, large + 1, np.searchsorted(written, np.arange(0, written[-1], BLOCK))]
+    )
+    for low, high in pairwise(sorted(set(cuts.tolist()))):
         parts: list[memoryview] = [old] * (2 * (high - low))
         parts[::2] = _stretches(old, kept, low, high)
         parts[1::2] = _stretches(new, dead, low, high)

@@ -102,21 +102,24 @@ class RealDisk:
             os.close(handle)
 
 
-def blocks(parts: Iterable[bytes | memoryview]) -> Iterable[bytes]:
+def blocks(parts: Iterable[bytes | memoryview]) -> Iterable[bytes | memoryview]:
     """The parts joined to blocks: one write each, and most pages are one block (writing in small ones costs twice)."""
     waiting: list[bytes | memoryview] = []
     size = 0
     for part in parts:
-        waiting.append(part)
-        size += len(part)
-        if size >= BLOCK:
+        if waiting and size + len(part) > BLOCK:
             yield b"".join(waiting)
             waiting, size = [], 0
+        if len(part) >= BLOCK:
+            yield part
+            continue
+        waiting.append(part)
+        size += len(part)
     if waiting:
         yield b"".join(waiting)
 
 
-def write_all(handle: int, block: bytes) -> None:
+def write_all(handle: int, block: bytes | memoryview) -> None:
     view = memoryview(block)
     while view:
         view = view[os.write(handle, view) :]
