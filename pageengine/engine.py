@@ -10,6 +10,7 @@ waited for: everything that runs in the background comes to rest.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from pageengine.broker import Broker, StoreRefused
@@ -32,6 +33,7 @@ from pageengine.outcome import (
     Released,
     Verdict,
 )  # fmt: skip
+from pageengine.page import Page, Record
 from pageengine.profiles import Profile
 from pageengine.session import Session
 from pageengine.settings import EngineSettings
@@ -117,8 +119,8 @@ class Engine:
             result.verdict = own[0].verdict
         result.released = sorted((one for one in releases if one.i != i), key=lambda one: one.i) or None
 
-    def finish(self) -> OutcomeEnd:
-        """Last line: the complete state and the records in the pages."""
+    def finish(self, *, pages: bool = True) -> OutcomeEnd:
+        """Last line: the complete state and, unless nobody wants to see them, the records in the pages."""
         never = sorted(
             waiting.i if isinstance(waiting, Send) else waiting.op.i
             for session in self.sessions.values()
@@ -127,28 +129,26 @@ class Engine:
         files = {
             store.address: self._pages(store)
             for store in self.broker.stores.values()
-            if store.pages and not hidden(store.address)
+            if pages and store.pages and not hidden(store.address)
         }
         return OutcomeEnd(self.operations, tuple(never), files, self.view.everything(self.broker))
 
     def _pages(self, store: AddressStore) -> tuple[PageFiled, ...]:
         names = {queue.id: queue.name for queue in self.broker.queues.values()}
         return tuple(
-            PageFiled(
-                page.number,
-                page.bytes,
-                tuple(
-                    RecordFiled(
-                        record.message.seq if self.header.seq_property else None,
-                        record.size,
-                        record.tx >= 0,
-                        tuple(names.get(id, "?") for id in record.queues),
-                    )
-                    for record in page.records
-                ),
-            )
+            PageFiled(page.number, page.bytes, tuple(self._filed(page, names)))
             for page in (store.pages[number] for number in sorted(store.pages))
         )
+
+    def _filed(self, page: Page, names: dict[int, str]) -> Iterator[RecordFiled]:
+        named = bool(self.header.seq_property)
+        for one in page.pieces():
+            queues = tuple(names.get(id, "?") for id in one.queues)
+            if isinstance(one, Record):
+                yield RecordFiled(one.message.seq if named else None, one.size, one.tx >= 0, queues)
+            else:
+                for seq, size in one.numbers():
+                    yield RecordFiled(seq if named else None, size, False, queues)
 
     # clients
 

@@ -6,7 +6,7 @@ The engine makes these; an outcome writer prints ``as_json()`` of each on a line
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 OUTCOME_VERSION = 1
 
@@ -149,8 +149,7 @@ class OutcomeHeader:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class RecordFiled:
+class RecordFiled(NamedTuple):
     """A record of a page at the end: seq (None without a seq property), payload bytes, in a transaction, queues."""
 
     seq: int | None

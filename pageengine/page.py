@@ -5,7 +5,7 @@ Source: spec/paging-engine.md 2.5, 2.9 and 3.2.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Protocol
 
 from pageengine.message import Message
@@ -32,7 +32,13 @@ class Record:
 
 
 class Records(Protocol):
-    """Records of a page that are not objects yet."""
+    """Records of a page that are not objects yet, all for the same queues, none in a transaction."""
+
+    @property
+    def queues(self) -> tuple[int, ...]: ...
+    def numbers(self) -> Iterable[tuple[int, int]]:
+        """Number of the message and payload bytes of each."""
+        ...
 
     def records(self) -> list[Record]: ...
     def __len__(self) -> int: ...

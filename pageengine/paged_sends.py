@@ -9,6 +9,7 @@ the ordinary way is gone.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -67,6 +68,9 @@ class FoldedRecords:
 
     def __len__(self) -> int:
         return len(self.run)
+
+    def numbers(self) -> Iterator[tuple[int, int]]:
+        return zip(self.run.seq.tolist(), self.sizes.tolist(), strict=True)
 
     def records(self) -> list[Record]:
         found, header, id, nr, owner, queues = self.found, self.header, self.id, self.nr, self.store, self.queues

@@ -84,13 +84,12 @@ class Recording:
 
     def see_sends(self, sends: PagedSends) -> None:
         """The same for sends that were decided together."""
-        rows = sends.rows().tolist()
-        items = iter(sends.run)
-        alike = 0 if hidden(sends.address) else len(rows) - FIRST_OF_MANY
-        for row in rows[: len(rows) - alike]:
-            self.see(next(items), sends.line(row))
-        if alike > 0:
-            see_alike(self, sends, rows[-alike:], sends.run.t.tolist()[-alike:])
+        rows = sends.rows()
+        singly = len(rows) if hidden(sends.address) else FIRST_OF_MANY
+        for send, row in zip(sends.run.upto(singly), rows[:singly].tolist(), strict=True):
+            self.see(send, sends.line(row))
+        if singly < len(rows):
+            see_alike(self, sends, singly, sends.line(rows[-1].tolist()))
 
     def finish(self, line: Mapping[str, Any] | None) -> None:
         """The end line, None where the outcome stops early."""

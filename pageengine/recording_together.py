@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pageengine.paged_sends import PagedSends
@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from pageengine.replay_records import AddressRecord
 
 
-def see_alike(recording: Recording, sends: PagedSends, rows: list[list[int]], times: list[int]) -> None:
-    """Sends to a page that the queues of the address already have messages on."""
-    count, last, t, i = len(rows), sends.line(rows[-1]), times[-1], rows[-1][0]
+def see_alike(recording: Recording, sends: PagedSends, first: int, last: dict[str, Any]) -> None:
+    """The sends from number ``first`` on; their queues have messages on the page. ``last``: the last one's line."""
+    count, t, i = len(sends) - first, int(sends.run.t[-1]), last["i"]
     record = recording.address(sends.address)
     recording.end = t
     recording.operations += count
@@ -20,7 +20,8 @@ def see_alike(recording: Recording, sends: PagedSends, rows: list[list[int]], ti
     recording.broker.sends["paged"] += count
     state = last["state"]
     record.state.update(state[f"a:{sends.address}"])
-    _page_grows(recording, record, rows[0][0], times, [row[5] for row in rows])
+    times, sizes = sends.run.t[first:].tolist(), sends.page_bytes[first:].tolist()
+    _page_grows(recording, record, i - count + 1, times, sizes)
     for one in sends.queues:
         fields = state[f"q:{one.name}"]
         queue = recording.queues[one.name]
@@ -37,8 +38,8 @@ def _page_grows(recording: Recording, record: AddressRecord, i: int, times: list
     page, broker = record.state["cur"], recording.broker
     t, last = times[-1], i + len(sizes) - 1
     before = record.page_bytes[page]
-    record.series.rising("disk", i, times, [record.disk_bytes - before + size for size in sizes])
-    broker.series.rising("disk", i, times, [broker.disk_bytes - before + size for size in sizes])
+    record.series.rising("disk", i, times, sizes, record.disk_bytes - before)
+    broker.series.rising("disk", i, times, sizes, broker.disk_bytes - before)
     record.page_bytes[page] = sizes[-1]
     record.disk_bytes += sizes[-1] - before
     broker.disk_bytes += sizes[-1] - before

@@ -127,5 +127,5 @@ def recorded(configuration: Configuration, reader: TraceReader) -> Recording:
             recording.see_sends(done)
         else:
             recording.see(*done)  # type: ignore[misc]
-    recording.finish(engine.finish().as_json())
+    recording.finish(engine.finish(pages=False).as_json())
     return recording

@@ -41,14 +41,14 @@ class Series:
         if len(line) > BUCKETS:
             self._thin(counts=("dropped", "failed"))
 
-    def rising(self, name: str, i: int, t: Sequence[int], values: Sequence[int]) -> None:
-        """Levels of operations from ``i`` on that follow one another and never fall: as ``level`` for each of them."""
+    def rising(self, name: str, i: int, t: Sequence[int], values: Sequence[int], more: int) -> None:
+        """Levels, each ``more`` than its value, of operations from ``i`` on; they never fall. As ``level`` for each."""
         at, count = 0, len(values)
         while at < count:
-            self.level(name, i + at, t[at], values[at])
+            self.level(name, i + at, t[at], values[at] + more)
             end = min(count, ((i + at) // self.width + 1) * self.width - i)
             if end - 1 > at:
-                self.level(name, i + end - 1, t[end - 1], values[end - 1])
+                self.level(name, i + end - 1, t[end - 1], values[end - 1] + more)
             at = end
 
     def add(self, name: str, i: int, t: int, amount: int) -> None:

@@ -126,7 +126,7 @@ def _replay(work: _Work) -> tuple[Recording, Exception | None]:
         stopped = _apply_all(engine, reader, recording, work.until, writer, bar.applied)
         end = None
         if stopped is None:
-            end = engine.finish().as_json()
+            end = engine.finish(pages=writer is not None).as_json()
             if writer is not None:
                 writer.line(end)
         recording.finish(end)
