@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from pageengine.binding import bindings_of
 from pageengine.copies import expired_copy
 from pageengine.diverting import divert
+from pageengine.late_messages import LateMessage
 from pageengine.message import DUPLICATE_ID, Message, Reference
 from pageengine.metric import METRICS
 from pageengine.page import PageTransaction
@@ -61,6 +62,7 @@ class Broker:
         limits = (settings.global_max_size, messages) if self.uses_global else (-1, -1)
         self.metric = METRICS[profile.full_when](*limits, self._over, self._under)
         self.expiring = False
+        self.late: list[LateMessage] = []
         self.forgot_stores = False
         self.counts_too_much = False
 

@@ -19,6 +19,7 @@ from pageengine.consumer import Consumer
 from pageengine.disks import WatchedDisks
 from pageengine.failure import Failed
 from pageengine.invariants import Watch
+from pageengine.late_messages import aged
 from pageengine.managing import purge
 from pageengine.operations import Operation, Protocol, Send, SessionKind, TraceHeader
 from pageengine.outcome import (
@@ -89,6 +90,8 @@ class Engine:
                 if queue.consumers:
                     broker.touch(queue)
         broker.settle()
+        if broker.late:
+            broker.late = aged(broker.late, op, op.t)
         if self.releases:
             self._releases(op.i, result)
         result.state = self._changes()

@@ -67,6 +67,7 @@ def _boot(engine: Engine, old: Broker, journal: dict[int, list[Reference]], prep
     new.now = old.now
     new.ids = old.ids
     new.expiring = old.expiring
+    new.late = old.late
     new.addresses = old.addresses
     if engine.settings.persist_id_cache:
         new.duplicates = old.duplicates

@@ -9,6 +9,7 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from pageengine.copies import from_send
+from pageengine.late_messages import LateMessage
 from pageengine.message import Message
 from pageengine.operations import Protocol, Send, SessionKind
 from pageengine.outcome import BLOCKED, DROPPED, FAILED, HANDLED, PAGED, QUEUED, UNROUTED, Verdict
@@ -83,6 +84,8 @@ class Session:
             head = self.pending[0]
             if isinstance(head, Send):
                 head = self.pending[0] = self._begin(head)
+                if head.op.expire_ms and self.engine.header.start_ns is None:
+                    self.broker.late.append(LateMessage(head.message, head.op.expire_ms))
             verdict = self._go_on(head)
             if verdict is None:
                 return
