@@ -74,7 +74,7 @@ def _texts(page: PageBytes, found: walk.Sections, regular: Mask) -> pa.StringArr
     """The text of messages whose body is one string value."""
     at = found.at[walk.AMQP_VALUE]
     one = (at != ABSENT) & (found.body_kinds == 1)
-    is_text = one & np.isin(page.byte(np.where(one, at, 0)), values.STRINGS)
+    is_text = one & values.IS_STRING[page.byte(np.where(one, at, 0))]
     return values.texts(page, np.where(is_text, at, ABSENT), regular, kinds=values.STRINGS)
 
 

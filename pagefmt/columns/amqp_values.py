@@ -72,6 +72,7 @@ IS_STRING: Final = _among(*STRINGS)
 IS_SYMBOL: Final = _among(*SYMBOLS)
 IS_TEXT: Final = IS_STRING | IS_SYMBOL
 IS_BINARY: Final = _among(*BINARIES)
+_TABLES: Final[dict[tuple[int, ...], Mask]] = {STRINGS: IS_STRING, SYMBOLS: IS_SYMBOL, BINARIES: IS_BINARY}
 
 
 def texts(page: PageBytes, at: Ints, regular: Mask, *, kinds: tuple[int, ...]) -> pa.StringArray:
@@ -101,8 +102,8 @@ def _content(page: PageBytes, at: Ints, regular: Mask, kinds: tuple[int, ...]) -
     present = at != ABSENT
     if not present.any():
         return pa.nulls(len(at), BINARY), present
-    code, content, size = widths(page, np.where(present, at, 0))
-    fits = np.isin(code, kinds)
+    code, content, size = widths(page, at if present.all() else np.where(present, at, 0))
+    fits = _TABLES[kinds][code]
     regular[present & ~fits] = False
     valid = present & fits
     return slices(page, content, size, valid), valid

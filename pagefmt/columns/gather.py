@@ -22,7 +22,7 @@ PADDING: Final = 64
 class PageBytes:
     """The bytes of one page file with padding behind. ``size`` is the file's size, padding not counted."""
 
-    __slots__ = ("_f32", "_f64", "_i16", "_i32", "_i64", "buffer", "limit", "size", "u8")
+    __slots__ = ("_f32", "_f64", "_i16", "_i32", "_i64", "_limit", "buffer", "size", "u8")
 
     def __init__(self, content: bytes | bytearray | memoryview, size: int | None = None) -> None:
         if size is None:
@@ -31,7 +31,7 @@ class PageBytes:
         assert len(content) >= size + PADDING
         self.buffer = content
         self.size = size
-        self.limit = size + PADDING - 16
+        self._limit = np.uint64(size + PADDING - 16)
         self.u8: Bytes = np.frombuffer(content, np.uint8)
         self._i16 = self._view(">i2")
         self._i32 = self._view(">i4")
@@ -54,7 +54,8 @@ class PageBytes:
 
     def inside(self, at: Ints) -> Ints:
         """Positions forced into the buffer: a wild one reads something, and is found out by its owner's check."""
-        return np.clip(at, 0, self.limit)
+        # a negative one is a huge unsigned one
+        return np.minimum(at.view(np.uint64), self._limit).view(np.int64)
 
     def byte(self, at: Ints) -> Bytes:
         return self.u8[self.inside(at)]

@@ -56,8 +56,8 @@ def decode_page(content: PageBytes, page: int, level: Level, frames: Frames | No
             row, batch = _fast(content, frames, page, left[mine], level, kind)
             pieces.append((row, batch))
             left = np.setdiff1d(left, row, assume_unique=True)
-    careful = _careful(content, frames, page, left, level)
-    if len(careful.row):
+    careful = _careful(content, frames, page, left, level) if len(left) else _Careful(left, None, 0, None)
+    if careful.batch is not None and len(careful.row):
         pieces.append((careful.row, careful.batch))
     table = _in_file_order(pieces, level)
     if careful.undecodable is not None:
@@ -89,13 +89,18 @@ def _fast(
         return row, _nothing(level)
     named = dict(zip((field.name for field in FRAME_FIELDS), _frame_columns(frames, row, page), strict=True)) | columns
     wanted = schema(level)
-    return row, pa.record_batch([named[name].cast(wanted.field(name).type) for name in wanted.names], schema=wanted)
+    arrays = [_typed(named[field.name], field.type) for field in wanted]
+    return row, pa.record_batch(arrays, schema=wanted)
+
+
+def _typed(values: pa.Array, wanted: pa.DataType) -> pa.Array:
+    return values if values.type == wanted else values.cast(wanted)
 
 
 @dataclass(frozen=True, slots=True)
 class _Careful:
     row: Ints
-    batch: pa.RecordBatch
+    batch: pa.RecordBatch | None
     partial: int
     undecodable: tuple[int, int] | None
 
