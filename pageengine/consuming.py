@@ -63,11 +63,15 @@ def receive(engine: Engine, op: Receive, result: OperationResult) -> None:
     redelivered: list[int] = []
     last: Reference | None = None
     dry = 0
-    plain = op.ack is not ReceiveAck.EACH and _is_plain(queue)
+    plain = op.ack is not ReceiveAck.EACH and consumer.window != 0 and _is_plain(queue)
     result.got = got
     while len(got) < op.max and dry < DRY:
-        credits = consumer.credits
-        rests = plain and bool(got) and bool(consumer.buffer) and _rests(engine.broker, queue)
+        if plain and got and consumer.buffer and _rests(engine.broker, queue):
+            credits = consumer.credits
+            last = _take_held(consumer, op.max, got, redelivered)
+            if consumer.credits != credits and len(got) < op.max:
+                _read_on(engine, queue)
+            continue
         ref = _next(engine, consumer)
         if ref is None:
             dry += 1
@@ -87,15 +91,36 @@ def receive(engine: Engine, op: Receive, result: OperationResult) -> None:
         else:
             consumer.opened[seq] = ref
             last = ref
-        if len(got) < op.max and queue.store is not None and queue.store.paging:
-            if rests and consumer.credits == credits:
-                continue
-            engine.broker.touch(queue)
-            engine.broker.settle()
+        if len(got) < op.max:
+            _read_on(engine, queue)
     if op.ack is ReceiveAck.END and last is not None:
         _up_to(engine, consumer, last.message.seq)
     result.redelivered = redelivered or None
     engine.broker.touch(queue)
+
+
+def _read_on(engine: Engine, queue: Queue) -> None:
+    if queue.store is not None and queue.store.paging:
+        engine.broker.touch(queue)
+        engine.broker.settle()
+
+
+def _take_held(consumer: Consumer, most: int, got: list[int], redelivered: list[int]) -> Reference:
+    """Messages that the client holds already, one at least, until credits go back to the broker; the last of them."""
+    credits, opened = consumer.credits, consumer.opened
+    last = None
+    while (last is None or consumer.credits == credits) and len(got) < most and consumer.buffer:
+        ref = last = consumer.take_buffered()
+        assert ref is not None
+        seq = ref.message.seq
+        got.append(seq if seq is not None else -1)
+        if ref.message.priority != DEFAULT_PRIORITY:
+            consumer.individually = True
+        if ref.delivery_count > 1:
+            redelivered.append(got[-1])
+        opened[seq] = ref
+    assert last is not None
+    return last
 
 
 def _is_plain(queue: Queue) -> bool:
