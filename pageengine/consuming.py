@@ -67,7 +67,7 @@ def receive(engine: Engine, op: Receive, result: OperationResult) -> None:
     result.got = got
     while len(got) < op.max and dry < DRY:
         if plain and got and consumer.buffer and _rests(engine.broker, queue):
-            credits = consumer.credits
+            dry, credits = 0, consumer.credits
             last = _take_held(consumer, op.max, got, redelivered)
             if consumer.credits != credits and len(got) < op.max:
                 _read_on(engine, queue)
