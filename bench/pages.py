@@ -4,6 +4,7 @@
 
 Makes its own directories. With ``--artemis`` (an unpacked distribution) ``artemis data print`` and ``data exp`` run in
 turn with ours, each on a copy, because they write into the directory that they read. Ratios are of processor seconds.
+What prints (``data print``, ``pages ls``, JSON lines) prints into nothing; what writes files writes them.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ def ours(data: Path, out: Path) -> dict[str, list[str]]:
     tool = [sys.executable, "-m", "pagectl", "pages"]
     return {
         "pages ls": [*tool, "ls", str(data)],
-        "decode jsonl": [*tool, "decode", str(data), "--format", "jsonl", "--to", str(out / "out.jsonl")],
+        "decode jsonl": [*tool, "decode", str(data), "--format", "jsonl"],
         "decode parquet, bodies": [*tool, "decode", str(data), "--body", "base64", "--to", str(out / "out.parquet")],
     }
 

@@ -27,6 +27,9 @@ class Runs:
     codes: Codes
 
 
+_CONSTANTS: Final = 1024
+"""Room for texts of our own in front of those of the page: they become one array at the end."""
+
 Part: TypeAlias = int | Codes | Runs
 """What a line has at one place: the same fragment in all lines, one for each line, or some for each line."""
 
@@ -39,7 +42,7 @@ class Pool:
     def __init__(self) -> None:
         self._arrays: list[pa.Array] = []
         self._known: dict[str, int] = {}
-        self._size = 0
+        self._size = _CONSTANTS
 
     def add(self, values: pa.Array) -> Codes:
         """Codes of all values, in their order. A null is an empty fragment."""
@@ -56,7 +59,10 @@ class Pool:
         """The code of a text that is asked for again and again."""
         code = self._known.get(text)
         if code is None:
-            code = self._known[text] = int(self.texts((text,))[0])
+            code = len(self._known)
+            if code >= _CONSTANTS:
+                return int(self.texts((text,))[0])
+            self._known[text] = code
         return code
 
     def numbers(self, values: Ints) -> Codes:
@@ -70,7 +76,8 @@ class Pool:
 
     def joined(self, lines: Runs) -> pa.BinaryArray:
         """The lines, in one buffer behind one another. Raises ``pyarrow.ArrowInvalid`` above 2 GiB."""
-        pieces = pa.concat_arrays(self._arrays).take(pa.array(lines.codes))
+        known = [text.encode() for text in self._known] + [b""] * (_CONSTANTS - len(self._known))
+        pieces = pa.concat_arrays([pa.array(known, BINARY), *self._arrays]).take(pa.array(lines.codes))
         offsets = np.frombuffer(pieces.buffers()[1], np.int32)
         ends = np.concatenate(([0], np.cumsum(lines.counts)))
         return pa.Array.from_buffers(
