@@ -17,6 +17,7 @@ from pagefmt.frames import Damage, DamageKind
 from pagefmt.outstanding import StoreState
 from pagefmt.page import Page, open_page
 from pagefmt.paging import PageFile, Store
+from pagefmt.record import Layout
 
 if TYPE_CHECKING:
     from pagefmt.columns.routes import RouteColumns
@@ -147,8 +148,9 @@ def _begins(page: PageFile, routes: RouteColumns) -> int | None:
     """As ``_begins_at``, of the piece that the page begins with if that has enough records to tell."""
     if routes.page.size < page.size and len(routes) < _LOOKED_AT_FOR_A_TIME:
         with open_page(page.path) as opened:
-            return _begins_at(opened)
-    return _begins_at(Page(memoryview(routes.page.buffer)[: routes.page.size]))
+            return _begins_at(opened, opened.layout())
+    opened = Page(memoryview(routes.page.buffer)[: routes.page.size])
+    return _begins_at(opened, opened.layout() if routes.old else Layout.NEW)
 
 
 def _with_care(page: PageFile, rule: PageRule | None) -> _Count:
@@ -158,13 +160,12 @@ def _with_care(page: PageFile, rule: PageRule | None) -> _Count:
             if rule is not None and rule.outstanding(number, tx, queues):
                 found.outstanding += 1
         found.messages, found.damage = opened.count, opened.damage
-        found.begun = _begins_at(opened)
+        found.begun = _begins_at(opened, opened.layout())
     return found
 
 
-def _begins_at(opened: Page) -> int | None:
+def _begins_at(opened: Page, layout: Layout | None) -> int | None:
     """The timestamp of the first record of a page that has one."""
-    layout = opened.layout()
     for number, offset, length in opened.frames():
         if number >= _LOOKED_AT_FOR_A_TIME:
             return None
