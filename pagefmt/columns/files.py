@@ -12,7 +12,7 @@ import pyarrow as pa
 PARQUET, ARROW = "parquet", "arrow"
 COMPRESSION_LEVEL: Final = 1
 _ROWS: Final = 1 << 16
-_BYTES: Final = 1 << 24
+_BYTES: Final = 1 << 23
 
 _NAMES: Final = ("store", "store_address", "protocol", "address", "type_name")
 _STATISTICS: Final = ["page", "number", "id", "timestamp", "expiration", "tx"]
