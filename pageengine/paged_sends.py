@@ -191,13 +191,19 @@ def _rests(queue: Queue) -> bool:
     """Whether a look at its pages and its consumers changes nothing."""
     if queue.deleted or queue.paused:
         return True
-    return not queue.needs_depage() and not (queue.consumers and queue.references.size)
+    return not queue.needs_depage() and (not queue.references.size or _is_idle(queue))
+
+
+def _is_idle(queue: Queue) -> bool:
+    """Whether nobody takes anything: no consumer has credits. A delivery round then only looks at the next message."""
+    busy = all(one.credits is not None and one.credits <= 0 for one in queue.consumers)
+    return busy and not queue.dispatch.groups and queue.last_values is None
 
 
 def _reads(queue: Queue) -> bool:
     """Whether it has read all that there is, nobody takes anything, and what comes is read at once."""
     store, cursor = queue.store, queue.cursor
-    if store is None or cursor is None or queue.deleted or queue.paused or queue.consumers:
+    if store is None or cursor is None or queue.deleted or queue.paused or not _is_idle(queue):
         return False
     page = store.current
     return (
@@ -266,6 +272,9 @@ def _apply(
     for queue in reading:
         queue.depage()
         engine.broker.touched_queues.pop(queue)
+    for cursor in store.cursors.values():
+        if cursor.queue.references.size and not cursor.queue.paused:
+            cursor.queue.dispatch.hand_out()
     _tell(engine, run, store, queues)
     return done
 
