@@ -11,7 +11,7 @@ anything behind it; what it stopped at is a ``Damage``. ``find_behind`` looks fo
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from struct import Struct
@@ -56,10 +56,11 @@ class Damage:
 class FrameScan:
     """Iterate once: (offset, payload length) of each good frame. Afterwards ``count``, ``bytes_read``, ``damage``."""
 
-    __slots__ = ("_buf", "bytes_read", "count", "damage")
+    __slots__ = ("_buf", "_passed", "bytes_read", "count", "damage")
 
-    def __init__(self, buf: Buffer) -> None:
+    def __init__(self, buf: Buffer, passed: Callable[[int], object] = lambda offset: None) -> None:
         self._buf = buf
+        self._passed = passed
         self.count = 0
         self.bytes_read = 0
         self.damage: Damage | None = None
@@ -75,16 +76,16 @@ class FrameScan:
             yield at, length
             at = end
         if at < size:
-            self.damage = stopped_at(buf, at, self.count)
+            self.damage = stopped_at(buf, at, self.count, self._passed)
 
 
-def stopped_at(buf: Buffer, at: int, number: int) -> Damage:
-    """Tell the cases of 5.3 apart at the place where the next record should start."""
+def stopped_at(buf: Buffer, at: int, number: int, passed: Callable[[int], object] = lambda offset: None) -> Damage:
+    """Tell the cases of 5.3 apart at the place where the next record should start. ``passed``: as ``Page.passed``."""
     left = len(buf) - at
     if left < FRAME:
         return Damage(DamageKind.FRAGMENT, at, number, f"{left} bytes are left, too few for a record")
     if buf[at] != START_MARK:
-        if all_zero(buf, at):
+        if all_zero(buf, at, passed):
             return Damage(DamageKind.ZERO_TAIL, at, number, f"{left} zero bytes to the end of the file")
         return Damage(DamageKind.BAD_START, at, number, f"0x{buf[at]:02x} where a record should start with 0x7b")
     length = _I32.unpack_from(buf, at + 1)[0]
@@ -98,8 +99,13 @@ def stopped_at(buf: Buffer, at: int, number: int) -> Damage:
     )
 
 
-def all_zero(buf: Buffer, at: int, step: int = 1 << 16) -> bool:
-    return all(not any(buf[start : start + step]) for start in range(at, len(buf), step))
+def all_zero(buf: Buffer, at: int, passed: Callable[[int], object] = lambda offset: None) -> bool:
+    zeros = bytes(_WINDOW)
+    for start in range(at, len(buf), _WINDOW):
+        if not zeros.startswith(bytes(buf[start : start + _WINDOW])):
+            return False
+        passed(start)
+    return True
 
 
 def find_behind(buf: Buffer, start: int, end: int | None = None) -> Iterator[PageRecord]:

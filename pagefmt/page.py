@@ -64,7 +64,7 @@ class Page:
         One that fits the old layout settles it: no new one does by accident, but a damaged old one may not.
         """
         found = None
-        for offset, length in islice(FrameScan(self.buf), LAYOUT_SAMPLE):
+        for offset, length in islice(FrameScan(self.buf, self.passed), LAYOUT_SAMPLE):
             if length > 9 and self.buf[offset + 13] == 0:
                 found = layout_of(self.buf, offset + 5, length)
                 if found is Layout.OLD:
@@ -77,7 +77,7 @@ class Page:
 
     def frames(self) -> Iterator[tuple[int, int, int]]:
         """Number, offset and payload length of every record whose marks are good, whatever its payload holds."""
-        scan = FrameScan(self.buf)
+        scan = FrameScan(self.buf, self.passed)
         for number, (offset, length) in enumerate(scan):
             yield number, offset, length
             self.passed(offset)
@@ -85,7 +85,7 @@ class Page:
 
     def records(self) -> Iterator[tuple[int, PageRecord | Damage]]:
         """Every framed record with its number; one that is not understood comes as ``Damage``, and reading goes on."""
-        scan = FrameScan(self.buf)
+        scan = FrameScan(self.buf, self.passed)
         layout = self.strict_layout()
         for number, (offset, length) in enumerate(scan):
             yield number, self.record(number, offset, length, layout)
@@ -119,7 +119,7 @@ class Page:
                 self.passed(at)
         self.count, self.bytes_read = number, at
         if self.damage is None and at < size:
-            self.damage = stopped_at(buf, at, number)
+            self.damage = stopped_at(buf, at, number, self.passed)
 
     def _odd_route(self, offset: int, length: int, number: int) -> Route | None:
         """A payload that does not come out to its last byte, and that the broker of its layout reads all the same."""
