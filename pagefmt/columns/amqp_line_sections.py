@@ -54,7 +54,7 @@ def named_values(page: PageBytes, at: Ints, pool: Pool, regular: Mask, quote: Qu
 def entries_of(found: NamedValues, pool: Pool, quote: Quote, *, given: bool) -> Runs:
     """The inside of a list of named values, sorted by name. ``given``: typed as the broker hands them out."""
     texts = found.texts
-    names = pool.texts(f'{{"name":{quote(name)},' for name in found.known)
+    names = np.array([pool.constant(f'{{"name":{quote(name)},') for name in found.known], np.int32)
     parts: list[Codes] = [names[found.which], texts.given if given else texts.head, texts.content, texts.close]
     order = by_name(found.pairs.offsets, found.which, found.known)
     return listed(pool, found.pairs.offsets, parts if order is None else [part[order] for part in parts])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -29,6 +30,8 @@ class Runs:
 
 _CONSTANTS: Final = 1024
 """Room for texts of our own in front of those of the page: they become one array at the end."""
+
+_WORTH_MERGING: Final = 64
 
 Part: TypeAlias = int | Codes | Runs
 """What a line has at one place: the same fragment in all lines, one for each line, or some for each line."""
@@ -76,6 +79,7 @@ class Pool:
 
     def joined(self, lines: Runs) -> pa.BinaryArray:
         """The lines, in one buffer behind one another. Raises ``pyarrow.ArrowInvalid`` above 2 GiB."""
+        lines = self._merged(lines)
         known = [text.encode() for text in self._known] + [b""] * (_CONSTANTS - len(self._known))
         pieces = pa.concat_arrays([pa.array(known, BINARY), *self._arrays]).take(pa.array(lines.codes))
         offsets = np.frombuffer(pieces.buffers()[1], np.int32)
@@ -83,6 +87,23 @@ class Pool:
         return pa.Array.from_buffers(
             BINARY, len(lines.counts), [None, pa.py_buffer(offsets[ends]), pieces.buffers()[2]]
         )
+
+    def _merged(self, lines: Runs) -> Runs:
+        """Lines of one shape, as most are: constants that stand side by side in all of them become one."""
+        rows = len(lines.counts)
+        width = int(lines.counts[0]) if rows else 0
+        if rows < _WORTH_MERGING or not bool((lines.counts == width).all()):
+            return lines
+        table = lines.codes.reshape(rows, width)
+        fixed = (table[0] < _CONSTANTS) & (table == table[0]).all(axis=0)
+        texts, columns = list(self._known), []
+        for same, run in groupby(range(width), key=lambda k: bool(fixed[k])):
+            if same:
+                merged = self.constant("".join(texts[table[0, k]] for k in run))
+                columns.append(np.full(rows, merged, np.int32))
+            else:
+                columns += [table[:, k] for k in run]
+        return Runs(np.full(rows, len(columns)), np.stack(columns, axis=1).reshape(-1))
 
 
 def laid_out(rows: int, parts: Sequence[Part]) -> Runs:

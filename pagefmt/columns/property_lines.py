@@ -28,12 +28,13 @@ def property_list(page: PageBytes, entries: props.Entries, names: pa.DictionaryA
     which: Ints = np.asarray(names.indices).astype(np.int64)
     order = by_name(entries.offsets, which, known)
     kinds = len(props.NAMES)
-    prefixes = pool.texts(
-        f'{{"name":{quote(name)},"type":"{kind}","value":{chr(34) * (code in _QUOTED)}'
-        for name in known
-        for code, kind in enumerate(props.NAMES)
-    )
-    prefix = prefixes[which * kinds + entries.type]
+    combined = which * kinds + entries.type
+    prefixes = np.zeros(len(known) * kinds, np.int32)
+    for each in np.flatnonzero(np.bincount(combined, minlength=1)).tolist():
+        name, code = known[each // kinds], each % kinds
+        start = f'{{"name":{quote(name)},"type":"{props.NAMES[code]}","value":'
+        prefixes[each] = pool.constant(start + '"' * (code in _QUOTED))
+    prefix = prefixes[combined]
     content = _contents(page, entries, pool, quote)
     quoted = (entries.type == props.TEXT) | (entries.type == props.BYTES)
     suffix = np.where(quoted, pool.constant('"}'), pool.constant("}")).astype(np.int32)
