@@ -196,17 +196,19 @@ class Broker:
         ref.queue.delivering(ref)
         self.acknowledge(ref, Reason.REPLACED)
 
-    def expire_reference(self, ref: Reference, tx: Transaction | None) -> None:
-        """Expires a reference that counts as being delivered: to the expiry address, or away (spec 3.7)."""
+    def expire_reference(self, ref: Reference, tx: Transaction | None) -> bool:
+        """Expires a reference that counts as being delivered: to the expiry address, or away (spec 3.7).
+
+        False: the expiry address refused it.
+        """
         settings = self.settings.address_settings.effective(ref.message.address)
-        self.move(ref, settings.expiry_address, Reason.EXPIRED, tx)
+        return self.move(ref, settings.expiry_address, Reason.EXPIRED, tx)
 
     def move(self, ref: Reference, target: str | None, reason: Reason, tx: Transaction | None) -> bool:
+        """A copy to another address, where there is one; False: it refused that, and the reference is where it was."""
         own = tx is None
         tx = tx or Transaction(self)
-        moved = bool(target) and self.bindings(target or "") is not None
-        if moved:
-            assert target is not None
+        if target and self.bindings(target) is not None:
             copy = expired_copy(self, ref, target, expired=reason is Reason.EXPIRED)
             try:
                 route(self, copy, tx, reject_duplicates=False)
@@ -219,7 +221,7 @@ class Broker:
         tx.acknowledge(ref, reason)
         if own:
             tx.commit()
-        return moved
+        return True
 
     def give_back(self, refs: list[Reference], *, ignore_delay: bool) -> None:
         """References that were being delivered return to their queues, or are given up after too many attempts."""

@@ -67,7 +67,7 @@ def _live(engine: Engine) -> Iterator[Reference]:
     """References in memory that were never paged: waiting, scheduled, at consumers, in open transactions."""
     for queue in engine.broker.queues.values():
         yield from (ref for ref in queue.references if ref.record is None)
-        yield from (ref for ref in queue.scheduled if ref.record is None)
+        yield from (ref for ref in (*queue.scheduled, *queue.stuck) if ref.record is None)
         for consumer in queue.consumers:
             yield from (ref for ref in consumer.delivering.values() if ref.record is None)
     transactions = [session.tx for session in engine.sessions.values() if session.tx is not None]
@@ -155,11 +155,11 @@ def _flags(store: AddressStore) -> None:
 
 def _queue(queue: Queue) -> None:
     """1, 20: what a queue counts is what it holds."""
-    waiting = sum(1 for ref in queue.references if ref.record is None)
+    waiting = sum(1 for ref in (*queue.references, *queue.stuck) if ref.record is None)
     require(1, waiting == queue.waiting_unpaged, f"{queue.name}: {queue.waiting_unpaged} waiting, {waiting} there")
-    count = queue.references.size + queue.phantoms - queue.taken_off
+    count = queue.references.size + len(queue.stuck) + queue.phantoms - queue.taken_off
     require(1, count == queue.mem_count, f"{queue.name}: {queue.mem_count} in memory")
-    size = sum(ref.mem for ref in queue.references) + queue.phantom_bytes
+    size = sum(ref.mem for ref in (*queue.references, *queue.stuck)) + queue.phantom_bytes
     require(2, size == queue.mem_bytes, f"{queue.name}: {queue.mem_bytes} bytes in memory")
     require(20, queue.message_count >= 0, f"{queue.name}: {queue.message_count} messages")
 

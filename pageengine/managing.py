@@ -79,7 +79,8 @@ def _scan(broker: Broker, queue: Queue) -> Iterator[bool]:
         tx = Transaction(broker)
         for ref in expired:
             queue.delivering(ref)
-            broker.expire_reference(ref, tx)
+            if not broker.expire_reference(ref, tx):
+                queue.stick(ref)
         open_transactions.append(tx)
         if (had_elements and not expired) or queue.cursor is None or not queue.cursor.iterator.has_next():
             break
@@ -88,7 +89,10 @@ def _scan(broker: Broker, queue: Queue) -> Iterator[bool]:
             break
     for tx in open_transactions:
         # written to the journal before it takes effect: until then what expired still counts as being delivered
-        tx.commit()
+        if tx.failed is None:
+            tx.commit()
+        else:
+            tx.roll_back()
 
 
 def _take_expired(queue: Queue) -> list[Reference]:

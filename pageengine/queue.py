@@ -54,6 +54,7 @@ class Queue:
         self.deleted = False
         self.references = ReferenceList(keeps_highest=broker.profile.keeps_highest)
         self.scheduled: list[Reference] = []
+        self.stuck: list[Reference] = []
         self.phantoms = self.phantom_bytes = self.taken_off = 0
         self.consumers: list[Consumer] = []
         self.dispatch = Dispatch(self)
@@ -187,6 +188,15 @@ class Queue:
         self.mem_bytes -= ref.mem
         self.taken_off += 1
         self.phantom_bytes -= ref.mem
+
+    def stick(self, ref: Reference) -> None:
+        """A scan took it out, and its expiry address refused it: it counts as waiting, and as being delivered too."""
+        self.stuck.append(ref)
+        self.mem_count += 1
+        self.mem_bytes += ref.mem
+        if ref.record is None:
+            self.waiting_unpaged += 1
+        self.broker.touch(self)
 
     def reset_iterators(self) -> None:
         """Something came back to an earlier place: every consumer looks from the head again."""

@@ -48,7 +48,7 @@ def restart(engine: Engine, op: Restart | Crash, result: OperationResult) -> Non
 
 def alive_references(engine: Engine, queue: Queue) -> list[Reference]:
     """References that the journal holds: durable, not paged, not acknowledged; in the order they came."""
-    refs = [*queue.references, *queue.scheduled]
+    refs = [*queue.references, *queue.scheduled, *queue.stuck]
     for consumer in queue.consumers:
         refs += consumer.delivering.values()
     for tx in _transactions(engine):
