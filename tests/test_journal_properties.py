@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 
 import golden_cases
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from pagefmt.bindings import Bindings
@@ -55,6 +55,15 @@ def write(folder: Path, files: list[list[Record]], version: int = 2, noise: byte
         (folder / f"activemq-data-{90 - number}.amq").write_bytes(buf + bytes(30) + old_content + b"J" * 9)
 
 
+def reads_as_a_record(noise: bytes, record: Record, version: int) -> bool:
+    """Noise and the beginning of a record may be a sound record by themselves; a broker takes that one, too."""
+    try:
+        decode(noise + encode(record, 40, version) + bytes(200), 0, version)
+    except BadRecord:
+        return False
+    return bool(noise)
+
+
 def naive(files: list[list[Record]]) -> tuple[list[tuple[int, int, bytes]], dict[int, list[int]]]:
     """(id, user type, body) of the survivors in load order; the ids in each valid prepared transaction."""
     kept: list[Record] = []
@@ -94,6 +103,7 @@ def survivors(loaded: Loaded) -> list[tuple[int, int, bytes]]:
 def test_a_journal_reads_as_the_naive_model_says(files: list[list[Record]], version: int, noise: bytes) -> None:
     with TemporaryDirectory() as name:
         folder = Path(name)
+        assume(not any(reads_as_a_record(noise, record, version) for records in files for record in records))
         write(folder, files, version, noise)
         loaded = load_journal(folder)
         expected, in_doubt = naive(files)
@@ -102,6 +112,14 @@ def test_a_journal_reads_as_the_naive_model_says(files: list[list[Record]], vers
         ours = {one.tx: sorted(ids[row] for row in [*one.rows, *one.deletes]) for one in loaded.prepared}
         assert ours == {tx: sorted(records) for tx, records in in_doubt.items()}
         assert loaded.notes == ()
+
+
+def test_noise_that_makes_a_record_is_one() -> None:
+    """As a broker reads: the first start with the right file id and check sum, whoever wrote the bytes."""
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        write(folder, [[Record(Kind.ADD, 1, user_type=20, body=bytes(23))]], 2, b"\x0b\0\0\0\x28")
+        assert survivors(load_journal(folder)) == [(0x28 << 32, 1, b"")]
 
 
 @given(RECORDS, st.integers(-(2**63), 2**63 - 1), st.sampled_from([1, 2]), st.integers(-128, 127))
