@@ -19,7 +19,6 @@ DECISIONS = frozenset(
 )
 IGNORED = frozenset(("i", "state", "detail", "unsettled"))
 ABSENT = "absent"
-SENDS = ("queued", "paged", "dropped", "failed", "blocked", "unrouted", "handled")
 
 
 @dataclass(frozen=True, slots=True)

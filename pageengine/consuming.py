@@ -80,16 +80,11 @@ def receive(engine: Engine, op: Receive, result: OperationResult) -> None:
             continue
         dry = 0
         engine.broker.producers_turn()
-        seq = ref.message.seq
-        got.append(seq if seq is not None else -1)
-        if ref.message.priority != DEFAULT_PRIORITY:
-            consumer.individually = True
-        if ref.delivery_count > 1:
-            redelivered.append(got[-1])
+        _hand_over(consumer, ref, got, redelivered)
         if op.ack is ReceiveAck.EACH:
             _acknowledge(engine, consumer, [ref])
         else:
-            consumer.opened[seq] = ref
+            consumer.opened[ref.message.seq] = ref
             last = ref
         if len(got) < op.max:
             _read_on(engine, queue)
@@ -97,6 +92,16 @@ def receive(engine: Engine, op: Receive, result: OperationResult) -> None:
         _up_to(engine, consumer, last.message.seq)
     result.redelivered = redelivered or None
     engine.broker.touch(queue)
+
+
+def _hand_over(consumer: Consumer, ref: Reference, got: list[int], redelivered: list[int]) -> None:
+    """To the client's application: what the outcome says of it."""
+    seq = ref.message.seq
+    got.append(seq if seq is not None else -1)
+    if ref.message.priority != DEFAULT_PRIORITY:
+        consumer.individually = True
+    if ref.delivery_count > 1:
+        redelivered.append(got[-1])
 
 
 def _read_on(engine: Engine, queue: Queue) -> None:
@@ -112,13 +117,8 @@ def _take_held(consumer: Consumer, most: int, got: list[int], redelivered: list[
     while (last is None or consumer.credits == credits) and len(got) < most and consumer.buffer:
         ref = last = consumer.take_buffered()
         assert ref is not None
-        seq = ref.message.seq
-        got.append(seq if seq is not None else -1)
-        if ref.message.priority != DEFAULT_PRIORITY:
-            consumer.individually = True
-        if ref.delivery_count > 1:
-            redelivered.append(got[-1])
-        opened[seq] = ref
+        _hand_over(consumer, ref, got, redelivered)
+        opened[ref.message.seq] = ref
     assert last is not None
     return last
 

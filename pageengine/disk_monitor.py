@@ -171,7 +171,6 @@ def default_max_disk_usage(edition: Edition) -> int:
     return 90 if edition >= Edition.ARTEMIS_2_10 else 100
 
 
-DEFAULT_SCAN_PERIOD: Final = 5000  # milliseconds, every release
 _PERCENT: Final = range(101)
 
 

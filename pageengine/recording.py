@@ -23,7 +23,6 @@ LIMITS = {"full": "full", "page_full": "page limit", "blocked_by_operator": "blo
 BROKER = "broker"
 FIRST_OF_MANY = 2
 """Of sends that were decided together so many are looked at singly: then only figures grow."""
-REFUSALS = {"dropped": "dropped", "failed": "refused"}
 
 
 @dataclass(slots=True)

@@ -11,7 +11,6 @@ from pageengine.log_import.records import LogRecord
 from pageengine.log_import.traffic import Facts, Traffic
 
 CONSUMER, SESSION, BLOCK, UNBLOCK, PURGE = 601265, 601267, 601754, 601755, 601196
-TRAFFIC = frozenset({CONSUMER, SESSION})
 _CONSUMER = re.compile(
     r"User (?P<user>.+?) is creating a core consumer on target resource ServerSessionImpl\(name=(?P<session>[^,)]*)"
     r".* with parameters: \[(?P<id>\d+), (?P<queue>[^,]*), (?P<filter>.*), -?\d+, (?P<browse>true|false), "

@@ -20,7 +20,6 @@ _KEY = (
     ("blocked", "warn"),
     ("dropped or refused", "bad"),
 )
-_BANDS = (("paging", "paging", "page mode"), ("blocked", "blocked", "blocked"), ("lost", "disk_full", "disk full"))
 CHARTS = 40
 """Addresses that get a chart: those with the highest peak. The table has all of them."""
 

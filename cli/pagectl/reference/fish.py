@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from pagectl.reference.tree import TOP, Argument, Command, Group, Kind, Option, Value, short_help
+from pagectl.reference.tree import TOP, Argument, Command, Group, Kind, Option, Value, override_of, short_help
 
 HEAD = r"""# fish completion for pagectl: answers from this file alone. Made from the commands by 'make completions'.
 
@@ -101,11 +101,8 @@ def _value(value: Value) -> str:
 
 
 def _overrides(groups: list[Group]) -> Iterator[str]:
-    found = {
-        o.value for g in groups for c in g.commands for o in c.options if o.value and o.value.kind is Kind.OVERRIDE
-    }
-    assert len(found) <= 1, "two kinds of overrides need two functions"
-    for value in found:
+    value = override_of(groups)
+    if value is not None:
         yield "function __pagectl_override # MATCH:NAME=VALUE, or NAME=VALUE of the broker itself"
         yield "    set -l typed (string replace -r '^--[^=:]*=' '' -- (commandline -ct))"
         yield "    set -l before (string replace -r '[^:]*$' '' -- $typed)"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -93,6 +93,14 @@ PATHS = frozenset({"DIR", "FILE", "FILE…", "LOG…", "TRACE", "NEW", "XSD", "A
 def short_help(text: str) -> str:
     """A help line without what it says of defaults."""
     return text.split(" [default")[0]
+
+
+def override_of(groups: Iterable[Group]) -> Value | None:
+    """What MATCH:NAME=VALUE is completed from, where an option takes it."""
+    values = (option.value for group in groups for command in group.commands for option in command.options)
+    found = {value for value in values if value and value.kind is Kind.OVERRIDE}
+    assert len(found) <= 1, "two kinds of overrides need two functions"
+    return next(iter(found), None)
 
 
 @cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from pagectl.reference.tree import HELP, TOP, Argument, Command, Group, Kind, Option, Value, short_help
+from pagectl.reference.tree import HELP, TOP, Argument, Command, Group, Kind, Option, Value, override_of, short_help
 
 HEAD = """#compdef pagectl
 # zsh completion for pagectl: answers from this file alone. Made from the commands by 'make completions'.
@@ -90,11 +90,8 @@ def _action(value: Value) -> str:
 
 
 def _overrides(groups: list[Group]) -> Iterator[str]:
-    found = {
-        o.value for g in groups for c in g.commands for o in c.options if o.value and o.value.kind is Kind.OVERRIDE
-    }
-    assert len(found) <= 1, "two kinds of overrides need two functions"
-    for value in found:
+    value = override_of(groups)
+    if value is not None:
         yield "_pagectl_override() {"
         yield "    if ! compset -P '*:'; then"
         yield f"        compadd -S '=' -- {' '.join(value.broker)}"
