@@ -10,6 +10,7 @@ import typer
 from pagectl.exits import CallError
 from pagectl.options import EditionChoice, edition_of
 from pagectl.sizes import size_of
+from pagectl.streams import warning
 
 if TYPE_CHECKING:
     from pageengine.replaying import Configuration
@@ -50,3 +51,12 @@ def configuration(
     overrides = tuple(parse_override(text) for text in settings or ())
     config = find_instance(path).config if path.is_dir() else path
     return Configuration(config, edition_of(edition), overrides, size_of(heap, "--heap"))
+
+
+def say_how_sure(edition: EditionChoice | None) -> None:
+    """A warning where the edition asked for was read from its sources and never held against a running broker."""
+    from pageengine.profiles import FROM_SOURCES_ALONE
+
+    chosen = edition_of(edition)
+    if chosen in FROM_SOURCES_ALONE:
+        warning(f"{chosen.value}: its decisions are from that release's sources alone, held against no running broker")

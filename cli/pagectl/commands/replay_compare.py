@@ -10,7 +10,7 @@ import typer
 from pagectl.exits import CallError, Exit
 from pagectl.options import EditionOption, HeapOption, TextOrJsonOption
 from pagectl.outputs.formats import TextOrJson
-from pagectl.replay_options import SkipOption, configuration
+from pagectl.replay_options import SkipOption, configuration, say_how_sure
 from pagectl.sanitise import one_line
 from pagectl.streams import json_text, print_json, print_table
 
@@ -42,6 +42,7 @@ def command(
         result = _outcomes(files[0], files[1], decisions)
     elif len(files) == 1 and len(configs) == 2:
         names = (str(configs[0]), str(configs[1]))
+        say_how_sure(edition)
         sides = [configuration(path, edition, None, heap) for path in configs]
         result = _configurations(files[0], sides, skip_bad_lines, decisions)
     else:

@@ -21,6 +21,7 @@ from pagectl.replay_options import (
     TraceArgument,
     configuration,
     refuse_overwriting,
+    say_how_sure,
 )
 from pagectl.streams import note, print_json, warning
 
@@ -65,6 +66,7 @@ def command(
 
     for written in (outcome, to_html):
         refuse_overwriting(written, trace, config)
+    say_how_sure(edition)
     deciding = configuration(config, edition, settings, heap)
     recording, stopped = _replay(_Work(trace, deciding, outcome, out, until, skip_bad_lines, check))
     found = findings(recording)

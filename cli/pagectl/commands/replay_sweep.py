@@ -12,7 +12,7 @@ from pagectl.exits import Exit
 from pagectl.options import EditionOption, HeapOption, TextJsonOrCsvOption
 from pagectl.outputs.formats import TextJsonOrCsv
 from pagectl.progress import progress
-from pagectl.replay_options import ConfigOption, SetOption, SkipOption, TraceArgument, configuration
+from pagectl.replay_options import ConfigOption, SetOption, SkipOption, TraceArgument, configuration, say_how_sure
 from pagectl.streams import CsvTable, print_json, print_table, size_text
 
 if TYPE_CHECKING:
@@ -49,6 +49,7 @@ def command(
     """Replay a trace under every combination of values: peak heap and disk, refused messages, blocked time."""
     from pageengine.sweep import Job, parse_vary, sweep_here, sweep_on_spark, variants
 
+    say_how_sure(edition)
     deciding = configuration(config, edition, settings, heap)
     work = [
         Job(trace.absolute(), deciding.absolute(), skip_bad_lines, one)
