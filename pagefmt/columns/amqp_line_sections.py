@@ -12,12 +12,12 @@ from pagefmt.columns import amqp_values as values
 from pagefmt.columns import amqp_walk as walk
 from pagefmt.columns.amqp_line_values import ValueTexts, decoded, value_texts
 from pagefmt.columns.amqp_walk import ABSENT
-from pagefmt.columns.fragments import Codes, Part, Pool, Runs, laid_out, listed, where_present
+from pagefmt.columns.fragments import Cell, Codes, Even, Part, Pool, Runs, either, laid_out, listed, where_present
 from pagefmt.columns.gather import Ints, Mask, PageBytes
 from pagefmt.columns.json_text import Quote
 from pagefmt.columns.line_parts import digests
 from pagefmt.columns.properties import repeated_keys
-from pagefmt.columns.property_lines import by_name
+from pagefmt.columns.property_lines import by_name, ordered
 from pagefmt.values_json import plain_value
 
 
@@ -51,35 +51,53 @@ def named_values(page: PageBytes, at: Ints, pool: Pool, regular: Mask, quote: Qu
     return NamedValues(pairs, which, known, texts)
 
 
-def entries_of(found: NamedValues, pool: Pool, quote: Quote, *, given: bool) -> Runs:
+def entries_of(found: NamedValues, pool: Pool, quote: Quote, *, given: bool) -> Even | Runs:
     """The inside of a list of named values, sorted by name. ``given``: typed as the broker hands them out."""
     texts = found.texts
     names = np.array([pool.constant(f'{{"name":{quote(name)},') for name in found.known], np.int32)
-    parts: list[Codes] = [names[found.which], texts.given if given else texts.head, texts.content, texts.close]
+    cells: list[Cell] = [names[found.which], texts.given if given else texts.head, texts.content, texts.close]
     order = by_name(found.pairs.offsets, found.which, found.known)
-    return listed(pool, found.pairs.offsets, parts if order is None else [part[order] for part in parts])
+    return listed(pool, found.pairs.offsets, ordered(cells, order))
 
 
-def map_or_null(found: NamedValues, pool: Pool, quote: Quote) -> Runs:
+def map_or_null(found: NamedValues, pool: Pool, quote: Quote) -> Part:
     present = found.pairs.present
+    if not present.any():
+        return pool.constant("null")
     entries = entries_of(found, pool, quote, given=False)
     inner = laid_out(len(present), [pool.constant("["), entries, pool.constant("]")])
-    return where_present(present, inner, pool.constant("null"))
+    return where_present(pool, present, inner, pool.constant("null"))
 
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """Values of a table with a row for each message, of which some are absent; ``at`` and ``texts`` have the others."""
+    """Values of a table with a row for each message, of which some are absent.
+
+    ``at`` and ``texts`` have those that are there; ``place``: which of these is in a row and field.
+    """
 
     present: Mask
     at: Ints
     texts: ValueTexts
+    place: Ints
 
     def column(self, field: int) -> Ints:
         """The places of a field in ``at`` and ``texts``, of the rows that have it."""
-        index: Ints = np.cumsum(self.present).reshape(self.present.shape) - 1
-        found: Ints = index[self.present[:, field], field]
+        found: Ints = self.place[self.present[:, field], field]
         return found
+
+    def cells(self, field: int, pool: Pool) -> list[Cell]:
+        """The type, value and closing brace of a field, nothing where it is absent."""
+        texts, here = self.texts, self.present[:, field]
+        if not here.any():
+            return []
+        where, rows = self.column(field), np.flatnonzero(here)
+        out: list[Cell] = []
+        for cell in (texts.head, texts.content, texts.close):
+            column = np.full(len(here), pool.constant(""), np.int32)
+            column[rows] = cell if isinstance(cell, int) else cell[where]
+            out.append(column)
+        return out
 
 
 def cells_of(page: PageBytes, at: Ints, depth: int, pool: Pool, regular: Mask, quote: Quote) -> Cells:
@@ -89,48 +107,47 @@ def cells_of(page: PageBytes, at: Ints, depth: int, pool: Pool, regular: Mask, q
     texts = value_texts(page, flat, depth, pool, quote)
     if texts.bad.any():
         regular[np.nonzero(present)[0][texts.bad]] = False
-    return Cells(present, flat, texts)
+    return Cells(present, flat, texts, np.cumsum(present).reshape(present.shape) - 1)
 
 
-def fields_object(sections: walk.Sections, fields: Cells, pool: Pool) -> Runs:
+def fields_object(sections: walk.Sections, fields: Cells, pool: Pool) -> Part:
     """The fields of the properties section by name."""
-    rows, width = fields.present.shape
-    lead = np.empty((rows, width), np.int32)
-    for k, name in enumerate(PROPERTY_FIELDS):
-        start = f'{"," if k else "{"}"{name}":'
-        lead[:, k] = np.where(fields.present[:, k], pool.constant(start + "{"), pool.constant(start + "null"))
-    there = fields.present.reshape(-1)
-    texts = laid_out(len(fields.at), [fields.texts.head, fields.texts.content, fields.texts.close])
-    cells = laid_out(there.size, [lead.reshape(-1), Runs(np.where(there, 3, 0), texts.codes)])
-    each = Runs(cells.counts.reshape(rows, width).sum(axis=1), cells.codes)
-    inner = laid_out(rows, [each, pool.constant("}")])
-    return where_present(sections.at[walk.PROPS] != ABSENT, inner, pool.constant("null"))
+    inner: list[Part] = []
+    for n, name in enumerate(PROPERTY_FIELDS):
+        start = f'{"," if n else "{"}"{name}":'
+        inner.append(either(fields.present[:, n], pool.constant(start + "{"), pool.constant(start + "null")))
+        inner += fields.cells(n, pool)
+    present = sections.at[walk.PROPS] != ABSENT
+    return where_present(pool, present, laid_out(len(present), [*inner, pool.constant("}")]), pool.constant("null"))
 
 
 _HEADER: Final = ("durable", "priority", "ttl", "first_acquirer", "delivery_count")
 _FLAGS: Final = ("durable", "first_acquirer")
 
 
-def header_object(sections: walk.Sections, fields: list[tuple[Ints, Mask]], pool: Pool) -> Runs:
+def header_object(sections: walk.Sections, fields: list[tuple[Ints, Mask]], pool: Pool) -> Part:
     present = sections.at[walk.HEADER] != ABSENT
     parts: list[Part] = []
     for name, (number, valid) in zip(_HEADER, fields, strict=True):
         texts = pool.flags(number != 0) if name in _FLAGS else pool.numbers(number)
         parts.append(pool.constant(f'{"," if parts else "{"}"{name}":'))
-        parts.append(np.where(valid, texts, pool.constant("null")).astype(np.int32))
-    return where_present(present, laid_out(len(present), [*parts, pool.constant("}")]), pool.constant("null"))
+        parts.append(either(valid, texts, pool.constant("null")))
+    return where_present(pool, present, laid_out(len(present), [*parts, pool.constant("}")]), pool.constant("null"))
 
 
-def body_list(page: PageBytes, sections: walk.Sections, pool: Pool, regular: Mask, quote: Quote) -> Runs:
+def body_list(page: PageBytes, sections: walk.Sections, pool: Pool, regular: Mask, quote: Quote) -> Even:
     """The one body section of each message, or nothing."""
-    out = np.full((len(regular), 5), pool.constant(""), np.int32)
     value = cells_of(page, sections.at[walk.AMQP_VALUE][:, None], 1, pool, regular, quote)
-    rows = np.flatnonzero(value.present)
-    out[rows, 0] = pool.constant('{"kind":"value",')
-    out[rows, 1], out[rows, 2], out[rows, 3] = value.texts.head, value.texts.content, value.texts.close
+    here = value.present[:, 0]
+    if here.all():
+        return Even((pool.constant('{"kind":"value",'), *value.cells(0, pool)))
+    out = np.full((len(regular), 5), pool.constant(""), np.int32)
+    out[here, 0] = pool.constant('{"kind":"value",')
+    for n, cell in enumerate(value.cells(0, pool), 1):
+        out[:, n] = cell
     _put_data(page, sections.at[walk.DATA], pool, regular, out)
     _put_sequences(page, sections.at[walk.SEQUENCE], pool, regular, quote, out)
-    return Runs(np.full(len(regular), 5), out.reshape(-1))
+    return Even(tuple(out.T))
 
 
 def _put_data(page: PageBytes, at: Ints, pool: Pool, regular: Mask, out: Codes) -> None:

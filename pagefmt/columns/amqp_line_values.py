@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from pagefmt.amqp_values import decode_amqp_value
@@ -28,7 +29,7 @@ from pagefmt.columns.amqp_values import (
     read_integer,
 )
 from pagefmt.columns.amqp_walk import widths
-from pagefmt.columns.fragments import Codes, Pool
+from pagefmt.columns.fragments import Cell, Codes, Pool, either
 from pagefmt.columns.gather import Bytes, Ints, Mask, PageBytes
 from pagefmt.columns.json_text import Quote, odd_rows, replaced
 from pagefmt.columns.property_lines import reals
@@ -52,7 +53,7 @@ class ValueTexts:
     head: Codes
     given: Codes
     content: Codes
-    close: Codes
+    close: Cell
     code: Bytes
     odd: Mask
     bad: Mask
@@ -81,8 +82,8 @@ def value_texts(page: PageBytes, at: Ints, depth: int, pool: Pool, quote: Quote)
     if len(raw):
         content[raw] = pool.texts(value.hex() for value in slices(page, start[raw], size[raw]).to_pylist())
     quoted = textual | IS_BINARY[code]
-    head, given = (_heads(pool, names)[kind] for names in (TYPE_NAMES, GIVEN_NAMES))
-    close = np.where(quoted, pool.constant('"}'), pool.constant("}")).astype(np.int32)
+    head, given = (_heads(pool, kind, names) for names in (TYPE_NAMES, GIVEN_NAMES))
+    close = either(quoted, pool.constant('"}'), pool.constant("}"))
     if odd.any():
         _put_odd(page, pool, quote, np.flatnonzero(odd), at, start + size, depth, content, bad)
         head[odd] = given[odd] = pool.constant("")
@@ -92,12 +93,15 @@ def value_texts(page: PageBytes, at: Ints, depth: int, pool: Pool, quote: Quote)
 _QUOTED: Final = ("string", "symbol", "bytes")
 
 
-def _heads(pool: Pool, names: tuple[str, ...]) -> Codes:
-    codes = [pool.constant(f'"type":"{name}","value":{chr(34) * (name in _QUOTED)}') for name in names]
-    return np.array(codes, np.int32)
+def _heads(pool: Pool, kind: npt.NDArray[np.int8], names: tuple[str, ...]) -> Codes:
+    codes = np.zeros(len(names), np.int32)
+    for each in np.flatnonzero(np.bincount(kind, minlength=1)).tolist():
+        codes[each] = pool.constant(f'"type":"{names[each]}","value":{chr(34) * (names[each] in _QUOTED)}')
+    heads: Codes = codes[kind]
+    return heads
 
 
-def _flags_or_numbers(pool: Pool, code: int, numbers: Ints) -> Codes:
+def _flags_or_numbers(pool: Pool, code: int, numbers: Ints) -> Cell:
     if code in (0x41, 0x42, 0x56):
         return pool.flags(numbers != 0)
     return pool.numbers(numbers & 0xFFFF if code == 0x73 else numbers)

@@ -30,7 +30,7 @@ from pagefmt.columns.amqp_line_sections import (
 from pagefmt.columns.amqp_line_values import decoded
 from pagefmt.columns.amqp_parts import AmqpParts, amqp_parts
 from pagefmt.columns.batch import Batch, queue_lists
-from pagefmt.columns.fragments import Codes, Part, Pool, Runs, laid_out, where_present
+from pagefmt.columns.fragments import Cell, Even, Part, Pool, either, laid_out, where_present
 from pagefmt.columns.gather import Ints, Mask, PageBytes
 from pagefmt.columns.json_text import Quote, java_text
 from pagefmt.columns.line_parts import LineSource, coded, digests, frame_parts, state_parts
@@ -150,18 +150,19 @@ def _facts(page: PageBytes, found: _Found, fields: Cells, source: LineSource, po
     ]  # fmt: skip
 
 
-def _identifiers(page: PageBytes, fields: Cells, pool: Pool, quote: Quote) -> Runs:
+def _identifiers(page: PageBytes, fields: Cells, pool: Pool, quote: Quote) -> Part:
     """The message id as text."""
     present, texts = fields.present[:, _MESSAGE_ID], fields.texts
     which = fields.column(_MESSAGE_ID)
     code, content = texts.code[which], texts.content[which]
     plain = values.IS_STRING[code]
-    mark = np.where(plain, pool.constant('"'), pool.constant("")).astype(np.int32)
     others = np.flatnonzero(~plain)
     if len(others):
         content[others] = pool.texts(_identifier_texts(page, fields.at[which[others]], quote))
-    inner = laid_out(len(which), [mark, content, mark])
-    return where_present(present, Runs(np.where(present, 3, 0), inner.codes), pool.constant("null"))
+    quotes, text = np.zeros(len(present), bool), np.full(len(present), pool.constant("null"), np.int32)
+    quotes[present], text[present] = plain, content
+    mark = either(quotes, pool.constant('"'), pool.constant(""))
+    return Even((mark, text, mark))
 
 
 def _identifier_texts(page: PageBytes, at: Ints, quote: Quote) -> Iterator[str]:
@@ -171,20 +172,17 @@ def _identifier_texts(page: PageBytes, at: Ints, quote: Quote) -> Iterator[str]:
         yield quote(None if value is None else identifier_text(value))
 
 
-def _addresses(page: PageBytes, parts: AmqpParts, pool: Pool, quote: Quote) -> Codes:
+def _addresses(page: PageBytes, parts: AmqpParts, pool: Pool, quote: Quote) -> Cell:
     raw = distinct(page, parts.address_at, parts.address_size)
     return coded(pool, raw, lambda value: quote(java_text(value)))
 
 
-def _extra(page: PageBytes, found: _Found, address: Codes, pool: Pool, quote: Quote) -> Runs:
+def _extra(page: PageBytes, found: _Found, address: Cell, pool: Pool, quote: Quote) -> Part:
     """The broker's own properties; a reader of the first persister puts the address there."""
-    parts = found.parts
+    parts, rows = found.parts, len(found.created)
     entries = property_list(page, found.extra, found.extra_names, pool, quote)
-    listed = laid_out(len(address), [pool.constant("["), entries, pool.constant("]")])
-    out = where_present(parts.extra_end > parts.extra_at, listed, pool.constant("null"))
-    first = parts.persister == V1
-    if not first.any():
-        return out
+    listed = laid_out(rows, [pool.constant("["), entries, pool.constant("]")])
+    out = where_present(pool, parts.extra_end > parts.extra_at, listed, pool.constant("null"))
     head = pool.constant(f'[{{"name":"{ADDRESS}","type":"string","value":')
-    alone = laid_out(len(address), [head, address, pool.constant("}]")])
-    return where_present(first, alone, out)
+    alone = laid_out(rows, [head, address, pool.constant("}]")])
+    return where_present(pool, parts.persister == V1, alone, laid_out(rows, [out]))

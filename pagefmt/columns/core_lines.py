@@ -11,7 +11,7 @@ from pagefmt.columns import core
 from pagefmt.columns import properties as props
 from pagefmt.columns.batch import Batch, queue_lists
 from pagefmt.columns.core_columns import user_ids
-from pagefmt.columns.fragments import Codes, Part, Pool
+from pagefmt.columns.fragments import Cell, Part, Pool, either
 from pagefmt.columns.gather import Mask, PageBytes
 from pagefmt.columns.json_text import Quote, java_text
 from pagefmt.columns.line_parts import LineSource, coded, frame_parts, state_parts
@@ -39,7 +39,7 @@ def core_line_parts(batch: Batch, frames: Frames, source: LineSource, pool: Pool
     out: list[Part] = [
         *frame_parts(pool, batch, frames, source, tx, found.queues),
         pool.constant(',"large_type":0,"persister":'),
-        np.where(parts.old, pool.constant("null"), pool.constant("1")).astype(np.int32),
+        either(parts.old, pool.constant("null"), pool.constant("1")),
         pool.constant(',"protocol":"core","id":'), pool.numbers(parts.id),
         pool.constant(',"address":'), _addresses(page, parts, pool, source.quote),
         pool.constant(',"durable":'), pool.flags(parts.durable),
@@ -71,7 +71,7 @@ def _read(batch: Batch) -> _Found | None:
     return _Found(parts, queues, entries, names) if batch.regular.all() else None
 
 
-def _addresses(page: PageBytes, parts: core.CoreParts, pool: Pool, quote: Quote) -> Codes:
+def _addresses(page: PageBytes, parts: core.CoreParts, pool: Pool, quote: Quote) -> Cell:
     if parts.has_address.all():
         raw = distinct(page, parts.address_at, parts.address_size)
     else:
@@ -83,13 +83,11 @@ def _user_ids(page: PageBytes, parts: core.CoreParts, pool: Pool) -> list[Part]:
     have: Mask = parts.has_user_id
     if not have.any():
         return [pool.constant("null")]
-    empty = pool.constant("")
-    mark = np.where(have, pool.constant('"'), empty).astype(np.int32)
-    text = pool.add(user_ids(page, parts))
-    return [np.where(have, mark, pool.constant("null")).astype(np.int32), text, mark]
+    mark, text = pool.constant('"'), pool.add(user_ids(page, parts))
+    return [either(have, mark, pool.constant("null")), text, either(have, mark, pool.constant(""))]
 
 
-def _types(parts: core.CoreParts, pool: Pool, quote: Quote) -> Codes:
+def _types(parts: core.CoreParts, pool: Pool, quote: Quote) -> Cell:
     """Code and name: few combinations."""
     texts = np.zeros(256, np.int32)
     for code in np.unique(parts.type).tolist():

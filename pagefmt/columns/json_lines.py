@@ -19,7 +19,7 @@ from pagefmt.columns.amqp_lines import amqp_line_parts
 from pagefmt.columns.batch import Batch
 from pagefmt.columns.core_columns import may_be_core
 from pagefmt.columns.core_lines import core_line_parts
-from pagefmt.columns.fragments import Part, Pool, laid_out
+from pagefmt.columns.fragments import Part, Pool
 from pagefmt.columns.gather import Ints, Mask, PageBytes
 from pagefmt.columns.json_text import Quote
 from pagefmt.columns.line_parts import LineSource
@@ -73,7 +73,7 @@ def picked_lines(page: PageFile, state: StoreState | None, store: Store, form: F
     """As ``selection.pick`` without a choice, with finished lines in the place of most messages."""
     rule = None if state is None else state.rule(page.number)
     source = LineSource(store.name, store.address, page.number, rule, form.edition, form.body_size, form.quote)
-    for content, frames in pieces(page.path):
+    for content, frames in pieces(page.path, reuse=True):
         opened = Page(memoryview(content.buffer)[: content.size])
         done, texts = _lines(content, frames, source)
         for first, last, made in _stretches(done):
@@ -134,7 +134,7 @@ def _regular_lines(
         pool = Pool()
         parts = parts_of(batch, frames, source, pool)
         if batch.regular.all():
-            return row, pool.joined(laid_out(len(row), parts))
+            return row, pool.joined(len(row), parts)
         row = row[batch.regular]
     return row, pa.array([], pa.binary())
 

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from pagefmt.columns.batch import Batch
-from pagefmt.columns.fragments import Codes, Part, Pool, Runs, listed
+from pagefmt.columns.fragments import Cell, Codes, Even, Part, Pool, Runs, listed
 from pagefmt.columns.gather import Ints, PageBytes
 from pagefmt.columns.json_text import Quote
 from pagefmt.columns.scan import Frames
@@ -32,6 +32,10 @@ class LineSource:
     edition: Edition
     body_size: bool
     quote: Quote
+
+
+_FEW = 16
+"""So many distinct texts may be constants; more are kept apart."""
 
 
 def frame_parts(
@@ -57,7 +61,7 @@ def state_parts(pool: Pool, source: LineSource, number: Ints, tx: Ints, queues: 
     return [pool.constant(',"acked_by":['), _numbers_listed(pool, done), pool.constant("]")]
 
 
-def _numbers_listed(pool: Pool, lists: pa.ListArray) -> Runs:
+def _numbers_listed(pool: Pool, lists: pa.ListArray) -> Even | Runs:
     offsets = np.asarray(lists.offsets).astype(np.int64)
     values = np.asarray(lists.values)[offsets[0] : offsets[-1]]
     return listed(pool, offsets - offsets[0], [coded(pool, pa.array(values).dictionary_encode(), str)])
@@ -74,9 +78,10 @@ def digests(page: PageBytes, at: Ints, size: Ints, pool: Pool) -> Codes:
     )
 
 
-def coded(pool: Pool, values: pa.DictionaryArray, text: Callable[[Any], str]) -> Codes:
+def coded(pool: Pool, values: pa.DictionaryArray, text: Callable[[Any], str]) -> Cell:
     """Values that repeat: the text of each distinct one is made once; ``null`` for nulls."""
-    known = pool.texts([*map(text, values.dictionary.to_pylist()), "null"])
+    texts = [*map(text, values.dictionary.to_pylist()), "null"]
+    known = np.array([*map(pool.constant, texts)], np.int32) if len(texts) <= _FEW else pool.texts(texts)
     indices = np.asarray(values.indices.fill_null(len(known) - 1) if values.null_count else values.indices)
     codes: Codes = known[indices]
     return codes

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from pagefmt.columns import properties as props
-from pagefmt.columns.fragments import Codes, Pool, Runs, listed
+from pagefmt.columns.fragments import Cell, Codes, Even, Pool, Runs, either, listed
 from pagefmt.columns.gather import Ints, PageBytes
 from pagefmt.columns.json_text import Quote, java_text, utf16_texts
 from pagefmt.columns.strings import slices
@@ -22,7 +22,9 @@ from pagefmt.values_json import Json, typed_json, utf16_order
 _QUOTED: Final = (props.TEXT, props.BYTES)
 
 
-def property_list(page: PageBytes, entries: props.Entries, names: pa.DictionaryArray, pool: Pool, quote: Quote) -> Runs:
+def property_list(
+    page: PageBytes, entries: props.Entries, names: pa.DictionaryArray, pool: Pool, quote: Quote
+) -> Even | Runs:
     """The inside of each message's list. ``names`` as ``raw_keys`` gives them."""
     known = [java_text(raw) for raw in names.dictionary.to_pylist()]
     which: Ints = np.asarray(names.indices).astype(np.int64)
@@ -37,10 +39,13 @@ def property_list(page: PageBytes, entries: props.Entries, names: pa.DictionaryA
     prefix = prefixes[combined]
     content = _contents(page, entries, pool, quote)
     quoted = (entries.type == props.TEXT) | (entries.type == props.BYTES)
-    suffix = np.where(quoted, pool.constant('"}'), pool.constant("}")).astype(np.int32)
-    if order is not None:
-        prefix, content, suffix = prefix[order], content[order], suffix[order]
-    return listed(pool, entries.offsets, [prefix, content, suffix])
+    suffix = either(quoted, pool.constant('"}'), pool.constant("}"))
+    return listed(pool, entries.offsets, ordered([prefix, content, suffix], order))
+
+
+def ordered(cells: list[Cell], order: Ints | None) -> list[Cell]:
+    """The cells in another order, None: as they are."""
+    return cells if order is None else [cell if isinstance(cell, int) else cell[order] for cell in cells]
 
 
 def by_name(offsets: Ints, which: Ints, known: list[str]) -> Ints | None:
@@ -70,22 +75,22 @@ def _contents(page: PageBytes, entries: props.Entries, pool: Pool, quote: Quote)
     return out
 
 
-_Texts = Callable[[PageBytes, Ints, Ints, Pool, Quote], Codes]
+_Texts = Callable[[PageBytes, Ints, Ints, Pool, Quote], Cell]
 
 
 def _whole(read: str) -> _Texts:
     return lambda page, at, size, pool, quote: pool.numbers(getattr(page, read)(at))
 
 
-def _null(page: PageBytes, at: Ints, size: Ints, pool: Pool, quote: Quote) -> Codes:
-    return np.full(len(at), pool.constant("null"), np.int32)
+def _null(page: PageBytes, at: Ints, size: Ints, pool: Pool, quote: Quote) -> Cell:
+    return pool.constant("null")
 
 
-def _booleans(page: PageBytes, at: Ints, size: Ints, pool: Pool, quote: Quote) -> Codes:
+def _booleans(page: PageBytes, at: Ints, size: Ints, pool: Pool, quote: Quote) -> Cell:
     return pool.flags(page.byte(at) != 0)
 
 
-def _chars(page: PageBytes, at: Ints, size: Ints, pool: Pool, quote: Quote) -> Codes:
+def _chars(page: PageBytes, at: Ints, size: Ints, pool: Pool, quote: Quote) -> Cell:
     return pool.numbers(page.i16(at) & 0xFFFF)
 
 
