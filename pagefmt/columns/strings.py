@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from pagefmt.columns.gather import Bytes, Ints, Mask, PageBytes
 
@@ -24,6 +25,8 @@ def slices(page: PageBytes, start: Ints, length: Ints, valid: Mask | None = None
     n = len(start)
     if n == 0:
         return pa.array([], pa.binary())
+    if valid is None and bool((length == length[0]).all()):
+        return _of_one_length(page, start, int(length[0]))
     if valid is not None:
         length = np.where(valid, length, 0)
     order = None
@@ -36,18 +39,41 @@ def slices(page: PageBytes, start: Ints, length: Ints, valid: Mask | None = None
     end = start + length
     if int(length.min()) < 0 or int(start[0]) < 0 or int(end[-1]) > len(page.buffer):
         raise IndexError("slices reach beyond the page: Arrow does not look")
-    offsets = np.empty(2 * n, np.int32)
-    offsets[0::2] = start
+    offsets = np.empty(2 * n + 1, np.int32)
+    offsets[0:-1:2] = start
     offsets[1::2] = end
-    whole = pa.BinaryArray.from_buffers(
-        pa.binary(), 2 * n - 1, [None, pa.py_buffer(offsets), pa.py_buffer(page.buffer)]
-    )
-    picked = whole.take(pa.array(np.arange(0, 2 * n - 1, 2, dtype=np.int32)))
+    offsets[-1] = end[-1]
+    picked = every_second(page, offsets)
     if order is not None:
         back = np.empty(n, np.int64)
         back[order] = np.arange(n)
         picked = picked.take(pa.array(back))
     return with_nulls(picked, valid)
+
+
+def every_second(page: PageBytes, offsets: npt.NDArray[np.int32]) -> pa.BinaryArray:
+    """The slices between each pair of ``offsets``, which must not fall and lie inside; behind the pairs the last again.
+
+    Arrow reserves as much for each value as all of them, gaps too, have on average, and copies what it has when that
+    was too little: empty values at the end, which are cut off, make it reserve enough.
+    """
+    n = len(offsets) // 2
+    whole = pa.BinaryArray.from_buffers(pa.binary(), 2 * n, [None, pa.py_buffer(offsets), pa.py_buffer(page.buffer)])
+    wanted = int(np.sum(offsets[1::2] - offsets[0:-1:2], dtype=np.int64))
+    spread = int(offsets[-1]) - int(offsets[0])
+    enough = max(n, -(-wanted * 2 * n // spread) + 1) if spread else n
+    rows = np.full(enough, 2 * n - 1, np.int32)
+    rows[:n] = np.arange(0, 2 * n, 2, dtype=np.int32)
+    return pc.take(whole, pa.array(rows), boundscheck=False).slice(0, n)
+
+
+def _of_one_length(page: PageBytes, start: Ints, length: int) -> pa.BinaryArray:
+    n = len(start)
+    if length < 0 or int(start.min()) < 0 or int(start.max()) + length > len(page.buffer):
+        raise IndexError("slices reach beyond the page")
+    content = page.window(start, length) if length else np.empty(0, np.uint8)
+    offsets = np.arange(0, n * length + 1, length, dtype=np.int32) if length else np.zeros(n + 1, np.int32)
+    return pa.BinaryArray.from_buffers(pa.binary(), n, [None, pa.py_buffer(offsets), pa.py_buffer(content)])
 
 
 def distinct(page: PageBytes, start: Ints, length: Ints, period: int = 1) -> pa.DictionaryArray:
