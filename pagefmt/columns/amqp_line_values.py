@@ -31,9 +31,9 @@ from pagefmt.columns.amqp_values import (
 from pagefmt.columns.amqp_walk import widths
 from pagefmt.columns.fragments import Cell, Codes, Pool, either
 from pagefmt.columns.gather import Bytes, Ints, Mask, PageBytes
-from pagefmt.columns.json_text import Quote, odd_rows, replaced
+from pagefmt.columns.json_text import Quote, is_plain, odd_rows, replaced
 from pagefmt.columns.property_lines import reals
-from pagefmt.columns.strings import slices
+from pagefmt.columns.strings import slices, value_bytes
 from pagefmt.properties import double_of, float_of
 from pagefmt.values import Typed
 from pagefmt.values_json import typed_json
@@ -61,6 +61,9 @@ class ValueTexts:
 
 def value_texts(page: PageBytes, at: Ints, depth: int, pool: Pool, quote: Quote) -> ValueTexts:
     """The values at the positions ``at``. ``depth``: how deep in their message they lie."""
+    if not len(at):
+        nothing = np.empty(0, np.int32)
+        return ValueTexts(nothing, nothing, nothing, nothing, np.empty(0, np.uint8), *[np.empty(0, bool)] * 2)
     code, start, size = widths(page, at)
     kind = TYPE_OF[code]
     content = np.empty(len(at), np.int32)
@@ -121,6 +124,9 @@ def _put_texts(
     if not len(rows):
         return
     raw = slices(page, start[rows], size[rows])
+    if is_plain(value_bytes(raw)):
+        content[rows] = pool.add(raw)
+        return
     try:
         texts = raw.cast(pa.string())
         unsafe = np.union1d(odd_rows(texts), np.flatnonzero(beyond_ascii(texts) & IS_SYMBOL[code[rows]]))

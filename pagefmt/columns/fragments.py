@@ -15,6 +15,7 @@ from typing import Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from pagefmt.columns.gather import Ints, Mask
 
@@ -40,6 +41,11 @@ class Runs:
 
 
 Part: TypeAlias = Cell | Even | Runs
+
+_SHRINKING: Final = (
+    pa.mimalloc_memory_pool() if "mimalloc" in pa.supported_memory_backends() else pa.default_memory_pool()
+)
+"""Arrow takes room by a guess and gives back what is too much: this pool does so without copying the rest."""
 
 _CONSTANTS: Final = 1024
 """Room for texts of our own in front of those of the page: they become one array at the end."""
@@ -93,7 +99,8 @@ class Pool:
         runs = lines if isinstance(lines, Runs) else as_runs(rows, lines.cells)
         known = pa.array([text.encode() for text in self._texts], BINARY)
         room = pa.nulls(_CONSTANTS - len(known), BINARY)
-        pieces = pa.concat_arrays([known, room, *self._arrays]).take(pa.array(runs.codes))
+        pool = pa.concat_arrays([known, room, *self._arrays])
+        pieces = pc.take(pool, pa.array(runs.codes), boundscheck=False, memory_pool=_SHRINKING)
         _, offsets, content = pieces.buffers()
         ends = np.frombuffer(offsets, np.int32)[edges(runs.counts)]
         return pa.Array.from_buffers(BINARY, rows, [None, pa.py_buffer(ends), content])

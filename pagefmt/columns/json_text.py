@@ -35,16 +35,26 @@ def java_text(raw: bytes) -> str:
 
 def odd_rows(texts: pa.StringArray) -> Ints:
     """The values that may need an escape."""
-    if _plain(value_bytes(texts)):
+    if is_plain(value_bytes(texts)):
         return np.empty(0, np.int64)
     return np.flatnonzero(np.asarray(pc.fill_null(pc.match_substring_regex(texts, ODD), False)))
 
 
-def _plain(raw: Bytes) -> bool:
+_BLOCK: Final = 1 << 17
+"""What is looked at several times, and written once, stays in the cache meanwhile."""
+
+
+def is_plain(raw: Bytes) -> bool:
     """Printable ASCII without quote and backslash."""
-    if not len(raw):
-        return True
-    return bool(raw.min() >= 0x20 and raw.max() < 0x7F and not (raw == 0x22).any() and not (raw == 0x5C).any())
+    found = np.empty(_BLOCK, bool)
+    for at in range(0, len(raw), _BLOCK):
+        block = raw[at : at + _BLOCK]
+        if block.min() < 0x20 or block.max() >= 0x7F:
+            return False
+        for escaped in (0x22, 0x5C):
+            if np.equal(block, escaped, out=found[: len(block)]).any():
+                return False
+    return True
 
 
 def replaced(texts: pa.Array, rows: Ints, by: list[str] | list[bytes]) -> pa.Array:
