@@ -8,13 +8,24 @@ import numpy as np
 import pyarrow as pa
 
 from pagefmt.columns import core, properties
+from pagefmt.columns.alike import alike
+from pagefmt.columns.alike_arrays import table_maps
 from pagefmt.columns.batch import Batch, Columns, queue_lists, repeated_text
 from pagefmt.columns.gather import Ints, Mask, PageBytes
+from pagefmt.columns.repeated import Nulls, repeated
 from pagefmt.columns.schema import AMQP, STRING, Level
 from pagefmt.columns.strings import slices, text_of_utf16
 from pagefmt.core_message import TYPE_NAMES
 
+_NO_TEXT, _NO_AMQP = Nulls(STRING), Nulls(AMQP)
 _CORE_TYPE_NAMES: Final = pa.array([TYPE_NAMES.get(code) for code in range(-128, 128)], STRING)
+
+
+def _type_names(code: Ints) -> pa.StringArray:
+    name = TYPE_NAMES.get(int(code[0]))
+    if name is not None and bool((code == code[0]).all()):
+        return repeated((name,), len(code))
+    return _CORE_TYPE_NAMES.take(pa.array(code + 128))
 
 
 def may_be_core(page: PageBytes, payload: Ints) -> Mask:
@@ -31,18 +42,16 @@ def core_columns(batch: Batch, level: Level) -> Columns:
     queues = queue_lists(batch, parts.block_end)
     if not batch.regular.all():
         return {}
-    ids = pa.nulls(n, STRING)
-    if parts.has_user_id.any():
-        ids = user_ids(page, parts)
+    ids = user_ids(page, parts) if parts.has_user_id.any() else _NO_TEXT(n)
     out: Columns = {
-        "tx": pa.array(page.i64(batch.payload)), "queues": queues, "large_type": pa.array(page.i8(batch.payload + 8)),
+        "tx": pa.array(parts.tx), "queues": queues, "large_type": pa.array(parts.large_type.astype(np.int8)),
         "persister": pa.array(np.ones(n, np.int8), mask=parts.large | parts.old),
-        "protocol": pa.repeat(pa.scalar("core", STRING), n), "id": pa.array(parts.id),
+        "protocol": repeated(("core",), n), "id": pa.array(parts.id),
         "address": repeated_text(page, parts.address_at, parts.address_size, parts.has_address),
-        "durable": pa.array(parts.durable), "priority": pa.array(parts.priority),
+        "durable": pa.array(parts.durable), "priority": pa.array(parts.priority.astype(np.int8)),
         "timestamp": pa.array(parts.timestamp), "expiration": pa.array(parts.expiration), "user_id": ids,
-        "type": pa.array(parts.type),
-        "type_name": _CORE_TYPE_NAMES.take(pa.array(parts.type + 128)), "large": pa.array(parts.large),
+        "type": pa.array(parts.type.astype(np.int8)), "type_name": _type_names(parts.type),
+        "large": pa.array(parts.large),
         "body_size": pa.array(parts.body_size, mask=parts.large),
     }  # fmt: skip
     if level >= Level.PROPERTIES:
@@ -66,6 +75,12 @@ _COMPRESSED: Final = ("_AMQ_LARGE_COMPRESSED", "_HQ_LARGE_COMPRESSED")
 
 
 def _core_properties(batch: Batch, parts: core.CoreParts) -> Columns:
+    n = len(batch.row)
+    table = alike(batch.page, parts.properties_at, parts.block_end)
+    if table is not None:
+        maps, names = table_maps(batch.page, table, n)
+        batch.regular &= not any(name in names for name in _COMPRESSED)
+        return {"properties": maps, "amqp": _NO_AMQP(n)}
     entries, fine = properties.read_entries(batch.page, parts.properties_at, parts.block_end, batch.regular)
     batch.regular &= fine
     names = properties.keys(batch.page, entries)
@@ -80,7 +95,7 @@ def _core_properties(batch: Batch, parts: core.CoreParts) -> Columns:
     values = properties.value_array(batch.page, entries)
     return {
         "properties": properties.property_maps(entries.offsets, names, values),
-        "amqp": pa.nulls(len(batch.row), AMQP),
+        "amqp": _NO_AMQP(n),
     }
 
 
@@ -92,12 +107,12 @@ def _core_texts(batch: Batch, parts: core.CoreParts) -> pa.StringArray:
     page = batch.page
     wanted = (parts.type == _TEXT) & ~parts.large
     if not wanted.any():
-        return pa.nulls(len(wanted), STRING)
+        return _NO_TEXT(len(wanted))
     flag = page.byte(parts.body_at)
     size = page.i32(parts.body_at + 1)
     present = wanted & (parts.body_size > 0) & (flag != 0)
     batch.regular &= ~present | ((size >= 0) & (size % 2 == 0) & (size + 5 == parts.body_size))
     batch.regular &= ~(wanted & ~present) | (parts.body_size <= 1)
     if not batch.regular.all():
-        return pa.nulls(len(wanted), STRING)
+        return _NO_TEXT(len(wanted))
     return text_of_utf16(slices(page, parts.body_at + 5, size, present))

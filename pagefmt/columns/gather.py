@@ -15,8 +15,11 @@ import numpy.typing as npt
 Ints = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 Bytes = npt.NDArray[np.uint8]
+Fields = npt.NDArray[np.void]
 
 PADDING: Final = 64
+_WIDEST: Final = 32
+"""What may be read at a wild position that was forced into the buffer."""
 
 
 class PageBytes:
@@ -31,7 +34,7 @@ class PageBytes:
         assert len(content) >= size + PADDING
         self.buffer = content
         self.size = size
-        self._limit = np.uint64(size + PADDING - 16)
+        self._limit = np.uint64(size + PADDING - _WIDEST)
         self.u8: Bytes = np.frombuffer(content, np.uint8)
         self._i16 = self._view(">i2")
         self._i32 = self._view(">i4")
@@ -47,6 +50,10 @@ class PageBytes:
         """``width`` bytes from each position on, a row for each. They have to lie inside of the buffer."""
         each = np.ndarray((len(self.buffer) - width + 1,), dtype=f"V{width}", buffer=self.buffer, strides=(1,))
         return each[at].view(np.uint8).reshape(-1, width)
+
+    def fields(self, at: Ints, layout: np.dtype[np.void]) -> Fields:
+        """A structure at each position: a window of a record costs hardly more than one of its fields."""
+        return self.window(at, layout.itemsize).view(layout).reshape(-1)
 
     def i32_inside(self, at: Ints) -> Ints:
         """As ``i32``, for positions that are known to be inside."""

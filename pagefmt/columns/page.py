@@ -55,7 +55,7 @@ def decode_page(content: PageBytes, page: int, level: Level, frames: Frames | No
         if mine.any():
             row, batch = _fast(content, frames, page, left[mine], level, kind)
             pieces.append((row, batch))
-            left = np.setdiff1d(left, row, assume_unique=True)
+            left = np.setdiff1d(left, row, assume_unique=True) if len(row) < len(left) else left[:0]
     careful = _careful(content, frames, page, left, level) if len(left) else _Careful(left, None, 0, None)
     if careful.batch is not None and len(careful.row):
         pieces.append((careful.row, careful.batch))

@@ -23,7 +23,7 @@ _WIDTH: Final = np.full(256, _BAD, np.int64)
 for _code, _width in ((NULL, 0), (BOOLEAN, 1), (BYTE, 1), (BYTES, 4), (SHORT, 2), (INT, 4), (LONG, 8), (FLOAT, 4),
                       (DOUBLE, 8), (TEXT, 4), (CHAR, 2)):  # fmt: skip
     _WIDTH[_code] = _width
-_MAX_ENTRIES: Final = 4096
+MAX_ENTRIES: Final = 4096
 
 
 @dataclass(slots=True)
@@ -42,7 +42,7 @@ def read_entries(page: PageBytes, at: Ints, end: Ints, ok: Mask) -> tuple[Entrie
     """The properties blocks at ``at``, which must end exactly at ``end``; the mask tells which do."""
     present = ok & (page.byte(at) != 0)
     count = np.where(present, page.i32(at + 1), 0)
-    fine = ok & (count >= 0) & (count <= _MAX_ENTRIES) & (5 * count <= end - at)
+    fine = ok & (count >= 0) & (count <= MAX_ENTRIES) & (5 * count <= end - at)
     count = np.where(fine, count, 0)
     cursor = np.where(present & fine, at + 5, at + 1)
     offsets = np.concatenate(([0], np.cumsum(count)))
@@ -108,19 +108,6 @@ def _values(page: PageBytes, at: Ints, code: Bytes) -> tuple[Ints, Ints, Mask]:
     size = np.where(sized, page.i32(at), width)
     good = (width != _BAD) & (size >= 0) & ((code != TEXT) | (size % 2 == 0))
     return np.where(sized, at + 4, at), size, good
-
-
-def kept(entries: Entries, keep: Mask) -> Entries:
-    """The entries of the messages in ``keep`` alone."""
-    if keep.all():
-        return entries
-    count = np.diff(entries.offsets)
-    mask = np.repeat(keep, count)
-    offsets = np.concatenate(([0], np.cumsum(count[keep])))
-    return Entries(
-        offsets, entries.key_at[mask], entries.key_size[mask], entries.type[mask], entries.value_at[mask],
-        entries.value_size[mask],
-    )  # fmt: skip
 
 
 def raw_keys(page: PageBytes, entries: Entries) -> pa.DictionaryArray:

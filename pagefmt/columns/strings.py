@@ -13,6 +13,8 @@ import pyarrow.compute as pc
 
 from pagefmt.columns.gather import Bytes, Ints, Mask, PageBytes
 
+Offsets = npt.NDArray[np.int32]
+
 _REPLACEMENT = 0xFFFD
 
 
@@ -25,6 +27,8 @@ def slices(page: PageBytes, start: Ints, length: Ints, valid: Mask | None = None
     n = len(start)
     if n == 0:
         return pa.array([], pa.binary())
+    if valid is not None and bool(valid.all()):
+        valid = None
     if valid is None and bool((length == length[0]).all()):
         return _of_one_length(page, start, int(length[0]))
     if valid is not None:
@@ -51,7 +55,7 @@ def slices(page: PageBytes, start: Ints, length: Ints, valid: Mask | None = None
     return with_nulls(picked, valid)
 
 
-def every_second(page: PageBytes, offsets: npt.NDArray[np.int32]) -> pa.BinaryArray:
+def every_second(page: PageBytes, offsets: Offsets) -> pa.BinaryArray:
     """The slices between each pair of ``offsets``, which must not fall and lie inside; behind the pairs the last again.
 
     Arrow reserves as much for each value as all of them, gaps too, have on average, and copies what it has when that
@@ -87,6 +91,14 @@ def distinct(page: PageBytes, start: Ints, length: Ints, period: int = 1) -> pa.
 
 
 _LONGEST_REPEATED = 128
+
+
+def only_one(page: PageBytes, start: Ints, length: Ints) -> bytes | None:
+    """The bytes that all slices have, None where they differ or are long."""
+    if not _repeat(page, start.reshape(-1, 1), length, 1):
+        return None
+    first = int(start[0])
+    return page.u8[first : first + int(length[0])].tobytes()
 
 
 def _repeat(page: PageBytes, start: Ints, length: Ints, period: int) -> bool:
@@ -127,13 +139,13 @@ def value_bytes(values: pa.Array) -> Bytes:
     return np.frombuffer(content, np.uint8) if content is not None else np.empty(0, np.uint8)
 
 
-def _parts(values: pa.BinaryArray) -> tuple[Ints, Bytes]:
+def _parts(values: pa.BinaryArray) -> tuple[Offsets, Bytes]:
     """(offsets from 0, bytes) of an array without an offset of its own."""
     _, offsets, content = values.buffers()
-    at: Ints = np.frombuffer(offsets, np.int32)[values.offset : values.offset + len(values) + 1].astype(np.int64)
+    at = np.frombuffer(offsets, np.int32)[values.offset : values.offset + len(values) + 1]
     raw: Bytes = np.frombuffer(content, np.uint8) if content is not None else np.empty(0, np.uint8)
-    first = int(at[0])
-    return at - first, raw[first : int(at[-1])]
+    first = at[0]
+    return at - first if first else at, raw[first : int(at[-1])]
 
 
 def text_of_utf16(values: pa.BinaryArray) -> pa.StringArray:
@@ -142,7 +154,7 @@ def text_of_utf16(values: pa.BinaryArray) -> pa.StringArray:
         return pa.array([], pa.string())
     at, raw = _parts(values)
     units = np.frombuffer(np.ascontiguousarray(raw), "<u2")
-    ends = at // 2
+    ends = at >> 1
     if len(units) == 0 or int(units.max()) < 128:
         content, offsets = units.astype(np.uint8), ends
     else:
@@ -150,16 +162,14 @@ def text_of_utf16(values: pa.BinaryArray) -> pa.StringArray:
     return _strings(values, offsets, content)
 
 
-def _strings(like: pa.Array, offsets: Ints, content: Bytes) -> pa.StringArray:
+def _strings(like: pa.Array, offsets: Offsets, content: Bytes) -> pa.StringArray:
     validity = like.buffers()[0]
     if validity is not None and like.offset:
         validity = pa.py_buffer(np.packbits(np.asarray(like.is_valid()), bitorder="little"))
-    return pa.Array.from_buffers(
-        pa.string(), len(like), [validity, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(content)]
-    )
+    return pa.Array.from_buffers(pa.string(), len(like), [validity, pa.py_buffer(offsets), pa.py_buffer(content)])
 
 
-def _utf8(units: npt.NDArray[np.uint16], ends: Ints) -> tuple[Bytes, Ints]:
+def _utf8(units: npt.NDArray[np.uint16], ends: Offsets) -> tuple[Bytes, Offsets]:
     """All code units at once as UTF-8, and the values' offsets in it."""
     code = units.astype(np.int64)
     high = (code & 0xFC00) == 0xD800
@@ -183,7 +193,7 @@ def _utf8(units: npt.NDArray[np.uint16], ends: Ints) -> tuple[Bytes, Ints]:
             out[to + k] = 0x80 | (points & 0x3F)
             points = points >> 6
         out[to] = mark | points
-    return out, start[ends]
+    return out, start[ends].astype(np.int32)
 
 
 def text_of_utf8(values: pa.BinaryArray) -> tuple[pa.StringArray, Mask]:

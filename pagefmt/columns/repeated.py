@@ -1,0 +1,72 @@
+"""Columns that say the same in every row: made once for many rows, handed out as slices of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Final, Generic, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+Key = TypeVar("Key", bound=Hashable)
+Made = TypeVar("Made")
+
+
+def repeated(values: tuple[str, ...], times: int) -> pa.StringArray:
+    """The texts one after the other, ``times`` over."""
+    return _TEXTS.get(values, times).slice(0, times * len(values))
+
+
+class Nulls:
+    """Columns of one type without a value."""
+
+    def __init__(self, kind: pa.DataType) -> None:
+        self.kind = kind
+        self._made = pa.nulls(0, kind)
+
+    def __call__(self, rows: int) -> pa.Array:
+        if len(self._made) < rows:
+            self._made = pa.nulls(1 << rows.bit_length(), self.kind)
+        return self._made.slice(0, rows)
+
+
+def validity(pattern: tuple[bool, ...], times: int) -> pa.Buffer:
+    """The bits of an array's validity: the pattern ``times`` over, or more often."""
+    return _BITS.get(pattern, times)
+
+
+class _Kept(Generic[Key, Made]):
+    """The last few things made, each for as many rows as were ever asked for, or more: pieces differ a little."""
+
+    _MOST: Final = 16
+
+    def __init__(self, make: Callable[[Key, int], Made]) -> None:
+        self._make = make
+        self._made: dict[Key, tuple[int, Made]] = {}
+
+    def get(self, key: Key, rows: int) -> Made:
+        kept = self._made.pop(key, None)
+        if kept is None or kept[0] < rows:
+            enough = 1 << rows.bit_length()
+            kept = enough, self._make(key, enough)
+        self._made[key] = kept
+        if len(self._made) > self._MOST:
+            del self._made[next(iter(self._made))]
+        return kept[1]
+
+
+def _texts(values: tuple[str, ...], times: int) -> pa.StringArray:
+    encoded = [value.encode() for value in values]
+    offsets: npt.NDArray[np.int32] = np.zeros(len(values) * times + 1, np.int32)
+    np.cumsum(np.tile([len(each) for each in encoded], times), out=offsets[1:])
+    content = b"".join(encoded) * times
+    return pa.StringArray.from_buffers(len(offsets) - 1, pa.py_buffer(offsets), pa.py_buffer(content))
+
+
+def _bits(pattern: tuple[bool, ...], times: int) -> pa.Buffer:
+    return pa.py_buffer(np.packbits(np.tile(np.array(pattern, bool), times), bitorder="little"))
+
+
+_TEXTS: Final = _Kept(_texts)
+_BITS: Final = _Kept(_bits)
