@@ -31,9 +31,8 @@ class NamedValues:
     texts: ValueTexts
 
 
-def named_values(page: PageBytes, at: Ints, pool: Pool, regular: Mask, quote: Quote) -> NamedValues:
-    """The map at ``at``; what does not fit clears ``regular``."""
-    pairs = walk.map_pairs(page, at, regular)
+def named_values(page: PageBytes, pairs: walk.Pairs, pool: Pool, regular: Mask, quote: Quote) -> NamedValues:
+    """The entries of a map section; what does not fit clears ``regular``."""
     names = values.raw_keys(page, pairs, regular)
     regular &= ~repeated_keys(pairs.offsets, names)
     which: Ints = np.asarray(names.indices).astype(np.int64)

@@ -29,6 +29,7 @@ from pagefmt.columns.amqp_line_sections import (
 )
 from pagefmt.columns.amqp_line_values import decoded
 from pagefmt.columns.amqp_parts import AmqpParts, amqp_parts
+from pagefmt.columns.amqp_structure import Structure, Value, structure
 from pagefmt.columns.batch import Batch, queue_lists
 from pagefmt.columns.fragments import Cell, Even, Part, Pool, either, laid_out, where_present
 from pagefmt.columns.gather import Ints, Mask, PageBytes
@@ -53,9 +54,10 @@ class _Found:
 
     parts: AmqpParts
     queues: pa.ListArray
+    built: Structure
     sections: walk.Sections
     header: list[tuple[Ints, Mask]]
-    fields: Ints
+    fields: list[Value]
     created: Ints
     expires: Ints
     extra: props.Entries
@@ -68,9 +70,9 @@ def amqp_line_parts(batch: Batch, frames: Frames, source: LineSource, pool: Pool
     if found is None:
         return []
     page, parts, regular, quote = batch.page, found.parts, batch.regular, source.quote
-    maps = {kind: named_values(page, found.sections.at[kind], pool, regular, quote) for kind in _MAPS}
+    maps = {kind: named_values(page, found.built.pairs(kind), pool, regular, quote) for kind in _MAPS}
     _irregular_where_huge(maps[walk.APPLICATION], regular)
-    fields = cells_of(page, found.fields.T, 2, pool, regular, quote)
+    fields = cells_of(page, np.stack([value.at for value in found.fields], axis=1), 2, pool, regular, quote)
     body = body_list(page, found.sections, pool, regular, quote)
     facts = _facts(page, found, fields, source, pool)
     if not regular.all():
@@ -103,11 +105,14 @@ def _read(batch: Batch) -> _Found | None:
     parts = amqp_parts(page, batch.payload, batch.length)
     regular &= parts.regular & parts.has_address
     parts.regular = regular
-    sections = walk.sections(page, parts)
+    built = structure(page, parts)
+    sections = built.sections()
     regular &= sections.body_kinds <= 1
-    header = walk.list_fields(page, sections.at[walk.HEADER], 5, regular)
-    fields = walk.list_fields(page, sections.at[walk.PROPS], len(PROPERTY_FIELDS), regular)
-    numbers = [values.integers(page, at, regular, kinds=kinds) for at, kinds in zip(header, _HEADER_KINDS, strict=True)]
+    header = [built.field(walk.HEADER, n) for n in range(len(_HEADER_KINDS))]
+    fields = [built.field(walk.PROPS, n) for n in range(len(PROPERTY_FIELDS))]
+    numbers = [
+        values.integers(page, value, regular, kinds=kinds) for value, kinds in zip(header, _HEADER_KINDS, strict=True)
+    ]
     created, expires = (
         values.integers(page, fields[n], regular, kinds=values.TIMESTAMPS)[0] for n in (_CREATED, _EXPIRES)
     )
@@ -120,7 +125,7 @@ def _read(batch: Batch) -> _Found | None:
         return None
     names = props.raw_keys(page, extra)
     regular &= ~props.repeated_keys(extra.offsets, names)
-    found = _Found(parts, queues, sections, numbers, fields, created, expires, extra, names)
+    found = _Found(parts, queues, built, sections, numbers, fields, created, expires, extra, names)
     return found if regular.all() else None
 
 

@@ -6,32 +6,55 @@ decoder.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pagefmt.columns.amqp_structure import Value
 from pagefmt.columns.amqp_walk import ABSENT, Pairs, u32, widths
-from pagefmt.columns.gather import Ints, Mask, PageBytes
+from pagefmt.columns.gather import Bytes, Ints, Mask, PageBytes
 from pagefmt.columns.properties import period
-from pagefmt.columns.schema import BINARY, PROPERTIES, STRING, VALUE
+from pagefmt.columns.schema import BINARY
 from pagefmt.columns.strings import distinct, slices, text_of_utf8, value_bytes
 
 
-def integers(page: PageBytes, at: Ints, regular: Mask, *, kinds: tuple[int, ...]) -> tuple[Ints, Mask]:
+def integers(page: PageBytes, value: Value, regular: Mask, *, kinds: tuple[int, ...]) -> tuple[Ints, Mask]:
     """Values of the integer-like constructors in ``kinds``; another constructor clears ``regular``."""
-    rows = np.flatnonzero(at != ABSENT)
-    valid = np.zeros(len(at), bool)
-    out = np.zeros(len(at), np.int64)
-    code = page.byte(at[rows])
-    for each in np.unique(code):
-        here = rows[code == each]
-        if int(each) not in kinds:
-            regular[here] = False
+    n = len(value.at)
+    if value.code in kinds:
+        return read_integer(page, value.code, value.at + 1), np.ones(n, bool)
+    out, valid = np.zeros(n, np.int64), np.zeros(n, bool)
+    if value.code == ABSENT:
+        return out, valid
+    rows = np.flatnonzero(value.at != ABSENT)
+    code = page.byte(value.at[rows])
+    for each, here in by_code(code):
+        if each not in kinds:
+            regular[rows[here]] = False
             continue
-        out[here], valid[here] = read_integer(page, int(each), at[here] + 1), True
+        out[rows[here]], valid[rows[here]] = read_integer(page, each, value.at[rows[here]] + 1), True
     return out, valid
+
+
+def by_code(code: Bytes) -> Iterator[tuple[int, Ints]]:
+    """Each constructor that occurs, and where."""
+    for each in np.flatnonzero(np.bincount(code, minlength=1)).tolist():
+        yield each, np.flatnonzero(code == each)
+
+
+def number_array(numbers: npt.NDArray[np.generic], valid: Mask) -> pa.Array:
+    """The numbers with nulls where they are not ``valid``."""
+    if valid.all():
+        return pa.array(numbers)
+    kind = pa.from_numpy_dtype(numbers.dtype)
+    if not valid.any():
+        return pa.nulls(len(numbers), kind)
+    bits = np.packbits(valid, bitorder="little")
+    return pa.Array.from_buffers(kind, len(numbers), [pa.py_buffer(bits), pa.py_buffer(numbers)])
 
 
 def read_integer(page: PageBytes, code: int, at: Ints) -> Ints:
@@ -75,10 +98,14 @@ IS_BINARY: Final = _among(*BINARIES)
 _TABLES: Final[dict[tuple[int, ...], Mask]] = {STRINGS: IS_STRING, SYMBOLS: IS_SYMBOL, BINARIES: IS_BINARY}
 
 
-def texts(page: PageBytes, at: Ints, regular: Mask, *, kinds: tuple[int, ...]) -> pa.StringArray:
+def texts(page: PageBytes, value: Value, regular: Mask, *, kinds: tuple[int, ...]) -> pa.StringArray:
     """String or symbol fields as text."""
-    values, _ = _content(page, at, regular, kinds)
-    text, bad = text_of_utf8(values)
+    if value.same is not None:
+        text, bad = text_of_utf8(pa.array([value.same], BINARY))
+        if value.code not in kinds or bad[0] or (kinds == SYMBOLS and not value.same.isascii()):
+            regular[:] = False
+        return pa.repeat(text[0], len(value.at))
+    text, bad = text_of_utf8(_content(page, value, regular, kinds))
     regular[bad] = False
     if kinds == SYMBOLS:
         regular[beyond_ascii(text)] = False
@@ -94,19 +121,20 @@ def beyond_ascii(text: pa.StringArray) -> Mask:
     return np.asarray(pc.fill_null(more, False))
 
 
-def binaries(page: PageBytes, at: Ints, regular: Mask) -> pa.BinaryArray:
-    return _content(page, at, regular, BINARIES)[0]
+def binaries(page: PageBytes, value: Value, regular: Mask) -> pa.BinaryArray:
+    return _content(page, value, regular, BINARIES)
 
 
-def _content(page: PageBytes, at: Ints, regular: Mask, kinds: tuple[int, ...]) -> tuple[pa.BinaryArray, Mask]:
-    present = at != ABSENT
-    if not present.any():
-        return pa.nulls(len(at), BINARY), present
-    code, content, size = widths(page, at if present.all() else np.where(present, at, 0))
+def _content(page: PageBytes, value: Value, regular: Mask, kinds: tuple[int, ...]) -> pa.BinaryArray:
+    if value.code == ABSENT:
+        return pa.nulls(len(value.at), BINARY)
+    if value.code in kinds and value.content is not None:
+        return slices(page, *value.content)
+    present = value.at != ABSENT
+    code, content, size = widths(page, value.at if present.all() else np.where(present, value.at, 0))
     fits = _TABLES[kinds][code]
     regular[present & ~fits] = False
-    valid = present & fits
-    return slices(page, content, size, valid), valid
+    return slices(page, content, size, present & fits)
 
 
 TYPE_NAMES: Final = ("null", "boolean", "ubyte", "byte", "ushort", "short", "uint", "int", "ulong", "long", "float",
@@ -124,38 +152,6 @@ for _name, _codes in (
         TYPE_OF[_code] = TYPE_NAMES.index(_name)
 WHOLE: Final = frozenset((0x41, 0x42, 0x43, 0x44, 0x50, 0x51, 0x52, 0x53, 0x54, 0x55, 0x56, 0x60, 0x61, 0x70, 0x71,
                            0x73, 0x80, 0x81, 0x83))  # fmt: skip
-
-
-def pair_values(page: PageBytes, pairs: Pairs, regular: Mask, *, as_given: bool) -> pa.StructArray:
-    """The values as VALUE structs; compound, described, decimal and uuid values leave their message irregular.
-
-    ``as_given``: as the broker hands out application properties, unsigned numbers as long.
-    """
-    at, n = pairs.value_at, len(pairs.value_at)
-    code, content, size = widths(page, at)
-    kind = TYPE_OF[code]
-    longs, is_long = np.zeros(n, np.int64), np.zeros(n, bool)
-    reals, is_real = np.zeros(n), np.zeros(n, bool)
-    unfit = kind == UNKNOWN
-    for each in np.unique(code):
-        here = np.flatnonzero(code == each)
-        if int(each) in WHOLE:
-            longs[here], is_long[here] = read_integer(page, int(each), at[here] + 1), True
-        elif each == 0x72:
-            reals[here], is_real[here] = page.f32(at[here] + 1), True
-        elif each == 0x82:
-            reals[here], is_real[here] = page.f64(at[here] + 1), True
-    unfit |= (code == 0x80) & (longs < 0)
-    is_text = IS_TEXT[code]
-    text, bad = text_of_utf8(slices(page, content, size, is_text))
-    unfit |= bad | (IS_SYMBOL[code] & beyond_ascii(text))
-    raw = slices(page, content, size, IS_BINARY[code])
-    if unfit.any():
-        regular[pairs.owners()[unfit]] = False
-    type_names = GIVEN_NAMES if as_given else TYPE_NAMES
-    names = pa.DictionaryArray.from_arrays(pa.array(kind), pa.array(type_names, STRING)).cast(STRING)
-    parts = [names, pa.array(longs, mask=~is_long), pa.array(reals, mask=~is_real), text, raw, pa.nulls(n, STRING)]
-    return pa.StructArray.from_arrays(parts, fields=list(VALUE))
 
 
 def raw_keys(page: PageBytes, pairs: Pairs, regular: Mask) -> pa.DictionaryArray:
@@ -180,9 +176,3 @@ def pair_keys(page: PageBytes, pairs: Pairs, regular: Mask) -> pa.DictionaryArra
         regular[pairs.owners()[bad[np.asarray(coded.indices)]]] = False
         names = names.fill_null("")
     return pa.DictionaryArray.from_arrays(coded.indices, names)
-
-
-def map_array(pairs: Pairs, names: pa.DictionaryArray, values: pa.StructArray) -> pa.MapArray:
-    """A map for each message, null where the section is absent."""
-    offsets = pa.array(pairs.offsets.astype(np.int32), mask=np.append(~pairs.present, False))
-    return pa.MapArray.from_arrays(offsets, names.cast(STRING), values).cast(PROPERTIES)

@@ -18,7 +18,9 @@ from pagefmt.columns.gather import Bytes, Ints, Mask, PageBytes
 HEADER, DELIVERY, ANNOTATIONS, PROPS, APPLICATION, DATA, SEQUENCE, AMQP_VALUE, FOOTER = range(9)
 ABSENT: Final = -1
 NULL: Final = 0x40
-_DESCRIBED: Final = 0x005370
+FIELDS: Final = {HEADER: 5, PROPS: 13}
+MAPS: Final = (DELIVERY, ANNOTATIONS, APPLICATION, FOOTER)
+DESCRIBED: Final = 0x005370
 """The descriptor of the first section, a small ulong, and the descriptors behind it count up."""
 _MAX_SECTIONS: Final = 4096
 _MAX_PAIRS: Final = 4096
@@ -43,7 +45,7 @@ def widths(page: PageBytes, at: Ints) -> tuple[Bytes, Ints, Ints]:
     code = page.byte(at)
     same = one_value(code)
     if same is None:
-        return code, *_mixed_widths(page, at, code)
+        return code, *mixed_widths(page, at, code)
     sized = int(_SIZED[same])
     content = at + (1 + sized)
     if sized == 0:
@@ -51,7 +53,8 @@ def widths(page: PageBytes, at: Ints) -> tuple[Bytes, Ints, Ints]:
     return code, content, page.byte(at + 1).astype(np.int64) if sized == 1 else u32(page, at + 1)
 
 
-def _mixed_widths(page: PageBytes, at: Ints, code: Bytes) -> tuple[Ints, Ints]:
+def mixed_widths(page: PageBytes, at: Ints, code: Bytes) -> tuple[Ints, Ints]:
+    """(offset, size) of the content of values with the constructors given."""
     sized, size = _SIZED[code], _FIXED[code]
     narrow, wide = np.flatnonzero(sized == 1), np.flatnonzero(sized == 4)
     if len(narrow):
@@ -69,18 +72,17 @@ class Sections:
     body_kinds: Ints  # how many body sections (data, sequence, value) there are
 
 
-def sections(page: PageBytes, parts: AmqpParts) -> Sections:
-    """Walk the sections of all messages; what does not fit clears ``parts.regular``."""
+def sections(page: PageBytes, parts: AmqpParts, rows: Ints) -> Sections:
+    """Walk the sections of the messages ``rows``; what does not fit clears ``parts.regular``."""
     n = len(parts.regular)
     found = [np.full(n, ABSENT, np.int64) for _ in range(9)]
     bodies, last = np.zeros(n, np.int64), np.full(n, -1, np.int64)
-    rows = np.flatnonzero(parts.regular & (parts.encoded_size > 0))
     at = parts.encoded_at[rows]
     end = at + parts.encoded_size[rows]
     for _ in range(_MAX_SECTIONS):
         if not len(rows):
             break
-        kind = (u32(page, at) >> 8) - _DESCRIBED
+        kind = (u32(page, at) >> 8) - DESCRIBED
         code, content, size = widths(page, at + 3)
         after = content + size
         good = (kind >= 0) & (kind <= FOOTER) & (code >= NULL) & (after <= end)
@@ -116,7 +118,7 @@ def list_fields(page: PageBytes, at: Ints, fields: int, regular: Mask) -> Ints:
     rows = np.flatnonzero(at != ABSENT)
     code, content, size = widths(page, at[rows])
     a_list = (code == 0xC0) | (code == 0xD0)
-    regular[rows[~a_list & (code != 0x45) & (code != NULL)]] = False
+    regular[rows[~a_list & (code != 0x45)]] = False
     if not a_list.all():
         rows, code, content, size = rows[a_list], code[a_list], content[a_list], size[a_list]
     count, start = _counted(page, code, content)

@@ -146,7 +146,8 @@ def _property_fields(sections: Sections) -> Row | None:
         row[name] = None if found is None else _text(str(found.value))
     for name in _NUMBERS:
         found = fields.get(name)
-        row[name] = int(found.value) if found is not None and found.kind in _LONGS else None
+        number = found is not None and found.kind in _LONGS and int(found.value) <= _LONG_MAX
+        row[name] = int(found.value) if found is not None and number else None
     user = fields.get("user_id")
     row["user_id"] = user.value if user is not None and user.kind is Kind.BYTES else None
     return row
