@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from pagefmt.bindings import Bindings
 from pagefmt.errors import PageFmtError
 from pagefmt.fates import PageRule
-from pagefmt.frames import Damage
+from pagefmt.frames import Buffer, Damage
 from pagefmt.outstanding import StoreState
 from pagefmt.page import Page, open_page
 from pagefmt.paging import PageFile
@@ -73,9 +73,9 @@ def pick(page: PageFile, state: StoreState | None, choice: Choice) -> Iterator[P
 
 
 def _picked(page: PageFile, opened: Page, rule: PageRule | None, choice: Choice) -> Iterator[Picked | Damage]:
-    layout = opened.layout()
+    layout = opened.strict_layout()
     for number, offset, length in opened.frames():
-        if choice.by_route and not _wanted(opened, rule, choice, number, offset, length):
+        if choice.by_route and not wanted_by_route(opened.buf, rule, choice, number, offset, length):
             continue
         record = opened.record(number, offset, length, layout)
         if isinstance(record, Damage):
@@ -85,10 +85,10 @@ def _picked(page: PageFile, opened: Page, rule: PageRule | None, choice: Choice)
             yield Picked(page, number, record, acked)
 
 
-def _wanted(opened: Page, rule: PageRule | None, choice: Choice, number: int, offset: int, length: int) -> bool:
+def wanted_by_route(buf: Buffer, rule: PageRule | None, choice: Choice, number: int, offset: int, length: int) -> bool:
     """By queue ids and transaction alone. A payload that is not understood is wanted: it is damage to report."""
     try:
-        route = route_at(opened.buf, offset, length, number)
+        route = route_at(buf, offset, length, number)
     except Undecodable:
         return True
     queues: Iterable[int] = route[6]

@@ -31,6 +31,7 @@ from pagefmt.columns.amqp_line_values import decoded
 from pagefmt.columns.amqp_parts import AmqpParts, amqp_parts
 from pagefmt.columns.amqp_structure import Structure, Value, structure
 from pagefmt.columns.batch import Batch, queue_lists
+from pagefmt.columns.body_lines import raw_forms
 from pagefmt.columns.fragments import Cell, Even, Part, Pool, either, laid_out, where_present
 from pagefmt.columns.gather import Ints, Mask, PageBytes
 from pagefmt.columns.json_text import Quote, java_text
@@ -39,6 +40,7 @@ from pagefmt.columns.property_lines import property_list
 from pagefmt.columns.scan import Frames
 from pagefmt.columns.strings import distinct
 from pagefmt.editions import Edition
+from pagefmt.message_json import BodyForm
 
 _MESSAGE_ID: Final = PROPERTY_FIELDS.index("message_id")
 _EXPIRES: Final = PROPERTY_FIELDS.index("absolute_expiry_time")
@@ -84,7 +86,7 @@ def amqp_line_parts(batch: Batch, frames: Frames, source: LineSource, pool: Pool
         pool.constant(',"protocol":"amqp","id":'), pool.numbers(parts.id),
         pool.constant(',"address":'), address, *facts,
         entries_of(maps[walk.APPLICATION], pool, quote, given=True),
-        pool.constant('],"body_size":null' if source.body_size else "]"),
+        pool.constant("]"), *_body_forms(page, parts, source, pool),
         *state_parts(pool, source, batch.row + frames.number, tx, found.queues),
         pool.constant(',"amqp":{"message_format":'), pool.numbers(parts.format),
         pool.constant(',"encoded_size":'), pool.numbers(parts.encoded_size),
@@ -98,6 +100,13 @@ def amqp_line_parts(batch: Batch, frames: Frames, source: LineSource, pool: Pool
         pool.constant(',"body":['), body,
         pool.constant('],"extra_properties":'), _extra(page, found, address, pool, quote), pool.constant("}}\n"),
     ]  # fmt: skip
+
+
+def _body_forms(page: PageBytes, parts: AmqpParts, source: LineSource, pool: Pool) -> list[Part]:
+    """The encoded message; size and sum are those of large bodies alone."""
+    of_large = [form for form in (BodyForm.SIZE, BodyForm.SHA256) if form in source.wanted.forms]
+    absent: list[Part] = [pool.constant(f',"body_{form}":null') for form in of_large]
+    return [*absent, *raw_forms(page, parts.encoded_at, parts.encoded_size, source, pool)]
 
 
 def _read(batch: Batch) -> _Found | None:
@@ -140,10 +149,10 @@ def _facts(page: PageBytes, found: _Found, fields: Cells, source: LineSource, po
     """What a reader says on arrival; in some editions before it has looked into the sections (``message_json``)."""
     (durable, _), (priority, has_priority) = found.header[0], found.header[1]
     shown = np.where(has_priority, np.minimum(priority, HIGHEST_PRIORITY), DEFAULT_PRIORITY)
-    blind = source.edition is Edition.ARTEMIS_2_28
+    blind = source.wanted.edition is Edition.ARTEMIS_2_28
     stored = found.parts.persister == V3
     expiration = np.where(stored, found.parts.expiration, np.maximum(found.expires, 0))
-    true = source.edition is not Edition.ARTEMIS_2_17
+    true = source.wanted.edition is not Edition.ARTEMIS_2_17
     return [
         pool.constant(',"durable":'), pool.constant("true") if true else pool.flags(durable != 0),
         pool.constant(',"priority":'), pool.constant(str(DEFAULT_PRIORITY)) if blind else pool.numbers(shown),

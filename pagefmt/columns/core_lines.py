@@ -1,4 +1,4 @@
-"""JSON Lines of ordinary core messages: headers, properties, size of the body."""
+"""JSON Lines of ordinary core messages: headers, properties, bodies."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pyarrow as pa
 from pagefmt.columns import core
 from pagefmt.columns import properties as props
 from pagefmt.columns.batch import Batch, queue_lists
+from pagefmt.columns.body_lines import core_body, may_be_compressed
 from pagefmt.columns.core_columns import user_ids
 from pagefmt.columns.fragments import Cell, Part, Pool, either
 from pagefmt.columns.gather import Mask, PageBytes
@@ -35,8 +36,12 @@ def core_line_parts(batch: Batch, frames: Frames, source: LineSource, pool: Pool
     if found is None:
         return []
     page, parts = batch.page, found.parts
+    compressed = may_be_compressed(found.names, found.entries.offsets)
+    body = core_body(page, parts, batch.regular, compressed, source, pool)
+    if not batch.regular.all():
+        return []
     tx = page.i64(batch.payload)
-    out: list[Part] = [
+    return [
         *frame_parts(pool, batch, frames, source, tx, found.queues),
         pool.constant(',"large_type":0,"persister":'),
         either(parts.old, pool.constant("null"), pool.constant("1")),
@@ -50,11 +55,9 @@ def core_line_parts(batch: Batch, frames: Frames, source: LineSource, pool: Pool
         pool.constant(',"type":'), _types(parts, pool, source.quote),
         pool.constant(',"large":false,"large_id":null,"large_file":null,"large_size":null,"properties":['),
         property_list(page, found.entries, found.names, pool, source.quote),
-        pool.constant("]"),
+        pool.constant("]"), *body,
+        *state_parts(pool, source, batch.row + frames.number, tx, found.queues), pool.constant("}\n"),
     ]  # fmt: skip
-    if source.body_size:
-        out += [pool.constant(',"body_size":'), pool.numbers(parts.body_size)]
-    return [*out, *state_parts(pool, source, batch.row + frames.number, tx, found.queues), pool.constant("}\n")]
 
 
 def _read(batch: Batch) -> _Found | None:

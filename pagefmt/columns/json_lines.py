@@ -1,4 +1,4 @@
-"""JSON Lines of a page, headers and properties, from columns: the same text as the reference decoder gives.
+"""JSON Lines of a page from columns: the same text as the reference decoder gives.
 
 The text of every field is made for all records of a piece at once, and the lines are their joining. Records that are
 not regular and large messages are left to the reference decoder.
@@ -17,24 +17,28 @@ import pyarrow as pa
 from pagefmt.columns.amqp_columns import may_be_amqp
 from pagefmt.columns.amqp_lines import amqp_line_parts
 from pagefmt.columns.batch import Batch
+from pagefmt.columns.core import fits_old_layout
 from pagefmt.columns.core_columns import may_be_core
 from pagefmt.columns.core_lines import core_line_parts
 from pagefmt.columns.fragments import Part, Pool
 from pagefmt.columns.gather import Ints, Mask, PageBytes
 from pagefmt.columns.json_text import Quote
 from pagefmt.columns.line_parts import LineSource
+from pagefmt.columns.picking import wanted_records
 from pagefmt.columns.pieces import pieces
 from pagefmt.columns.scan import Frames
-from pagefmt.editions import Edition
 from pagefmt.fates import PageRule
 from pagefmt.frames import Damage, stopped_at
+from pagefmt.message_json import Wanted
 from pagefmt.outstanding import StoreState
 from pagefmt.page import Page, open_page
 from pagefmt.paging import PageFile, Store
-from pagefmt.selection import Picked
+from pagefmt.record import Layout
+from pagefmt.selection import Choice, Picked
 
-LARGEST: Final = 256 << 20
-"""A piece above (of one huge record) goes to the reference decoder: its lines might not fit into an Arrow array."""
+LARGEST: Final = 64 << 20
+"""A piece above (of one huge record) goes to the reference decoder: lines with its body might not fit into an Arrow
+array."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,26 +66,30 @@ Item = Lines | Picked | Damage
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """How lines are written. ``edition``: whose reader says the facts of AMQP messages; ``quote``: text as JSON."""
+    """How lines are written. ``quote``: text as JSON."""
 
-    body_size: bool
-    edition: Edition
+    wanted: Wanted
     quote: Quote
 
 
-def picked_lines(page: PageFile, state: StoreState | None, store: Store, form: Form) -> Iterator[Item]:
-    """As ``selection.pick`` without a choice, with finished lines in the place of most messages."""
+def picked_lines(page: PageFile, state: StoreState | None, store: Store, form: Form, choice: Choice) -> Iterator[Item]:
+    """As ``selection.pick``, with finished lines in the place of most messages. What was not looked at when the next
+    is asked for may be gone."""
     rule = None if state is None else state.rule(page.number)
-    source = LineSource(store.name, store.address, page.number, rule, form.edition, form.body_size, form.quote)
+    source = LineSource(store.name, store.address, page.number, rule, form.wanted, form.quote)
+    layout = None
     for content, frames in pieces(page.path, reuse=True):
         opened = Page(memoryview(content.buffer)[: content.size])
-        done, texts = _lines(content, frames, source)
+        if not frames.number:
+            layout = opened.strict_layout()
+        wanted = np.flatnonzero(wanted_records(content, frames, rule, choice, layout))
+        done, texts = _lines(content, frames, source, wanted, layout)
         for first, last, made in _stretches(done):
             if made:
                 at = int(np.count_nonzero(done[:first]))
                 yield Lines(texts.slice(at, last - first))
             else:
-                yield from (_careful(opened, page, frames, n, rule) for n in range(first, last))
+                yield from (_careful(opened, page, frames, n, rule, layout) for n in wanted[first:last].tolist())
     if frames.end < content.size:
         with open_page(page.path) as whole:
             yield stopped_at(whole.buf, frames.base + frames.end, frames.number + len(frames.offset))
@@ -96,9 +104,11 @@ def _stretches(done: Mask) -> Iterator[tuple[int, int, bool]]:
         yield first, last, bool(done[first])
 
 
-def _careful(opened: Page, page: PageFile, frames: Frames, n: int, rule: PageRule | None) -> Picked | Damage:
+def _careful(
+    opened: Page, page: PageFile, frames: Frames, n: int, rule: PageRule | None, layout: Layout | None
+) -> Picked | Damage:
     number, offset = frames.number + n, int(frames.offset[n])
-    record = replace(opened.record(number, offset, int(frames.length[n]), None), offset=offset + frames.base)
+    record = replace(opened.record(number, offset, int(frames.length[n]), layout), offset=offset + frames.base)
     if isinstance(record, Damage):
         return record
     return Picked(page, number, record, None if rule is None else rule.acked_by(number, record.queues))
@@ -108,20 +118,24 @@ _Kind = tuple[Callable[[Batch, Frames, LineSource, Pool], list[Part]], Callable[
 _KINDS: Final[tuple[_Kind, ...]] = ((core_line_parts, may_be_core), (amqp_line_parts, may_be_amqp))
 
 
-def _lines(content: PageBytes, frames: Frames, source: LineSource) -> tuple[Mask, pa.BinaryArray]:
-    """Which records have a line, and the lines of these in file order."""
+def _lines(
+    content: PageBytes, frames: Frames, source: LineSource, wanted: Ints, layout: Layout | None
+) -> tuple[Mask, pa.BinaryArray]:
+    """Which of the records ``wanted`` have a line, and the lines of these in file order."""
     made: list[tuple[Ints, pa.BinaryArray]] = []
-    payload = frames.offset + 5
+    payload = frames.offset[wanted] + 5
     ordinary = content.byte(payload + 8) == 0
+    if layout is Layout.OLD:
+        ordinary &= fits_old_layout(content, payload, frames.length[wanted])
     if content.size <= LARGEST:
         for parts, mine in _KINDS:
-            rows = np.flatnonzero(ordinary & mine(content, payload))
+            rows = wanted[ordinary & mine(content, payload)]
             if len(rows):
                 made.append(_regular_lines(content, frames, source, rows, parts))
     done = np.zeros(len(frames.offset), bool)
     for rows, _ in made:
         done[rows] = True
-    return done, _in_file_order(made)
+    return done[wanted], _in_file_order(made)
 
 
 def _regular_lines(

@@ -17,20 +17,19 @@ from pagefmt.columns.gather import Ints, PageBytes
 from pagefmt.columns.json_text import Quote
 from pagefmt.columns.scan import Frames
 from pagefmt.columns.state_columns import state_columns
-from pagefmt.editions import Edition
 from pagefmt.fates import PageRule
+from pagefmt.message_json import Wanted
 
 
 @dataclass(frozen=True, slots=True)
 class LineSource:
-    """What all lines of a page have in common. ``edition``: whose reader says the facts of AMQP messages."""
+    """What all lines of a page have in common."""
 
     store: str
     address: str | None
     page: int
     rule: PageRule | None
-    edition: Edition
-    body_size: bool
+    wanted: Wanted
     quote: Quote
 
 

@@ -112,7 +112,7 @@ def command(
         return write_table(form.value, to, body, place, state, choice, limit, _reader(state, edition))
     run = _Run(place, state, choice, _wanted(place, forms, inflate, _reader(state, edition)))
     with output_to(to, place):
-        if form is DecodeFormat.jsonl and run.simple:
+        if form is DecodeFormat.jsonl:
             _write_lines(run, limit)
         else:
             _write(run, form, islice(run.messages(), limit))
@@ -193,24 +193,17 @@ class _Run:
             else:
                 yield store, known, found
 
-    @property
-    def simple(self) -> bool:
-        """Every message, headers and properties: lines that columns give."""
-        choice = self.choice
-        plain = not choice.by_route and choice.selector is None
-        return plain and self.wanted.forms <= {"size"} and not self.wanted.inflate
-
     def lines(self) -> Iterator[Item]:
         """Lines made for many messages at once, and the messages between them that are to be looked at one by one."""
         from pagefmt.columns.json_lines import Form, picked_lines
         from pagefmt.frames import Damage
 
-        form = Form(bool(self.wanted.forms), self.wanted.edition, json_text)
+        form = Form(self.wanted, json_text)
         with progress("reading pages", bytes_to_read(self.place), beside_output=True) as bar:
             for store, known in each_store(self.place, self.state):
                 for page in store.pages:
                     if page.number in self.choice.pages:
-                        for found in self.readable(picked_lines(page, known, store, form)):
+                        for found in self.readable(picked_lines(page, known, store, form, self.choice)):
                             if isinstance(found, Damage):
                                 self.damage(page, found)
                             else:
@@ -265,9 +258,6 @@ def _write_lines(run: _Run, limit: int | None) -> None:
 
 def _write(run: _Run, form: DecodeFormat, messages: Messages) -> None:
     match form:
-        case DecodeFormat.jsonl:
-            for store, _, picked in messages:
-                print_json_line(run.object_of(store, picked))
         case DecodeFormat.csv:
             table = CsvTable((*LEADING, *FACTS, *_body_columns(run.wanted.forms), "amqp"))
             for store, _, picked in messages:
@@ -277,8 +267,8 @@ def _write(run: _Run, form: DecodeFormat, messages: Messages) -> None:
             for store, known, picked in messages:
                 view.show(run.object_of(store, picked), known.queues if known else None)
             view.end()
-        case DecodeFormat.parquet | DecodeFormat.arrow:
-            raise AssertionError("a table has a writer of its own")
+        case DecodeFormat.jsonl | DecodeFormat.parquet | DecodeFormat.arrow:
+            raise AssertionError("these have writers of their own")
 
 
 def _body_columns(forms: frozenset[BodyForm]) -> list[str]:

@@ -1,0 +1,63 @@
+"""Which records of a piece are wanted: ``pagefmt.selection`` over vectors, where they tell."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pagefmt.columns.fates import CODE, fate_columns
+from pagefmt.columns.gather import Mask, PageBytes
+from pagefmt.columns.routes import Irregular, RouteColumns, route_columns
+from pagefmt.columns.scan import Frames
+from pagefmt.fates import Fate, PageRule
+from pagefmt.frames import Damage
+from pagefmt.page import Page
+from pagefmt.record import Layout
+from pagefmt.selection import Choice, wanted_by_route
+from pagefmt.selector import Selector
+from pagefmt.selector.message import source_of
+
+
+def wanted_records(
+    content: PageBytes, frames: Frames, rule: PageRule | None, choice: Choice, layout: Layout | None
+) -> Mask:
+    """Those that ``choice`` takes, and those that are not understood: they are damage to report."""
+    mask = _by_route(content, frames, rule, choice) if choice.by_route else np.ones(len(frames.offset), bool)
+    if choice.selector is not None:
+        _select(content, frames, choice.selector, layout, mask)
+    return mask
+
+
+def _by_route(content: PageBytes, frames: Frames, rule: PageRule | None, choice: Choice) -> Mask:
+    try:
+        routes = route_columns(content, frames)
+    except Irregular:
+        view = memoryview(content.buffer)[: content.size]
+        each = zip(frames.offset.tolist(), frames.length.tolist(), strict=True)
+        return np.array(
+            [wanted_by_route(view, rule, choice, frames.number + n, *at) for n, at in enumerate(each)], bool
+        )
+    return _outstanding(rule, routes, choice) if choice.outstanding and rule else _named(routes, choice)
+
+
+def _outstanding(rule: PageRule, routes: RouteColumns, choice: Choice) -> Mask:
+    found = np.zeros(len(routes), bool)
+    for queue, rows, codes in fate_columns(rule, routes):
+        if choice.queues is None or queue in choice.queues:
+            found[rows] |= codes == CODE[Fate.OUTSTANDING]
+    return found
+
+
+def _named(routes: RouteColumns, choice: Choice) -> Mask:
+    found = np.zeros(len(routes), bool)
+    for queue, rows in routes.queues():
+        if choice.queues is None or queue in choice.queues:
+            found[rows] = True
+    return found
+
+
+def _select(content: PageBytes, frames: Frames, selector: Selector, layout: Layout | None, mask: Mask) -> None:
+    """Decided on the reference decoder's messages."""
+    page = Page(memoryview(content.buffer)[: content.size])
+    for n in np.flatnonzero(mask).tolist():
+        record = page.record(frames.number + n, int(frames.offset[n]), int(frames.length[n]), layout)
+        mask[n] = isinstance(record, Damage) or selector.matches(source_of(record.message))
