@@ -11,6 +11,8 @@ from pagefmt.amqp_sections import PROPERTY_FIELDS
 from pagefmt.columns import amqp_values as values
 from pagefmt.columns import amqp_walk as walk
 from pagefmt.columns import properties
+from pagefmt.columns.alike import alike
+from pagefmt.columns.alike_arrays import table_maps
 from pagefmt.columns.amqp_maps import map_array, map_column
 from pagefmt.columns.amqp_parts import AmqpParts, amqp_parts
 from pagefmt.columns.amqp_plan import MIXED
@@ -19,11 +21,13 @@ from pagefmt.columns.amqp_values import integers, number_array
 from pagefmt.columns.amqp_walk import ABSENT
 from pagefmt.columns.batch import Batch, Columns, queue_lists, repeated_text
 from pagefmt.columns.gather import Ints, Mask, PageBytes
+from pagefmt.columns.repeated import Nulls, repeated
 from pagefmt.columns.schema import AMQP, AMQP_HEADER, AMQP_PROPERTIES, STRING, Level
 from pagefmt.columns.strings import slices
 
 _DEFAULT_PRIORITY: Final = 4
 _HIGHEST_PRIORITY: Final = 9
+_NO_TEXT, _NO_TYPE, _NO_SIZE = Nulls(STRING), Nulls(pa.int8()), Nulls(pa.int64())
 _AMQP_FIELDS: Final = list(AMQP)
 _HEADER_FIELDS: Final = list(AMQP_HEADER)
 _PROPERTY_FIELDS: Final = list(AMQP_PROPERTIES)
@@ -54,13 +58,13 @@ def amqp_columns(batch: Batch, level: Level) -> Columns:
         return {}
     shown = np.where(has_priority, np.minimum(priority, _HIGHEST_PRIORITY), _DEFAULT_PRIORITY)
     out: Columns = {
-        "tx": pa.array(page.i64(batch.payload)), "queues": queues, "large_type": pa.repeat(pa.scalar(0, pa.int8()), n),
-        "persister": pa.array(parts.persister.astype(np.int8)), "protocol": pa.repeat(pa.scalar("amqp", STRING), n),
+        "tx": pa.array(parts.tx), "queues": queues, "large_type": pa.array(np.zeros(n, np.int8)),
+        "persister": pa.array(parts.persister.astype(np.int8)), "protocol": repeated(("amqp",), n),
         "id": pa.array(parts.id),
         "address": repeated_text(page, parts.address_at, parts.address_size, parts.has_address),
         "durable": pa.array(durable != 0), "priority": pa.array(shown.astype(np.int8)), "timestamp": pa.array(created),
-        "expiration": pa.array(parts.expiration), "user_id": user_id, "type": pa.nulls(n, pa.int8()),
-        "type_name": pa.nulls(n, STRING), "large": pa.repeat(pa.scalar(False), n), "body_size": pa.nulls(n, pa.int64()),
+        "expiration": pa.array(parts.expiration), "user_id": user_id, "type": _NO_TYPE(n),
+        "type_name": _NO_TEXT(n), "large": pa.array(np.zeros(n, bool)), "body_size": _NO_SIZE(n),
     }  # fmt: skip
     if level >= Level.PROPERTIES:
         known = {"durable": pa.array(durable != 0, mask=~has_durable), "message_id": user_id}
@@ -132,7 +136,7 @@ def _field(found: Structure, field: pa.Field) -> pa.Array:
     if name.endswith("_id_type"):
         present = _property(found, name.removesuffix("_type")).at != ABSENT
         if present.all():
-            return pa.repeat(pa.scalar("string", STRING), len(present))
+            return repeated(("string",), len(present))
         return pa.array(np.where(present, "string", ""), STRING, mask=~present)
     value = _property(found, name)
     if value.code == ABSENT:
@@ -149,6 +153,9 @@ def _field(found: Structure, field: pa.Field) -> pa.Array:
 def _extra(batch: Batch, parts: AmqpParts) -> pa.MapArray:
     """The broker's own extra properties: a block of typed properties as in core messages."""
     page, present = batch.page, parts.extra_end > parts.extra_at
+    table = alike(page, parts.extra_at, parts.extra_end) if present.all() else None
+    if table:
+        return table_maps(page, table, len(present))[0]
     entries, fine = properties.read_entries(page, parts.extra_at, parts.extra_end, batch.regular & present)
     batch.regular &= fine | ~present
     # a block that is there but says "no properties"

@@ -33,11 +33,13 @@ from pagefmt.columns.amqp_values import (
 )
 from pagefmt.columns.amqp_walk import ABSENT, Pairs, widths
 from pagefmt.columns.gather import Bytes, Ints, Mask, PageBytes
+from pagefmt.columns.repeated import Nulls, repeated
 from pagefmt.columns.schema import BINARY, PROPERTIES, STRING, VALUE
 from pagefmt.columns.strings import slices, text_of_utf8, with_nulls
 
 _FLOAT, _DOUBLE = 0x72, 0x82
 _FIELDS: Final = list(VALUE)
+_NO_MAP, _NO_TEXT = Nulls(PROPERTIES), Nulls(STRING)
 
 
 def map_column(found: Structure, kind: int, *, as_given: bool = False, nulls: bool = True) -> pa.MapArray:
@@ -51,7 +53,7 @@ def map_column(found: Structure, kind: int, *, as_given: bool = False, nulls: bo
         return _of_pairs(found, found.pairs(kind), as_given, nulls)
     n = len(found.regular)
     if nulls and found.section(kind).code == ABSENT:
-        return pa.nulls(n, PROPERTIES)
+        return _NO_MAP(n)
     keys = _known_keys(entries[0::2])
     if not keys:
         return _of_pairs(found, found.pairs(kind), as_given, nulls)
@@ -59,17 +61,17 @@ def map_column(found: Structure, kind: int, *, as_given: bool = False, nulls: bo
     if unfit is not None:
         found.regular[unfit.reshape(n, len(keys)).any(axis=1)] = False
     offsets = np.arange(n + 1, dtype=np.int32) * np.int32(len(keys))
-    return pa.MapArray.from_arrays(pa.array(offsets), repeated_texts(keys, n), column, type=PROPERTIES)
+    return pa.MapArray.from_arrays(pa.array(offsets), repeated(keys, n), column, type=PROPERTIES)
 
 
-def _known_keys(keys: list[Value]) -> list[bytes] | None:
+def _known_keys(keys: list[Value]) -> tuple[str, ...] | None:
     """The names, where all messages have the same ones and nothing about them is odd."""
-    known: list[bytes] = []
+    known: list[str] = []
     for key in keys:
         if key.same is None or not IS_TEXT[key.code] or not key.same.isascii():
             return None
-        known.append(key.same)
-    return known if len(set(known)) == len(known) else None
+        known.append(key.same.decode())
+    return tuple(known) if len(set(known)) == len(known) else None
 
 
 def _of_pairs(found: Structure, pairs: Pairs, as_given: bool, nulls: bool) -> pa.MapArray:
@@ -87,16 +89,6 @@ def map_array(offsets: Ints, present: Mask | None, names: pa.DictionaryArray, co
     narrow = offsets.astype(np.int32)
     mask = None if present is None or bool(present.all()) else np.append(~present, False)
     return pa.MapArray.from_arrays(pa.array(narrow, mask=mask), names.cast(STRING), column, type=PROPERTIES)
-
-
-def repeated_texts(texts: list[bytes], times: int) -> pa.StringArray:
-    """The texts one behind the other, so many times."""
-    ends = np.cumsum([len(text) for text in texts], dtype=np.int32)
-    whole = int(ends[-1]) if texts else 0
-    offsets = np.zeros(len(texts) * times + 1, np.int32)
-    np.add(np.arange(times, dtype=np.int32)[:, None] * np.int32(whole), ends, out=offsets[1:].reshape(times, -1))
-    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(b"".join(texts) * times)]
-    return pa.Array.from_buffers(STRING, len(texts) * times, buffers)
 
 
 @dataclass(slots=True)
@@ -152,14 +144,14 @@ def value_structs(page: PageBytes, columns: list[Value], as_given: bool) -> tupl
     names = _type_names(codes, table.kind, GIVEN_NAMES if as_given else TYPE_NAMES)
     longs = number_array(table.longs.reshape(-1), table.is_long.reshape(-1))
     reals = number_array(table.reals.reshape(-1), table.is_real.reshape(-1))
-    parts = [names, longs, reals, strings, raw, pa.nulls(len(names), STRING)]
+    parts = [names, longs, reals, strings, raw, _NO_TEXT(len(names))]
     return pa.StructArray.from_arrays(parts, fields=_FIELDS), unfit if unfit.any() else None
 
 
 def _type_names(codes: list[int | Bytes], kind: npt.NDArray[np.int8], names: tuple[str, ...]) -> pa.StringArray:
-    known = [names[TYPE_OF[code]].encode() for code in codes if isinstance(code, int)]
+    known = tuple(names[TYPE_OF[code]] for code in codes if isinstance(code, int))
     if len(known) == len(codes):
-        return repeated_texts(known, len(kind))
+        return repeated(known, len(kind))
     return pa.DictionaryArray.from_arrays(pa.array(kind.reshape(-1)), pa.array(names, STRING)).cast(STRING)
 
 

@@ -7,11 +7,14 @@ X i32, properties block of X bytes (3 and 5) | expiration i64 (5) | queues
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
-from pagefmt.columns.core import MAX_PAYLOAD, nullable_string
+from pagefmt.columns.core import nullable_string
 from pagefmt.columns.gather import Ints, Mask, PageBytes
+
+_HEAD: Final = np.dtype([("tx", ">i8"), ("large_type", "i1"), ("persister", "i1"), ("id", ">i8"), ("format", ">i8")])
 
 
 @dataclass(slots=True)
@@ -19,6 +22,7 @@ class AmqpParts:
     """Positions in AMQP records; arrays have one element for each record given."""
 
     regular: Mask
+    tx: Ints
     persister: Ints
     id: Ints
     format: Ints
@@ -36,34 +40,43 @@ class AmqpParts:
 def amqp_parts(page: PageBytes, payload: Ints, length: Ints) -> AmqpParts:
     """Where the parts of each record lie. ``payload``: offset of each record's payload in the page."""
     end = payload + length
-    persister = page.i8(payload + 9)
-    ok = (page.byte(payload + 8) == 0) & ((persister == 2) | (persister == 3) | (persister == 5))
+    head = page.fields(payload, _HEAD)
+    persister = head["persister"].astype(np.int64)
+    newest, oldest = persister == 5, persister == 2
+    ok = (head["large_type"] == 0) & (newest | oldest | (persister == 3))
     has_address, address_size, at, fine = nullable_string(page, payload + 26)
-    ok &= fine & (at + 4 <= end)
-    at = np.where(ok, at, 0)
-    size = page.i32(at)
-    ok &= (size >= 0) & (at + 4 + size <= end)
-    encoded_at, size = at + 4, np.where(ok, size, 0)
-    at = encoded_at + size
-    with_extra = persister != 2
-    extra_size = np.where(with_extra, page.i32(at), 0)
-    ok &= (extra_size >= 0) & (extra_size <= MAX_PAYLOAD)
-    extra_at = at + np.where(with_extra, 4, 0)
-    extra_end = extra_at + np.where(ok, extra_size, 0)
-    ok &= extra_end <= end
-    newest = persister == 5
+    ok &= fine
+    encoded_at, encoded_end = _sized(page, at, end, ok)
+    extra_at, extra_end = _sized(page, encoded_end, end, ok, None if not oldest.any() else oldest)
+    stored = bool(newest.all())
+    expiration = page.i64(extra_end)
     return AmqpParts(
         regular=ok,
+        tx=head["tx"].astype(np.int64),
         persister=persister,
-        id=page.i64(payload + 10),
-        format=page.i64(payload + 18),
+        id=head["id"].astype(np.int64),
+        format=head["format"].astype(np.int64),
         address_at=payload + 31,
-        address_size=np.where(has_address, address_size, 0),
+        address_size=address_size,
         has_address=has_address,
         encoded_at=encoded_at,
-        encoded_size=size,
+        encoded_size=encoded_end - encoded_at,
         extra_at=extra_at,
         extra_end=extra_end,
-        expiration=np.where(newest, page.i64(extra_end), 0),
-        parts_end=extra_end + np.where(newest, 8, 0),
+        expiration=expiration if stored else np.where(newest, expiration, 0),
+        parts_end=extra_end + (8 if stored else np.where(newest, 8, 0)),
     )
+
+
+def _sized(page: PageBytes, at: Ints, end: Ints, ok: Mask, without: Mask | None = None) -> tuple[Ints, Ints]:
+    """(begin, end) of the bytes behind a size; ``without``: records that have neither. Nothing where it is not ok."""
+    size = page.i32(at)
+    first = at + 4
+    if without is not None:
+        size[without] = 0
+        first[without] = at[without]
+    ok &= (size >= 0) & (first + size <= end)
+    if not ok.all():
+        size[~ok] = 0
+        first[~ok] = 0
+    return first, first + size

@@ -18,6 +18,7 @@ from pagefmt.columns.amqp_structure import Value
 from pagefmt.columns.amqp_walk import ABSENT, Pairs, u32, widths
 from pagefmt.columns.gather import Bytes, Ints, Mask, PageBytes
 from pagefmt.columns.properties import period
+from pagefmt.columns.repeated import repeated
 from pagefmt.columns.schema import BINARY
 from pagefmt.columns.strings import distinct, slices, text_of_utf8, value_bytes
 
@@ -104,7 +105,7 @@ def texts(page: PageBytes, value: Value, regular: Mask, *, kinds: tuple[int, ...
         text, bad = text_of_utf8(pa.array([value.same], BINARY))
         if value.code not in kinds or bad[0] or (kinds == SYMBOLS and not value.same.isascii()):
             regular[:] = False
-        return pa.repeat(text[0], len(value.at))
+        return repeated((text[0].as_py() or "",), len(value.at))
     text, bad = text_of_utf8(_content(page, value, regular, kinds))
     regular[bad] = False
     if kinds == SYMBOLS:
