@@ -59,6 +59,6 @@ def repeated_text(page: PageBytes, at: Ints, size: Ints, valid: Mask) -> pa.Stri
     present = bool(valid.all())
     same = only_one(page, at, size) if present else None
     if same is not None:
-        return repeated((text_of_utf16(pa.array([same]))[0].as_py(),), len(at))
+        return repeated((text_of_utf16(pa.array([same], pa.binary()))[0].as_py(),), len(at))
     coded = distinct(page, at, size) if present else slices(page, at, size, valid).dictionary_encode()
     return pa.DictionaryArray.from_arrays(coded.indices, text_of_utf16(coded.dictionary)).cast(STRING)
