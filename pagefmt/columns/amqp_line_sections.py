@@ -3,36 +3,74 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 
 from pagefmt.amqp_sections import PROPERTY_FIELDS
 from pagefmt.columns import amqp_values as values
 from pagefmt.columns import amqp_walk as walk
-from pagefmt.columns.amqp_line_values import ValueTexts, decoded, value_texts
+from pagefmt.columns.amqp_line_values import ValueCells, decoded, value_cells
+from pagefmt.columns.amqp_maps import known_keys
+from pagefmt.columns.amqp_structure import Structure, Value
 from pagefmt.columns.amqp_walk import ABSENT
-from pagefmt.columns.fragments import Cell, Codes, Even, Part, Pool, Runs, either, laid_out, listed, where_present
+from pagefmt.columns.fragments import Cell, Codes, Even, Part, Pool, either, laid_out, listed, where_present
 from pagefmt.columns.gather import Ints, Mask, PageBytes
 from pagefmt.columns.json_text import Quote
 from pagefmt.columns.line_parts import digests
 from pagefmt.columns.properties import repeated_keys
 from pagefmt.columns.property_lines import by_name, ordered
-from pagefmt.values_json import plain_value
+from pagefmt.values_json import plain_value, utf16_order
 
 
 @dataclass(frozen=True, slots=True)
-class NamedValues:
-    """One map section of all messages: its entries, their distinct names, the texts of their values."""
+class MapParts:
+    """``section``: a list of named values, or null; ``given``: the inside of the list, as the broker hands it out."""
 
-    pairs: walk.Pairs
-    which: Ints
-    known: list[str]
-    texts: ValueTexts
+    section: Part
+    given: Part
 
 
-def named_values(page: PageBytes, pairs: walk.Pairs, pool: Pool, regular: Mask, quote: Quote) -> NamedValues:
-    """The entries of a map section; what does not fit clears ``regular``."""
+_Named: TypeAlias = list[tuple[str, ValueCells]]
+
+
+def map_parts(found: Structure, kind: int, pool: Pool, quote: Quote) -> MapParts:
+    """A map section of all messages, sorted by name; what does not fit clears ``found.regular``."""
+    entries = found.entries(kind)
+    keys = None if entries is None else known_keys(entries[0::2])
+    if entries is None or keys is None:
+        return _flat_parts(found, kind, pool, quote)
+    if found.section(kind).code == ABSENT:
+        return MapParts(pool.constant("null"), Even(()))
+    columns = [value_cells(found.page, value, 2, pool, quote) for value in entries[1::2]]
+    for each in columns:
+        _irregular(found.regular, kind, each)
+    named = sorted(zip(keys, columns, strict=True), key=lambda each: utf16_order(each[0]))
+    section, given = _object_cells(named, pool, quote, given=False), _object_cells(named, pool, quote, given=True)
+    return MapParts(Even((pool.constant("["), *section, pool.constant("]"))), Even(tuple(given)))
+
+
+def _irregular(regular: Mask, kind: int, cells: ValueCells, owners: Ints | None = None) -> None:
+    """Where values do not decode, or are handed out as others than they are."""
+    for wrong in (cells.bad, cells.huge if kind == walk.APPLICATION else None):
+        if wrong is not None and wrong.any():
+            regular[wrong if owners is None else owners[wrong]] = False
+
+
+def _object_cells(named: _Named, pool: Pool, quote: Quote, *, given: bool) -> list[Cell]:
+    out: list[Cell] = []
+    for name, each in named:
+        lead = pool.constant(f'{"," if out else ""}{{"name":{quote(name)},')
+        out += [lead, each.given if given else each.head, each.content, each.close]
+    return out
+
+
+def _flat_parts(found: Structure, kind: int, pool: Pool, quote: Quote) -> MapParts:
+    """All entries of all messages as one column."""
+    page, regular, pairs = found.page, found.regular, found.pairs(kind)
+    present = pairs.present
+    if not present.any():
+        return MapParts(pool.constant("null"), Even(()))
     names = values.raw_keys(page, pairs, regular)
     regular &= ~repeated_keys(pairs.offsets, names)
     which: Ints = np.asarray(names.indices).astype(np.int64)
@@ -43,109 +81,108 @@ def named_values(page: PageBytes, pairs: walk.Pairs, pool: Pool, regular: Mask, 
         except UnicodeDecodeError:
             known.append("")
             wrong.append(n)
-    texts = value_texts(page, pairs.value_at, 2, pool, quote)
-    unfit = texts.bad | np.isin(which, wrong) if wrong else texts.bad
-    if unfit.any():
-        regular[pairs.owners()[unfit]] = False
-    return NamedValues(pairs, which, known, texts)
-
-
-def entries_of(found: NamedValues, pool: Pool, quote: Quote, *, given: bool) -> Even | Runs:
-    """The inside of a list of named values, sorted by name. ``given``: typed as the broker hands them out."""
-    texts = found.texts
-    names = np.array([pool.constant(f'{{"name":{quote(name)},') for name in found.known], np.int32)
-    cells: list[Cell] = [names[found.which], texts.given if given else texts.head, texts.content, texts.close]
-    order = by_name(found.pairs.offsets, found.which, found.known)
-    return listed(pool, found.pairs.offsets, ordered(cells, order))
-
-
-def map_or_null(found: NamedValues, pool: Pool, quote: Quote) -> Part:
-    present = found.pairs.present
-    if not present.any():
-        return pool.constant("null")
-    entries = entries_of(found, pool, quote, given=False)
-    inner = laid_out(len(present), [pool.constant("["), entries, pool.constant("]")])
-    return where_present(pool, present, inner, pool.constant("null"))
+    cells = value_cells(page, Value(pairs.value_at), 2, pool, quote)
+    _irregular(regular, kind, cells, pairs.owners())
+    if wrong:
+        regular[pairs.owners()[np.isin(which, wrong)]] = False
+    leads = np.array([pool.constant(f'{{"name":{quote(name)},') for name in known], np.int32)[which]
+    order = by_name(pairs.offsets, which, known)
+    section, given = (
+        listed(pool, pairs.offsets, ordered([leads, head, cells.content, cells.close], order))
+        for head in (cells.head, cells.given)
+    )
+    inner = laid_out(len(present), [pool.constant("["), section, pool.constant("]")])
+    return MapParts(where_present(pool, present, inner, pool.constant("null")), given)
 
 
 @dataclass(frozen=True, slots=True)
-class Cells:
-    """Values of a table with a row for each message, of which some are absent.
+class Field:
+    """A value that some messages have: the ``rows``, None: all. ``cells`` are those of these messages."""
 
-    ``at`` and ``texts`` have those that are there; ``place``: which of these is in a row and field.
-    """
-
-    present: Mask
     at: Ints
-    texts: ValueTexts
-    place: Ints
+    rows: Ints | None
+    cells: ValueCells
 
-    def column(self, field: int) -> Ints:
-        """The places of a field in ``at`` and ``texts``, of the rows that have it."""
-        found: Ints = self.place[self.present[:, field], field]
+    def spread(self, pool: Pool) -> list[Cell]:
+        """Its cells, empty where it is absent."""
+        each = [self.cells.head, self.cells.content, self.cells.close]
+        return each if self.rows is None else [self.at_rows(cell, pool.constant("")) for cell in each]
+
+    def at_rows(self, cell: Cell, absent: int) -> Cell:
+        """A cell of these messages, ``absent`` in the others."""
+        if self.rows is None:
+            return cell
+        column = np.full(len(self.at), absent, np.int32)
+        column[self.rows] = cell
+        return column
+
+    def present(self) -> Mask:
+        found: Mask = self.at != ABSENT
         return found
 
-    def cells(self, field: int, pool: Pool) -> list[Cell]:
-        """The type, value and closing brace of a field, nothing where it is absent."""
-        texts, here = self.texts, self.present[:, field]
-        if not here.any():
-            return []
-        where, rows = self.column(field), np.flatnonzero(here)
-        out: list[Cell] = []
-        for cell in (texts.head, texts.content, texts.close):
-            column = np.full(len(here), pool.constant(""), np.int32)
-            column[rows] = cell if isinstance(cell, int) else cell[where]
-            out.append(column)
-        return out
+
+def field_of(found: Structure, value: Value, depth: int, pool: Pool, quote: Quote) -> Field | None:
+    """None: no message has it. A value that does not decode clears ``found.regular``."""
+    if value.code == ABSENT:
+        return None
+    rows = None if value.code >= 0 else np.flatnonzero(value.at != ABSENT)
+    if rows is not None and not len(rows):
+        return None
+    if rows is not None and len(rows) == len(value.at):
+        rows = None
+    here = value if rows is None else Value(value.at[rows])
+    cells = value_cells(found.page, here, depth, pool, quote)
+    if cells.bad is not None and cells.bad.any():
+        found.regular[cells.bad if rows is None else rows[cells.bad]] = False
+    return Field(value.at, rows, cells)
 
 
-def cells_of(page: PageBytes, at: Ints, depth: int, pool: Pool, regular: Mask, quote: Quote) -> Cells:
-    """The values at ``at``; those that do not decode clear ``regular``."""
-    present = at != ABSENT
-    flat = at[present]
-    texts = value_texts(page, flat, depth, pool, quote)
-    if texts.bad.any():
-        regular[np.nonzero(present)[0][texts.bad]] = False
-    return Cells(present, flat, texts, np.cumsum(present).reshape(present.shape) - 1)
-
-
-def fields_object(sections: walk.Sections, fields: Cells, pool: Pool) -> Part:
+def fields_object(found: Structure, fields: list[Field | None], pool: Pool) -> Part:
     """The fields of the properties section by name."""
     inner: list[Part] = []
-    for n, name in enumerate(PROPERTY_FIELDS):
-        start = f'{"," if n else "{"}"{name}":'
-        inner.append(either(fields.present[:, n], pool.constant(start + "{"), pool.constant(start + "null")))
-        inner += fields.cells(n, pool)
-    present = sections.at[walk.PROPS] != ABSENT
-    return where_present(pool, present, laid_out(len(present), [*inner, pool.constant("}")]), pool.constant("null"))
+    for name, field in zip(PROPERTY_FIELDS, fields, strict=True):
+        start = f'{"," if inner else "{"}"{name}":'
+        absent = pool.constant(start + "null")
+        if field is None:
+            inner.append(absent)
+        else:
+            inner += [field.at_rows(pool.constant(start + "{"), absent), *field.spread(pool)]
+    return _or_null(found.section(walk.PROPS), [*inner, pool.constant("}")], pool)
+
+
+def _or_null(section: Value, inner: list[Part], pool: Pool) -> Part:
+    present = section.at != ABSENT
+    return where_present(pool, present, laid_out(len(present), inner), pool.constant("null"))
 
 
 _HEADER: Final = ("durable", "priority", "ttl", "first_acquirer", "delivery_count")
 _FLAGS: Final = ("durable", "first_acquirer")
 
 
-def header_object(sections: walk.Sections, fields: list[tuple[Ints, Mask]], pool: Pool) -> Part:
-    present = sections.at[walk.HEADER] != ABSENT
+def header_object(found: Structure, fields: list[tuple[Ints, Mask]], pool: Pool) -> Part:
     parts: list[Part] = []
     for name, (number, valid) in zip(_HEADER, fields, strict=True):
-        texts = pool.flags(number != 0) if name in _FLAGS else pool.numbers(number)
         parts.append(pool.constant(f'{"," if parts else "{"}"{name}":'))
+        if not valid.any():
+            parts.append(pool.constant("null"))
+            continue
+        texts = pool.flags(number != 0) if name in _FLAGS else pool.numbers(number)
         parts.append(either(valid, texts, pool.constant("null")))
-    return where_present(pool, present, laid_out(len(present), [*parts, pool.constant("}")]), pool.constant("null"))
+    return _or_null(found.section(walk.HEADER), [*parts, pool.constant("}")], pool)
 
 
-def body_list(page: PageBytes, sections: walk.Sections, pool: Pool, regular: Mask, quote: Quote) -> Even:
+def body_list(found: Structure, pool: Pool, quote: Quote) -> Even:
     """The one body section of each message, or nothing."""
-    value = cells_of(page, sections.at[walk.AMQP_VALUE][:, None], 1, pool, regular, quote)
-    here = value.present[:, 0]
-    if here.all():
-        return Even((pool.constant('{"kind":"value",'), *value.cells(0, pool)))
-    out = np.full((len(regular), 5), pool.constant(""), np.int32)
-    out[here, 0] = pool.constant('{"kind":"value",')
-    for n, cell in enumerate(value.cells(0, pool), 1):
-        out[:, n] = cell
-    _put_data(page, sections.at[walk.DATA], pool, regular, out)
-    _put_sequences(page, sections.at[walk.SEQUENCE], pool, regular, quote, out)
+    value = field_of(found, found.section(walk.AMQP_VALUE), 1, pool, quote)
+    kind = pool.constant('{"kind":"value",')
+    if value is not None and value.rows is None:
+        return Even((kind, *value.spread(pool)))
+    out = np.full((len(found.regular), 5), pool.constant(""), np.int32)
+    if value is not None:
+        for n, cell in enumerate((value.at_rows(kind, pool.constant("")), *value.spread(pool))):
+            out[:, n] = cell
+    _put_data(found.page, found.section(walk.DATA).at, pool, found.regular, out)
+    _put_sequences(found.page, found.section(walk.SEQUENCE).at, pool, found.regular, quote, out)
     return Even(tuple(out.T))
 
 

@@ -14,7 +14,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from pagefmt.amqp_values import decode_amqp_value
+from pagefmt.columns.amqp_structure import Value
 from pagefmt.columns.amqp_values import (
+    BOOLEANS,
     GIVEN_NAMES,
     IS_BINARY,
     IS_SYMBOL,
@@ -26,9 +28,10 @@ from pagefmt.columns.amqp_values import (
     UNKNOWN,
     WHOLE,
     beyond_ascii,
+    by_code,
     read_integer,
 )
-from pagefmt.columns.amqp_walk import widths
+from pagefmt.columns.amqp_walk import NULL, one_value, widths
 from pagefmt.columns.fragments import Cell, Codes, Pool, either
 from pagefmt.columns.gather import Bytes, Ints, Mask, PageBytes
 from pagefmt.columns.json_text import Quote, is_plain, odd_rows, replaced
@@ -43,42 +46,80 @@ _FLOAT, _DOUBLE = 0x72, 0x82
 
 
 @dataclass(frozen=True, slots=True)
-class ValueTexts:
+class ValueCells:
     """For each value ``"type":T,"value":``, its content, and what closes it up to the brace of its object.
 
     ``given``: the first with the type by which the broker hands out application properties. ``bad``: values that do
-    not decode. ``odd``: those that were decoded one by one (``given`` is not true for them).
+    not decode. ``huge``: unsigned numbers above 2^63-1, which the broker hands out as negative ones. None: no value.
     """
 
-    head: Codes
-    given: Codes
-    content: Codes
+    code: int | Bytes
+    head: Cell
+    given: Cell
+    content: Cell
     close: Cell
-    code: Bytes
-    odd: Mask
-    bad: Mask
+    bad: Mask | None = None
+    huge: Mask | None = None
 
 
-def value_texts(page: PageBytes, at: Ints, depth: int, pool: Pool, quote: Quote) -> ValueTexts:
-    """The values at the positions ``at``. ``depth``: how deep in their message they lie."""
-    if not len(at):
-        nothing = np.empty(0, np.int32)
-        return ValueTexts(nothing, nothing, nothing, nothing, np.empty(0, np.uint8), *[np.empty(0, bool)] * 2)
+def value_cells(page: PageBytes, value: Value, depth: int, pool: Pool, quote: Quote) -> ValueCells:
+    """The cells of a value that all messages have. ``depth``: how deep in its message it lies."""
+    code = value.code if value.code >= 0 else one_value(page.byte(value.at))
+    content = None if code is None else _content(page, value, code, pool, quote)
+    if code is None or content is None:
+        return _mixed_cells(page, value.at, depth, pool, quote)
+    head, given = (pool.constant(_head(names[TYPE_OF[code]])) for names in (TYPE_NAMES, GIVEN_NAMES))
+    close = pool.constant('"}' if IS_TEXT[code] or IS_BINARY[code] else "}")
+    return ValueCells(code, head, given, content, close)
+
+
+def _content(page: PageBytes, value: Value, code: int, pool: Pool, quote: Quote) -> Cell | None:
+    """Of values that have one constructor; None where they are to be looked at one by one."""
+    if TYPE_OF[code] == UNKNOWN or (code == ULONG and _huge(page, value.at).any()):
+        return None
+    if not IS_TEXT[code] and not IS_BINARY[code]:
+        return _scalars(page, value.at, code, pool)
+    if value.same is not None:
+        try:
+            text = value.same.hex() if IS_BINARY[code] else quote(text_of(code, value.same))[1:-1]
+        except UnicodeDecodeError:
+            return None
+        return pool.constant(text)
+    raw = slices(page, *(value.content or widths(page, value.at)[1:]))
+    if IS_BINARY[code]:
+        return pool.texts(each.hex() for each in raw.to_pylist())
+    if is_plain(value_bytes(raw)):
+        return pool.add(raw)
+    texts, bad = _texts(raw, np.full(len(raw), code, np.uint8), quote)
+    return None if len(bad) else pool.add(texts)
+
+
+def _huge(page: PageBytes, at: Ints) -> Mask:
+    found: Mask = page.byte(at + 1) > 0x7F
+    return found
+
+
+def _scalars(page: PageBytes, at: Ints, code: int, pool: Pool) -> Cell:
+    if code == NULL:
+        return pool.constant("null")
+    if code not in WHOLE:
+        return _reals(page, pool, code, at + 1)
+    numbers = read_integer(page, code, at + 1)
+    return _flags_or_numbers(pool, code, numbers)
+
+
+def _mixed_cells(page: PageBytes, at: Ints, depth: int, pool: Pool, quote: Quote) -> ValueCells:
+    """Values of any constructors."""
     code, start, size = widths(page, at)
     kind = TYPE_OF[code]
     content = np.empty(len(at), np.int32)
     odd, bad = kind == UNKNOWN, np.zeros(len(at), bool)
-    for each in np.flatnonzero(np.bincount(code, minlength=1)).tolist():
-        here = np.flatnonzero(code == each)
-        if each in WHOLE:
-            numbers = read_integer(page, each, at[here] + 1)
-            if each == ULONG:
-                odd[here[numbers < 0]] = True
-            content[here] = _flags_or_numbers(pool, each, numbers)
-        elif each == 0x40:
-            content[here] = pool.constant("null")
-        elif each in (_FLOAT, _DOUBLE):
-            content[here] = _reals(page, pool, each, at[here] + 1)
+    huge = np.zeros(len(at), bool)
+    for each, here in by_code(code):
+        if each == ULONG:
+            huge[here] = _huge(page, at[here])
+        if kind[here[0]] != UNKNOWN and not IS_TEXT[each] and not IS_BINARY[each]:
+            content[here] = _scalars(page, at[here], each, pool)
     textual = IS_TEXT[code]
     _put_texts(page, pool, quote, np.flatnonzero(textual), code, start, size, content, bad)
     raw = np.flatnonzero(IS_BINARY[code])
@@ -87,25 +128,30 @@ def value_texts(page: PageBytes, at: Ints, depth: int, pool: Pool, quote: Quote)
     quoted = textual | IS_BINARY[code]
     head, given = (_heads(pool, kind, names) for names in (TYPE_NAMES, GIVEN_NAMES))
     close = either(quoted, pool.constant('"}'), pool.constant("}"))
+    odd |= huge
     if odd.any():
         _put_odd(page, pool, quote, np.flatnonzero(odd), at, start + size, depth, content, bad)
         head[odd] = given[odd] = pool.constant("")
-    return ValueTexts(head, given, content, close, code, odd, bad)
+    return ValueCells(code, head, given, content, close, bad, huge)
 
 
 _QUOTED: Final = ("string", "symbol", "bytes")
 
 
+def _head(name: str) -> str:
+    return f'"type":"{name}","value":{chr(34) * (name in _QUOTED)}'
+
+
 def _heads(pool: Pool, kind: npt.NDArray[np.int8], names: tuple[str, ...]) -> Codes:
     codes = np.zeros(len(names), np.int32)
     for each in np.flatnonzero(np.bincount(kind, minlength=1)).tolist():
-        codes[each] = pool.constant(f'"type":"{names[each]}","value":{chr(34) * (names[each] in _QUOTED)}')
+        codes[each] = pool.constant(_head(names[each]))
     heads: Codes = codes[kind]
     return heads
 
 
 def _flags_or_numbers(pool: Pool, code: int, numbers: Ints) -> Cell:
-    if code in (0x41, 0x42, 0x56):
+    if code in BOOLEANS:
         return pool.flags(numbers != 0)
     return pool.numbers(numbers & 0xFFFF if code == 0x73 else numbers)
 
@@ -127,19 +173,26 @@ def _put_texts(
     if is_plain(value_bytes(raw)):
         content[rows] = pool.add(raw)
         return
+    texts, wrong = _texts(raw, code[rows], quote)
+    content[rows], bad[rows[wrong]] = pool.add(texts), True
+
+
+def _texts(raw: pa.BinaryArray, code: Bytes, quote: Quote) -> tuple[pa.Array, Ints]:
+    """The inside of JSON strings, and which of them do not decode."""
     try:
         texts = raw.cast(pa.string())
-        unsafe = np.union1d(odd_rows(texts), np.flatnonzero(beyond_ascii(texts) & IS_SYMBOL[code[rows]]))
+        unsafe = np.union1d(odd_rows(texts), np.flatnonzero(beyond_ascii(texts) & IS_SYMBOL[code]))
     except pa.ArrowInvalid:
-        texts, unsafe = raw, np.arange(len(rows))
+        texts, unsafe = raw, np.arange(len(raw))
     fresh: list[bytes] = []
+    bad: list[int] = []
     for n in unsafe.tolist():
         try:
-            fresh.append(quote(text_of(int(code[rows[n]]), raw[n].as_py()))[1:-1].encode())
+            fresh.append(quote(text_of(int(code[n]), raw[n].as_py()))[1:-1].encode())
         except UnicodeDecodeError:
-            bad[rows[n]] = True
+            bad.append(n)
             fresh.append(b"")
-    content[rows] = pool.add(replaced(raw, unsafe, fresh) if len(unsafe) else texts)
+    return replaced(raw, unsafe, fresh) if len(unsafe) else texts, np.array(bad, np.int64)
 
 
 def text_of(code: int, raw: bytes) -> str:

@@ -16,17 +16,7 @@ from pagefmt.amqp_text import identifier_text
 from pagefmt.columns import amqp_values as values
 from pagefmt.columns import amqp_walk as walk
 from pagefmt.columns import properties as props
-from pagefmt.columns.amqp_line_sections import (
-    Cells,
-    NamedValues,
-    body_list,
-    cells_of,
-    entries_of,
-    fields_object,
-    header_object,
-    map_or_null,
-    named_values,
-)
+from pagefmt.columns.amqp_line_sections import Field, body_list, field_of, fields_object, header_object, map_parts
 from pagefmt.columns.amqp_line_values import decoded
 from pagefmt.columns.amqp_parts import AmqpParts, amqp_parts
 from pagefmt.columns.amqp_structure import Structure, Value, structure
@@ -45,7 +35,6 @@ from pagefmt.message_json import BodyForm
 _MESSAGE_ID: Final = PROPERTY_FIELDS.index("message_id")
 _EXPIRES: Final = PROPERTY_FIELDS.index("absolute_expiry_time")
 _CREATED: Final = PROPERTY_FIELDS.index("creation_time")
-_MAPS: Final = (walk.DELIVERY, walk.ANNOTATIONS, walk.APPLICATION, walk.FOOTER)
 _HEADER_KINDS: Final = (values.BOOLEANS, values.UBYTES, values.UINTS, values.BOOLEANS, values.UINTS)
 _NO_FACTS: Final = ',"large":false,"large_id":null,"large_file":null,"large_size":null,"properties":['
 
@@ -57,7 +46,6 @@ class _Found:
     parts: AmqpParts
     queues: pa.ListArray
     built: Structure
-    sections: walk.Sections
     header: list[tuple[Ints, Mask]]
     fields: list[Value]
     created: Ints
@@ -72,11 +60,11 @@ def amqp_line_parts(batch: Batch, frames: Frames, source: LineSource, pool: Pool
     if found is None:
         return []
     page, parts, regular, quote = batch.page, found.parts, batch.regular, source.quote
-    maps = {kind: named_values(page, found.built.pairs(kind), pool, regular, quote) for kind in _MAPS}
-    _irregular_where_huge(maps[walk.APPLICATION], regular)
-    fields = cells_of(page, np.stack([value.at for value in found.fields], axis=1), 2, pool, regular, quote)
-    body = body_list(page, found.sections, pool, regular, quote)
-    facts = _facts(page, found, fields, source, pool)
+    built = found.built
+    maps = {kind: map_parts(built, kind, pool, quote) for kind in walk.MAPS}
+    fields = [field_of(built, value, 2, pool, quote) for value in found.fields]
+    body = body_list(built, pool, quote)
+    facts = _facts(page, found, fields[_MESSAGE_ID], source, pool)
     if not regular.all():
         return []
     tx, address = page.i64(batch.payload), _addresses(page, parts, pool, quote)
@@ -85,18 +73,18 @@ def amqp_line_parts(batch: Batch, frames: Frames, source: LineSource, pool: Pool
         pool.constant(',"large_type":0,"persister":'), pool.numbers(parts.persister),
         pool.constant(',"protocol":"amqp","id":'), pool.numbers(parts.id),
         pool.constant(',"address":'), address, *facts,
-        entries_of(maps[walk.APPLICATION], pool, quote, given=True),
+        maps[walk.APPLICATION].given,
         pool.constant("]"), *_body_forms(page, parts, source, pool),
         *state_parts(pool, source, batch.row + frames.number, tx, found.queues),
         pool.constant(',"amqp":{"message_format":'), pool.numbers(parts.format),
         pool.constant(',"encoded_size":'), pool.numbers(parts.encoded_size),
         pool.constant(',"encoded_sha256":"'), digests(page, parts.encoded_at, parts.encoded_size, pool),
-        pool.constant('","header":'), header_object(found.sections, found.header, pool),
-        pool.constant(',"delivery_annotations":'), map_or_null(maps[walk.DELIVERY], pool, quote),
-        pool.constant(',"message_annotations":'), map_or_null(maps[walk.ANNOTATIONS], pool, quote),
-        pool.constant(',"properties":'), fields_object(found.sections, fields, pool),
-        pool.constant(',"application_properties":'), map_or_null(maps[walk.APPLICATION], pool, quote),
-        pool.constant(',"footer":'), map_or_null(maps[walk.FOOTER], pool, quote),
+        pool.constant('","header":'), header_object(built, found.header, pool),
+        pool.constant(',"delivery_annotations":'), maps[walk.DELIVERY].section,
+        pool.constant(',"message_annotations":'), maps[walk.ANNOTATIONS].section,
+        pool.constant(',"properties":'), fields_object(built, fields, pool),
+        pool.constant(',"application_properties":'), maps[walk.APPLICATION].section,
+        pool.constant(',"footer":'), maps[walk.FOOTER].section,
         pool.constant(',"body":['), body,
         pool.constant('],"extra_properties":'), _extra(page, found, address, pool, quote), pool.constant("}}\n"),
     ]  # fmt: skip
@@ -115,8 +103,7 @@ def _read(batch: Batch) -> _Found | None:
     regular &= parts.regular & parts.has_address
     parts.regular = regular
     built = structure(page, parts)
-    sections = built.sections()
-    regular &= sections.body_kinds <= 1
+    regular &= built.body_kinds() <= 1
     header = [built.field(walk.HEADER, n) for n in range(len(_HEADER_KINDS))]
     fields = [built.field(walk.PROPS, n) for n in range(len(PROPERTY_FIELDS))]
     numbers = [
@@ -134,18 +121,11 @@ def _read(batch: Batch) -> _Found | None:
         return None
     names = props.raw_keys(page, extra)
     regular &= ~props.repeated_keys(extra.offsets, names)
-    found = _Found(parts, queues, built, sections, numbers, fields, created, expires, extra, names)
+    found = _Found(parts, queues, built, numbers, fields, created, expires, extra, names)
     return found if regular.all() else None
 
 
-def _irregular_where_huge(application: NamedValues, regular: Mask) -> None:
-    """The broker hands out unsigned numbers above 2^63-1 as negative ones."""
-    huge = application.texts.odd & (application.texts.code == values.ULONG)
-    if huge.any():
-        regular[application.pairs.owners()[huge]] = False
-
-
-def _facts(page: PageBytes, found: _Found, fields: Cells, source: LineSource, pool: Pool) -> list[Part]:
+def _facts(page: PageBytes, found: _Found, message_id: Field | None, source: LineSource, pool: Pool) -> list[Part]:
     """What a reader says on arrival; in some editions before it has looked into the sections (``message_json``)."""
     (durable, _), (priority, has_priority) = found.header[0], found.header[1]
     shown = np.where(has_priority, np.minimum(priority, HIGHEST_PRIORITY), DEFAULT_PRIORITY)
@@ -159,24 +139,26 @@ def _facts(page: PageBytes, found: _Found, fields: Cells, source: LineSource, po
         pool.constant(',"timestamp":'), pool.constant("0") if blind else pool.numbers(found.created),
         pool.constant(',"expiration":'), pool.numbers(expiration),
         pool.constant(',"user_id":'),
-        pool.constant("null") if blind else _identifiers(page, fields, pool, source.quote),
+        pool.constant("null") if blind else _identifiers(page, message_id, pool, source.quote),
         pool.constant(',"type":null,"type_name":null' + _NO_FACTS),
     ]  # fmt: skip
 
 
-def _identifiers(page: PageBytes, fields: Cells, pool: Pool, quote: Quote) -> Part:
+def _identifiers(page: PageBytes, field: Field | None, pool: Pool, quote: Quote) -> Part:
     """The message id as text."""
-    present, texts = fields.present[:, _MESSAGE_ID], fields.texts
-    which = fields.column(_MESSAGE_ID)
-    code, content = texts.code[which], texts.content[which]
-    plain = values.IS_STRING[code]
+    if field is None:
+        return pool.constant("null")
+    cells, mark = field.cells, pool.constant('"')
+    if isinstance(cells.code, int) and values.IS_STRING[cells.code]:
+        marks = field.at_rows(mark, pool.constant(""))
+        return Even((marks, field.at_rows(cells.content, pool.constant("null")), marks))
+    at = field.at if field.rows is None else field.at[field.rows]
+    plain = np.broadcast_to(values.IS_STRING[cells.code], at.shape)
+    content = np.array(np.broadcast_to(cells.content, at.shape), np.int32)
     others = np.flatnonzero(~plain)
-    if len(others):
-        content[others] = pool.texts(_identifier_texts(page, fields.at[which[others]], quote))
-    quotes, text = np.zeros(len(present), bool), np.full(len(present), pool.constant("null"), np.int32)
-    quotes[present], text[present] = plain, content
-    mark = either(quotes, pool.constant('"'), pool.constant(""))
-    return Even((mark, text, mark))
+    content[others] = pool.texts(_identifier_texts(page, at[others], quote))
+    marks = field.at_rows(either(plain, mark, pool.constant("")), pool.constant(""))
+    return Even((marks, field.at_rows(content, pool.constant("null")), marks))
 
 
 def _identifier_texts(page: PageBytes, at: Ints, quote: Quote) -> Iterator[str]:

@@ -54,7 +54,7 @@ def map_column(found: Structure, kind: int, *, as_given: bool = False, nulls: bo
     n = len(found.regular)
     if nulls and found.section(kind).code == ABSENT:
         return _NO_MAP(n)
-    keys = _known_keys(entries[0::2])
+    keys = known_keys(entries[0::2])
     if not keys:
         return _of_pairs(found, found.pairs(kind), as_given, nulls)
     column, unfit = value_structs(found.page, entries[1::2], as_given)
@@ -64,7 +64,7 @@ def map_column(found: Structure, kind: int, *, as_given: bool = False, nulls: bo
     return pa.MapArray.from_arrays(pa.array(offsets), repeated(keys, n), column, type=PROPERTIES)
 
 
-def _known_keys(keys: list[Value]) -> tuple[str, ...] | None:
+def known_keys(keys: list[Value]) -> tuple[str, ...] | None:
     """The names, where all messages have the same ones and nothing about them is odd."""
     known: list[str] = []
     for key in keys:
