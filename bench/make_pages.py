@@ -77,12 +77,12 @@ SETS: dict[str, Callable[[int], CoreMessage | AmqpMessage]] = {
 }
 
 
-def records(make: Callable[[int], CoreMessage | AmqpMessage]) -> Iterator[bytes]:
+def records(make: Callable[[int], CoreMessage | AmqpMessage], queues: tuple[int, ...] = QUEUES) -> Iterator[bytes]:
     number = 0
     while True:
         message = make(number)
         persister = 5 if isinstance(message, AmqpMessage) else 1
-        yield encode_record(PageRecord(0, 0, -1, 0, Layout.NEW, persister, message, QUEUES))
+        yield encode_record(PageRecord(0, 0, -1, 0, Layout.NEW, persister, message, queues))
         number += 1
 
 
@@ -90,8 +90,8 @@ def record(number: int, kind: RecordType, body: bytes) -> Record:
     return Record(Kind.ADD, id=number, user_type=int(kind), body=body)
 
 
-def write_bindings(folder: Path) -> None:
-    """Two multicast queues on the address, and an empty journal."""
+def write_bindings(folder: Path, queues: tuple[int, ...] = QUEUES) -> None:
+    """Multicast queues on the address, and an empty journal."""
     settings = {
         "filter": None, "metadata": "", "auto_created": 0, "max_consumers": -1, "purge_on_no_consumers": 0,
         "routing_type": 0, "exclusive": 0, "last_value": 0, "configuration_managed": 0, "consumers_before_dispatch": 0,
@@ -100,7 +100,7 @@ def write_bindings(folder: Path) -> None:
         "group_first_key": None, "ring_size": -1, "enabled": 1, "group_rebalance_pause_dispatch": 0, "internal": 0,
     }  # fmt: skip
     found = [record(2, RecordType.ADDRESS_BINDING_RECORD, encode_address(AddressBinding(2, ADDRESS, (0,), 0, 0)))]
-    for queue in QUEUES:
+    for queue in queues:
         binding = QueueBinding(queue, {"name": f"{ADDRESS}.{queue}", "address": ADDRESS, **settings})
         found.append(record(queue, RecordType.QUEUE_BINDING_RECORD, encode_queue(binding)))
     for name, pattern, content in (
@@ -111,13 +111,13 @@ def write_bindings(folder: Path) -> None:
     (folder / "large-messages").mkdir()
 
 
-def write(folder: Path, name: str, megabytes: int) -> int:
+def write(folder: Path, name: str, megabytes: int, queues: tuple[int, ...] = QUEUES) -> int:
     """A data directory with one store of about this size; returns the number of messages."""
     store = folder / "paging" / FOLDER
     store.mkdir(parents=True)
     (store / "address.txt").write_text(ADDRESS + "\n")
-    write_bindings(folder)
-    source, messages, page = records(SETS[name]), 0, 1
+    write_bindings(folder, queues)
+    source, messages, page = records(SETS[name], queues), 0, 1
     held = next(source)
     while (page - 1) * PAGE < megabytes * 1_000_000:
         content = bytearray()

@@ -20,6 +20,7 @@ from pagefmt.errors import PageFmtError
 from pagefmt.fates import LIVE, Fate, PageRule
 from pagefmt.frames import Damage
 from pagefmt.journal.message_journal import MessageJournal, load_messages
+from pagefmt.kept_positions import KeptPositions
 from pagefmt.locate import Place
 from pagefmt.page import open_page
 from pagefmt.paging import PageFile, Paging, Store, duplicates, read_paging, read_store
@@ -56,7 +57,7 @@ class QueueLoad:
 
     ``first`` and ``last``: (page, number) of the first and last outstanding one. ``pages``: how many pages hold
     something for it, in doubt included; ``held_bytes``: the size of those files, ``held_alone``: of those that nobody
-    else needs. ``positions``: pages and numbers of all of it, if they were asked for.
+    else needs. ``positions``: of all of it, if they were asked for; ``numbers``: those of a page that is being read.
     """
 
     id: int
@@ -70,7 +71,8 @@ class QueueLoad:
     held_alone: int = 0
     first: tuple[int, int] | None = None
     last: tuple[int, int] | None = None
-    positions: tuple[array[int], array[int]] = field(default_factory=lambda: (array("q"), array("i")))
+    positions: KeptPositions = field(default_factory=KeptPositions)
+    numbers: array[int] = field(default_factory=lambda: array("i"))
 
     @property
     def name(self) -> str:
@@ -84,8 +86,7 @@ class QueueLoad:
                 self.first = self.first or (page, number)
                 self.last = (page, number)
                 if keep:
-                    self.positions[0].append(page)
-                    self.positions[1].append(number)
+                    self.numbers.append(number)
             case Fate.IN_DOUBT_SEND:
                 self.in_doubt_sends += 1
             case Fate.IN_DOUBT_ACK:
@@ -99,8 +100,8 @@ class QueueLoad:
         self.in_doubt_acks += more.in_doubt_acks
         self.first = self.first or more.first
         self.last = more.last or self.last
-        for mine, its in zip(self.positions, more.positions, strict=True):
-            mine.extend(its)
+        if more.numbers:
+            self.positions.add(page.page, more.numbers)
         self.pages += 1
         self.held_bytes += page.size
         if len(page.held_by) == 1:
@@ -193,7 +194,7 @@ class StoreState:
         return found
 
     def summary(self, *, positions: bool = False) -> StoreSummary:
-        """The whole store. With ``positions`` 12 bytes of memory for each outstanding reference."""
+        """The whole store."""
         queues = {number: QueueLoad(number, binding) for number, binding in sorted((self.queues or {}).items())}
         pages = tuple(self.pages(queues, positions))
         ordered = tuple(queue for _, queue in sorted(queues.items()))

@@ -13,6 +13,8 @@ from typing import Final
 
 from pagefmt.bindings import load_bindings
 from pagefmt.errors import PageFmtError
+from pagefmt.journal.columns import portions
+from pagefmt.journal.load import Loaded
 from pagefmt.journal.message_journal import MessageJournal
 from pagefmt.large import LargeFile, LargeMessages
 from pagefmt.page import open_page
@@ -39,14 +41,17 @@ class JournalContent:
         return max(0, self.size - self.live)
 
 
-def journal_content(journal: MessageJournal) -> JournalContent:
+def journal_content(loaded: Loaded) -> JournalContent:
     """How much of a message journal is still needed. Prepared transactions are."""
-    columns = journal.loaded.columns
-    rows = [journal.loaded.rows, *(one.rows for one in journal.loaded.prepared)]
-    live = sum(RECORD + columns.sizes[row] for some in rows for row in some)
-    holding = {columns.file_numbers[row] for some in rows for row in some}
-    files = journal.loaded.files
-    return JournalContent(len(files), len(holding), sum(map(len, rows)), live, sum(file.size for file in files))
+    columns, records, live = loaded.columns, 0, 0
+    holding: set[int] = set()
+    for rows in (loaded.rows, *(one.rows for one in loaded.prepared)):
+        for some in portions(rows):
+            records += len(some)
+            live += RECORD * len(some) + columns.size_of(some)
+            holding.update(columns.file_numbers(some))
+    files = loaded.files
+    return JournalContent(len(files), len(holding), records, live, sum(file.size for file in files))
 
 
 @dataclass(slots=True)

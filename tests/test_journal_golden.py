@@ -23,6 +23,7 @@ from pagefmt.bindings import (
 from pagefmt.journal.bodies import (
     CounterIncrement,
     CounterValue,
+    CursorAck,
     DuplicateId,
     PageTransaction,
     PendingCounter,
@@ -33,7 +34,7 @@ from pagefmt.journal.bodies import (
 )
 from pagefmt.journal.files import Journal
 from pagefmt.journal.listing import list_files
-from pagefmt.journal.load import Loaded
+from pagefmt.journal.load import Loaded, load_journal
 from pagefmt.journal.message_journal import MessageJournal, load_messages
 from pagefmt.journal.record_types import RecordType, type_name
 from pagefmt.journal.records import encode, record_of
@@ -70,10 +71,16 @@ def test_every_record_in_load_order(case: GoldenCase) -> None:
     manifest = case.manifest()
     messages, bindings = load_messages(case.data() / "journal"), load_bindings(case.data() / "bindings")
     assert messages.bad == [] and bindings.bad == []
-    for loaded, told in ((messages.loaded, manifest["journal"]), (bindings.loaded, manifest["bindings"])):
+    every = load_journal(case.data() / "journal")
+    for loaded, told in ((every, manifest["journal"]), (bindings.loaded, manifest["bindings"])):
         assert facts(loaded, loaded.rows) == [same_keys(record) for record in told["records"]]
         assert loaded.notes == ()
         assert sum(torn.count for _, torn in loaded.torn) == 0
+    assert facts(messages.loaded, messages.loaded.rows) == [
+        same_keys(record)
+        for record in manifest["journal"]["records"]
+        if record["type"] != RecordType.ACKNOWLEDGE_CURSOR
+    ]
     for branch, told_branch in zip(messages.loaded.prepared, manifest["journal"]["prepared"], strict=True):
         assert branch.tx == told_branch["tx"]
         assert str(decode_xid(branch.xid)) == told_branch["xid"]
@@ -87,7 +94,11 @@ def test_every_record_in_load_order(case: GoldenCase) -> None:
 def test_message_journal_facts(case: GoldenCase) -> None:
     told = case.manifest()["journal"]
     ours = load_messages(case.data() / "journal")
-    assert [dict(zip(("record", "queue", "page", "message"), ack, strict=True)) for ack in ours.acks] == told["acks"]
+    assert acks(case) == told["acks"]
+    named = {(ack["queue"], ack["page"]) for ack in told["acks"]}
+    assert {key: list(ours.ack_index.numbers(*key)) for key in ours.ack_index.pages()} == {
+        key: sorted({ack["message"] for ack in told["acks"] if (ack["queue"], ack["page"]) == key}) for key in named
+    }
     assert [{"record": record, "queue": queue, "page": page} for record, queue, page, _ in ours.completes] == told[
         "page_completes"
     ]
@@ -111,6 +122,18 @@ def test_message_journal_facts(case: GoldenCase) -> None:
         for row, body in ours.decoded(RecordType.SET_SCHEDULED_DELIVERY_TIME)
         if isinstance(body, Scheduled)
     ] == told["scheduled"]
+
+
+def acks(case: GoldenCase) -> list[dict[str, int]]:
+    loaded = load_journal(case.data() / "journal")
+    found = []
+    for row in loaded.rows_of(RecordType.ACKNOWLEDGE_CURSOR):
+        body = decode_body(loaded.columns.types[row], loaded.columns.body(row))
+        assert isinstance(body, CursorAck)
+        found.append(
+            {"record": loaded.columns.ids[row], "queue": body.queue, "page": body.page, "message": body.number}
+        )
+    return found
 
 
 def page_transactions(ours: MessageJournal) -> list[dict[str, Any]]:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import random
+import tracemalloc
+from array import array
 from contextlib import suppress
+from itertools import accumulate
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -15,17 +18,19 @@ from hypothesis import strategies as st
 from pagefmt.bindings import Bindings
 from pagefmt.errors import PageFmtError
 from pagefmt.journal import fast_scan as fast_scan_module
-from pagefmt.journal.bodies import FIXED, BadBody, decode_body, decode_xid, encode_body
+from pagefmt.journal import positions as positions_module
+from pagefmt.journal.bodies import FIXED, BadBody, CursorAck, decode_body, decode_xid, encode_body
 from pagefmt.journal.compaction_files import CONTROL_FILE, RenameControl, decode_control, encode_control
 from pagefmt.journal.fast_scan import fast_scan
 from pagefmt.journal.files import Header, Journal, NotAJournal, Oddity, encode_header
 from pagefmt.journal.listing import list_files
 from pagefmt.journal.load import Loaded, load_journal
-from pagefmt.journal.message_journal import MessageJournal
+from pagefmt.journal.message_journal import MessageJournal, load_messages
 from pagefmt.journal.positions import PositionIndex, Positions
 from pagefmt.journal.record_types import RecordType
 from pagefmt.journal.records import BadRecord, Kind, Record, decode, encode
 from pagefmt.journal.scan import TornRecords, scan
+from pagefmt.kept_positions import KeptPositions
 
 IDS = st.integers(1, 12)
 TXS = st.integers(100, 103)
@@ -108,10 +113,26 @@ def test_a_journal_reads_as_the_naive_model_says(files: list[list[Record]], vers
         loaded = load_journal(folder)
         expected, in_doubt = naive(files)
         assert survivors(loaded) == expected
-        ids = loaded.columns.ids
-        ours = {one.tx: sorted(ids[row] for row in [*one.rows, *one.deletes]) for one in loaded.prepared}
-        assert ours == {tx: sorted(records) for tx, records in in_doubt.items()}
+        held = {tx: sorted(records) for tx, records in in_doubt.items()}
+        assert in_prepared(loaded) == held
         assert loaded.notes == ()
+        gone = expected[0][1] if expected else 0
+        less = loaded.without(gone)
+        assert survivors(less) == [each for each in expected if each[1] != gone]
+        assert in_prepared(less) == held
+        assert [body_in_prepared(less, n) for n in range(len(held))] == [
+            body_in_prepared(loaded, n) for n in range(len(held))
+        ]
+
+
+def in_prepared(loaded: Loaded) -> dict[int, list[int]]:
+    ids = loaded.columns.ids
+    return {one.tx: sorted(ids[row] for row in [*one.rows, *one.deletes]) for one in loaded.prepared}
+
+
+def body_in_prepared(loaded: Loaded, number: int) -> list[tuple[int, int, bytes]]:
+    one, columns = loaded.prepared[number], loaded.columns
+    return [(columns.ids[row], columns.types[row], columns.body(row)) for row in [*one.rows, *one.deletes]]
 
 
 def test_noise_that_makes_a_record_is_one() -> None:
@@ -188,18 +209,59 @@ LARGE_PAGES = st.tuples(LONG, st.integers((1 << 31) - 3, (1 << 31) - 1), st.inte
 MANY_QUEUES = st.lists(st.tuples(st.integers(0, 400), st.integers(1, 2), st.integers(0, 2)), min_size=90, max_size=120)
 
 
-@given(st.one_of(TRIPLES, WILD, st.lists(LARGE_PAGES, max_size=20), MANY_QUEUES))
-def test_index_of_positions(triples: list[tuple[int, int, int]]) -> None:
-    positions = Positions()
-    for record, triple in enumerate(triples):
-        positions.add(record, *triple)
-    index = PositionIndex(positions)
+@given(st.one_of(TRIPLES, WILD, st.lists(LARGE_PAGES, max_size=20), MANY_QUEUES), st.sampled_from([1, 3, 1 << 16]))
+def test_index_of_positions(triples: list[tuple[int, int, int]], at_once: int) -> None:
+    """Given and taken some at a time."""
+    several = []
+    for first in range(0, len(triples), at_once):
+        several.append(Positions())
+        for record, triple in enumerate(triples[first : first + at_once]):
+            several[-1].add(record, *triple)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(positions_module, "AT_ONCE", at_once)
+        index = PositionIndex(lambda: (piece for positions in several for piece in positions.pieces()))
     expected = set(triples)
     assert {(q, p, n) for q, p in index.pages() for n in index.numbers(q, p)} == expected
     assert all(list(index.numbers(q, p)) == sorted(set(index.numbers(q, p))) for q, p in index.pages())
     assert all(index.has(q, p, n) == ((q, p, n) in expected) for q in range(6) for p in range(5) for n in range(-2, 7))
     assert index.repeated == len(triples) - len(expected)
     assert list(index.pages()) == sorted({(q, p) for q, p, _ in expected})
+
+
+STEPS = st.lists(st.integers(0, 3) | st.integers(0, 70_000), min_size=1, max_size=30)
+
+
+@given(st.lists(st.tuples(st.integers(1, 5), STEPS), max_size=5))
+def test_positions_are_kept(pages: list[tuple[int, list[int]]]) -> None:
+    """Also numbers that stand there twice: of a record that names its queue twice."""
+    kept, expected = KeptPositions(), []
+    for page, steps in pages:
+        numbers = array("i", accumulate(steps))
+        kept.add(page, numbers)
+        expected += [(page, number) for number in numbers]
+    assert list(kept) == expected
+
+
+def test_what_an_acknowledgement_takes(tmp_path: Path) -> None:
+    """Bytes of memory: while a journal is loaded, and from then on."""
+    count = 50_000
+    for number in range(1, 5):
+        records = (
+            Record(Kind.ADD, each, user_type=39, body=encode_body(CursorAck(each % 3, each // 9000, each)))
+            for each in range(number * count, (number + 1) * count)
+        )
+        content = encode_header(Header(2, 0, number)) + b"".join(encode(each, number) for each in records)
+        (tmp_path / f"activemq-data-{number}.amq").write_bytes(content)
+    load_messages(tmp_path)
+    tracemalloc.start()
+    try:
+        journal = load_messages(tmp_path)
+        kept, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert sum(len(journal.ack_index.numbers(*at)) for at in journal.ack_index.pages()) == 4 * count
+    assert kept < 5 * 4 * count
+    assert peak < 75 * 4 * count + (12 << 20)
 
 
 def small_journal() -> tuple[bytes, Header]:
@@ -302,7 +364,7 @@ def test_a_short_body_is_reported_not_raised(tmp_path: Path) -> None:
     bad = Record(Kind.ADD, id=8, user_type=RecordType.ACKNOWLEDGE_CURSOR, body=bytes(19))
     (tmp_path / "activemq-data-1.amq").write_bytes(encode_header(Header(2, 0, 1)) + encode(bad, 1))
     journal = MessageJournal(load_journal(tmp_path))
-    assert [(one.record, one.user_type) for one in journal.bad] == [(8, 39)] and len(journal.acks) == 0
+    assert [(one.record, one.user_type) for one in journal.bad] == [(8, 39)] and not list(journal.ack_index.pages())
 
 
 def test_every_error_is_one_of_ours() -> None:

@@ -116,7 +116,7 @@ def test_summaries_add_up(case: GoldenCase) -> None:
                 for page, route, who, fate in fates
                 if (who, fate) == (queue.id, Fate.OUTSTANDING)
             ]
-            assert list(zip(*queue.positions, strict=True)) == mine
+            assert list(queue.positions) == mine
             assert queue.messages == len(mine)
             assert (queue.first, queue.last) == ((mine[0], mine[-1]) if mine else (None, None))
             assert queue.held_alone <= queue.held_bytes

@@ -149,7 +149,7 @@ def journals(draw: st.DrawFn) -> Any:
         positions = Positions()
         for each in found:
             positions.add(0, *each)
-        return PositionIndex(positions)
+        return PositionIndex(positions.pieces)
 
     return SimpleNamespace(
         ack_index=index(draw(ACKS)),

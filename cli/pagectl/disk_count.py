@@ -60,14 +60,16 @@ def _folder(given: Path) -> Path:
 
 
 def _contents(counting: Counting) -> None:
-    from pagefmt.journal.message_journal import load_messages
+    from pagefmt.journal.load import load_journal
+    from pagefmt.journal.message_journal import MessageJournal
 
     place, usage = counting.place, counting.usage
     journal = None
     try:
         if place.journal is not None:
-            journal = load_messages(place.journal)
-            counting.journal = journal_content(journal)
+            loaded = load_journal(place.journal)
+            counting.journal = journal_content(loaded)
+            journal = MessageJournal(loaded)
     except PageFmtError as err:
         counting.remarks.append(f"the journal could not be read: {err}")
     if place.large_messages is None or not usage.large.files:

@@ -148,9 +148,15 @@ def size_text(count: int) -> str:
 
 def print_json_list(key: str, items: Iterable[object]) -> None:
     """One JSON document ``{key: [items]}`` written as the items come, one a line."""
+    print_json_parts(key, ((json_text(item),) for item in items))
+
+
+def print_json_parts(key: str, items: Iterable[Iterable[str]]) -> None:
+    """As ``print_json_list``, of items too large to be one value: each as the parts of its text."""
     sys.stdout.write(f"{{{json_text(key)}:[")
-    for number, item in enumerate(items):
-        sys.stdout.write(f"{',' if number else ''}\n{json_text(item)}")
+    for number, parts in enumerate(items):
+        sys.stdout.write(f"{',' if number else ''}\n")
+        sys.stdout.writelines(parts)
     sys.stdout.write("\n]}\n")
 
 

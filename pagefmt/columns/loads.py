@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
 from collections import Counter
 
 import numpy as np
@@ -48,8 +47,7 @@ class PageSum:
         load.first = load.first or (self._page, routes.first + int(waiting[0]))
         load.last = (self._page, routes.first + int(waiting[-1]))
         if self._keep:
-            load.positions[0].extend(array("q", [self._page]) * len(waiting))
-            load.positions[1].frombytes((waiting + routes.first).astype(np.int32).tobytes())
+            load.numbers.frombytes((waiting + routes.first).astype(np.int32).tobytes())
 
     def load(self, size: int) -> PageLoad:
         """``size``: of the page file."""

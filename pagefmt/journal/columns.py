@@ -1,45 +1,73 @@
-"""Journal records in columns: millions of them without an object each (about 40 bytes a record and its small body)."""
+"""Journal records in columns: millions of them without an object each (23 bytes a record, and its small body)."""
 
 from __future__ import annotations
 
 import os
 from array import array
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from pagefmt.disk import open_regular
 from pagefmt.journal.files import JournalFile, NotAJournal
+from pagefmt.journal.positions import AT_ONCE, Piece
 from pagefmt.journal.records import Frame, Kind
 
 if TYPE_CHECKING:
-    from pagefmt.journal.fast_scan import Frames, Ints
+    import numpy as np
+    import numpy.typing as npt
+
+    from pagefmt.journal.fast_scan import Buffer, Frames, Ints
+
+    Sizes: TypeAlias = npt.NDArray[np.int32]
 
 SMALL: Final = 24
 """Bodies up to this size are kept in memory: all records about references, acknowledgements and counters."""
+POSITION: Final = 20
+"""The body of an ack or page-complete record: ``i64`` queue id, ``i64`` page, ``i32`` number."""
 
 _UPDATES: Final = (Kind.UPDATE, Kind.UPDATE_TX)
 
 
 class Columns:
-    """Records by row number. A row is what a frame says; where its file lies is kept to read bigger bodies later."""
+    """Records by row number, in the order of their files. A row is what a frame says.
 
-    __slots__ = ("compacts", "file_numbers", "files", "ids", "places", "sizes", "small", "types", "updates")
+    Where its file lies is kept to read bigger bodies later. ``begins``: the first row of each file.
+    """
+
+    __slots__ = ("begins", "compacts", "files", "ids", "places", "sizes", "small", "types", "updates")
 
     def __init__(self, files: Sequence[JournalFile]) -> None:
         self.files = files
+        self.begins: list[int] = []
         self.ids = array("q")
         self.types = array("b")
         self.updates = bytearray()
         self.compacts = array("b")
         self.sizes = array("i")
         self.places = array("q")
-        self.file_numbers = array("i")
         self.small = bytearray()
 
     def __len__(self) -> int:
         return len(self.ids)
 
-    def append(self, frame: Frame, buf: bytes | memoryview, file_number: int) -> int:
+    def begin(self) -> None:
+        """What is added from now on is of the next file."""
+        self.begins.append(len(self.ids))
+
+    def file_numbers(self, rows: Ints) -> set[int]:
+        """Of which files these rows are."""
+        import numpy as np
+
+        return set((np.searchsorted(self.begins, rows, "right") - 1).tolist())
+
+    def size_of(self, rows: Ints) -> int:
+        """Bytes of their bodies together."""
+        import numpy as np
+
+        return int(np.frombuffer(self.sizes, np.int32)[rows].sum(dtype=np.int64))
+
+    def append(self, frame: Frame, buf: bytes | memoryview) -> int:
         """Add a record, give its row."""
         row = len(self.ids)
         self.ids.append(frame.id)
@@ -47,7 +75,6 @@ class Columns:
         self.updates.append(frame.kind in _UPDATES)
         self.compacts.append(frame.compact)
         self.sizes.append(frame.size)
-        self.file_numbers.append(file_number)
         if frame.size <= SMALL:
             self.places.append(len(self.small))
             self.small += buf[frame.body : frame.body + frame.size]
@@ -55,7 +82,7 @@ class Columns:
             self.places.append(frame.body)
         return row
 
-    def extend(self, found: Frames, rows: Ints, file_number: int) -> int:
+    def extend(self, found: Frames, rows: Ints) -> int:
         """Add these rows of a file at once, in their order; gives the row of the first."""
         import numpy as np
 
@@ -65,30 +92,61 @@ class Columns:
         self.updates += np.isin(found.kind[rows], _UPDATES).astype(np.uint8).tobytes()
         self.compacts.frombytes(found.compact[rows].astype(np.int8).tobytes())
         self.sizes.frombytes(found.size[rows].astype(np.int32).tobytes())
-        self.file_numbers.frombytes(np.full(len(rows), file_number, np.int32).tobytes())
-        self.places.frombytes(self._bring_in(found, rows).tobytes())
+        self.places.frombytes(self._bring_in(found.size[rows], found.body[rows], found.content).tobytes())
         return first
 
-    def _bring_in(self, found: Frames, rows: Ints) -> Ints:
+    def _bring_in(self, sizes: Sizes, bodies: Ints, content: Buffer) -> Ints:
         """Where the bodies are: small ones are copied, those of one size together."""
         import numpy as np
 
         from pagefmt.journal.fast_scan import bodies_at
 
-        sizes, bodies = found.size[rows], found.body[rows]
         places = bodies.copy()
         for size in np.flatnonzero(np.bincount(sizes[sizes <= SMALL])).tolist():
             here = np.flatnonzero(sizes == size)
             places[here] = len(self.small) + size * np.arange(len(here))
-            self.small += bodies_at(found.content, bodies[here], size).tobytes()
+            self.small += bodies_at(content, bodies[here], size).tobytes()
         return places
+
+    def of_rows(self, rows: Ints) -> Columns:
+        """These rows alone, ascending."""
+        import numpy as np
+
+        found = Columns(self.files)
+        found.begins = np.searchsorted(rows, self.begins).tolist()
+        found.ids.frombytes(np.frombuffer(self.ids, np.int64)[rows].tobytes())
+        found.types.frombytes(np.frombuffer(self.types, np.int8)[rows].tobytes())
+        found.updates += np.frombuffer(self.updates, np.uint8)[rows].tobytes()
+        found.compacts.frombytes(np.frombuffer(self.compacts, np.int8)[rows].tobytes())
+        sizes = np.frombuffer(self.sizes, np.int32)[rows]
+        found.sizes.frombytes(sizes.tobytes())
+        places = np.frombuffer(self.places, np.int64)[rows]
+        found.places.frombytes(found._bring_in(sizes, places, self.small).tobytes())
+        return found
+
+    def positions(self, rows: array[int], user_type: int) -> Iterator[Piece]:
+        """Where the bodies of one type's records point, piece by piece; other rows, and other bodies, are left out."""
+        import numpy as np
+
+        from pagefmt.journal.fast_scan import bodies_at
+
+        layout = np.dtype([("queue", ">i8"), ("page", ">i8"), ("number", ">i4")])
+        types, sizes = np.frombuffer(self.types, np.int8), np.frombuffer(self.sizes, np.int32)
+        places = np.frombuffer(self.places, np.int64)
+        for every in portions(rows):
+            some = every[(types[every] == user_type) & (sizes[every] == POSITION)]
+            if len(some):
+                bodies = bodies_at(self.small, places[some], POSITION).view(layout)
+                yield Piece(
+                    bodies["queue"].astype(np.int64), bodies["page"].astype(np.int64), bodies["number"].astype(np.int32)
+                )
 
     def body(self, row: int) -> bytes:
         """The body of a record; a big one is read from its file again."""
         size, at = self.sizes[row], self.places[row]
         if size <= SMALL:
             return bytes(self.small[at : at + size])
-        file = self.files[self.file_numbers[row]]
+        file = self.files[bisect_right(self.begins, row) - 1]
         handle = open_regular(file.path)
         try:
             body = os.pread(handle, size, at)
@@ -97,3 +155,12 @@ class Columns:
         if len(body) != size:
             raise NotAJournal(f"{file.path}: offset {at}: changed while it was read; stop the broker and try again")
         return body
+
+
+def portions(rows: array[int]) -> Iterator[Ints]:
+    """Some at a time: an answer for each of all of them would take much memory."""
+    if rows:
+        import numpy as np
+
+        every = np.frombuffer(rows, np.int64)
+        yield from (every[start : start + AT_ONCE] for start in range(0, len(every), AT_ONCE))

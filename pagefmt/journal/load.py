@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from pagefmt.disk import MappedFile
-from pagefmt.journal.columns import Columns
+from pagefmt.journal.columns import Columns, portions
 from pagefmt.journal.files import FileNote, Journal, JournalFile, Listing
 from pagefmt.journal.listing import list_files
 from pagefmt.journal.records import Frame, Kind
 from pagefmt.journal.scan import TornRecords, scan
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from pagefmt.journal.fast_scan import Ints
 
 _WITH_ROWS: Final = (Kind.ADD, Kind.UPDATE, Kind.ADD_TX, Kind.UPDATE_TX, Kind.DELETE_TX)
 _IN_TRANSACTION: Final = (
@@ -86,8 +92,34 @@ class Loaded:
             return self.rows
         import numpy as np
 
-        rows = np.frombuffer(self.rows, np.int64)
-        return array("q", rows[np.isin(np.frombuffer(self.columns.types, np.int8)[rows], user_types)].tobytes())
+        types = np.frombuffer(self.columns.types, np.int8)
+        return _chosen(self.rows, lambda rows: np.isin(types[rows], user_types))
+
+    def other_sizes(self, user_type: int, size: int) -> array[int]:
+        """Rows of the survivors of a type whose body has another size."""
+        if not self.rows:
+            return self.rows
+        import numpy as np
+
+        types, sizes = np.frombuffer(self.columns.types, np.int8), np.frombuffer(self.columns.sizes, np.int32)
+        return _chosen(self.rows, lambda rows: (types[rows] == user_type) & (sizes[rows] != size))
+
+    def without(self, user_type: int) -> Loaded:
+        """The same without the survivors of a type, and without what did not survive."""
+        if not self.rows:
+            return self
+        import numpy as np
+
+        types = np.frombuffer(self.columns.types, np.int8)
+        rows = _chosen(self.rows, lambda rows: types[rows] != user_type)
+        in_doubt = [each for one in self.prepared for each in (one.rows, one.deletes)]
+        kept = np.unique(np.concatenate([np.frombuffer(each, np.int64) for each in (rows, *in_doubt)]))
+
+        def again(rows: array[int]) -> array[int]:
+            return array("q", np.searchsorted(kept, np.frombuffer(rows, np.int64)).tobytes())
+
+        prepared = tuple(replace(one, rows=again(one.rows), deletes=again(one.deletes)) for one in self.prepared)
+        return replace(self, columns=self.columns.of_rows(kept), rows=again(rows), prepared=prepared)
 
     def record(self, row: int) -> JournalRow:
         col = self.columns
@@ -121,6 +153,7 @@ class _Loading:
         self.dropped: list[DroppedTransaction] = []
 
     def file(self, number: int, file: JournalFile, torn: TornRecords) -> None:
+        self.columns.begin()
         with MappedFile(file.path) as mapped:
             if not (isinstance(mapped.buf, bytes) and self.at_once(number, file, mapped.buf, torn)):
                 self.frames(number, file, mapped.buf, torn)
@@ -138,7 +171,7 @@ class _Loading:
         self.deleted.frombytes(found.id[kind == Kind.DELETE].tobytes())
         kept = np.flatnonzero(np.isin(kind, _WITH_ROWS))
         row_of = np.full(len(kind), -1, np.int64)
-        row_of[kept] = self.columns.extend(found, kept, number) + np.arange(len(kept))
+        row_of[kept] = self.columns.extend(found, kept) + np.arange(len(kept))
         plain = (kind == Kind.ADD) | (kind == Kind.UPDATE)
         done = 0
         for each in np.flatnonzero(np.isin(kind, _IN_TRANSACTION)).tolist():
@@ -154,11 +187,11 @@ class _Loading:
         for frame in scan(buf, file.header, torn):
             kind = frame.kind
             if kind in (Kind.ADD, Kind.UPDATE):
-                rows.append(add(frame, buf, number))
+                rows.append(add(frame, buf))
             elif kind == Kind.DELETE:
                 deleted.append(frame.id)
             elif kind in _WITH_ROWS:
-                self.in_transaction(frame, buf, number, add(frame, buf, number))
+                self.in_transaction(frame, buf, number, add(frame, buf))
             elif kind != Kind.EVENT:
                 self.in_transaction(frame, buf, number, -1)
 
@@ -212,6 +245,19 @@ def without(rows: array[int], ids: array[int], deleted: array[int]) -> array[int
         return rows
     import numpy as np
 
-    row_numbers = np.frombuffer(rows, np.int64)
-    gone = np.isin(np.frombuffer(ids, np.int64)[row_numbers], np.frombuffer(deleted, np.int64))
-    return array("q", row_numbers[~gone].tobytes())
+    known, gone = np.frombuffer(ids, np.int64), np.sort(np.frombuffer(deleted, np.int64))
+
+    def stays(rows: Ints) -> npt.NDArray[np.bool_]:
+        wanted = known[rows]
+        missing: npt.NDArray[np.bool_] = gone[np.searchsorted(gone, wanted).clip(max=len(gone) - 1)] != wanted
+        return missing
+
+    return _chosen(rows, stays)
+
+
+def _chosen(rows: array[int], choose: Callable[[Ints], npt.NDArray[np.bool_]]) -> array[int]:
+    """The rows that ``choose`` takes."""
+    found = array("q")
+    for some in portions(rows):
+        found.frombytes(some[choose(some)].tobytes())
+    return found

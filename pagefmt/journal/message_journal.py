@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pagefmt.journal.columns import POSITION
 from pagefmt.journal.files import Journal
 from pagefmt.journal.load import JournalRow, Loaded, Prepared, load_journal
 from pagefmt.journal.positions import PositionIndex, Positions
@@ -42,12 +44,12 @@ class InDoubt:
 class MessageJournal:
     """What a broker knows after loading its message journal.
 
+    ``loaded``: what was given, without the acknowledged positions: they are in ``ack_index``.
     ``page_transactions``: id → references to durable queues; ``page_acknowledged``: id → how many of them the
     journal has as acknowledged; ``in_doubt_acks``, ``in_doubt_sends``: what prepared transactions hold back.
     """
 
     loaded: Loaded
-    acks: Positions = field(default_factory=Positions)
     completes: Positions = field(default_factory=Positions)
     page_transactions: dict[int, int] = field(default_factory=dict)
     page_acknowledged: Counter[int] = field(default_factory=Counter)
@@ -60,25 +62,27 @@ class MessageJournal:
 
     def __post_init__(self) -> None:
         self._read_rows()
+        self.loaded = self.loaded.without(RecordType.ACKNOWLEDGE_CURSOR)
         self.prepared = tuple(self._in_doubt(one) for one in self.loaded.prepared)
-        self.ack_index = PositionIndex(self.acks)
-        self.complete_index = PositionIndex(self.completes)
+        self.complete_index = PositionIndex(self.completes.pieces)
         held = Positions()
         for branch in self.prepared:
             for ack in branch.acks:
                 held.add(*ack)
-        self.in_doubt_acks = PositionIndex(held)
+        self.in_doubt_acks = PositionIndex(held.pieces)
         self.in_doubt_sends = frozenset(send.tx for branch in self.prepared for send in branch.sends)
 
     def _read_rows(self) -> None:
-        for user_type, positions in (
-            (RecordType.ACKNOWLEDGE_CURSOR, self.acks),
-            (RecordType.PAGE_CURSOR_COMPLETE, self.completes),
-        ):
-            odd = positions.take_rows(self.loaded.columns, self.loaded.rows_of(user_type))
-            for row in odd:
-                self.body(row)
-        for row in self.loaded.rows_of(RecordType.PAGE_TRANSACTION):
+        from pagefmt.journal.bodies import PageComplete
+
+        loaded, acks = self.loaded, RecordType.ACKNOWLEDGE_CURSOR
+        self.ack_index = PositionIndex(partial(loaded.columns.positions, loaded.rows, acks))
+        for row in loaded.other_sizes(acks, POSITION):
+            self.body(row)
+        for found, body in self.decoded(RecordType.PAGE_CURSOR_COMPLETE):
+            if isinstance(body, PageComplete):
+                self.completes.add(found.id, body.queue, body.page, body.messages)
+        for row in loaded.rows_of(RecordType.PAGE_TRANSACTION):
             self._read(row)
 
     def _read(self, row: int) -> None:

@@ -4,26 +4,37 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from pagefmt.journal.columns import Columns
     from pagefmt.journal.fast_scan import Ints
 
-    Numbers = npt.NDArray[np.int32]
+    Numbers: TypeAlias = npt.NDArray[np.int32]
 
-BODY: Final = 20
-"""``i64`` queue id, ``i64`` page, ``i32`` number"""
-_APART: Final = 64
-"""So many queues are sorted one by one."""
-_HALF: Final = 1 << 31
+AT_ONCE: Final = 1 << 16
+"""Positions that are looked at together: what that takes is little beside all of them."""
 BOOKMARK: Final = -1
 """The message number of an ack record that acknowledges nothing: written when a store left page mode."""
+_WORD: Final = 63
+"""Bits of a word beside its sign."""
+_FEW: Final = 8
+
+
+class Piece(NamedTuple):
+    """Some positions side by side."""
+
+    queues: Ints
+    pages: Ints
+    numbers: Ints | Numbers
+
+
+Pieces: TypeAlias = Callable[[], Iterable[Piece]]
+"""All positions piece by piece, from the first on whenever it is called."""
 
 
 class Positions:
@@ -49,97 +60,158 @@ class Positions:
         self.pages.append(page)
         self.numbers.append(number)
 
-    def take_rows(self, columns: Columns, rows: array[int]) -> list[int]:
-        """Add ack or page-complete records; gives the rows whose body has another size than theirs."""
-        if not rows:
-            return []
-        import numpy as np
-
-        from pagefmt.journal.fast_scan import bodies_at
-
-        wanted = np.frombuffer(rows, np.int64)
-        fits = np.frombuffer(columns.sizes, np.int32)[wanted] == BODY
-        good = wanted[fits]
-        places = np.frombuffer(columns.places, np.int64)[good]
-        layout = np.dtype([("queue", ">i8"), ("page", ">i8"), ("number", ">i4")])
-        bodies = bodies_at(columns.small, places, BODY).view(layout)
-        self.records.frombytes(np.frombuffer(columns.ids, np.int64)[good].tobytes())
-        self.queues.frombytes(bodies["queue"].astype(np.int64).tobytes())
-        self.pages.frombytes(bodies["page"].astype(np.int64).tobytes())
-        self.numbers.frombytes(bodies["number"].astype(np.int32).tobytes())
-        return [int(row) for row in wanted[~fits]]
-
     def __iter__(self) -> Iterator[tuple[int, int, int, int]]:
         """(record id, queue, page, number)"""
         return zip(self.records, self.queues, self.pages, self.numbers, strict=True)
 
+    def pieces(self) -> Iterator[Piece]:
+        if self.records:
+            import numpy as np
 
-def _in_order(queues: Ints, pages: Ints, numbers: Numbers) -> tuple[Ints, Ints, Numbers]:
-    import numpy as np
-
-    order = np.lexsort((numbers, pages, queues))
-    return queues[order], pages[order], numbers[order]
+            yield Piece(
+                np.frombuffer(self.queues, np.int64),
+                np.frombuffer(self.pages, np.int64),
+                np.frombuffer(self.numbers, np.int32),
+            )
 
 
 class PositionIndex:
-    """Numbers by (queue, page), ascending, each once. ``repeated`` counts what stood there more than once."""
+    """Numbers by (queue, page), ascending, each once. ``repeated`` counts what stood there more than once.
 
-    __slots__ = ("_numbers", "_spans", "repeated")
+    Memory: 4 bytes a position and 16 for each (queue, page); while it is made, 8 more a position.
+    """
 
-    def __init__(self, positions: Positions) -> None:
-        self._numbers: array[int] = array("i")
-        self._spans: dict[tuple[int, int], tuple[int, int]] = {}
+    __slots__ = ("_numbers", "_of_queue", "_pages", "_starts", "repeated")
+
+    def __init__(self, pieces: Pieces) -> None:
+        self._numbers = array("i")
+        self._pages = array("q")
+        self._starts = array("q", [0])
+        self._of_queue: dict[int, tuple[int, int]] = {}
         self.repeated = 0
-        if positions.records:
-            self._build(positions)
+        last = None
+        for piece in _in_order(pieces):
+            last = self._add(piece, last)
 
-    def _build(self, positions: Positions) -> None:
+    def _add(self, piece: Piece, last: tuple[int, ...] | None) -> tuple[int, ...]:
+        """Positions behind all that are there; gives the last of them."""
         import numpy as np
 
-        queues = np.frombuffer(positions.queues, np.int64)
-        pages = np.frombuffer(positions.pages, np.int64)
-        numbers = np.frombuffer(positions.numbers, np.int32)
-        if pages.min() < 0 or pages.max() >= 1 << 31:
-            self._add(*_in_order(queues, pages, numbers))
-            return
-        ordered = np.sort(queues)
-        distinct = ordered[np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))]
-        if len(distinct) > _APART:
-            self._add(*_in_order(queues, pages, numbers))
-            return
-        for queue in distinct.tolist():
-            # page and number in one word: sorting words is ten times as fast as sorting rows
-            here = queues == queue
-            word = np.sort((pages[here] << 32) + (numbers[here].astype(np.int64) + _HALF))
-            self._add(np.full(len(word), queue), word >> 32, ((word & 0xFFFFFFFF) - _HALF).astype(np.int32))
+        queues, pages, numbers = piece
+        begins, new = np.ones(len(queues), bool), np.ones(len(queues), bool)
+        begins[1:] = (queues[1:] != queues[:-1]) | (pages[1:] != pages[:-1])
+        new[1:] = begins[1:] | (numbers[1:] != numbers[:-1])
+        first = int(queues[0]), int(pages[0]), int(numbers[0])
+        if last is not None:
+            begins[0], new[0] = first[:2] != last[:2], first != last
+        at = np.flatnonzero(begins)
+        starts = len(self._numbers) + (np.cumsum(new) - new)[at]
+        self.repeated += len(new) - int(np.count_nonzero(new))
+        self._numbers.frombytes(numbers[new].astype(np.int32).tobytes())
+        self._starts.pop()
+        self._starts.frombytes(starts.astype(np.int64).tobytes())
+        self._starts.append(len(self._numbers))
+        self._note_queues(queues[at])
+        self._pages.frombytes(pages[at].tobytes())
+        return int(queues[-1]), int(pages[-1]), int(numbers[-1])
 
-    def _add(self, queues: Ints, pages: Ints, numbers: Numbers) -> None:
-        """More positions in their order, all behind those that are there."""
+    def _note_queues(self, queues: Ints) -> None:
+        """Which of the pages that are about to be added are whose."""
         import numpy as np
 
-        new_span = np.ones(len(queues), bool)
-        new_span[1:] = (queues[1:] != queues[:-1]) | (pages[1:] != pages[:-1])
-        kept = new_span.copy()
-        kept[1:] |= numbers[1:] != numbers[:-1]
-        kept_rows = np.flatnonzero(kept)
-        self.repeated += len(kept) - len(kept_rows)
-        starts = np.flatnonzero(new_span[kept_rows])
-        first, rows = len(self._numbers), kept_rows[starts]
-        self._numbers.frombytes(numbers[kept_rows].tobytes())
-        edges = [*(starts + first).tolist(), len(self._numbers)]
-        keys = zip(queues[rows].tolist(), pages[rows].tolist(), strict=True)
-        self._spans.update(zip(keys, pairwise(edges), strict=True))
+        edges = [0, *(np.flatnonzero(queues[1:] != queues[:-1]) + 1).tolist(), len(queues)]
+        base = len(self._pages)
+        for begin, end in pairwise(edges):
+            if begin < end:
+                queue = int(queues[begin])
+                self._of_queue[queue] = self._of_queue.get(queue, (base + begin, 0))[0], base + end
+
+    def _span(self, queue: int, page: int) -> tuple[int, int]:
+        first, behind = self._of_queue.get(queue, (0, 0))
+        at = bisect_left(self._pages, page, first, behind)
+        return (self._starts[at], self._starts[at + 1]) if at < behind and self._pages[at] == page else (0, 0)
 
     def numbers(self, queue: int, page: int) -> array[int]:
         """The numbers of one page that one queue has a record for, ascending; bookmarks (-1) included."""
-        start, stop = self._spans.get((queue, page), (0, 0))
+        start, stop = self._span(queue, page)
         return self._numbers[start:stop]
 
     def has(self, queue: int, page: int, number: int) -> bool:
-        start, stop = self._spans.get((queue, page), (0, 0))
+        start, stop = self._span(queue, page)
         at = bisect_left(self._numbers, number, start, stop)
         return at < stop and self._numbers[at] == number
 
     def pages(self) -> Iterator[tuple[int, int]]:
         """(queue, page) of everything that is there, ascending."""
-        return iter(self._spans)
+        for queue, (first, behind) in self._of_queue.items():
+            for page in self._pages[first:behind]:
+                yield queue, page
+
+
+def _in_order(pieces: Pieces) -> Iterator[Piece]:
+    """All positions, ascending."""
+    queues: set[int] = set()
+    count = low_page = low_number = high_page = high_number = 0
+    for piece in pieces():
+        count += len(piece.queues)
+        queues.update(_distinct(piece.queues))
+        low_page, high_page = min(low_page, int(piece.pages.min())), max(high_page, int(piece.pages.max()))
+        low_number, high_number = min(low_number, int(piece.numbers.min())), max(high_number, int(piece.numbers.max()))
+    if not count:
+        return iter(())
+    coding = _Coding(sorted(queues), low_page, low_number, _bits(high_page - low_page), _bits(high_number - low_number))
+    return coding.sorted(pieces, count) if coding.bits <= _WORD else _by_columns(pieces)
+
+
+def _bits(most: int) -> int:
+    return most.bit_length()
+
+
+def _distinct(values: Ints) -> list[int]:
+    """Each value once; quick where few differ."""
+    import numpy as np
+
+    found: list[int] = []
+    while len(values) and len(found) < _FEW:
+        found.append(int(values[0]))
+        values = values[values != found[-1]]
+    return [*found, *np.unique(values).tolist()]
+
+
+class _Coding(NamedTuple):
+    """A position as one word that sorts as it does: sorting words is ten times as fast as sorting rows."""
+
+    queues: list[int]
+    low_page: int
+    low_number: int
+    page_bits: int
+    number_bits: int
+
+    @property
+    def bits(self) -> int:
+        return _bits(len(self.queues)) + self.page_bits + self.number_bits
+
+    def sorted(self, pieces: Pieces, count: int) -> Iterator[Piece]:
+        import numpy as np
+
+        words, at, queues = np.empty(count, np.int64), 0, np.array(self.queues, np.int64)
+        for piece in pieces():
+            high = (np.searchsorted(queues, piece.queues) << self.page_bits) + (piece.pages - self.low_page)
+            words[at : at + len(high)] = (high << self.number_bits) + (piece.numbers.astype(np.int64) - self.low_number)
+            at += len(high)
+        words.sort()
+        for start in range(0, count, AT_ONCE):
+            some = words[start : start + AT_ONCE]
+            high = some >> self.number_bits
+            pages = (high & ((1 << self.page_bits) - 1)) + self.low_page
+            numbers = (some & ((1 << self.number_bits) - 1)) + self.low_number
+            yield Piece(queues[high >> self.page_bits], pages, numbers)
+
+
+def _by_columns(pieces: Pieces) -> Iterator[Piece]:
+    """Where pages or numbers lie so far apart that no word holds them; no broker writes that."""
+    import numpy as np
+
+    queues, pages, numbers = map(np.concatenate, zip(*pieces(), strict=True))
+    order = np.lexsort((numbers, pages, queues))
+    yield Piece(queues[order], pages[order], numbers[order])

@@ -15,7 +15,7 @@ from pagectl.outputs.formats import TextJsonOrCsv
 from pagectl.progress import progress
 from pagectl.reading import bytes_to_read
 from pagectl.sanitise import one_line
-from pagectl.streams import CsvTable, note, print_json_list, print_table, size_text, warning
+from pagectl.streams import CsvTable, json_text, note, print_json_parts, print_table, size_text, warning
 from pagefmt.editions import Edition
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def command(
     summaries = found.watched(_summaries(place, state, positions))
     match form:
         case TextJsonOrCsv.json:
-            print_json_list("stores", (_object(summary, positions) for summary in summaries))
+            print_json_parts("stores", (_object(summary, positions) for summary in summaries))
         case TextJsonOrCsv.csv:
             _csv(summaries)
         case TextJsonOrCsv.text:
@@ -110,21 +110,34 @@ def _summaries(place: Place, state: State, positions: bool) -> Iterator[StoreSum
             yield summary
 
 
-def _object(summary: StoreSummary, positions: bool) -> dict[str, Any]:
+def _object(summary: StoreSummary, positions: bool) -> Iterator[str]:
+    """The parts of one store's JSON text."""
     names = {queue.id: queue.name for queue in summary.queues}
+    yield f'{{"address":{json_text(summary.address)},"folder":{json_text(summary.folder)},"queues":['
+    for number, queue in enumerate(summary.queues):
+        text = json_text(_queue(queue))
+        yield f"{',' if number else ''}{text[:-1]}"
+        if positions:
+            yield from _positions(queue)
+        yield "}"
+    pages = [
+        {"page": page.page, "held_by": [names[queue] for queue in page.held_by], "bytes": page.size}
+        for page in summary.pages
+    ]
+    yield f'],"pages":{json_text(pages)}}}'
+
+
+def _positions(queue: QueueLoad) -> Iterator[str]:
+    """A member with all positions, a page at a time: a store may have very many."""
+    yield ',"positions":['
+    for each, (page, numbers) in enumerate(queue.positions.pages()):
+        between = f"],[{page},"
+        yield f"{',' if each else ''}[{page},{between.join(map(str, numbers))}]"
+    yield "]"
+
+
+def _queue(queue: QueueLoad) -> dict[str, Any]:
     return {
-        "address": summary.address,
-        "folder": summary.folder,
-        "queues": [_queue(queue, positions) for queue in summary.queues],
-        "pages": [
-            {"page": page.page, "held_by": [names[queue] for queue in page.held_by], "bytes": page.size}
-            for page in summary.pages
-        ],
-    }
-
-
-def _queue(queue: QueueLoad, positions: bool) -> dict[str, Any]:
-    known = {
         "queue": queue.name,
         "id": queue.id,
         "messages": queue.messages,
@@ -136,16 +149,13 @@ def _queue(queue: QueueLoad, positions: bool) -> dict[str, Any]:
         "bytes_held": queue.held_bytes,
         "bytes_held_alone": queue.held_alone,
     }
-    if positions:
-        known["positions"] = list(zip(*queue.positions, strict=True))
-    return known
 
 
 def _csv(summaries: Iterator[StoreSummary]) -> None:
     table = CsvTable(CSV_COLUMNS)
     for summary in summaries:
         for queue in summary.queues:
-            table.row({"address": summary.address, "folder": summary.folder} | _queue(queue, positions=False))
+            table.row({"address": summary.address, "folder": summary.folder} | _queue(queue))
 
 
 def _text(summaries: Iterator[StoreSummary], state: State) -> None:
