@@ -2,49 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
-from typing import Any
 
 import pytest
 from golden_cases import GoldenCase, cases
+from reference_rows import comparable, reference_rows
 
 from pagefmt.columns.gather import PageBytes
 from pagefmt.columns.page import decode_page
 from pagefmt.columns.pieces import pieces
-from pagefmt.columns.rows import readable_row
 from pagefmt.columns.scan import scan
-from pagefmt.columns.schema import Level, schema
+from pagefmt.columns.schema import Level
 from pagefmt.columns.table import PageSource, Stopped, Wanted, page_batches
-from pagefmt.frames import FrameScan
 from pagefmt.outstanding import load_state
-from pagefmt.record import decode_record
-from pagefmt.wire import Undecodable
 
 CASES = cases()
-
-
-def comparable(value: Any) -> Any:
-    """NaN equals NaN here."""
-    if isinstance(value, float) and math.isnan(value):
-        return "NaN"
-    if isinstance(value, dict):
-        return {key: comparable(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [comparable(each) for each in value]
-    return value
-
-
-def reference_rows(content: bytes, level: Level) -> list[dict[str, Any]]:
-    import pyarrow as pa
-
-    rows = []
-    for number, (offset, length) in enumerate(FrameScan(content)):
-        try:
-            rows.append(readable_row(decode_record(content, offset, length), 7, number, level)[0])
-        except Undecodable:
-            break
-    return pa.RecordBatch.from_pylist(rows, schema=schema(level)).to_pylist()
 
 
 def pages(case: GoldenCase) -> list[Path]:

@@ -18,7 +18,6 @@ from pagefmt.columns import properties as props
 from pagefmt.columns.gather import Ints, PageBytes
 
 _SIZE: Final = Struct(">i").unpack_from
-_COUNTED: Final = np.dtype([("present", "u1"), ("count", ">i4")])
 _FORMS: Final = {
     props.NULL: "V0", props.BOOLEAN: "u1", props.BYTE: "i1", props.BYTES: ">i4", props.SHORT: ">i2", props.INT: ">i4",
     props.LONG: ">i8", props.FLOAT: ">f4", props.DOUBLE: ">f8", props.TEXT: ">i4", props.CHAR: ">u2",
@@ -46,33 +45,34 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class _Field:
-    """A name, its type and a value of a fixed width, in a run; ``at`` is where the name's length stands."""
+    """A name, its type and what follows it; ``at``: of that in the run."""
 
-    at: int
     name: bytes
     type: int
-
-    @property
-    def value_at(self) -> int:
-        return self.at + 5 + len(self.name)
+    at: int
 
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """Bytes that have their place in all messages. ``sized``: the last value's length is the end of it."""
+    """Bytes that have their place in all messages, up to a value of a stated size.
+
+    ``words``: by eight bytes, what all messages have, and which bits of it.
+    """
 
     fields: tuple[_Field, ...]
     width: int
-    sized: bool
+    words: tuple[tuple[np.uint64, np.uint64], ...]
 
     @property
     def layout(self) -> np.dtype[np.void]:
-        names, formats, offsets = [], [], []
-        for k, field in enumerate(self.fields):
-            names += [f"head{k}", f"value{k}"]
-            formats += [f"V{5 + len(field.name)}", _FORMS[field.type]]
-            offsets += [field.at, field.value_at]
-        return np.dtype({"names": names, "formats": formats, "offsets": offsets, "itemsize": self.width})
+        return np.dtype(
+            {
+                "names": [f"value{k}" for k in range(len(self.fields))],
+                "formats": [_FORMS[field.type] for field in self.fields],
+                "offsets": [field.at for field in self.fields],
+                "itemsize": 8 * len(self.words),
+            }
+        )
 
 
 def alike(page: PageBytes, at: Ints, end: Ints) -> list[Column] | None:
@@ -81,53 +81,66 @@ def alike(page: PageBytes, at: Ints, end: Ints) -> list[Column] | None:
     if not 0 <= first < last <= page.size:
         return None
     runs = _pattern(page.u8[first:last].tobytes())
-    if runs is None:
-        return None
-    counted = page.fields(page.inside(at), _COUNTED)
-    if bool((counted["present"] != counted["present"][0]).any()):
-        return None
-    if not counted["present"][0]:
-        return [] if bool((at + 1 == end).all()) else None
-    if bool((counted["count"] != counted["count"][0]).any()):
-        return None
     columns: list[Column] = []
-    cursor = at + 5
-    for run in runs:
-        found = _read(page, cursor, run, columns)
+    for run in runs or ():
+        found = _read(page, at, run, columns)
         if found is None:
             return None
-        cursor = found
-    return columns if bool((cursor == end).all()) else None
+        at = found
+    return columns if runs is not None and bool((at == end).all()) else None
+
+
+def _read(page: PageBytes, at: Ints, run: _Run, columns: list[Column]) -> Ints | None:
+    """Add the columns of a run that begins at each position; where it ends, None where one does not fit."""
+    if int(at.max()) + run.width > page.size or len(at) * run.width > page.size:
+        return None
+    rows = page.window(at, 8 * len(run.words))
+    words = rows.view(np.uint64)
+    for k, (word, bits) in enumerate(run.words):
+        if bool(((words[:, k] ^ word) & bits).any()):
+            return None
+    table = rows.view(run.layout).reshape(-1)
+    behind = at + run.width
+    for k, field in enumerate(run.fields):
+        values = table[f"value{k}"]
+        if field.type in _SIZED:
+            size = values.astype(np.int64)
+            if int(np.bitwise_or.reduce(size)) & (_SIGN | (field.type == props.TEXT)):
+                return None
+            columns.append(Column(field.name, field.type, behind, size, None))
+            return behind + size
+        columns.append(Column(field.name, field.type, at + field.at, values.dtype.itemsize, values))
+    return behind
 
 
 def _pattern(block: bytes) -> list[_Run] | None:
-    """The runs of one message's block."""
-    if not block[0]:
-        return [] if len(block) == 1 else None
-    if len(block) < 5 or not 0 <= (count := _SIZE(block, 1)[0]) <= props.MAX_ENTRIES:
+    """The runs of one message's block; None where it is odd."""
+    count = 0 if not block[0] else _SIZE(block, 1)[0] if len(block) >= 5 else -1
+    if not 0 <= count <= props.MAX_ENTRIES:
         return None
     runs: list[_Run] = []
     fields: list[_Field] = []
-    names: set[bytes] = set()
-    start = at = 5
+    start, at = 0, 5 if block[0] else 1
     for _ in range(count):
         field = _field(block, at, start)
-        if field is None or field.name in names:
+        if field is None:
             return None
-        names.add(field.name)
         fields.append(field)
-        at = start + field.value_at + np.dtype(_FORMS[field.type]).itemsize
+        at = start + field.at + np.dtype(_FORMS[field.type]).itemsize
         sized = field.type in _SIZED
+        if at > len(block):
+            return None
         if sized or at - start > _WIDEST_RUN:
-            runs.append(_Run(tuple(fields), at - start, sized))
-            if sized:
-                if at > len(block):
-                    return None
-                at += _SIZE(block, at - 4)[0]
+            runs.append(_run(fields, block[start:at]))
+            stated = _SIZE(block, at - 4)[0] if sized else 0
+            if stated < 0:
+                return None
+            at += stated
             fields, start = [], at
-    if fields:
-        runs.append(_Run(tuple(fields), at - start, False))
-    return runs if at == len(block) else None
+    if at > start:
+        runs.append(_run(fields, block[start:at]))
+    names = {field.name for run in runs for field in run.fields}
+    return runs if at == len(block) and len(names) == count else None
 
 
 def _field(block: bytes, at: int, start: int) -> _Field | None:
@@ -136,26 +149,15 @@ def _field(block: bytes, at: int, start: int) -> _Field | None:
     size = _SIZE(block, at)[0]
     if size < 0 or size & 1 or at + 4 + size >= len(block):
         return None
-    code = block[at + 4 + size]
-    return _Field(at - start, block[at + 4 : at + 4 + size], code) if code in _FORMS else None
+    name, code = block[at + 4 : at + 4 + size], block[at + 4 + size]
+    return _Field(name, code, at + 5 + size - start) if code in _FORMS else None
 
 
-def _read(page: PageBytes, at: Ints, run: _Run, columns: list[Column]) -> Ints | None:
-    """Add the columns of a run that begins at each position; where it ends, None where one does not fit."""
-    if int(at.max()) + run.width > page.size:
-        return None
-    rows = page.fields(at, run.layout)
-    behind = at + run.width
-    for k, field in enumerate(run.fields):
-        heads = rows[f"head{k}"]
-        if bool((heads != heads[0]).any()):
-            return None
-        values = rows[f"value{k}"]
-        if field.type in _SIZED:
-            size = values.astype(np.int64)
-            if int(np.bitwise_or.reduce(size)) & (_SIGN | (field.type == props.TEXT)):
-                return None
-            columns.append(Column(field.name, field.type, behind, size, None))
-            return behind + size
-        columns.append(Column(field.name, field.type, at + field.value_at, values.dtype.itemsize, values))
-    return behind
+def _run(fields: list[_Field], content: bytes) -> _Run:
+    same = bytearray(b"\xff" * len(content))
+    for field in fields:
+        width = np.dtype(_FORMS[field.type]).itemsize
+        same[field.at : field.at + width] = bytes(width)
+    padding = bytes(-len(content) % 8)
+    words, bits = (np.frombuffer(each + padding, np.uint64) for each in (content, same))
+    return _Run(tuple(fields), len(content), tuple(zip(words, bits, strict=True)))

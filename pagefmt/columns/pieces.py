@@ -15,7 +15,8 @@ from pagefmt.columns.gather import PADDING, PageBytes
 from pagefmt.columns.scan import FRAME, Frames, scan
 from pagefmt.disk import NotReadable, open_regular
 
-PIECE: Final = 4 << 20
+PIECE: Final = 6 << 20
+"""A page of the usual 10 MiB in two parts: fewer cost less time, and more memory."""
 _HEAD: Final = Struct(">Bi")
 _START: Final = 0x7B
 
@@ -53,7 +54,8 @@ def pieces(
 
 
 def _pieces(fd: int, size: int, piece: int, part: Range, reuse: bool) -> Iterator[tuple[PageBytes, Frames]]:
-    base, number, wanted = min(part.start, size), part.number, piece
+    base, number = min(part.start, size), part.number
+    wanted = _share(size - base, piece)
     buffer = _room(0)
     while True:
         most = min(wanted, size - base)
@@ -69,7 +71,13 @@ def _pieces(fd: int, size: int, piece: int, part: Range, reuse: bool) -> Iterato
         yield content, frames
         if last or not frames.end:
             return
-        base, number, wanted = base + frames.end, number + len(frames.offset), piece
+        base, number = base + frames.end, number + len(frames.offset)
+        wanted = _share(size - base, piece)
+
+
+def _share(left: int, piece: int) -> int:
+    """What to read next, so that all pieces have about the same size."""
+    return -(-left // max(1, -(-left // piece)))
 
 
 def _cut(content: PageBytes, left: int) -> int:
