@@ -174,7 +174,8 @@ _RECENT: Final[list[Plan]] = []
 
 def _fresh_plan(page: PageBytes, parts: AmqpParts, rows: Ints) -> Plan | None:
     """A plan for the messages ``rows``, made from some of them."""
-    some = rows[np.unique((_SPREAD * len(rows)).astype(np.int64))]
+    # one further each time: the distances may all be multiples of the turn
+    some = rows[np.unique(((_SPREAD * len(rows)).astype(np.int64) + np.arange(len(_SPREAD))) % len(rows))]
     first = parts.encoded_at[some]
     end = first + parts.encoded_size[some]
     return plan_of(page.buffer, zip(first.tolist(), end.tolist(), strict=True))
