@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from amqp_pages import mixed, page, unusual, usual
-from test_columns import comparable, reference_rows
+from reference_rows import comparable, reference_rows
 
 from pagefmt.columns import amqp_structure
 from pagefmt.columns.amqp_parts import amqp_parts

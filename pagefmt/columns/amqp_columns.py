@@ -21,13 +21,14 @@ from pagefmt.columns.amqp_values import integers, number_array
 from pagefmt.columns.amqp_walk import ABSENT
 from pagefmt.columns.batch import Batch, Columns, queue_lists, repeated_text
 from pagefmt.columns.gather import Ints, Mask, PageBytes
-from pagefmt.columns.repeated import Nulls, repeated
-from pagefmt.columns.schema import AMQP, AMQP_HEADER, AMQP_PROPERTIES, STRING, Level
-from pagefmt.columns.strings import slices
+from pagefmt.columns.repeated import Kept, Nulls, repeated
+from pagefmt.columns.schema import AMQP, AMQP_HEADER, AMQP_PROPERTIES, BINARY, STRING, Level
+from pagefmt.columns.strings import only_one, slices, with_nulls
 
 _DEFAULT_PRIORITY: Final = 4
 _HIGHEST_PRIORITY: Final = 9
-_NO_TEXT, _NO_TYPE, _NO_SIZE = Nulls(STRING), Nulls(pa.int8()), Nulls(pa.int64())
+_NO_TEXT, _NO_BYTES, _NO_FLAG = Nulls(STRING), Nulls(BINARY), Nulls(pa.bool_())
+_NO_TYPE, _NO_NUMBER = Nulls(pa.int8()), Nulls(pa.int64())
 _AMQP_FIELDS: Final = list(AMQP)
 _HEADER_FIELDS: Final = list(AMQP_HEADER)
 _PROPERTY_FIELDS: Final = list(AMQP_PROPERTIES)
@@ -64,7 +65,7 @@ def amqp_columns(batch: Batch, level: Level) -> Columns:
         "address": repeated_text(page, parts.address_at, parts.address_size, parts.has_address),
         "durable": pa.array(durable != 0), "priority": pa.array(shown.astype(np.int8)), "timestamp": pa.array(created),
         "expiration": pa.array(parts.expiration), "user_id": user_id, "type": _NO_TYPE(n),
-        "type_name": _NO_TEXT(n), "large": pa.array(np.zeros(n, bool)), "body_size": _NO_SIZE(n),
+        "type_name": _NO_TEXT(n), "large": pa.array(np.zeros(n, bool)), "body_size": _NO_NUMBER(n),
     }  # fmt: skip
     if level >= Level.PROPERTIES:
         known = {"durable": pa.array(durable != 0, mask=~has_durable), "message_id": user_id}
@@ -107,55 +108,61 @@ def _property_columns(batch: Batch, parts: AmqpParts, found: Structure, known: C
 
 
 def _header(found: Structure, known: Columns) -> pa.StructArray:
-    page, regular = found.page, found.regular
-    ttl, count = (
-        number_array(*integers(page, found.field(walk.HEADER, n), regular, kinds=values.UINTS)) for n in (2, 4)
-    )
-    first, has_first = integers(page, found.field(walk.HEADER, 3), regular, kinds=values.BOOLEANS)
-    columns = [known["durable"], known["priority"], ttl, pa.array(first != 0, mask=~has_first), count]
+    ttl, count = (_number(found, found.field(walk.HEADER, n), values.UINTS) for n in (2, 4))
+    acquirer = found.field(walk.HEADER, 3)
+    first, has_first = integers(found.page, acquirer, found.regular, kinds=values.BOOLEANS)
+    flags = _NO_FLAG(len(first)) if acquirer.code == ABSENT else pa.array(first != 0, mask=~has_first)
+    columns = [known["durable"], known["priority"], ttl, flags, count]
     return _section_struct(columns, _HEADER_FIELDS, found.section(walk.HEADER))
 
 
 def _section_struct(columns: list[pa.Array], fields: list[pa.Field], section: Value) -> pa.StructArray:
     """Null where the section is absent."""
-    absent = section.at == ABSENT
-    return pa.StructArray.from_arrays(columns, fields=fields, mask=pa.array(absent) if absent.any() else None)
+    absent = None if section.code >= 0 else pa.array(section.at == ABSENT)
+    return pa.StructArray.from_arrays(columns, fields=fields, mask=absent)
+
+
+def _number(found: Structure, value: Value, kinds: tuple[int, ...]) -> pa.Array:
+    if value.code == ABSENT:
+        return _NO_NUMBER(len(found.regular))
+    return number_array(*integers(found.page, value, found.regular, kinds=kinds))
 
 
 def _fields(found: Structure, known: Columns) -> pa.StructArray:
-    columns = [known.get(field.name, None) for field in _PROPERTY_FIELDS]
+    at = {name: found.field(walk.PROPS, n) for n, name in enumerate(PROPERTY_FIELDS)}
     columns = [
-        _field(found, field) if one is None else one for field, one in zip(_PROPERTY_FIELDS, columns, strict=True)
+        known[field.name] if field.name in known else _field(found, field.name, at) for field in _PROPERTY_FIELDS
     ]
     return _section_struct(columns, _PROPERTY_FIELDS, found.section(walk.PROPS))
 
 
-def _field(found: Structure, field: pa.Field) -> pa.Array:
+def _field(found: Structure, name: str, at: dict[str, Value]) -> pa.Array:
     """A field of the properties section, or the type of an id field: strings, else a record is not regular."""
-    page, regular, name = found.page, found.regular, field.name
-    if name.endswith("_id_type"):
-        present = _property(found, name.removesuffix("_type")).at != ABSENT
-        if present.all():
-            return repeated(("string",), len(present))
-        return pa.array(np.where(present, "string", ""), STRING, mask=~present)
-    value = _property(found, name)
+    page, regular, value = found.page, found.regular, at[_TYPE_OF.get(name, name)]
+    if name in _NUMBERS:
+        return _number(found, value, _NUMBERS[name])
     if value.code == ABSENT:
-        return pa.nulls(len(regular), field.type)
+        return _NO_BYTES(len(regular)) if name == "user_id" else _NO_TEXT(len(regular))
+    if name in _TYPE_OF:
+        types = repeated(("string",), len(regular))
+        return types if value.code >= 0 else with_nulls(types, value.at != ABSENT)
     if name == "user_id":
         return values.binaries(page, value, regular)
-    if pa.types.is_integer(field.type):
-        kinds: tuple[int, ...] = values.UINTS if name == "group_sequence" else values.TIMESTAMPS
-        return number_array(*integers(page, value, regular, kinds=kinds))
     kinds = values.SYMBOLS if name.startswith("content_") else values.STRINGS
     return values.texts(page, value, regular, kinds=kinds)
+
+
+_TYPE_OF: Final = {"message_id_type": "message_id", "correlation_id_type": "correlation_id"}
+_NUMBERS: Final = {"absolute_expiry_time": values.TIMESTAMPS, "group_sequence": values.UINTS}
 
 
 def _extra(batch: Batch, parts: AmqpParts) -> pa.MapArray:
     """The broker's own extra properties: a block of typed properties as in core messages."""
     page, present = batch.page, parts.extra_end > parts.extra_at
-    table = alike(page, parts.extra_at, parts.extra_end) if present.all() else None
-    if table:
-        return table_maps(page, table, len(present))[0]
+    same = only_one(page, parts.extra_at, parts.extra_end - parts.extra_at)
+    made = _SAME_EXTRA.get(same, len(present)) if same else None
+    if made is not None:
+        return made.slice(0, len(present))
     entries, fine = properties.read_entries(page, parts.extra_at, parts.extra_end, batch.regular & present)
     batch.regular &= fine | ~present
     # a block that is there but says "no properties"
@@ -163,3 +170,12 @@ def _extra(batch: Batch, parts: AmqpParts) -> pa.MapArray:
     names = properties.keys(page, entries)
     batch.regular &= ~properties.repeated_keys(entries.offsets, names)
     return map_array(entries.offsets, present, names, properties.value_array(page, entries))
+
+
+def _repeated_extra(block: bytes, rows: int) -> pa.MapArray | None:
+    """The properties of one block, so many times; None where they are no table."""
+    table = alike(PageBytes(block), np.zeros(1, np.int64), np.array([len(block)]))
+    return table_maps(PageBytes(block), table, 1)[0].take(pa.array(np.zeros(rows, np.int32))) if table else None
+
+
+_SAME_EXTRA: Final = Kept(_repeated_extra)

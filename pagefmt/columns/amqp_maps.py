@@ -6,14 +6,11 @@ once. Elsewhere all entries of all messages are one column.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
-from pagefmt.columns import amqp_values as values
 from pagefmt.columns import properties
 from pagefmt.columns.amqp_structure import Structure, Value
 from pagefmt.columns.amqp_values import (
@@ -21,6 +18,7 @@ from pagefmt.columns.amqp_values import (
     IS_BINARY,
     IS_SYMBOL,
     IS_TEXT,
+    SYMBOLS,
     TYPE_NAMES,
     TYPE_OF,
     ULONG,
@@ -29,13 +27,15 @@ from pagefmt.columns.amqp_values import (
     beyond_ascii,
     by_code,
     number_array,
+    pair_keys,
     read_integer,
 )
-from pagefmt.columns.amqp_walk import ABSENT, Pairs, widths
+from pagefmt.columns.amqp_walk import ABSENT, NULL, Pairs, map_pairs, widths
 from pagefmt.columns.gather import Bytes, Ints, Mask, PageBytes
-from pagefmt.columns.repeated import Nulls, repeated
-from pagefmt.columns.schema import BINARY, PROPERTIES, STRING, VALUE
-from pagefmt.columns.strings import slices, text_of_utf8, with_nulls
+from pagefmt.columns.repeated import Kept, Nulls
+from pagefmt.columns.schema import PROPERTIES, STRING, VALUE
+from pagefmt.columns.strings import only_one, slices, text_of_utf8
+from pagefmt.columns.value_maps import Named, value_maps
 
 _FLOAT, _DOUBLE = 0x72, 0x82
 _FIELDS: Final = list(VALUE)
@@ -48,20 +48,72 @@ def map_column(found: Structure, kind: int, *, as_given: bool = False, nulls: bo
     ``as_given``: as the broker hands out application properties, unsigned numbers as long. ``nulls``: null where the
     section is absent, else an empty map.
     """
+    section = found.section(kind)
+    if nulls and section.code == ABSENT:
+        return _NO_MAP(len(found.regular))
+    return (
+        _same_map(found, section, as_given) or _table(found, kind, as_given) or _of_pairs(found, kind, as_given, nulls)
+    )
+
+
+# -- the same in all messages ---------------------------------------------------------------------------------------
+
+
+def _same_map(found: Structure, section: Value, as_given: bool) -> pa.MapArray | None:
+    if section.code < 0:
+        return None
+    _, start, size = widths(found.page, section.at)
+    raw = only_one(found.page, section.at, start + size - section.at)
+    made = None if raw is None else _SAME.get((raw, as_given), len(found.regular))
+    return None if made is None else made.slice(0, len(found.regular))
+
+
+def _repeated_map(key: tuple[bytes, bool], rows: int) -> pa.MapArray | None:
+    """A map that fills ``raw``, so many times; None where it does not fit."""
+    raw, as_given = key
+    page, fits = PageBytes(raw), np.ones(1, bool)
+    column = _flat(page, map_pairs(page, np.zeros(1, np.int64), fits), fits, as_given, nulls=False)
+    return column.take(pa.array(np.zeros(rows, np.int32))) if fits[0] else None
+
+
+_SAME: Final = Kept(_repeated_map)
+
+
+# -- the same names in all messages ---------------------------------------------------------------------------------
+
+
+class _Unlike(Exception):
+    """Texts that need a closer look."""
+
+
+def _table(found: Structure, kind: int, as_given: bool) -> pa.MapArray | None:
     entries = found.entries(kind)
-    if entries is None:
-        return _of_pairs(found, found.pairs(kind), as_given, nulls)
-    n = len(found.regular)
-    if nulls and found.section(kind).code == ABSENT:
-        return _NO_MAP(n)
-    keys = known_keys(entries[0::2])
-    if not keys:
-        return _of_pairs(found, found.pairs(kind), as_given, nulls)
-    column, unfit = value_structs(found.page, entries[1::2], as_given)
-    if unfit is not None:
-        found.regular[unfit.reshape(n, len(keys)).any(axis=1)] = False
-    offsets = np.arange(n + 1, dtype=np.int32) * np.int32(len(keys))
-    return pa.MapArray.from_arrays(pa.array(offsets), repeated(keys, n), column, type=PROPERTIES)
+    names = known_keys(entries[0::2]) if entries else None
+    if entries is None or names is None:
+        return None
+    columns = [_named(found.page, name, value, as_given) for name, value in zip(names, entries[1::2], strict=True)]
+    fit = [column for column in columns if column is not None]
+    if len(fit) < len(columns):
+        return None
+    symbols = any(value.code in SYMBOLS for value in entries[1::2])
+    try:
+        return value_maps(found.page, fit, len(found.regular), _ascii if symbols else _utf8)
+    except _Unlike:
+        return None
+
+
+def _utf8(raw: pa.BinaryArray) -> pa.StringArray:
+    text, bad = text_of_utf8(raw)
+    if bad.any():
+        raise _Unlike
+    return text
+
+
+def _ascii(raw: pa.BinaryArray) -> pa.StringArray:
+    text = _utf8(raw)
+    if beyond_ascii(text).any():
+        raise _Unlike
+    return text
 
 
 def known_keys(keys: list[Value]) -> tuple[str, ...] | None:
@@ -74,12 +126,45 @@ def known_keys(keys: list[Value]) -> tuple[str, ...] | None:
     return tuple(known) if len(set(known)) == len(known) else None
 
 
-def _of_pairs(found: Structure, pairs: Pairs, as_given: bool, nulls: bool) -> pa.MapArray:
-    page, regular = found.page, found.regular
-    names = values.pair_keys(page, pairs, regular)
-    column, unfit = value_structs(page, [Value(pairs.value_at)], as_given)
-    if unfit is not None:
-        regular[pairs.owners()[unfit]] = False
+def _named(page: PageBytes, name: str, value: Value, as_given: bool) -> Named | None:
+    """A column of values that have one type; None where they differ or are nothing usual."""
+    code: int | Bytes = value.code if value.code >= 0 else page.byte(value.at)
+    kinds = np.unique(TYPE_OF[code])
+    if len(kinds) > 1 or kinds[0] == UNKNOWN or (not isinstance(code, int) and bool((IS_SYMBOL[code]).any())):
+        return None
+    first = code if isinstance(code, int) else int(code[0])
+    kind = (GIVEN_NAMES if as_given else TYPE_NAMES)[kinds[0]]
+    if first == NULL:
+        return Named(name, kind)
+    if IS_TEXT[first] or IS_BINARY[first]:
+        content = value.content or widths(page, value.at)[1:]
+        return Named(name, kind, text=content) if IS_TEXT[first] else Named(name, kind, raw=content)
+    if first in (_FLOAT, _DOUBLE):
+        return Named(name, kind, doubles=page.f32(value.at + 1) if first == _FLOAT else page.f64(value.at + 1))
+    numbers = _integers(page, code, value.at)
+    return None if first == ULONG and bool((numbers < 0).any()) else Named(name, kind, longs=numbers)
+
+
+def _integers(page: PageBytes, code: int | Bytes, at: Ints) -> Ints:
+    """Numbers of one type, of which small ones may be written in fewer bytes."""
+    if isinstance(code, int):
+        return read_integer(page, code, at + 1)
+    out = np.empty(len(at), np.int64)
+    for each, here in by_code(code):
+        out[here] = read_integer(page, each, at[here] + 1)
+    return out
+
+
+# -- any entries ----------------------------------------------------------------------------------------------------
+
+
+def _of_pairs(found: Structure, kind: int, as_given: bool, nulls: bool) -> pa.MapArray:
+    return _flat(found.page, found.pairs(kind), found.regular, as_given, nulls=nulls)
+
+
+def _flat(page: PageBytes, pairs: Pairs, regular: Mask, as_given: bool, *, nulls: bool) -> pa.MapArray:
+    names = pair_keys(page, pairs, regular)
+    column = _pair_values(page, pairs, regular, as_given)
     regular &= ~properties.repeated_keys(pairs.offsets, names)
     return map_array(pairs.offsets, pairs.present if nulls else None, names, column)
 
@@ -91,81 +176,27 @@ def map_array(offsets: Ints, present: Mask | None, names: pa.DictionaryArray, co
     return pa.MapArray.from_arrays(pa.array(narrow, mask=mask), names.cast(STRING), column, type=PROPERTIES)
 
 
-@dataclass(slots=True)
-class _Table:
-    """The values of some messages: a row for each message, filled column by column."""
-
-    page: PageBytes
-    kind: npt.NDArray[np.int8]
-    longs: Ints
-    is_long: Mask
-    reals: npt.NDArray[np.float64]
-    is_real: Mask
-    unfit: Mask
-
-    def fill(self, column: int, rows: slice | Ints, code: int, at: Ints) -> None:
-        """Values of one constructor."""
-        self.kind[rows, column] = TYPE_OF[code]
-        if code in WHOLE:
-            number = read_integer(self.page, code, at + 1)
-            self.longs[rows, column], self.is_long[rows, column] = number, True
-            if code == ULONG:
-                self.unfit[rows, column] = number < 0
-        elif code in (_FLOAT, _DOUBLE):
-            self.reals[rows, column] = self.page.f32(at + 1) if code == _FLOAT else self.page.f64(at + 1)
-            self.is_real[rows, column] = True
-        elif TYPE_OF[code] == UNKNOWN:
-            self.unfit[rows, column] = True
-
-
-def value_structs(page: PageBytes, columns: list[Value], as_given: bool) -> tuple[pa.StructArray, Mask | None]:
-    """The values as VALUE structs, row by row, and which of them do not fit into them, if any.
-
-    Those are compound, described, decimal and uuid values, texts that are not UTF-8, and huge unsigned numbers.
-    """
-    codes = [value.code if value.code >= 0 else page.byte(value.at) for value in columns]
-    shape = (len(columns[0].at) if columns else 0, len(columns))
-    table = _Table(
-        page, np.zeros(shape, np.int8), np.zeros(shape, np.int64), np.zeros(shape, bool), np.zeros(shape),
-        np.zeros(shape, bool), np.zeros(shape, bool),
-    )  # fmt: skip
-    for n, (value, code) in enumerate(zip(columns, codes, strict=True)):
-        if isinstance(code, int):
-            table.fill(n, slice(None), code, value.at)
-            continue
-        for each, here in by_code(code):
-            table.fill(n, here, each, value.at[here])
-    text, raw = (_sliced(page, columns, codes, among) for among in (IS_TEXT, IS_BINARY))
-    strings, bad = text_of_utf8(text)
-    unfit = table.unfit.reshape(-1) | bad
-    if any(bool(np.any(IS_SYMBOL[code])) for code in codes):
-        symbols = np.stack([np.broadcast_to(IS_SYMBOL[code], shape[:1]) for code in codes], axis=1).reshape(-1)
-        unfit |= symbols & beyond_ascii(strings)
-    names = _type_names(codes, table.kind, GIVEN_NAMES if as_given else TYPE_NAMES)
-    longs = number_array(table.longs.reshape(-1), table.is_long.reshape(-1))
-    reals = number_array(table.reals.reshape(-1), table.is_real.reshape(-1))
-    parts = [names, longs, reals, strings, raw, _NO_TEXT(len(names))]
-    return pa.StructArray.from_arrays(parts, fields=_FIELDS), unfit if unfit.any() else None
-
-
-def _type_names(codes: list[int | Bytes], kind: npt.NDArray[np.int8], names: tuple[str, ...]) -> pa.StringArray:
-    known = tuple(names[TYPE_OF[code]] for code in codes if isinstance(code, int))
-    if len(known) == len(codes):
-        return repeated(known, len(kind))
-    return pa.DictionaryArray.from_arrays(pa.array(kind.reshape(-1)), pa.array(names, STRING)).cast(STRING)
-
-
-def _sliced(page: PageBytes, columns: list[Value], codes: list[int | Bytes], among: Mask) -> pa.BinaryArray:
-    """The contents of the values whose constructor is ``among`` those, null for the others."""
-    rows = len(columns[0].at) if columns else 0
-    fits = [among[code] for code in codes]
-    if not any(bool(np.any(fit)) for fit in fits):
-        return pa.nulls(rows * len(columns), BINARY)
-    # where there is nothing to take, the value's own place keeps the order
-    start, size = np.stack([value.at for value in columns], axis=1), np.zeros((rows, len(columns)), np.int64)
-    for n, (value, fit) in enumerate(zip(columns, fits, strict=True)):
-        if np.any(fit):
-            content, length = value.content or widths(page, value.at)[1:]
-            start[:, n], size[:, n] = content, length if np.all(fit) else np.where(fit, length, 0)
-    valid = np.stack([np.broadcast_to(fit, (rows,)) for fit in fits], axis=1).reshape(-1)
-    return with_nulls(slices(page, start.reshape(-1), size.reshape(-1)), valid)
+def _pair_values(page: PageBytes, pairs: Pairs, regular: Mask, as_given: bool) -> pa.StructArray:
+    """The values as VALUE structs; compound, described, decimal and uuid values leave their message irregular."""
+    at, n = pairs.value_at, len(pairs.value_at)
+    code, content, size = widths(page, at)
+    kind = TYPE_OF[code]
+    longs, is_long = np.zeros(n, np.int64), np.zeros(n, bool)
+    doubles, is_double = np.zeros(n), np.zeros(n, bool)
+    unfit = kind == UNKNOWN
+    for each, here in by_code(code):
+        if each in WHOLE:
+            longs[here], is_long[here] = read_integer(page, each, at[here] + 1), True
+        elif each in (_FLOAT, _DOUBLE):
+            doubles[here] = page.f32(at[here] + 1) if each == _FLOAT else page.f64(at[here] + 1)
+            is_double[here] = True
+    unfit |= (code == ULONG) & (longs < 0)
+    text, bad = text_of_utf8(slices(page, content, size, IS_TEXT[code]))
+    unfit |= bad | (IS_SYMBOL[code] & beyond_ascii(text))
+    raw = slices(page, content, size, IS_BINARY[code])
+    if unfit.any():
+        regular[pairs.owners()[unfit]] = False
+    type_names = GIVEN_NAMES if as_given else TYPE_NAMES
+    names = pa.DictionaryArray.from_arrays(pa.array(kind), pa.array(type_names, STRING)).cast(STRING)
+    parts = [names, number_array(longs, is_long), number_array(doubles, is_double), text, raw, _NO_TEXT(n)]
+    return pa.StructArray.from_arrays(parts, fields=_FIELDS)

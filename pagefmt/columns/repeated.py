@@ -36,7 +36,7 @@ def validity(pattern: tuple[bool, ...], times: int) -> pa.Buffer:
     return _BITS.get(pattern, times)
 
 
-class _Kept(Generic[Key, Made]):
+class Kept(Generic[Key, Made]):
     """The last few things made, each for as many rows as were ever asked for, or more: pieces differ a little."""
 
     _MOST: Final = 16
@@ -68,5 +68,5 @@ def _bits(pattern: tuple[bool, ...], times: int) -> pa.Buffer:
     return pa.py_buffer(np.packbits(np.tile(np.array(pattern, bool), times), bitorder="little"))
 
 
-_TEXTS: Final = _Kept(_texts)
-_BITS: Final = _Kept(_bits)
+_TEXTS: Final = Kept(_texts)
+_BITS: Final = Kept(_bits)

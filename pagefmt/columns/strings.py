@@ -200,7 +200,8 @@ def text_of_utf8(values: pa.BinaryArray) -> tuple[pa.StringArray, Mask]:
     """UTF-8 binary values as text, and which of them are not valid UTF-8 (those need the careful path)."""
     _, raw = _parts(values)
     if len(raw) == 0 or int(raw.max()) < 128:
-        return values.cast(pa.string(), safe=False), np.zeros(len(values), bool)
+        text = pa.Array.from_buffers(pa.string(), len(values), values.buffers(), values.null_count, values.offset)
+        return text, np.zeros(len(values), bool)
     try:
         return values.cast(pa.string()), np.zeros(len(values), bool)
     except pa.ArrowInvalid:
