@@ -93,3 +93,13 @@ def test_state_columns_follow_the_rule(case: GoldenCase) -> None:
                 for row in batch.to_pylist():
                     assert tuple(row["acked_by"]) == rule.acked_by(row["number"], row["queues"])
                     assert tuple(row["outstanding"]) == rule.outstanding(row["number"], row["tx"], row["queues"])
+
+
+def test_a_record_that_does_not_close_is_not_read_to_its_end(tmp_path: Path) -> None:
+    """Its length may be anything: 1 GiB of a damaged page would be 1 GiB of memory."""
+    path = tmp_path / "1.page"
+    largest = []
+    for end in (b"}", b"\0"):
+        path.write_bytes(b"{" + (5000).to_bytes(4, "big") + bytes(5000) + end + bytes(3000))
+        largest.append(max(content.size for content, _ in pieces(path, 100)))
+    assert largest[0] == 5006 and largest[1] <= 100

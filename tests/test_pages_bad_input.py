@@ -318,3 +318,15 @@ def test_a_journal_that_cannot_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "Input/output error; going on without the journal" in decoded.err
     assert all("acked_by" not in line for line in decoded.lines())
     assert call("pages", "outstanding", BASIC.data()).status == 2
+
+
+def test_a_large_page_of_zeros_is_given_back_while_it_is_looked_through(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    given_back: list[int] = []
+    monkeypatch.setattr(disk.MappedFile, "forget", lambda self, before: given_back.append(before))
+    store(tmp_path / "paging", "orders", {1: bytes(3 << 20)})
+    answer = call("pages", "decode", tmp_path / "paging", "--format", "jsonl", "--body", "none")
+    assert answer.status == 1
+    assert "3145728 zero bytes to the end of the file" in answer.err
+    assert given_back == [0, 1 << 20, 2 << 20]

@@ -92,7 +92,7 @@ def picked_lines(page: PageFile, state: StoreState | None, store: Store, form: F
                 yield from (_careful(opened, page, frames, n, rule, layout) for n in wanted[first:last].tolist())
     if frames.end < content.size:
         with open_page(page.path) as whole:
-            yield stopped_at(whole.buf, frames.base + frames.end, frames.number + len(frames.offset))
+            yield stopped_at(whole.buf, frames.base + frames.end, frames.number + len(frames.offset), whole.passed)
 
 
 def _stretches(done: Mask) -> Iterator[tuple[int, int, bool]]:

@@ -18,7 +18,7 @@ from pagefmt.disk import NotReadable, open_regular
 PIECE: Final = 6 << 20
 """A page of the usual 10 MiB in two parts: fewer cost less time, and more memory."""
 _HEAD: Final = Struct(">Bi")
-_START: Final = 0x7B
+_START, _END = 0x7B, b"}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +64,9 @@ def _pieces(fd: int, size: int, piece: int, part: Range, reuse: bool) -> Iterato
         content = _read(fd, base, most, buffer)
         frames = scan(content, base, number)
         last = base + content.size >= size
-        if not last and not frames.end and _cut(content, size - base) > wanted:
+        if not last and not frames.end and (larger := _cut(fd, base, size - base)) > wanted:
             # one record larger than a piece
-            wanted = _cut(content, size - base)
+            wanted = larger
             continue
         yield content, frames
         if last or not frames.end:
@@ -80,10 +80,15 @@ def _share(left: int, piece: int) -> int:
     return -(-left // max(1, -(-left // piece)))
 
 
-def _cut(content: PageBytes, left: int) -> int:
-    """The size of the record that begins the buffer, if the file has room for it; else 0."""
-    mark, length = _HEAD.unpack_from(content.buffer, 0)
-    return length + FRAME if mark == _START and 0 <= length <= left - FRAME else 0
+def _cut(fd: int, at: int, left: int) -> int:
+    """The size of the record at ``at``, if that is the start of one and its end is in the file; else 0."""
+    head = os.pread(fd, _HEAD.size, at)
+    if len(head) < _HEAD.size:
+        return 0
+    mark, length = _HEAD.unpack(head)
+    if mark != _START or not 0 <= length <= left - FRAME or os.pread(fd, 1, at + length + 5) != _END:
+        return 0
+    return int(length) + FRAME
 
 
 def _room(size: int) -> memoryview:
