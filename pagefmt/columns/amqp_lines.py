@@ -15,7 +15,6 @@ from pagefmt.amqp_sections import PROPERTY_FIELDS
 from pagefmt.amqp_text import identifier_text
 from pagefmt.columns import amqp_values as values
 from pagefmt.columns import amqp_walk as walk
-from pagefmt.columns import properties as props
 from pagefmt.columns.amqp_line_sections import Field, body_list, field_of, fields_object, header_object, map_parts
 from pagefmt.columns.amqp_line_values import decoded
 from pagefmt.columns.amqp_parts import AmqpParts, amqp_parts
@@ -26,7 +25,7 @@ from pagefmt.columns.fragments import Cell, Even, Part, Pool, either, laid_out, 
 from pagefmt.columns.gather import Ints, Mask, PageBytes
 from pagefmt.columns.json_text import Quote, java_text
 from pagefmt.columns.line_parts import LineSource, coded, digests, frame_parts, state_parts
-from pagefmt.columns.property_lines import property_list
+from pagefmt.columns.property_lines import property_lines
 from pagefmt.columns.scan import Frames
 from pagefmt.columns.strings import distinct
 from pagefmt.editions import Edition
@@ -50,8 +49,6 @@ class _Found:
     fields: list[Value]
     created: Ints
     expires: Ints
-    extra: props.Entries
-    extra_names: pa.DictionaryArray
 
 
 def amqp_line_parts(batch: Batch, frames: Frames, source: LineSource, pool: Pool) -> list[Part]:
@@ -65,7 +62,9 @@ def amqp_line_parts(batch: Batch, frames: Frames, source: LineSource, pool: Pool
     fields = [field_of(built, value, 2, pool, quote) for value in found.fields]
     body = body_list(built, pool, quote)
     facts = _facts(page, found, fields[_MESSAGE_ID], source, pool)
-    if not regular.all():
+    has_extra = parts.extra_end > parts.extra_at
+    extra = property_lines(page, parts.extra_at, parts.extra_end, has_extra, regular, pool, quote)
+    if extra is None or not regular.all():
         return []
     tx, address = page.i64(batch.payload), _addresses(page, parts, pool, quote)
     return [
@@ -86,7 +85,7 @@ def amqp_line_parts(batch: Batch, frames: Frames, source: LineSource, pool: Pool
         pool.constant(',"application_properties":'), maps[walk.APPLICATION].section,
         pool.constant(',"footer":'), maps[walk.FOOTER].section,
         pool.constant(',"body":['), body,
-        pool.constant('],"extra_properties":'), _extra(page, found, address, pool, quote), pool.constant("}}\n"),
+        pool.constant('],"extra_properties":'), _extra(parts, extra.inside, address, pool), pool.constant("}}\n"),
     ]  # fmt: skip
 
 
@@ -114,14 +113,9 @@ def _read(batch: Batch) -> _Found | None:
     )
     queues = queue_lists(batch, parts.parts_end)
     has_extra = parts.extra_end > parts.extra_at
-    extra, fine = props.read_entries(page, parts.extra_at, parts.extra_end, regular & has_extra)
     # a block that is there but says "no properties" is not the same as none
-    regular &= ~has_extra | (fine & (page.byte(parts.extra_at) != 0))
-    if not regular.all():
-        return None
-    names = props.raw_keys(page, extra)
-    regular &= ~props.repeated_keys(extra.offsets, names)
-    found = _Found(parts, queues, built, numbers, fields, created, expires, extra, names)
+    regular &= ~has_extra | (page.byte(parts.extra_at) != 0)
+    found = _Found(parts, queues, built, numbers, fields, created, expires)
     return found if regular.all() else None
 
 
@@ -173,10 +167,9 @@ def _addresses(page: PageBytes, parts: AmqpParts, pool: Pool, quote: Quote) -> C
     return coded(pool, raw, lambda value: quote(java_text(value)))
 
 
-def _extra(page: PageBytes, found: _Found, address: Cell, pool: Pool, quote: Quote) -> Part:
+def _extra(parts: AmqpParts, entries: Part, address: Cell, pool: Pool) -> Part:
     """The broker's own properties; a reader of the first persister puts the address there."""
-    parts, rows = found.parts, len(found.created)
-    entries = property_list(page, found.extra, found.extra_names, pool, quote)
+    rows = len(parts.regular)
     listed = laid_out(rows, [pool.constant("["), entries, pool.constant("]")])
     out = where_present(pool, parts.extra_end > parts.extra_at, listed, pool.constant("null"))
     head = pool.constant(f'[{{"name":"{ADDRESS}","type":"string","value":')

@@ -12,30 +12,19 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from pagefmt.bodies import COMPRESSED, MAP, STREAM, TEXT, stream_of
-from pagefmt.columns import properties as props
+from pagefmt.bodies import MAP, STREAM, TEXT, stream_of
 from pagefmt.columns.core import CoreParts, nullable_string
 from pagefmt.columns.fragments import BINARY, Codes, Even, Part, Pool, either, laid_out, where_present
 from pagefmt.columns.gather import Ints, Mask, PageBytes
-from pagefmt.columns.json_text import Quote, java_text, utf16_texts
+from pagefmt.columns.json_text import Quote, utf16_texts
 from pagefmt.columns.line_parts import LineSource, digests
-from pagefmt.columns.property_lines import property_list
+from pagefmt.columns.property_lines import property_lines
 from pagefmt.columns.strings import slices, value_bytes
 from pagefmt.message_json import BodyForm
 from pagefmt.values_json import typed_json
 from pagefmt.wire import Undecodable
 
 _CONTENT: Final = frozenset((BodyForm.TEXT, BodyForm.VALUE, BodyForm.BASE64, BodyForm.HEX))
-
-
-def may_be_compressed(names: pa.DictionaryArray, offsets: Ints) -> Mask:
-    """Messages with a property by that name, whatever its value. ``names``: of the entries, by ``raw_keys``."""
-    out = np.zeros(len(offsets) - 1, bool)
-    for n, raw in enumerate(names.dictionary.to_pylist()):
-        if java_text(raw) in COMPRESSED:
-            entries = np.flatnonzero(np.asarray(names.indices) == n)
-            out[np.searchsorted(offsets, entries, "right") - 1] = True
-    return out
 
 
 def core_body(
@@ -95,7 +84,7 @@ def _text(page: PageBytes, parts: CoreParts, regular: Mask, pool: Pool, quote: Q
         return pool.constant("")
     texts = np.full(len(mine), pool.constant("null"), np.int32)
     rows = np.flatnonzero(present)
-    texts[rows] = pool.add(utf16_texts(page, parts.body_at[rows] + 5, size[rows], quote))
+    texts[rows] = pool.add(utf16_texts(slices(page, parts.body_at[rows] + 5, size[rows]), quote))
     texts[~mine] = empty = pool.constant("")
     mark = either(present, pool.constant('"'), empty)
     return Even((either(mine, pool.constant(',"body_text":'), empty), mark, texts, mark))
@@ -106,14 +95,11 @@ def _map(page: PageBytes, parts: CoreParts, regular: Mask, pool: Pool, quote: Qu
     mine = parts.type == MAP
     if not mine.any():
         return pool.constant("")
-    filled = mine & (parts.body_size > 0)
-    entries, fine = props.read_entries(page, parts.body_at, parts.body_at + parts.body_size, filled)
-    regular &= fine | ~filled
-    names = props.raw_keys(page, entries)
-    regular &= ~props.repeated_keys(entries.offsets, names)
-    if not regular.all():
+    filled, end = mine & (parts.body_size > 0), parts.body_at + parts.body_size
+    found = property_lines(page, parts.body_at, end, filled, regular, pool, quote)
+    if found is None:
         return pool.constant("")
-    inner = property_list(page, entries, names, pool, quote)
+    inner = found.inside
     value = laid_out(len(mine), [pool.constant(',"body_value":['), inner, pool.constant("]")])
     return where_present(pool, mine, value, pool.constant(""))
 

@@ -8,15 +8,14 @@ import numpy as np
 import pyarrow as pa
 
 from pagefmt.columns import core
-from pagefmt.columns import properties as props
 from pagefmt.columns.batch import Batch, queue_lists
-from pagefmt.columns.body_lines import core_body, may_be_compressed
+from pagefmt.columns.body_lines import core_body
 from pagefmt.columns.core_columns import user_ids
 from pagefmt.columns.fragments import Cell, Part, Pool, either
 from pagefmt.columns.gather import Mask, PageBytes
 from pagefmt.columns.json_text import Quote, java_text
 from pagefmt.columns.line_parts import LineSource, coded, frame_parts, state_parts
-from pagefmt.columns.property_lines import property_list
+from pagefmt.columns.property_lines import property_lines
 from pagefmt.columns.scan import Frames
 from pagefmt.columns.strings import distinct, slices
 from pagefmt.core_message import TYPE_NAMES
@@ -26,8 +25,6 @@ from pagefmt.core_message import TYPE_NAMES
 class _Found:
     parts: core.CoreParts
     queues: pa.ListArray
-    entries: props.Entries
-    names: pa.DictionaryArray
 
 
 def core_line_parts(batch: Batch, frames: Frames, source: LineSource, pool: Pool) -> list[Part]:
@@ -36,8 +33,12 @@ def core_line_parts(batch: Batch, frames: Frames, source: LineSource, pool: Pool
     if found is None:
         return []
     page, parts = batch.page, found.parts
-    compressed = may_be_compressed(found.names, found.entries.offsets)
-    body = core_body(page, parts, batch.regular, compressed, source, pool)
+    properties = property_lines(
+        page, parts.properties_at, parts.block_end, batch.regular, batch.regular, pool, source.quote
+    )
+    if properties is None:
+        return []
+    body = core_body(page, parts, batch.regular, properties.compressed, source, pool)
     if not batch.regular.all():
         return []
     tx = page.i64(batch.payload)
@@ -54,7 +55,7 @@ def core_line_parts(batch: Batch, frames: Frames, source: LineSource, pool: Pool
         pool.constant(',"user_id":'), *_user_ids(page, parts, pool),
         pool.constant(',"type":'), _types(parts, pool, source.quote),
         pool.constant(',"large":false,"large_id":null,"large_file":null,"large_size":null,"properties":['),
-        property_list(page, found.entries, found.names, pool, source.quote),
+        properties.inside,
         pool.constant("]"), *body,
         *state_parts(pool, source, batch.row + frames.number, tx, found.queues), pool.constant("}\n"),
     ]  # fmt: skip
@@ -65,13 +66,7 @@ def _read(batch: Batch) -> _Found | None:
     parts = core.core_parts(page, batch.payload, batch.length)
     batch.regular &= parts.regular & ~parts.large
     queues = queue_lists(batch, parts.block_end)
-    entries, fine = props.read_entries(page, parts.properties_at, parts.block_end, batch.regular)
-    batch.regular &= fine
-    if not batch.regular.all():
-        return None
-    names = props.raw_keys(page, entries)
-    batch.regular &= ~props.repeated_keys(entries.offsets, names)
-    return _Found(parts, queues, entries, names) if batch.regular.all() else None
+    return _Found(parts, queues) if batch.regular.all() else None
 
 
 def _addresses(page: PageBytes, parts: core.CoreParts, pool: Pool, quote: Quote) -> Cell:

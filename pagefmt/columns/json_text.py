@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pagefmt.columns.gather import Bytes, Ints, PageBytes
-from pagefmt.columns.strings import slices, text_of_utf16, value_bytes
+from pagefmt.columns.gather import Bytes, Ints
+from pagefmt.columns.strings import text_of_utf16, value_bytes
 
 Quote: TypeAlias = Callable[[object], str]
 """One value as JSON, a text with its quotes."""
@@ -20,9 +20,8 @@ ODD: Final = r'["\\\x{fffd}]|[^ \p{L}\p{M}\p{N}\p{P}\p{S}]'
 More than any writer of JSON escapes; what becomes of it the writer decides."""
 
 
-def utf16_texts(page: PageBytes, at: Ints, size: Ints, quote: Quote) -> pa.StringArray:
-    """The inside of the JSON strings for UTF-16LE text in the page."""
-    raw = slices(page, at, size)
+def utf16_texts(raw: pa.BinaryArray, quote: Quote) -> pa.StringArray:
+    """The inside of the JSON strings for UTF-16LE text."""
     texts = text_of_utf16(raw)
     odd = odd_rows(texts)
     return texts if not len(odd) else replaced(texts, odd, [quote(java_text(raw[n].as_py()))[1:-1] for n in odd])

@@ -3,26 +3,95 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from pagefmt.bodies import COMPRESSED
 from pagefmt.columns import properties as props
+from pagefmt.columns.alike import Column, alike
 from pagefmt.columns.fragments import Cell, Codes, Even, Pool, Runs, either, listed
-from pagefmt.columns.gather import Ints, PageBytes
+from pagefmt.columns.gather import Ints, Mask, PageBytes
 from pagefmt.columns.json_text import Quote, java_text, utf16_texts
-from pagefmt.columns.strings import slices
+from pagefmt.columns.strings import slices, table_slices
 from pagefmt.properties import double_of, float_of
 from pagefmt.values import Typed
 from pagefmt.values_json import Json, typed_json, utf16_order
 
 _QUOTED: Final = (props.TEXT, props.BYTES)
+_NUMBERS: Final = (props.BYTE, props.SHORT, props.INT, props.LONG, props.CHAR)
 
 
-def property_list(
+@dataclass(frozen=True, slots=True)
+class PropertyLines:
+    """``inside``: of each message's list. ``compressed``: messages with a property that may say so of the body."""
+
+    inside: Even | Runs
+    compressed: Mask
+
+
+def property_lines(
+    page: PageBytes, at: Ints, end: Ints, present: Mask, regular: Mask, pool: Pool, quote: Quote
+) -> PropertyLines | None:
+    """The properties blocks from ``at`` to ``end`` of the messages ``present``; None where some are not regular."""
+    if present.all() and (table := alike(page, at, end)) is not None:
+        known = [java_text(column.name) for column in table]
+        compressed = np.full(len(at), any(name in COMPRESSED for name in known))
+        return PropertyLines(_table_list(page, table, known, pool, quote), compressed)
+    entries, fine = props.read_entries(page, at, end, present)
+    regular &= fine | ~present
+    if not regular.all():
+        return None
+    names = props.raw_keys(page, entries)
+    regular &= ~props.repeated_keys(entries.offsets, names)
+    if not regular.all():
+        return None
+    return PropertyLines(_flat_list(page, entries, names, pool, quote), _may_be_compressed(names, entries.offsets))
+
+
+def _may_be_compressed(names: pa.DictionaryArray, offsets: Ints) -> Mask:
+    """``names``: of the entries, by ``raw_keys``."""
+    out = np.zeros(len(offsets) - 1, bool)
+    for n, raw in enumerate(names.dictionary.to_pylist()):
+        if java_text(raw) in COMPRESSED:
+            entries = np.flatnonzero(np.asarray(names.indices) == n)
+            out[np.searchsorted(offsets, entries, "right") - 1] = True
+    return out
+
+
+def _table_list(page: PageBytes, columns: list[Column], known: list[str], pool: Pool, quote: Quote) -> Even:
+    """Of messages that all have the same properties."""
+    texts = [column for column in columns if column.type == props.TEXT]
+    codes: Iterator[Codes] = iter(())
+    if texts:
+        rows = len(texts[0].at)
+        raw = table_slices(page, [(column.at, column.size) for column in texts], rows)
+        codes = iter(pool.add(utf16_texts(raw, quote)).reshape(rows, len(texts)).T)
+    contents = [next(codes) if each.type == props.TEXT else _column(page, each, pool, quote) for each in columns]
+    out: list[Cell] = []
+    for n in sorted(range(len(columns)), key=lambda n: utf16_order(known[n])):
+        lead = _lead(known[n], columns[n].type, quote)
+        closing = '"}' if columns[n].type in _QUOTED else "}"
+        out += [pool.constant("," * bool(out) + lead), contents[n], pool.constant(closing)]
+    return Even(tuple(out))
+
+
+def _column(page: PageBytes, column: Column, pool: Pool, quote: Quote) -> Cell:
+    if column.type in _NUMBERS and column.values is not None:
+        return pool.numbers(column.values.astype(np.int64))
+    return _TEXTS[column.type](page, column.at, np.broadcast_to(column.size, column.at.shape), pool, quote)
+
+
+def _lead(name: str, kind: int, quote: Quote) -> str:
+    """What stands in front of a value."""
+    return f'{{"name":{quote(name)},"type":"{props.NAMES[kind]}","value":{chr(34) * (kind in _QUOTED)}'
+
+
+def _flat_list(
     page: PageBytes, entries: props.Entries, names: pa.DictionaryArray, pool: Pool, quote: Quote
 ) -> Even | Runs:
     """The inside of each message's list. ``names`` as ``raw_keys`` gives them."""
@@ -34,8 +103,7 @@ def property_list(
     prefixes = np.zeros(len(known) * kinds, np.int32)
     for each in np.flatnonzero(np.bincount(combined, minlength=1)).tolist():
         name, code = known[each // kinds], each % kinds
-        start = f'{{"name":{quote(name)},"type":"{props.NAMES[code]}","value":'
-        prefixes[each] = pool.constant(start + '"' * (code in _QUOTED))
+        prefixes[each] = pool.constant(_lead(name, code, quote))
     prefix = prefixes[combined]
     content = _contents(page, entries, pool, quote)
     quoted = (entries.type == props.TEXT) | (entries.type == props.BYTES)
@@ -95,7 +163,7 @@ def _chars(page: PageBytes, at: Ints, size: Ints, pool: Pool, quote: Quote) -> C
 
 
 def _strings(page: PageBytes, at: Ints, size: Ints, pool: Pool, quote: Quote) -> Codes:
-    return pool.add(utf16_texts(page, at, size, quote))
+    return pool.add(utf16_texts(slices(page, at, size), quote))
 
 
 def _bytes(page: PageBytes, at: Ints, size: Ints, pool: Pool, quote: Quote) -> Codes:

@@ -6,6 +6,8 @@ hold them: they come out as U+FFFD here. Whoever needs them exactly reads the me
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
@@ -69,6 +71,17 @@ def every_second(page: PageBytes, offsets: Offsets) -> pa.BinaryArray:
     rows = np.full(enough, 2 * n - 1, np.int32)
     rows[:n] = np.arange(0, 2 * n, 2, dtype=np.int32)
     return pc.take(whole, pa.array(rows), boundscheck=False).slice(0, n)
+
+
+def table_slices(page: PageBytes, columns: Sequence[tuple[Ints, Ints | int]], rows: int) -> pa.BinaryArray:
+    """The slices (start, length) of some columns, row by row; each has to lie behind the one before, and inside."""
+    offsets = np.empty(2 * rows * len(columns) + 1, np.int32)
+    pairs = offsets[:-1].reshape(rows, len(columns), 2)
+    for k, (at, size) in enumerate(columns):
+        pairs[:, k, 0] = at
+        np.add(at, size, out=pairs[:, k, 1], casting="unsafe")
+    offsets[-1] = offsets[-2]
+    return every_second(page, offsets)
 
 
 def _of_one_length(page: PageBytes, start: Ints, length: int) -> pa.BinaryArray:

@@ -13,7 +13,7 @@ import pyarrow as pa
 from pagefmt.columns.gather import Ints, PageBytes
 from pagefmt.columns.repeated import Nulls, repeated, validity
 from pagefmt.columns.schema import BINARY, PROPERTIES, STRING, VALUE
-from pagefmt.columns.strings import Offsets, every_second
+from pagefmt.columns.strings import Offsets, table_slices
 
 Numbers = npt.NDArray[Any]
 _FIELDS: Final = list(VALUE)
@@ -77,13 +77,7 @@ def _contents(
     mine = [place for place in places if place is not None]
     if not mine:
         return None, there
-    offsets = np.empty(2 * rows * len(mine) + 1, np.int32)
-    pairs = offsets[:-1].reshape(rows, len(mine), 2)
-    for k, (at, size) in enumerate(mine):
-        pairs[:, k, 0] = at
-        np.add(at, size, out=pairs[:, k, 1], casting="unsafe")
-    offsets[-1] = offsets[-2]
-    return every_second(page, offsets), there
+    return table_slices(page, mine, rows), there
 
 
 def _among_nulls(found: pa.Array, there: tuple[bool, ...], rows: int) -> pa.Array:
