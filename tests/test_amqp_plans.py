@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from amqp_pages import mixed, page, unusual, usual
+from amqp_pages import mixed, page, text, unusual, usual, with_entry
 from reference_rows import comparable, reference_rows
 
 from pagefmt.columns import amqp_structure
@@ -78,6 +78,24 @@ def test_kinds_in_turns_have_a_plan_each() -> None:
     assert assert_as_reference(page(messages), "in turns") == 0
 
 
+def test_what_samples_have_in_common_need_not_hold_for_all() -> None:
+    """A text that few messages have otherwise, or in turns, costs no second plan."""
+    for other in (7, 61, 150):
+        built_of = [with_entry(n, 3, text("rare" if n % other == 5 else "usual")) for n in range(301)]
+        found = built(page(built_of))
+        assert found.only is not None, other
+        amqp_structure._RECENT.clear()
+
+
+def test_numbers_and_flags_in_several_forms_stay_one_plan() -> None:
+    values = (b"\x54\x05", b"\x71\0\0\1\0", b"\x54\xff")
+    flags = (b"\x41", b"\x42", b"\x56\x01")
+    for place, forms in ((1, values), (3, flags), (5, (b"\x55\x01", b"\x81" + bytes(8)))):
+        messages = [with_entry(n, place, forms[n * n % len(forms)]) for n in range(40)]
+        assert built(page(messages)).only is not None
+        assert assert_as_reference(page(messages), place) == 0
+
+
 def test_a_plan_is_kept_for_the_next_piece_and_given_up_where_it_does_not_fit() -> None:
     first, second = page([usual(n) for n in range(40)]), page([usual(n, annotations=b"") for n in range(40)])
     plan = built(first).plans[0].plan
@@ -105,6 +123,7 @@ def test_positions_are_those_of_the_general_walk(monkeypatch: pytest.MonkeyPatch
         planned = built(content)
         with monkeypatch.context() as patched:
             patched.setattr(amqp_structure, "_MOST_PLANS", 0)
+            amqp_structure._RECENT.clear()
             walked = built(content)
         assert not walked.plans
         for kind in range(9):

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import Final, NamedTuple, assert_never
+from typing import Final, NamedTuple, TypeAlias, assert_never
 
 import numpy as np
 
@@ -73,19 +73,35 @@ class Plan:
     counts: dict[int, int]  # of the values in each section that is there
 
 
-def plan_of(buf: Buffer, messages: Iterable[tuple[int, int]]) -> Plan | None:
-    """A plan for messages built like most of these (offset, end); None where none of them has an outline."""
-    alike: dict[tuple[tuple[int, int, int], ...], list[tuple[int, int, list[Token]]]] = {}
-    for at, end in messages:
-        tokens = outline(buf, at, end)
-        if tokens is not None:
-            shape = tuple((t.section, t.place, buf[t.at] if t.place == WHOLE_SECTION else 0) for t in tokens)
-            alike.setdefault(shape, []).append((at, end, tokens))
-    if not alike:
-        return None
-    samples = max(alike.values(), key=len)
-    lead, end, _ = samples[0]
-    return _Maker(buf, lead).made([tokens for _, _, tokens in samples], end)
+Shape: TypeAlias = tuple[tuple[int, int, int], ...]
+
+
+class Samples:
+    """Some messages, from which a plan for all that are built like most of them is made."""
+
+    def __init__(self, buf: Buffer) -> None:
+        self._buf = buf
+        self._alike: dict[Shape, list[tuple[int, int, list[Token]]]] = {}
+        self._shape: Shape | None = None
+
+    def add(self, messages: Iterable[tuple[int, int]]) -> bool:
+        """Take messages (offset, end). False: none of them is built like those of the last plan."""
+        shapes = set()
+        for at, end in messages:
+            tokens = outline(self._buf, at, end)
+            if tokens is not None:
+                shape = tuple((t.section, t.place, self._buf[t.at] if t.place == WHOLE_SECTION else 0) for t in tokens)
+                self._alike.setdefault(shape, []).append((at, end, tokens))
+                shapes.add(shape)
+        return self._shape in shapes if self._shape else bool(shapes)
+
+    def plan(self) -> Plan:
+        """For what is built like most samples; a later one for the same messages again, with all that is known."""
+        if self._shape is None:
+            self._shape = max(self._alike, key=lambda shape: len(self._alike[shape]))
+        samples = self._alike[self._shape]
+        lead, end, _ = samples[0]
+        return _Maker(self._buf, lead).made([tokens for _, _, tokens in samples], end)
 
 
 class _Maker:
@@ -175,6 +191,8 @@ class Followed:
 
     def cut(self, rows: Ints, keep: Mask) -> Followed:
         """Only some of the messages, which are those at ``rows`` of the page."""
+        if keep.all():
+            return Followed(self.plan, rows, self.windows, self.contents)
         contents = [(start[keep], size[keep]) for start, size in self.contents]
         return Followed(self.plan, rows[keep], [at[keep] for at in self.windows], contents)
 

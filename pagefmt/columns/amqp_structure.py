@@ -10,12 +10,13 @@ import numpy as np
 from pagefmt.columns import amqp_walk as walk
 from pagefmt.columns.amqp_outline import WHOLE_SECTION
 from pagefmt.columns.amqp_parts import AmqpParts
-from pagefmt.columns.amqp_plan import MIXED, Followed, Plan, followed, plan_of
+from pagefmt.columns.amqp_plan import MIXED, Followed, Plan, Samples, followed
 from pagefmt.columns.amqp_walk import ABSENT, NULL, Pairs
 from pagefmt.columns.gather import Ints, Mask, PageBytes
 
 _SPREAD: Final = np.arange(8) * 0.6180339887 % 1
 """Where samples are taken: at no regular distance, since messages often come in turns."""
+_ROUNDS: Final = 4
 _MOST_PLANS: Final = 6
 _WORTH_IT: Final = 16
 """A known plan that fits fewer than one message in so many is not used, and a fresh one is the last that is made."""
@@ -143,24 +144,19 @@ def _at_place(plan: Followed, kind: int, index: int) -> Value:
 def structure(page: PageBytes, parts: AmqpParts) -> Structure:
     """The structure of all messages; what does not fit clears ``parts.regular``."""
     n = len(parts.regular)
-    left = np.flatnonzero(parts.regular & (parts.encoded_size > 0))
-    plans: list[Followed] = []
-    known = list(reversed(_RECENT))
+    rows = np.flatnonzero(parts.regular & (parts.encoded_size > 0))
+    plans, left = _known(page, parts, rows)
     while len(left) and len(plans) < _MOST_PLANS:
-        fresh = not known
-        plan = _fresh_plan(page, parts, left) if fresh else known.pop()
-        if plan is None:
+        found, good = _fresh(page, parts, left)
+        if found is None:
             break
-        first, before = parts.encoded_at[left], len(left)
-        found, good = followed(page, plan, first, first + parts.encoded_size[left])
-        fit = int(good.sum())
-        few = fit * _WORTH_IT < before
-        if fresh or not few:
-            plans.append(found if fit == n else found.cut(left, good))
-            left = left[~good]
-        if fresh and few:
+        plans.append(found.cut(left, good))
+        before, left = len(left), left[~good]
+        if (before - len(left)) * _WORTH_IT < before:
             break
     _RECENT[:] = [found.plan for found in plans]
+    if len(plans) == 1 and len(rows) - len(left) == n:
+        plans[0].rows = None
     others = np.ones(n, bool)
     for found in plans:
         others[slice(None) if found.rows is None else found.rows] = False
@@ -172,10 +168,39 @@ _RECENT: Final[list[Plan]] = []
 """The plans of the piece before: the next one mostly follows them, too. What they find is the same as without them."""
 
 
-def _fresh_plan(page: PageBytes, parts: AmqpParts, rows: Ints) -> Plan | None:
-    """A plan for the messages ``rows``, made from some of them."""
-    # one further each time: the distances may all be multiples of the turn
-    some = rows[np.unique(((_SPREAD * len(rows)).astype(np.int64) + np.arange(len(_SPREAD))) % len(rows))]
-    first = parts.encoded_at[some]
-    end = first + parts.encoded_size[some]
-    return plan_of(page.buffer, zip(first.tolist(), end.tolist(), strict=True))
+def _known(page: PageBytes, parts: AmqpParts, rows: Ints) -> tuple[list[Followed], Ints]:
+    """The messages that follow the plans of the piece before, and those that do not; no plan if these are many."""
+    plans: list[Followed] = []
+    left = rows
+    for plan in _RECENT:
+        if not len(left):
+            break
+        found, good = followed(page, plan, parts.encoded_at[left], parts.encoded_at[left] + parts.encoded_size[left])
+        if int(good.sum()) * _WORTH_IT >= len(left):
+            plans.append(found.cut(left, good))
+            left = left[~good]
+    return (plans, left) if len(left) * _WORTH_IT <= len(rows) else ([], rows)
+
+
+def _fresh(page: PageBytes, parts: AmqpParts, rows: Ints) -> tuple[Followed | None, Mask]:
+    """A plan that was made for the messages ``rows``, and which of them follow it.
+
+    What a few messages have in common need not hold for others: those that it does not fit have their say as well.
+    """
+    at = parts.encoded_at[rows]
+    end = at + parts.encoded_size[rows]
+    samples = Samples(page.buffer)
+    best, best_good = None, np.zeros(len(rows), bool)
+    left = np.arange(len(rows))
+    for _ in range(_ROUNDS):
+        # one further each time: the distances may all be multiples of the turn in which messages come
+        some = left[np.unique(((_SPREAD * len(left)).astype(np.int64) + np.arange(len(_SPREAD))) % len(left))]
+        if not samples.add(zip(at[some].tolist(), end[some].tolist(), strict=True)):
+            break
+        found, good = followed(page, samples.plan(), at, end)
+        if best is None or good.sum() > best_good.sum():
+            best, best_good = found, good
+        left = np.flatnonzero(~good)
+        if not len(left):
+            break
+    return best, best_good
