@@ -38,7 +38,7 @@ from pagefmt.paging import page_name  # noqa: E402
 QUEUES = (3, 7, 11, 15)
 ONCE = 64
 """MB of pages that are encoded; the others are the same again under further numbers."""
-MARK = 0x0123456789ABCDEF, 0x1122334455667788, 0x2233445566778899, 0x33445566
+MARK = 0x0123456789ABCDEF, 0x1021324354657687, 0x2031425364758697, 0x30415263
 """Record id, queue, page and number in a record whose places for them are looked up."""
 FIRST_ID = 10_000_000
 FILE_SIZE = 10 << 20

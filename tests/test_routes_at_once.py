@@ -15,6 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_page_cuts_and_flips import NEW_PAGE, OLD_PAGE
 
+from pagefmt import survey as survey_module
+from pagefmt.columns import routes as routes_module
 from pagefmt.columns.fates import FATES, fate_columns
 from pagefmt.columns.gather import PageBytes
 from pagefmt.columns.pieces import pieces
@@ -27,6 +29,7 @@ from pagefmt.page import Page
 from pagefmt.paging import PageFile
 from pagefmt.record import encode_record
 from pagefmt.routes import Route
+from pagefmt.survey import survey
 
 
 def whole_page(content: bytes) -> RouteColumns:
@@ -107,12 +110,15 @@ def test_golden_pages(case: GoldenCase) -> None:
 
 @pytest.mark.parametrize("case", golden_cases.cases(), ids=str)
 def test_what_is_outstanding(case: GoldenCase, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Per queue and per page, with positions: at once as with care."""
+    """Per queue and per page, with positions, and per store: at once as with care, and as the size decides."""
     for store in state_of(case):
-        at_once = store.summary(positions=True)
+        decided_by_size = store.summary(positions=True), survey(store.store, store)
         with monkeypatch.context() as patched:
+            patched.setattr(routes_module, "SMALL", -1)
+            assert (store.summary(positions=True), survey(store.store, store)) == decided_by_size
             patched.setattr(StoreState, "_at_once", left_to_the_reference)
-            assert store.summary(positions=True) == at_once
+            patched.setattr(survey_module, "_at_once", left_to_the_reference)
+            assert (store.summary(positions=True), survey(store.store, store)) == decided_by_size
 
 
 def left_to_the_reference(*_: object) -> None:

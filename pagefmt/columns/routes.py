@@ -31,6 +31,8 @@ from pagefmt.routes import OLD_LIKE_CORE, route_at
 from pagefmt.wire import Undecodable
 
 PIECE: Final = 4 << 20
+SMALL = 12 << 10
+"""Of pages up to this size the reference is done before vectors have begun: a few dozen records."""
 Rows: TypeAlias = Ints | slice
 ALL: Final = slice(None)
 _HEAD_SIZE: Final = 36
@@ -125,7 +127,7 @@ def routed(page: PageFile) -> Iterator[RouteColumns]:
 
     What came before ``Irregular`` is not to be counted.
     """
-    if page.size > LARGEST_FILE:
+    if not SMALL < page.size <= LARGEST_FILE:
         raise Irregular(page.name)
     for content, frames in pieces(page.path, PIECE, reuse=True):
         yield route_columns(content, frames)

@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Final
 
 from pagefmt.compaction.backup import (
@@ -27,7 +28,7 @@ from pagefmt.compaction.backup import (
     sum_of_buffer,
 )
 from pagefmt.compaction.disk_steps import BLOCK, DiskSteps
-from pagefmt.compaction.plan import CompactionPlan, Remove, Rewrite, Step, fingerprint
+from pagefmt.compaction.plan import CompactionPlan, Fingerprint, Remove, Rewrite, Step, fingerprint
 from pagefmt.compaction.stubs import STUB_SIZE, stubs
 from pagefmt.disk import MappedFile
 from pagefmt.errors import PageFmtError
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
 
 SPARE: Final = 1 << 20
 """Bytes kept free beyond what is needed: folders and the list of the backup."""
+WORTH: Final = 20
+SELDOM: Final = 0.25
 
 
 class Stopped(PageFmtError):
@@ -114,9 +117,10 @@ def apply(
     steps = freed = 0
     for path in left_overs(plan.paging):
         disk.remove(path)
+    watch = _Watch(plan)
     for step in plan.steps():
         try:
-            _watch(plan, step)
+            watch.before(step)
             _carry_out(step, disk, backup)
         except OSError as err:
             raise Stopped(
@@ -129,11 +133,33 @@ def apply(
     return Done(steps, freed)
 
 
-def _watch(plan: CompactionPlan, step: Step) -> None:
-    """Nobody else may be at work here: a replicating backup takes no lock."""
-    for path, seen in ((step.path, step.seen), *((path, seen) for _, path, seen in plan.witnesses)):
-        if fingerprint(path) != seen:
-            raise Stopped(f"{path}: changed while the compaction ran; is a broker at work? What was done is right")
+class _Watch:
+    """Nobody else may be at work here: a replicating backup takes no lock.
+
+    The page is looked at before each step, the journals as often as looking at all of them takes one part in
+    ``WORTH`` of the time, and every quarter of a second at least: with many journal files and many small pages it would
+    take more than the work itself.
+    """
+
+    __slots__ = ("_due", "_witnesses")
+
+    def __init__(self, plan: CompactionPlan) -> None:
+        self._witnesses = plan.witnesses
+        self._due = 0.0
+
+    def before(self, step: Step) -> None:
+        _unchanged(step.path, step.seen)
+        begun = monotonic()
+        if begun >= self._due:
+            for _, path, seen in self._witnesses:
+                _unchanged(path, seen)
+            took = monotonic() - begun
+            self._due = begun + took + min(took * WORTH, SELDOM)
+
+
+def _unchanged(path: Path, seen: Fingerprint) -> None:
+    if fingerprint(path) != seen:
+        raise Stopped(f"{path}: changed while the compaction ran; is a broker at work? What was done is right")
 
 
 def _carry_out(step: Step, disk: DiskSteps, backup: Backup | None) -> None:
