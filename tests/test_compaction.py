@@ -191,6 +191,38 @@ def test_a_page_that_changes_stops_the_run(tmp_path: Path) -> None:
         apply(plan, RealDisk(), None)
 
 
+class Clock:
+    """Each look at it takes a millisecond."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        self.now += 0.001
+        return self.now
+
+
+def test_a_journal_that_changes_stops_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Journals are looked at again when a look has cost a twentieth of the time: here after two steps."""
+    place, data = dead(ACKED, tmp_path)
+    plan = make_plan(place)
+    steps = list(plan.steps())
+    assert len(steps) > 3
+    monkeypatch.setattr(apply_module, "monotonic", clock := Clock())
+    done: list[int] = []
+
+    def passed(size: int) -> None:
+        done.append(size)
+        clock.now += 0.012
+        if len(done) == 1:
+            journal = sorted((data / "journal").glob("*.amq"))[0]
+            journal.write_bytes(journal.read_bytes())
+
+    with pytest.raises(Stopped, match=r"amq: changed while the compaction ran"):
+        apply(plan, RealDisk(), None, passed)
+    assert len(done) == 2
+
+
 def test_what_no_compaction_is_sound_for(tmp_path: Path) -> None:
     place, data = dead(ACKED, tmp_path)
     with pytest.raises(CannotCompact, match="does not read"):
