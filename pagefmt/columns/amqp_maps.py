@@ -52,7 +52,9 @@ def map_column(found: Structure, kind: int, *, as_given: bool = False, nulls: bo
     if nulls and section.code == ABSENT:
         return _NO_MAP(len(found.regular))
     return (
-        _same_map(found, section, as_given) or _table(found, kind, as_given) or _of_pairs(found, kind, as_given, nulls)
+        _same_map(found, section, as_given)
+        or _table(found, kind, as_given, nulls)
+        or _of_pairs(found, kind, as_given, nulls)
     )
 
 
@@ -86,10 +88,10 @@ class _Unlike(Exception):
     """Texts that need a closer look."""
 
 
-def _table(found: Structure, kind: int, as_given: bool) -> pa.MapArray | None:
-    entries = found.entries(kind)
-    names = known_keys(entries[0::2]) if entries else None
-    if entries is None or names is None:
+def _table(found: Structure, kind: int, as_given: bool, nulls: bool) -> pa.MapArray | None:
+    rows, entries = found.table(kind) or (np.empty(0, np.int64), [])
+    names = known_keys(entries[0::2])
+    if not names:
         return None
     columns = [_named(found.page, name, value, as_given) for name, value in zip(names, entries[1::2], strict=True)]
     fit = [column for column in columns if column is not None]
@@ -97,9 +99,20 @@ def _table(found: Structure, kind: int, as_given: bool) -> pa.MapArray | None:
         return None
     symbols = any(value.code in SYMBOLS for value in entries[1::2])
     try:
-        return value_maps(found.page, fit, len(found.regular), _ascii if symbols else _utf8)
+        maps = value_maps(found.page, fit, len(rows), _ascii if symbols else _utf8)
     except _Unlike:
         return None
+    return maps if len(rows) == len(found.regular) else _among_others(maps, rows, len(found.regular), len(fit), nulls)
+
+
+def _among_others(maps: pa.MapArray, rows: Ints, n: int, entries: int, nulls: bool) -> pa.MapArray:
+    """Maps of ``rows`` with as many entries each, between messages without one."""
+    present = np.zeros(n, bool)
+    present[rows] = True
+    offsets = np.zeros(n + 1, np.int32)
+    np.cumsum(present * np.int32(entries), out=offsets[1:])
+    mask = np.append(~present, False) if nulls else None
+    return pa.MapArray.from_arrays(pa.array(offsets, mask=mask), maps.keys, maps.items, type=PROPERTIES)
 
 
 def _utf8(raw: pa.BinaryArray) -> pa.StringArray:

@@ -189,6 +189,11 @@ class Followed:
     windows: list[Ints]
     contents: list[tuple[Ints, Ints]]  # (offset, size) of the value behind each window
 
+    def names(self, kind: int) -> tuple[tuple[int, bytes | None], ...]:
+        """Constructors and contents of a map's keys."""
+        keys = (self.plan.places[kind, n] for n in range(0, self.plan.counts[kind], 2))
+        return tuple((key.code, key.same) for key in keys)
+
     def cut(self, rows: Ints, keep: Mask) -> Followed:
         """Only some of the messages, which are those at ``rows`` of the page."""
         if keep.all():

@@ -99,6 +99,22 @@ class Structure:
             return None
         return [_at_place(self.only, kind, n) for n in range(self.only.plan.counts.get(kind, 0))]
 
+    def table(self, kind: int) -> tuple[Ints, list[Value]] | None:
+        """As ``entries``, of the messages that have the map at all (which these are comes first).
+
+        None where they have not the same names, or where some messages follow no plan.
+        """
+        having = [plan for plan in self.plans if kind in plan.plan.counts]
+        if len(self.others) or len({plan.names(kind) for plan in having}) != 1:
+            return None
+        count = having[0].plan.counts[kind]
+        if self.only is not None:
+            return np.arange(len(self.absent)), [_at_place(self.only, kind, n) for n in range(count)]
+        rows = np.concatenate([plan.rows for plan in having if plan.rows is not None])
+        order = np.argsort(rows, kind="stable")
+        values = [[_at_place(plan, kind, n) for plan in having] for n in range(count)]
+        return rows[order], [_joined(each, order) for each in values]
+
     def pairs(self, kind: int) -> Pairs:
         """The entries of a map, flat."""
         others = walk.map_pairs(self.page, self.rest.at[kind], self.regular)
@@ -139,6 +155,20 @@ def _at_place(plan: Followed, kind: int, index: int) -> Value:
     at = plan.windows[place.window] + place.offset
     known = place.code == MIXED or (place.same is None and place.code >= 0xA0 and index != WHOLE_SECTION)
     return Value(at, place.code, plan.contents[place.window] if known else None, place.same)
+
+
+def _joined(values: list[Value], order: Ints) -> Value:
+    """The value of several plans' messages."""
+    codes, same = {value.code for value in values}, {value.same for value in values}
+    contents = [value.content for value in values if value.content is not None]
+    return Value(
+        np.concatenate([value.at for value in values])[order],
+        codes.pop() if len(codes) == 1 else MIXED,
+        None
+        if len(contents) < len(values)
+        else (np.concatenate([at for at, _ in contents])[order], np.concatenate([size for _, size in contents])[order]),
+        same.pop() if len(same) == 1 else None,
+    )
 
 
 def structure(page: PageBytes, parts: AmqpParts) -> Structure:
