@@ -77,10 +77,7 @@ class _Run:
 
 def alike(page: PageBytes, at: Ints, end: Ints) -> list[Column] | None:
     """The properties blocks at ``at``, which must end exactly at ``end``; None where the messages differ in them."""
-    first, last = int(at[0]), int(end[0])
-    if not 0 <= first < last <= page.size:
-        return None
-    runs = _pattern(page.u8[first:last].tobytes())
+    runs = _runs_of_first(page, at, end)
     columns: list[Column] = []
     for run in runs or ():
         found = _read(page, at, run, columns)
@@ -88,6 +85,39 @@ def alike(page: PageBytes, at: Ints, end: Ints) -> list[Column] | None:
             return None
         at = found
     return columns if runs is not None and bool((at == end).all()) else None
+
+
+def like_first(page: PageBytes, at: Ints, end: Ints) -> Ints:
+    """Which of the blocks have the names and types of the first one: ``alike`` reads these. None where that is odd."""
+    runs, rows = _runs_of_first(page, at, end), np.arange(len(at))
+    if runs is None:
+        return rows[:0]
+    for run in runs:
+        inside = at + run.width <= end
+        rows, at, end = rows[inside], at[inside], end[inside]
+        content = page.window(at, 8 * len(run.words))
+        words = content.view(np.uint64)
+        good = np.ones(len(rows), bool)
+        for k, (word, bits) in enumerate(run.words):
+            good &= ((words[:, k] ^ word) & bits) == 0
+        at = at + run.width
+        if run.fields and (kind := run.fields[-1].type) in _SIZED:
+            size = content.view(run.layout).reshape(-1)[f"value{len(run.fields) - 1}"].astype(np.int64)
+            good &= (size & _unfit(kind)) == 0
+            at = at + size
+        rows, at, end = rows[good], at[good], end[good]
+    fitting: Ints = rows[at == end]
+    return fitting
+
+
+def _runs_of_first(page: PageBytes, at: Ints, end: Ints) -> list[_Run] | None:
+    first, last = int(at[0]), int(end[0])
+    return _pattern(page.u8[first:last].tobytes()) if 0 <= first < last <= page.size else None
+
+
+def _unfit(kind: int) -> int:
+    """Bits that no size of a value of the type has."""
+    return _SIGN | (kind == props.TEXT)
 
 
 def _read(page: PageBytes, at: Ints, run: _Run, columns: list[Column]) -> Ints | None:
@@ -105,7 +135,7 @@ def _read(page: PageBytes, at: Ints, run: _Run, columns: list[Column]) -> Ints |
         values = table[f"value{k}"]
         if field.type in _SIZED:
             size = values.astype(np.int64)
-            if int(np.bitwise_or.reduce(size)) & (_SIGN | (field.type == props.TEXT)):
+            if int(np.bitwise_or.reduce(size)) & _unfit(field.type):
                 return None
             columns.append(Column(field.name, field.type, behind, size, None))
             return behind + size

@@ -7,16 +7,16 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from pagefmt.columns import core, properties
-from pagefmt.columns.alike import alike
-from pagefmt.columns.alike_arrays import table_maps
+from pagefmt.columns import core
 from pagefmt.columns.batch import Batch, Columns, queue_lists, repeated_text
 from pagefmt.columns.gather import Ints, Mask, PageBytes
 from pagefmt.columns.repeated import Nulls, repeated
 from pagefmt.columns.schema import AMQP, STRING, Level
+from pagefmt.columns.shapes import property_maps
 from pagefmt.columns.strings import slices, text_of_utf16
 from pagefmt.core_message import TYPE_NAMES
 
+_COMPRESSED: Final = frozenset(("_AMQ_LARGE_COMPRESSED", "_HQ_LARGE_COMPRESSED"))
 _NO_TEXT, _NO_AMQP = Nulls(STRING), Nulls(AMQP)
 _CORE_TYPE_NAMES: Final = pa.array([TYPE_NAMES.get(code) for code in range(-128, 128)], STRING)
 
@@ -55,7 +55,8 @@ def core_columns(batch: Batch, level: Level) -> Columns:
         "body_size": pa.array(parts.body_size, mask=parts.large),
     }  # fmt: skip
     if level >= Level.PROPERTIES:
-        out |= _core_properties(batch, parts)
+        out["properties"] = property_maps(page, parts.properties_at, parts.block_end, batch.regular, _COMPRESSED)
+        out["amqp"] = _NO_AMQP(n)
     if level >= Level.TEXTS and batch.regular.all():
         out["body_text"] = _core_texts(batch, parts)
     if level >= Level.BODIES and batch.regular.all():
@@ -69,34 +70,6 @@ def user_ids(page: PageBytes, parts: core.CoreParts) -> pa.StringArray:
     offsets = np.concatenate(([0], np.cumsum(np.where(have, 36, 0)))).astype(np.int32)
     bits = pa.py_buffer(np.packbits(have, bitorder="little"))
     return pa.Array.from_buffers(STRING, len(have), [bits, pa.py_buffer(offsets), pa.py_buffer(text)])
-
-
-_COMPRESSED: Final = ("_AMQ_LARGE_COMPRESSED", "_HQ_LARGE_COMPRESSED")
-
-
-def _core_properties(batch: Batch, parts: core.CoreParts) -> Columns:
-    n = len(batch.row)
-    table = alike(batch.page, parts.properties_at, parts.block_end)
-    if table is not None:
-        maps, names = table_maps(batch.page, table, n)
-        batch.regular &= not any(name in names for name in _COMPRESSED)
-        return {"properties": maps, "amqp": _NO_AMQP(n)}
-    entries, fine = properties.read_entries(batch.page, parts.properties_at, parts.block_end, batch.regular)
-    batch.regular &= fine
-    names = properties.keys(batch.page, entries)
-    batch.regular &= ~properties.repeated_keys(entries.offsets, names)
-    known = names.dictionary.to_pylist()
-    for name in _COMPRESSED:
-        if name in known:
-            here = np.asarray(names.indices) == known.index(name)
-            batch.regular[np.repeat(np.arange(len(batch.row)), np.diff(entries.offsets))[here]] = False
-    if not batch.regular.all():
-        return {}
-    values = properties.value_array(batch.page, entries)
-    return {
-        "properties": properties.property_maps(entries.offsets, names, values),
-        "amqp": _NO_AMQP(n),
-    }
 
 
 _TEXT: Final = 3

@@ -16,6 +16,7 @@ from pagefmt.columns.amqp_columns import amqp_columns, may_be_amqp
 from pagefmt.columns.batch import Batch, Columns
 from pagefmt.columns.core_columns import core_columns, may_be_core
 from pagefmt.columns.gather import Ints, PageBytes
+from pagefmt.columns.order import in_order
 from pagefmt.columns.rows import Row, readable_row
 from pagefmt.columns.scan import Frames, scan
 from pagefmt.columns.schema import FRAME_FIELDS, Level, schema
@@ -59,7 +60,7 @@ def decode_page(content: PageBytes, page: int, level: Level, frames: Frames | No
     careful = _careful(content, frames, page, left, level) if len(left) else _Careful(left, None, 0, None)
     if careful.batch is not None and len(careful.row):
         pieces.append((careful.row, careful.batch))
-    table = _in_file_order(pieces, level)
+    table = in_order(pieces, pa.concat_batches) if pieces else _nothing(level)
     if careful.undecodable is not None:
         table = table.slice(0, careful.undecodable[0])
     return PageColumns(table, frames.whole, end, len(careful.row), careful.partial, careful.undecodable)
@@ -126,13 +127,3 @@ def _careful(content: PageBytes, frames: Frames, page: int, left: Ints, level: L
 
 def _nothing(level: Level) -> pa.RecordBatch:
     return pa.RecordBatch.from_pylist([], schema=schema(level))
-
-
-def _in_file_order(pieces: list[tuple[Ints, pa.RecordBatch]], level: Level) -> pa.RecordBatch:
-    if not pieces:
-        return _nothing(level)
-    if len(pieces) == 1:
-        return pieces[0][1]
-    rows = np.concatenate([row for row, _ in pieces])
-    together = pa.concat_batches([batch for _, batch in pieces])
-    return together.take(pa.array(np.argsort(rows, kind="stable")))
