@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from amqp_pages import mixed, page, text, unusual, usual, with_entry
+from amqp_pages import compound, mixed, page, section, text, unusual, usual, with_entry
 from reference_rows import comparable, reference_rows
 
 from pagefmt.columns import amqp_structure
@@ -94,6 +94,15 @@ def test_numbers_and_flags_in_several_forms_stay_one_plan() -> None:
         messages = [with_entry(n, place, forms[n * n % len(forms)]) for n in range(40)]
         assert built(page(messages)).only is not None
         assert assert_as_reference(page(messages), place) == 0
+
+
+def test_a_number_that_is_too_large_among_small_ones_of_its_type() -> None:
+    forms = (b"\x53\x05", b"\x80" + b"\xff" * 8, b"\x44")
+    for kind, name, code in ((2, "annotations", 0xA3), (4, "application", 0xA1)):
+        for turn in range(3):
+            maps = [section(kind, compound(0xC1, text("k", code), forms[(n + turn) % 3])) for n in range(9)]
+            messages = [usual(n, **{name: content}) for n, content in enumerate(maps)]
+            assert_as_reference(page(messages), (kind, turn))
 
 
 def test_a_plan_is_kept_for_the_next_piece_and_given_up_where_it_does_not_fit() -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 
+import numpy as np
 import strategies
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -99,3 +101,11 @@ def test_messages_of_one_shape_are_read_as_a_table() -> None:
     assert [column.name.decode("utf-16-le") for column in columns] == list(shape)
     assert columns[0].values is not None and columns[0].values.tolist() == [7, 7, 7]
     assert [bytes(page.u8[at : at + 3]) for at in columns[3].at] == [b"abc"] * 3
+
+
+def test_a_signalling_nan_is_nothing_to_warn_of() -> None:
+    odd = float_of(0x7FA00001)
+    others = [[Property("n", value)] for value in (odd, float_of(0x3F800000), NULL)]
+    for shape in (others[:1] * 4, others):
+        with np.errstate(invalid="raise"), warnings.catch_warnings(action="error"):
+            same(b"".join(record(entries, b"", n, None, (3,)) for n, entries in enumerate(shape)))

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from pagefmt.columns import properties as props
 from pagefmt.columns.alike import Column
-from pagefmt.columns.gather import PageBytes
+from pagefmt.columns.gather import PageBytes, doubles
 from pagefmt.columns.schema import BINARY
 from pagefmt.columns.strings import text_of_utf16
 from pagefmt.columns.value_maps import Named, value_maps
@@ -33,5 +33,5 @@ def _named(name: str, column: Column) -> Named:
     if column.type == props.NULL or values is None:
         return Named(name, kind)
     if column.type in _DOUBLES:
-        return Named(name, kind, doubles=values)
+        return Named(name, kind, doubles=doubles(values))
     return Named(name, kind, longs=values != 0 if column.type == props.BOOLEAN else values)

@@ -155,7 +155,7 @@ def _named(page: PageBytes, name: str, value: Value, as_given: bool) -> Named | 
     if first in (_FLOAT, _DOUBLE):
         return Named(name, kind, doubles=page.f32(value.at + 1) if first == _FLOAT else page.f64(value.at + 1))
     numbers = _integers(page, code, value.at)
-    return None if first == ULONG and bool((numbers < 0).any()) else Named(name, kind, longs=numbers)
+    return None if kinds[0] == TYPE_OF[ULONG] and bool((numbers < 0).any()) else Named(name, kind, longs=numbers)
 
 
 def _integers(page: PageBytes, code: int | Bytes, at: Ints) -> Ints:
