@@ -124,6 +124,18 @@ STRETCHES = st.tuples(st.one_of(core(), amqp()), st.integers(1, 4)).map(lambda e
 PAGES = st.lists(st.one_of(STRETCHES, strategies.records().map(lambda each: [each])), min_size=1, max_size=6)
 
 
+SELECTORS = (
+    "color IS NULL", "color = 'a' OR n > 0.5", "n BETWEEN -9 AND 1000000 AND AMQPriority > 3", "1 = 1",
+    "color LIKE '%a%' OR AMQUserID LIKE 'ID:%' OR AMQDurable = 'DURABLE'", "JMSCorrelationID IS NOT NULL OR n = 1",
+    "AMQTimestamp > 0 OR AMQExpiration > 5 OR AMQAddress = 'a'", "n / 2 > color OR n",
+    '"a\udcff" IS NULL', "_AMQ_AD = 'a'",
+)  # fmt: skip
+
+
+def by_selector(text: str) -> Choice:
+    return Choice(selector=parse(text))
+
+
 @pytest.fixture(scope="module")
 def known() -> tuple[StoreState, PageFile]:
     """A store with a journal, and a page of it."""
@@ -138,5 +150,5 @@ def test_lines_of_made_pages(known: tuple[StoreState, PageFile], tmp_path: Path,
     page.path.write_bytes(b"".join(encode_record(record) for stretch in made for record in stretch))
     for wanted in (SIZE, Wanted(EVERY_FORM), Wanted(EVERY_FORM, inflate=True)):
         assert fast(page, state, wanted)[0] == reference(page, state, wanted)
-    for choice in (ALL, Choice(frozenset({4})), Choice(outstanding=True), Choice(selector=parse("color IS NULL"))):
+    for choice in (ALL, Choice(frozenset({4})), Choice(outstanding=True), *map(by_selector, SELECTORS)):
         assert fast(page, state, SIZE, choice)[0] == reference(page, state, SIZE, choice)

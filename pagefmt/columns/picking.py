@@ -6,15 +6,14 @@ import numpy as np
 
 from pagefmt.columns.fates import CODE, fate_columns
 from pagefmt.columns.gather import Mask, PageBytes
+from pagefmt.columns.page import decode_page
 from pagefmt.columns.routes import Irregular, RouteColumns, route_columns
 from pagefmt.columns.scan import Frames
+from pagefmt.columns.schema import Level
+from pagefmt.columns.selecting import decides, select
 from pagefmt.fates import Fate, PageRule
-from pagefmt.frames import Damage
-from pagefmt.page import Page
 from pagefmt.record import Layout
 from pagefmt.selection import Choice, wanted_by_route
-from pagefmt.selector import Selector
-from pagefmt.selector.message import source_of
 
 
 def wanted_records(
@@ -23,7 +22,8 @@ def wanted_records(
     """Those that ``choice`` takes, and those that are not understood: they are damage to report."""
     mask = _by_route(content, frames, rule, choice) if choice.by_route else np.ones(len(frames.offset), bool)
     if choice.selector is not None:
-        _select(content, frames, choice.selector, layout, mask)
+        table = decode_page(content, 0, Level.PROPERTIES, frames).table if decides(choice.selector) else None
+        select(content, frames, choice.selector, table, mask, layout)
     return mask
 
 
@@ -53,11 +53,3 @@ def _named(routes: RouteColumns, choice: Choice) -> Mask:
         if choice.queues is None or queue in choice.queues:
             found[rows] = True
     return found
-
-
-def _select(content: PageBytes, frames: Frames, selector: Selector, layout: Layout | None, mask: Mask) -> None:
-    """Decided on the reference decoder's messages."""
-    page = Page(memoryview(content.buffer)[: content.size])
-    for n in np.flatnonzero(mask).tolist():
-        record = page.record(frames.number + n, int(frames.offset[n]), int(frames.length[n]), layout)
-        mask[n] = isinstance(record, Damage) or selector.matches(source_of(record.message))

@@ -19,13 +19,12 @@ from pagefmt.columns.page import decode_page
 from pagefmt.columns.pieces import WHOLE_FILE, Range, pieces
 from pagefmt.columns.scan import Frames
 from pagefmt.columns.schema import LONGS, STRING, Level, schema
+from pagefmt.columns.selecting import select
 from pagefmt.columns.state_columns import state_columns
 from pagefmt.editions import NEWEST, Edition
 from pagefmt.fates import PageRule
 from pagefmt.message_json import unscanned
-from pagefmt.record import decode_record
 from pagefmt.selector import Selector
-from pagefmt.selector.message import source_of
 from pagefmt.values import last_wins
 from pagefmt.values_json import property_map_json, typed_json
 from pagefmt.wire import Undecodable
@@ -97,7 +96,7 @@ def page_batches(source: PageSource, wanted: Wanted) -> Iterator[pa.RecordBatch 
         decoded = decode_page(content, source.page, level, frames)
         batch = decoded.table
         if wanted.where is not None:
-            batch = batch.filter(_matches(wanted.where, content, frames, batch.num_rows))
+            batch = batch.filter(_matches(wanted.where, content, frames, batch))
         yield _completed(batch, source, wanted.body, form)
         end = frames.base + content.size
         if decoded.undecodable is not None:
@@ -108,13 +107,11 @@ def page_batches(source: PageSource, wanted: Wanted) -> Iterator[pa.RecordBatch 
         yield Stopped(frames.base + frames.end, frames.number + len(frames.offset), False, end)
 
 
-def _matches(where: Selector, content: PageBytes, frames: Frames, rows: int) -> pa.Array:
-    """Which of the records the selector takes, decided on the reference decoder's messages."""
-    view = memoryview(content.buffer)[: content.size]
-    chosen = []
-    for offset, length in zip(frames.offset[:rows].tolist(), frames.length[:rows].tolist(), strict=True):
-        chosen.append(where.matches(source_of(decode_record(view, offset, length).message)))
-    return pa.array(chosen, pa.bool_())
+def _matches(where: Selector, content: PageBytes, frames: Frames, batch: pa.RecordBatch) -> pa.Array:
+    """Which of the records the selector takes."""
+    mask = np.ones(batch.num_rows, bool)
+    select(content, frames, where, batch if "properties" in batch.schema.names else None, mask)
+    return pa.array(mask)
 
 
 def _completed(batch: pa.RecordBatch, source: PageSource, body: Body, form: pa.Schema) -> pa.RecordBatch:

@@ -1,0 +1,188 @@
+"""Selectors decided on columns: each distinct set of the values that a selector asks for is judged once.
+
+What columns do not hold exactly (lone surrogates, uuids, compound values) and what a broker works out from more than
+one place is left undecided, row by row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pagefmt.columns.core import fits_old_layout
+from pagefmt.columns.gather import Ints, Mask, PageBytes
+from pagefmt.columns.scan import Frames
+from pagefmt.frames import Damage
+from pagefmt.page import Page
+from pagefmt.record import Layout
+from pagefmt.selector import Selector, Value
+from pagefmt.selector.message import ANNOTATIONS, HOPS, selector_value, source_of
+from pagefmt.selector.nodes import Node, Property
+from pagefmt.selector.values import Kind as Java
+from pagefmt.selector.values import Number
+from pagefmt.values import Kind, Typed
+
+Answer: TypeAlias = tuple[str, Any] | None
+"""A kind and a value, None where there is none: what tells one answer from another."""
+_UNSURE: Final = ("", None)
+_REPLACED: Final = "\ufffd"
+"""In Arrow's text it may stand for a lone surrogate."""
+_INT, _LONG, _TEXT = "header int", "header long", "header text"
+_NUMBERS: Final = frozenset(
+    (Kind.BOOLEAN, Kind.BYTE, Kind.SHORT, Kind.INT, Kind.LONG, Kind.CHAR, Kind.TIMESTAMP, Kind.UBYTE, Kind.USHORT,
+     Kind.UINT, Kind.ULONG)
+)  # fmt: skip
+_REALS: Final = (Kind.FLOAT, Kind.DOUBLE)
+_TEXTS: Final = (Kind.STRING, Kind.SYMBOL)
+
+
+def _text(kind: str, text: str | None) -> Answer:
+    return _UNSURE if text is None or _REPLACED in text else (kind, text)
+
+
+def _user_id(text: str | None) -> Answer:
+    return _text(_TEXT, text if text is None or text.startswith("ID:") else f"ID:{text}")
+
+
+_HEADERS: Final[dict[str, tuple[str, Callable[[Any], Answer]]]] = {
+    "AMQPriority": ("priority", lambda value: (_INT, value)),
+    "AMQTimestamp": ("timestamp", lambda value: (_LONG, value)),
+    "AMQExpiration": ("expiration", lambda value: (_LONG, value)),
+    "AMQDurable": ("durable", lambda value: (_TEXT, "DURABLE" if value else "NON_DURABLE")),
+    "AMQAddress": ("address", lambda value: _text(_TEXT, value)),
+    "AMQUserID": ("user_id", _user_id),
+}  # fmt: skip
+_OF_AMQP: Final = ("JMSType", "JMSXGroupSeq", "JMSXUserID", "JMSCorrelationID", "__AMQ_CID")
+"""What is answered from AMQP sections."""
+
+
+def decides(selector: Selector) -> bool:
+    """Whether columns have all that the selector asks for."""
+    return all(
+        name in _HEADERS if name.startswith("AMQ") else not name.startswith(HOPS) and _is_exact(name)
+        for name in _names(selector.root)
+    )
+
+
+def _is_exact(name: str) -> bool:
+    """Whether Arrow's text can hold the name and nothing else looks like it."""
+    return _REPLACED not in name and name == name.encode("utf-8", "replace").decode()
+
+
+def _names(node: Node) -> Iterator[str]:
+    if isinstance(node, Property):
+        yield node.name
+    for part in node.parts():
+        yield from _names(part)
+
+
+@dataclass(frozen=True, slots=True)
+class _Answers:
+    known: dict[str, Answer]
+
+    def property(self, name: str) -> Value:
+        answer = self.known[name]
+        if answer is None:
+            return None
+        kind, value = answer
+        if kind in (_INT, _LONG):
+            return Number(Java.INT if kind == _INT else Java.LONG, value)
+        if kind == _TEXT:
+            return str(value)
+        return selector_value(Typed(Kind(kind), float.fromhex(value) if kind in _REALS else value))
+
+
+def decided(selector: Selector, batch: pa.RecordBatch) -> tuple[Mask, Mask]:
+    """Which rows are decided, and which match. ``batch``: with headers and properties; the selector one that
+    ``decides`` takes."""
+    names = sorted(set(_names(selector.root)))
+    rows = batch.num_rows
+    if not names:
+        return np.ones(rows, bool), np.full(rows, selector.matches(_Answers({})))
+    sure, taken = np.zeros(rows, bool), np.zeros(rows, bool)
+    verdicts: dict[tuple[Answer, ...], bool] = {}
+    for n, row in enumerate(zip(*[_answers(name, batch) for name in names], strict=True)):
+        if _UNSURE in row:
+            continue
+        verdict = verdicts.get(row)
+        if verdict is None:
+            verdict = verdicts[row] = selector.matches(_Answers(dict(zip(names, row, strict=True))))
+        sure[n], taken[n] = True, verdict
+    return sure, taken
+
+
+def _answers(name: str, batch: pa.RecordBatch) -> list[Answer]:
+    if name in _HEADERS:
+        column, answer = _HEADERS[name]
+        return [answer(value) for value in batch.column(column).to_pylist()]
+    return _properties(name, batch)
+
+
+def _properties(name: str, batch: pa.RecordBatch) -> list[Answer]:
+    maps = batch.column("properties")
+    out: list[Answer] = [None] * batch.num_rows
+    rows, entries = _entries(maps, name)
+    for row, value in zip(rows.tolist(), entries.to_pylist(), strict=True):
+        out[row] = _typed(value)
+    unsure = np.asarray(maps.is_null())
+    amqp = np.asarray(pc.equal(batch.column("protocol"), "amqp"))
+    if name in _OF_AMQP or name.startswith(ANNOTATIONS) or _elsewhere(name, batch):
+        unsure = unsure | amqp
+    for row in np.flatnonzero(unsure).tolist():
+        out[row] = _UNSURE
+    return out
+
+
+def _entries(maps: pa.MapArray, name: str) -> tuple[Ints, pa.StructArray]:
+    """The rows that have the property, and its values."""
+    here = np.flatnonzero(np.asarray(pc.equal(maps.keys, name)))
+    offsets: Ints = np.asarray(maps.offsets)
+    here = here[(here >= offsets[0]) & (here < offsets[-1])]
+    return np.searchsorted(offsets, here, "right") - 1, maps.items.take(pa.array(here))
+
+
+def _elsewhere(name: str, batch: pa.RecordBatch) -> bool:
+    """Whether some AMQP message has it among the broker's own properties, which answer for those that are absent."""
+    extra = batch.column("amqp").field("extra_properties")
+    return bool(pc.any(pc.equal(extra.keys, name)).as_py())
+
+
+def _typed(value: dict[str, Any]) -> Answer:
+    kind = value["type"]
+    if kind in _NUMBERS:
+        number = value["long"]
+        return _UNSURE if number is None else (kind, bool(number) if kind == Kind.BOOLEAN else number)
+    if kind in _REALS:
+        return kind, value["double"].hex()
+    if kind in _TEXTS:
+        return _text(kind, value["string"])
+    if kind == Kind.BYTES:
+        return kind, value["bytes"]
+    return None if kind == Kind.NULL else _UNSURE
+
+
+def select(
+    content: PageBytes, frames: Frames, selector: Selector, table: pa.RecordBatch | None, mask: Mask,
+    layout: Layout | None = None,
+) -> None:  # fmt: skip
+    """Clear ``mask`` where the selector does not take a record. ``table``: the first records, with their properties.
+
+    What it does not decide is decided on the reference decoder's messages; what that does not understand is taken: it
+    is damage to report.
+    """
+    sure = np.zeros(len(mask), bool)
+    if table is not None and decides(selector):
+        rows = table.num_rows
+        sure[:rows], taken = decided(selector, table)
+        if layout is Layout.OLD:
+            sure &= fits_old_layout(content, frames.offset + 5, frames.length)
+        mask[:rows] &= taken | ~sure[:rows]
+    page = Page(memoryview(content.buffer)[: content.size])
+    for n in np.flatnonzero(mask & ~sure).tolist():
+        record = page.record(frames.number + n, int(frames.offset[n]), int(frames.length[n]), layout)
+        mask[n] = isinstance(record, Damage) or selector.matches(source_of(record.message))
