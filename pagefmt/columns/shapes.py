@@ -2,55 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Set
 from typing import Final
 
 import numpy as np
 import pyarrow as pa
 
 from pagefmt.columns import properties
-from pagefmt.columns.alike import alike, like_first
+from pagefmt.columns.alike import Column, alike, like_first
 from pagefmt.columns.alike_arrays import table_maps
 from pagefmt.columns.gather import Ints, Mask, PageBytes
 from pagefmt.columns.order import in_order
 
 _MOST: Final = 8
-"""Shapes: names and types in their order. What has none of the first few is read in lock-step."""
+"""Shapes: names and types in their order. What has none of the first few is read in lock-step, and rare ones too."""
+_RARE: Final = 2
+"""After as many rare ones no more are looked for: the messages differ."""
 
-Part = tuple[Ints, pa.MapArray]
 
-
-def property_maps(page: PageBytes, at: Ints, end: Ints, regular: Mask, never: Collection[str]) -> pa.MapArray:
+def property_maps(page: PageBytes, at: Ints, end: Ints, regular: Mask, never: Set[str]) -> pa.MapArray:
     """The properties blocks at ``at``, which must end exactly at ``end``. Those that do not, or that have one of the
     names in ``never``, clear ``regular``."""
-    parts: list[Part] = []
-    left, odd = np.arange(len(at)), []
-    for _ in range(_MOST):
-        if not len(left):
-            break
-        columns = alike(page, at[left], end[left])
-        mine = np.arange(len(left)) if columns is not None else like_first(page, at[left], end[left])
-        if not len(mine):
-            odd.append(left[:1])
-            left = left[1:]
+    parts: list[tuple[Ints, pa.MapArray]] = []
+    left, rare = np.arange(len(at)), [np.empty(0, np.int64)]
+    while len(left) and len(rare) <= _RARE and len(parts) < _MOST:
+        rows, columns = _of_one_shape(page, at, end, left)
+        left = np.setdiff1d(left, rows, assume_unique=True)
+        if columns is None:
+            rare.append(rows)
             continue
-        rows = left[mine]
-        columns = columns if columns is not None else alike(page, at[rows], end[rows])
-        assert columns is not None
         maps, names = table_maps(page, columns, len(rows))
-        if not set(names).isdisjoint(never):
-            regular[rows] = False
+        regular[rows] &= never.isdisjoint(names)
         parts.append((rows, maps))
-        left = np.delete(left, mine)
-    rest = np.sort(np.concatenate([left, *odd]))
+    rest = np.sort(np.concatenate([left, *rare]))
     if len(rest):
         parts.append((rest, _in_lock_step(page, at[rest], end[rest], rest, regular, never)))
     return in_order(parts, pa.concat_arrays)
 
 
-def _in_lock_step(
-    page: PageBytes, at: Ints, end: Ints, rows: Ints, regular: Mask, never: Collection[str]
-) -> pa.MapArray:
+def _of_one_shape(page: PageBytes, at: Ints, end: Ints, left: Ints) -> tuple[Ints, list[Column] | None]:
+    """The rows like the first of those left, and their columns; None where these rows are few among them."""
+    columns = alike(page, at[left], end[left])
+    if columns is not None:
+        return left, columns
+    rows = left[like_first(page, at[left], end[left])]
+    if len(rows) * _MOST < len(left):
+        return rows if len(rows) else left[:1], None
+    return rows, alike(page, at[rows], end[rows])
+
+
+def _in_lock_step(page: PageBytes, at: Ints, end: Ints, rows: Ints, regular: Mask, never: Set[str]) -> pa.MapArray:
     entries, fine = properties.read_entries(page, at, end, np.ones(len(at), bool))
     names = properties.keys(page, entries)
     fine &= ~properties.repeated_keys(entries.offsets, names)
