@@ -34,7 +34,7 @@ from pagefmt.columns.amqp_values import (
 from pagefmt.columns.amqp_walk import NULL, one_value, widths
 from pagefmt.columns.fragments import Cell, Codes, Pool, either
 from pagefmt.columns.gather import Bytes, Ints, Mask, PageBytes
-from pagefmt.columns.json_text import Quote, is_plain, odd_rows, replaced
+from pagefmt.columns.json_text import Quote, escaped, is_plain, odd_rows
 from pagefmt.columns.property_lines import reals
 from pagefmt.columns.strings import slices, value_bytes
 from pagefmt.properties import double_of, float_of
@@ -181,18 +181,20 @@ def _texts(raw: pa.BinaryArray, code: Bytes, quote: Quote) -> tuple[pa.Array, In
     """The inside of JSON strings, and which of them do not decode."""
     try:
         texts = raw.cast(pa.string())
-        unsafe = np.union1d(odd_rows(texts), np.flatnonzero(beyond_ascii(texts) & IS_SYMBOL[code]))
+        odd = np.union1d(odd_rows(texts), np.flatnonzero(beyond_ascii(texts) & IS_SYMBOL[code]))
     except pa.ArrowInvalid:
-        texts, unsafe = raw, np.arange(len(raw))
-    fresh: list[bytes] = []
+        texts, odd = raw, np.arange(len(raw))
     bad: list[int] = []
-    for n in unsafe.tolist():
+
+    def quoted(n: int) -> str:
         try:
-            fresh.append(quote(text_of(int(code[n]), raw[n].as_py()))[1:-1].encode())
+            return quote(text_of(int(code[n]), raw[n].as_py()))
         except UnicodeDecodeError:
             bad.append(n)
-            fresh.append(b"")
-    return replaced(raw, unsafe, fresh) if len(unsafe) else texts, np.array(bad, np.int64)
+            return ""
+
+    found = escaped(texts, odd, quoted)
+    return found, np.array(bad, np.int64)
 
 
 def text_of(code: int, raw: bytes) -> str:

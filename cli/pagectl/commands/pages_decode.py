@@ -114,8 +114,10 @@ def command(
     with output_to(to, place):
         if form is DecodeFormat.jsonl:
             _write_lines(run, limit)
+        elif form is DecodeFormat.csv:
+            _write_table(run, limit)
         else:
-            _write(run, form, islice(run.messages(), limit))
+            _write_text(run, limit)
     return Exit.FOUND if run.damaged else Exit.OK
 
 
@@ -173,26 +175,6 @@ class _Run:
     wanted: Wanted
     damaged: bool = False
 
-    def messages(self) -> Iterator[tuple[Store, StoreState | None, Picked]]:
-        with progress("reading pages", bytes_to_read(self.place), beside_output=True) as bar:
-            for store, known in each_store(self.place, self.state):
-                for page in store.pages:
-                    if page.number in self.choice.pages:
-                        yield from self._page(store, known, page)
-                    bar.advance(page.size)
-
-    def _page(
-        self, store: Store, known: StoreState | None, page: Any
-    ) -> Iterator[tuple[Store, StoreState | None, Picked]]:
-        from pagefmt.frames import Damage
-        from pagefmt.selection import pick
-
-        for found in self.readable(pick(page, known, self.choice)):
-            if isinstance(found, Damage):
-                self.damage(page, found)
-            else:
-                yield store, known, found
-
     def lines(self) -> Iterator[Item]:
         """Lines made for many messages at once, and the messages between them that are to be looked at one by one."""
         from pagefmt.columns.json_lines import Form, picked_lines
@@ -207,8 +189,21 @@ class _Run:
                             if isinstance(found, Damage):
                                 self.damage(page, found)
                             else:
-                                yield store, found
+                                yield store, known, found
                     bar.advance(page.size)
+
+    def objects(self) -> Iterator[tuple[StoreState | None, dict[str, Any]]]:
+        """Every message as the object that its line holds."""
+        import json
+
+        from pagefmt.columns.json_lines import Lines
+
+        for store, known, found in self.lines():
+            if isinstance(found, Lines):
+                for line in str(found.content, "utf-8").split("\n")[:-1]:
+                    yield known, json.loads(line)
+            else:
+                yield known, self.object_of(store, found)
 
     def readable(self, found: Iterator[T]) -> Iterator[T]:
         """What a page gives; a file that went away or may not be read is a warning, and the next page follows."""
@@ -234,17 +229,14 @@ class _Run:
         return {"store": store.name, "store_address": store.address} | message
 
 
-Messages = Iterator[tuple["Store", "StoreState | None", "Picked"]]
-
-
-Item = tuple["Store", "Lines | Picked"]
+Item = tuple["Store", "StoreState | None", "Lines | Picked"]
 
 
 def _write_lines(run: _Run, limit: int | None) -> None:
     from pagefmt.columns.json_lines import Lines
 
     left = sys.maxsize if limit is None else limit
-    for store, found in run.lines() if left else ():
+    for store, _, found in run.lines() if left else ():
         if isinstance(found, Lines):
             taken = found.first(left)
             write_utf8(taken.content)
@@ -256,19 +248,17 @@ def _write_lines(run: _Run, limit: int | None) -> None:
             break
 
 
-def _write(run: _Run, form: DecodeFormat, messages: Messages) -> None:
-    match form:
-        case DecodeFormat.csv:
-            table = CsvTable((*LEADING, *FACTS, *_body_columns(run.wanted.forms), "amqp"))
-            for store, _, picked in messages:
-                table.row(run.object_of(store, picked))
-        case DecodeFormat.text:
-            view = MessageText()
-            for store, known, picked in messages:
-                view.show(run.object_of(store, picked), known.queues if known else None)
-            view.end()
-        case DecodeFormat.jsonl | DecodeFormat.parquet | DecodeFormat.arrow:
-            raise AssertionError("these have writers of their own")
+def _write_table(run: _Run, limit: int | None) -> None:
+    table = CsvTable((*LEADING, *FACTS, *_body_columns(run.wanted.forms), "amqp"))
+    for _, message in islice(run.objects(), limit):
+        table.row(message)
+
+
+def _write_text(run: _Run, limit: int | None) -> None:
+    view = MessageText()
+    for known, message in islice(run.objects(), limit):
+        view.show(message, known.queues if known else None)
+    view.end()
 
 
 def _body_columns(forms: frozenset[BodyForm]) -> list[str]:
