@@ -16,7 +16,7 @@ import pytest
 from golden_cases import GoldenCase
 from made_pages import message, store
 from program import Answer, call, started
-from table_rows import assert_same, texts
+from table_rows import assert_same, rows_of, texts
 from watched_calls import validate
 
 pytest.importorskip("pyspark", reason="the extra pagectl[spark] is not installed")
@@ -26,7 +26,7 @@ import pyarrow.parquet as pq
 from pagefmt.errors import PageFmtError
 from pagefmt.locate import within
 from pagefmt.spark.source import Options
-from pagefmt.spark.table import Written, write_by_spark, write_by_tasks
+from pagefmt.spark.table import Watched, Written, write_by_spark, write_by_tasks
 
 CASES = golden_cases.cases()
 TORN = GoldenCase("artemis-1.5.6", "torn")
@@ -38,18 +38,21 @@ def unwatched() -> AbstractContextManager[None]:
     return nullcontext()
 
 
-def options_of(data: Path) -> Options:
+def options_of(data: Path, **more: str) -> Options:
     place = within(data)
     given = {"path": data, "paging": place.paging, "journal": place.journal, "bindings": place.bindings}
     words = {name: str(value) for name, value in given.items() if value is not None}
-    return Options.of({**words, "body": "base64", "damage": "true"})
+    return Options.of({**words, "body": "base64", "damage": "true", **more})
 
 
-def write(spark_context: Any, writer: str, data: Path, out: Path, mode: str = "error") -> Written:
-    options = options_of(data)
+def write(
+    spark_context: Any, writer: str, data: Path, out: Path, mode: str = "error", *, compression: str = "zstd",
+    split: tuple[str, ...] = (), watched: Watched = unwatched, **more: str,
+) -> Written:  # fmt: skip
+    options = options_of(data, **more)
     if writer == "tasks":
-        return write_by_tasks(spark_context, options, out, "zstd", unwatched, replace=mode == "overwrite")
-    return write_by_spark(spark_context, options, str(out), mode, "zstd", (), unwatched)
+        return write_by_tasks(spark_context, options, out, compression, watched, replace=mode == "overwrite")
+    return write_by_spark(spark_context, options, str(out), mode, compression, split, watched)
 
 
 def assert_whole(written: Written, out: Path, case: GoldenCase) -> None:
@@ -102,6 +105,67 @@ def test_a_table_is_replaced_or_added_to(spark_context: Any, tmp_path: Path) -> 
     only = write(spark_context, "tasks", SOUND.data(), out, "overwrite")
     assert_whole(only, out, SOUND)
     assert not (out / "_damaged.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("writer", "compression", "codec"),
+    [("tasks", "zstd", "ZSTD"), ("tasks", "snappy", "SNAPPY"), ("tasks", "gzip", "GZIP"), ("tasks", "lz4", "LZ4"),
+     ("tasks", "none", "UNCOMPRESSED"), ("spark", "snappy", "SNAPPY"), ("spark", "none", "UNCOMPRESSED")],
+)  # fmt: skip
+def test_the_files_are_compressed_as_asked(
+    spark_context: Any, tmp_path: Path, writer: str, compression: str, codec: str
+) -> None:
+    write(spark_context, writer, SOUND.data(), tmp_path / "out", compression=compression, body="size")
+    files = list((tmp_path / "out").glob("part-*.parquet"))
+    assert files
+    for file in files:
+        columns = pq.ParquetFile(file).metadata.row_group(0)
+        assert {columns.column(n).compression for n in range(columns.num_columns)} == {codec}
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+def test_a_selector_chooses_the_rows(spark_context: Any, tmp_path: Path, writer: str) -> None:
+    """Damage is kept aside whatever is chosen."""
+    written = write(spark_context, writer, TORN.data(), tmp_path / "out", where="color = 'red'")
+    red = [row for row in rows_of(TORN) if row["properties"]["color"]["string"] == "red"]
+    assert texts(pq.read_table(tmp_path / "out").to_pylist()) == texts(red)
+    assert 0 < len(red) == written.rows < len(rows_of(TORN)) and len(written.damaged) == 1
+
+
+def test_a_table_is_split_by_columns(spark_context: Any, tmp_path: Path) -> None:
+    """The values are the folders' names, and no row is lost; the same again adds to it."""
+    out = tmp_path / "out"
+    first = write(spark_context, "spark", SOUND.data(), out, split=("store_address", "priority"))
+    assert {str(path.relative_to(out)) for path in out.glob("*/*/")} == {"store_address=news/priority=4"}
+    split = {"store_address": "news", "priority": 4}
+    assert_same([{**row, **split} for row in pq.read_table(out).to_pylist()], SOUND)
+    write(spark_context, "spark", SOUND.data(), out, "append", split=("store_address", "priority"))
+    assert pq.read_table(out).num_rows == 2 * first.rows
+    assert (out / "_SUCCESS").exists()
+
+
+class Removing(AbstractContextManager[None]):
+    """Folders that are gone when the tasks begin."""
+
+    def __init__(self, *folders: Path) -> None:
+        self.folders = folders
+
+    def __enter__(self) -> None:
+        for folder in self.folders:
+            shutil.rmtree(folder)
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
+def test_tasks_read_no_journal(spark_context: Any, tmp_path: Path) -> None:
+    """It is read once, where the job is planned, and travels with it."""
+    data = SOUND.copy(tmp_path)
+    gone = Removing(data / "journal", data / "bindings")
+    written = write(spark_context, "tasks", data, tmp_path / "out", watched=lambda: gone)
+    assert not (data / "journal").exists()
+    assert_whole(written, tmp_path / "out", SOUND)
+    assert any(row["acked_by"] for row in pq.read_table(tmp_path / "out").to_pylist())
 
 
 def test_a_failing_task_is_one_line_and_no_table(spark_context: Any, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from golden_cases import GoldenCase, cases
 from table_rows import assert_same, rows_of
@@ -13,6 +14,8 @@ from table_rows import assert_same, rows_of
 pytest.importorskip("pyspark", reason="the extra pagectl[spark] is not installed")
 
 from pagefmt.columns.body_form import Body
+from pagefmt.columns.table import PageSource, Wanted, page_batches
+from pagefmt.outstanding import load_state
 from pagefmt.spark.source import NAME, PageFiles
 
 NAMES = ("hornetq-2.4.7/tx", "artemis-1.5.6/torn", "2.17.0/amqp", "2.56.0/multicast-acks", "2.56.0/large-amqp")
@@ -42,11 +45,50 @@ def test_source_filters_with_a_selector(spark: Any) -> None:
     assert 0 < len(found) == len(expected)
 
 
-@pytest.mark.parametrize(("option", "value"), [("body", "nonsense"), ("boddy", "text"), ("where", "color =")])
-def test_bad_options_say_what_is_wrong(spark: Any, option: str, value: str) -> None:
+BAD = [
+    ("body", "nonsense", "nonsense.*none, size"), ("boddy", "text", "boddy.*where"), ("where", "color =", "color ="),
+    ("columns", "page,body", "'body' is none; with body size there are store,"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("option", "value", "said"), BAD, ids=[each[0] for each in BAD])
+def test_bad_options_say_what_is_wrong(spark: Any, option: str, value: str, said: str) -> None:
     case = FEW[0]
-    with pytest.raises(Exception, match=value if option == "body" else option if option == "boddy" else "color"):
+    with pytest.raises(Exception, match=said):
         spark.read.format(NAME).option(option, value).load(str(case.data())).collect()
+
+
+def test_source_reads_the_columns_that_are_named(spark: Any) -> None:
+    """In the table's order, whatever the order of their names; of a stream as well."""
+    case = next(case for case in FEW if str(case) == "2.17.0/amqp")
+    named = spark.read.format(NAME).option("columns", "outstanding, number,page").load(str(case.data()))
+    assert named.columns == ["page", "number", "outstanding"]
+    expected = [{name: row[name] for name in named.columns} for row in rows_of(case)]
+    assert sorted((row["page"], row["number"], row["outstanding"] or None) for row in named.collect()) == sorted(
+        tuple(row.values()) for row in expected
+    )
+    stream = spark.readStream.format(NAME).option("columns", "id").load(str(case.data()))
+    assert stream.columns == ["id"]
+
+
+@pytest.mark.parametrize("case", FEW[:3], ids=str)
+def test_each_column_by_itself_is_as_in_the_table(case: GoldenCase) -> None:
+    """No more is decoded than it needs, and that is enough."""
+    data = case.data()
+    for body in (Body.SIZE, Body.VALUE, Body.BASE64):
+        every = table_of(data, Wanted(body))
+        for name in every.column_names:
+            assert table_of(data, Wanted(body, columns=frozenset({name}))).column(name).equals(every.column(name)), name
+
+
+def table_of(data: Path, wanted: Wanted) -> pa.Table:
+    found = []
+    for store in load_state(data / "paging", data / "journal", data / "bindings").stores():
+        for page in store.store.pages[:3]:
+            rule = store.rule(page.number)
+            source = PageSource(page.path, page.number, store.store.name, store.store.address, rule)
+            found += [batch for batch in page_batches(source, wanted) if isinstance(batch, pa.RecordBatch)]
+    return pa.Table.from_batches(found, wanted.schema)
 
 
 def test_stream_gives_every_record_once_and_survives_restart_and_deletion(spark: Any, tmp_path: Path) -> None:

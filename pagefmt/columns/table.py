@@ -32,6 +32,8 @@ from pagefmt.wire import Undecodable
 STORE_FIELDS: Final = (pa.field("store", STRING, nullable=False), pa.field("store_address", STRING))
 STATE_FIELDS: Final = (pa.field("acked_by", LONGS), pa.field("outstanding", LONGS))
 VALUE_FIELD: Final = pa.field("body_value", STRING)
+STORE_COLUMNS: Final = frozenset(field.name for field in STORE_FIELDS)
+STATE_COLUMNS: Final = frozenset(field.name for field in STATE_FIELDS)
 LEFTOVER: Final = 5
 """Bytes behind the last record that brokers of today take for nothing (spec/page-files.md 5.1)."""
 
@@ -74,10 +76,12 @@ class PageSource:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which rows and columns. ``where``: only messages that the selector matches."""
+    """Which rows and columns. ``where``: only messages that the selector matches. ``columns``: only these of the body
+    form's, and no more is read than they need; None: all."""
 
     body: Body = Body.SIZE
     where: Selector | None = None
+    columns: frozenset[str] | None = None
 
     @property
     def schema(self) -> pa.Schema:
@@ -86,18 +90,26 @@ class Wanted:
             fields = [field for field in fields if field.name != "body_size"]
         if self.body is Body.VALUE:
             fields = [VALUE_FIELD if field.name == "body" else field for field in fields]
-        return pa.schema(fields)
+        return pa.schema([field for field in fields if self.columns is None or field.name in self.columns])
+
+    @property
+    def level(self) -> Level:
+        """The least that has everything that the columns are made of, and what a selector looks at."""
+        made_of = {VALUE_FIELD.name: ("type", "body")} | dict.fromkeys(STATE_COLUMNS, ("number", "tx", "queues"))
+        needed = {each for name in self.schema.names for each in made_of.get(name, (name,))} - STORE_COLUMNS
+        least = Level.COUNT if self.where is None else Level.PROPERTIES
+        return next(level for level in Level if level >= least and needed <= set(schema(level).names))
 
 
 def page_batches(source: PageSource, wanted: Wanted) -> Iterator[pa.RecordBatch | Stopped]:
     """The rows of one page; last, where it is damaged, what the reading stopped at. Raises ``NotReadable``."""
-    level, form = _LEVELS[wanted.body], wanted.schema
+    level, form = wanted.level, wanted.schema
     for content, frames in pieces(source.path, part=source.part):
         decoded = decode_page(content, source.page, level, frames)
         batch = decoded.table
         if wanted.where is not None:
             batch = batch.filter(_matches(wanted.where, content, frames, batch))
-        yield _completed(batch, source, wanted.body, form)
+        yield _completed(batch, source, form)
         end = frames.base + content.size
         if decoded.undecodable is not None:
             number, offset = decoded.undecodable
@@ -114,19 +126,20 @@ def _matches(where: Selector, content: PageBytes, frames: Frames, batch: pa.Reco
     return pa.array(mask)
 
 
-def _completed(batch: pa.RecordBatch, source: PageSource, body: Body, form: pa.Schema) -> pa.RecordBatch:
+def _completed(batch: pa.RecordBatch, source: PageSource, form: pa.Schema) -> pa.RecordBatch:
     """With the columns of the store and of the journal."""
-    rows = batch.num_rows
+    rows, wanted = batch.num_rows, frozenset(form.names)
     columns = {name: batch.column(n) for n, name in enumerate(batch.schema.names)}
-    columns |= _as_read_by(source.edition, columns)
+    if "protocol" in columns:
+        columns |= _as_read_by(source.edition, columns)
     columns["store"] = pa.repeat(pa.scalar(source.store, STRING), rows)
     columns["store_address"] = pa.repeat(pa.scalar(source.address, STRING), rows)
     columns["acked_by"] = columns["outstanding"] = pa.nulls(rows, LONGS)
-    if source.rule is not None:
+    if source.rule is not None and wanted & STATE_COLUMNS:
         number, tx = np.asarray(columns["number"]).astype(np.int64), np.asarray(columns["tx"])
         columns["acked_by"], columns["outstanding"] = state_columns(source.rule, number, tx, columns["queues"])
-    if body is Body.VALUE:
-        columns["body_value"] = _values(columns["type"], columns["body"])
+    if VALUE_FIELD.name in wanted:
+        columns[VALUE_FIELD.name] = _values(columns["type"], columns["body"])
     return pa.record_batch([columns[name] for name in form.names], schema=form)
 
 

@@ -24,14 +24,18 @@ if TYPE_CHECKING:
 
 # the client compiler and the serial collector: a short job's start takes half the processor time
 LOCAL_JAVA: Final = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-_ERROR_LINE: Final = re.compile(
-    r"(?:page\w+|\w+)(?:\.\w+)*(?:Error|Exception|NotReadable|Refused): (?!An error occurred)"
+_ERROR_LINE: Final = re.compile(r"[\w.]*(?:Error|Exception|NotReadable|Refused): (?!An error occurred|Traceback)")
+_THROWN: Final = re.compile(r"(?:Caused by)?: ?[\w.$]+(?:Exception|Error)\b")
+_JAVA_NAMES: Final = re.compile(
+    r"^(?:[\w$]+\.)+[\w$]+(?:Exception|Error): (?:(?:[\w$]+\.)+[\w$]+(?:Exception|Error): )*"
 )
 QUIET_LOGGING: Final = """status = error
 rootLogger.level = error
 rootLogger.appenderRef.console.ref = console
 logger.gateway.name = org.apache.spark.api.python.PythonGatewayServer
 logger.gateway.level = error
+logger.context.name = org.apache.spark.SparkContext
+logger.context.level = off
 appender.console.type = Console
 appender.console.name = console
 appender.console.target = SYSTEM_ERR
@@ -55,10 +59,17 @@ def running(name: str, master: str, conf: Mapping[str, str]) -> Iterator[SparkCo
     try:
         with tempfile.TemporaryDirectory(prefix="pagectl-") as folder:
             if not is_local(master):
-                context.addPyFile(str(_packed(Path(folder, "pagefmt.zip"))))
+                _send(context, _packed(Path(folder, "pagefmt.zip")), master)
             yield context
     finally:
         context.stop()
+
+
+def _send(context: SparkContext, package: Path, master: str) -> None:
+    try:
+        context.addPyFile(str(package))
+    except Exception as err:  # of a master that never answered: the context has stopped by itself
+        raise NoSpark(f"{master}: {cause(err)}; does the master run, and is it reachable from here?") from err
 
 
 def start(name: str, master: str, conf: Mapping[str, str]) -> SparkContext:
@@ -77,7 +88,7 @@ def start(name: str, master: str, conf: Mapping[str, str]) -> SparkContext:
     try:
         return SparkContext.getOrCreate(settings)
     except Exception as err:
-        raise NoSpark(f"Spark does not start with JAVA_HOME={home}: {' '.join(str(err).split())[:300]}") from err
+        raise NoSpark(f"Spark does not start with JAVA_HOME={home}: {cause(err)}") from err
 
 
 def is_local(master: str) -> bool:
@@ -85,9 +96,27 @@ def is_local(master: str) -> bool:
 
 
 def cause(err: Exception) -> str:
-    """What a task's own traceback ends with, out of all that Spark tells of it."""
-    named = [line for line in str(err).splitlines() if _ERROR_LINE.match(line)]
-    return _ERROR_LINE.sub("", named[-1])[:300] if named else " ".join(str(err).split())[:300]
+    """What a task's own traceback ends with, out of all that Spark tells of it; else what Java's ends with."""
+    lines = str(err).splitlines()
+    named = [line for line in lines if _ERROR_LINE.match(line)]
+    if named:
+        return _ERROR_LINE.sub("", named[-1])[:300]
+    thrown = [line.strip().removeprefix("Caused by").lstrip(": ") for line in lines if _THROWN.match(line.strip())]
+    said = _JAVA_NAMES.sub("", thrown[-1]) if thrown else " ".join(str(err).split())
+    return f"{said[:300]}{_hint(said)}"
+
+
+def _hint(said: str) -> str:
+    if "FileSystem not found" not in said and "No FileSystem for scheme" not in said:
+        return ""
+    import pyspark
+
+    jars = sorted(Path(pyspark.__file__).parent.glob("jars/hadoop-client-api-*.jar"))
+    version = jars[0].stem.removeprefix("hadoop-client-api-") if jars else "VERSION"
+    return (
+        "; Spark needs the library of that storage, for s3a: "
+        f"--conf spark.jars.packages=org.apache.hadoop:hadoop-aws:{version}"
+    )
 
 
 def _settings(local: bool) -> dict[str, str]:

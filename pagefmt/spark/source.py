@@ -5,8 +5,9 @@
 
 ``load`` takes a data, paging or store directory, or a page file; every machine of the cluster must see it under the
 same path. ``readStream`` follows a paging directory (see ``pagefmt.spark.stream``). Options: ``body`` (none, size,
-text, value, base64), ``where`` (a selector), ``paging``, ``journal``, ``bindings`` (directories that were moved apart),
-``damage`` (true: a column ``damage``, and one row for each damaged page).
+text, value, base64), ``where`` (a selector), ``columns`` (names by commas: no more is read than they need; Spark does
+not tell a source which columns a query uses), ``paging``, ``journal``, ``bindings`` (directories that were moved
+apart), ``damage`` (true: a column ``damage``, and one row for each damaged page).
 """
 
 from __future__ import annotations
@@ -75,10 +76,11 @@ class Options:
     journal: str | None
     bindings: str | None
     damage: bool
+    columns: str | None = None
 
     @classmethod
     def of(cls, given: dict[str, str]) -> Options:
-        known = {"path", "body", "where", "paging", "journal", "bindings", "damage"}
+        known = {field.name for field in fields(cls)}
         unknown = sorted(set(map(str.lower, given)) - known)
         if unknown:
             raise BadOption(f"option {unknown[0]}: not known; there are {', '.join(sorted(known))}")
@@ -88,10 +90,12 @@ class Options:
             body = Body(given.get("body", Body.SIZE))
         except ValueError:
             raise BadOption(f"option body: {given['body']!r} is none of {', '.join(Body)}") from None
-        return cls(
-            given["path"].removeprefix("file://"), body, given.get("where"), given.get("paging"), given.get("journal"),
-            given.get("bindings"), given.get("damage", "false").lower() == "true",
+        options = cls(
+            _local(given["path"]), body, given.get("where"), given.get("paging"), given.get("journal"),
+            given.get("bindings"), given.get("damage", "false").lower() == "true", given.get("columns"),
         )  # fmt: skip
+        options.wanted()
+        return options
 
     def said(self) -> dict[str, str]:
         """As ``of`` takes them."""
@@ -109,11 +113,25 @@ class Options:
         )
 
     def wanted(self) -> Wanted:
-        return Wanted(self.body, None if self.where is None else parse(self.where))
+        """Raises ``BadOption`` where a column is not known, and the selector's error."""
+        every = Wanted(self.body, None if self.where is None else parse(self.where))
+        if self.columns is None:
+            return every
+        names = [name.strip() for name in self.columns.split(",")]
+        unknown = [name for name in names if name not in every.schema.names]
+        if unknown:
+            has = ", ".join(every.schema.names)
+            raise BadOption(f"option columns: {unknown[0]!r} is none; with body {self.body} there are {has}")
+        return replace(every, columns=frozenset(names))
 
     def schema(self) -> pa.Schema:
         fields = list(self.wanted().schema)
         return pa.schema([field.with_nullable(True) for field in [*fields, *([DAMAGE] if self.damage else [])]])
+
+
+def _local(path: str) -> str:
+    """A path, also where it is given as a URL."""
+    return "/" + path.removeprefix("file:").lstrip("/") if path.startswith("file:") else path
 
 
 def _root(config: Path) -> Path:
