@@ -104,7 +104,7 @@ class Wanted:
 def page_batches(source: PageSource, wanted: Wanted) -> Iterator[pa.RecordBatch | Stopped]:
     """The rows of one page; last, where it is damaged, what the reading stopped at. Raises ``NotReadable``."""
     level, form = wanted.level, wanted.schema
-    for content, frames in pieces(source.path, part=source.part):
+    for content, frames in pieces(source.path, part=source.part, reuse=True):
         decoded = decode_page(content, source.page, level, frames)
         batch = decoded.table
         if wanted.where is not None:
