@@ -46,7 +46,30 @@ RECORDS = st.one_of(
     st.builds(Record, st.just(Kind.ROLLBACK), tx=TXS),
     st.builds(Record, st.just(Kind.EVENT), id=IDS, user_type=TYPES, body=BODIES),
 )
-JOURNALS = st.lists(st.lists(RECORDS, max_size=12), max_size=4)
+
+
+@st.composite
+def transactions(draw: st.DrawFn) -> list[Record]:
+    """One that is carried out, unless its commit counts wrong or something else has its number."""
+    tx, kinds = draw(st.integers(100, 110)), st.sampled_from([Kind.ADD_TX, Kind.UPDATE_TX, Kind.DELETE_TX])
+    rows = st.builds(Record, kinds, id=IDS, tx=st.just(tx), user_type=TYPES, body=BODIES)
+    found = draw(st.lists(rows, max_size=3))
+    return [*found, Record(Kind.COMMIT, tx=tx, records=len(found) + draw(st.sampled_from([0, 0, 0, 1])))]
+
+
+@st.composite
+def beside_each_other(draw: st.DrawFn) -> list[Record]:
+    """Transactions whose records stand in between each other's."""
+    waiting = draw(st.lists(transactions(), max_size=4))
+    found = []
+    while waiting:
+        some = draw(st.sampled_from(waiting))
+        found.append(some[0])
+        waiting = [each for each in ([*each[1:]] if each is some else each for each in waiting) if each]
+    return found
+
+
+JOURNALS = st.lists(st.one_of(st.lists(RECORDS, max_size=12), beside_each_other()), max_size=4)
 
 
 def write(folder: Path, files: list[list[Record]], version: int = 2, noise: bytes = b"") -> None:

@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from pagefmt.journal.fast_scan import Ints
 
 _WITH_ROWS: Final = (Kind.ADD, Kind.UPDATE, Kind.ADD_TX, Kind.UPDATE_TX, Kind.DELETE_TX)
-_IN_TRANSACTION: Final = (
-    Kind.ADD_TX, Kind.UPDATE_TX, Kind.DELETE_TX, Kind.PREPARE, Kind.COMMIT, Kind.ROLLBACK,
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,26 +156,26 @@ class _Loading:
                 self.frames(number, file, mapped.buf, torn)
 
     def at_once(self, number: int, file: JournalFile, buf: bytes, torn: TornRecords) -> bool:
-        """All records of a file in columns; only what is transactional one by one."""
+        """All records of a file in columns; one by one only transactions that are not whole in it."""
         import numpy as np
 
         from pagefmt.journal.fast_scan import fast_scan
+        from pagefmt.journal.transactions import settled
 
         found = fast_scan(buf, file.header, torn)
         if found is None:
             return False
-        kind = found.kind
-        self.deleted.frombytes(found.id[kind == Kind.DELETE].tobytes())
-        kept = np.flatnonzero(np.isin(kind, _WITH_ROWS))
-        row_of = np.full(len(kind), -1, np.int64)
+        done = settled(found, self.open)
+        self.deleted.frombytes(found.id[done.deletes].tobytes())
+        kept = np.flatnonzero(np.isin(found.kind, _WITH_ROWS))
+        row_of = np.full(len(found.kind), -1, np.int64)
         row_of[kept] = self.columns.extend(found, kept) + np.arange(len(kept))
-        plain = (kind == Kind.ADD) | (kind == Kind.UPDATE)
-        done = 0
-        for each in np.flatnonzero(np.isin(kind, _IN_TRANSACTION)).tolist():
-            self.rows.frombytes(row_of[done:each][plain[done:each]].tobytes())
-            done = each
+        upto = 0
+        for each in done.others.tolist():
+            before, upto = upto, int(np.searchsorted(done.when, each))
+            self.rows.frombytes(row_of[done.rows[before:upto]].tobytes())
             self.in_transaction(found.frame(each), buf, number, int(row_of[each]))
-        self.rows.frombytes(row_of[done:][plain[done:]].tobytes())
+        self.rows.frombytes(row_of[done.rows[upto:]].tobytes())
         return True
 
     def frames(self, number: int, file: JournalFile, buf: bytes | memoryview, torn: TornRecords) -> None:

@@ -1,0 +1,62 @@
+"""Transactions that begin and end in one journal file, all at once: most of what a broker writes is of that kind.
+
+``pagefmt.journal.load`` carries out the others record by record, and is the reference for these (spec/journal.md 3.2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from pagefmt.journal.fast_scan import Frames, Ints
+from pagefmt.journal.records import Kind
+
+_ROWS: Final = (Kind.ADD_TX, Kind.UPDATE_TX, Kind.DELETE_TX)
+_IN_TRANSACTION: Final = (*_ROWS, Kind.PREPARE, Kind.COMMIT, Kind.ROLLBACK)
+
+
+class Settled(NamedTuple):
+    """Numbers of frames of a file. ``rows``: records that came into being, in the order in which they did; ``when``:
+    the frame that made each valid, itself or a commit. ``deletes``: that delete. ``others``: left to the reference."""
+
+    rows: Ints
+    when: Ints
+    deletes: Ints
+    others: Ints
+
+
+def settled(found: Frames, open_before: Collection[int]) -> Settled:
+    """``open_before``: transactions that an earlier file began."""
+    kind = found.kind
+    events = np.flatnonzero(np.isin(kind, _IN_TRANSACTION))
+    whole, commits = _whole(found, events, open_before)
+    ended = events[whole]
+    made = (kind == Kind.ADD) | (kind == Kind.UPDATE)
+    made[ended] = np.isin(kind[ended], (Kind.ADD_TX, Kind.UPDATE_TX))
+    when = np.arange(len(kind))
+    when[ended] = commits[whole]
+    rows = np.flatnonzero(made)
+    rows = rows[np.argsort(when[rows], kind="stable")]
+    deletes = np.concatenate([np.flatnonzero(kind == Kind.DELETE), ended[kind[ended] == Kind.DELETE_TX]])
+    return Settled(rows, when[rows], deletes, events[~whole])
+
+
+def _whole(found: Frames, events: Ints, open_before: Collection[int]) -> tuple[Ints, Ints]:
+    """Which of the events are of a transaction that is nothing but records and, last, a commit that names as many;
+    and the transaction's last event for each."""
+    order = np.argsort(found.tx[events], kind="stable")
+    sorted_events = events[order]
+    tx = found.tx[sorted_events]
+    starts = np.flatnonzero(np.append(True, tx[1:] != tx[:-1])[: len(tx)])
+    ends = np.append(starts[1:], len(tx))[: len(starts)]
+    last = sorted_events[ends - 1]
+    records = np.append(0, np.cumsum(np.isin(found.kind[sorted_events], _ROWS)))
+    inside = records[ends] - records[starts]
+    whole = (found.kind[last] == Kind.COMMIT) & (inside == ends - starts - 1) & (found.records[last] == inside)
+    if open_before:
+        whole &= ~np.isin(tx[starts], np.fromiter(open_before, np.int64, len(open_before)))
+    back = np.empty(len(order), np.int64)
+    back[order] = np.repeat(np.arange(len(starts)), ends - starts)
+    return whole[back], last[back]
