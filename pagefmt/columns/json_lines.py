@@ -36,7 +36,7 @@ from pagefmt.paging import PageFile, Store
 from pagefmt.record import Layout
 from pagefmt.selection import Choice, Picked
 
-LARGEST: Final = 64 << 20
+LARGEST: Final = 16 << 20
 """A piece above (of one huge record) goes to the reference decoder: lines with its body might not fit into an Arrow
 array."""
 

@@ -17,8 +17,6 @@ from pagefmt.columns.gather import Bytes, Ints, Mask, PageBytes
 
 Offsets = npt.NDArray[np.int32]
 
-_REPLACEMENT = 0xFFFD
-
 
 def slices(page: PageBytes, start: Ints, length: Ints, valid: Mask | None = None) -> pa.BinaryArray:
     """One binary value per (start, length); nulls where ``valid`` is false. Copying happens in Arrow.
@@ -168,11 +166,10 @@ def text_of_utf16(values: pa.BinaryArray) -> pa.StringArray:
     at, raw = _parts(values)
     units = np.frombuffer(np.ascontiguousarray(raw), "<u2")
     ends = at >> 1
-    if len(units) == 0 or int(units.max()) < 128:
-        content, offsets = units.astype(np.uint8), ends
-    else:
-        content, offsets = _utf8(units, ends)
-    return _strings(values, offsets, content)
+    if len(units) and int(units.max()) >= 128:
+        texts = [None if each is None else each.decode("utf-16-le", "replace") for each in values.to_pylist()]
+        return pa.array(texts, pa.string())
+    return _strings(values, ends, units.astype(np.uint8))
 
 
 def _strings(like: pa.Array, offsets: Offsets, content: Bytes) -> pa.StringArray:
@@ -180,33 +177,6 @@ def _strings(like: pa.Array, offsets: Offsets, content: Bytes) -> pa.StringArray
     if validity is not None and like.offset:
         validity = pa.py_buffer(np.packbits(np.asarray(like.is_valid()), bitorder="little"))
     return pa.Array.from_buffers(pa.string(), len(like), [validity, pa.py_buffer(offsets), pa.py_buffer(content)])
-
-
-def _utf8(units: npt.NDArray[np.uint16], ends: Offsets) -> tuple[Bytes, Offsets]:
-    """All code units at once as UTF-8, and the values' offsets in it."""
-    code = units.astype(np.int64)
-    high = (code & 0xFC00) == 0xD800
-    low = (code & 0xFC00) == 0xDC00
-    first_of_value = np.zeros(len(code) + 1, bool)
-    first_of_value[ends] = True
-    pair = high[:-1] & low[1:] & ~first_of_value[1:-1]
-    lead = np.append(pair, False)
-    trail = np.insert(pair, 0, False)
-    code[(high | low) & ~lead & ~trail] = _REPLACEMENT
-    at_lead = np.flatnonzero(lead)
-    code[at_lead] = 0x10000 + ((code[at_lead] & 0x3FF) << 10) + (code[at_lead + 1] & 0x3FF)
-    width = 1 + (code > 0x7F) + (code > 0x7FF) + (code > 0xFFFF)
-    width[trail] = 0
-    start = np.concatenate(([0], np.cumsum(width)))
-    out = np.empty(int(start[-1]), np.uint8)
-    for size, mark in ((1, 0), (2, 0xC0), (3, 0xE0), (4, 0xF0)):
-        here = np.flatnonzero(width == size)
-        points, to = code[here], start[here]
-        for k in range(size - 1, 0, -1):
-            out[to + k] = 0x80 | (points & 0x3F)
-            points = points >> 6
-        out[to] = mark | points
-    return out, start[ends].astype(np.int32)
 
 
 def text_of_utf8(values: pa.BinaryArray) -> tuple[pa.StringArray, Mask]:
