@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from amqp_pages import compound, mixed, page, section, text, unusual, usual, with_entry
+from amqp_pages import compound, fields, mixed, page, section, text, unusual, usual, with_entry, with_field
 from reference_rows import comparable, reference_rows
 
 from pagefmt.columns import amqp_structure
@@ -103,6 +103,34 @@ def test_a_number_that_is_too_large_among_small_ones_of_its_type() -> None:
             maps = [section(kind, compound(0xC1, text("k", code), forms[(n + turn) % 3])) for n in range(9)]
             messages = [usual(n, **{name: content}) for n, content in enumerate(maps)]
             assert_as_reference(page(messages), (kind, turn))
+
+
+IDS = {
+    "ulong": (b"\x80" + bytes(7) + b"\x09", b"\x53\x07", b"\x44", b"\x80" + b"\xff" * 8),
+    "uuid": (b"\x98" + bytes(range(16)), b"\x98" + b"\xff" * 16),
+    "bytes": (text(b"a\\\xff", 0xA0), text(b"", 0xB0)),
+    "string": (text("ID:1"), text("größe", 0xB1)),
+}
+
+
+@pytest.mark.parametrize("place", [0, 5])
+def test_ids_of_all_types_are_regular(place: int) -> None:
+    for forms in (*IDS.values(), tuple(form for each in IDS.values() for form in (*each, b"\x40"))):
+        messages = [with_field(n, place, forms[n % len(forms)]) for n in range(20)]
+        assert assert_as_reference(page(messages), forms) == 0
+
+
+@pytest.mark.parametrize("persister", [2, 3, 5])
+def test_the_expiration_that_is_not_stored_is_the_senders(persister: int) -> None:
+    ends = [*[b"\x83" + bytes(7) + bytes((n,)) for n in range(1, 9)], b"\x83" + b"\xff" * 8, b"\x40"]
+    lives = section(0, compound(0xC0, b"\x41", b"\x40", b"\x70\0\0\0\x09"))
+    content = page([usual(n, header=lives, properties=with_end(n, ends[n % 10])) for n in range(20)], persister)
+    assert assert_as_reference(content, persister) == 0
+
+
+def with_end(n: int, end: bytes) -> bytes:
+    """The properties section with an absolute expiry time."""
+    return section(3, compound(0xC0, *fields(n)[:8], end, fields(n)[9]))
 
 
 def test_a_plan_is_kept_for_the_next_piece_and_given_up_where_it_does_not_fit() -> None:

@@ -13,6 +13,7 @@ from pagefmt.columns import amqp_walk as walk
 from pagefmt.columns import properties
 from pagefmt.columns.alike import alike
 from pagefmt.columns.alike_arrays import table_maps
+from pagefmt.columns.amqp_identifiers import identifiers
 from pagefmt.columns.amqp_maps import map_array, map_column
 from pagefmt.columns.amqp_parts import AmqpParts, amqp_parts
 from pagefmt.columns.amqp_plan import MIXED
@@ -23,7 +24,7 @@ from pagefmt.columns.batch import Batch, Columns, queue_lists, repeated_text
 from pagefmt.columns.gather import Ints, Mask, PageBytes
 from pagefmt.columns.repeated import Kept, Nulls, repeated
 from pagefmt.columns.schema import AMQP, AMQP_HEADER, AMQP_PROPERTIES, BINARY, STRING, Level
-from pagefmt.columns.strings import only_one, slices, with_nulls
+from pagefmt.columns.strings import only_one, slices
 
 _DEFAULT_PRIORITY: Final = 4
 _HIGHEST_PRIORITY: Final = 9
@@ -51,10 +52,8 @@ def amqp_columns(batch: Batch, level: Level) -> Columns:
     durable, has_durable = integers(page, found.field(walk.HEADER, 0), regular, kinds=values.BOOLEANS)
     priority, has_priority = integers(page, found.field(walk.HEADER, 1), regular, kinds=values.UBYTES)
     created, has_created = integers(page, _property(found, "creation_time"), regular, kinds=values.TIMESTAMPS)
-    user_id = values.texts(page, _property(found, "message_id"), regular, kinds=values.STRINGS)
-    # without a stored expiration the broker works it out anew from these
-    ttl, expires = found.field(walk.HEADER, 2), _property(found, "absolute_expiry_time")
-    regular &= (parts.persister == 5) | ((ttl.at == ABSENT) & (expires.at == ABSENT))
+    expires, has_expires = integers(page, _property(found, "absolute_expiry_time"), regular, kinds=values.TIMESTAMPS)
+    user_id, id_type = identifiers(page, _property(found, "message_id"), regular)
     if not regular.all():
         return {}
     shown = np.where(has_priority, np.minimum(priority, _HIGHEST_PRIORITY), _DEFAULT_PRIORITY)
@@ -64,13 +63,16 @@ def amqp_columns(batch: Batch, level: Level) -> Columns:
         "id": pa.array(parts.id),
         "address": repeated_text(page, parts.address_at, parts.address_size, parts.has_address),
         "durable": pa.array(durable != 0), "priority": pa.array(shown.astype(np.int8)), "timestamp": pa.array(created),
-        "expiration": pa.array(parts.expiration), "user_id": user_id, "type": _NO_TYPE(n),
-        "type_name": _NO_TEXT(n), "large": pa.array(np.zeros(n, bool)), "body_size": _NO_NUMBER(n),
+        # without a stored one it is the sender's
+        "expiration": pa.array(np.where(parts.persister == 5, parts.expiration, np.maximum(expires, 0))),
+        "user_id": user_id, "type": _NO_TYPE(n), "type_name": _NO_TEXT(n),
+        "large": pa.array(np.zeros(n, bool)), "body_size": _NO_NUMBER(n),
     }  # fmt: skip
     if level >= Level.PROPERTIES:
         known = {"durable": pa.array(durable != 0, mask=~has_durable), "message_id": user_id}
         known |= {"priority": number_array(priority.astype(np.int16), has_priority)}
-        known |= {"creation_time": number_array(created, has_created)}
+        known |= {"creation_time": number_array(created, has_created), "message_id_type": id_type}
+        known |= {"absolute_expiry_time": number_array(expires, has_expires)}
         out |= _property_columns(batch, parts, found, known)
     if level >= Level.TEXTS and regular.all():
         out["body_text"] = _texts(found)
@@ -129,31 +131,24 @@ def _number(found: Structure, value: Value, kinds: tuple[int, ...]) -> pa.Array:
 
 
 def _fields(found: Structure, known: Columns) -> pa.StructArray:
-    at = {name: found.field(walk.PROPS, n) for n, name in enumerate(PROPERTY_FIELDS)}
-    columns = [
-        known[field.name] if field.name in known else _field(found, field.name, at) for field in _PROPERTY_FIELDS
-    ]
+    text, kind = identifiers(found.page, _property(found, "correlation_id"), found.regular)
+    known = known | {"correlation_id": text, "correlation_id_type": kind}
+    names = [field.name for field in _PROPERTY_FIELDS]
+    columns = [known[name] if name in known else _field(found, name) for name in names]
     return _section_struct(columns, _PROPERTY_FIELDS, found.section(walk.PROPS))
 
 
-def _field(found: Structure, name: str, at: dict[str, Value]) -> pa.Array:
-    """A field of the properties section, or the type of an id field: strings, else a record is not regular."""
-    page, regular, value = found.page, found.regular, at[_TYPE_OF.get(name, name)]
-    if name in _NUMBERS:
-        return _number(found, value, _NUMBERS[name])
-    if value.code == ABSENT:
-        return _NO_BYTES(len(regular)) if name == "user_id" else _NO_TEXT(len(regular))
-    if name in _TYPE_OF:
-        types = repeated(("string",), len(regular))
-        return types if value.code >= 0 else with_nulls(types, value.at != ABSENT)
+def _field(found: Structure, name: str) -> pa.Array:
+    """A field of the properties section that is no id."""
+    page, regular, value = found.page, found.regular, _property(found, name)
     if name == "user_id":
-        return values.binaries(page, value, regular)
+        return _NO_BYTES(len(regular)) if value.code == ABSENT else values.binaries(page, value, regular)
+    if name == "group_sequence":
+        return _number(found, value, values.UINTS)
+    if value.code == ABSENT:
+        return _NO_TEXT(len(regular))
     kinds = values.SYMBOLS if name.startswith("content_") else values.STRINGS
     return values.texts(page, value, regular, kinds=kinds)
-
-
-_TYPE_OF: Final = {"message_id_type": "message_id", "correlation_id_type": "correlation_id"}
-_NUMBERS: Final = {"absolute_expiry_time": values.TIMESTAMPS, "group_sequence": values.UINTS}
 
 
 def _extra(batch: Batch, parts: AmqpParts) -> pa.MapArray:

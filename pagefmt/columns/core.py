@@ -248,8 +248,13 @@ def uuid_texts(page: PageBytes, at: Ints) -> Bytes:
     raw = page.window(page.inside(at), 16)
     raw[:, 6] = (raw[:, 6] & 0x0F) | 0x10
     raw[:, 8] = (raw[:, 8] & 0x3F) | 0x80
-    text = np.full((len(at), 36), ord("-"), np.uint8)
-    digits = np.empty((len(at), 32), np.uint8)
+    return uuid_characters(raw)
+
+
+def uuid_characters(raw: Bytes) -> Bytes:
+    """The 36 characters of each row of 16 bytes."""
+    text = np.full((len(raw), 36), ord("-"), np.uint8)
+    digits = np.empty((len(raw), 32), np.uint8)
     digits[:, 0::2], digits[:, 1::2] = raw >> 4, raw & 15
     text[:, _DIGIT_AT] = _HEX[digits]
     return text.reshape(-1)
