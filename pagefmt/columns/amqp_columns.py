@@ -173,4 +173,4 @@ def _repeated_extra(block: bytes, rows: int) -> pa.MapArray | None:
     return table_maps(PageBytes(block), table, 1)[0].take(pa.array(np.zeros(rows, np.int32))) if table else None
 
 
-_SAME_EXTRA: Final = Kept(_repeated_extra)
+_SAME_EXTRA: Final = Kept(_repeated_extra, most=4)

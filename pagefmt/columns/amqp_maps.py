@@ -78,7 +78,7 @@ def _repeated_map(key: tuple[bytes, bool], rows: int) -> pa.MapArray | None:
     return column.take(pa.array(np.zeros(rows, np.int32))) if fits[0] else None
 
 
-_SAME: Final = Kept(_repeated_map)
+_SAME: Final = Kept(_repeated_map, most=4)
 
 
 # -- the same names in all messages ---------------------------------------------------------------------------------

@@ -37,12 +37,11 @@ def validity(pattern: tuple[bool, ...], times: int) -> pa.Buffer:
 
 
 class Kept(Generic[Key, Made]):
-    """The last few things made, each for as many rows as were ever asked for, or more: pieces differ a little."""
+    """The last ``most`` things made, each for as many rows as were ever asked for, or more: pieces differ a little."""
 
-    _MOST: Final = 16
-
-    def __init__(self, make: Callable[[Key, int], Made]) -> None:
+    def __init__(self, make: Callable[[Key, int], Made], most: int = 16) -> None:
         self._make = make
+        self._most = most
         self._made: dict[Key, tuple[int, Made]] = {}
 
     def get(self, key: Key, rows: int) -> Made:
@@ -51,7 +50,7 @@ class Kept(Generic[Key, Made]):
             enough = 1 << rows.bit_length()
             kept = enough, self._make(key, enough)
         self._made[key] = kept
-        if len(self._made) > self._MOST:
+        if len(self._made) > self._most:
             del self._made[next(iter(self._made))]
         return kept[1]
 
