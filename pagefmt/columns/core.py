@@ -24,7 +24,6 @@ import numpy.typing as npt
 
 from pagefmt.columns.gather import Bytes, Fields, Ints, Mask, PageBytes
 
-MAX_PAYLOAD: Final = 1 << 31
 _NEW, _LARGE, _OLD, _OTHER = 1, 2, 3, 0
 _HEAD: Final = np.dtype(
     {
