@@ -1,15 +1,20 @@
-"""Journal records in columns: millions of them without an object each (23 bytes a record, and its small body)."""
+"""Journal records in columns: millions of them without an object each.
+
+23 bytes a record, and its small body; those of ack and page-complete records, which are most, take nothing more.
+"""
 
 from __future__ import annotations
 
 import os
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from pagefmt.disk import open_regular
 from pagefmt.journal.files import JournalFile, NotAJournal
+from pagefmt.journal.position_bodies import SIZE as POSITION
+from pagefmt.journal.position_bodies import PositionBodies
 from pagefmt.journal.positions import AT_ONCE, Piece
 from pagefmt.journal.records import Frame, Kind
 
@@ -17,14 +22,13 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from pagefmt.journal.fast_scan import Buffer, Frames, Ints
+    from pagefmt.journal.fast_scan import Frames, Ints
 
+    Bodies: TypeAlias = npt.NDArray[np.void]
     Sizes: TypeAlias = npt.NDArray[np.int32]
 
 SMALL: Final = 24
 """Bodies up to this size are kept in memory: all records about references, acknowledgements and counters."""
-POSITION: Final = 20
-"""The body of an ack or page-complete record: ``i64`` queue id, ``i64`` page, ``i32`` number."""
 
 _UPDATES: Final = (Kind.UPDATE, Kind.UPDATE_TX)
 
@@ -35,7 +39,18 @@ class Columns:
     Where its file lies is kept to read bigger bodies later. ``begins``: the first row of each file.
     """
 
-    __slots__ = ("begins", "compacts", "files", "ids", "places", "sizes", "small", "types", "updates")
+    __slots__ = (
+        "begins",
+        "compacts",
+        "files",
+        "ids",
+        "places",
+        "position_bodies",
+        "sizes",
+        "small",
+        "types",
+        "updates",
+    )
 
     def __init__(self, files: Sequence[JournalFile]) -> None:
         self.files = files
@@ -46,6 +61,7 @@ class Columns:
         self.compacts = array("b")
         self.sizes = array("i")
         self.places = array("q")
+        self.position_bodies = PositionBodies()
         self.small = bytearray()
 
     def __len__(self) -> int:
@@ -75,16 +91,19 @@ class Columns:
         self.updates.append(frame.kind in _UPDATES)
         self.compacts.append(frame.compact)
         self.sizes.append(frame.size)
-        if frame.size <= SMALL:
-            self.places.append(len(self.small))
-            self.small += buf[frame.body : frame.body + frame.size]
+        body = buf[frame.body : frame.body + frame.size] if frame.size <= SMALL else b""
+        if frame.size == POSITION:
+            self.places.append(self.position_bodies.add(bytes(body)))
         else:
-            self.places.append(frame.body)
+            self.places.append(frame.body if frame.size > SMALL else len(self.small))
+            self.small += body
         return row
 
     def extend(self, found: Frames, rows: Ints) -> int:
         """Add these rows of a file at once, in their order; gives the row of the first."""
         import numpy as np
+
+        from pagefmt.journal.fast_scan import bodies_at
 
         first = len(self.ids)
         self.ids.frombytes(found.id[rows].tobytes())
@@ -92,21 +111,29 @@ class Columns:
         self.updates += np.isin(found.kind[rows], _UPDATES).astype(np.uint8).tobytes()
         self.compacts.frombytes(found.compact[rows].astype(np.int8).tobytes())
         self.sizes.frombytes(found.size[rows].astype(np.int32).tobytes())
-        self.places.frombytes(self._bring_in(found.size[rows], found.body[rows], found.content).tobytes())
+        self._bring_in(found.size[rows], found.body[rows], lambda at, size: bodies_at(found.content, at, size))
         return first
 
-    def _bring_in(self, sizes: Sizes, bodies: Ints, content: Buffer) -> Ints:
-        """Where the bodies are: small ones are copied, those of one size together."""
+    def _bring_in(self, sizes: Sizes, bodies: Ints, bodies_of: Callable[[Ints, int], Bodies]) -> None:
+        """Note where the bodies are: small ones are copied, those of one size together."""
         import numpy as np
-
-        from pagefmt.journal.fast_scan import bodies_at
 
         places = bodies.copy()
         for size in np.flatnonzero(np.bincount(sizes[sizes <= SMALL])).tolist():
             here = np.flatnonzero(sizes == size)
-            places[here] = len(self.small) + size * np.arange(len(here))
-            self.small += bodies_at(content, bodies[here], size).tobytes()
-        return places
+            some = bodies_of(bodies[here], size)
+            if size == POSITION:
+                places[here] = self.position_bodies.add_all(some)
+            else:
+                places[here] = len(self.small) + size * np.arange(len(here))
+                self.small += some.tobytes()
+        self.places.frombytes(places.tobytes())
+
+    def _bodies_at(self, places: Ints, size: int) -> Bodies:
+        """Small ones, all of this size."""
+        from pagefmt.journal.fast_scan import bodies_at
+
+        return self.position_bodies.bodies(places) if size == POSITION else bodies_at(self.small, places, size)
 
     def of_rows(self, rows: Ints) -> Columns:
         """These rows alone, ascending."""
@@ -121,29 +148,25 @@ class Columns:
         sizes = np.frombuffer(self.sizes, np.int32)[rows]
         found.sizes.frombytes(sizes.tobytes())
         places = np.frombuffer(self.places, np.int64)[rows]
-        found.places.frombytes(found._bring_in(sizes, places, self.small).tobytes())
+        found._bring_in(sizes, places, self._bodies_at)
         return found
 
     def positions(self, rows: array[int], user_type: int) -> Iterator[Piece]:
         """Where the bodies of one type's records point, piece by piece; other rows, and other bodies, are left out."""
         import numpy as np
 
-        from pagefmt.journal.fast_scan import bodies_at
-
-        layout = np.dtype([("queue", ">i8"), ("page", ">i8"), ("number", ">i4")])
         types, sizes = np.frombuffer(self.types, np.int8), np.frombuffer(self.sizes, np.int32)
         places = np.frombuffer(self.places, np.int64)
         for every in portions(rows):
             some = every[(types[every] == user_type) & (sizes[every] == POSITION)]
             if len(some):
-                bodies = bodies_at(self.small, places[some], POSITION).view(layout)
-                yield Piece(
-                    bodies["queue"].astype(np.int64), bodies["page"].astype(np.int64), bodies["number"].astype(np.int32)
-                )
+                yield self.position_bodies.piece(places[some])
 
     def body(self, row: int) -> bytes:
         """The body of a record; a big one is read from its file again."""
         size, at = self.sizes[row], self.places[row]
+        if size == POSITION:
+            return self.position_bodies.body(at)
         if size <= SMALL:
             return bytes(self.small[at : at + size])
         file = self.files[bisect_right(self.begins, row) - 1]

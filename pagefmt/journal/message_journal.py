@@ -9,9 +9,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pagefmt.journal.columns import POSITION
 from pagefmt.journal.files import Journal
 from pagefmt.journal.load import JournalRow, Loaded, Prepared, load_journal
+from pagefmt.journal.position_bodies import SIZE as POSITION
 from pagefmt.journal.positions import PositionIndex, Positions
 from pagefmt.journal.record_types import MESSAGES, RecordType
 
