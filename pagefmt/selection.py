@@ -63,7 +63,7 @@ class Picked:
 def pick(page: PageFile, state: StoreState | None, choice: Choice) -> Iterator[Picked | Damage]:
     """The wanted messages of one page in their order, and what is damaged in it. Raises ``NotReadable``.
 
-    ``choice.outstanding`` needs a ``state``.
+    ``choice.outstanding`` needs a ``state``. One by one: ``columns.json_lines`` is held against this.
     """
     rule = state.rule(page.number) if state is not None else None
     with open_page(page.path) as opened:
