@@ -100,6 +100,7 @@ def test_chosen_lines_are_those_of_the_reference(case: GoldenCase) -> None:
             assert fast(page, state, SIZE, choice)[0] == reference(page, state, SIZE, choice), (page.path, choice)
 
 
+OF_HEADERS = Choice(selector=parse("AMQPriority > 4"))
 FLIPS = [("2.56.0/amqp-sections", 53), ("2.17.0/amqp", 97), ("2.56.0/core-types", 97)]
 
 
@@ -119,3 +120,4 @@ def test_flipped_bits_never_part_the_two_decoders(name: str, step: int, tmp_path
         page.path.write_bytes(flipped)
         for wanted in (SIZE, Wanted(EVERY_FORM)):
             assert fast(page, state, wanted)[0] == reference(page, state, wanted), bit
+        assert fast(page, state, SIZE, OF_HEADERS)[0] == reference(page, state, SIZE, OF_HEADERS), bit

@@ -29,15 +29,15 @@ class PageColumns:
     """The records of one page, and whether frames fill it to the last byte.
 
     ``whole`` false: from ``good_bytes`` on the page is damaged; the reference reader tells what the damage is.
-    ``careful`` counts the records that the reference decoder read, ``partial`` those among them with parts that do not
-    decode (properties, AMQP sections: the broker reads them lazily; null here). ``undecodable`` is the number and
+    ``irregular`` are the rows that the reference decoder read, ``partial`` counts those among them with parts that do
+    not decode (properties, AMQP sections: the broker reads them lazily; null here). ``undecodable`` is the number and
     offset of the first record whose payload does not decode at all, None where all do; the table ends in front of it.
     """
 
     table: pa.RecordBatch
     whole: bool
     good_bytes: int
-    careful: int
+    irregular: Ints
     partial: int
     undecodable: tuple[int, int] | None
 
@@ -48,7 +48,7 @@ def decode_page(content: PageBytes, page: int, level: Level, frames: Frames | No
     end = frames.base + frames.end
     if level is Level.COUNT:
         table = pa.record_batch(_frame_columns(frames, np.arange(len(frames.offset)), page), schema=schema(level))
-        return PageColumns(table, frames.whole, end, 0, 0, None)
+        return PageColumns(table, frames.whole, end, np.empty(0, np.int64), 0, None)
     pieces: list[tuple[Ints, pa.RecordBatch]] = []
     left = np.arange(len(frames.offset))
     for kind, reads in ((core_columns, may_be_core), (amqp_columns, may_be_amqp)):
@@ -63,7 +63,7 @@ def decode_page(content: PageBytes, page: int, level: Level, frames: Frames | No
     table = in_order(pieces, pa.concat_batches) if pieces else _nothing(level)
     if careful.undecodable is not None:
         table = table.slice(0, careful.undecodable[0])
-    return PageColumns(table, frames.whole, end, len(careful.row), careful.partial, careful.undecodable)
+    return PageColumns(table, frames.whole, end, careful.row, careful.partial, careful.undecodable)
 
 
 def _frame_columns(frames: Frames, row: Ints, page: int) -> list[pa.Array]:

@@ -10,10 +10,11 @@ from pagefmt.columns.page import decode_page
 from pagefmt.columns.routes import Irregular, RouteColumns, route_columns
 from pagefmt.columns.scan import Frames
 from pagefmt.columns.schema import Level
-from pagefmt.columns.selecting import decides, select
+from pagefmt.columns.selecting import body_unread, decides, of_reference, select
 from pagefmt.fates import Fate, PageRule
 from pagefmt.record import Layout
 from pagefmt.selection import Choice, wanted_by_route
+from pagefmt.selector import Selector
 
 
 def wanted_records(
@@ -22,9 +23,17 @@ def wanted_records(
     """Those that ``choice`` takes, and those that are not understood: they are damage to report."""
     mask = _by_route(content, frames, rule, choice) if choice.by_route else np.ones(len(frames.offset), bool)
     if choice.selector is not None:
-        table = decode_page(content, 0, Level.PROPERTIES, frames).table if decides(choice.selector) else None
-        select(content, frames, choice.selector, table, mask, layout)
+        _by_selector(content, frames, choice.selector, mask, layout)
     return mask
+
+
+def _by_selector(content: PageBytes, frames: Frames, selector: Selector, mask: Mask, layout: Layout | None) -> None:
+    if not decides(selector):
+        return select(content, frames, selector, None, mask, mask, layout)
+    decoded = decode_page(content, 0, Level.TEXTS, frames)
+    doubtful = of_reference(decoded, len(mask))
+    doubtful[body_unread(content, frames, decoded.table)] = True
+    return select(content, frames, selector, decoded.table, doubtful, mask, layout)
 
 
 def _by_route(content: PageBytes, frames: Frames, rule: PageRule | None, choice: Choice) -> Mask:

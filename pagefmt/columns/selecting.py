@@ -14,8 +14,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pagefmt.columns.amqp_columns import may_be_amqp
+from pagefmt.columns.amqp_parts import amqp_parts
+from pagefmt.columns.amqp_structure import structure
+from pagefmt.columns.amqp_values import IS_BINARY
+from pagefmt.columns.amqp_walk import ABSENT, DATA
 from pagefmt.columns.core import fits_old_layout
 from pagefmt.columns.gather import Ints, Mask, PageBytes
+from pagefmt.columns.page import PageColumns
 from pagefmt.columns.scan import Frames
 from pagefmt.frames import Damage
 from pagefmt.page import Page
@@ -102,18 +108,26 @@ def decided(selector: Selector, batch: pa.RecordBatch) -> tuple[Mask, Mask]:
     ``decides`` takes."""
     names = sorted(set(_names(selector.root)))
     rows = batch.num_rows
+    whole = _whole(batch)
     if not names:
-        return np.ones(rows, bool), np.full(rows, selector.matches(_Answers({})))
+        return whole, np.full(rows, selector.matches(_Answers({})))
     sure, taken = np.zeros(rows, bool), np.zeros(rows, bool)
     verdicts: dict[tuple[Answer, ...], bool] = {}
     for n, row in enumerate(zip(*[_answers(name, batch) for name in names], strict=True)):
-        if _UNSURE in row:
+        if not whole[n] or _UNSURE in row:
             continue
         verdict = verdicts.get(row)
         if verdict is None:
             verdict = verdicts[row] = selector.matches(_Answers(dict(zip(names, row, strict=True))))
         sure[n], taken[n] = True, verdict
     return sure, taken
+
+
+def _whole(batch: pa.RecordBatch) -> Mask:
+    """Rows of messages all of whose parts decode; the others are damage, whatever the selector asks for."""
+    amqp = np.asarray(pc.equal(batch.column("protocol"), "amqp"))
+    parts = np.where(amqp, np.asarray(batch.column("amqp").is_null()), False)
+    return ~(np.asarray(batch.column("properties").is_null()) | parts)
 
 
 def _answers(name: str, batch: pa.RecordBatch) -> list[Answer]:
@@ -129,12 +143,9 @@ def _properties(name: str, batch: pa.RecordBatch) -> list[Answer]:
     rows, entries = _entries(maps, name)
     for row, value in zip(rows.tolist(), entries.to_pylist(), strict=True):
         out[row] = _typed(value)
-    unsure = np.asarray(maps.is_null())
-    amqp = np.asarray(pc.equal(batch.column("protocol"), "amqp"))
     if name in _OF_AMQP or name.startswith(ANNOTATIONS) or _elsewhere(name, batch):
-        unsure = unsure | amqp
-    for row in np.flatnonzero(unsure).tolist():
-        out[row] = _UNSURE
+        for row in np.flatnonzero(np.asarray(pc.equal(batch.column("protocol"), "amqp"))).tolist():
+            out[row] = _UNSURE
     return out
 
 
@@ -167,18 +178,19 @@ def _typed(value: dict[str, Any]) -> Answer:
 
 
 def select(
-    content: PageBytes, frames: Frames, selector: Selector, table: pa.RecordBatch | None, mask: Mask,
+    content: PageBytes, frames: Frames, selector: Selector, table: pa.RecordBatch | None, doubtful: Mask, mask: Mask,
     layout: Layout | None = None,
 ) -> None:  # fmt: skip
     """Clear ``mask`` where the selector does not take a record. ``table``: the first records, with their properties.
 
-    What it does not decide is decided on the reference decoder's messages; what that does not understand is taken: it
-    is damage to report.
+    What it does not decide, and what is ``doubtful``, is decided on the reference decoder's messages; what that does
+    not understand is taken: it is damage to report.
     """
     sure = np.zeros(len(mask), bool)
     if table is not None and decides(selector):
         rows = table.num_rows
         sure[:rows], taken = decided(selector, table)
+        sure[:rows] &= ~doubtful[:rows]
         if layout is Layout.OLD:
             sure &= fits_old_layout(content, frames.offset + 5, frames.length)
         mask[:rows] &= taken | ~sure[:rows]
@@ -186,3 +198,25 @@ def select(
     for n in np.flatnonzero(mask & ~sure).tolist():
         record = page.record(frames.number + n, int(frames.offset[n]), int(frames.length[n]), layout)
         mask[n] = isinstance(record, Damage) or selector.matches(source_of(record.message))
+
+
+def of_reference(decoded: PageColumns, rows: int) -> Mask:
+    """The rows that the reference decoder read."""
+    mask = np.zeros(rows, bool)
+    mask[decoded.irregular] = True
+    return mask
+
+
+def body_unread(content: PageBytes, frames: Frames, table: pa.RecordBatch) -> Ints:
+    """Rows of AMQP messages with bodies that columns pass over, and that may be damaged. ``table``: with texts."""
+    untold = pc.and_(pc.equal(table.column("protocol"), "amqp"), table.column("body_text").is_null())
+    row: Ints = np.flatnonzero(np.asarray(untold))
+    row = row[may_be_amqp(content, frames.offset[row] + 5)]
+    if not len(row):
+        return row
+    parts = amqp_parts(content, frames.offset[row] + 5, frames.length[row])
+    found = structure(content, parts)
+    data, kinds = found.section(DATA).at, found.body_kinds()
+    binary = (data != ABSENT) & IS_BINARY[content.byte(np.where(data == ABSENT, 0, data))]
+    unread: Ints = row[~(parts.regular & ((kinds == 0) | ((kinds == 1) & binary)))]
+    return unread

@@ -15,11 +15,11 @@ import pyarrow.compute as pc
 from pagefmt.bodies import MAP, STREAM, map_of, stream_of
 from pagefmt.columns.body_form import Body
 from pagefmt.columns.gather import PageBytes
-from pagefmt.columns.page import decode_page
+from pagefmt.columns.page import PageColumns, decode_page
 from pagefmt.columns.pieces import WHOLE_FILE, Range, pieces
 from pagefmt.columns.scan import Frames
 from pagefmt.columns.schema import LONGS, STRING, Level, schema
-from pagefmt.columns.selecting import select
+from pagefmt.columns.selecting import of_reference, select
 from pagefmt.columns.state_columns import state_columns
 from pagefmt.editions import NEWEST, Edition
 from pagefmt.fates import PageRule
@@ -108,7 +108,7 @@ def page_batches(source: PageSource, wanted: Wanted) -> Iterator[pa.RecordBatch 
         decoded = decode_page(content, source.page, level, frames)
         batch = decoded.table
         if wanted.where is not None:
-            batch = batch.filter(_matches(wanted.where, content, frames, batch))
+            batch = batch.filter(_matches(wanted.where, content, frames, decoded))
         yield _completed(batch, source, form)
         end = frames.base + content.size
         if decoded.undecodable is not None:
@@ -119,10 +119,12 @@ def page_batches(source: PageSource, wanted: Wanted) -> Iterator[pa.RecordBatch 
         yield Stopped(frames.base + frames.end, frames.number + len(frames.offset), False, end)
 
 
-def _matches(where: Selector, content: PageBytes, frames: Frames, batch: pa.RecordBatch) -> pa.Array:
+def _matches(where: Selector, content: PageBytes, frames: Frames, decoded: PageColumns) -> pa.Array:
     """Which of the records the selector takes."""
+    batch = decoded.table
     mask = np.ones(batch.num_rows, bool)
-    select(content, frames, where, batch if "properties" in batch.schema.names else None, mask)
+    table = batch if "properties" in batch.schema.names else None
+    select(content, frames, where, table, of_reference(decoded, batch.num_rows), mask)
     return pa.array(mask)
 
 
