@@ -133,6 +133,14 @@ def with_end(n: int, end: bytes) -> bytes:
     return section(3, compound(0xC0, *fields(n)[:8], end, fields(n)[9]))
 
 
+def test_behind_a_body_that_does_not_decode_is_no_footer() -> None:
+    footer = section(8, compound(0xC1, text("f", 0xA3), b"\x41"))
+    cut = compound(0xC0, b"\xa1\x09short")
+    for body in (section(6, cut), section(7, cut), section(7, text(b"\xff")), section(5, text(b"", 0xA0))):
+        for count in (1, 4):
+            assert_as_reference(page([usual(n, body=body) + footer for n in range(count)]), body, Level.PROPERTIES)
+
+
 def test_a_plan_is_kept_for_the_next_piece_and_given_up_where_it_does_not_fit() -> None:
     first, second = page([usual(n) for n in range(40)]), page([usual(n, annotations=b"") for n in range(40)])
     plan = built(first).plans[0].plan

@@ -109,3 +109,10 @@ def test_a_signalling_nan_is_nothing_to_warn_of() -> None:
     for shape in (others[:1] * 4, others):
         with np.errstate(invalid="raise"), warnings.catch_warnings(action="error"):
             same(b"".join(record(entries, b"", n, None, (3,)) for n, entries in enumerate(shape)))
+
+
+def test_nothing_but_messages_that_do_not_decode() -> None:
+    broken = bytearray(record([], b"", 1, None, (3,)))
+    broken[-14:-10] = b"\xff" * 4
+    of_amqp = bytes(broken[:14]) + b"\x05" + bytes(broken[15:])
+    same((bytes(broken) + of_amqp) * 3)

@@ -98,6 +98,10 @@ def _texts(found: Structure) -> pa.StringArray:
 
 def _property_columns(batch: Batch, parts: AmqpParts, found: Structure, known: Columns) -> Columns:
     """``known``: fields of the header and the properties that are there already."""
+    footer = found.section(walk.FOOTER)
+    if footer.code != ABSENT:
+        # behind a body that does not decode there is none
+        batch.regular &= (footer.at == ABSENT) | ~found.passed_over()
     application = map_column(found, walk.APPLICATION, as_given=True, nulls=False)
     parts_of_amqp = [
         pa.array(parts.format), pa.array(parts.encoded_size), _header(found, known),

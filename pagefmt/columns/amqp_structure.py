@@ -149,6 +149,14 @@ class Structure:
             out[rows] = sum(plan.plan.counts.get(kind, 0) for kind in (walk.DATA, walk.SEQUENCE, walk.AMQP_VALUE))
         return out
 
+    def passed_over(self) -> Mask:
+        """Messages with more of a body than one data section: whether it decodes is not known here."""
+        kinds, data = self.body_kinds(), self.section(walk.DATA).at
+        # a0 or b0, by the size of its length
+        binary = (data != ABSENT) & (self.page.byte(np.where(data == ABSENT, 0, data)) & 0xEF == 0xA0)
+        out: Mask = (kinds > 1) | ((kinds == 1) & ~binary)
+        return out
+
 
 def _at_place(plan: Followed, kind: int, index: int) -> Value:
     place = plan.plan.places[kind, index]

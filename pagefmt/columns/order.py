@@ -17,6 +17,7 @@ _SHORTEST: Final = 16
 
 def in_order(parts: Sequence[tuple[Ints, Any]], concat: Callable[[list[Any]], Any]) -> Any:
     """One array or batch of several, each with its rows, which ascend; ``concat`` is Arrow's for their kind."""
+    parts = [part for part in parts if len(part[0])] or parts[:1]
     if len(parts) == 1:
         return parts[0][1]
     rows = np.concatenate([rows for rows, _ in parts])

@@ -17,8 +17,6 @@ import pyarrow.compute as pc
 from pagefmt.columns.amqp_columns import may_be_amqp
 from pagefmt.columns.amqp_parts import amqp_parts
 from pagefmt.columns.amqp_structure import structure
-from pagefmt.columns.amqp_values import IS_BINARY
-from pagefmt.columns.amqp_walk import ABSENT, DATA
 from pagefmt.columns.core import fits_old_layout
 from pagefmt.columns.gather import Ints, Mask, PageBytes
 from pagefmt.columns.page import PageColumns
@@ -215,8 +213,5 @@ def body_unread(content: PageBytes, frames: Frames, table: pa.RecordBatch) -> In
     if not len(row):
         return row
     parts = amqp_parts(content, frames.offset[row] + 5, frames.length[row])
-    found = structure(content, parts)
-    data, kinds = found.section(DATA).at, found.body_kinds()
-    binary = (data != ABSENT) & IS_BINARY[content.byte(np.where(data == ABSENT, 0, data))]
-    unread: Ints = row[~(parts.regular & ((kinds == 0) | ((kinds == 1) & binary)))]
+    unread: Ints = row[~parts.regular | structure(content, parts).passed_over()]
     return unread
