@@ -156,7 +156,6 @@ def commands(data: Path, out: Path) -> dict[str, list[str]]:
         "verify jsonl": [*tool, "pages", "verify", str(data), "--format", "jsonl"],
         "seal": [*tool, "pages", "seal", str(data), "--to", str(out / "seal")],
         "compact plan": [*tool, "pages", "compact", str(data)],
-        "salvage plan": [*tool, "pages", "salvage", str(data)],
         "disk usage": [*tool, "disk", "usage", str(data)],
         "export plan": [sys.executable, "-c", PLAN, str(data)],
     }

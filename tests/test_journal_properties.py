@@ -276,7 +276,7 @@ def test_bodies_of_20_bytes_come_back(found: list[tuple[int, int, int]], at_once
     assert list(zip(*(part.tolist() for part in kept.piece(np.array(places))), strict=True)) == found
 
 
-STEPS = st.lists(st.integers(0, 3) | st.integers(0, 70_000), min_size=1, max_size=30)
+STEPS = st.lists(st.integers(0, 3) | st.integers(0, 70_000), min_size=1, max_size=60)
 
 
 @given(st.lists(st.tuples(st.integers(1, 5), STEPS), max_size=5))

@@ -120,11 +120,11 @@ def _object(summary: StoreSummary, positions: bool) -> Iterator[str]:
         if positions:
             yield from _positions(queue)
         yield "}"
-    pages = [
-        {"page": page.page, "held_by": [names[queue] for queue in page.held_by], "bytes": page.size}
-        for page in summary.pages
-    ]
-    yield f'],"pages":{json_text(pages)}}}'
+    yield '],"pages":['
+    for number, page in enumerate(summary.pages):
+        text = json_text({"page": page.page, "held_by": [names[queue] for queue in page.held_by], "bytes": page.size})
+        yield f"{',' if number else ''}{text}"
+    yield "]}"
 
 
 def _positions(queue: QueueLoad) -> Iterator[str]:
