@@ -59,15 +59,16 @@ class _Gathered:
     def __init__(self, writer: TableFile, schema: pa.Schema) -> None:
         self._writer, self._schema = writer, schema
         self._batches: list[pa.RecordBatch] = []
-        self._bytes = 0
+        self._bytes = self._rows = 0
 
     def write_batch(self, batch: pa.RecordBatch) -> None:
         self._batches.append(batch)
         self._bytes += batch.nbytes
-        if self._bytes >= _BYTES or sum(each.num_rows for each in self._batches) >= _ROWS:
+        self._rows += batch.num_rows
+        if self._bytes >= _BYTES or self._rows >= _ROWS:
             self.flush()
 
     def flush(self) -> None:
         if self._batches:
             self._writer.write_batch(pa.concat_batches(self._batches))
-            self._batches, self._bytes = [], 0
+            self._batches, self._bytes, self._rows = [], 0, 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from array import array
+
 import numpy as np
 import pyarrow as pa
 
@@ -18,7 +20,7 @@ def state_columns(rule: PageRule, number: Ints, tx: Ints, queues: pa.ListArray) 
     done, held, bound = np.zeros(len(queue), bool), np.zeros(len(queue), bool), np.zeros(len(queue), bool)
     for each in np.unique(queue).tolist():
         here = queue == each
-        complete, acked, in_doubt = rule.marks(each)
+        complete, acked, in_doubt = rule.numbers(each)
         bound[here] = rule.bound(each)
         done[here] = True if complete else _among(number[row[here]], acked)
         held[here] = _among(number[row[here]], in_doubt)
@@ -30,8 +32,12 @@ def state_columns(rule: PageRule, number: Ints, tx: Ints, queues: pa.ListArray) 
     return _distinct_rising(row, queue, done, len(number)), _lists(row[waiting], queue[waiting], len(number))
 
 
-def _among(numbers: Ints, wanted: frozenset[int]) -> Mask:
-    found: Mask = np.isin(numbers, np.fromiter(wanted, np.int64, len(wanted)))
+def _among(numbers: Ints, wanted: array[int]) -> Mask:
+    """Which of them are among those, which ascend."""
+    if not wanted:
+        return np.zeros(len(numbers), bool)
+    known = np.frombuffer(wanted, np.int32)
+    found: Mask = known[np.searchsorted(known, numbers).clip(max=len(known) - 1)] == numbers
     return found
 
 

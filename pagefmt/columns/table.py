@@ -34,6 +34,7 @@ STATE_FIELDS: Final = (pa.field("acked_by", LONGS), pa.field("outstanding", LONG
 VALUE_FIELD: Final = pa.field("body_value", STRING)
 STORE_COLUMNS: Final = frozenset(field.name for field in STORE_FIELDS)
 STATE_COLUMNS: Final = frozenset(field.name for field in STATE_FIELDS)
+_AMQP: Final = pa.scalar("amqp", STRING)
 LEFTOVER: Final = 5
 """Bytes behind the last record that brokers of today take for nothing (spec/page-files.md 5.1)."""
 
@@ -147,7 +148,7 @@ def _completed(batch: pa.RecordBatch, source: PageSource, form: pa.Schema) -> pa
 
 def _as_read_by(edition: Edition, columns: dict[str, pa.Array]) -> dict[str, pa.Array]:
     """The columns in which a reader of the edition, before it looks into the sections, says its own."""
-    standard = pc.and_(pc.equal(columns["protocol"], "amqp"), pc.invert(columns["large"]))
+    standard = pc.and_(pc.equal(columns["protocol"], _AMQP), pc.invert(columns["large"]))
     if not pc.any(standard).as_py():
         return {}
     return {
