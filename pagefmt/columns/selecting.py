@@ -21,6 +21,7 @@ from pagefmt.columns.core import fits_old_layout
 from pagefmt.columns.gather import Ints, Mask, PageBytes
 from pagefmt.columns.page import PageColumns
 from pagefmt.columns.scan import Frames
+from pagefmt.columns.schema import STRING
 from pagefmt.frames import Damage
 from pagefmt.page import Page
 from pagefmt.record import Layout
@@ -36,6 +37,7 @@ Answer: TypeAlias = tuple[str, Any] | None
 _UNSURE: Final = ("", None)
 _REPLACED: Final = "\ufffd"
 """In Arrow's text it may stand for a lone surrogate."""
+_AMQP: Final = pa.scalar("amqp", STRING)
 _INT, _LONG, _TEXT = "header int", "header long", "header text"
 _NUMBERS: Final = frozenset(
     (Kind.BOOLEAN, Kind.BYTE, Kind.SHORT, Kind.INT, Kind.LONG, Kind.CHAR, Kind.TIMESTAMP, Kind.UBYTE, Kind.USHORT,
@@ -123,7 +125,7 @@ def decided(selector: Selector, batch: pa.RecordBatch) -> tuple[Mask, Mask]:
 
 def _whole(batch: pa.RecordBatch) -> Mask:
     """Rows of messages all of whose parts decode; the others are damage, whatever the selector asks for."""
-    amqp = np.asarray(pc.equal(batch.column("protocol"), "amqp"))
+    amqp = np.asarray(pc.equal(batch.column("protocol"), _AMQP))
     parts = np.where(amqp, np.asarray(batch.column("amqp").is_null()), False)
     return ~(np.asarray(batch.column("properties").is_null()) | parts)
 
@@ -142,14 +144,14 @@ def _properties(name: str, batch: pa.RecordBatch) -> list[Answer]:
     for row, value in zip(rows.tolist(), entries.to_pylist(), strict=True):
         out[row] = _typed(value)
     if name in _OF_AMQP or name.startswith(ANNOTATIONS) or _elsewhere(name, batch):
-        for row in np.flatnonzero(np.asarray(pc.equal(batch.column("protocol"), "amqp"))).tolist():
+        for row in np.flatnonzero(np.asarray(pc.equal(batch.column("protocol"), _AMQP))).tolist():
             out[row] = _UNSURE
     return out
 
 
 def _entries(maps: pa.MapArray, name: str) -> tuple[Ints, pa.StructArray]:
     """The rows that have the property, and its values."""
-    here = np.flatnonzero(np.asarray(pc.equal(maps.keys, name)))
+    here = np.flatnonzero(np.asarray(pc.equal(maps.keys, pa.scalar(name, STRING))))
     offsets: Ints = np.asarray(maps.offsets)
     here = here[(here >= offsets[0]) & (here < offsets[-1])]
     return np.searchsorted(offsets, here, "right") - 1, maps.items.take(pa.array(here))
@@ -158,7 +160,7 @@ def _entries(maps: pa.MapArray, name: str) -> tuple[Ints, pa.StructArray]:
 def _elsewhere(name: str, batch: pa.RecordBatch) -> bool:
     """Whether some AMQP message has it among the broker's own properties, which answer for those that are absent."""
     extra = batch.column("amqp").field("extra_properties")
-    return bool(pc.any(pc.equal(extra.keys, name)).as_py())
+    return bool(pc.any(pc.equal(extra.keys, pa.scalar(name, STRING))).as_py())
 
 
 def _typed(value: dict[str, Any]) -> Answer:
@@ -207,7 +209,7 @@ def of_reference(decoded: PageColumns, rows: int) -> Mask:
 
 def body_unread(content: PageBytes, frames: Frames, table: pa.RecordBatch) -> Ints:
     """Rows of AMQP messages with bodies that columns pass over, and that may be damaged. ``table``: with texts."""
-    untold = pc.and_(pc.equal(table.column("protocol"), "amqp"), table.column("body_text").is_null())
+    untold = pc.and_(pc.equal(table.column("protocol"), _AMQP), table.column("body_text").is_null())
     row: Ints = np.flatnonzero(np.asarray(untold))
     row = row[may_be_amqp(content, frames.offset[row] + 5)]
     if not len(row):
