@@ -6,6 +6,9 @@ import os
 import sys
 from typing import Any
 
+LASTING = (["export"], ["replay"])
+"""Groups with processes of their own (Java, workers), which the interpreter ends when it ends."""
+
 
 def main() -> None:
     """Answer ``--version`` without importing anything; else hand over to the commands."""
@@ -17,11 +20,11 @@ def main() -> None:
         return
     # numpy starts threads for linear algebra, which nothing here has: half of the time that its import takes
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    from pagectl.app import PLUGINS, run
+    from pagectl.app import run
 
     status = run(sys.argv[1:])
-    if tuple(sys.argv[1:3]) in PLUGINS:
-        # called every minute on every host: taking itself apart would be a tenth of its time
+    if sys.argv[1:2] not in LASTING:
+        # what runs every minute on every host would need a tenth of its time to take itself apart
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(status)

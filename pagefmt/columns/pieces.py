@@ -60,7 +60,8 @@ def _pieces(fd: int, size: int, piece: int, part: Range, reuse: bool) -> Iterato
     while True:
         most = min(wanted, size - base)
         if not reuse or len(buffer) < most + PADDING:
-            buffer = _room(most + PADDING)
+            # a whole piece, though shares are smaller: the next may be a little larger
+            buffer = _room(max(most, min(piece, size - base)) + PADDING)
         content = _read(fd, base, most, buffer)
         frames = scan(content, base, number)
         last = base + content.size >= size
