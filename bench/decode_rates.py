@@ -19,10 +19,9 @@ from pathlib import Path
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "cli"), str(ROOT / "bench")]
+sys.path[:0] = [str(ROOT), str(ROOT / "bench")]
 
 from make_pages import write  # noqa: E402
-from pagectl.allocation import keep_freed_memory  # noqa: E402
 
 from pagefmt.columns.page import decode_page  # noqa: E402
 from pagefmt.columns.pieces import pieces  # noqa: E402
@@ -38,7 +37,6 @@ def main() -> None:
     options.add_argument("--sets", default="a,b,c")
     options.add_argument("--runs", type=int, default=5)
     given = options.parse_args()
-    keep_freed_memory()
     print(f"{'set':4}{'level':12}{'messages/cpu s':>16}{'reference':>12}{'ratio':>8}")
     for name in given.sets.split(","):
         with tempfile.TemporaryDirectory(prefix="pagectl-bench-") as folder:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from pagectl.allocation import keep_freed_memory
 from pagectl.destination import output_to
 from pagectl.exits import CallError, Exit
 from pagectl.location import located
@@ -105,7 +104,6 @@ def command(
     queues = queue_ids(queue, state.bindings if state else None) if queue else None
     choice = Choice(queues, selector, outstanding, pages)
     form = form or _by_name(to)
-    keep_freed_memory()
     if form in TABLES:
         from pagectl.table_output import write_table
 
