@@ -31,7 +31,7 @@ test-broker: $(VENV)/.dev ## against real brokers: Java 17, Maven and the oracle
 	$(PYTEST) -m broker
 
 test-compaction-broker: $(VENV)/.dev ## what brokers deliver from compacted and salvaged directories; can be stopped and run again
-	$(PYTEST) -m broker tests/test_compaction_broker.py tests/test_salvage_broker.py
+	$(PYTEST) -m broker tests/broker/test_compaction_broker.py tests/broker/test_salvage_broker.py
 
 test-slow: $(VENV)/.dev ## exhaustive truncations, bit flips, big inputs
 	$(PYTEST) -m slow
@@ -40,7 +40,7 @@ test-cluster: $(VENV)/.dev ## export through a Spark master and worker of its ow
 	$(PYTEST) -m cluster
 
 test-pythons: $(VENV)/.dev ## the wheel with every other Python that uv finds here (3.11 to 3.14): every command once
-	$(PYTEST) -m slow tests/test_package.py -rs
+	$(PYTEST) -m slow tests/rooms/test_package.py -rs
 
 fuzz: $(VENV)/.dev ## a minute of coverage-guided fuzzing for each codec; SECONDS=600 for more
 	$(BIN)/pip install -q --require-hashes -r requirements/fuzz.lock

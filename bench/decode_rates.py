@@ -23,12 +23,12 @@ sys.path[:0] = [str(ROOT), str(ROOT / "bench")]
 
 from make_pages import write  # noqa: E402
 
+from pagefmt.columns.arrays.schema import Level  # noqa: E402
 from pagefmt.columns.page import decode_page  # noqa: E402
-from pagefmt.columns.pieces import pieces  # noqa: E402
 from pagefmt.columns.rows import readable_row  # noqa: E402
-from pagefmt.columns.schema import Level  # noqa: E402
-from pagefmt.frames import FrameScan  # noqa: E402
-from pagefmt.record import decode_record  # noqa: E402
+from pagefmt.pages.frames import FrameScan  # noqa: E402
+from pagefmt.pages.pieces import pieces  # noqa: E402
+from pagefmt.pages.record import decode_record  # noqa: E402
 
 
 def main() -> None:

@@ -10,18 +10,18 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from struct import pack
 
-from pageengine.data_directory import write_journal
-from pagefmt.amqp_message import AmqpMessage, decode_extra
-from pagefmt.bindings import AddressBinding, QueueBinding, encode_address, encode_queue
-from pagefmt.core_message import CoreMessage, HeaderBlock
+from pageengine.data_directory.writing import write_journal
+from pagefmt.bytes.wire import Cursor
+from pagefmt.directory.bindings import AddressBinding, QueueBinding, encode_address, encode_queue
 from pagefmt.journal.record_types import RecordType
 from pagefmt.journal.records import Kind, Record
-from pagefmt.paging import page_name
-from pagefmt.properties import properties_bytes
-from pagefmt.record import Layout, PageRecord, encode_record
-from pagefmt.values import Kind as Type
-from pagefmt.values import Property, Typed, string
-from pagefmt.wire import Cursor
+from pagefmt.messages.amqp_message import AmqpMessage, decode_extra
+from pagefmt.messages.core_message import CoreMessage, HeaderBlock
+from pagefmt.messages.properties import properties_bytes
+from pagefmt.messages.values import Kind as Type
+from pagefmt.messages.values import Property, Typed, string
+from pagefmt.pages.paging import page_name
+from pagefmt.pages.record import Layout, PageRecord, encode_record
 
 PAGE = 10 << 20
 QUEUES = (3, 7)

@@ -35,22 +35,22 @@ from statistics import median
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "cli"), str(ROOT / "schemas")]
 
-from pagectl.collector import seldom_collected  # noqa: E402
+from pagectl.running.collector import seldom_collected  # noqa: E402
 
-from pageengine import operations as ops  # noqa: E402
-from pageengine.data_directory import write_data_directory  # noqa: E402
-from pageengine.engine import Engine  # noqa: E402
-from pageengine.generate import Shape, Traffic, generate  # noqa: E402
-from pageengine.operations import Operation, TraceHeader  # noqa: E402
-from pageengine.outcome_writing import writing_outcome  # noqa: E402
-from pageengine.paged_sends import PagedSends  # noqa: E402
-from pageengine.profiles import profile_of  # noqa: E402
-from pageengine.recording import Recording  # noqa: E402
-from pageengine.replaying import steps  # noqa: E402
-from pageengine.send_run import SendRun  # noqa: E402
-from pageengine.settings import AddressSettings, EngineSettings, OneForAll  # noqa: E402
-from pageengine.trace_reading import TraceReader, open_trace  # noqa: E402
-from pageengine.trace_writing import write_trace  # noqa: E402
+from pageengine.data_directory.writing import write_data_directory  # noqa: E402
+from pageengine.replay.outcome_writing import writing_outcome  # noqa: E402
+from pageengine.replay.recording import Recording  # noqa: E402
+from pageengine.replay.replaying import steps  # noqa: E402
+from pageengine.running.engine import Engine  # noqa: E402
+from pageengine.running.paged_sends import PagedSends  # noqa: E402
+from pageengine.settings.profiles import profile_of  # noqa: E402
+from pageengine.settings.settings import AddressSettings, EngineSettings, OneForAll  # noqa: E402
+from pageengine.trace import operations as ops  # noqa: E402
+from pageengine.trace.generate import Shape, Traffic, generate  # noqa: E402
+from pageengine.trace.operations import Operation, TraceHeader  # noqa: E402
+from pageengine.trace.reading import TraceReader, open_trace  # noqa: E402
+from pageengine.trace.send_run import SendRun  # noqa: E402
+from pageengine.trace.writing import write_trace  # noqa: E402
 from pagefmt.editions import NEWEST  # noqa: E402
 
 BATCH = 100

@@ -15,7 +15,7 @@ from typer._click.exceptions import ClickException, NoArgsIsHelpError, UsageErro
 from typer.core import TyperGroup, TyperOption
 
 from pagectl import __version__
-from pagectl.exits import Exit, guarded, report
+from pagectl.running.exits import Exit, guarded, report
 
 # A leaf is (module in pagectl.commands, one line of help); a group is (help, members).
 Leaf = tuple[str, str]

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from brokerconf.lint import FileReport, Surroundings, lint
-from brokerconf.rules.examples import xml_of
-from brokerconf.rules.page import page
-from brokerconf.rules.rule import Example
-from brokerconf.xsd_files import path_of
+from brokerconf.evidence.rule import Example
+from brokerconf.linting.examples import xml_of
+from brokerconf.linting.lint import FileReport, Surroundings, lint
+from brokerconf.linting.rules_page import page
+from brokerconf.schema.xsd_files import path_of
 
 from pagefmt.editions import NEWEST, Edition
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from pageengine import operations as ops
 from pageengine.log_import.audit_messages import MessageAudit
 from pageengine.log_import.records import LogRecord
 from pageengine.log_import.traffic import Facts, Traffic
+from pageengine.trace import operations as ops
 
 CONSUMER, SESSION, BLOCK, UNBLOCK, PURGE = 601265, 601267, 601754, 601755, 601196
 _CONSUMER = re.compile(

@@ -12,8 +12,8 @@ from pageengine.errors import PageEngineError
 from pageengine.log_import import audit_actions, audit_messages, plugin_log
 from pageengine.log_import.records import LogRecord, ReadCounts, merged
 from pageengine.log_import.traffic import Facts, Traffic
-from pageengine.operations import Operation, TraceHeader
-from pageengine.trace_writing import write_trace
+from pageengine.trace.operations import Operation, TraceHeader
+from pageengine.trace.writing import write_trace
 
 ALWAYS = (
     "bodies (only their sizes count)",

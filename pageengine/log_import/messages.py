@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from pageengine.operations import Property, PropertyType
+from pageengine.trace.operations import Property, PropertyType
 
 LARGE_SIZE = "_AMQ_LARGE_SIZE"
 _MESSAGE = re.compile(

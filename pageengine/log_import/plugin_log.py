@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from pageengine import operations as ops
 from pageengine.log_import.audit_messages import note_queues
 from pageengine.log_import.messages import find_message, find_transaction
 from pageengine.log_import.records import LogRecord
 from pageengine.log_import.traffic import Facts, KnownQueue, Traffic
-from pageengine.operations import RoutingType, SessionKind
+from pageengine.trace import operations as ops
+from pageengine.trace.operations import RoutingType, SessionKind
 
 SENT, SENT_DETAILS = 841009, 843009
 MAIN = "main"

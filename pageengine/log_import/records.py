@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from pageengine.line_streams import Ending, numbered_lines
+from pageengine.trace.streams import Ending, numbered_lines
 
 _START = re.compile(r"(\d{4})-(\d\d)-(\d\d)[ T](\d\d):(\d\d):(\d\d)[,.](\d{3})\d*(?:Z|[+-]\d\d:?\d\d)?\s")
 _CODE = re.compile(r"\bAMQ(\d{6}): ?")

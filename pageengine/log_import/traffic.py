@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
-from pageengine import operations as ops
 from pageengine.log_import.messages import LoggedMessage, LoggedTransaction
-from pageengine.operations import Operation, SessionKind
+from pageengine.trace import operations as ops
+from pageengine.trace.operations import Operation, SessionKind
 
 
 @dataclass(slots=True)

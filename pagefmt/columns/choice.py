@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from pagefmt.selection import Choice
+from pagefmt.outstanding.selection import Choice
 
 
 def chosen(batch: pa.RecordBatch, choice: Choice) -> pa.RecordBatch:

@@ -14,27 +14,27 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from pagefmt.columns.amqp_columns import may_be_amqp
-from pagefmt.columns.amqp_lines import amqp_line_parts
-from pagefmt.columns.batch import Batch
-from pagefmt.columns.core import fits_old_layout
-from pagefmt.columns.core_columns import may_be_core
-from pagefmt.columns.core_lines import core_line_parts
-from pagefmt.columns.fragments import Part, Pool
-from pagefmt.columns.gather import Ints, Mask, PageBytes
-from pagefmt.columns.json_text import Quote
-from pagefmt.columns.line_parts import LineSource
+from pagefmt.columns.amqp.amqp_columns import may_be_amqp
+from pagefmt.columns.amqp.amqp_lines import amqp_line_parts
+from pagefmt.columns.arrays.fragments import Part, Pool
+from pagefmt.columns.arrays.json_text import Quote
+from pagefmt.columns.core.batch import Batch
+from pagefmt.columns.core.core_columns import may_be_core
+from pagefmt.columns.core.core_lines import core_line_parts
+from pagefmt.columns.core.line_parts import LineSource
+from pagefmt.columns.core.parts import fits_old_layout
 from pagefmt.columns.picking import wanted_records
-from pagefmt.columns.pieces import pieces
-from pagefmt.columns.scan import Frames
-from pagefmt.fates import PageRule
-from pagefmt.frames import Damage, stopped_at
-from pagefmt.message_json import Wanted
-from pagefmt.outstanding import StoreState
-from pagefmt.page import Page, open_page
-from pagefmt.paging import PageFile, Store
-from pagefmt.record import Layout
-from pagefmt.selection import Choice, Picked
+from pagefmt.describe.message_json import Wanted
+from pagefmt.outstanding.fates import PageRule
+from pagefmt.outstanding.selection import Choice, Picked
+from pagefmt.outstanding.state import StoreState
+from pagefmt.pages.frames import Damage, stopped_at
+from pagefmt.pages.gather import Ints, Mask, PageBytes
+from pagefmt.pages.page import Page, open_page
+from pagefmt.pages.paging import PageFile, Store
+from pagefmt.pages.pieces import pieces
+from pagefmt.pages.record import Layout
+from pagefmt.pages.scan import Frames
 
 LARGEST: Final = 16 << 20
 """A piece above (of one huge record) goes to the reference decoder: lines with its body might not fit into an Arrow

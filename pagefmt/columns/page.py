@@ -12,16 +12,16 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from pagefmt.columns.amqp_columns import amqp_columns, may_be_amqp
-from pagefmt.columns.batch import Batch, Columns
-from pagefmt.columns.core_columns import core_columns, may_be_core
-from pagefmt.columns.gather import Ints, PageBytes
-from pagefmt.columns.order import in_order
+from pagefmt.bytes.wire import Undecodable
+from pagefmt.columns.amqp.amqp_columns import amqp_columns, may_be_amqp
+from pagefmt.columns.arrays.order import in_order
+from pagefmt.columns.arrays.schema import FRAME_FIELDS, Level, schema
+from pagefmt.columns.core.batch import Batch, Columns
+from pagefmt.columns.core.core_columns import core_columns, may_be_core
 from pagefmt.columns.rows import Row, readable_row
-from pagefmt.columns.scan import Frames, scan
-from pagefmt.columns.schema import FRAME_FIELDS, Level, schema
-from pagefmt.record import decode_record
-from pagefmt.wire import Undecodable
+from pagefmt.pages.gather import Ints, PageBytes
+from pagefmt.pages.record import decode_record
+from pagefmt.pages.scan import Frames, scan
 
 
 @dataclass(frozen=True, slots=True)

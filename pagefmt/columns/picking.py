@@ -1,19 +1,19 @@
-"""Which records of a piece are wanted: ``pagefmt.selection`` over vectors, where they tell."""
+"""Which records of a piece are wanted: ``pagefmt.outstanding.selection`` over vectors, where they tell."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from pagefmt.columns.fates import CODE, fate_columns
-from pagefmt.columns.gather import Mask, PageBytes
+from pagefmt.columns.arrays.schema import Level
 from pagefmt.columns.page import decode_page
-from pagefmt.columns.routes import Irregular, RouteColumns, route_columns
-from pagefmt.columns.scan import Frames
-from pagefmt.columns.schema import Level
 from pagefmt.columns.selecting import body_unread, decides, of_reference, select
-from pagefmt.fates import Fate, PageRule
-from pagefmt.record import Layout
-from pagefmt.selection import Choice, wanted_by_route
+from pagefmt.outstanding.fate_columns import CODE, fate_columns
+from pagefmt.outstanding.fates import Fate, PageRule
+from pagefmt.outstanding.route_columns import Irregular, RouteColumns, route_columns
+from pagefmt.outstanding.selection import Choice, wanted_by_route
+from pagefmt.pages.gather import Mask, PageBytes
+from pagefmt.pages.record import Layout
+from pagefmt.pages.scan import Frames
 from pagefmt.selector import Selector
 
 

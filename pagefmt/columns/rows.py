@@ -5,18 +5,18 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from pagefmt.amqp_message import AmqpLargeMessage, AmqpMessage
-from pagefmt.amqp_sections import Sections
-from pagefmt.amqp_text import identifier_text
-from pagefmt.bodies import TEXT, is_compressed, text_of
-from pagefmt.columns.schema import Level
-from pagefmt.core_message import CoreLargeMessage, CoreMessage
-from pagefmt.core_message_old import OldCoreMessage
-from pagefmt.properties import PropertiesBlock
-from pagefmt.record import PageRecord
-from pagefmt.values import Kind, Typed, last_wins
-from pagefmt.values_json import typed_json
-from pagefmt.wire import Undecodable
+from pagefmt.bytes.wire import Undecodable
+from pagefmt.columns.arrays.schema import Level
+from pagefmt.describe.values_json import typed_json
+from pagefmt.messages.amqp_message import AmqpLargeMessage, AmqpMessage
+from pagefmt.messages.amqp_sections import Sections
+from pagefmt.messages.amqp_text import identifier_text
+from pagefmt.messages.bodies import TEXT, is_compressed, text_of
+from pagefmt.messages.core_message import CoreLargeMessage, CoreMessage
+from pagefmt.messages.core_message_old import OldCoreMessage
+from pagefmt.messages.properties import PropertiesBlock
+from pagefmt.messages.values import Kind, Typed, last_wins
+from pagefmt.pages.record import PageRecord
 
 Row = dict[str, Any]
 

@@ -14,23 +14,23 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pagefmt.columns.amqp_columns import may_be_amqp
-from pagefmt.columns.amqp_parts import amqp_parts
-from pagefmt.columns.amqp_structure import structure
-from pagefmt.columns.core import fits_old_layout
-from pagefmt.columns.gather import Ints, Mask, PageBytes
+from pagefmt.columns.amqp.amqp_columns import may_be_amqp
+from pagefmt.columns.amqp.parts import amqp_parts
+from pagefmt.columns.amqp.structure import structure
+from pagefmt.columns.arrays.schema import STRING
+from pagefmt.columns.core.parts import fits_old_layout
 from pagefmt.columns.page import PageColumns
-from pagefmt.columns.scan import Frames
-from pagefmt.columns.schema import STRING
-from pagefmt.frames import Damage
-from pagefmt.page import Page
-from pagefmt.record import Layout
+from pagefmt.messages.values import Kind, Typed
+from pagefmt.pages.frames import Damage
+from pagefmt.pages.gather import Ints, Mask, PageBytes
+from pagefmt.pages.page import Page
+from pagefmt.pages.record import Layout
+from pagefmt.pages.scan import Frames
 from pagefmt.selector import Selector, Value
 from pagefmt.selector.message import ANNOTATIONS, HOPS, selector_value, source_of
 from pagefmt.selector.nodes import Node, Property
 from pagefmt.selector.values import Kind as Java
 from pagefmt.selector.values import Number
-from pagefmt.values import Kind, Typed
 
 Answer: TypeAlias = tuple[str, Any] | None
 """A kind and a value, None where there is none: what tells one answer from another."""

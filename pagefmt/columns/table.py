@@ -12,22 +12,22 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pagefmt.bodies import MAP, STREAM, map_of, stream_of
+from pagefmt.bytes.wire import Undecodable
+from pagefmt.columns.arrays.schema import LONGS, STRING, Level, schema
 from pagefmt.columns.body_form import Body
-from pagefmt.columns.gather import PageBytes
 from pagefmt.columns.page import PageColumns, decode_page
-from pagefmt.columns.pieces import WHOLE_FILE, Range, pieces
-from pagefmt.columns.scan import Frames
-from pagefmt.columns.schema import LONGS, STRING, Level, schema
 from pagefmt.columns.selecting import of_reference, select
-from pagefmt.columns.state_columns import state_columns
+from pagefmt.describe.message_json import unscanned
+from pagefmt.describe.values_json import property_map_json, typed_json
 from pagefmt.editions import NEWEST, Edition
-from pagefmt.fates import PageRule
-from pagefmt.message_json import unscanned
+from pagefmt.messages.bodies import MAP, STREAM, map_of, stream_of
+from pagefmt.messages.values import last_wins
+from pagefmt.outstanding.fates import PageRule
+from pagefmt.outstanding.state_columns import state_columns
+from pagefmt.pages.gather import PageBytes
+from pagefmt.pages.pieces import WHOLE_FILE, Range, pieces
+from pagefmt.pages.scan import Frames
 from pagefmt.selector import Selector
-from pagefmt.values import last_wins
-from pagefmt.values_json import property_map_json, typed_json
-from pagefmt.wire import Undecodable
 
 STORE_FIELDS: Final = (pa.field("store", STRING, nullable=False), pa.field("store_address", STRING))
 STATE_FIELDS: Final = (pa.field("acked_by", LONGS), pa.field("outstanding", LONGS))

@@ -15,6 +15,8 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Final
 
+from pagefmt.bytes.files import MappedFile
+from pagefmt.bytes.writing import BLOCK, DiskSteps
 from pagefmt.compaction.backup import (
     LIST,
     NEW_SUFFIX,
@@ -27,15 +29,13 @@ from pagefmt.compaction.backup import (
     sum_of,
     sum_of_buffer,
 )
-from pagefmt.compaction.disk_steps import BLOCK, DiskSteps
 from pagefmt.compaction.plan import CompactionPlan, Fingerprint, Remove, Rewrite, Step, fingerprint
-from pagefmt.compaction.stubs import STUB_SIZE, stubs
-from pagefmt.disk import MappedFile
 from pagefmt.errors import PageFmtError
-from pagefmt.record import FRAME
+from pagefmt.pages.record import FRAME
+from pagefmt.salvage.stubs import STUB_SIZE, stubs
 
 if TYPE_CHECKING:
-    from pagefmt.columns.gather import Ints
+    from pagefmt.pages.gather import Ints
 
 SPARE: Final = 1 << 20
 """Bytes kept free beyond what is needed: folders and the list of the backup."""

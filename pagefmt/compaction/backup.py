@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from pagefmt.compaction.disk_steps import DiskSteps
-from pagefmt.disk import MappedFile
+from pagefmt.bytes.files import MappedFile
+from pagefmt.bytes.writing import DiskSteps
 from pagefmt.errors import PageFmtError
 
 LIST: Final = "list.jsonl"

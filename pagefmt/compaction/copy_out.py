@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
+from pagefmt.bytes.files import MappedFile, open_regular
+from pagefmt.bytes.writing import RealDisk
 from pagefmt.compaction.apply import Done, Stopped, rewritten
-from pagefmt.compaction.disk_steps import RealDisk
 from pagefmt.compaction.plan import CompactionPlan, Remove, Rewrite, Step, fingerprint
-from pagefmt.disk import MappedFile, open_regular
 
 PARTIAL: Final = ".pagectl-partial"
 _BLOCK: Final = 1 << 20

@@ -1,4 +1,4 @@
-"""The walk over one page at once: routes and rule over vectors (``pagefmt.columns.routes``, ``.fates``).
+"""The walk over one page at once: routes and rule over vectors (``pagefmt.outstanding.route_columns``, ``.fates``).
 
 The careful walk gives the same answer (tested), and takes every page that is not regular.
 """
@@ -9,12 +9,12 @@ from collections.abc import Collection, Iterable
 
 import numpy as np
 
-from pagefmt.columns.fates import CODE, FATES, fate_columns
-from pagefmt.columns.gather import Mask
-from pagefmt.columns.routes import RouteColumns
 from pagefmt.compaction.plan import Examined
-from pagefmt.fates import Fate, PageRule
-from pagefmt.record import Layout
+from pagefmt.outstanding.fate_columns import CODE, FATES, fate_columns
+from pagefmt.outstanding.fates import Fate, PageRule
+from pagefmt.outstanding.route_columns import RouteColumns
+from pagefmt.pages.gather import Mask
+from pagefmt.pages.record import Layout
 
 
 def examine(

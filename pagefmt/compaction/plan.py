@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import TypeAlias
 
 from pagefmt.editions import Edition
-from pagefmt.frames import Damage
-from pagefmt.paging import PageFile
-from pagefmt.record import Layout
+from pagefmt.pages.frames import Damage
+from pagefmt.pages.paging import PageFile
+from pagefmt.pages.record import Layout
 
 Fingerprint: TypeAlias = tuple[int, int, int]
 """size, time of change in ns, inode"""

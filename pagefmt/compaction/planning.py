@@ -6,7 +6,6 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pagefmt.bindings import Bindings
 from pagefmt.compaction.plan import (
     CompactionPlan,
     Examined,
@@ -19,22 +18,23 @@ from pagefmt.compaction.plan import (
     decide,
     fingerprint,
 )
-from pagefmt.compaction.stubs import STUB_SIZE
-from pagefmt.counters import counters, pending_pages
 from pagefmt.cross_checks.of_large import named_by_journal
+from pagefmt.directory.bindings import Bindings
+from pagefmt.directory.counters import counters, pending_pages
+from pagefmt.directory.locate import Place, Taken
 from pagefmt.editions import Edition
 from pagefmt.errors import PageFmtError
-from pagefmt.fates import LIVE, Fate
 from pagefmt.journal.bodies import LargePending
 from pagefmt.journal.files import Oddity
 from pagefmt.journal.positions import BOOKMARK
 from pagefmt.journal.record_types import RecordType
-from pagefmt.large import LargeMessages
-from pagefmt.locate import Place, Taken
-from pagefmt.outstanding import State, StoreState, load_state
-from pagefmt.page import Page, open_page
-from pagefmt.paging import EntryKind, PageFile
-from pagefmt.record import FRAME, Layout
+from pagefmt.messages.large import LargeMessages
+from pagefmt.outstanding.fates import LIVE, Fate
+from pagefmt.outstanding.state import State, StoreState, load_state
+from pagefmt.pages.page import Page, open_page
+from pagefmt.pages.paging import EntryKind, PageFile
+from pagefmt.pages.record import FRAME, Layout
+from pagefmt.salvage.stubs import STUB_SIZE
 
 
 class CannotCompact(PageFmtError):
@@ -160,7 +160,7 @@ class _Walk:
 
     def page(self, store: StoreState, page: PageFile) -> Examined:
         """At once where the page is regular, else with care."""
-        from pagefmt.columns.routes import Irregular
+        from pagefmt.outstanding.route_columns import Irregular
 
         seen = fingerprint(page.path)
         try:
@@ -173,8 +173,8 @@ class _Walk:
         return found
 
     def at_once(self, store: StoreState, found: Examined) -> Examined:
-        from pagefmt.columns.routes import routed
         from pagefmt.compaction.fast_walk import examine
+        from pagefmt.outstanding.route_columns import routed
 
         rule = store.rule(found.page.number)
         examine(found, routed(found.page), rule, self.live, STUB_SIZE[self.rules.layout])

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from pagefmt.counters import QueueCounter, counters, recounts_at_start
 from pagefmt.cross_checks.finding import Finding, Severity
 from pagefmt.cross_checks.survey import Survey
+from pagefmt.directory.counters import QueueCounter, counters, recounts_at_start
 from pagefmt.editions import Edition
-from pagefmt.fates import Fate
+from pagefmt.outstanding.fates import Fate
 
 
 def check_counters(found: Survey, edition: Edition) -> Iterator[Finding]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pagefmt.bindings import Bindings
 from pagefmt.cross_checks.finding import Finding, Severity
 from pagefmt.cross_checks.survey import Survey
+from pagefmt.directory.bindings import Bindings
 from pagefmt.journal.files import Oddity
 from pagefmt.journal.load import Loaded
 from pagefmt.journal.message_journal import InDoubt, MessageJournal

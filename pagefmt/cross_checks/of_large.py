@@ -10,7 +10,7 @@ from pagefmt.editions import Edition
 from pagefmt.journal.bodies import LargePending
 from pagefmt.journal.message_journal import MessageJournal
 from pagefmt.journal.record_types import RecordType
-from pagefmt.large import LargeFile, LargeMessages
+from pagefmt.messages.large import LargeFile, LargeMessages
 
 AMQP_LARGE = b"\x04"
 

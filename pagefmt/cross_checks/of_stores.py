@@ -8,7 +8,7 @@ from itertools import pairwise
 from pagefmt.cross_checks.finding import Finding, Severity, ranges
 from pagefmt.cross_checks.survey import StoreSurvey, Survey
 from pagefmt.editions import Edition
-from pagefmt.fates import Fate
+from pagefmt.outstanding.fates import Fate
 
 
 def check_stores(found: Survey, edition: Edition) -> Iterator[Finding]:

@@ -12,8 +12,8 @@ from pagefmt.cross_checks.of_positions import check_positions
 from pagefmt.cross_checks.of_stores import check_stores
 from pagefmt.cross_checks.survey import survey
 from pagefmt.editions import NEWEST, Edition
-from pagefmt.large import LargeMessages
-from pagefmt.outstanding import State
+from pagefmt.messages.large import LargeMessages
+from pagefmt.outstanding.state import State
 
 
 def cross_check(state: State, large_messages: Path | None, edition: Edition = NEWEST) -> list[Finding]:

@@ -6,12 +6,12 @@ from array import array
 from collections import Counter
 from dataclasses import dataclass, field
 
-from pagefmt.bindings import QueueBinding
-from pagefmt.fates import LIVE, Fate
-from pagefmt.frames import Damage
-from pagefmt.outstanding import State, StoreState
-from pagefmt.page import open_page
-from pagefmt.paging import PageFile, Store
+from pagefmt.directory.bindings import QueueBinding
+from pagefmt.outstanding.fates import LIVE, Fate
+from pagefmt.outstanding.state import State, StoreState
+from pagefmt.pages.frames import Damage
+from pagefmt.pages.page import open_page
+from pagefmt.pages.paging import PageFile, Store
 
 
 @dataclass(slots=True)

@@ -25,9 +25,9 @@ from dataclasses import dataclass
 from struct import Struct, error
 from typing import ClassVar, Final, Self, TypeAlias, TypeVar
 
+from pagefmt.bytes.wire import Builder, Cursor, Undecodable
 from pagefmt.errors import PageFmtError
 from pagefmt.journal.record_types import RecordType, type_name
-from pagefmt.wire import Builder, Cursor, Undecodable
 
 
 class BadBody(PageFmtError):

@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from pagefmt.disk import open_regular
+from pagefmt.bytes.files import open_regular
 from pagefmt.journal.files import JournalFile, NotAJournal
 from pagefmt.journal.position_bodies import SIZE as POSITION
 from pagefmt.journal.position_bodies import PositionBodies

@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from pagefmt.disk import NotReadable, read_start
+from pagefmt.bytes.files import NotReadable, read_start
+from pagefmt.bytes.wire import Builder, Cursor, Undecodable
 from pagefmt.journal.files import FileNote, Header, Oddity, decode_header, encode_header
 from pagefmt.journal.records import VERSIONS, Kind, Record, encode, record_of
 from pagefmt.journal.scan import scan
-from pagefmt.wire import Builder, Cursor, Undecodable
 
 CONTROL_FILE: Final = "journal-rename-control.ctr"
 UNFINISHED: Final = ".cmp"

@@ -7,7 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
-from pagefmt.disk import NotReadable, read_start
+from pagefmt.bytes.files import NotReadable, read_start
 from pagefmt.journal.compaction_files import settle
 from pagefmt.journal.files import (
     HEADER,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pagefmt.disk import MappedFile
+from pagefmt.bytes.files import MappedFile
 from pagefmt.journal.columns import Columns, portions
 from pagefmt.journal.files import FileNote, Journal, JournalFile, Listing
 from pagefmt.journal.listing import list_files

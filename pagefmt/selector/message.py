@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from typing import Final
 
-from pagefmt.amqp_message import AmqpLargeMessage, AmqpMessage
-from pagefmt.amqp_sections import delivery_annotations_size
-from pagefmt.amqp_text import identifier_text
-from pagefmt.core_message import CoreLargeMessage, CoreMessage, HeaderBlock
-from pagefmt.core_message_old import OldCoreMessage
-from pagefmt.persisters import Message
+from pagefmt.bytes.wire import Undecodable
+from pagefmt.messages.amqp_message import AmqpLargeMessage, AmqpMessage
+from pagefmt.messages.amqp_sections import delivery_annotations_size
+from pagefmt.messages.amqp_text import identifier_text
+from pagefmt.messages.core_message import CoreLargeMessage, CoreMessage, HeaderBlock
+from pagefmt.messages.core_message_old import OldCoreMessage
+from pagefmt.messages.persisters import Message
+from pagefmt.messages.values import Kind, Typed
 from pagefmt.selector.arithmetic import java_text
 from pagefmt.selector.values import EvaluationFailed, Number, Opaque, Value, wrapped
 from pagefmt.selector.values import Kind as Java
-from pagefmt.values import Kind, Typed
-from pagefmt.wire import Undecodable
 
 ANNOTATIONS: Final = "m."
 HOPS: Final = "_AMQ_Hops"

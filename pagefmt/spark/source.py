@@ -22,18 +22,18 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
 
 from pagefmt.columns.body_form import Body
-from pagefmt.columns.pieces import WHOLE_FILE, Range
 from pagefmt.columns.table import PageSource, Stopped, Wanted, page_batches
+from pagefmt.directory.locate import Place, locate, stores, within
 from pagefmt.editions import NEWEST, Edition
 from pagefmt.errors import PageFmtError
 from pagefmt.journal.message_journal import MessageJournal, load_messages
-from pagefmt.locate import Place, locate, stores, within
+from pagefmt.pages.pieces import WHOLE_FILE, Range
 from pagefmt.selector import parse
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
-    from pagefmt.bindings import Bindings
+    from pagefmt.directory.bindings import Bindings
 
 NAME: Final = "artemis-pages"
 GROUP: Final = 64 << 20
@@ -181,8 +181,8 @@ class PageFilesReader(DataSourceReader):
 
 
 def groups_of(place: Place, journal: MessageJournal | None) -> list[Group]:
-    from pagefmt.bindings import load_bindings
-    from pagefmt.edition_evidence import likely_writer
+    from pagefmt.directory.bindings import load_bindings
+    from pagefmt.directory.edition_evidence import likely_writer
 
     bindings = load_bindings(place.bindings) if place.bindings else None
     writer = None if journal is None else likely_writer(bindings, journal)
@@ -220,7 +220,7 @@ def _by_address(bindings: Bindings) -> dict[str, tuple[int, ...]]:
 
 def opened(page: PageTask, journal: MessageJournal | None) -> PageSource:
     """The page as the columns are read from, with what the journal says about it."""
-    from pagefmt.fates import PageRule
+    from pagefmt.outstanding.fates import PageRule
 
     rule = None if journal is None else PageRule(journal, page.queues, page.page)
     return PageSource(Path(page.path), page.page, page.store, page.address, rule, page.part, page.edition)

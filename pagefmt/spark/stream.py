@@ -13,10 +13,10 @@ from typing import Any
 
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 
-from pagefmt.columns.pieces import Range, pieces
-from pagefmt.disk import NotReadable
-from pagefmt.locate import stores
-from pagefmt.paging import Store
+from pagefmt.bytes.files import NotReadable
+from pagefmt.directory.locate import stores
+from pagefmt.pages.paging import Store
+from pagefmt.pages.pieces import Range, pieces
 from pagefmt.spark.source import Group, Options, PageTask, grouped, read_page
 
 Position = dict[str, int]

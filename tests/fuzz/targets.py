@@ -9,23 +9,23 @@ from collections.abc import Callable, Iterator
 
 from golden_cases import cases
 
-from pagefmt.amqp_sections import decode_saved_sections, decode_sections
-from pagefmt.amqp_values import decode_amqp_value, encode_amqp_value
-from pagefmt.anatomy import record_fields
-from pagefmt.bindings import decode_address, decode_queue, encode_queue
-from pagefmt.bodies import embedded_in, inflated, map_of, stream_of, text_of
-from pagefmt.broker_verdict import Place
+from pagefmt.bytes.wire import Builder, Cursor
+from pagefmt.describe.anatomy import record_fields
+from pagefmt.describe.message_json import BodyForm, Wanted, record_json
+from pagefmt.directory.bindings import decode_address, decode_queue, encode_queue
 from pagefmt.editions import Edition
 from pagefmt.errors import PageFmtError
-from pagefmt.frames import FrameScan
 from pagefmt.journal.files import Header, decode_header
 from pagefmt.journal.scan import scan
-from pagefmt.message_json import BodyForm, Wanted, record_json
-from pagefmt.page import Page
-from pagefmt.properties import decode_whole_block, encode_properties
-from pagefmt.record import PageRecord, decode_record, encode_record, frame
-from pagefmt.verification import verify_bytes
-from pagefmt.wire import Builder, Cursor
+from pagefmt.messages.amqp_sections import decode_saved_sections, decode_sections
+from pagefmt.messages.amqp_values import decode_amqp_value, encode_amqp_value
+from pagefmt.messages.bodies import embedded_in, inflated, map_of, stream_of, text_of
+from pagefmt.messages.properties import decode_whole_block, encode_properties
+from pagefmt.pages.frames import FrameScan
+from pagefmt.pages.page import Page
+from pagefmt.pages.record import PageRecord, decode_record, encode_record, frame
+from pagefmt.verify.broker_verdict import Place
+from pagefmt.verify.pages import verify_bytes
 
 EVERYTHING = Wanted(frozenset(BodyForm), inflate=True, limit=1 << 16)
 EDITIONS = list(Edition)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pagectl.options import (
+from pagectl.options.shared import (
     ConfigArgument,
     CwdOption,
     DataOption,
@@ -21,7 +21,7 @@ from pagectl.options import (
 from pagectl.outputs.formats import TextOrJson
 
 if TYPE_CHECKING:
-    from brokerconf.capacity import AddressCapacity, Capacity
+    from brokerconf.settings.capacity import AddressCapacity, Capacity
 
 
 def command(
@@ -38,11 +38,11 @@ def command(
     define: DefineOption = None,
 ) -> int:
     """Heap and disk by address at worst, and what acts first. '·' in a name stands for any word of a match."""
-    from brokerconf.capacity import capacity
+    from brokerconf.settings.capacity import capacity
 
-    from pagectl.config_settings import Asked, open_settings
-    from pagectl.sizes import size_of
-    from pagectl.streams import print_json
+    from pagectl.opening.config_settings import Asked, open_settings
+    from pagectl.options.sizes import size_of
+    from pagectl.terminal.streams import print_json
 
     volume = size_of(disk, "--disk")
     settings = open_settings(file, Asked(edition_of(edition), cwd, tuple(define or ()), heap))
@@ -58,7 +58,7 @@ def command(
 def _on_disk(data: Path | None) -> dict[str, int]:
     if data is None:
         return {}
-    from pagectl.config_host import stores_below
+    from pagectl.opening.config_host import stores_below
 
     found: dict[str, int] = {}
     for store in stores_below(data):
@@ -68,8 +68,8 @@ def _on_disk(data: Path | None) -> dict[str, int]:
 
 
 def _print(found: Capacity) -> None:
-    from pagectl.sanitise import one_line
-    from pagectl.streams import print_table, size_text
+    from pagectl.terminal.sanitise import one_line
+    from pagectl.terminal.streams import print_table, size_text
 
     def bound(size: int | None) -> str:
         return "no bound" if size is None else size_text(size)

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pagectl.exits import Exit
-from pagectl.options import CwdOption, DefineOption, EditionOption, HeapOption, TextOrJsonOption, edition_of
+from pagectl.options.shared import CwdOption, DefineOption, EditionOption, HeapOption, TextOrJsonOption, edition_of
 from pagectl.outputs.formats import TextOrJson
+from pagectl.running.exits import Exit
 
 if TYPE_CHECKING:
-    from brokerconf.comparison import Difference
-    from brokerconf.settings_model import Scope
+    from brokerconf.settings.comparison import Difference
+    from brokerconf.settings.settings_model import Scope
 
 
 def command(
@@ -30,11 +30,11 @@ def command(
     define: DefineOption = None,
 ) -> int:
     """Differences in effect: settings of the broker, and of an address for each match of either file."""
-    from brokerconf.comparison import addresses_to_compare, differences
-    from brokerconf.settings_model import Scope
+    from brokerconf.settings.comparison import addresses_to_compare, differences
+    from brokerconf.settings.settings_model import Scope
 
-    from pagectl.config_settings import Asked, open_settings
-    from pagectl.streams import print_json
+    from pagectl.opening.config_settings import Asked, open_settings
+    from pagectl.terminal.streams import print_json
 
     asked = Asked(edition_of(edition), cwd, tuple(define or ()), heap)
     a, b = open_settings(one, asked), open_settings(other, asked)
@@ -56,11 +56,11 @@ def command(
 
 
 def _print(title: str, found: list[Difference], scope: Scope) -> None:
-    from brokerconf.settings_model import in_scope
+    from brokerconf.settings.settings_model import in_scope
 
     from pagectl.outputs.config_values import side_text
-    from pagectl.sanitise import one_line
-    from pagectl.streams import print_table
+    from pagectl.terminal.sanitise import one_line
+    from pagectl.terminal.streams import print_table
 
     if not found:
         return

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from pagectl.options import (
+from pagectl.options.shared import (
     ConfigArgument,
     CwdOption,
     DefineOption,
@@ -31,13 +31,13 @@ def command(
     define: DefineOption = None,
 ) -> int:
     """The settings in force for each address after all matches are merged, and for the broker."""
-    from brokerconf.effective import as_json
-    from brokerconf.settings_model import Scope
+    from brokerconf.settings.effective import as_json
+    from brokerconf.settings.settings_model import Scope
 
-    from pagectl.config_settings import Asked, open_settings
+    from pagectl.opening.config_settings import Asked, open_settings
     from pagectl.outputs.config_values import rows
-    from pagectl.sanitise import one_line
-    from pagectl.streams import print_json, print_table
+    from pagectl.terminal.sanitise import one_line
+    from pagectl.terminal.streams import print_json, print_table
 
     settings = open_settings(file, Asked(edition_of(edition), cwd, tuple(define or ()), heap))
     names = addresses or []

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pagectl.exits import CallError
-from pagectl.options import TextOrJsonOption
+from pagectl.options.shared import TextOrJsonOption
 from pagectl.outputs.formats import TextOrJson
+from pagectl.running.exits import CallError
 
 if TYPE_CHECKING:
-    from brokerconf.schema_facts import Fact
-    from brokerconf.settings_model import Setting
+    from brokerconf.schema.schema_facts import Fact
+    from brokerconf.settings.settings_model import Setting
 
 
 def command(
@@ -21,13 +21,13 @@ def command(
     format: TextOrJsonOption = TextOrJson.text,
 ) -> int:
     """What a setting does, its unit, default, since and traps; or what a rule finds and why."""
+    from brokerconf.linting.catalogue import CHECKS
+    from brokerconf.linting.rules_page import explained
     from brokerconf.rules import rules
-    from brokerconf.rules.catalogue import CHECKS
-    from brokerconf.rules.page import explained
-    from brokerconf.schema_facts import named
-    from brokerconf.settings_model import find
+    from brokerconf.schema.schema_facts import named
+    from brokerconf.settings.settings_model import find
 
-    from pagectl.streams import print_json
+    from pagectl.terminal.streams import print_json
 
     asked = name.strip().lstrip("@")
     settings = find(asked)
@@ -63,7 +63,7 @@ def command(
 
 def _place(fact: Fact) -> dict[str, object]:
     """What the schemas say of an element that has no row of its own among the settings."""
-    from brokerconf.schema_facts import known_from
+    from brokerconf.schema.schema_facts import known_from
 
     first, last = known_from(fact.name, fact.owner)
     return {
@@ -86,9 +86,9 @@ def _in_schema(place: dict[str, object]) -> str:
 def _unknown(asked: str) -> str:
     from difflib import get_close_matches
 
-    from brokerconf.rules.catalogue import known_ids
-    from brokerconf.schema_facts import facts
-    from brokerconf.settings_model import settings
+    from brokerconf.linting.catalogue import known_ids
+    from brokerconf.schema.schema_facts import facts
+    from brokerconf.settings.settings_model import settings
 
     known = sorted({setting.name for setting in settings()} | known_ids() | {fact.name for fact in facts()})
     close = get_close_matches(asked, known, 3)

@@ -13,11 +13,19 @@ from typing import TYPE_CHECKING, Annotated, assert_never
 
 import typer
 
-from pagectl.exits import CallError, Exit
-from pagectl.options import FORMAT_HELP, CwdOption, DataOption, DefineOption, EditionOption, HeapOption, edition_of
+from pagectl.options.shared import (
+    FORMAT_HELP,
+    CwdOption,
+    DataOption,
+    DefineOption,
+    EditionOption,
+    HeapOption,
+    edition_of,
+)
+from pagectl.running.exits import CallError, Exit
 
 if TYPE_CHECKING:
-    from brokerconf.lint import FileReport, Selection, Surroundings
+    from brokerconf.linting.lint import FileReport, Selection, Surroundings
 
 
 class Format(StrEnum):
@@ -81,7 +89,7 @@ def command(
 ) -> int:
     """Lint broker configurations: schema, values, and rules about what the settings do."""
     with _without_collecting():
-        from pagectl import config_call
+        from pagectl.opening import config_call
 
         selection = config_call.selection(only or [], ignore or [])
         around = config_call.surroundings(edition_of(edition), schema, artemis_home, heap, data, cwd, define or [])
@@ -104,8 +112,8 @@ def _without_collecting() -> Iterator[None]:
 
 def _lint_all(files: list[str], around: Surroundings, selection: Selection) -> tuple[list[FileReport], bool]:
     """All files, also after one that cannot be read; that one is told on standard error."""
-    from pagectl import config_call
-    from pagectl.exits import describe, report
+    from pagectl.opening import config_call
+    from pagectl.running.exits import describe, report
 
     reports, failed = [], False
     for name in files:
@@ -123,7 +131,7 @@ def _write(reports: list[FileReport], format: Format) -> None:
     match format:
         case Format.text:
             from pagectl.outputs.lint_text import lint_text
-            from pagectl.streams import coloured
+            from pagectl.terminal.streams import coloured
 
             sys.stdout.writelines(lint_text(reports, colour=coloured(sys.stdout), width=_quoted_width()))
         case Format.json:
@@ -131,7 +139,7 @@ def _write(reports: list[FileReport], format: Format) -> None:
 
             sys.stdout.write(lint_json(reports))
         case Format.sarif:
-            from brokerconf.rules.catalogue import described
+            from brokerconf.linting.catalogue import described
 
             from pagectl.outputs.lint_sarif import lint_sarif
 
@@ -154,7 +162,7 @@ def _write(reports: list[FileReport], format: Format) -> None:
 def _quoted_width() -> int:
     """On a terminal a quoted line and its caret stay on one line each, behind the margin."""
     from pagectl.outputs.lint_report import WIDTH
-    from pagectl.streams import is_terminal
+    from pagectl.terminal.streams import is_terminal
 
     if not is_terminal(sys.stdout):
         return WIDTH
@@ -168,7 +176,7 @@ _MARGIN = 9
 
 
 def _status(reports: list[FileReport], fail_on: FailOn) -> int:
-    from brokerconf.findings import Severity
+    from brokerconf.reading.findings import Severity
 
     if fail_on is FailOn.never:
         return Exit.OK

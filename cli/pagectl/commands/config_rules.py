@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from pagectl.options import TextOrJsonOption
+from pagectl.options.shared import TextOrJsonOption
 from pagectl.outputs.formats import TextOrJson
 
 
 def command(format: TextOrJsonOption = TextOrJson.text) -> None:
     """List every rule with its severity, the editions it is for, and one line of what it finds."""
+    from brokerconf.linting.catalogue import CHECKS
+    from brokerconf.linting.rules_page import editions_said, severities_said
     from brokerconf.rules import rules
-    from brokerconf.rules.catalogue import CHECKS
-    from brokerconf.rules.page import editions_said, severities_said
 
-    from pagectl.streams import print_json, print_table
+    from pagectl.terminal.streams import print_json, print_table
 
     rows = [
         {

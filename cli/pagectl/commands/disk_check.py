@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, assert_never
 
 import typer
 
-from pagectl.deadline import Answer, TimedOut, within
-from pagectl.disk_options import (
+from pagectl.opening.disk_target import Limits
+from pagectl.options.disk import (
     PLUGIN_FORMAT_HELP,
     MaxDiskUsage,
     MinDiskFree,
@@ -22,11 +22,11 @@ from pagectl.disk_options import (
     limits_of,
     parsed,
 )
-from pagectl.disk_target import Limits
-from pagectl.disk_thresholds import Threshold, Thresholds
-from pagectl.exits import describe
-from pagectl.options import BrokerXmlOption, EditionOption, PlaceArgument, edition_of
+from pagectl.options.disk_thresholds import Threshold, Thresholds
+from pagectl.options.shared import BrokerXmlOption, EditionOption, PlaceArgument, edition_of
 from pagectl.outputs.nagios import Range, Status, line
+from pagectl.running.deadline import Answer, TimedOut, within
+from pagectl.running.exits import describe
 from pagefmt.editions import Edition
 
 if TYPE_CHECKING:
@@ -152,9 +152,9 @@ def _checked(call: _Call) -> Answer:
 
 
 def _check(call: _Call) -> Answer:
-    from pagectl.disk_target import locate
+    from pagectl.opening.disk_target import locate
     from pagectl.outputs.disk_report import DiskReport
-    from pageengine.disk_state import DiskState
+    from pageengine.disk.state import DiskState
 
     target = locate(call.path, broker_xml=call.broker_xml, limits=call.limits, edition=call.edition)
     state = DiskState.of(target.settings, target.edition, *target.probe())
@@ -169,9 +169,9 @@ def _check(call: _Call) -> Answer:
 
 def _write(textfile: Path, report: DiskReport | None) -> None:
     """Without a report: that nothing is known."""
+    from pagectl.files.small_files import replace_text
     from pagectl.outputs.disk_metrics import metrics, status_metric
     from pagectl.outputs.prometheus import exposition
-    from pagectl.small_files import replace_text
 
     replace_text(textfile, exposition(metrics(report) if report else [status_metric(Status.UNKNOWN)]))
 
@@ -183,7 +183,7 @@ def _shown(call: _Call, report: DiskReport, took_for: str) -> str:
         case Format.nagios | Format.text:
             return nagios(report, details=call.details)
         case Format.json:
-            from pagectl.streams import json_text
+            from pagectl.terminal.streams import json_text
 
             return json_text(as_json(report, took_for), indent=2) + "\n"
         case Format.prometheus:
@@ -202,7 +202,7 @@ def _unknown(call: _Call, why: str) -> Answer:
         case Format.nagios | Format.text:
             return Answer(Status.UNKNOWN, told)
         case Format.json:
-            from pagectl.streams import json_text
+            from pagectl.terminal.streams import json_text
 
             shown = {"status": "UNKNOWN", "exit_status": 3, "state": "unknown", "text": why}
             return Answer(Status.UNKNOWN, json_text(shown, indent=2) + "\n", told)

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, assert_never
 
 import typer
 
-from pagectl.deadline import Answer, TimedOut, within
-from pagectl.disk_options import (
+from pagectl.opening.disk_target import Limits, locate
+from pagectl.options.disk import (
     PLUGIN_FORMAT_HELP,
     MaxDiskUsage,
     MinDiskFree,
@@ -23,18 +23,18 @@ from pagectl.disk_options import (
     limits_of,
     parsed,
 )
-from pagectl.disk_target import Limits, locate
-from pagectl.durations import parse_duration
-from pagectl.exits import describe
-from pagectl.options import BrokerXmlOption, EditionOption, PlaceArgument, edition_of
+from pagectl.options.durations import parse_duration
+from pagectl.options.shared import BrokerXmlOption, EditionOption, PlaceArgument, edition_of
 from pagectl.outputs.nagios import Status, line
+from pagectl.running.deadline import Answer, TimedOut, within
+from pagectl.running.exits import describe
 from pagefmt.editions import Edition
 
 if TYPE_CHECKING:
-    from pagectl.disk_target import Target
+    from pagectl.opening.disk_target import Target
     from pagectl.outputs.forecast_report import Forecast
-    from pageengine.disk_samples import Sample, Samples
-    from pageengine.disk_state import StoreState
+    from pageengine.disk.samples import Sample, Samples
+    from pageengine.disk.state import StoreState
 
 LARGEST_STATE = 16 << 20
 
@@ -124,9 +124,9 @@ def _forecast(call: _Call) -> Answer:
 
 
 def _answer(call: _Call) -> Answer:
+    from pagectl.files.small_files import replace_text
     from pagectl.outputs.forecast_report import Forecast
-    from pagectl.small_files import replace_text
-    from pageengine.disk_state import DiskState
+    from pageengine.disk.state import DiskState
 
     target = locate(call.path, broker_xml=call.broker_xml, limits=call.limits, edition=call.edition)
     state = DiskState.of(target.settings, target.edition, *target.probe())
@@ -151,7 +151,7 @@ def _default_state(target: Target) -> Path:
 
 
 def _read(file: Path, target: Target) -> Samples:
-    from pageengine.disk_samples import parse_samples
+    from pageengine.disk.samples import parse_samples
 
     try:
         with file.open(encoding="utf-8", errors="replace") as stream:
@@ -162,7 +162,7 @@ def _read(file: Path, target: Target) -> Samples:
 
 
 def _sample(stores: Iterable[StoreState], target: Target, before: Samples, addresses: bool) -> Sample:
-    from pageengine.disk_samples import Sample, largest
+    from pageengine.disk.samples import Sample, largest
 
     used = {one.file_system.mount: (one.space.total - one.space.usable, one.space.total) for one in stores}
     sizes = _sizes(target.directories.get("paging")) if addresses else {}
@@ -171,7 +171,7 @@ def _sample(stores: Iterable[StoreState], target: Target, before: Samples, addre
 
 def _sizes(paging: Path | None) -> dict[str, int]:
     """Bytes by address: pages, and what lies beside them."""
-    from pagefmt.usage import Usage, count_stores
+    from pagefmt.directory.usage import Usage, count_stores
 
     usage = Usage()
     if paging is not None:
@@ -190,7 +190,7 @@ def _shown(call: _Call, forecast: Forecast, target: Target) -> str:
         case Format.nagios | Format.text:
             return nagios(forecast, details=call.details)
         case Format.json:
-            from pagectl.streams import json_text
+            from pagectl.terminal.streams import json_text
 
             return json_text(as_json(forecast, target.took_for), indent=2) + "\n"
         case _:
@@ -201,7 +201,7 @@ def _unknown(call: _Call, why: str) -> Answer:
     told = line("DISK FORECAST", Status.UNKNOWN, why) + "\n"
     if call.format is not Format.json:
         return Answer(Status.UNKNOWN, told)
-    from pagectl.streams import json_text
+    from pagectl.terminal.streams import json_text
 
     shown = {"status": "UNKNOWN", "exit_status": 3, "text": why}
     return Answer(Status.UNKNOWN, json_text(shown, indent=2) + "\n", told)

@@ -6,11 +6,11 @@ from typing import Annotated, assert_never
 
 import typer
 
-from pagectl.exits import Exit
-from pagectl.location import located
-from pagectl.options import BrokerXmlOption, DirArgument, TextJsonOrCsvOption
+from pagectl.opening.location import located
+from pagectl.options.shared import BrokerXmlOption, DirArgument, TextJsonOrCsvOption
 from pagectl.outputs.formats import TextJsonOrCsv
-from pagectl.streams import print_json, warning
+from pagectl.running.exits import Exit
+from pagectl.terminal.streams import print_json, warning
 
 
 def command(
@@ -26,7 +26,7 @@ def command(
     ] = False,
 ) -> int:
     """Bytes by address, of the journal, the bindings, the large messages, and of the rest of the instance."""
-    from pagectl.disk_count import count
+    from pagectl.opening.disk_count import count
     from pagectl.outputs.usage_report import as_json, print_csv, print_text
 
     counting = count(located(directory, broker_xml), contents=not sizes_only)

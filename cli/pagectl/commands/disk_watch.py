@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pagectl.disk_options import MaxDiskUsage, MinDiskFree, limits_of
-from pagectl.disk_target import locate
-from pagectl.exits import CallError, Exit
-from pagectl.keyboard import Keys, keys
-from pagectl.options import BrokerXmlOption, EditionOption, PlaceArgument, edition_of
+from pagectl.opening.disk_target import locate
+from pagectl.options.disk import MaxDiskUsage, MinDiskFree, limits_of
+from pagectl.options.shared import BrokerXmlOption, EditionOption, PlaceArgument, edition_of
+from pagectl.running.exits import CallError, Exit
+from pagectl.terminal.keyboard import Keys, keys
 
 if TYPE_CHECKING:
-    from pagectl.disk_live import Live
+    from pagectl.opening.disk_live import Live
 
 REDRAW = 0.25
 
@@ -33,7 +33,7 @@ def command(
     limits, release = limits_of(max_disk_usage, min_disk_free), edition_of(edition)
     if not sys.stdout.isatty():
         raise CallError("disk watch draws on a terminal, and standard output is none: use disk check or disk forecast")
-    from pagectl.disk_live import Live
+    from pagectl.opening.disk_live import Live
 
     live = Live(locate(path, broker_xml=broker_xml, limits=limits, edition=release), interval)
     live.start()
@@ -52,7 +52,7 @@ def _draw(live: Live, pressed: Keys) -> None:
     from rich.live import Live as Picture
 
     from pagectl.outputs.watch_screen import Screen
-    from pagectl.streams import console
+    from pagectl.terminal.streams import console
 
     out = console(sys.stdout)
     picture = Picture(Screen(live), console=out, screen=True, auto_refresh=False, vertical_overflow="crop")

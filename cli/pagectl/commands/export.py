@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pagectl.exits import CallError, Exit
-from pagectl.location import located
-from pagectl.options import BrokerXmlOption, DirArgument, TextOrJsonOption, WhereOption
+from pagectl.opening.location import located
+from pagectl.options.shared import BrokerXmlOption, DirArgument, TextOrJsonOption, WhereOption
 from pagectl.outputs.formats import TextOrJson
+from pagectl.running.exits import CallError, Exit
 from pagefmt.columns.body_form import Body
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from pyspark import SparkContext
 
-    from pagefmt.locate import Place
+    from pagefmt.directory.locate import Place
     from pagefmt.spark.source import Options
     from pagefmt.spark.table import Written
 
@@ -157,7 +157,7 @@ def _write(
     context: SparkContext, options: Options, to: str, folder: Path | None, mode: Mode, compression: Compression,
     split: list[str],
 ) -> Written:  # fmt: skip
-    from pagectl.spark_progress import spark_progress
+    from pagectl.terminal.spark_progress import spark_progress
     from pagefmt.spark.table import write_by_spark, write_by_tasks
 
     watched = partial(spark_progress, context, "exporting")
@@ -168,7 +168,7 @@ def _write(
 
 
 def _say(summary: dict[str, Any], form: TextOrJson) -> None:
-    from pagectl.streams import print_json, size_text, warning
+    from pagectl.terminal.streams import print_json, size_text, warning
 
     for each in summary["damaged"]:
         warning(

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pagectl.exits import CallError
-from pagectl.location import located
-from pagectl.options import (
+from pagectl.opening.location import located
+from pagectl.options.shared import (
     BackupDirOption,
     BrokerXmlOption,
     DirArgument,
@@ -22,13 +21,14 @@ from pagectl.options import (
     edition_of,
 )
 from pagectl.outputs.formats import TextOrJson
-from pagectl.progress import progress
-from pagectl.sanitise import one_line
-from pagectl.streams import note, print_json, print_table, size_text
+from pagectl.running.exits import CallError
+from pagectl.terminal.progress import progress
+from pagectl.terminal.sanitise import one_line
+from pagectl.terminal.streams import note, print_json, print_table, size_text
 
 if TYPE_CHECKING:
     from pagefmt.compaction.plan import CompactionPlan, StorePlan
-    from pagefmt.locate import Place
+    from pagefmt.directory.locate import Place
 
 
 def command(
@@ -80,7 +80,7 @@ def _check_options(out: Path | None, in_place: bool, backup_dir: Path | None, no
 @contextmanager
 def _brokers_held_off(place: Place, changing: bool) -> Iterator[None]:
     from pagefmt.compaction.locks import hold_off_brokers
-    from pagefmt.locate import Taken
+    from pagefmt.directory.locate import Taken
 
     if not changing:
         yield
@@ -115,8 +115,8 @@ def _copy(plan: CompactionPlan, out: Path) -> None:
 
 def _replace(plan: CompactionPlan, folder: Path | None) -> Path | None:
     """Gives the backup, if there is one now."""
+    from pagefmt.bytes.writing import RealDisk
     from pagefmt.compaction.apply import apply, check_space, open_backup
-    from pagefmt.compaction.disk_steps import RealDisk
 
     steps = list(plan.steps())
     if not steps:

@@ -12,11 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from pagectl.destination import output_to
-from pagectl.exits import CallError, Exit
-from pagectl.location import located
-from pagectl.message_text import MessageText
-from pagectl.options import (
+from pagectl.files.destination import output_to
+from pagectl.opening.location import located
+from pagectl.options.shared import (
     FORMAT_HELP,
     BrokerXmlOption,
     DirArgument,
@@ -26,18 +24,20 @@ from pagectl.options import (
     WhereOption,
     edition_of,
 )
-from pagectl.progress import progress
-from pagectl.reading import bytes_to_read, each_store, known_state, page_range
-from pagectl.streams import CsvTable, json_text, print_json_line, warning, write_utf8
+from pagectl.running.exits import CallError, Exit
+from pagectl.running.reading import bytes_to_read, each_store, known_state, page_range
+from pagectl.terminal.message_text import MessageText
+from pagectl.terminal.progress import progress
+from pagectl.terminal.streams import CsvTable, json_text, print_json_line, warning, write_utf8
 
 if TYPE_CHECKING:
     from pagefmt.columns.json_lines import Lines
+    from pagefmt.describe.message_json import BodyForm, Wanted
+    from pagefmt.directory.locate import Place
     from pagefmt.editions import Edition
-    from pagefmt.locate import Place
-    from pagefmt.message_json import BodyForm, Wanted
-    from pagefmt.outstanding import State, StoreState
-    from pagefmt.paging import Store
-    from pagefmt.selection import Choice, Picked
+    from pagefmt.outstanding.selection import Choice, Picked
+    from pagefmt.outstanding.state import State, StoreState
+    from pagefmt.pages.paging import Store
 
 T = TypeVar("T")
 BODIES = ("none", "size", "sha256", "text", "value", "base64", "hex")
@@ -94,7 +94,7 @@ def command(
 
     SELECTOR is the JMS / Artemis filter syntax. Ends with status 1 where a page is damaged.
     """
-    from pagefmt.selection import Choice, queue_ids
+    from pagefmt.outstanding.selection import Choice, queue_ids
     from pagefmt.selector import parse
 
     forms, pages = body_forms(body), page_range(page)
@@ -105,7 +105,7 @@ def command(
     choice = Choice(queues, selector, outstanding, pages)
     form = form or _by_name(to)
     if form in TABLES:
-        from pagectl.table_output import write_table
+        from pagectl.files.table_output import write_table
 
         return write_table(form.value, to, body, place, state, choice, limit, _reader(state, edition))
     run = _Run(place, state, choice, _wanted(place, forms, inflate, _reader(state, edition)))
@@ -121,7 +121,7 @@ def command(
 
 def body_forms(text: str) -> frozenset[BodyForm]:
     """The ``--body`` list; ``none`` stands alone."""
-    from pagefmt.message_json import BodyForm
+    from pagefmt.describe.message_json import BodyForm
 
     names = [name.strip() for name in text.split(",")]
     wrong = next((name for name in names if name not in BODIES), None)
@@ -133,7 +133,7 @@ def body_forms(text: str) -> frozenset[BodyForm]:
 
 
 def _state(place: Place, *, needed: bool) -> State | None:
-    from pagefmt.outstanding import CannotKnow, load_place
+    from pagefmt.outstanding.state import CannotKnow, load_place
 
     if not needed:
         return known_state(place)
@@ -148,7 +148,7 @@ def _state(place: Place, *, needed: bool) -> State | None:
 
 def _reader(state: State | None, edition: Any) -> Edition:
     """Without ``--edition`` messages are described as the broker would that wrote them, where the journals tell."""
-    from pagefmt.edition_evidence import likely_writer
+    from pagefmt.directory.edition_evidence import likely_writer
     from pagefmt.editions import NEWEST
 
     writer = likely_writer(state.bindings, state.journal) if state else None
@@ -156,8 +156,8 @@ def _reader(state: State | None, edition: Any) -> Edition:
 
 
 def _wanted(place: Place, forms: frozenset[BodyForm], inflate: bool, reader: Edition) -> Wanted:
-    from pagefmt.large import LargeMessages
-    from pagefmt.message_json import Wanted
+    from pagefmt.describe.message_json import Wanted
+    from pagefmt.messages.large import LargeMessages
 
     large = LargeMessages(place.large_messages) if place.large_messages else None
     return Wanted(forms, large, reader, inflate)
@@ -176,7 +176,7 @@ class _Run:
     def lines(self) -> Iterator[Item]:
         """Lines made for many messages at once, and the messages between them that are to be looked at one by one."""
         from pagefmt.columns.json_lines import Form, picked_lines
-        from pagefmt.frames import Damage
+        from pagefmt.pages.frames import Damage
 
         form = Form(self.wanted, json_text)
         with progress("reading pages", bytes_to_read(self.place), beside_output=True) as bar:
@@ -205,7 +205,7 @@ class _Run:
 
     def readable(self, found: Iterator[T]) -> Iterator[T]:
         """What a page gives; a file that went away or may not be read is a warning, and the next page follows."""
-        from pagefmt.disk import NotReadable
+        from pagefmt.bytes.files import NotReadable
 
         try:
             yield from found
@@ -218,7 +218,7 @@ class _Run:
         warning(f"{page.path}: offset {found.offset}: {found.kind}: {found.detail}")
 
     def object_of(self, store: Store, picked: Picked) -> dict[str, Any]:
-        from pagefmt.message_json import record_json
+        from pagefmt.describe.message_json import record_json
 
         message = record_json(picked.page.number, picked.number, picked.record, self.wanted)
         if picked.acked_by is not None:

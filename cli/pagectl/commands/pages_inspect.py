@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pagectl.exits import CallError, Exit
-from pagectl.hexview import HexView
-from pagectl.location import located
-from pagectl.options import BrokerXmlOption, DirArgument, PageOption, TextOrJsonlOption
+from pagectl.opening.location import located
+from pagectl.options.shared import BrokerXmlOption, DirArgument, PageOption, TextOrJsonlOption
 from pagectl.outputs.formats import TextOrJsonl
-from pagectl.reading import page_range
-from pagectl.sanitise import one_line
-from pagectl.streams import coloured, print_json_line
+from pagectl.running.exits import CallError, Exit
+from pagectl.running.reading import page_range
+from pagectl.terminal.hexview import HexView
+from pagectl.terminal.sanitise import one_line
+from pagectl.terminal.streams import coloured, print_json_line
 
 if TYPE_CHECKING:
-    from pagefmt.frames import Damage
-    from pagefmt.page import Page
-    from pagefmt.paging import PageFile, Store
+    from pagefmt.pages.frames import Damage
+    from pagefmt.pages.page import Page
+    from pagefmt.pages.paging import PageFile, Store
 
 
 def command(
@@ -37,7 +37,7 @@ def command(
 
     Ends with status 1 where a page is damaged.
     """
-    from pagefmt.locate import stores
+    from pagefmt.directory.locate import stores
 
     pages = page_range(page)
     shown = damaged = 0
@@ -57,7 +57,7 @@ def command(
 
 
 def _inspect(store: Store, file: PageFile, only: int | None, with_bytes: bool, form: TextOrJsonl) -> bool:
-    from pagefmt.page import open_page
+    from pagefmt.pages.page import open_page
 
     with open_page(file.path) as opened:
         if form is TextOrJsonl.jsonl:
@@ -95,7 +95,7 @@ def _layout(opened: Page) -> str:
 def _objects(
     store: Store, file: PageFile, opened: Page, only: int | None, with_bytes: bool
 ) -> Iterator[dict[str, Any]]:
-    from pagefmt.anatomy import record_fields
+    from pagefmt.describe.anatomy import record_fields
 
     where = {"store": store.name, "store_address": store.address, "page": file.number}
     for number, offset, length in _frames(opened, only):

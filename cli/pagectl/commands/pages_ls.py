@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pagectl.exits import Exit
-from pagectl.location import located
-from pagectl.options import FORMAT_HELP, BrokerXmlOption, DirArgument
-from pagectl.progress import progress
-from pagectl.reading import bytes_to_read, each_store, known_state, moment
-from pagectl.sanitise import one_line
-from pagectl.streams import CsvTable, note, print_json_line, print_json_list, print_table, size_text
+from pagectl.opening.location import located
+from pagectl.options.shared import FORMAT_HELP, BrokerXmlOption, DirArgument
+from pagectl.running.exits import Exit
+from pagectl.running.reading import bytes_to_read, each_store, known_state, moment
+from pagectl.terminal.progress import progress
+from pagectl.terminal.sanitise import one_line
+from pagectl.terminal.streams import CsvTable, note, print_json_line, print_json_list, print_table, size_text
 
 if TYPE_CHECKING:
-    from pagefmt.locate import Place
-    from pagefmt.survey import StoreSurvey
+    from pagefmt.directory.locate import Place
+    from pagefmt.outstanding.survey import StoreSurvey
 
 COLUMNS = ("address", "folder", "pages", "messages", "bytes", "outstanding", "oldest", "condition", "conditions")
 FINE = ("ok", "empty")
@@ -72,8 +72,8 @@ class _Worst:
 
 
 def _surveys(place: Place, *, beside_output: bool) -> Iterator[StoreSurvey]:
-    from pagefmt.locate import Taken, stores
-    from pagefmt.survey import repeated_addresses, survey
+    from pagefmt.directory.locate import Taken, stores
+    from pagefmt.outstanding.survey import repeated_addresses, survey
 
     state = known_state(place)
     if place.paging is not None and state is None:

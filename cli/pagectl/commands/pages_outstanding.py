@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pagectl.exits import CallError, Exit
-from pagectl.location import located
-from pagectl.options import BrokerXmlOption, DirArgument, EditionOption, TextJsonOrCsvOption, edition_of
+from pagectl.opening.location import located
+from pagectl.options.shared import BrokerXmlOption, DirArgument, EditionOption, TextJsonOrCsvOption, edition_of
 from pagectl.outputs.formats import TextJsonOrCsv
-from pagectl.progress import progress
-from pagectl.reading import bytes_to_read
-from pagectl.sanitise import one_line
-from pagectl.streams import CsvTable, json_text, note, print_json_parts, print_table, size_text, warning
+from pagectl.running.exits import CallError, Exit
+from pagectl.running.reading import bytes_to_read
+from pagectl.terminal.progress import progress
+from pagectl.terminal.sanitise import one_line
+from pagectl.terminal.streams import CsvTable, json_text, note, print_json_parts, print_table, size_text, warning
 from pagefmt.editions import Edition
 
 if TYPE_CHECKING:
-    from pagefmt.locate import Place
-    from pagefmt.outstanding import QueueLoad, State, StoreSummary
+    from pagefmt.directory.locate import Place
+    from pagefmt.outstanding.state import QueueLoad, State, StoreSummary
 
 CSV_COLUMNS = (
     "address", "folder", "queue", "id", "messages", "bytes", "in_doubt", "first_page", "last_page", "pages_held",
@@ -61,7 +61,7 @@ def command(
 
 def _state(place: Place, edition: Edition | None) -> State:
     """Everything that the answer needs, or an error that says what is not there."""
-    from pagefmt.outstanding import CannotKnow, load_place
+    from pagefmt.outstanding.state import CannotKnow, load_place
 
     if place.paging is None:
         raise CannotKnow(f"{place.given}: no paging directory; name the data directory, or the instance")
@@ -100,7 +100,7 @@ class _Findings:
 
 
 def _summaries(place: Place, state: State, positions: bool) -> Iterator[StoreSummary]:
-    from pagefmt.locate import stores
+    from pagefmt.directory.locate import stores
 
     with progress("reading pages", bytes_to_read(place)) as bar:
         for known in state.of(stores(place)):

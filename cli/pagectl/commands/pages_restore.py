@@ -6,10 +6,10 @@ from typing import Annotated
 
 import typer
 
-from pagectl.exits import CallError
-from pagectl.location import located
-from pagectl.options import BackupDirOption, BrokerXmlOption, DirArgument
-from pagectl.streams import size_text
+from pagectl.opening.location import located
+from pagectl.options.shared import BackupDirOption, BrokerXmlOption, DirArgument
+from pagectl.running.exits import CallError
+from pagectl.terminal.streams import size_text
 
 
 def command(
@@ -22,13 +22,13 @@ def command(
 
     Refused once a broker has run on the compacted pages: it would deliver messages again.
     """
+    from pagefmt.bytes.writing import RealDisk
     from pagefmt.compaction.backup import NAME, read_backup
     from pagefmt.compaction.backup import discard as drop
     from pagefmt.compaction.backup import restore as put_back
-    from pagefmt.compaction.disk_steps import RealDisk
     from pagefmt.compaction.locks import hold_off_brokers
     from pagefmt.compaction.planning import roots_of
-    from pagefmt.locate import Taken
+    from pagefmt.directory.locate import Taken
 
     place = located(given, broker_xml)
     if place.paging is None:

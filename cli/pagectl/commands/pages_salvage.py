@@ -5,18 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pagectl.exits import CallError, Exit
-from pagectl.location import located
-from pagectl.options import BrokerXmlOption, DirArgument, OutOption, TextOrJsonOption
+from pagectl.opening.location import located
+from pagectl.options.shared import BrokerXmlOption, DirArgument, OutOption, TextOrJsonOption
 from pagectl.outputs.formats import TextOrJson
-from pagectl.reading import known_state
-from pagectl.sanitise import one_line
-from pagectl.streams import note, print_json
+from pagectl.running.exits import CallError, Exit
+from pagectl.running.reading import known_state
+from pagectl.terminal.sanitise import one_line
+from pagectl.terminal.streams import note, print_json
 
 if TYPE_CHECKING:
-    from pagefmt.locate import Place
-    from pagefmt.salvage_directory import SalvagedDirectory
-    from pagefmt.salvage_store import Salvaged
+    from pagefmt.directory.locate import Place
+    from pagefmt.salvage.directory import SalvagedDirectory
+    from pagefmt.salvage.store import Salvaged
 
 LOSSES_SHOWN = 20
 
@@ -45,11 +45,11 @@ def command(
 
 
 def _page(place: Place, out: Path) -> SalvagedDirectory:
-    from pagefmt.page import open_page
-    from pagefmt.record import Layout
-    from pagefmt.salvage_directory import SalvagedDirectory
-    from pagefmt.salvage_store import salvage_page
-    from pagefmt.salvage_write import check_target, write
+    from pagefmt.pages.page import open_page
+    from pagefmt.pages.record import Layout
+    from pagefmt.salvage.directory import SalvagedDirectory
+    from pagefmt.salvage.store import salvage_page
+    from pagefmt.salvage.writing import check_target, write
 
     assert place.page is not None
     check_target(out, [place.page.parent])
@@ -60,8 +60,8 @@ def _page(place: Place, out: Path) -> SalvagedDirectory:
 
 
 def _directory(place: Place, out: Path) -> SalvagedDirectory:
-    from pagefmt.salvage_directory import salvage_directory
-    from pagefmt.salvage_write import check_target
+    from pagefmt.salvage.directory import salvage_directory
+    from pagefmt.salvage.writing import check_target
 
     check_target(out, [path for path in (place.paging, place.store) if path is not None])
     return salvage_directory(place, known_state(place), out)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pagectl.destination import output_to
-from pagectl.location import located
-from pagectl.options import BrokerXmlOption, DirArgument, ToFileOption
-from pagectl.progress import progress
-from pagectl.streams import print_json_line
+from pagectl.files.destination import output_to
+from pagectl.opening.location import located
+from pagectl.options.shared import BrokerXmlOption, DirArgument, ToFileOption
+from pagectl.terminal.progress import progress
+from pagectl.terminal.streams import print_json_line
 
 
 def command(
@@ -18,7 +18,7 @@ def command(
 
     Later, 'pagectl pages verify DIR --manifest FILE' tells what changed: after a backup, a transfer, years on a disk.
     """
-    from pagefmt.seal import HEADER, seal_file, sealed_files, sealed_json
+    from pagefmt.verify.seal import HEADER, seal_file, sealed_files, sealed_json
 
     place = located(given, broker_xml)
     files = sealed_files(place)

@@ -10,22 +10,22 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pagectl.exits import Exit
-from pagectl.location import located
-from pagectl.options import BrokerXmlOption, DirArgument, EditionOption, TextOrJsonlOption, edition_of
+from pagectl.opening.location import located
+from pagectl.options.shared import BrokerXmlOption, DirArgument, EditionOption, TextOrJsonlOption, edition_of
 from pagectl.outputs.formats import TextOrJsonl
-from pagectl.progress import Progress, progress
-from pagectl.reading import bytes_to_read
-from pagectl.sanitise import one_line
-from pagectl.streams import coloured, note, print_json_line, size_text, wrapped
+from pagectl.running.exits import Exit
+from pagectl.running.reading import bytes_to_read
+from pagectl.terminal.progress import Progress, progress
+from pagectl.terminal.sanitise import one_line
+from pagectl.terminal.streams import coloured, note, print_json_line, size_text, wrapped
 
 if TYPE_CHECKING:
     from pagefmt.cross_checks.finding import Finding
+    from pagefmt.directory.locate import Place
     from pagefmt.editions import Edition
-    from pagefmt.locate import Place
-    from pagefmt.outstanding import State
-    from pagefmt.paging import Store
-    from pagefmt.report import PageReport
+    from pagefmt.outstanding.state import State
+    from pagefmt.pages.paging import Store
+    from pagefmt.verify.report import PageReport
 
 FAULTS_SHOWN = 5
 
@@ -45,7 +45,7 @@ def command(
     Checks pages against journal, bindings and large messages where these are there. Ends with status 1 where anything
     is damaged or contradicts, with 0 where there are notices only.
     """
-    from pagefmt.seal import read_seal
+    from pagefmt.verify.seal import read_seal
 
     sealed = read_seal(manifest) if manifest is not None else None
     place = located(given, broker_xml)
@@ -57,8 +57,8 @@ def command(
         for finding in (*unreadable, *_findings(place, stores, state, edition_of(edition))):
             view.finding(finding)
     if sealed is not None:
-        from pagefmt.report import of_seal
-        from pagefmt.seal import differences
+        from pagefmt.verify.report import of_seal
+        from pagefmt.verify.seal import differences
 
         for difference in differences(place, sealed):
             view.finding(of_seal(difference))
@@ -69,8 +69,8 @@ def command(
 def _state(place: Place) -> tuple[State | None, list[Finding]]:
     """Journal and bindings; a journal that cannot be read is a finding."""
     from pagefmt.errors import PageFmtError
-    from pagefmt.outstanding import load_place
-    from pagefmt.report import unreadable_journal
+    from pagefmt.outstanding.state import load_place
+    from pagefmt.verify.report import unreadable_journal
 
     try:
         state = load_place(place)
@@ -88,8 +88,8 @@ def _total(place: Place, state: State | None) -> int | None:
 
 
 def _pages(place: Place, edition: Edition | None, view: _View, bar: Progress) -> list[Store]:
-    from pagefmt.locate import stores
-    from pagefmt.report import page_reports
+    from pagefmt.directory.locate import stores
+    from pagefmt.verify.report import page_reports
 
     seen = []
     for store in stores(place):
@@ -104,9 +104,9 @@ def _pages(place: Place, edition: Edition | None, view: _View, bar: Progress) ->
 
 
 def _findings(place: Place, stores: list[Store], state: State | None, edition: Edition | None) -> Iterator[Finding]:
-    from pagefmt.locate import Taken
-    from pagefmt.paging import read_paging
-    from pagefmt.report import across, folder_findings
+    from pagefmt.directory.locate import Taken
+    from pagefmt.pages.paging import read_paging
+    from pagefmt.verify.report import across, folder_findings
 
     whole = place.taken not in (Taken.STORE, Taken.PAGE)
     paging = read_paging(place.paging) if whole and place.paging is not None else None
@@ -141,7 +141,7 @@ class _Lines(_View):
         print_json_line(report.json)
 
     def finding(self, finding: Finding) -> None:
-        from pagefmt.report import finding_json
+        from pagefmt.verify.report import finding_json
 
         super().finding(finding)
         print_json_line(finding_json(finding))

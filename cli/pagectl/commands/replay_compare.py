@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pagectl.exits import CallError, Exit
-from pagectl.options import EditionOption, HeapOption, TextOrJsonOption
+from pagectl.options.replay import SkipOption, configuration, say_how_sure
+from pagectl.options.shared import EditionOption, HeapOption, TextOrJsonOption
 from pagectl.outputs.formats import TextOrJson
-from pagectl.replay_options import SkipOption, configuration, say_how_sure
-from pagectl.sanitise import one_line
-from pagectl.streams import json_text, print_json, print_table
+from pagectl.running.exits import CallError, Exit
+from pagectl.terminal.sanitise import one_line
+from pagectl.terminal.streams import json_text, print_json, print_table
 
 if TYPE_CHECKING:
-    from pageengine.compare_outcomes import Comparison
+    from pageengine.replay.compare_outcomes import Comparison
 
 
 def command(
@@ -55,8 +55,8 @@ def command(
 
 
 def _outcomes(one: Path, other: Path, decisions: bool) -> Comparison:
-    from pageengine.compare_outcomes import compare_outcomes
-    from pageengine.outcome_reading import open_outcome
+    from pageengine.replay.compare_outcomes import compare_outcomes
+    from pageengine.replay.outcome_reading import open_outcome
 
     left, right = open_outcome(one), open_outcome(other)
     return compare_outcomes(
@@ -66,9 +66,9 @@ def _outcomes(one: Path, other: Path, decisions: bool) -> Comparison:
 
 def _configurations(trace: Path, sides: list[Any], skip_bad_lines: bool, decisions: bool) -> Comparison:
     """Both engines take the trace at the same time; nothing is kept."""
-    from pageengine.compare_outcomes import compare_outcomes
-    from pageengine.replaying import whole_outcome
-    from pageengine.trace_reading import open_trace
+    from pageengine.replay.compare_outcomes import compare_outcomes
+    from pageengine.replay.replaying import whole_outcome
+    from pageengine.trace.reading import open_trace
 
     readers = [open_trace(trace, skip_bad_lines=skip_bad_lines) for _ in sides]
     (left_start, left), (right_start, right) = (

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from pagectl.exits import Exit
-from pagectl.replay_options import TraceOutOption
-from pagectl.streams import note
+from pagectl.options.replay import TraceOutOption
+from pagectl.running.exits import Exit
+from pagectl.terminal.streams import note
 
 
 class ShapeName(StrEnum):
@@ -51,8 +51,8 @@ def command(
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="The same seed gives the same trace.")] = 1,
 ) -> int:
     """Write a trace of synthetic traffic: steady, burst, slow-consumer, one-slow-subscriber and others."""
-    from pageengine.generate import DESCRIPTIONS, Shape, Traffic, generate
-    from pageengine.trace_writing import write_trace
+    from pageengine.trace.generate import DESCRIPTIONS, Shape, Traffic, generate
+    from pageengine.trace.writing import write_trace
 
     if duration is not None:
         messages = max(1, round(duration * rate))

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pagectl.exits import Exit
-from pagectl.options import TextOrJsonOption
+from pagectl.options.replay import TraceOutOption, refuse_overwriting
+from pagectl.options.shared import TextOrJsonOption
 from pagectl.outputs.formats import TextOrJson
-from pagectl.progress import progress
-from pagectl.replay_options import TraceOutOption, refuse_overwriting
-from pagectl.streams import print_json, print_table, warning
+from pagectl.running.exits import Exit
+from pagectl.terminal.progress import progress
+from pagectl.terminal.streams import print_json, print_table, warning
 
 if TYPE_CHECKING:
     from pageengine.log_import.importing import ImportReport

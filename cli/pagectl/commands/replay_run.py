@@ -10,11 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pagectl.collector import seldom_collected
-from pagectl.exits import Exit, describe, report
-from pagectl.options import EditionOption, HeapOption, OutOption, TextOrJsonOption
-from pagectl.outputs.formats import TextOrJson
-from pagectl.replay_options import (
+from pagectl.options.replay import (
     ConfigOption,
     SetOption,
     SkipOption,
@@ -23,14 +19,18 @@ from pagectl.replay_options import (
     refuse_overwriting,
     say_how_sure,
 )
-from pagectl.streams import note, print_json, warning
+from pagectl.options.shared import EditionOption, HeapOption, OutOption, TextOrJsonOption
+from pagectl.outputs.formats import TextOrJson
+from pagectl.running.collector import seldom_collected
+from pagectl.running.exits import Exit, describe, report
+from pagectl.terminal.streams import note, print_json, warning
 
 if TYPE_CHECKING:
-    from pageengine.engine import Engine
-    from pageengine.outcome_writing import OutcomeWriter
-    from pageengine.recording import Recording
-    from pageengine.replaying import Configuration
-    from pageengine.trace_reading import TraceReader
+    from pageengine.replay.outcome_writing import OutcomeWriter
+    from pageengine.replay.recording import Recording
+    from pageengine.replay.replaying import Configuration
+    from pageengine.running.engine import Engine
+    from pageengine.trace.reading import TraceReader
 
 
 def command(
@@ -62,7 +62,7 @@ def command(
 
     Ends with status 1 where lines of the trace could not be applied.
     """
-    from pageengine.replay_findings import findings
+    from pageengine.replay.findings import findings
 
     for written in (outcome, to_html):
         refuse_overwriting(written, trace, config)
@@ -105,12 +105,12 @@ class _Work:
 
 def _replay(work: _Work) -> tuple[Recording, Exception | None]:
     """The recording, and what stopped it before the end; the outcome written so far stays."""
-    from pagectl.replay_progress import replay_progress
-    from pageengine.data_directory import check_target, write_data_directory
-    from pageengine.outcome_writing import writing_outcome
-    from pageengine.recording import Recording
-    from pageengine.replaying import queues_of
-    from pageengine.trace_reading import open_trace
+    from pagectl.terminal.replay_progress import replay_progress
+    from pageengine.data_directory.writing import check_target, write_data_directory
+    from pageengine.replay.outcome_writing import writing_outcome
+    from pageengine.replay.recording import Recording
+    from pageengine.replay.replaying import queues_of
+    from pageengine.trace.reading import open_trace
 
     with ExitStack() as stack:
         stack.enter_context(seldom_collected())
@@ -149,8 +149,8 @@ def _apply_all(
     applied: Callable[[int], None],
 ) -> Exception | None:
     from pageengine.errors import PageEngineError
-    from pageengine.paged_sends import PagedSends
-    from pageengine.replaying import steps
+    from pageengine.replay.replaying import steps
+    from pageengine.running.paged_sends import PagedSends
 
     try:
         for done in steps(engine, reader, until):

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pagectl.exits import Exit
-from pagectl.options import EditionOption, HeapOption, TextJsonOrCsvOption
+from pagectl.options.replay import ConfigOption, SetOption, SkipOption, TraceArgument, configuration, say_how_sure
+from pagectl.options.shared import EditionOption, HeapOption, TextJsonOrCsvOption
 from pagectl.outputs.formats import TextJsonOrCsv
-from pagectl.progress import progress
-from pagectl.replay_options import ConfigOption, SetOption, SkipOption, TraceArgument, configuration, say_how_sure
-from pagectl.streams import CsvTable, print_json, print_table, size_text
+from pagectl.running.exits import Exit
+from pagectl.terminal.progress import progress
+from pagectl.terminal.streams import CsvTable, print_json, print_table, size_text
 
 if TYPE_CHECKING:
-    from pageengine.sweep import Job, SweepRow
+    from pageengine.replay.sweep import Job, SweepRow
 
 
 COLUMNS = (
@@ -47,7 +47,7 @@ def command(
     format: TextJsonOrCsvOption = TextJsonOrCsv.text,
 ) -> int:
     """Replay a trace under every combination of values: peak heap and disk, refused messages, blocked time."""
-    from pageengine.sweep import Job, parse_vary, sweep_here, sweep_on_spark, variants
+    from pageengine.replay.sweep import Job, parse_vary, sweep_here, sweep_on_spark, variants
 
     say_how_sure(edition)
     deciding = configuration(config, edition, settings, heap)
@@ -70,7 +70,7 @@ def command(
 
 def _check(work: list[Job]) -> None:
     """Every variant's settings are read before the first one is replayed."""
-    from pageengine.sweep import variant_configuration
+    from pageengine.replay.sweep import variant_configuration
 
     for job in work:
         variant_configuration(job).settings()
@@ -89,7 +89,7 @@ def _print(rows: list[SweepRow], format: TextJsonOrCsv) -> None:
 
 
 def _text(rows: list[SweepRow]) -> None:
-    from pageengine.replay_findings import duration_text
+    from pageengine.replay.findings import duration_text
 
     cells = [
         {

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from brokerconf.address_settings import Effective, Origin, Values
-from brokerconf.secrets import masked
-from brokerconf.settings_model import Scope, Setting, Value, in_scope
+from brokerconf.reading.secrets import masked
+from brokerconf.settings.address_settings import Effective, Origin, Values
+from brokerconf.settings.settings_model import Scope, Setting, Value, in_scope
 
-from pagectl.streams import size_text
+from pagectl.terminal.streams import size_text
 
 
 def rows(values: Values, scope: Scope, *, every: bool) -> Iterator[tuple[str, str, str]]:

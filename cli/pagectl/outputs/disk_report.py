@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pagectl.disk_thresholds import Thresholds
+from pagectl.options.disk_thresholds import Thresholds
 from pagectl.outputs.nagios import Perf, Range, Status, line, plain
-from pagectl.streams import size_text
-from pageengine.disk_monitor import DiskLimit, LimitKind
-from pageengine.disk_state import DiskState, StoreState
+from pagectl.terminal.streams import size_text
+from pageengine.disk.monitor import DiskLimit, LimitKind
+from pageengine.disk.state import DiskState, StoreState
 
 if TYPE_CHECKING:
-    from pageengine.disk_config import WhenBlocked
+    from pageengine.disk.config import WhenBlocked
 
 SERVICE = "DISK"
 NAMED = 10
@@ -31,7 +31,7 @@ class DiskReport:
     @property
     def closed(self) -> str:
         """The protocols whose connections do not survive a send while the broker blocks; empty where it never does."""
-        from pageengine.disk_effect import closed_connections
+        from pageengine.disk.effect import closed_connections
 
         return closed_connections(self.state.edition) if isinstance(self.state.limit, DiskLimit) else ""
 

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from pagectl.durations import duration_text
+from pagectl.options.durations import duration_text
 from pagectl.outputs.nagios import Perf, Range, Status, line, plain
-from pagectl.streams import size_text
-from pageengine.disk_forecast import TimeLeft, Trend, time_left, trend
-from pageengine.disk_monitor import Unmonitored
-from pageengine.disk_samples import Samples
-from pageengine.disk_state import DiskState, StoreState
+from pagectl.terminal.streams import size_text
+from pageengine.disk.forecast import TimeLeft, Trend, time_left, trend
+from pageengine.disk.monitor import Unmonitored
+from pageengine.disk.samples import Samples
+from pageengine.disk.state import DiskState, StoreState
 
 SERVICE = "DISK FORECAST"
 SHOWN = 5

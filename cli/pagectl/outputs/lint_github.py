@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from brokerconf.findings import Finding, Severity
-from brokerconf.lint import FileReport
+from brokerconf.linting.lint import FileReport
+from brokerconf.reading.findings import Finding, Severity
 
-from pagectl.sanitise import visible
+from pagectl.terminal.sanitise import visible
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from brokerconf.findings import Finding
-from brokerconf.lint import FileReport
+from brokerconf.linting.lint import FileReport
+from brokerconf.reading.findings import Finding
 
 from pagectl.outputs.lint_report import summary
-from pagectl.streams import json_text
+from pagectl.terminal.streams import json_text
 
 
 def lint_json(files: Sequence[FileReport]) -> str:

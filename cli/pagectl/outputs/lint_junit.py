@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from brokerconf.findings import Finding, Severity
-from brokerconf.lint import FileReport
+from brokerconf.linting.lint import FileReport
+from brokerconf.reading.findings import Finding, Severity
 
-from pagectl.sanitise import visible
+from pagectl.terminal.sanitise import visible
 
 # What XML 1.0 has no place for, beyond what is made visible before.
 _NO_XML = re.compile("[\ufffe\uffff]")

@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from brokerconf.findings import Finding, Severity
-from brokerconf.lint import FileReport
-from brokerconf.secrets import masked_line, masked_text
-from brokerconf.sources import SourceFile
+from brokerconf.linting.lint import FileReport
+from brokerconf.reading.findings import Finding, Severity
+from brokerconf.reading.secrets import masked_line, masked_text
+from brokerconf.reading.sources import SourceFile
 
-from pagectl.sanitise import one_line
+from pagectl.terminal.sanitise import one_line
 
 WIDTH = 160
 _STOPS = frozenset("<>\"' \t&;,=")

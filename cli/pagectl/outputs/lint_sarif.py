@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 from urllib.parse import quote
 
-from brokerconf.findings import Finding, Severity
-from brokerconf.lint import FileReport
-from brokerconf.rules.catalogue import Described
+from brokerconf.linting.catalogue import Described
+from brokerconf.linting.lint import FileReport
+from brokerconf.reading.findings import Finding, Severity
 
 from pagectl import __version__
-from pagectl.streams import json_text
+from pagectl.terminal.streams import json_text
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from brokerconf.findings import Finding, Severity
-from brokerconf.lint import FileReport
+from brokerconf.linting.lint import FileReport
+from brokerconf.reading.findings import Finding, Severity
 
 from pagectl.outputs.lint_report import WIDTH, Lines, summary
-from pagectl.sanitise import one_line
+from pagectl.terminal.sanitise import one_line
 
 _COLOURS = {Severity.ERROR: "31", Severity.WARNING: "33", Severity.INFO: "36"}
 

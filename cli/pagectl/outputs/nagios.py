@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
 
-from pagectl.sanitise import one_line
+from pagectl.terminal.sanitise import one_line
 
 
 class Status(IntEnum):

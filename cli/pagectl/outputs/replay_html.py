@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pagectl.outputs.svg_chart import Chart, safe
-from pagectl.streams import size_text
-from pageengine.overrides import Told
-from pageengine.recording import Recording
-from pageengine.replay_findings import Finding, duration_text
-from pageengine.replay_records import AddressRecord
-from pageengine.series import in_columns
+from pagectl.terminal.streams import size_text
+from pageengine.replay.findings import Finding, duration_text
+from pageengine.replay.recording import Recording
+from pageengine.replay.records import AddressRecord
+from pageengine.replay.series import in_columns
+from pageengine.settings.overrides import Told
 
 BARS = 120
 _KEY = (

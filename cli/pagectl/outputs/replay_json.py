@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pageengine.overrides import Told
-from pageengine.recording import Recording
-from pageengine.replay_findings import Finding
-from pageengine.replay_records import AddressRecord, Peak, Span
+from pageengine.replay.findings import Finding
+from pageengine.replay.recording import Recording
+from pageengine.replay.records import AddressRecord, Peak, Span
+from pageengine.settings.overrides import Told
 
 SERIES = ("memory", "disk", "paging", "blocked", "dropped", "failed")
 

@@ -7,12 +7,12 @@ import sys
 import textwrap
 
 from pagectl.outputs.area_plot import area, band
-from pagectl.sanitise import one_line
-from pagectl.streams import coloured, print_table, size_text
-from pageengine.recording import Recording
-from pageengine.replay_findings import Finding, duration_text
-from pageengine.replay_records import AddressRecord
-from pageengine.series import in_columns
+from pagectl.terminal.sanitise import one_line
+from pagectl.terminal.streams import coloured, print_table, size_text
+from pageengine.replay.findings import Finding, duration_text
+from pageengine.replay.recording import Recording
+from pageengine.replay.records import AddressRecord
+from pageengine.replay.series import in_columns
 
 PLOTTED = 4
 """Addresses that get a plot: those with the highest peak."""

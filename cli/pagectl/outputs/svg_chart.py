@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
 
-from pagectl.sanitise import one_line
-from pageengine.series import Points
+from pagectl.terminal.sanitise import one_line
+from pageengine.replay.series import Points
 
 WIDTH, LEFT, RIGHT = 960, 84, 12
 PLOT = WIDTH - LEFT - RIGHT

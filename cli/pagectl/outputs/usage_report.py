@@ -6,10 +6,10 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from pagectl.disk_count import Counting
-from pagectl.sanitise import one_line
-from pagectl.streams import CsvTable, is_terminal, print_table, size_text
-from pagefmt.usage import AddressUsage, Amount
+from pagectl.opening.disk_count import Counting
+from pagectl.terminal.sanitise import one_line
+from pagectl.terminal.streams import CsvTable, is_terminal, print_table, size_text
+from pagefmt.directory.usage import AddressUsage, Amount
 
 BAR = 24
 COLUMNS = (

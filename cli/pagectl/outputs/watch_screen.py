@@ -9,14 +9,14 @@ from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from pagectl.disk_live import Live
-from pagectl.durations import duration_text
+from pagectl.opening.disk_live import Live
+from pagectl.options.durations import duration_text
 from pagectl.outputs.disk_report import limit_text
-from pagectl.sanitise import one_line
-from pagectl.streams import size_text
-from pageengine.disk_forecast import time_left, trend
-from pageengine.disk_monitor import DiskLimit
-from pageengine.disk_state import DiskState, StoreState
+from pagectl.terminal.sanitise import one_line
+from pagectl.terminal.streams import size_text
+from pageengine.disk.forecast import time_left, trend
+from pageengine.disk.monitor import DiskLimit
+from pageengine.disk.state import DiskState, StoreState
 
 STALE = 5.0
 """Seconds without an answer, beyond the interval, after which that is said."""

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from pagectl import __version__
 from pagectl.reference.tree import TOP, Argument, Command, Group, Option
-from pagectl.statuses import INTERRUPTED, STATUSES
+from pagectl.running.statuses import INTERRUPTED, STATUSES
 
 DATE = "2026-11-21"
 """Of the version: a manual page carries a date, and the same tree gives the same page."""

@@ -182,21 +182,21 @@ def _value(parameter: Any, metavar: str | None) -> Value:
 
 
 def _rules() -> tuple[str, ...]:
-    from brokerconf.rules.catalogue import known_ids
+    from brokerconf.linting.catalogue import known_ids
 
     return tuple(sorted(known_ids()))
 
 
 def _settings() -> frozenset[str]:
-    from brokerconf.settings_model import settings
+    from brokerconf.settings.settings_model import settings
 
     return frozenset(setting.name for setting in settings())
 
 
 def _override() -> Value:
-    from brokerconf.settings_model import Scope, in_scope
+    from brokerconf.settings.settings_model import Scope, in_scope
 
-    from pageengine.overrides import OF_BROKER
+    from pageengine.settings.overrides import OF_BROKER
 
     of_address = in_scope(Scope.ADDRESS)
     values = tuple((name, tuple(one.allowed.split("|"))) for name, one in of_address.items() if one.kind == "enum")

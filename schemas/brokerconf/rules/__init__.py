@@ -8,20 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from brokerconf.rules.rule import Rule
-
-# The files that are not rules.
-_OTHERS = frozenset(
-    {
-        "__init__", "address_facts", "catalogue", "checking", "examples", "facts", "host", "page", "patterns", "places",
-        "rule", "spelling", "taken",
-    }
-)  # fmt: skip
+    from brokerconf.evidence.rule import Rule
 
 
 @cache
 def rules() -> tuple[Rule, ...]:
     """Every rule, by its id."""
-    names = {path.stem for path in Path(__file__).parent.glob("*.py")} - _OTHERS
+    names = {path.stem for path in Path(__file__).parent.glob("*.py")} - {"__init__"}
     found: list[Rule] = [import_module(f"{__name__}.{name}").RULE for name in names]
     return tuple(sorted(found, key=lambda rule: rule.id))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from brokerconf.findings import Severity
-from brokerconf.rules.address_facts import Case
-from brokerconf.rules.facts import Facts
-from brokerconf.rules.rule import Example, Hit, Rule
+from brokerconf.evidence.address_facts import Case
+from brokerconf.evidence.facts import Facts
+from brokerconf.evidence.rule import Example, Hit, Rule
+from brokerconf.reading.findings import Severity
 from pagefmt.editions import Edition
 
 _LOST = {"dead-letter-address": "messages that cannot be delivered", "expiry-address": "expired messages"}

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from brokerconf.findings import Severity
-from brokerconf.rules.facts import Facts
-from brokerconf.rules.rule import Example, Hit, Rule
+from brokerconf.evidence.facts import Facts
+from brokerconf.evidence.rule import Example, Hit, Rule
+from brokerconf.reading.findings import Severity
 
 # Words by which people name addresses whose messages may be lost.
 _LOSSY = re.compile(

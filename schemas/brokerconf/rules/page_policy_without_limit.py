@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from brokerconf.findings import Severity
-from brokerconf.rules.facts import Facts
-from brokerconf.rules.rule import Example, Hit, Rule
+from brokerconf.evidence.facts import Facts
+from brokerconf.evidence.rule import Example, Hit, Rule
+from brokerconf.reading.findings import Severity
 from pagefmt.editions import Edition
 
 

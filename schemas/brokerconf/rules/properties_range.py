@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from brokerconf.findings import Severity
-from brokerconf.rules.facts import Facts
-from brokerconf.rules.rule import Example, Hit, Rule
-from brokerconf.sizes import SizeError, parse_size
+from brokerconf.evidence.facts import Facts
+from brokerconf.evidence.rule import Example, Hit, Rule
+from brokerconf.reading.findings import Severity
+from brokerconf.reading.sizes import SizeError, parse_size
 from pagefmt.editions import Edition
 
 INT_MAX = 2**31 - 1

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from brokerconf.address_settings import AddressSetting
-from brokerconf.findings import Severity
-from brokerconf.rules.facts import Facts
-from brokerconf.rules.rule import Example, Hit, Rule
+from brokerconf.evidence.facts import Facts
+from brokerconf.evidence.rule import Example, Hit, Rule
+from brokerconf.reading.findings import Severity
+from brokerconf.settings.address_settings import AddressSetting
 
 
 def check(facts: Facts) -> Iterator[Hit]:

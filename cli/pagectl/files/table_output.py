@@ -1,0 +1,71 @@
+"""``pages decode --format parquet|arrow``: the chosen messages as one file of columns, without a Java machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pagectl.files.destination import fresh_file
+from pagectl.running.exits import CallError, Exit
+from pagectl.running.reading import bytes_to_read, each_store
+from pagectl.terminal.progress import progress
+from pagectl.terminal.streams import note, warning
+
+if TYPE_CHECKING:
+    from pagefmt.columns.table import Wanted
+    from pagefmt.directory.locate import Place
+    from pagefmt.editions import Edition
+    from pagefmt.outstanding.selection import Choice
+    from pagefmt.outstanding.state import State
+
+
+def write_table(
+    form: str, to: Path | None, body: str, place: Place, state: State | None, choice: Choice, limit: int | None,
+    edition: Edition,
+) -> int:  # fmt: skip
+    """Write ``to``, whole or not at all; returns the exit status."""
+    from pagefmt.columns.body_form import Body
+    from pagefmt.columns.files import table_file
+    from pagefmt.columns.table import Wanted
+
+    if to is None or str(to) == "-":
+        raise CallError(f"--format {form} needs --to FILE: it is not written to a terminal or a pipe")
+    if body not in list(Body):
+        raise CallError(f"--body {body}: a table takes one of {', '.join(Body)}")
+    wanted = Wanted(Body(body), choice.selector)
+    rows, damaged = 0, [False]
+    with fresh_file(to, place) as fresh, table_file(fresh, form, wanted.schema) as table:
+        for batch in _chosen(place, state, choice, wanted, edition, damaged):
+            if limit is not None:
+                batch = batch.slice(0, limit - rows)
+            rows += batch.num_rows
+            table.write_batch(batch)
+            if rows == limit:
+                break
+    note(f"{rows} messages in {to}")
+    return Exit.FOUND if damaged[0] else Exit.OK
+
+
+def _chosen(
+    place: Place, state: State | None, choice: Choice, wanted: Wanted, edition: Edition, damaged: list[bool]
+) -> Iterator[Any]:
+    from pagefmt.columns.choice import chosen
+    from pagefmt.columns.table import PageSource, Stopped, page_batches
+
+    with progress("reading pages", bytes_to_read(place)) as bar:
+        for store, known in each_store(place, state):
+            for page in store.pages:
+                if page.number in choice.pages:
+                    rule = known.rule(page.number) if known else None
+                    source = PageSource(page.path, page.number, store.name, store.address, rule, edition=edition)
+                    for batch in page_batches(source, wanted):
+                        if isinstance(batch, Stopped):
+                            damaged[0] = True
+                            warning(
+                                f"{page.path}: rows end in front of offset {batch.offset}, "
+                                f"{batch.size - batch.offset} bytes are not in the table; see: pagectl pages verify"
+                            )
+                        else:
+                            yield chosen(batch, choice)
+                bar.advance(page.size)

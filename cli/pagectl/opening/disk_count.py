@@ -1,0 +1,86 @@
+"""Counting where the bytes of a place are, with progress: for ``disk usage``, ``forecast`` and ``watch``."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pagectl.terminal.progress import progress
+from pagefmt.bytes.files import NotReadable
+from pagefmt.directory.locate import Place, Taken
+from pagefmt.directory.usage import Amount, Counted, Usage, count_rest, count_store, count_stores, count_tree
+from pagefmt.directory.usage_content import JournalContent, LargeOwners, journal_content
+from pagefmt.errors import PageFmtError
+
+
+@dataclass(slots=True)
+class Counting:
+    """What was counted; ``remarks`` say what could not be."""
+
+    place: Place
+    usage: Usage
+    journal: JournalContent | None = None
+    remarks: list[str] = field(default_factory=list)
+
+
+def count(place: Place, *, contents: bool = True) -> Counting:
+    """Sizes of everything; with ``contents`` the journal is read, and pages where large messages want an owner."""
+    counting = Counting(place, Usage())
+    with progress("counting", None, "folders") as bar:
+        _sizes(place, counting.usage, bar.advance)
+    if contents and place.store is None:
+        _contents(counting)
+    counting.remarks += counting.usage.unreadable
+    counting.usage.addresses.sort(key=lambda row: (-row.bytes, row.address or "", row.folder or ""))
+    return counting
+
+
+def _sizes(place: Place, usage: Usage, counted: Counted) -> None:
+    if place.store is not None:
+        usage.addresses.append(count_store(place.store, usage))
+        return
+    if place.paging is not None:
+        count_stores(place.paging, usage, counted)
+    usage.journal, usage.bindings, usage.large = (
+        count_tree(os.fspath(folder), usage) if folder else Amount()
+        for folder in (place.journal, place.bindings, place.large_messages)
+    )
+    if place.taken in (Taken.INSTANCE, Taken.DATA):
+        folders = (place.paging, place.journal, place.bindings, place.large_messages)
+        skip = frozenset(os.path.realpath(folder) for folder in folders if folder)
+        count_rest(_folder(place.given), usage, skip, counted)
+
+
+def _folder(given: Path) -> Path:
+    """The instance's folder, also where its configuration file was named."""
+    if given.is_dir():
+        return given
+    return given.parent.parent if given.parent.name == "etc" else given.parent
+
+
+def _contents(counting: Counting) -> None:
+    from pagefmt.journal.load import load_journal
+    from pagefmt.journal.message_journal import MessageJournal
+
+    place, usage = counting.place, counting.usage
+    journal = None
+    try:
+        if place.journal is not None:
+            loaded = load_journal(place.journal)
+            counting.journal = journal_content(loaded)
+            journal = MessageJournal(loaded)
+    except PageFmtError as err:
+        counting.remarks.append(f"the journal could not be read: {err}")
+    if place.large_messages is None or not usage.large.files:
+        return
+    try:
+        owners = LargeOwners.of(place.large_messages, usage)
+        if journal is not None and place.bindings is not None:
+            owners.from_journal(journal, place.bindings)
+    except (NotReadable, PageFmtError) as err:
+        counting.remarks.append(str(err))
+        return
+    if place.paging is not None and owners.unknown:
+        with progress("looking for the owners of large messages", usage.paging.bytes) as bar:
+            counting.remarks += owners.from_pages(place.paging, bar.advance)

@@ -1,0 +1,84 @@
+"""Looking at disks again and again in the background, so that a file system that hangs does not freeze the picture."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pageengine.disk.samples import Sample, Samples
+from pageengine.disk.state import DiskState
+
+if TYPE_CHECKING:
+    from pagectl.opening.disk_target import Target
+    from pagefmt.directory.usage import AddressUsage
+
+REST = 5.0
+"""Addresses are counted again after so many times the time that counting took, and not before so many seconds."""
+
+
+@dataclass(slots=True)
+class Live:
+    """The newest state, what was seen so far, the addresses by size; ``failure`` ends it all."""
+
+    target: Target
+    interval: float
+    state: DiskState | None = None
+    samples: Samples = field(default_factory=lambda: Samples(""))
+    addresses: list[AddressUsage] = field(default_factory=list)
+    sizes: list[tuple[float, dict[str, int]]] = field(default_factory=list)
+    looked: float = field(default_factory=time.monotonic)
+    failure: Exception | None = None
+    _stop: threading.Event = field(default_factory=threading.Event)
+
+    def start(self) -> None:
+        """Two threads that die with the process."""
+        self.look()
+        for run in (self._keep_looking, self._keep_counting):
+            threading.Thread(target=run, daemon=True).start()
+
+    def stop(self) -> None:
+        self._stop.set()
+
+    def look(self) -> None:
+        """One look at the file systems; raises what locating and probing raise."""
+        state = DiskState.of(self.target.settings, self.target.edition, *self.target.probe())
+        used = {one.file_system.mount: (one.space.total - one.space.usable, one.space.total) for one in state.stores}
+        self.samples = self.samples.added(Sample(time.monotonic(), used))
+        self.state = state
+        self.looked = time.monotonic()
+
+    def _keep_looking(self) -> None:
+        while not self._stop.wait(self.interval):
+            try:
+                self.look()
+            except Exception as err:
+                self.failure = err
+                return
+
+    def _keep_counting(self) -> None:
+        paging = self.target.directories.get("paging")
+        while paging is not None:
+            began = time.monotonic()
+            self._count(paging)
+            if self._stop.wait(max(self.interval, REST * (time.monotonic() - began))):
+                return
+
+    def _count(self, paging: Path) -> None:
+        from pagefmt.directory.usage import Usage, count_stores
+
+        usage = Usage()
+        count_stores(paging, usage, lambda _count: None)
+        rows = sorted(usage.addresses, key=lambda row: (-row.bytes, row.address or "", row.folder or ""))
+        sizes = {row.folder: row.bytes for row in rows[:200] if row.folder is not None}
+        self.addresses = rows
+        self.sizes = [*self.sizes[-59:], (time.monotonic(), sizes)]
+
+    def growth(self, folder: str | None) -> float | None:
+        """Bytes a second of one store folder since it was first seen, at most a minute's worth of counts ago."""
+        seen = [(when, sizes[folder]) for when, sizes in list(self.sizes) if folder is not None and folder in sizes]
+        if len(seen) < 2 or seen[-1][0] <= seen[0][0]:
+            return None
+        return (seen[-1][1] - seen[0][1]) / (seen[-1][0] - seen[0][0])

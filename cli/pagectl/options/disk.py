@@ -1,0 +1,64 @@
+"""Options that the ``disk`` commands share, and what their texts mean."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, TypeVar
+
+import typer
+
+from pagectl.opening.disk_target import Limits
+from pagectl.options.shared import FORMAT_HELP
+
+T = TypeVar("T")
+
+MaxDiskUsage = Annotated[
+    str | None,
+    typer.Option(
+        "--max-disk-usage", metavar="PCT", show_default=False, help="As in broker.xml, instead of what it says."
+    ),
+]
+MinDiskFree = Annotated[
+    str | None,
+    typer.Option(
+        "--min-disk-free", metavar="SIZE", show_default=False, help="As in broker.xml; wins over --max-disk-usage."
+    ),
+]
+TimeoutOption = Annotated[
+    float, typer.Option("-t", "--timeout", metavar="SECONDS", min=0.1, help="UNKNOWN after this time.")
+]
+QuietOption = Annotated[bool, typer.Option("-q", "--quiet", help="Say nothing when all is well.")]
+VerboseOption = Annotated[bool, typer.Option("-v", "--verbose", help="More lines: every store, and why.")]
+PLUGIN_FORMAT_HELP = f"{FORMAT_HELP} text is nagios with --verbose."
+
+
+def parsed(parse: Callable[[str], T], text: str | None, option: str) -> T | None:
+    """The option's value; a text that does not parse is a usage error."""
+    try:
+        return None if text is None else parse(text)
+    except ValueError as err:
+        raise typer.BadParameter(f"{option}: {err}") from err
+
+
+def limits_of(max_disk_usage: str | None, min_disk_free: str | None) -> Limits:
+    """Limits as the broker would take them; what it refuses is a usage error."""
+    limits = Limits(
+        parsed(_percent, max_disk_usage, "--max-disk-usage"), parsed(_size, min_disk_free, "--min-disk-free")
+    )
+    refused = limits.settings().refusal()
+    if refused:
+        raise typer.BadParameter(refused)
+    return limits
+
+
+def _percent(text: str) -> int:
+    return int(text.strip().removesuffix("%"))
+
+
+def _size(text: str) -> int:
+    from brokerconf.reading.sizes import SizeError, parse_size
+
+    try:
+        return parse_size(text).value
+    except SizeError as err:
+        raise ValueError(str(err)) from err

@@ -1,0 +1,110 @@
+"""Options and arguments that several commands share: one name, one type, one wording.
+
+``tests/cli/test_command_tree.py`` walks the tree and finds whatever has the same name and is not the same.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pagectl.outputs.formats import TextJsonOrCsv, TextOrJson, TextOrJsonl
+from pagefmt.editions import EDITION_NAMES, Edition
+
+AUTO = "auto"
+EditionChoice = Enum("EditionChoice", {name: name for name in (AUTO, *EDITION_NAMES)}, type=str)  # type: ignore[misc]
+
+DirArgument = Annotated[
+    Path | None,
+    typer.Argument(
+        metavar="DIR",
+        show_default=False,
+        help="Broker instance, data directory, paging directory, store folder or one page file "
+        "[default: $ARTEMIS_INSTANCE].",
+    ),
+]
+PlaceArgument = Annotated[
+    Path | None,
+    typer.Argument(
+        metavar="DIR",
+        show_default=False,
+        help="Broker instance, data directory, or any path [default: $ARTEMIS_INSTANCE].",
+    ),
+]
+ConfigArgument = Annotated[Path, typer.Argument(metavar="FILE", help="broker.xml, or an instance.")]
+BrokerXmlOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--broker-xml", metavar="FILE", show_default=False, help="Configuration that tells where the directories are."
+    ),
+]
+EditionOption = Annotated[
+    EditionChoice | None,
+    typer.Option(
+        "--edition", metavar="E", show_default=False,
+        help=f"The release that decides, {EDITION_NAMES[0]} … {EDITION_NAMES[-1]} "
+        "[default: auto: as found, else the newest that fits].",
+    ),
+]  # fmt: skip
+HeapOption = Annotated[
+    str | None,
+    typer.Option("--heap", metavar="SIZE", show_default=False, help="Heap of the broker's JVM (-Xmx), as 2G."),
+]
+DataOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--data", metavar="DIR", show_default=False, help="Data directory: what lies there is taken into account."
+    ),
+]
+CwdOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--cwd", metavar="DIR", show_default=False,
+        help="The broker's working directory, where includes are looked for [default: the file's folder].",
+    ),
+]  # fmt: skip
+DefineOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "-D", metavar="NAME=VALUE", show_default=False, help="System property the broker is started with; repeatable."
+    ),
+]
+WhereOption = Annotated[
+    str | None,
+    typer.Option(
+        "--where", metavar="SELECTOR", show_default=False, help="Only messages that this JMS selector matches."
+    ),
+]
+PageOption = Annotated[
+    str | None,
+    typer.Option(
+        "--page", metavar="A:B", show_default=False, help="Only pages A to B; A: and :B are open, A is one page."
+    ),
+]
+ToFileOption = Annotated[
+    Path | None,
+    typer.Option("--to", metavar="FILE", show_default=False, help="Write to FILE, whole or not at all."),
+]
+BackupDirOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--backup-dir", metavar="DIR", show_default=False,
+        help="Where what --in-place replaces is kept [default: beside the pages].",
+    ),
+]  # fmt: skip
+OutOption = Annotated[
+    Path | None,
+    typer.Option("--out", metavar="NEW", show_default=False, help="Write into a new folder."),
+]
+FORMAT_HELP = "How to answer."
+TextOrJsonOption = Annotated[TextOrJson, typer.Option("--format", help=FORMAT_HELP)]
+TextOrJsonlOption = Annotated[TextOrJsonl, typer.Option("--format", help=FORMAT_HELP)]
+TextJsonOrCsvOption = Annotated[TextJsonOrCsv, typer.Option("--format", help=FORMAT_HELP)]
+
+
+def edition_of(choice: EditionChoice | None) -> Edition | None:
+    """The edition named on the command line; None: as found, else the newest that fits."""
+    return None if choice is None or choice.value == AUTO else Edition(choice.value)

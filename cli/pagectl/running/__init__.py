@@ -1,0 +1,1 @@
+"""How a call runs and ends: exit statuses, deadlines, reading in turn."""

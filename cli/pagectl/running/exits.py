@@ -1,0 +1,83 @@
+"""Exit statuses, and how an error becomes one line on standard error.
+
+Statuses (public contract): 0 done and fine; 1 done, and something was found; 2 the call cannot be carried out;
+130 interrupted. ``disk check`` and ``disk forecast`` follow the monitoring-plugin convention instead (see disk files).
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from collections.abc import Callable
+from enum import IntEnum
+
+from pagectl.terminal.sanitise import visible
+
+
+class Exit(IntEnum):
+    OK = 0
+    FOUND = 1
+    FAILED = 2
+    INTERRUPTED = 130
+
+
+class CallError(Exception):
+    """The call cannot be carried out. The message is one line: what, where, what to do."""
+
+
+def report(message: str, *, prefix: str = "pagectl: ") -> None:
+    """One message on standard error, safe for a terminal."""
+    print(f"{prefix}{visible(message)}", file=sys.stderr)
+
+
+def debugging() -> bool:
+    return os.environ.get("PAGECTL_DEBUG", "") not in ("", "0")
+
+
+def guarded(run: Callable[[], int | None], *, unexpected: int = Exit.FAILED) -> int:
+    """Run a command; turn what it raises into a status and one line.
+
+    A closed pipe ends the command quietly: standard output is replaced so that the interpreter does not complain
+    about it at exit.
+    """
+    try:
+        status = run()
+        sys.stdout.flush()
+        return int(status or 0)
+    except BrokenPipeError:
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123 (must stay open until exit)
+        return Exit.OK
+    except KeyboardInterrupt:
+        report("interrupted")
+        return Exit.INTERRUPTED
+    except Exception as err:
+        if debugging():
+            raise
+        report(describe(err))
+        return unexpected
+
+
+_ADVICE = {
+    errno.ENOENT: "is the name right?",
+    errno.EACCES: "call it as a user who may, the broker's say",
+    errno.EPERM: "call it as a user who may, the broker's say",
+    errno.ENOSPC: "make room there, or write somewhere else",
+    errno.EDQUOT: "make room there, or write somewhere else",
+    errno.EROFS: "write somewhere else",
+    errno.EISDIR: "name a file",
+    errno.ENOTDIR: "name a folder",
+    errno.EIO: "the device failed: see the system's log",
+}
+
+
+def describe(err: BaseException) -> str:
+    """One line for an error: our own errors speak for themselves, the system's get the file's name."""
+    if isinstance(err, OSError):
+        name = f"{err.filename}: " if err.filename else ""
+        advice = f"; {_ADVICE[err.errno]}" if err.errno in _ADVICE else ""
+        return f"{name}{err.strerror or err}{advice}"
+    text = " ".join(str(err).split())
+    if getattr(err, "speaks_for_itself", False) or isinstance(err, CallError):
+        return text
+    return f"internal error, please report it: {type(err).__name__}: {text} (--debug shows where)"

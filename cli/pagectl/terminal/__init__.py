@@ -1,0 +1,1 @@
+"""What people see while a command runs: streams, progress, keys, untrusted text made safe."""

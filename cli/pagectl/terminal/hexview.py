@@ -1,0 +1,82 @@
+"""Bytes beside field names: offset, hex, name and value, eight bytes a line, so that 80 columns are enough."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, TextIO
+
+from pagectl.terminal.sanitise import one_line
+
+if TYPE_CHECKING:
+    from pagefmt.describe.field import Field
+    from pagefmt.pages.frames import Damage
+
+_ROW: Final = 8
+_BYTES_WIDTH: Final = 3 * _ROW - 1
+_SAID_WIDTH: Final = 80 - 10 - _BYTES_WIDTH - 4
+_DAMAGE_SHOWN: Final = 64
+_BOLD, _DIM, _CYAN, _RED, _PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[36m", "\x1b[31m", "\x1b[0m"
+
+
+class HexView:
+    """Writes records of a page as text. Colour only when asked for."""
+
+    def __init__(self, out: TextIO, *, with_bytes: bool, coloured: bool) -> None:
+        self._out = out
+        self._with_bytes = with_bytes
+        self._coloured = coloured
+
+    def heading(self, text: str) -> None:
+        self.line(self._in(_BOLD, text))
+
+    def line(self, text: str = "") -> None:
+        self._out.write(text + "\n")
+
+    def record(self, buf: bytes | memoryview, number: int, offset: int, length: int) -> None:
+        from pagefmt.describe.anatomy import record_fields
+
+        self.line()
+        self.line(self._in(_BOLD, f"record {number}") + f"  offset {offset} (0x{offset:x}), {length + 6} bytes")
+        for field in record_fields(buf, offset, length):
+            self._field(buf, field)
+
+    def damage(self, buf: bytes | memoryview, damage: Damage, behind: int) -> None:
+        self.line()
+        self.line(
+            self._in(_RED, f"{damage.kind} at offset {damage.offset} (0x{damage.offset:x})") + f": {damage.detail}"
+        )
+        for at in range(damage.offset, min(len(buf), damage.offset + _DAMAGE_SHOWN), _ROW):
+            row = bytes(buf[at : min(at + _ROW, len(buf))])
+            self.line(f"{self._offset(at)}  {row.hex(' '):<{_BYTES_WIDTH}}  {_ascii(row)}")
+        if behind:
+            self.line(f"{behind} whole records lie behind it; 'pagectl pages salvage' gets them back")
+
+    def _field(self, buf: bytes | memoryview, field: Field) -> None:
+        said = one_line(field.text)
+        if self._with_bytes and field.size > _ROW:
+            said = shortened(said, _SAID_WIDTH - len(field.name))
+        label = self._in(_CYAN, one_line(field.name)) + (f"  {said}" if said else "")
+        if not self._with_bytes:
+            self.line(f"{self._offset(field.offset)}  {field.size:>6}  {label}")
+            return
+        raw = bytes(buf[field.offset : field.offset + field.size])
+        first, rest = raw[:_ROW], raw[_ROW:]
+        self.line(f"{self._offset(field.offset)}  {first.hex(' '):<{_BYTES_WIDTH}}  {label}")
+        for n in range(0, len(rest), _ROW):
+            row = rest[n : n + _ROW]
+            dim = self._in(_DIM, _ascii(row))
+            self.line(f"{self._offset(field.offset + _ROW + n)}  {row.hex(' '):<{_BYTES_WIDTH}}  {dim}")
+
+    def _offset(self, at: int) -> str:
+        return self._in(_DIM, f"{at:08x}")
+
+    def _in(self, colour: str, text: str) -> str:
+        return f"{colour}{text}{_PLAIN}" if self._coloured else text
+
+
+def shortened(text: str, width: int) -> str:
+    """At most so many characters; what was cut is in the bytes below."""
+    return text if len(text) <= width else text[: max(0, width - 1)] + "…"
+
+
+def _ascii(row: bytes) -> str:
+    return "".join(chr(byte) if 0x20 <= byte < 0x7F else "." for byte in row)

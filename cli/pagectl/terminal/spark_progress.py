@@ -1,0 +1,40 @@
+"""A bar for a Spark job: finished tasks of all, asked from Spark's own status."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from pagectl.terminal.progress import Progress, progress
+
+if TYPE_CHECKING:
+    from pyspark import SparkContext
+
+
+@contextmanager
+def spark_progress(context: SparkContext, what: str) -> Iterator[None]:
+    """While the job runs; silent where standard error is no terminal."""
+    done = threading.Event()
+    with progress(what, None, "tasks") as bar:
+        watcher = threading.Thread(target=_watch, args=(context, bar, done), daemon=True)
+        watcher.start()
+        try:
+            yield
+        finally:
+            done.set()
+            watcher.join(timeout=5)
+
+
+def _watch(context: SparkContext, bar: Progress, done: threading.Event) -> None:
+    tracker = context.statusTracker()
+    shown = 0
+    while not done.wait(0.2):
+        finished = 0
+        for stage in tracker.getActiveStageIds():
+            info = tracker.getStageInfo(stage)
+            finished += info.numCompletedTasks if info else 0
+        if finished > shown:
+            bar.advance(finished - shown)
+            shown = finished

@@ -1,0 +1,173 @@
+"""Where answers go: machine formats as they are, text made safe; colour and tables only for a terminal."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import re
+import sys
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, TextIO
+
+from pagectl.terminal.sanitise import UNSAFE, csv_cell, one_line
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def is_terminal(stream: TextIO) -> bool:
+    """A terminal that takes escapes: a tty, and neither ``TERM=dumb`` nor ``NO_COLOR`` without ``FORCE_COLOR``."""
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def coloured(stream: TextIO) -> bool:
+    return is_terminal(stream) and not (os.environ.get("NO_COLOR") and not os.environ.get("FORCE_COLOR"))
+
+
+def console(stream: TextIO | None = None) -> Console:
+    """A Rich console for text that was made safe before; it parses no markup and guesses no highlights."""
+    from rich.console import Console
+
+    out = stream or sys.stdout
+    return Console(
+        file=out, markup=False, highlight=False, emoji=False, soft_wrap=not out.isatty(), no_color=not coloured(out),
+        force_terminal=is_terminal(out),
+    )  # fmt: skip
+
+
+def json_text(value: object, *, indent: int | None = None) -> str:
+    """JSON that is always valid UTF-8 and safe for a terminal: what ``visible`` would change is a ``\\u`` escape."""
+    import json
+
+    text = json.dumps(value, ensure_ascii=False, indent=indent, separators=None if indent else (",", ":"))
+    return safe_json(text)
+
+
+def safe_json(text: str) -> str:
+    """JSON text with what ``visible`` would change as ``\\u`` escapes. The C0 controls are escapes already."""
+    return text if text.isascii() and "\x7f" not in text else UNSAFE.sub(_json_escape, text)
+
+
+def _json_escape(match: re.Match[str]) -> str:
+    """Only inside strings does JSON have such characters; newlines of the layout are not among them."""
+    import json
+
+    return json.dumps(match.group())[1:-1] if match.group() != "\x7f" else "\\u007f"
+
+
+def print_json(value: object) -> None:
+    """One JSON document, indented."""
+    sys.stdout.write(json_text(value, indent=2) + "\n")
+
+
+def print_json_line(value: object) -> None:
+    """One line of JSON Lines."""
+    sys.stdout.write(json_text(value) + "\n")
+
+
+def write_utf8(content: memoryview) -> None:
+    """Text that is finished already, as bytes, behind what was written before."""
+    raw = getattr(sys.stdout, "buffer", None)
+    if raw is None:
+        sys.stdout.write(str(content, "utf-8"))
+        return
+    sys.stdout.flush()
+    raw.write(content)
+
+
+class CsvTable:
+    """Rows of a CSV file with a header (RFC 4180, newline ends). Numbers stay numbers; text cells are made safe."""
+
+    def __init__(self, columns: Iterable[str], stream: TextIO | None = None) -> None:
+        self.columns = tuple(columns)
+        self._stream = stream or sys.stdout
+        self._write(self.columns)
+
+    def row(self, values: Mapping[str, Any]) -> None:
+        self._write(tuple(values.get(name) for name in self.columns))
+
+    def _write(self, cells: tuple[Any, ...]) -> None:
+        line = io.StringIO()
+        csv.writer(line, lineterminator="\n").writerow([_cell(cell) for cell in cells])
+        self._stream.write(line.getvalue())
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return str(value)
+    return csv_cell(value if isinstance(value, str) else json_text(value))
+
+
+def print_table(columns: Iterable[str], rows: Iterable[Iterable[object]], *, right: Iterable[str] = ()) -> None:
+    """A plain table: aligned columns, a header, no borders; the text is made safe here.
+
+    ``right`` names the columns aligned to the right. Nothing is cut: a pipe gets every character.
+    """
+    names = list(columns)
+    cells = [[one_line("" if cell is None else str(cell)) for cell in row] for row in rows]
+    widths = [max(len(name), *(len(row[n]) for row in cells)) if cells else len(name) for n, name in enumerate(names)]
+    to_right = [name in set(right) for name in names]
+
+    def line(row: list[str]) -> str:
+        parts = [cell.rjust(w) if r else cell.ljust(w) for cell, w, r in zip(row, widths, to_right, strict=True)]
+        return "  ".join(parts).rstrip()
+
+    head = line(names)
+    bold = coloured(sys.stdout)
+    sys.stdout.write((f"\x1b[1m{head}\x1b[0m" if bold else head) + "\n")
+    for row in cells:
+        sys.stdout.write(line(row) + "\n")
+
+
+def note(message: str) -> None:
+    """A remark for the person at the terminal, on standard error."""
+    sys.stderr.write(f"note: {one_line(message)}\n")
+
+
+def warning(message: str) -> None:
+    """A warning, on standard error."""
+    sys.stderr.write(f"warning: {one_line(message)}\n")
+
+
+def size_text(count: int) -> str:
+    """Bytes for a person: powers of 1024, at most one decimal."""
+    value = float(count)
+    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
+        if abs(value) < 1024 or unit == "TiB":
+            return f"{count} B" if unit == "B" else f"{value:.1f} {unit}"
+        value /= 1024
+    raise AssertionError("unreachable")
+
+
+def print_json_list(key: str, items: Iterable[object]) -> None:
+    """One JSON document ``{key: [items]}`` written as the items come, one a line."""
+    print_json_parts(key, ((json_text(item),) for item in items))
+
+
+def print_json_parts(key: str, items: Iterable[Iterable[str]]) -> None:
+    """As ``print_json_list``, of items too large to be one value: each as the parts of its text."""
+    sys.stdout.write(f"{{{json_text(key)}:[")
+    for number, parts in enumerate(items):
+        sys.stdout.write(f"{',' if number else ''}\n")
+        sys.stdout.writelines(parts)
+    sys.stdout.write("\n]}\n")
+
+
+def wrapped(text: str, indent: int) -> str:
+    """One paragraph, made safe, indented, broken between words at the terminal's width (a pipe: 100 columns)."""
+    import shutil
+    import textwrap
+
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 100
+    blank = " " * indent
+    return textwrap.fill(
+        one_line(text), max(40, width), initial_indent=blank, subsequent_indent=blank, break_long_words=False,
+        break_on_hyphens=False,
+    )  # fmt: skip

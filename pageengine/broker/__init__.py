@@ -1,0 +1,1 @@
+"""The broker: its stores and queues, bindings, routing, transactions and settling."""

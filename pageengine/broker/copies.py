@@ -1,0 +1,162 @@
+"""Messages as the engine makes them: from a send, and as copies for dead letters, expiry and diverts.
+
+Source: spec/paging-engine.md 1.3, 3.6 and 3.7.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from pageengine.model.message import RESERVED, SCHEDULED, Message, Reference, long_property, string_property
+from pageengine.model.sizes import LARGE_SIZE_PROPERTY, body_bytes, header_bytes, properties_bytes
+from pageengine.settings.profiles import Profile
+from pageengine.trace.operations import MessageType, Property, PropertyType, Send, TraceHeader
+
+if TYPE_CHECKING:
+    from pageengine.broker.broker import Broker
+
+NS_PER_MS = 1_000_000
+ORIGINAL_ADDRESS = "_AMQ_ORIG_ADDRESS"
+ORIGINAL_QUEUE = "_AMQ_ORIG_QUEUE"
+ORIGINAL_ID = "_AMQ_ORIG_MESSAGE_ID"
+ACTUAL_EXPIRY = "_AMQ_ACTUAL_EXPIRY"
+LARGE_HEADER = 45
+OLD_LAYOUT = 4
+OLD_PACKET = 14
+FIRST_BUFFER = 1500
+SMALLEST_BUFFER = 64
+
+
+_made = tuple.__new__
+"""A named tuple from its values, in a third of the time: every message gets one."""
+
+
+class Measures(NamedTuple):
+    """What the address and the properties of a message add to its body; bytes."""
+
+    header: int
+    properties: int
+    special: bool
+    scheduled: bool
+    """A message that is read again from the journal then comes with its properties decoded."""
+
+
+@lru_cache(maxsize=65536)
+def measures(address: str, props: tuple[Property, ...], seq_name: str) -> Measures:
+    """Equal for all messages of an address with equal properties, but for the sequence number."""
+    named = (*props, long_property(seq_name, 0)) if seq_name else props
+    total = properties_bytes(named)
+    special = any(one.name.startswith(RESERVED) for one in named)
+    scheduled = special and any(one.name == SCHEDULED for one in named)
+    header = header_bytes(address, total, len(named))
+    return Measures(header, total + 8 * len(named) if named else 0, special, scheduled)
+
+
+def _sizes(profile: Profile, found: Measures, body: int, large: bool) -> tuple[int, int]:
+    """Encoded size and memory estimate, in bytes."""
+    if large:
+        return body + found.header, profile.large_offset + LARGE_HEADER + 2 * found.header
+    enc = 4 + body + found.header
+    if profile.old_layout:
+        enc += OLD_LAYOUT
+        return enc, profile.message_offset + buffer_bytes(profile, enc) + found.properties
+    return enc, profile.message_offset + enc + found.properties
+
+
+def reloaded_bytes(profile: Profile, enc: int, mem: int) -> int:
+    """Memory estimate of a message read from the journal: properties not decoded, in old editions another buffer."""
+    if not profile.old_layout:
+        return mem if profile.reloads_decoded else profile.message_offset + enc
+    return mem - buffer_bytes(profile, enc) + max(SMALLEST_BUFFER, 1 << (enc - 1).bit_length())
+
+
+def buffer_bytes(profile: Profile, enc: int) -> int:
+    """What a message's buffer holds: its encoding, in old editions that of the packet it came in."""
+    if not profile.old_layout:
+        return enc
+    packet = enc + OLD_PACKET
+    if not profile.buffer_in_powers_of_two:
+        return packet
+    return FIRST_BUFFER if packet <= FIRST_BUFFER else 1 << (packet - 1).bit_length()
+
+
+class Weights(NamedTuple):
+    """What a message from a client weighs, in bytes: encoded, in memory, in memory once read from the journal."""
+
+    enc: int
+    mem: int
+    reload_mem: int
+    large: bool
+    special: bool
+
+
+def weights(profile: Profile, header: TraceHeader, send: Send) -> Weights:
+    body = send.size if send.type is MessageType.BYTES and send.text is None and send.body is None else body_bytes(send)
+    large = 4 + body > header.min_large_message_size
+    props = (*send.props, long_property(LARGE_SIZE_PROPERTY, body)) if large else send.props
+    found = measures(send.address, props, header.seq_property)
+    enc, mem = _sizes(profile, found, body, large)
+    reload_mem = mem if large or found.scheduled else reloaded_bytes(profile, enc, mem)
+    return Weights(enc, mem, reload_mem, large, found.special)
+
+
+def from_send(broker: Broker, header: TraceHeader, send: Send) -> Message:
+    """The message as it arrives from a client."""
+    found = weights(broker.profile, header, send)
+    expiration = 0
+    if send.expire_ms:
+        expiration = broker.now + send.expire_ms * NS_PER_MS
+        broker.expiring = True
+    return arriving(broker.next_id(), header, send, found, expiration)
+
+
+def arriving(id: int, header: TraceHeader, send: Send, found: Weights, expiration: int = 0) -> Message:
+    """The message of a send; with its number as a property, where the trace wants that."""
+    name = header.seq_property
+    props = (_made(Property, (name, PropertyType.LONG, send.seq)), *send.props) if name else send.props
+    if found.large:
+        props = (*props, long_property(LARGE_SIZE_PROPERTY, body_bytes(send)))
+    return Message(
+        id, send.seq, send.address, send.type, send.durable, min(send.priority, 9), expiration, props,
+        found.enc, found.mem, found.reload_mem, found.large, send, found.special,
+    )  # fmt: skip
+
+
+def expired_copy(broker: Broker, ref: Reference, target: str, *, expired: bool) -> Message:
+    """The copy that goes to an expiry or dead letter address: it says where it comes from and expires no more."""
+    message = ref.message
+    added = [
+        string_property(ORIGINAL_ADDRESS, message.address),
+        string_property(ORIGINAL_QUEUE, ref.queue.name),
+        long_property(ORIGINAL_ID, message.id),
+    ]
+    if expired:
+        added.append(long_property(ACTUAL_EXPIRY, broker.now // NS_PER_MS))
+    names = {one.name for one in added}
+    props = (*(one for one in message.props if one.name not in names), *added)
+    return _copy(broker, message, target, props)
+
+
+def diverted_copy(broker: Broker, message: Message, divert: str, target: str) -> Message:
+    """The copy that goes along a divert: it says which one, and expires when the message does."""
+    added = (
+        string_property(ORIGINAL_QUEUE, divert),
+        string_property(ORIGINAL_ADDRESS, message.address),
+        long_property(ORIGINAL_ID, message.id),
+    )
+    names = {one.name for one in added}
+    props = (*(one for one in message.props if one.name not in names), *added)
+    return _copy(broker, message, target, props, message.expiration)
+
+
+def _copy(broker: Broker, message: Message, target: str, props: tuple[Property, ...], expiration: int = 0) -> Message:
+    body = body_bytes(message.source)
+    enc, mem = _sizes(broker.profile, measures(target, props, ""), body, message.large)
+    return Message(
+        broker.next_id(), message.seq, target, message.type, message.durable, message.priority, expiration, props,
+        enc, mem,
+        mem if message.large else reloaded_bytes(broker.profile, enc, mem), message.large,
+        replace(message.source, address=target), True,
+    )  # fmt: skip

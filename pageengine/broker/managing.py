@@ -1,0 +1,123 @@
+"""What operators do to queues: purge, scan for expired messages, delete.
+
+Source: spec/paging-engine.md 3.7, spec/trace-format.md 1.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from pageengine.broker.transaction import Reason, Transaction
+from pageengine.model.message import Reference
+from pageengine.paging.cursor import PageIterator
+
+if TYPE_CHECKING:
+    from pageengine.broker.broker import Broker
+    from pageengine.queues.queue import Matches, Queue
+
+
+def purge(broker: Broker, queue: Queue, matches: Matches | None) -> int:
+    """Removes what is in memory, scheduled and in pages; what does not match is read into memory. How many went."""
+    tx = Transaction(broker)
+    count = 0
+    waiting = queue.references.iterator()
+    while waiting.has_next():
+        ref = waiting.next()
+        if matches is None or matches(ref.message):
+            waiting.remove()
+            queue.forgotten(ref)
+            count += _kill(queue, ref, tx)
+    waiting.close()
+    for ref in [ref for ref in queue.scheduled if matches is None or matches(ref.message)]:
+        queue.scheduled.remove(ref)
+        count += _kill(queue, ref, tx)
+    tx.commit()
+    if queue.cursor is not None:
+        count += _purge_pages(broker, queue, matches)
+    broker.touch(queue)
+    queue.force_delivery()
+    return count
+
+
+def _kill(queue: Queue, ref: Reference, tx: Transaction) -> int:
+    queue.delivering(ref)
+    tx.acknowledge(ref, Reason.KILLED)
+    return 1
+
+
+def _purge_pages(broker: Broker, queue: Queue, matches: Matches | None) -> int:
+    assert queue.cursor is not None
+    in_place = broker.profile.purges_in_place
+    iterator = PageIterator(queue.cursor, browsing=False) if in_place else queue.cursor.iterator
+    tx = Transaction(broker)
+    count = 0
+    while iterator.has_next():
+        record = iterator.next() if in_place else iterator.take()
+        if matches is None or matches(record.message):
+            count += _kill(queue, Reference(record.message, queue, record), tx)
+        elif not in_place:
+            queue.add_tail(Reference(record.message, queue, record))
+    tx.commit()
+    return count
+
+
+def scan_expired(broker: Broker, queues: list[Queue]) -> None:
+    """One expiry scan over queues, side by side: each looks at what it has in memory, then reads on in its pages."""
+    scans = [_scan(broker, queue) for queue in queues]
+    while scans:
+        scans = [scan for scan in scans if next(scan, None)]
+
+
+def _scan(broker: Broker, queue: Queue) -> Iterator[bool]:
+    """One queue's scan; it reads on in the pages when it found nothing in memory or expired some. Yields in between."""
+    settings = broker.settings.address_settings.effective(queue.address)
+    open_transactions = []
+    while settings.expiry_address != queue.address:
+        had_elements = queue.references.size > 0
+        expired = _take_expired(queue)
+        tx = Transaction(broker)
+        for ref in expired:
+            queue.delivering(ref)
+            if not broker.expire_reference(ref, tx):
+                queue.stick(ref)
+        open_transactions.append(tx)
+        if (had_elements and not expired) or queue.cursor is None or not queue.cursor.iterator.has_next():
+            break
+        yield True
+        if not queue.depage():
+            break
+    for tx in open_transactions:
+        # written to the journal before it takes effect: until then what expired still counts as being delivered
+        if tx.failed is None:
+            tx.commit()
+        else:
+            tx.roll_back()
+
+
+def _take_expired(queue: Queue) -> list[Reference]:
+    """Takes what has expired out of memory."""
+    now = queue.broker.now
+    found = []
+    waiting = queue.references.iterator()
+    while waiting.has_next():
+        ref = waiting.next()
+        if ref.message.expiration and ref.message.expiration <= now:
+            waiting.remove()
+            queue.forgotten(ref)
+            found.append(ref)
+    waiting.close()
+    return found
+
+
+def delete_queue(broker: Broker, queue: Queue) -> None:
+    """Everything in it is removed, its cursor goes, and pages only it needed with it."""
+    queue.deleted = True
+    purge(broker, queue, None)
+    cursor, store = queue.cursor, queue.store
+    if cursor is not None and store is not None:
+        cursor.counter.value = cursor.counter.bytes = 0
+        store.cursors.pop(queue.id, None)
+        store.schedule_cleanup()
+    del broker.queues[queue.name]
+    broker.routes.clear()

@@ -1,0 +1,235 @@
+"""From a message to queues: bindings, filters, diverts, and gate B for each address the queues belong to.
+
+Source: spec/paging-engine.md 2.2, 2.3, 2.9 and 3.6.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from pageengine.broker.transaction import Transaction
+from pageengine.model.message import DUPLICATE_ID, Message, Reference
+from pageengine.model.page import NO_TRANSACTION, Record
+from pageengine.model.sizes import body_bytes, large_record_payload, record_payload
+from pageengine.paging.store import AddressStore, Gate
+from pageengine.settings.settings import AddressSettings
+
+if TYPE_CHECKING:
+    from pageengine.broker.broker import Broker
+    from pageengine.queues.queue import Queue
+
+ROUTED = "OK"
+NO_BINDINGS = "NO_BINDINGS"
+NS_PER_MS = 1_000_000
+NO_BINDINGS_DLA = "NO_BINDINGS_DLA"
+DUPLICATED = "DUPLICATED_ID"
+
+
+class AddressFull(Exception):
+    """The message was refused for a full address (gate B, policy FAIL)."""
+
+
+class DroppedElsewhere(AddressFull):
+    """One address of a wildcard dropped the message, the next would keep it in memory: 2.56 fails on that."""
+
+
+@dataclass(slots=True)
+class Routed:
+    """What became of a message in the broker."""
+
+    status: str = ROUTED
+    paged: bool = False
+    dropped: bool = False
+    in_memory: bool = False
+
+
+@dataclass(slots=True)
+class Bindings:
+    """The queues that take messages of an address, by routing name: of each one queue gets a message, in turn."""
+
+    names: list[list[Queue]] = field(default_factory=list)
+    turns: list[int] = field(default_factory=list)
+    single: Queue | None = None
+    """The only queue, where it has no filter: the common case."""
+
+    def chosen(self, message: Message) -> list[Queue]:
+        if self.single is not None:
+            return [self.single]
+        picked = []
+        for at, queues in enumerate(self.names):
+            queue = self._next(at, queues, message)
+            if queue is not None and not (queue.purge_on_no_consumers and not queue.consumers):
+                picked.append(queue)
+        return picked
+
+    def _next(self, at: int, queues: list[Queue], message: Message) -> Queue | None:
+        count = len(queues)
+        position = self.turns[at] if self.turns[at] < count else 0
+        fallback = -1
+        for _ in range(count):
+            queue = queues[position]
+            if queue.filter is None or queue.filter(message):
+                if count == 1 or _wanted(queue, message):
+                    self.turns[at] = (position + 1) % count
+                    return queue
+                fallback = position if fallback == -1 else fallback
+            position = (position + 1) % count
+        if fallback == -1:
+            return None
+        self.turns[at] = (fallback + 1) % count
+        return queues[fallback]
+
+
+def _wanted(queue: Queue, message: Message) -> bool:
+    return any(one.selector is None or one.selector(message) for one in queue.consumers)
+
+
+def java_hash(text: str) -> int:
+    """Hash of a name as the broker's tables order it: over the signed bytes of its UTF-16 form."""
+    value = 0
+    for byte in text.encode("utf-16-le", "surrogatepass"):
+        value = (value * 31 + (byte - 256 if byte > 127 else byte)) & 0xFFFFFFFF
+    return value
+
+
+def table_order(names: list[str]) -> list[str]:
+    """Names in the order in which a hash table of the broker lists them, given in order of their coming."""
+    capacity = 16
+    while len(names) > capacity * 3 // 4:
+        capacity *= 2
+    return sorted(names, key=lambda name: ((h := java_hash(name)) ^ (h >> 16)) & (capacity - 1))
+
+
+def route(broker: Broker, message: Message, tx: Transaction | None, *, reject_duplicates: bool = True) -> Routed:
+    """Routes one message; raises AddressFull where it is refused."""
+    started = None
+    settings = broker.settings.address_settings.effective(message.address)
+    if settings.changes_expiry:
+        message.expiration = _expiration(settings, message.expiration, broker.now)
+        broker.expiring = broker.expiring or message.expiration != 0
+    duplicate = broker.duplicate_id(message) if message.special and message.has(DUPLICATE_ID) else None
+    if duplicate is not None:
+        if reject_duplicates and broker.is_duplicate(message.address, duplicate):
+            if tx is not None:
+                tx.failed = tx.failed or "DUPLICATE_ID_REJECTED"
+            return Routed(DUPLICATED)
+        if tx is None:
+            started = tx = Transaction(broker)
+        tx.duplicates.append((message.address, duplicate))
+    try:
+        routed = _route_to_bindings(broker, message, tx)
+    except AddressFull:
+        if started is not None:
+            started.roll_back()
+        raise
+    if started is not None:
+        started.commit()
+    return routed
+
+
+def _expiration(settings: AddressSettings, given: int, now: int) -> int:
+    """When a message expires by the settings of its address (expiry-delay, min- and max-expiry-delay, no-expiry)."""
+    if settings.no_expiry:
+        return 0
+    if settings.expiry_delay >= 0:
+        return given or now + settings.expiry_delay * NS_PER_MS
+    least = now + settings.min_expiry_delay * NS_PER_MS if settings.min_expiry_delay != -1 else None
+    most = now + settings.max_expiry_delay * NS_PER_MS if settings.max_expiry_delay != -1 else None
+    if given == 0:
+        return most or least or 0
+    if most is not None and given > most:
+        return most
+    return least if least is not None and given < least else given
+
+
+def _route_to_bindings(broker: Broker, message: Message, tx: Transaction | None) -> Routed:
+    address = message.address
+    diverted = bool(broker.diverts) and broker.divert(message, tx)
+    bindings = broker.bindings(address)
+    queues = bindings.chosen(message) if bindings is not None and not diverted else []
+    if queues:
+        return _route_to_queues(broker, message, queues, tx)
+    if (diverted or bindings is not None) and not broker.profile.filtered_out_is_unrouted:
+        return Routed()
+    settings = broker.settings.address_settings.effective(address)
+    if settings.send_to_dla_on_no_route and settings.dead_letter_address is not None:
+        broker.to_dead_letters(message, settings.dead_letter_address, tx)
+        return Routed(NO_BINDINGS_DLA)
+    return Routed(NO_BINDINGS)
+
+
+def _route_to_queues(broker: Broker, message: Message, queues: list[Queue], tx: Transaction | None) -> Routed:
+    routed = Routed()
+    refs: list[Reference] = []
+    owner = message.owner = broker.store(message.address)
+    by_address: dict[str, list[Queue]] = {}
+    for queue in queues:
+        by_address.setdefault(queue.address, []).append(queue)
+    order = table_order(list(by_address)) if len(by_address) > 1 else by_address
+    for address in order:
+        store = owner if address == message.address else broker.store(address)
+        _to_address(broker, message, store, by_address[address], tx, routed, refs)
+    if routed.dropped and broker.profile.drops_stop_routing:
+        # what was counted for addresses before stays counted, though no queue has it
+        broker.counts_too_much = broker.counts_too_much or bool(refs)
+        return routed
+    if tx is not None:
+        tx.added += refs
+    else:
+        for ref in refs:
+            ref.queue.add_tail(ref)
+    return routed
+
+
+def _to_address(
+    broker: Broker, message: Message, store: AddressStore | None, queues: list[Queue], tx: Transaction | None,
+    routed: Routed, refs: list[Reference],
+) -> None:  # fmt: skip
+    gate = store.gate() if store is not None else Gate.MEMORY
+    if gate is Gate.MEMORY:
+        if routed.dropped and broker.profile.drops_stop_routing:
+            raise DroppedElsewhere
+        routed.in_memory = True
+        ordered = queues if len(queues) == 1 else sorted(queues, key=lambda queue: queue.durable)
+        for queue in ordered:
+            ref = Reference(message, queue, None)
+            refs.append(ref)
+            queue.reference_up(ref)
+    elif gate is Gate.PAGE:
+        assert store is not None
+        routed.paged = True
+        _to_page(broker, message, store, queues, tx)
+    elif gate is Gate.DROP:
+        routed.dropped = True
+    else:
+        raise AddressFull
+
+
+def _to_page(
+    broker: Broker, message: Message, store: AddressStore, queues: list[Queue], tx: Transaction | None
+) -> None:
+    ordered = queues if len(queues) == 1 else sorted(queues, key=lambda queue: not queue.durable)
+    ids = tuple(queue.id for queue in ordered)
+    if message.large:
+        size = large_record_payload(message.enc - body_bytes(message.source), len(ids))
+    else:
+        size = record_payload(message.address, message.enc, len(ids), old=broker.profile.old_layout)
+    number = NO_TRANSACTION
+    if tx is not None:
+        number = tx.id
+        waiting = tx.page_transaction()
+        waiting.messages += len(ids)
+        waiting.durable += sum(1 for queue in ordered if queue.durable)
+    record = Record(message, ids, number, size)
+    store.write(record)
+    broker.touched_stores.add(store)
+    for queue in ordered:
+        cursor = queue.cursor
+        assert cursor is not None
+        cursor.empty = False
+        if tx is None:
+            cursor.count(1, message.enc)
+        else:
+            tx.counts.append((cursor, 1, message.enc))
+        broker.touch(queue)

@@ -1,0 +1,1 @@
+"""Clients of the broker: sessions, producers, consumers, XA branches."""

@@ -1,0 +1,248 @@
+"""Consumers and browsers of a trace: opening, receiving, acknowledging (spec/trace-format.md 1.2)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pageengine.broker.transaction import Reason, Transaction
+from pageengine.model.failure import Failed
+from pageengine.model.message import DEFAULT_PRIORITY, Reference
+from pageengine.model.outcome import OperationResult
+from pageengine.queues.consumer import Consumer
+from pageengine.queues.filters import compiled
+from pageengine.trace.operations import Ack, AckMode, Browse, CloseConsumer, OpenConsumer, Receive, ReceiveAck
+from pagefmt.selector import SelectorError
+
+if TYPE_CHECKING:
+    from pageengine.broker.broker import Broker
+    from pageengine.queues.queue import Matches, Queue
+    from pageengine.running.engine import Engine
+
+DRY = 3
+
+
+def _selector(text: str | None) -> Matches | None:
+    try:
+        return compiled(text)
+    except SelectorError as err:
+        raise Failed("INVALID_FILTER_EXPRESSION") from err
+
+
+def _queue(engine: Engine, name: str) -> Queue:
+    queue = engine.broker.queues.get(name)
+    if queue is None:
+        raise Failed("QUEUE_DOES_NOT_EXIST")
+    return queue
+
+
+def open_consumer(engine: Engine, op: OpenConsumer, result: OperationResult) -> None:
+    session = engine.session(op.session)
+    queue = _queue(engine, op.queue)
+    selector = _selector(op.selector)
+    if queue.max_consumers != -1 and len(queue.consumers) >= queue.max_consumers:
+        raise Failed("MAX_CONSUMER_LIMIT_EXCEEDED")
+    consumer = Consumer(op.consumer, session, queue, selector, op.window)
+    engine.consumers[op.consumer] = consumer
+    session.consumers[op.consumer] = consumer
+    queue.consumers.append(consumer)
+    queue.dispatch.consumers_changed()
+    engine.broker.touch(queue)
+
+
+def close(engine: Engine, op: CloseConsumer, result: OperationResult) -> None:
+    consumer = engine.consumers.pop(op.consumer, None)
+    if consumer is not None and not consumer.closed:
+        engine.close_consumer(consumer)
+
+
+def receive(engine: Engine, op: Receive, result: OperationResult) -> None:
+    """Up to ``max`` messages; three times nothing, with the broker at rest in between, is the end."""
+    consumer = engine.consumer(op.consumer)
+    queue = consumer.queue
+    got: list[int] = []
+    redelivered: list[int] = []
+    last: Reference | None = None
+    dry = 0
+    plain = op.ack is not ReceiveAck.EACH and consumer.window != 0 and _is_plain(queue)
+    result.got = got
+    while len(got) < op.max and dry < DRY:
+        if plain and got and consumer.buffer and _rests(engine.broker, queue):
+            dry, credits = 0, consumer.credits
+            last = _take_held(consumer, op.max, got, redelivered)
+            if consumer.credits != credits and len(got) < op.max:
+                _read_on(engine, queue)
+            continue
+        ref = _next(engine, consumer)
+        if ref is None:
+            dry += 1
+            engine.broker.touch(queue)
+            engine.broker.settle()
+            continue
+        dry = 0
+        engine.broker.producers_turn()
+        _hand_over(consumer, ref, got, redelivered)
+        if op.ack is ReceiveAck.EACH:
+            _acknowledge(engine, consumer, [ref])
+        else:
+            consumer.opened[ref.message.seq] = ref
+            last = ref
+        if len(got) < op.max:
+            _read_on(engine, queue)
+    if op.ack is ReceiveAck.END and last is not None:
+        _up_to(engine, consumer, last.message.seq)
+    result.redelivered = redelivered or None
+    engine.broker.touch(queue)
+
+
+def _hand_over(consumer: Consumer, ref: Reference, got: list[int], redelivered: list[int]) -> None:
+    """To the client's application: what the outcome says of it."""
+    seq = ref.message.seq
+    got.append(seq if seq is not None else -1)
+    if ref.message.priority != DEFAULT_PRIORITY:
+        consumer.individually = True
+    if ref.delivery_count > 1:
+        redelivered.append(got[-1])
+
+
+def _read_on(engine: Engine, queue: Queue) -> None:
+    if queue.store is not None and queue.store.paging:
+        engine.broker.touch(queue)
+        engine.broker.settle()
+
+
+def _take_held(consumer: Consumer, most: int, got: list[int], redelivered: list[int]) -> Reference:
+    """Messages that the client holds already, one at least, until credits go back to the broker; the last of them."""
+    credits, opened = consumer.credits, consumer.opened
+    last = None
+    while (last is None or consumer.credits == credits) and len(got) < most and consumer.buffer:
+        ref = last = consumer.take_buffered()
+        assert ref is not None
+        _hand_over(consumer, ref, got, redelivered)
+        opened[ref.message.seq] = ref
+    assert last is not None
+    return last
+
+
+def _is_plain(queue: Queue) -> bool:
+    """Whether a queue that rests stays as it is when it is looked at again."""
+    return not queue.exclusive and queue.last_values is None and (queue.store is None or len(queue.store.cursors) == 1)
+
+
+def _rests(broker: Broker, queue: Queue) -> bool:
+    """Whether nothing happens if a message is taken that the client holds already and no credits come of it."""
+    if broker.tasks or broker.to_resume or broker.touched_queues or broker.expiring:
+        return False
+    return not queue.dispatch.groups
+
+
+def _next(engine: Engine, consumer: Consumer) -> Reference | None:
+    """One message as the client gives it: asks for one where it holds none, passes expired ones back."""
+    slow = consumer.window == 0
+    while True:
+        if slow and consumer.credits is not None:
+            consumer.credits += 1
+            consumer.forced = False
+        ref = consumer.take_buffered()
+        if ref is None:
+            consumer.queue.deliver_later()
+            engine.broker.run_tasks(producers=False)
+            ref = consumer.take_buffered()
+            if ref is None:
+                if slow:
+                    consumer.credits = 0
+                return None
+            consumer.forced = True
+        if ref.message.expiration and ref.message.expiration <= engine.broker.now:
+            consumer.delivering.pop(ref.message.id, None)
+            engine.broker.expire_reference(ref, None)
+            continue
+        return ref
+
+
+def acknowledge(engine: Engine, op: Ack, result: OperationResult) -> None:
+    consumer = engine.consumer(op.consumer)
+    if op.mode is AckMode.INDIVIDUAL:
+        for seq in op.seqs:
+            ref = consumer.opened.pop(seq, None)
+            if ref is None:
+                raise Failed("IllegalStateException", f"not delivered: {seq}")
+            _acknowledge(engine, consumer, [ref])
+        return
+    if op.mode is AckMode.ALL:
+        if not consumer.opened:
+            return
+        upto = next(reversed(consumer.opened))
+    else:
+        upto = op.seqs[0]
+        if upto not in consumer.opened:
+            raise Failed("IllegalStateException", f"not delivered: {upto}")
+    _up_to(engine, consumer, upto)
+
+
+def _up_to(engine: Engine, consumer: Consumer, upto: int | None) -> None:
+    """Everything up to a message: in one go, or one by one once a priority other than 4 was seen."""
+    opened = []
+    for seq, ref in consumer.opened.items():
+        opened.append((seq, ref))
+        if seq == upto:
+            break
+    for seq, _ in opened:
+        del consumer.opened[seq]
+    if consumer.individually:
+        for _, ref in opened:
+            _acknowledge(engine, consumer, [ref])
+        return
+    last = opened[-1][1]
+    refs = []
+    for ref in consumer.delivering.values():
+        refs.append(ref)
+        if ref is last:
+            break
+    _acknowledge(engine, consumer, refs)
+
+
+def _acknowledge(engine: Engine, consumer: Consumer, refs: list[Reference]) -> None:
+    broker = engine.broker
+    for ref in refs:
+        if consumer.delivering.pop(ref.message.id, None) is None:
+            raise Failed("ILLEGAL_STATE")
+    tx = consumer.session.tx
+    if tx is not None:
+        for ref in refs:
+            tx.acknowledge(ref, Reason.NORMAL)
+        return
+    own = Transaction(broker)
+    own.acknowledge_all(consumer.queue, refs)
+    own.commit()
+    # what a released producer sends comes after the next message is taken: it has the longer way
+    broker.run_tasks(producers=False)
+
+
+def browse(engine: Engine, op: Browse, result: OperationResult) -> None:
+    """What waits in memory, then what is in the pages and not acknowledged; nothing is removed (spec 3.3)."""
+    engine.session(op.session)
+    queue = _queue(engine, op.queue)
+    selector = _selector(op.selector)
+    now = engine.broker.now
+    got: list[int] = []
+    seen: set[tuple[int, int]] = set()
+
+    def shows(ref_expiration: int) -> bool:
+        return not ref_expiration or ref_expiration > now
+
+    for ref in queue.references:
+        if ref.record is not None:
+            seen.add((ref.record.page, ref.record.nr))
+        message = ref.message
+        if (selector is None or selector(message)) and shows(message.expiration):
+            got.append(message.seq if message.seq is not None else -1)
+    pages = queue.browse_pages()
+    while pages is not None and (op.max is None or len(got) < op.max) and pages.has_next():
+        record = pages.next()
+        if (record.page, record.nr) in seen:
+            continue
+        message = record.message
+        if (selector is None or selector(message)) and shows(message.expiration):
+            got.append(message.seq if message.seq is not None else -1)
+    result.got = got if op.max is None else got[: op.max]
+    engine.broker.touch(queue)

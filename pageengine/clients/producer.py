@@ -1,0 +1,107 @@
+"""Producer credits: what a core client asks before it sends (gate A), and when it must wait or is refused.
+
+Source: spec/paging-engine.md 2.6 and 2.7.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pageengine.broker.broker import Broker
+    from pageengine.clients.session import Session
+
+
+class Refused(Exception):
+    """The client refuses the send: the broker answered an earlier request with a refusal."""
+
+
+class Credits:
+    """Credits in bytes of one session for one address. ``step``: the least it asks for; below 0: none needed.
+
+    ``blocked``: a send has asked for what it needs, and waits for it.
+    """
+
+    __slots__ = ("address", "arriving", "balance", "blocked", "broker", "late", "refused", "session", "step")
+
+    def __init__(self, broker: Broker, session: Session, address: str, window: int) -> None:
+        self.broker = broker
+        self.session = session
+        self.address = address
+        self.step = window // 2 if window >= 0 else -1
+        self.balance = 0
+        self.arriving = 0
+        self.refused = False
+        self.blocked = False
+        self.late: list[int] = []
+        if window > 1:
+            self._check(self.step)
+            self.arrive()
+
+    def acquire(self, credits: int) -> bool:
+        """True: taken. False: the producer waits. Raises Refused after a refusal of the broker."""
+        if self.step < 0:
+            return True
+        if not self.blocked:
+            self._check(credits)
+        if self.balance < credits:
+            self.arrive()
+        self.blocked = self.balance < credits
+        if self.blocked:
+            return False
+        try:
+            self.take(credits)
+        finally:
+            self.arrive()
+        return True
+
+    def spend(self, each: list[int]) -> None:
+        """The same for many, where credits are needed and every request is granted at once."""
+        step, balance = self.step, self.balance
+        for credits in each:
+            needed = credits if credits > step else step
+            if balance < needed:
+                balance += needed
+            balance -= credits
+        self.balance = balance
+
+    def take(self, credits: int) -> None:
+        self.balance -= credits
+        if self.refused:
+            # an answer that is still under way comes on top, and may refuse the next send as well
+            self.refused = False
+            self.balance = 0
+            self.arriving = 0
+            raise Refused
+
+    def _check(self, credits: int) -> None:
+        needed = max(credits, self.step)
+        have = self.balance + self.arriving
+        if have < needed or (have == needed and self.broker.profile.asks_at_equal):
+            ask = needed - self.arriving
+            self.arriving += ask
+            self.late.append(ask)
+
+    def arrive(self) -> None:
+        """Requests reach the broker, answers come back: after the send that could go without them."""
+        asked, self.late = self.late, []
+        for credits in asked:
+            self._request(credits)
+
+    def _request(self, credits: int) -> None:
+        store = self.broker.store(self.address)
+        if store is None:
+            self._receive(credits)
+        elif not store.check_memory(lambda: self.grant(credits)):
+            self.refused = True
+            self._receive(credits)
+
+    def grant(self, credits: int) -> None:
+        if self.session.closed:
+            return
+        self._receive(credits)
+        self.broker.resume(self.session)
+
+    def _receive(self, credits: int) -> None:
+        self.arriving -= credits
+        self.balance += credits

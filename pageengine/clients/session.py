@@ -1,0 +1,224 @@
+"""A client's session: its transaction or branches, its producers' credits, and the sends that wait.
+
+Source: spec/trace-format.md 1.2, spec/paging-engine.md 2.7.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING
+
+from pageengine.broker.copies import from_send
+from pageengine.broker.late_messages import LateMessage
+from pageengine.broker.routing import ROUTED, AddressFull, DroppedElsewhere, route
+from pageengine.broker.transaction import Transaction
+from pageengine.clients.producer import Credits, Refused
+from pageengine.model.message import Message
+from pageengine.model.outcome import BLOCKED, DROPPED, FAILED, HANDLED, PAGED, QUEUED, UNROUTED, Verdict
+from pageengine.model.sizes import LARGE_SIZE_PROPERTY, body_bytes, header_bytes, properties_bytes
+from pageengine.trace.operations import Protocol, Send, SessionKind
+
+if TYPE_CHECKING:
+    from pageengine.queues.consumer import Consumer
+    from pageengine.running.engine import Engine
+
+ADDRESS_FULL = "ADDRESS_FULL"
+UNNAMED = "GENERIC_EXCEPTION"
+CHUNK_FRAME = 26
+LAST_CHUNK_FRAME = 34
+
+
+class Waiting:
+    """A send that began: the credits it still needs, in order, and its verdict once it reached the broker."""
+
+    __slots__ = ("credits", "message", "needs", "op", "reached", "verdict")
+
+    def __init__(self, op: Send, message: Message, credits: Credits) -> None:
+        self.op = op
+        self.message = message
+        self.credits = credits
+        self.needs: deque[tuple[int, bool]] = deque()
+        self.verdict: Verdict | None = None
+        self.reached = False
+
+
+class Session:
+    def __init__(self, engine: Engine, name: str, kind: SessionKind, protocol: Protocol) -> None:
+        self.engine = engine
+        self.broker = engine.broker
+        self.name = name
+        self.kind = kind
+        self.protocol = protocol
+        self.closed = False
+        self.tx: Transaction | None = Transaction(self.broker) if kind is SessionKind.LOCAL else None
+        self.xid: str | None = None
+        self.credits: dict[str, Credits] = {}
+        self.pending: deque[Send | Waiting] = deque()
+        self.consumers: dict[str, Consumer] = {}
+
+    # sending
+
+    def send(self, op: Send) -> Verdict:
+        """The verdict, or `blocked`; what is blocked goes on in ``continue_sends``."""
+        if self.pending:
+            self.pending.append(op)
+            return Verdict(BLOCKED)
+        message = from_send(self.broker, self.engine.header, op)
+        credits = self._credits(op.address)
+        if not message.large:
+            try:
+                if credits.acquire(message.enc):
+                    return self.arrive(message)
+            except Refused:
+                return Verdict(FAILED, error=ADDRESS_FULL, reached_broker=False)
+        waiting = self._waiting(op, message, credits)
+        verdict = self._go_on(waiting) if message.large else None
+        if verdict is None:
+            self.pending.append(waiting)
+            return Verdict(BLOCKED)
+        return verdict
+
+    def continue_sends(self) -> None:
+        """One send; as long as more wait, the session asks for another turn."""
+        if self.pending:
+            head = self.pending[0]
+            if isinstance(head, Send):
+                head = self.pending[0] = self._begin(head)
+                if head.op.expire_ms and self.engine.header.start_ns is None:
+                    self.broker.late.append(LateMessage(head.message, head.op.expire_ms))
+            verdict = self._go_on(head)
+            if verdict is None:
+                return
+            self.pending.popleft()
+            self.engine.released(head.op, verdict)
+            if self.pending:
+                self.broker.resume(self)
+
+    def _begin(self, op: Send) -> Waiting:
+        return self._waiting(op, from_send(self.broker, self.engine.header, op), self._credits(op.address))
+
+    def _waiting(self, op: Send, message: Message, credits: Credits) -> Waiting:
+        waiting = Waiting(op, message, credits)
+        if message.large:
+            self._chunks(waiting)
+        else:
+            waiting.needs.append((message.enc, True))
+        return waiting
+
+    def _chunks(self, waiting: Waiting) -> None:
+        """A large message asks for its header, then after each piece of its body for what that piece was."""
+        message = waiting.message
+        props = [one for one in message.props if one.name != LARGE_SIZE_PROPERTY]
+        waiting.needs.append((header_bytes(message.address, properties_bytes(props), len(props)), False))
+        piece = self.engine.header.min_large_message_size
+        left = body_bytes(waiting.op)
+        while left >= piece:
+            waiting.needs.append((piece + CHUNK_FRAME, False))
+            left -= piece
+        waiting.needs.append((left + LAST_CHUNK_FRAME, True))
+
+    def _credits(self, address: str) -> Credits:
+        found = self.credits.get(address)
+        if found is None:
+            window = self.engine.header.producer_window
+            if self.protocol in (Protocol.STOMP, Protocol.MQTT):
+                window = -1
+            found = self.credits[address] = Credits(self.broker, self, address, window)
+        return found
+
+    def _go_on(self, waiting: Waiting) -> Verdict | None:
+        needs = waiting.needs
+        try:
+            while needs:
+                credits, last = needs[0]
+                if last and waiting.message.large:
+                    self._reach(waiting)
+                    if waiting.verdict is not None and waiting.verdict.r == FAILED:
+                        return waiting.verdict
+                if not waiting.credits.acquire(credits):
+                    return None
+                needs.popleft()
+        except Refused:
+            return Verdict(FAILED, error=ADDRESS_FULL, reached_broker=waiting.reached)
+        self._reach(waiting)
+        return waiting.verdict
+
+    def _reach(self, waiting: Waiting) -> None:
+        if not waiting.reached:
+            waiting.reached = True
+            waiting.verdict = self.arrive(waiting.message)
+
+    def arrive(self, message: Message) -> Verdict:
+        """The broker's side of a send: routing and its verdict (spec/trace-format.md 2)."""
+        broker = self.broker
+        if message.address == broker.settings.management_address:
+            return Verdict(HANDLED)
+        if self.protocol in (Protocol.STOMP, Protocol.MQTT) and broker.disk_full:
+            return Verdict(FAILED, error="IO_ERROR", reached_broker=True)
+        tx = self.tx
+        store = broker.store(message.address)
+        page_full = store is not None and store.page_full
+        try:
+            routed = route(broker, message, tx)
+        except DroppedElsewhere:
+            if tx is None:
+                return Verdict(FAILED, error="INTERNAL_ERROR", reached_broker=True)
+            tx.failed = UNNAMED
+            return Verdict(FAILED, error="IllegalStateException", reached_broker=True, silent=True)
+        except AddressFull:
+            if tx is None or broker.profile.fails_in_transaction:
+                # the answer to the last piece of a large message does not say what was wrong
+                error = UNNAMED if message.large else ADDRESS_FULL
+                return Verdict(FAILED, error=error, reached_broker=True)
+            tx.failed = ADDRESS_FULL
+            return Verdict(FAILED, error=ADDRESS_FULL, reached_broker=True, silent=True)
+        if routed.status != ROUTED:
+            return Verdict(UNROUTED, status=routed.status, mem=message.mem)
+        sizes = (message.mem, message.enc, message.large)
+        if routed.paged:
+            return _sized(Verdict(PAGED), sizes)
+        if routed.dropped and not routed.in_memory:
+            page_limit = page_full and store is not None and store.policy.value == "PAGE" and not broker.disk_full
+            why = "page_full" if page_limit else "disk_full" if broker.disk_full else "address_full"
+            return _sized(Verdict(DROPPED, why=why), sizes)
+        return _sized(Verdict(QUEUED), sizes)
+
+    # transactions
+
+    def end_local(self, *, commit: bool) -> str | None:
+        """Commit or rollback of a local session; the error, or None."""
+        tx = self.tx
+        assert tx is not None
+        self.tx = Transaction(self.broker)
+        return self.finish(tx, commit=commit)
+
+    def finish(self, tx: Transaction, *, commit: bool) -> str | None:
+        if commit and tx.failed is None:
+            tx.commit()
+            return None
+        self._cancel_consumers(tx, commit=commit)
+        return tx.failed if commit else None
+
+    def _cancel_consumers(self, tx: Transaction, *, commit: bool) -> None:
+        if not commit:
+            for consumer in self.consumers.values():
+                consumer.cleared()
+                self.broker.touch(consumer.queue)
+                tx.returned += consumer.cancel()
+        tx.roll_back()
+
+    def close(self) -> None:
+        """Closes producers and consumers; what was not committed is rolled back."""
+        self.closed = True
+        self.pending.clear()
+        for consumer in list(self.consumers.values()):
+            self.engine.close_consumer(consumer)
+        self.consumers.clear()
+        if self.tx is not None and not self.tx.prepared:
+            self.tx.roll_back()
+            self.tx = None
+
+
+def _sized(verdict: Verdict, sizes: tuple[int, int, bool]) -> Verdict:
+    verdict.mem, verdict.enc, verdict.large = sizes
+    return verdict

@@ -1,0 +1,106 @@
+"""The engine's messages as bytes: core messages of 2.x, page records, bodies of large messages.
+
+Source: spec/messages.md 2 to 4, spec/page-files.md 3.
+"""
+
+from __future__ import annotations
+
+from struct import pack, unpack
+from typing import TYPE_CHECKING
+
+from pageengine.model.message import Message
+from pageengine.trace.operations import MessageType, Property, PropertyType, Send
+from pagefmt.bytes.wire import Builder
+from pagefmt.messages.core_message import CoreLargeMessage, CoreMessage, HeaderBlock
+from pagefmt.messages.properties import double_of, float_of, properties_bytes
+from pagefmt.messages.values import Kind, Typed
+from pagefmt.messages.values import Property as StoredProperty
+from pagefmt.pages.record import Layout, PageRecord, encode_record
+
+if TYPE_CHECKING:
+    from pageengine.model.page import Record
+    from pageengine.running.engine import Engine
+
+NS_PER_MS = 1_000_000
+TRUE = 0xFF
+FAR_AHEAD_MS = 4_102_444_800_000
+"""2100-01-01."""
+PRESENT = 1
+CORE_PERSISTER = 1
+CORE_LARGE = 1
+KINDS = {
+    PropertyType.NULL: Kind.NULL,
+    PropertyType.BOOLEAN: Kind.BOOLEAN,
+    PropertyType.BYTE: Kind.BYTE,
+    PropertyType.BYTES: Kind.BYTES,
+    PropertyType.SHORT: Kind.SHORT,
+    PropertyType.INT: Kind.INT,
+    PropertyType.LONG: Kind.LONG,
+    PropertyType.STRING: Kind.STRING,
+}
+
+
+def _typed(one: Property) -> Typed:
+    """The value as the codec of properties takes it; numbers with a fraction travel as their bits."""
+    value = one.value
+    if one.type is PropertyType.FLOAT:
+        return float_of(unpack(">I", pack(">f", value))[0])
+    if one.type is PropertyType.DOUBLE:
+        return double_of(unpack(">Q", pack(">d", value))[0])
+    if one.type is PropertyType.CHAR:
+        assert isinstance(value, str)
+        return Typed(Kind.CHAR, ord(value))
+    if one.type is PropertyType.BOOLEAN:
+        return Typed(Kind.BOOLEAN, bool(value), TRUE if value else 0)
+    return Typed(KINDS[one.type], value)
+
+
+def body_of(send: Send) -> bytes:
+    """The body's bytes as a client encodes them; of a generated body a pattern that depends on ``seq``."""
+    if send.body is not None:
+        return send.body
+    if send.text is not None or send.type is MessageType.TEXT:
+        text = send.text if send.text is not None else "x" * send.size
+        out = Builder()
+        out.nsstr(text)
+        return out.done()
+    start = send.seq & 0xFF
+    cycle = bytes((start + k) & 0xFF for k in range(256))
+    return (cycle * (send.size // 256 + 1))[: send.size]
+
+
+def _expiration(engine: Engine, message: Message) -> int:
+    """Wall clock in ms. A trace that does not say when it began: past what is over by its clock, else far ahead."""
+    if not message.expiration:
+        return 0
+    if engine.header.start_ns is not None:
+        return (message.expiration + engine.header.start_ns) // NS_PER_MS
+    return 1 if message.expiration <= engine.broker.now else FAR_AHEAD_MS + message.expiration // NS_PER_MS
+
+
+def header_block(engine: Engine, message: Message) -> HeaderBlock:
+    entries = tuple(StoredProperty(one.name, _typed(one)) for one in message.props)
+    return HeaderBlock(
+        message.id, PRESENT, message.address, 0, None, int(message.type), TRUE if message.durable else 0,
+        _expiration(engine, message),
+        (engine.header.start_ns or 0) // NS_PER_MS, message.priority, properties_bytes(entries),
+    )  # fmt: skip
+
+
+def core_message(engine: Engine, message: Message) -> CoreMessage | CoreLargeMessage:
+    header = header_block(engine, message)
+    if message.large:
+        return CoreLargeMessage(header)
+    return CoreMessage(message.id, PRESENT, message.address, body_of(message.source), header)
+
+
+def encoded_record(engine: Engine, record: Record) -> bytes:
+    """A page record with its frame."""
+    message = core_message(engine, record.message)
+    large = CORE_LARGE if record.message.large else 0
+    persister = None if record.message.large else CORE_PERSISTER
+    return encode_record(PageRecord(0, 0, record.tx, large, Layout.NEW, persister, message, record.queues))
+
+
+def large_body(message: Message) -> bytes:
+    return body_of(message.source)

@@ -1,0 +1,186 @@
+"""What the engine's state is as journal records: bindings, messages in memory, what was acknowledged in pages.
+
+Source: spec/journal.md 5 and 6, spec/paging-engine.md 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from pageengine.data_directory.encoding import CORE_PERSISTER, core_message
+from pageengine.running.restart import alive_references
+from pageengine.trace.operations import RoutingType
+from pagefmt.bytes.wire import Builder
+from pagefmt.directory.bindings import AddressBinding, QueueBinding, encode_address, encode_queue
+from pagefmt.journal.bodies import (
+    Body,
+    CounterValue,
+    CursorAck,
+    DeliveryCount,
+    DuplicateId,
+    PageComplete,
+    PageTransaction,
+    QueueRef,
+    Scheduled,
+    Xid,
+    encode_body,
+)  # fmt: skip
+from pagefmt.journal.record_types import RecordType
+from pagefmt.journal.records import Kind, Record
+
+if TYPE_CHECKING:
+    from pageengine.broker.transaction import Transaction
+    from pageengine.model.message import Message, Reference
+    from pageengine.queues.queue import Queue
+    from pageengine.running.engine import Engine
+
+ROUTING = {RoutingType.MULTICAST: 0, RoutingType.ANYCAST: 1}
+TRUE = 0xFF
+XID_FORMAT = 1
+FAR_AHEAD = 1 << 31
+"""The stored counter runs ahead of the ids in use; a broker goes on behind it."""
+
+
+class Ids:
+    """New record ids, above everything in use."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.last = engine.broker.ids + FAR_AHEAD // 2
+
+    def next(self) -> int:
+        self.last += 1
+        return self.last
+
+
+def binding_records(engine: Engine) -> list[Record]:
+    """Addresses and durable queues; the record of a queue has the queue's id."""
+    ids = Ids(engine)
+    counter = Builder()
+    counter.i64(engine.broker.ids + FAR_AHEAD)
+    found = [_add(ids.next(), RecordType.ID_COUNTER_RECORD, counter.done())]
+    for name, types in sorted(engine.broker.addresses.items()):
+        binding = AddressBinding(0, name, tuple(sorted(ROUTING[one] for one in types)), 0, 0)
+        found.append(_add(ids.next(), RecordType.ADDRESS_BINDING_RECORD, encode_address(binding)))
+    for queue in engine.broker.queues.values():
+        if queue.durable:
+            found.append(_add(queue.id, RecordType.QUEUE_BINDING_RECORD, encode_queue(_queue_binding(queue))))
+    return found
+
+
+def _queue_binding(queue: Queue) -> QueueBinding:
+    made = queue.made
+    fields: dict[str, str | int | None] = {
+        "name": queue.name, "address": queue.address, "filter": made.filter, "metadata": "", "auto_created": 0,
+        "max_consumers": queue.max_consumers, "purge_on_no_consumers": TRUE if queue.purge_on_no_consumers else 0,
+        "routing_type": ROUTING[made.routing], "exclusive": TRUE if queue.exclusive else 0,
+        "last_value": TRUE if queue.last_values is not None else 0, "configuration_managed": 0,
+        "consumers_before_dispatch": 0, "delay_before_dispatch": -1, "last_value_key": None,
+        "non_destructive": TRUE if queue.non_destructive else 0, "group_rebalance": 0, "group_buckets": -1,
+        "auto_delete": TRUE if made.auto_delete else 0, "auto_delete_delay": 0, "auto_delete_message_count": 0,
+        "group_first_key": None, "ring_size": queue.ring_size, "enabled": TRUE, "group_rebalance_pause_dispatch": 0,
+        "internal": 0,
+    }  # fmt: skip
+    return QueueBinding(queue.id, fields)
+
+
+def journal_records(engine: Engine) -> list[Record]:
+    """Messages in memory with their references, then everything about pages."""
+    ids = Ids(engine)
+    alive = {queue: alive_references(engine, queue) for queue in engine.broker.queues.values() if queue.durable}
+    messages = {ref.message.id: ref.message for refs in alive.values() for ref in refs}
+    found = [_message(engine, messages[id], Kind.ADD, 0) for id in sorted(messages)]
+    for refs in alive.values():
+        for ref in refs:
+            found += _reference(engine, ref)
+    found += _pages(engine, ids)
+    for address, cache in engine.broker.duplicates.items():
+        found += [_add_body(ids, RecordType.DUPLICATE_ID, DuplicateId(address, one)) for one in cache]
+    for xid, tx in engine.branches.items():
+        if tx.prepared:
+            found += _branch(engine, ids, xid, tx)
+    return found
+
+
+def _add(id: int, type: RecordType, body: bytes) -> Record:
+    return Record(Kind.ADD, id=id, user_type=int(type), body=body)
+
+
+def _add_body(ids: Ids, type: RecordType, body: Body) -> Record:
+    return _add(ids.next(), type, encode_body(body))
+
+
+def _update(message: int, type: RecordType, body: Body, tx: int = 0) -> Record:
+    kind = Kind.UPDATE_TX if tx else Kind.UPDATE
+    return Record(kind, id=message, tx=tx, user_type=int(type), body=encode_body(body))
+
+
+def _message(engine: Engine, message: Message, kind: Kind, tx: int) -> Record:
+    out = Builder()
+    if not message.large:
+        out.u8(CORE_PERSISTER)
+    core_message(engine, message).encode(out)
+    type = RecordType.ADD_LARGE_MESSAGE if message.large else RecordType.ADD_MESSAGE_PROTOCOL
+    return Record(kind, id=message.id, tx=tx, user_type=int(type), body=out.done())
+
+
+def _reference(engine: Engine, ref: Reference) -> Iterator[Record]:
+    queue, message = ref.queue.id, ref.message.id
+    yield _update(message, RecordType.ADD_REF, QueueRef(queue))
+    if ref.stored_count:
+        yield _update(message, RecordType.UPDATE_DELIVERY_COUNT, DeliveryCount(queue, ref.stored_count))
+    if ref.scheduled:
+        at = (ref.scheduled + engine.broker.start_ns) // 1_000_000
+        yield _update(message, RecordType.SET_SCHEDULED_DELIVERY_TIME, Scheduled(queue, at))
+
+
+def _pages(engine: Engine, ids: Ids) -> Iterator[Record]:
+    for tx in engine.broker.page_transactions.values():
+        if tx.committed:
+            yield _add_body(ids, RecordType.PAGE_TRANSACTION, PageTransaction(tx.id, tx.messages))
+    for store in engine.broker.stores.values():
+        for cursor in store.cursors.values():
+            queue = cursor.queue
+            if not queue.durable:
+                continue
+            if not cursor.empty:
+                counter = cursor.counter
+                value = CounterValue(queue.id, counter.value, counter.bytes)
+                yield _add_body(ids, RecordType.PAGE_CURSOR_COUNTER_VALUE, value)
+            for info in cursor.pages.in_order():
+                page = store.pages.get(info.page)
+                if info.complete:
+                    count = page.count if page is not None else 0
+                    complete = PageComplete(queue.id, info.page, count)
+                    yield _add_body(ids, RecordType.PAGE_CURSOR_COMPLETE, complete)
+                    continue
+                for nr in sorted(nr for nr in info.acks or () if nr not in info.ignored):
+                    yield _add_body(ids, RecordType.ACKNOWLEDGE_CURSOR, CursorAck(queue.id, info.page, nr))
+
+
+def _branch(engine: Engine, ids: Ids, xid: str, tx: Transaction) -> Iterator[Record]:
+    """A prepared branch: what it added and acknowledged, in a transaction that was prepared and not ended."""
+    records: list[Record] = []
+    seen: set[int] = set()
+    for ref in tx.added:
+        if ref.message.durable and ref.queue.durable:
+            if ref.message.id not in seen:
+                seen.add(ref.message.id)
+                records.append(_message(engine, ref.message, Kind.ADD_TX, tx.id))
+            records.append(_update(ref.message.id, RecordType.ADD_REF, QueueRef(ref.queue.id), tx.id))
+    for ref, _ in tx.acked:
+        if ref.record is not None:
+            ack = CursorAck(ref.queue.id, ref.record.page, ref.record.nr)
+            records.append(_in(tx, _add_body(ids, RecordType.ACKNOWLEDGE_CURSOR, ack)))
+        elif ref.message.durable and ref.queue.durable:
+            records.append(_update(ref.message.id, RecordType.ACKNOWLEDGE_REF, QueueRef(ref.queue.id), tx.id))
+    if tx.page_tx is not None:
+        waiting = PageTransaction(tx.id, tx.page_tx.durable)
+        records.append(_in(tx, _add_body(ids, RecordType.PAGE_TRANSACTION, waiting)))
+    yield from records
+    name = xid.encode()
+    yield Record(Kind.PREPARE, tx=tx.id, body=encode_body(Xid(XID_FORMAT, name, name)), records=len(records))
+
+
+def _in(tx: Transaction, record: Record) -> Record:
+    return Record(Kind.ADD_TX, id=record.id, tx=tx.id, user_type=record.user_type, body=record.body)

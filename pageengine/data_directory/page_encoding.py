@@ -1,0 +1,185 @@
+"""Pages as bytes, many records at once: of those that are alike one is encoded with care, the others are copies of it
+with their own ids, numbers and bodies filled in.
+
+Source: spec/page-files.md 3, spec/messages.md 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from pageengine.data_directory.encoding import encoded_record
+from pageengine.model.page import Record
+from pageengine.model.sizes import RECORD_FRAME
+from pageengine.running.paged_sends import FoldedRecords
+from pageengine.trace.operations import MessageType, Property, PropertyType
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from pageengine.model.page import Page
+    from pageengine.running.engine import Engine
+
+    Bytes = NDArray[np.uint8]
+    Numbers = NDArray[np.int64]
+    Places = NDArray[np.intp]
+
+FEWEST = 8
+"""Fewer records that are alike are encoded one by one."""
+OTHER = 0x5A5A5A5A5A5A5A5A
+"""What is changed in a number to see where it lies: something in each byte."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """Records that differ in id, number and size of the body alone. ``ends``: where each one ends in the page."""
+
+    ids: Numbers
+    seqs: Numbers
+    sizes: Numbers
+    ends: Numbers
+    record: Callable[[int], Record]
+
+
+def encoded_page(engine: Engine, page: Page) -> Bytes:
+    """The content of the page's file."""
+    import numpy as np
+
+    out = np.empty(page.bytes, np.uint8)
+    end = 0
+    loose: dict[Hashable, list[tuple[Record, int]]] = {}
+    for one in page.pieces():
+        if isinstance(one, FoldedRecords):
+            ends = end + np.cumsum(one.sizes + RECORD_FRAME)
+            ids = np.arange(one.id, one.id + len(one))
+            _put_alike(engine, out, Alike(ids, one.run.seq, one.run.size, ends, one.record))
+            end = int(ends[-1])
+        elif isinstance(one, Record):
+            end += one.size + RECORD_FRAME
+            loose.setdefault(_likeness(engine, one), []).append((one, end))
+    for likeness, records in loose.items():
+        if likeness is None or len(records) < FEWEST:
+            _put(engine, out, records)
+        else:
+            _put_alike(engine, out, _alike([record for record, _ in records], [end for _, end in records]))
+    return out
+
+
+def _likeness(engine: Engine, record: Record) -> Hashable:
+    """Equal for records that are alike; None for one that is encoded by itself."""
+    message, send = record.message, record.message.source
+    if message.large or message.address != send.address:
+        return None
+    if message.props[1 if engine.header.seq_property else 0 :] != send.props:
+        return None
+    return (
+        message.address, message.type, message.durable, message.priority, message.expiration, send.props, send.text,
+        send.body, record.queues, record.tx,
+    )  # fmt: skip
+
+
+def _alike(records: list[Record], ends: list[int]) -> Alike:
+    import numpy as np
+
+    sends = [(one.message.id, one.message.source.seq, one.message.source.size) for one in records]
+    ids, seqs, sizes = np.array(sends, np.int64).T
+    return Alike(ids, seqs, sizes, np.array(ends, np.int64), records.__getitem__)
+
+
+def _put(engine: Engine, out: Bytes, records: list[tuple[Record, int]]) -> None:
+    import numpy as np
+
+    for record, end in records:
+        content = np.frombuffer(encoded_record(engine, record), np.uint8)
+        assert len(content) == record.size + RECORD_FRAME
+        out[end - len(content) : end] = content
+
+
+def _put_alike(engine: Engine, out: Bytes, records: Alike) -> None:
+    import numpy as np
+
+    layout = _layout(engine, records)
+    if layout is None:
+        _put(engine, out, [(records.record(n), end) for n, end in enumerate(records.ends.tolist())])
+        return
+    for size in np.unique(records.sizes).tolist():
+        at = np.flatnonzero(records.sizes == size)
+        rows = _rows(engine, records, layout, at, size)
+        width = rows.shape[1]
+        every: Any = np.ndarray((len(out) - width + 1,), f"V{width}", out, strides=(1,))
+        every[records.ends[at] - width] = rows.view(f"V{width}").ravel()
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where things lie in a record whose body has ``size`` bytes; ``body`` is -1 where the body is equal in all."""
+
+    size: int
+    ids: Places
+    numbers: Places
+    body: int
+
+    def moved(self, places: Places, size: int) -> Places:
+        """The places in a record with a body of another size."""
+        if self.body < 0:
+            return places
+        return places + (places > self.body) * (size - self.size)
+
+
+def _layout(engine: Engine, records: Alike) -> Layout | None:
+    """Found by trying: which bytes change with the id, with the number, with the body. None: it is not that simple."""
+    record = records.record(int(records.sizes.argmax()))
+    message, send = record.message, record.message.source
+    name = engine.header.seq_property
+    plain = encoded_record(engine, record)
+
+    def changed(attribute: str, value: object) -> Places:
+        kept = getattr(message, attribute)
+        setattr(message, attribute, value)
+        found = _different(plain, encoded_record(engine, record))
+        setattr(message, attribute, kept)
+        return found
+
+    ids = changed("id", message.id ^ OTHER)
+    number = (Property(name, PropertyType.LONG, send.seq ^ OTHER), *message.props[1:])
+    numbers = changed("props", number if name else message.props)
+    bodies = changed("source", replace(send, seq=send.seq + 1))
+    generated = send.text is None and send.body is None and send.type is not MessageType.TEXT
+    if len(ids) % 8 or len(numbers) != (8 if name else 0) or len(bodies) != (send.size if generated else 0):
+        return None
+    if not generated and len(set(records.sizes.tolist())) > 1:
+        return None
+    return Layout(send.size, ids, numbers, int(bodies[0]) if len(bodies) else -1)
+
+
+def _different(one: bytes, other: bytes) -> Places:
+    import numpy as np
+
+    return np.flatnonzero(np.frombuffer(one, np.uint8) != np.frombuffer(other, np.uint8))
+
+
+def _rows(engine: Engine, records: Alike, layout: Layout, at: Places, size: int) -> Bytes:
+    """The records at these places, all with a body of this size; one row each."""
+    import numpy as np
+
+    first = np.frombuffer(encoded_record(engine, records.record(int(at[0]))), np.uint8)
+    rows = np.tile(first, (len(at), 1))
+    for places in layout.moved(layout.ids, size).reshape(-1, 8):
+        rows[:, places] = _big_endian(records.ids[at])
+    if len(layout.numbers):
+        rows[:, layout.moved(layout.numbers, size)] = _big_endian(records.seqs[at])
+    if layout.body >= 0:
+        bodies = np.add.outer(np.arange(256), np.arange(size)).astype(np.uint8)
+        rows[:, layout.body : layout.body + size] = bodies[records.seqs[at] & 0xFF]
+    # the first was encoded with care: filling in its own values must leave it as it is
+    assert np.array_equal(rows[0], first)
+    return rows
+
+
+def _big_endian(numbers: Numbers) -> Bytes:
+    import numpy as np
+
+    return numbers.astype(">i8").view(np.uint8).reshape(len(numbers), 8)

@@ -1,0 +1,1 @@
+"""The disk monitor and the forecast of when its limit is reached."""

@@ -1,0 +1,179 @@
+"""What a configuration says to the disk monitor: its limits, and the directories it will watch.
+
+Source: spec/disk-monitor.md 1 and 2, spec/settings.csv. Values that the broker would refuse are refused here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from brokerconf.reading.sizes import SizeError, parse_boolean, parse_int, parse_size, trimmed
+
+from pageengine.disk.effect import DiskFullEffect, disk_full_effect
+from pageengine.disk.monitor import DiskSettings
+from pageengine.errors import PageEngineError
+from pagefmt.editions import NEWEST, Edition
+
+if TYPE_CHECKING:
+    from brokerconf.instance.instance import Directories, Instance
+    from brokerconf.reading.document import ConfigNode, Document
+    from brokerconf.reading.properties import Entry
+
+
+class DiskConfigError(PageEngineError):
+    """A value that the broker would not start with; the message says file, line and value."""
+
+
+def disk_settings(document: Document, edition: Edition = NEWEST, entries: Iterable[Entry] = ()) -> DiskSettings:
+    """The disk monitor's settings of a configuration as this edition reads it; raises DiskConfigError.
+
+    ``entries`` are those of broker.properties and of system properties, which come after the file and pass its checks.
+    """
+    core = document.core
+    if core is None:
+        return DiskSettings()
+    store = core.child("store")
+    settings = DiskSettings(
+        max_disk_usage=_number(core, "max-disk-usage", parse_int),
+        min_disk_free=_number(core, "min-disk-free", lambda text: parse_size(text, edition).value),
+        disk_scan_period=_number(core, "disk-scan-period", parse_int),
+        database=store is not None and store.child("database-store") is not None,
+    )
+    refused = settings.refusal(edition)
+    if refused:
+        node = core.descendant(refused.split()[0])
+        raise DiskConfigError(f"{node.position if node else document.path}: {refused}: the broker does not start")
+    return _overridden(settings, entries, edition)
+
+
+def properties_in_force(instance: Instance, edition: Edition) -> tuple[Entry, ...]:
+    """broker.properties beside the configuration, then the system properties of the start profile: the last counts."""
+    file = instance.config.parent / "broker.properties"
+    beside = file.is_file() and edition >= Edition.ARTEMIS_2_28
+    given = {name: value for name, value in instance.properties.items() if name.startswith(_PREFIX)}
+    if not (beside or given) or edition < Edition.ARTEMIS_2_10:
+        return ()
+    from brokerconf.reading.findings import Position
+    from brokerconf.reading.properties import Entry, read_properties
+
+    at = Position("artemis.profile", 1, 1)
+    system = [Entry(name.removeprefix(_PREFIX), value, at) for name, value in given.items()]
+    return (*(read_properties(file) if beside else ()), *system)
+
+
+_PREFIX = "brokerconfig."
+_BEANS = {"maxDiskUsage": "max_disk_usage", "minDiskFree": "min_disk_free", "diskScanPeriod": "disk_scan_period"}
+_DIRECTORIES = {
+    "pagingDirectory": "paging",
+    "journalDirectory": "journal",
+    "largeMessagesDirectory": "large_messages",
+    "bindingsDirectory": "bindings",
+}
+
+
+def _overridden(settings: DiskSettings, entries: Iterable[Entry], edition: Edition) -> DiskSettings:
+    """What cannot be parsed leaves the old value, as in the broker (settings.md 1)."""
+    for entry in entries:
+        if entry.key in _BEANS:
+            size = entry.key == "minDiskFree"
+            try:
+                value = parse_size(entry.value, edition).value if size else parse_int(entry.value)
+            except SizeError:
+                continue
+            named: dict[str, Any] = {_BEANS[entry.key]: value}
+            settings = replace(settings, **named)
+    return settings
+
+
+def moved(found: Directories, entries: Iterable[Entry], root: Path) -> Directories:
+    """The directories after broker.properties and system properties; relative ones against the instance."""
+    for entry in entries:
+        if entry.key in _DIRECTORIES and entry.value:
+            found = replace(found, **{_DIRECTORIES[entry.key]: root.absolute() / entry.value})
+    return found
+
+
+def _number(core: ConfigNode, name: str, parse: Callable[[str], int]) -> int | None:
+    node = core.descendant(name)
+    if node is None:
+        return None
+    try:
+        return parse(trimmed(node.text))
+    except SizeError as err:
+        raise DiskConfigError(f"{node.position}: {name}: {err}: the broker does not start") from err
+
+
+def watched(document: Document, found: Directories) -> dict[str, Path]:
+    """The directories whose file systems the broker watches, in its order, by their names.
+
+    Without persistence there is only the paging directory's.
+    """
+    every = {
+        "paging": found.paging,
+        "journal": found.journal,
+        "large-messages": found.large_messages,
+        "bindings": found.bindings,
+    }
+    node = document.core.descendant("persistence-enabled") if document.core else None
+    if node is not None and not parse_boolean(node.text):
+        return {"paging": found.paging}
+    return every
+
+
+@dataclass(frozen=True, slots=True)
+class WhenBlocked:
+    """Addresses (or matches, where a wildcard stands for many) that feel the same while the broker blocks."""
+
+    addresses: tuple[str, ...]
+    address_full_policy: str
+    disk_full_policy: str | None
+    effect: DiskFullEffect
+
+    @property
+    def what(self) -> str:
+        beside = f", disk-full-policy {self.disk_full_policy}" if self.disk_full_policy else ""
+        return f"{self.effect.words} (address-full-policy {self.address_full_policy}{beside})"
+
+    def plain(self) -> dict[str, object]:
+        return {
+            "addresses": list(self.addresses),
+            "address_full_policy": self.address_full_policy,
+            "disk_full_policy": self.disk_full_policy,
+            "asked": self.effect.asked.value,
+            "arriving": self.effect.arriving.value,
+            "text": self.effect.words,
+        }
+
+
+def when_blocked(document: Document | None, edition: Edition) -> tuple[WhenBlocked, ...]:
+    """What the producers of every declared address, and of every match, feel; those that feel the same together."""
+    if document is None:
+        return (_alike(("every address",), "PAGE", None, edition),)
+    from brokerconf.settings.effective import EffectiveSettings
+
+    settings = EffectiveSettings(document)
+    matches = [match for match in settings.settings if match != "#"]
+    groups: dict[tuple[str, str | None], list[str]] = {}
+    for name in [*dict.fromkeys([*_declared(document), *matches]), "#"]:
+        merged = settings.merged(name)
+        policies = [merged[key].value if key in merged else None for key in _POLICIES]
+        full, disk = (str(value) if value is not None else None for value in policies)
+        groups.setdefault((full or "PAGE", disk), []).append("every other address" if name == "#" else name)
+    return tuple(_alike(tuple(names), full, disk, edition) for (full, disk), names in groups.items())
+
+
+_POLICIES = ("address-full-policy", "disk-full-policy")
+
+
+def _alike(names: tuple[str, ...], full: str, disk: str | None, edition: Edition) -> WhenBlocked:
+    return WhenBlocked(names, full, disk, disk_full_effect(full, disk, edition))
+
+
+def _declared(document: Document) -> list[str]:
+    """The addresses of the configuration, in their order."""
+    block = document.core.descendant("addresses") if document.core else None
+    nodes = block.children_named("address") if block else []
+    return [name for name in (node.attributes.get("name", "") for node in nodes) if name]

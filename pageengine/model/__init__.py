@@ -1,0 +1,1 @@
+"""What the engine is about: messages, references, pages, sizes. Nothing here decides."""

@@ -1,0 +1,245 @@
+"""What waits in a queue: a list for each priority, and the iterators that consumers, scans and purges hold on it.
+
+The broker's iterators keep their place for as long as they live. Which priority they go on with follows the list's
+idea of the highest one, which a removal may set too low; a message of a high priority is then passed over once.
+Source: spec/paging-engine.md 3.1; PriorityLinkedListImpl and LinkedListImpl of 2.56.0 for what an iterator gives next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pageengine.model.message import Reference
+
+PRIORITIES = 10
+
+
+class Level:
+    """References of one priority, in order. Ends and removal cost the same at any length."""
+
+    __slots__ = ("head", "iterators", "size", "tail")
+
+    def __init__(self) -> None:
+        self.head: Reference | None = None
+        self.tail: Reference | None = None
+        self.size = 0
+        self.iterators: list[LevelIterator] = []
+
+    def insert(self, ref: Reference, after: Reference | None) -> None:
+        """Behind a reference, or at the head."""
+        following = self.head if after is None else after.next
+        ref.prev, ref.next = after, following
+        if after is None:
+            self.head = ref
+        else:
+            after.next = ref
+        if following is None:
+            self.tail = ref
+        else:
+            following.prev = ref
+        ref.linked = True
+        self.size += 1
+
+    def remove(self, ref: Reference) -> None:
+        if ref.prev is None:
+            self.head = ref.next
+        else:
+            ref.prev.next = ref.next
+        if ref.next is None:
+            self.tail = ref.prev
+        else:
+            ref.next.prev = ref.prev
+        self.size -= 1
+        for iterator in self.iterators:
+            if iterator.current is ref:
+                iterator.nudge(ref)
+        ref.linked = False
+        ref.prev = ref.next = None
+
+
+class LevelIterator:
+    """``current``: where it stands; it was given already if it is ``last`` too, unless it is to be repeated."""
+
+    __slots__ = ("current", "last", "level", "repeat")
+
+    def __init__(self, level: Level) -> None:
+        self.level = level
+        self.current = level.head
+        self.last: Reference | None = None
+        self.repeat = False
+        level.iterators.append(self)
+
+    def has_next(self) -> bool:
+        at = self.current
+        if at is None:
+            at = self.current = self.level.head
+            if at is None:
+                return False
+        return at is not self.last or self.repeat or at.next is not None
+
+    def next(self) -> Reference:
+        """Only after ``has_next``."""
+        at = self.current
+        assert at is not None
+        if self.repeat:
+            self.repeat = False
+            return at
+        if at is self.last:
+            at = self.current = at.next
+            assert at is not None
+        self.last = at
+        return at
+
+    def remove(self) -> None:
+        at = self.current
+        assert at is not None
+        self.level.remove(at)
+        self.last = None
+
+    def nudge(self, removed: Reference) -> None:
+        """What it stands on goes: on to the next one, else back to the one before, given already if this one was."""
+        if removed.next is not None:
+            self.current = removed.next
+        else:
+            self.current = removed.prev
+            if removed.prev is not None and self.last is removed:
+                self.last = removed.prev
+
+    def close(self) -> None:
+        self.level.iterators.remove(self)
+
+
+class ReferenceList:
+    """References in delivery order: by priority, then by sequence. ``keeps_highest``: see the profiles."""
+
+    __slots__ = ("highest", "keeps_highest", "last_priority", "levels", "resets", "size")
+
+    def __init__(self, *, keeps_highest: bool = True) -> None:
+        self.keeps_highest = keeps_highest
+        self.levels = tuple(Level() for _ in range(PRIORITIES))
+        self.size = 0
+        self.highest = -1
+        self.last_priority = -1
+        self.resets = 0
+
+    def _adds(self, priority: int) -> Level:
+        if priority != self.last_priority or priority > self.highest:
+            self.last_priority = priority
+            self.resets += 1
+            if priority > self.highest:
+                self.highest = priority
+        self.size += 1
+        return self.levels[priority]
+
+    def add_tail(self, ref: Reference) -> None:
+        level = self._adds(ref.message.priority)
+        level.insert(ref, level.tail)
+
+    def add_head(self, ref: Reference) -> None:
+        self._adds(ref.message.priority).insert(ref, None)
+
+    def add_sorted(self, ref: Reference) -> None:
+        """Back to its old place, which is near the head for what was just delivered."""
+        level = self._adds(ref.message.priority)
+        after: Reference | None = None
+        at = level.head
+        if level.tail is not None and level.tail.sequence < ref.sequence:
+            after, at = level.tail, None
+        while at is not None and at.sequence < ref.sequence:
+            after, at = at, at.next
+        level.insert(ref, after)
+
+    def remove(self, ref: Reference) -> None:
+        """Takes one out that no iterator has just given: the highest priority stays what it is."""
+        self.levels[ref.message.priority].remove(ref)
+        self.size -= 1
+
+    def poll(self) -> Reference | None:
+        """Takes out the first, as far as the list knows which priority that is."""
+        for priority in range(self.highest, -1, -1):
+            level = self.levels[priority]
+            ref = level.head
+            if ref is not None:
+                level.remove(ref)
+                self.size -= 1
+                if level.size == 0 and self.highest == priority:
+                    self.highest -= 1
+                return ref
+        return None
+
+    def first(self) -> Reference | None:
+        return next(iter(self), None)
+
+    def iterator(self) -> ReferenceIterator:
+        return ReferenceIterator(self)
+
+    def __iter__(self) -> Iterator[Reference]:
+        """In delivery order; the reference just given may be removed meanwhile."""
+        for level in reversed(self.levels):
+            at = level.head
+            while at is not None:
+                following = at.next
+                yield at
+                at = following
+
+
+class ReferenceIterator:
+    """Goes from the highest priority down, and over a turn of the list's resets begins at what that thinks highest."""
+
+    __slots__ = ("_index", "_levels", "_list", "_now", "_resets")
+
+    def __init__(self, references: ReferenceList) -> None:
+        self._list = references
+        self._index = PRIORITIES - 1
+        self._levels: list[LevelIterator | None] = [None] * PRIORITIES
+        self._now: LevelIterator | None = None
+        self._resets = references.resets
+
+    def has_next(self) -> bool:
+        references = self._list
+        if references.resets != self._resets:
+            self._resets = references.resets
+            self._index = references.highest
+        index = self._index
+        levels = self._levels
+        while index >= 0:
+            now = levels[index]
+            if now is None:
+                now = levels[index] = LevelIterator(references.levels[index])
+            self._now = now
+            if now.has_next():
+                self._index = index
+                return True
+            index -= 1
+        self._index = PRIORITIES - 1
+        return False
+
+    def next(self) -> Reference:
+        """Only after ``has_next``."""
+        assert self._now is not None
+        return self._now.next()
+
+    def repeat(self) -> None:
+        """The one just given comes once more."""
+        assert self._now is not None
+        self._now.repeat = True
+
+    def remove(self) -> None:
+        """Takes out the one just given. With the last of its priority the list takes a lower one for its highest."""
+        now = self._now
+        assert now is not None
+        now.remove()
+        references = self._list
+        levels = references.levels
+        index = self._index
+        while index >= 0 and levels[index].size == 0:
+            references.highest = index if references.keeps_highest else 0
+            index -= 1
+        references.size -= 1
+
+    def close(self) -> None:
+        for level in self._levels:
+            if level is not None:
+                level.close()

@@ -1,0 +1,76 @@
+"""How many bytes a message is: encoded, in the broker's memory estimate, and as a record of a page.
+
+Source: spec/paging-engine.md 1.3 and 2.5. Strings count as UTF-16 code units of two bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pageengine.trace.operations import MessageType, Property, PropertyType, Send
+
+RECORD_FRAME = 6
+RECORD_FIXED = 18
+LARGE_RECORD_FIXED = 17
+FIXED_WIDTH = {
+    PropertyType.NULL: 1,
+    PropertyType.BOOLEAN: 2,
+    PropertyType.BYTE: 2,
+    PropertyType.SHORT: 3,
+    PropertyType.CHAR: 3,
+    PropertyType.INT: 5,
+    PropertyType.FLOAT: 5,
+    PropertyType.LONG: 9,
+    PropertyType.DOUBLE: 9,
+}
+LARGE_SIZE_PROPERTY = "_AMQ_LARGE_SIZE"
+
+
+def utf16_units(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def string_bytes(text: str) -> int:
+    """A length-prefixed string."""
+    return 4 + 2 * utf16_units(text)
+
+
+def property_bytes(one: Property) -> int:
+    width = FIXED_WIDTH.get(one.type)
+    if width is not None:
+        return string_bytes(one.name) + width
+    if isinstance(one.value, str):
+        return string_bytes(one.name) + 1 + string_bytes(one.value)
+    assert isinstance(one.value, bytes)
+    return string_bytes(one.name) + 5 + len(one.value)
+
+
+def properties_bytes(properties: Iterable[Property]) -> int:
+    return sum(map(property_bytes, properties))
+
+
+def header_bytes(address: str, property_total: int, property_count: int) -> int:
+    """Headers and properties of an encoded core message without user id."""
+    return 8 + 1 + string_bytes(address) + 1 + 1 + 1 + 8 + 8 + 1 + (5 + property_total if property_count else 1)
+
+
+def body_bytes(send: Send) -> int:
+    if send.text is not None:
+        return 1 + string_bytes(send.text)
+    if send.body is not None:
+        return len(send.body)
+    if send.type is MessageType.TEXT:
+        return 5 + 2 * send.size
+    return send.size
+
+
+def large_record_payload(header: int, queues: int) -> int:
+    """The same for a large message: its headers and properties, the body is not in the page."""
+    return LARGE_RECORD_FIXED + header + 8 * queues
+
+
+def record_payload(address: str, enc: int, queues: int, *, old: bool = False) -> int:
+    """Payload of a page record; 6 bytes more in the file. 1.x and HornetQ have no address and no persister in it."""
+    if old:
+        return 8 + 1 + 4 + enc + 4 + 8 * queues
+    return RECORD_FIXED + 1 + string_bytes(address) + enc + 4 + 4 + 8 * queues

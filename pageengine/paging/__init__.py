@@ -1,0 +1,1 @@
+"""Paging of one address: store, cursor, clean-up, limits."""

@@ -1,0 +1,312 @@
+"""A queue's reading state over the pages of its address: what it confirmed, what it removed, where it reads on.
+
+Source: spec/paging-engine.md 3.2, 3.4 and 3.5.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING
+
+from pageengine.model.page import Page, PageTransaction, Record
+from pageengine.model.page_infos import PageInfo, PageInfos
+
+if TYPE_CHECKING:
+    from pageengine.paging.store import AddressStore
+    from pageengine.queues.queue import Queue
+
+
+class Counter:
+    """Messages and bytes of a queue that lie in pages unacknowledged; ``added`` only ever grows."""
+
+    __slots__ = ("added", "bytes", "value")
+
+    def __init__(self) -> None:
+        self.value = 0
+        self.bytes = 0
+        self.added = 0
+
+
+class Cursor:
+    """One queue's positions. ``empty``: it never had a paged message since page mode was last left."""
+
+    __slots__ = ("checks_scheduled", "counter", "empty", "iterator", "last_acked", "pages", "queue", "store")
+
+    def __init__(self, queue: Queue, store: AddressStore) -> None:
+        self.queue = queue
+        self.store = store
+        self.pages = PageInfos()
+        self.counter = Counter()
+        self.empty = True
+        self.last_acked: tuple[int, int] | None = None
+        self.checks_scheduled = False
+        self.iterator = PageIterator(self, browsing=False)
+
+    @property
+    def message_count(self) -> int:
+        return 0 if self.empty else self.counter.value
+
+    def count(self, add: int, size: int) -> None:
+        """Counts paged messages in (or out); the message that reaches page-limit-messages closes the store."""
+        counter = self.counter
+        counter.value += add
+        counter.bytes += size
+        if add > 0:
+            counter.added += add
+            store = self.store
+            if store.page_full_policy is not None and not store.page_full:
+                limit = store.page_limit_messages
+                if limit is not None and counter.value >= limit:
+                    store.page_full = True
+                    store.broker.touched_stores.add(store)
+
+    def info(self, page: int) -> PageInfo:
+        return self.pages.get(page) or self.pages.add(page)
+
+    def is_done(self, info: PageInfo) -> bool:
+        if info.complete or not self.store.paging:
+            return True
+        if info.pending_tx:
+            return False
+        page = self.store.pages.get(info.page)
+        return page is None or info.confirmed >= page.count
+
+    def is_complete(self, page: int) -> bool:
+        info = self.pages.get(page)
+        if info is None:
+            return self.empty
+        return self.is_done(info)
+
+    def first_page(self) -> int:
+        """First page with something unconfirmed; -1: no content at all; 0: content that was not looked at yet."""
+        if not self.pages:
+            return -1 if self.empty else 0
+        for info in self.pages.from_first_open():
+            if not (info.pending_delete or self.is_done(info)):
+                return info.page
+        return self.pages.last
+
+    def process_ack(self, page: int, nr: int) -> PageInfo:
+        last = self.last_acked
+        if last is None or (page, nr) > last:
+            if last is not None and last[0] != page:
+                self.schedule_check()
+            self.last_acked = (page, nr)
+        info = self.info(page)
+        info.remove(nr)
+        if info.acks is not None and nr not in info.acks:
+            info.acks.add(nr)
+            if nr >= 0:
+                info.confirmed += 1
+                self.check_done(info)
+        return info
+
+    def process_acks(self, page: int, numbers: list[int]) -> None:
+        """The same for records of one page: it is done after the last of them, if at all."""
+        if len(numbers) == 1 or min(numbers) < 0:
+            for nr in numbers:
+                self.process_ack(page, nr)
+            return
+        last, highest = self.last_acked, (page, max(numbers))
+        if last is None or highest > last:
+            if last is not None and last[0] != page:
+                self.schedule_check()
+            self.last_acked = highest
+        info = self.info(page)
+        if info.removed is not None:
+            info.removed.update(numbers)
+        if info.acks is not None:
+            before = len(info.acks)
+            info.acks.update(numbers)
+            info.confirmed += len(info.acks) - before
+            if len(info.acks) > before:
+                self.check_done(info)
+
+    def ignore(self, record: Record) -> PageInfo:
+        """Confirms a record that is none of the queue's business: nothing of that is stored."""
+        info = self.process_ack(record.page, record.nr)
+        info.ignored.add(record.nr)
+        return info
+
+    def check_done(self, info: PageInfo) -> None:
+        if self.is_done(info):
+            self.pages.maybe_done.add(info.page)
+            self.schedule_check()
+
+    def pending_done(self, info: PageInfo) -> None:
+        info.pending_tx -= 1
+        self.check_done(info)
+
+    def schedule_check(self) -> None:
+        if not self.checks_scheduled:
+            self.checks_scheduled = True
+            self.store.later(self.check)
+
+    def check(self) -> None:
+        """Marks done pages as complete, then lets the store clean up."""
+        self.checks_scheduled = False
+        if self.last_acked is None:
+            return
+        store = self.store
+        current = store.current
+        for info in self.pages.worth_checking(everything=not store.paging):
+            if info.pending_delete or info.complete:
+                continue
+            if not self.is_done(info):
+                self.pages.maybe_done.discard(info.page)
+                continue
+            if current is not None and current.number == info.page:
+                continue
+            page = store.pages.get(info.page)
+            if page is None or not page.count:
+                self.pages.forget(info.page)
+                continue
+            info.complete = self.queue.durable
+            self.pages.finish(info)
+        store.schedule_cleanup()
+
+    def leave_page_mode(self) -> None:
+        self.counter.value = 0
+        self.counter.bytes = 0
+        self.empty = True
+
+
+class PageIterator:
+    """Reads the pages of a store for one cursor; a browser's does not confirm and sees what is being delivered."""
+
+    __slots__ = ("at", "browsing", "cached", "cursor", "live", "page", "redeliveries")
+
+    def __init__(self, cursor: Cursor, *, browsing: bool) -> None:
+        self.cursor = cursor
+        self.browsing = browsing
+        self.page: Page | None = None
+        self.at = 0
+        self.cached: Record | None = None
+        self.live = False
+        self.redeliveries: deque[Record] = deque()
+
+    def redeliver(self, record: Record) -> None:
+        self.redeliveries.append(record)
+
+    def is_at_end_of(self, page: Page) -> bool:
+        """Whether nothing is left to read, up to the end of this page."""
+        return self.page is page and self.at >= page.count and self.cached is None and not self.redeliveries
+
+    def has_next(self) -> bool:
+        if self.cached is not None:
+            info = self.cursor.pages.get(self.cached.page)
+            if info is None or not info.is_removed(self.cached.nr):
+                return True
+            # another iterator, of a purge, took it meanwhile
+            self.cached = None
+        store, page = self.cursor.store, self.page
+        if not store.paging:
+            return False
+        if page is not None and self.at >= page.count and page.number >= store.current_id and not self.redeliveries:
+            return False
+        self.cached = record = self._advance()
+        if record is None:
+            return False
+        current = store.current
+        self.live = current is not None and record.page == current.number and record.nr >= current.loaded
+        return True
+
+    def next(self) -> Record:
+        record = self.cached
+        assert record is not None
+        self.cached = None
+        return record
+
+    def take(self) -> Record:
+        """The next one, which the main iterator will not give again."""
+        record = self.next()
+        self.cursor.info(record.page).remove(record.nr)
+        return record
+
+    def take_plain(self) -> Record | None:
+        """``has_next`` and ``take`` at once for a record that nothing was done to yet; None: look the longer way."""
+        page, cursor = self.page, self.cursor
+        store = cursor.store
+        if page is None or self.at >= page.count or self.cached is not None or self.redeliveries or not store.paging:
+            return None
+        record = page.records[self.at]
+        info = cursor.pages.get(page.number)
+        if info is None or info.removed is None or info.acks is None or record.tx >= 0:
+            return None
+        nr = self.at
+        if nr in info.removed or nr in info.acks or cursor.queue.id not in record.queues:
+            return None
+        self.at += 1
+        info.removed.add(nr)
+        current = store.current
+        self.live = current is not None and page is current and nr >= page.loaded
+        return record
+
+    def _advance(self) -> Record | None:
+        cursor = self.cursor
+        store = cursor.store
+        if self.page is None:
+            self.page = store.page_to_read(store.first_page)
+            self.at = 0
+        queue_id = cursor.queue.id
+        while True:
+            if self.redeliveries:
+                return self.redeliveries.popleft()
+            if self.at < self.page.count:
+                record = self.page.records[self.at]
+                self.at += 1
+            else:
+                following = self._following()
+                if following < 0:
+                    return None
+                self.page = store.page_to_read(following)
+                self.at = 0
+                continue
+            nr, page = record.nr, record.page
+            info = cursor.pages.get(page) or cursor.pages.add(page)
+            if not self.browsing and info.is_removed(nr):
+                continue
+            if info.is_ack(nr):
+                continue
+            if queue_id not in record.queues:
+                if not self.browsing:
+                    cursor.ignore(record)
+                continue
+            if record.tx < 0 or self._decided(record):
+                return record
+
+    def _decided(self, record: Record) -> bool:
+        """Whether a record of a transaction may be given now; otherwise it is ignored or parked."""
+        cursor = self.cursor
+        known = cursor.store.broker.page_transactions
+        tx: PageTransaction | None = known.get(record.tx)
+        if tx is None:
+            if not self.browsing:
+                cursor.ignore(record)
+            return False
+        if tx.committed:
+            if not tx.redelivers:
+                return True
+            cursor.info(record.page).pending_tx += 1
+            self.redeliver(record)
+            cursor.pending_done(cursor.info(record.page))
+            return False
+        if tx.rolled_back:
+            cursor.ignore(record)
+            tx.finished(1, known)
+            return False
+        tx.redelivers = True
+        cursor.info(record.page).pending_tx += 1
+        tx.late.append((cursor, record, self))
+        return False
+
+    def _following(self) -> int:
+        assert self.page is not None
+        number = self.page.number + 1
+        current = self.cursor.store.current_id
+        while number <= current:
+            info = self.cursor.pages.get(number)
+            if info is None or not (info.complete or info.pending_delete):
+                return number
+            number += 1
+        return -1

@@ -1,0 +1,304 @@
+"""Paging state of one address: memory accounting, limits, the two gates, and the pages being written.
+
+Source: spec/paging-engine.md 1, 2.3 to 2.6 and 2.8.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from pageengine.model.metric import METRICS
+from pageengine.model.page import Page, Record
+from pageengine.model.sizes import RECORD_FRAME
+from pageengine.paging.cleanup import clean_up
+from pageengine.settings.settings import AddressFullPolicy, AddressSettings, DiskFullPolicy, PageFullPolicy
+
+if TYPE_CHECKING:
+    from pageengine.broker.broker import Broker
+    from pageengine.paging.cursor import Cursor
+
+Grant = Callable[[], None]
+
+
+class Gate(Enum):
+    """What gate B decides for a message that has arrived."""
+
+    MEMORY = "memory"
+    PAGE = "page"
+    DROP = "drop"
+    FAIL = "fail"
+
+
+class AddressStore:
+    """One address. Sizes in bytes. ``current_id`` is the number of the page being written, 0: none yet."""
+
+    def __init__(self, broker: Broker, address: str, settings: AddressSettings) -> None:
+        self.broker = broker
+        self.address = address
+        self.full = False
+        self.paging = False
+        self.page_full = False
+        self.blocked_by_operator = False
+        self.waiting: deque[Grant] = deque()
+        self.first_page = broker.profile.first_page_none
+        self.current_id = 0
+        self.current: Page | None = None
+        self.current_bytes = 0
+        self.number_of_pages = 0
+        self.estimated_max_pages: int | None = None
+        self.pages: dict[int, Page] = {}
+        self.files: list[int] = []
+        self.cursors: dict[int, Cursor] = {}
+        self.had_folder = False
+        self.records_written = 0
+        self.settings_changed = False
+        self.cleanup_scheduled = False
+        self.release_scheduled = False
+        self.shown: tuple[object, ...] | None = None
+        self.page_limit_messages: int | None = None
+        self.metric = METRICS[broker.profile.full_when](-1, -1, self._over, self._under)
+        self.apply_settings(settings, first=True)
+
+    # settings
+
+    def apply_settings(self, settings: AddressSettings, *, first: bool = False) -> None:
+        """Settings in force from now on (spec 2.4, 2.8)."""
+        profile = self.broker.profile
+        self.settings = settings
+        self.settings_changed = not first
+        self.policy = settings.policy
+        self.max_size = settings.max_size_bytes
+        max_messages = settings.max_size_messages if profile.counts_messages else -1
+        cap = self.broker.settings.jdbc_max_page_size_bytes
+        self.page_size = settings.page_size_bytes if cap is None else min(settings.page_size_bytes, cap)
+        self.limited = self.max_size != -1 or max_messages != -1 or self.broker.uses_global
+        self.disk_policy = settings.disk_full_policy if profile.disk_policy else None
+        self._read_limits(settings)
+        self.metric.limits(self.max_size, max_messages)
+        self._page_limits(settings, first)
+
+    def _read_limits(self, settings: AddressSettings) -> None:
+        max_bytes = settings.max_read_page_bytes
+        if max_bytes is None:
+            max_bytes = (2 * settings.page_size_bytes + 2**31) % 2**32 - 2**31
+        max_messages = settings.max_read_page_messages
+        prefetch_bytes, prefetch_messages = settings.prefetch_page_bytes, settings.prefetch_page_messages
+        self.max_read_bytes = max_bytes
+        self.max_read_messages = max_messages
+        self.prefetch_bytes = prefetch_bytes if prefetch_bytes is not None and prefetch_bytes > 0 else max_bytes
+        self.prefetch_messages = (
+            prefetch_messages if prefetch_messages is not None and prefetch_messages > 0 else max_messages
+        )
+        self.read_limits_off = (
+            max_bytes <= 0 and max_messages <= 0 and self.prefetch_bytes <= 0 and self.prefetch_messages <= 0
+        )
+        self.old_read_limit = self.max_size if self.max_size > 0 else 2 * self.page_size
+
+    def _page_limits(self, settings: AddressSettings, first: bool) -> None:
+        limit_bytes = settings.page_limit_bytes
+        limit_messages = settings.page_limit_messages
+        limit_bytes = None if limit_bytes is not None and limit_bytes < 0 else limit_bytes
+        limit_messages = None if limit_messages is not None and limit_messages < 0 else limit_messages
+        policy = settings.page_full_policy if self.broker.profile.page_limits else None
+        if policy is None or (limit_bytes is None and limit_messages is None):
+            policy = limit_bytes = limit_messages = None
+        self.page_full_policy: PageFullPolicy | None = policy
+        messages_changed = limit_messages != self.page_limit_messages
+        self.page_limit_messages = limit_messages
+        pages_changed = False
+        if limit_bytes is not None and self.page_size > 0:
+            estimated = limit_bytes // self.page_size
+            pages_changed = estimated != self.estimated_max_pages
+            self.estimated_max_pages = estimated
+        if not first and (pages_changed or messages_changed):
+            if pages_changed:
+                self.check_number_of_pages()
+            self.check_page_limit()
+
+    # memory
+
+    def add_size(self, size: int, count: int) -> None:
+        """Memory of a message (``count`` 1 or -1) or of a reference (0) comes or goes (spec 1.4, 1.5)."""
+        broker = self.broker
+        broker.touched_stores.add(self)
+        broker.metric.add(size, count)
+        self.metric.add(size, count)
+        policy = self.policy
+        if policy is AddressFullPolicy.PAGE:
+            if size > 0 and not self.paging and (self.full or broker.global_full):
+                self.start_paging()
+        elif (
+            policy is not AddressFullPolicy.DROP
+            and self.waiting
+            and ((broker.uses_global and not broker.global_full) or self.max_size != -1)
+        ):
+            self.check_released()
+
+    def _over(self) -> None:
+        self.full = True
+
+    def _under(self) -> None:
+        self.full = False
+        self.check_released()
+
+    def check_released(self) -> bool:
+        """Lets everything that waits go on, if nothing holds it back (spec 2.6). True: it was let go."""
+        if self.blocked_by_operator or self.full or self.broker.global_full:
+            return False
+        if self.waiting and not self.release_scheduled:
+            self.release_scheduled = True
+            self.later(self._release)
+        return True
+
+    def _release(self) -> None:
+        self.release_scheduled = False
+        waiting, self.waiting = self.waiting, deque()
+        for grant in waiting:
+            grant()
+
+    # gate A
+
+    def check_memory(self, grant: Grant) -> bool:
+        """Asks for permission to send more (spec 2.6); ``grant`` runs now or later. False: refused."""
+        broker = self.broker
+        if self.blocked_by_operator:
+            self.waiting.append(grant)
+            return False
+        if broker.disk_full and broker.profile.disk_policy:
+            if self.disk_policy is DiskFullPolicy.FAIL:
+                self._wait(grant)
+                return False
+            if self.disk_policy is not DiskFullPolicy.DROP:
+                self._wait(grant)
+                return True
+            grant()
+            return True
+        if self.policy is AddressFullPolicy.FAIL and (self.limited or broker.disk_full):
+            if self.full or broker.global_full:
+                if broker.profile.keeps_grants_of_failed:
+                    self._wait(grant)
+                return False
+        elif broker.disk_full or (
+            self.policy is AddressFullPolicy.BLOCK and self.limited and (self.full or broker.global_full)
+        ):
+            self._wait(grant)
+            return True
+        grant()
+        return True
+
+    def _wait(self, grant: Grant) -> None:
+        self.waiting.append(grant)
+        self.broker.blocked_stores[self.address] = self
+
+    # gate B
+
+    def gate(self) -> Gate:
+        """What becomes of a message that arrived for queues of this address (spec 2.3)."""
+        broker = self.broker
+        if broker.disk_full:
+            if self.disk_policy is DiskFullPolicy.FAIL:
+                return Gate.FAIL
+            if self.disk_policy is DiskFullPolicy.DROP:
+                return Gate.DROP
+        policy = self.policy
+        if policy is AddressFullPolicy.PAGE:
+            if self.page_full:
+                return Gate.FAIL if self.page_full_policy is PageFullPolicy.FAIL else Gate.DROP
+            return Gate.PAGE if self.paging else Gate.MEMORY
+        if policy is AddressFullPolicy.BLOCK or not (self.full or broker.global_full):
+            return Gate.MEMORY
+        return Gate.FAIL if policy is AddressFullPolicy.FAIL else Gate.DROP
+
+    # pages
+
+    def start_paging(self) -> None:
+        if self.current is None:
+            self.open_new_page()
+        self.paging = True
+        self.broker.touched_stores.add(self)
+
+    def stop_paging(self) -> None:
+        if self.paging:
+            self.paging = False
+            self.page_full = False
+        for cursor in self.cursors.values():
+            cursor.leave_page_mode()
+            self.broker.touch(cursor.queue)
+        if self.broker.settings.purge_page_folders:
+            self.later(self._purge_folder)
+
+    def _purge_folder(self) -> None:
+        if self.paging:
+            return
+        self.pages.clear()
+        self.files = []
+        self.current = None
+        self.number_of_pages = 0
+        self.had_folder = False
+        for cursor in self.cursors.values():
+            cursor.pages.clear()
+
+    def write(self, record: Record) -> None:
+        """To the current page, or to a new one where it would grow beyond the page size (spec 2.5)."""
+        size = record.size + RECORD_FRAME
+        self.current_bytes += size
+        page = self.current
+        if page is None or (self.current_bytes > self.page_size and page.count):
+            page = self.open_new_page(forced=page is None)
+            self.current_bytes += size
+        self.records_written += 1
+        page.add(record)
+
+    def open_new_page(self, *, forced: bool = True) -> Page:
+        """The next page; ``forced``: not because the one before is full."""
+        self.number_of_pages += 1
+        self.check_number_of_pages()
+        self.current_id += 1
+        page = self.current = self.pages[self.current_id] = Page(self.current_id)
+        page.forced = forced
+        self.files = [*self.files, self.current_id]
+        self.current_bytes = 0
+        self.had_folder = True
+        if self.current_id < self.first_page:
+            self.first_page = self.current_id
+        return page
+
+    def forget_page(self, number: int) -> None:
+        """The file is gone."""
+        if self.pages.pop(number, None) is not None:
+            self.files = [one for one in self.files if one != number]
+
+    def page_to_read(self, number: int) -> Page:
+        return self.pages.get(number) or Page(number)
+
+    def below_page_limit(self) -> bool:
+        return self.estimated_max_pages is None or self.number_of_pages <= self.estimated_max_pages
+
+    def check_number_of_pages(self) -> None:
+        if not self.below_page_limit():
+            self.page_full = True
+
+    def check_page_limit(self) -> None:
+        """Opens the store again if neither page limit holds any more (spec 2.8)."""
+        largest = max((cursor.counter.value for cursor in self.cursors.values()), default=0)
+        limit = self.page_limit_messages
+        if self.below_page_limit() and (limit is None or largest < limit):
+            self.page_full = False
+            self.broker.touched_stores.add(self)
+
+    def schedule_cleanup(self) -> None:
+        if not self.cleanup_scheduled:
+            self.cleanup_scheduled = True
+            self.later(self._clean_up)
+
+    def _clean_up(self) -> None:
+        self.cleanup_scheduled = False
+        clean_up(self)
+
+    def later(self, task: Callable[[], None]) -> None:
+        """Runs on the store's executor: after what is going on now."""
+        self.broker.touched_stores.add(self)
+        self.broker.tasks.append(task)

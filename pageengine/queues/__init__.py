@@ -1,0 +1,1 @@
+"""Queues: dispatch, consumers, last values, filters."""

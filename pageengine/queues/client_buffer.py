@@ -1,0 +1,42 @@
+"""What a client holds that it has not handed to its application: by priority, then in order of arrival."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pageengine.model.message import Reference
+
+
+class ClientBuffer:
+    """Constant time at each end: with a wide window a client holds all of a queue."""
+
+    __slots__ = ("_by_priority",)
+
+    def __init__(self) -> None:
+        self._by_priority: dict[int, deque[Reference]] = {}
+
+    def append(self, ref: Reference) -> None:
+        priority = ref.message.priority
+        waiting = self._by_priority.get(priority)
+        if waiting is None:
+            waiting = self._by_priority[priority] = deque()
+        waiting.append(ref)
+
+    def __bool__(self) -> bool:
+        return bool(self._by_priority)
+
+    def take(self) -> Reference | None:
+        """The next for the application; None when there is none."""
+        if not self._by_priority:
+            return None
+        priority = max(self._by_priority)
+        waiting = self._by_priority[priority]
+        ref = waiting.popleft()
+        if not waiting:
+            del self._by_priority[priority]
+        return ref
+
+    def clear(self) -> None:
+        self._by_priority.clear()

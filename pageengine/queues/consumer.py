@@ -1,0 +1,100 @@
+"""A consumer: its credits at the broker, its window at the client, and what it holds unacknowledged.
+
+Source: spec/trace-format.md 1.2 (window), spec/paging-engine.md 3.3.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pageengine.model.message import DEFAULT_PRIORITY, Reference
+from pageengine.queues.client_buffer import ClientBuffer
+from pageengine.queues.dispatch import Answer
+
+if TYPE_CHECKING:
+    from pageengine.clients.session import Session
+    from pageengine.model.reference_list import ReferenceIterator
+    from pageengine.queues.queue import Matches, Queue
+
+PACKET_BYTES = 25
+"""What a delivered message costs beyond its encoding."""
+FORCED_BYTES = 132
+"""What the broker's answer "nothing more" costs beyond the name of the queue."""
+
+
+class Consumer:
+    """``credits`` in bytes, None: no limit. ``opened``: handed to the application and not yet acknowledged there."""
+
+    __slots__ = (
+        "buffer", "closed", "credits", "delivering", "forced", "individually", "iterator", "name",
+        "opened", "queue", "returned", "selector", "session", "window",
+    )  # fmt: skip
+
+    def __init__(self, name: str, session: Session, queue: Queue, selector: Matches | None, window: int) -> None:
+        self.name = name
+        self.session = session
+        self.queue = queue
+        self.selector = selector
+        self.window = window
+        self.credits: int | None = None if window < 0 else window
+        self.returned = 0
+        self.delivering: dict[int, Reference] = {}
+        self.buffer = ClientBuffer()
+        self.opened: dict[int | None, Reference] = {}
+        self.individually = False
+        self.closed = False
+        self.forced = False
+        self.iterator: ReferenceIterator | None = None
+
+    def answer(self, ref: Reference) -> Answer:
+        """Whether it takes a message that is offered to it."""
+        if self.credits is not None and self.credits <= 0:
+            return Answer.BUSY
+        return Answer.TAKES if self.selector is None or self.selector(ref.message) else Answer.NO_MATCH
+
+    def handle(self, ref: Reference) -> None:
+        ref.consumer = self
+        ref.delivery_count += 1
+        self.delivering[ref.message.id] = ref
+        self.queue.delivering(ref)
+        if self.credits is not None:
+            self.credits -= ref.message.enc + PACKET_BYTES
+        if ref.message.priority != DEFAULT_PRIORITY:
+            self.individually = True
+        self.buffer.append(ref)
+
+    def take_buffered(self) -> Reference | None:
+        """What the client gives next: highest priority first, then in order of arrival."""
+        ref = self.buffer.take()
+        if ref is None:
+            return None
+        self._return_credits(ref)
+        return ref
+
+    def _return_credits(self, ref: Reference) -> None:
+        if self.credits is None:
+            return
+        if self.window == 0:
+            self.credits += ref.message.enc + PACKET_BYTES - 1
+            return
+        self.returned += ref.message.enc + PACKET_BYTES
+        if self.returned >= max(1, self.window // 2):
+            self.credits += self.returned
+            self.returned = 0
+
+    def cleared(self) -> None:
+        """At a rollback the client clears its buffer, and returns credits even for the answer that ended its wait."""
+        while (ref := self.buffer.take()) is not None:
+            self._return_credits(ref)
+        if self.forced and self.credits is not None and self.window == 0:
+            self.forced = False
+            self.credits += FORCED_BYTES + 2 * len(self.queue.name)
+
+    def cancel(self) -> list[Reference]:
+        """Everything the broker delivered and that was not acknowledged there, oldest first; counts go back by one."""
+        refs = list(self.delivering.values())
+        for ref in refs:
+            ref.delivery_count -= 1
+        self.delivering.clear()
+        self.buffer.clear()
+        return refs

@@ -1,0 +1,50 @@
+"""A last-value queue: of the messages with one key only the newest is kept; the others go when nobody takes them.
+
+Source: spec/paging-engine.md 3.7; LastValueQueue of 2.56.0 for when an older one goes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pageengine.model.message import Reference
+    from pageengine.queues.queue import Queue
+
+
+class LastValues:
+    """The newest reference of each key that waits in the queue, or came back to it where there was no newer one."""
+
+    __slots__ = ("_newest", "key")
+
+    def __init__(self, key: str) -> None:
+        self.key = key
+        self._newest: dict[object, Reference] = {}
+
+    def newest(self, ref: Reference) -> None:
+        value = ref.message.property(self.key)
+        if value is not None:
+            self._newest[value] = ref
+
+    def came_back(self, ref: Reference) -> None:
+        value = ref.message.property(self.key)
+        if value is not None:
+            self._newest.setdefault(value, ref)
+
+    def forget(self, ref: Reference) -> None:
+        """It leaves the queue: to a consumer, or for good."""
+        value = ref.message.property(self.key)
+        if value is not None and self._newest.get(value) is ref:
+            del self._newest[value]
+
+    def prune(self, queue: Queue) -> None:
+        """At the end of a delivery round: whatever is not the newest of its key is replaced."""
+        waiting = queue.references.iterator()
+        while waiting.has_next():
+            ref = waiting.next()
+            value = ref.message.property(self.key)
+            if value is not None and self._newest.get(value) is not ref:
+                waiting.remove()
+                queue.forgotten(ref)
+                queue.broker.acknowledge_replaced(ref)
+        waiting.close()

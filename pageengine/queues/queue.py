@@ -1,0 +1,344 @@
+"""A queue: what waits in memory, what it hands to which consumer, and when it reads on in the pages.
+
+Source: spec/paging-engine.md 3.1, 3.3, 3.4 and 3.7.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from pageengine.model.message import SCHEDULED, Message, Reference
+from pageengine.model.reference_list import ReferenceList
+from pageengine.paging.cursor import Cursor, PageIterator
+from pageengine.queues.dispatch import Dispatch
+from pageengine.queues.filters import compiled
+from pageengine.queues.last_values import LastValues
+from pageengine.settings.profiles import ReadAhead
+from pageengine.settings.queue_traits import QueueTraits
+from pageengine.trace.operations import CreateQueue, RoutingType
+
+if TYPE_CHECKING:
+    from pageengine.broker.broker import Broker
+    from pageengine.paging.store import AddressStore
+    from pageengine.queues.consumer import Consumer
+
+Matches = Callable[[Message], bool]
+MAX_WAITING = 1000
+NS_PER_MS = 1_000_000
+
+
+class Queue:
+    """One queue: messages waiting in memory, scheduled, being delivered, and in pages (the cursor counts those)."""
+
+    def __init__(
+        self, broker: Broker, id: int, made: CreateQueue, traits: QueueTraits, store: AddressStore | None
+    ) -> None:
+        self.broker = broker
+        self.id = id
+        self.name = made.queue
+        self.address = made.address
+        self.made = made
+        self.durable = made.durable
+        self.anycast = made.routing is RoutingType.ANYCAST
+        self.filter = compiled(made.filter)
+        self.store = store
+        self.traits = traits
+        self.max_consumers = traits.max_consumers
+        self.exclusive = traits.exclusive
+        self.purge_on_no_consumers = traits.purge_on_no_consumers
+        self.ring_size = traits.ring_size
+        self.last_values = LastValues(traits.last_value_key) if traits.last_value_key is not None else None
+        self.non_destructive = traits.non_destructive
+        self.paused = False
+        self.deleted = False
+        self.references = ReferenceList(keeps_highest=broker.profile.keeps_highest)
+        self.scheduled: list[Reference] = []
+        self.stuck: list[Reference] = []
+        self.phantoms = self.phantom_bytes = self.taken_off = 0
+        self.consumers: list[Consumer] = []
+        self.dispatch = Dispatch(self)
+        self.sequence = 0
+        self.mem_count = self.mem_bytes = 0
+        self.waiting_unpaged = self.delivering_unpaged = 0
+        self.delivering_count = self.delivering_bytes = 0
+        self.added = self.acked = self.expired = self.killed = 0
+        self.depage_pending = self.deliver_scheduled = self.reads_pages = False
+        self.shown: tuple[object, ...] | None = None
+        self.read_ahead = broker.profile.read_ahead
+        self.cursor = Cursor(self, store) if store is not None else None
+        if store is not None and self.cursor is not None:
+            store.cursors[id] = self.cursor
+
+    @property
+    def message_count(self) -> int:
+        in_pages = self.cursor.message_count if self.cursor is not None else 0
+        scheduled = sum(1 for ref in self.scheduled if ref.record is None)
+        count = self.waiting_unpaged + scheduled + self.delivering_unpaged + in_pages
+        # what a last-value queue hands out may stay in it as well: it takes that for counted twice
+        return count - self.delivering_count if self.last_values is not None else count
+
+    # memory of references
+
+    def reference_up(self, ref: Reference) -> None:
+        """A reference that is not paged begins to count (spec 1.4)."""
+        message = ref.message
+        message.references += 1
+        owner = message.owner
+        if message.references == 1 and owner is not None:
+            owner.add_size(ref.mem, 1)
+        booked = self.store if self.broker.profile.references_booked_on_queue else owner
+        if booked is not None:
+            booked.add_size(self.broker.profile.reference_bytes, 0)
+
+    def reference_down(self, ref: Reference) -> None:
+        message = ref.message
+        message.references -= 1
+        owner = message.owner
+        if message.references == 0 and owner is not None:
+            owner.add_size(-ref.mem, -1)
+        booked = self.store if self.broker.profile.references_booked_on_queue else owner
+        if booked is not None:
+            booked.add_size(-self.broker.profile.reference_bytes, 0)
+
+    # adding
+
+    def add_tail(self, ref: Reference) -> None:
+        if (ref.scheduled or ref.message.special) and self._schedule(ref):
+            return
+        self.mem_count += 1
+        self.mem_bytes += ref.mem
+        if ref.record is None:
+            self.waiting_unpaged += 1
+            self.added += 1
+        self.sequence += 1
+        ref.sequence = self.sequence
+        if self.last_values is not None:
+            self.last_values.newest(ref)
+        self.references.add_tail(ref)
+        if self.ring_size != -1:
+            self._enforce_ring()
+        self.broker.touch(self)
+
+    def add_back(self, ref: Reference) -> None:
+        """A reference that was being delivered goes to its old place."""
+        ref.consumer = None
+        if self.ring_size != -1 and self.references.size - self.taken_off + 1 > self.ring_size:
+            if ref.record is not None:
+                self._take_off(ref)
+            self.broker.acknowledge_replaced(ref)
+            return
+        if self._schedule(ref, counted=True):
+            return
+        if self.last_values is not None and not self.non_destructive:
+            self.last_values.came_back(ref)
+        self.mem_count += 1
+        self.mem_bytes += ref.mem
+        if ref.record is None:
+            self.waiting_unpaged += 1
+        self.references.add_sorted(ref)
+        self.reset_iterators()
+        self.broker.touch(self)
+
+    def _schedule(self, ref: Reference, *, counted: bool = False) -> bool:
+        if not ref.scheduled and not (ref.message.special and ref.message.has(SCHEDULED)):
+            return False
+        at = ref.scheduled
+        if not at and not counted:
+            value = ref.message.property(SCHEDULED)
+            at = value * NS_PER_MS - self.broker.start_ns if isinstance(value, int) else 0
+        if at <= self.broker.now:
+            return False
+        ref.scheduled = at
+        # of what is due at one time, what came back goes before what is there, what is new behind it
+        self.scheduled.insert(0 if counted else len(self.scheduled), ref)
+        self.broker.touch(self)
+        if ref.record is None and not counted:
+            self.added += 1
+        return True
+
+    def release_scheduled(self) -> None:
+        """What is due goes to the head, the earliest first."""
+        due = sorted((ref for ref in self.scheduled if ref.scheduled <= self.broker.now), key=lambda ref: ref.scheduled)
+        for ref in reversed(due):
+            self.scheduled.remove(ref)
+            ref.scheduled = 0
+            self.mem_count += 1
+            self.mem_bytes += ref.mem
+            if ref.record is None:
+                self.waiting_unpaged += 1
+            if self.last_values is not None:
+                self.last_values.newest(ref)
+            self.references.add_head(ref)
+        if due:
+            self.reset_iterators()
+            self.broker.touch(self)
+
+    def _enforce_ring(self) -> None:
+        """One more than the ring holds: what its list takes for the first one goes."""
+        if self.references.size - self.taken_off > self.ring_size:
+            oldest = self.references.poll()
+            if oldest is not None:
+                self.forgotten(oldest)
+                self.broker.acknowledge_replaced(oldest)
+
+    def _take_off(self, ref: Reference) -> None:
+        """A full ring takes what comes back to it off its counts; a paged one was off them already, and stays so."""
+        self.mem_count -= 1
+        self.mem_bytes -= ref.mem
+        self.taken_off += 1
+        self.phantom_bytes -= ref.mem
+
+    def stick(self, ref: Reference) -> None:
+        """A scan took it out, and its expiry address refused it: it counts as waiting, and as being delivered too."""
+        self.stuck.append(ref)
+        self.mem_count += 1
+        self.mem_bytes += ref.mem
+        if ref.record is None:
+            self.waiting_unpaged += 1
+        self.broker.touch(self)
+
+    def reset_iterators(self) -> None:
+        """Something came back to an earlier place: every consumer looks from the head again."""
+        for consumer in self.consumers:
+            if consumer.iterator is not None:
+                consumer.iterator.close()
+                consumer.iterator = None
+
+    def forgotten(self, ref: Reference) -> None:
+        """It left the list of what waits."""
+        if self.last_values is not None:
+            self.last_values.forget(ref)
+        self.mem_count -= 1
+        self.mem_bytes -= ref.mem
+        if ref.record is None:
+            self.waiting_unpaged -= 1
+
+    # delivering
+
+    def delivering(self, ref: Reference) -> None:
+        self.delivering_count += 1
+        self.delivering_bytes += ref.message.enc
+        if ref.record is None:
+            self.delivering_unpaged += 1
+
+    def delivered(self, ref: Reference) -> None:
+        self.delivering_count -= 1
+        self.delivering_bytes -= ref.message.enc
+        if ref.record is None:
+            self.delivering_unpaged -= 1
+        if self.reads_pages:
+            self.deliver_later()
+        self.broker.touch(self)
+
+    def all_delivered(self, refs: list[Reference]) -> None:
+        """The same for messages that were read from pages."""
+        self.delivering_count -= len(refs)
+        self.delivering_bytes -= sum(ref.message.enc for ref in refs)
+        if self.reads_pages:
+            self.deliver_later()
+        self.broker.touch(self)
+
+    def deliver_later(self) -> None:
+        if not self.deliver_scheduled:
+            self.deliver_scheduled = True
+            self.broker.tasks.append(self.deliver)
+
+    def deliver(self) -> None:
+        """One delivery round over the consumers in turn, then a look at the pages."""
+        self.deliver_scheduled = False
+        if self.deleted or self.paused:
+            return
+        if self.references.size:
+            self.dispatch.hand_out()
+        self.check_depage()
+
+    def expire_waiting(self, ref: Reference) -> None:
+        """A delivery round met a message that has expired, and took it out of the list."""
+        self.forgotten(ref)
+        self.delivering(ref)
+        self.broker.expire_reference(ref, None)
+
+    # reading on in the pages
+
+    def check_depage(self) -> None:
+        cursor, store = self.cursor, self.store
+        if self.deleted:
+            return
+        self.reads_pages = store is not None and store.paging
+        if cursor is None or not self.reads_pages:
+            return
+        if not self.depage_pending and self.needs_depage() and cursor.iterator.has_next():
+            self.schedule_depage()
+
+    def schedule_depage(self) -> None:
+        if not self.depage_pending:
+            self.depage_pending = True
+            self.broker.tasks.append(self.depage)
+
+    def depage(self) -> bool:
+        """Reads from the pages as long as the limits allow (spec 3.1). True: something was read."""
+        self.depage_pending = False
+        cursor = self.cursor
+        if self.paused or cursor is None or self.deleted:
+            return False
+        iterator = cursor.iterator
+        read = False
+        while self.needs_depage():
+            record = iterator.take_plain()
+            if record is None:
+                if not iterator.has_next():
+                    break
+                record = iterator.take()
+            ref = Reference(record.message, self, record)
+            ref.live = iterator.live
+            self.add_tail(ref)
+            read = True
+        return read
+
+    def needs_depage(self) -> bool:
+        store = self.store
+        assert store is not None
+        rule = self.read_ahead
+        if rule is ReadAhead.MAX_SIZE:
+            return self.mem_bytes < store.old_read_limit
+        if rule is ReadAhead.MAX_SIZE_AND_COUNT or store.read_limits_off:
+            return self.mem_bytes < store.old_read_limit and self.references.size < MAX_WAITING
+        size, count = self.mem_bytes, self.mem_count
+        if store.max_read_bytes > 0 and size + self.delivering_bytes >= store.max_read_bytes:
+            return False
+        if store.max_read_messages > 0 and count + self.delivering_count >= store.max_read_messages:
+            return False
+        if rule is ReadAhead.MAX_READ:
+            return True
+        return not (
+            (store.prefetch_bytes > 0 and size >= store.prefetch_bytes)
+            or (store.prefetch_messages > 0 and count >= store.prefetch_messages)
+        )
+
+    def reads(self, sizes: list[int]) -> int:
+        """How many messages of these sizes it would read from the pages, one after the other."""
+        references, before = self.references, (self.mem_bytes, self.mem_count, self.references.size)
+        count = 0
+        while count < len(sizes) and self.needs_depage():
+            self.mem_bytes += sizes[count]
+            self.mem_count += 1
+            references.size += 1
+            count += 1
+        self.mem_bytes, self.mem_count, references.size = before
+        return count
+
+    def rest(self) -> None:
+        """Reads ahead and delivers at once, when nothing else is going on."""
+        store = self.store
+        if store is not None and store.paging:
+            self.depage()
+        self.deliver()
+
+    def force_delivery(self) -> None:
+        if self.store is not None and self.store.paging:
+            self.schedule_depage()
+        self.deliver_later()
+
+    def browse_pages(self) -> PageIterator | None:
+        return PageIterator(self.cursor, browsing=True) if self.cursor is not None else None

@@ -1,0 +1,1 @@
+"""Replaying a trace: the account of it, comparing outcomes, sweeping over settings."""

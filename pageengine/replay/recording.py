@@ -1,0 +1,296 @@
+"""What an outcome amounts to: figures, series over time and moments, gathered line by line in bounded memory.
+
+Works on any outcome beside its trace, the engine's or a real broker's. The same lines give the same recording.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pageengine.replay.page_holding import HeldPages, Hold, HoldWatch
+from pageengine.replay.recording_together import see_alike
+from pageengine.replay.records import AddressRecord, Moment, QueueRecord, Span, Waiting, pages_of
+from pageengine.running.paged_sends import PagedSends
+from pageengine.running.state import hidden
+from pageengine.trace.items import Item
+from pageengine.trace.operations import CreateQueue, OpenConsumer, Receive, Send
+
+MOMENTS = 200
+LIMITS = {"full": "full", "page_full": "page limit", "blocked_by_operator": "blocked by operator"}
+BROKER = "broker"
+FIRST_OF_MANY = 2
+"""Of sends that were decided together so many are looked at singly: then only figures grow."""
+
+
+@dataclass(slots=True)
+class Recording:
+    """Feed it with ``see``, in order; it is complete after ``finish``. Times are the trace's, in nanoseconds."""
+
+    name: str
+    addresses: dict[str, AddressRecord] = field(default_factory=dict)
+    queues: dict[str, QueueRecord] = field(default_factory=dict)
+    broker: AddressRecord = field(default_factory=lambda: AddressRecord(BROKER))
+    disk_full: Span = field(default_factory=Span)
+    moments: list[Moment] = field(default_factory=list)
+    more_moments: int = 0
+    operations: int = 0
+    results: Counter[str] = field(default_factory=Counter)
+    start: int | None = None
+    end: int = 0
+    holds: list[Hold] = field(default_factory=list)
+    starved: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """By consumer and queue: receives that gave nothing though the queue had messages nobody held."""
+    _queue_of: dict[str, str] = field(default_factory=dict)
+    _address_of: dict[str, str] = field(default_factory=dict)
+    _waiting: dict[int, Waiting] = field(default_factory=dict)
+    _counted: list[AddressRecord] = field(default_factory=list)
+    watches: dict[str, HoldWatch] = field(default_factory=dict)
+
+    def begin(self, header: Mapping[str, Any], address_of: Mapping[str, str] | None = None) -> None:
+        """The outcome's header line; ``address_of``: address by queue, of queues that the configuration makes."""
+        self._address_of.update(address_of or {})
+        self._state(header.get("state") or {}, 0, 0)
+
+    def see(self, item: Item, line: Mapping[str, Any]) -> None:
+        """One operation of the trace and its line of the outcome."""
+        t, i = item.t, item.i
+        if self.start is None:
+            self.start = t
+        self.end = t
+        self.operations += 1
+        r = line["r"]
+        if isinstance(item, Send):
+            self._sent(item, r, line)
+        else:
+            self.results[r] += 1
+            if isinstance(item, CreateQueue):
+                self._address_of[item.queue] = item.address
+            elif isinstance(item, OpenConsumer):
+                self._queue_of[item.consumer] = item.queue
+            elif isinstance(item, Receive):
+                self._received(item, line)
+        if "released" in line:
+            for one in line["released"]:
+                self._released(one["i"], one, t)
+        if "abandoned" in line:
+            for number in line["abandoned"]:
+                self._abandoned(number, t)
+        if line.get("state"):
+            self._state(line["state"], t, i)
+
+    def see_sends(self, sends: PagedSends) -> None:
+        """The same for sends that were decided together."""
+        rows = sends.rows()
+        singly = len(rows) if hidden(sends.address) else FIRST_OF_MANY
+        for send, row in zip(sends.run.upto(singly), rows[:singly].tolist(), strict=True):
+            self.see(send, sends.line(row))
+        if singly < len(rows):
+            see_alike(self, sends, singly, sends.line(rows[-1].tolist()))
+
+    def finish(self, line: Mapping[str, Any] | None) -> None:
+        """The end line, None where the outcome stops early."""
+        if line is not None and line.get("state"):
+            self._state(line["state"], self.end, self.operations)
+        for waiting in self._waiting.values():
+            self.address(waiting.address).blocked_ns += self.end - waiting.t
+        for watch in self.watches.values():
+            self.holds += watch.finish(self.end)
+        self.holds.sort(key=lambda hold: (hold.start - hold.end, hold.queue))
+
+    @property
+    def timed(self) -> bool:
+        """The trace has times; else the number of the operation stands for them."""
+        return self.end > (self.start or 0)
+
+    @property
+    def bounds(self) -> tuple[int, int]:
+        """First and last point of the axis."""
+        return (self.start or 0, self.end) if self.timed else (0, max(self.operations - 1, 1))
+
+    def address(self, name: str) -> AddressRecord:
+        found = self.addresses.get(name)
+        if found is None:
+            found = self.addresses[name] = AddressRecord(name)
+        return found
+
+    def _sent(self, send: Send, r: str, line: Mapping[str, Any]) -> None:
+        record = self.address(send.address)
+        record.sends[r] += 1
+        self.broker.sends[r] += 1
+        if r == "paged":
+            record.fresh_pages.append(line.get("page") or 0)
+            return
+        if r == "queued":
+            return
+        record.why[line.get("why") or line.get("error") or line.get("status") or r] += 1
+        if r == "blocked":
+            self._waiting[send.i] = Waiting(send.t, send.address)
+            self._blocked(record, 1, send.t, send.i)
+        elif r == "dropped" or r == "failed":
+            record.series.add(r, send.i, send.t, 1)
+            self.broker.series.add(r, send.i, send.t, 1)
+            if record.sends[r] == 1:
+                self._moment(
+                    send.t, send.i, send.address, f"first message {'dropped' if r == 'dropped' else 'refused'}"
+                )
+
+    def _blocked(self, record: AddressRecord, change: int, t: int, i: int) -> None:
+        record.blocked_now += change
+        record.blocked.switch(record.blocked_now > 0, t)
+        record.series.level("blocked", i, t, record.blocked_now)
+        self.broker.blocked_now += change
+        self.broker.blocked.switch(self.broker.blocked_now > 0, t)
+        self.broker.series.level("blocked", i, t, self.broker.blocked_now)
+        if change > 0 and record.sends["blocked"] == 1:
+            self._moment(t, i, record.name, "first producer blocked")
+
+    def _released(self, number: int, line: Mapping[str, Any], t: int) -> None:
+        waiting = self._waiting.pop(number, None)
+        if waiting is None:
+            return
+        record = self.address(waiting.address)
+        record.blocked_ns += t - waiting.t
+        record.released += 1
+        record.sends[f"released {line.get('r')}"] += 1
+        self._blocked(record, -1, t, self.operations - 1)
+
+    def _abandoned(self, number: int, t: int) -> None:
+        waiting = self._waiting.pop(number, None)
+        if waiting is not None:
+            record = self.address(waiting.address)
+            record.blocked_ns += t - waiting.t
+            record.abandoned += 1
+            self._blocked(record, -1, t, self.operations - 1)
+
+    def _received(self, receive: Receive, line: Mapping[str, Any]) -> None:
+        queue = self.queues.get(self._queue_of.get(receive.consumer, ""))
+        if queue is None or line["r"] != "ok" or line.get("got") or queue.state.get("paused"):
+            return
+        if queue.state.get("n", 0) > queue.state.get("delivering", 0):
+            self.starved[receive.consumer, queue.name] += 1
+
+    def _state(self, changes: Mapping[str, Any], t: int, i: int) -> None:
+        for part, fields in changes.items():
+            if part == "g":
+                self._global(fields, t, i)
+            elif part.startswith("a:"):
+                self._address(self.address(part[2:]), fields or {}, fields is None, t, i)
+        moved: dict[str, None] = {}
+        for part, fields in changes.items():
+            if part.startswith("q:"):
+                self._queue(part[2:], fields, t, i, moved)
+        for address in moved:
+            record = self.address(address)
+            self.watches[address].look(t, record.state.get("pages") or 0)
+        for record in self._counted:
+            record.fresh_pages.clear()
+            record.counted_page = record.state.get("cur") or 0
+        self._counted.clear()
+
+    def _address(self, record: AddressRecord, fields: Mapping[str, Any], gone: bool, t: int, i: int) -> None:
+        state = record.state
+        if gone:
+            state.clear()
+            fields = {"paging": False, "full": False, "page_full": False, "size": 0, "elements": 0, "files": []}
+        state.update(fields)
+        if "size" in fields:
+            record.memory.see(fields["size"], t, i)
+            record.series.level("memory", i, t, fields["size"])
+        if "elements" in fields:
+            record.messages.see(fields["elements"], t, i)
+        if "pages" in fields:
+            record.pages.see(fields["pages"], t, i)
+        if "files" in fields or "cur_bytes" in fields or "cur" in fields:
+            self._disk(record, fields, t, i)
+        if "paging" in fields:
+            self._paging(record, bool(fields["paging"]), t, i)
+        for name, span in (("full", record.full), ("page_full", record.page_full)):
+            if name in fields:
+                if fields[name] and span.since is None:
+                    self._moment(t, i, record.name, LIMITS[name])
+                span.switch(bool(fields[name]), t)
+        if fields.get("blocked_by_operator"):
+            self._moment(t, i, record.name, LIMITS["blocked_by_operator"])
+
+    def _disk(self, record: AddressRecord, fields: Mapping[str, Any], t: int, i: int) -> None:
+        """Bytes in page files: those of the page being written are told; a page keeps what it had when it was left."""
+        sizes, before = record.page_bytes, record.disk_bytes
+        if "files" in fields:
+            sizes = record.page_bytes = {page: sizes.get(page, 0) for page in fields["files"] or ()}
+            record.disk_bytes = sum(sizes.values())
+        current = record.state.get("cur")
+        if current in sizes:
+            now = record.state.get("cur_bytes") or 0
+            record.disk_bytes += now - sizes[current]
+            sizes[current] = now
+        if record.disk_bytes != before:
+            record.disk.see(record.disk_bytes, t, i)
+            record.series.level("disk", i, t, record.disk_bytes)
+            self.broker.disk_bytes += record.disk_bytes - before
+            self.broker.disk.see(self.broker.disk_bytes, t, i)
+            self.broker.series.level("disk", i, t, self.broker.disk_bytes)
+
+    def _paging(self, record: AddressRecord, on: bool, t: int, i: int) -> None:
+        if on and record.paging.since is None:
+            self._moment(t, i, record.name, "page mode")
+        record.paging.switch(on, t)
+        record.series.level("paging", i, t, int(on))
+
+    def _global(self, fields: Mapping[str, Any] | None, t: int, i: int) -> None:
+        for name, value in (fields or {}).items():
+            self.broker.state[name] = value
+            if name == "size":
+                self.broker.memory.see(value, t, i)
+                self.broker.series.level("memory", i, t, value)
+            elif name == "full":
+                if value and self.broker.full.since is None:
+                    self._moment(t, i, BROKER, "global limit or full disk")
+                self.broker.full.switch(bool(value), t)
+            elif name == "disk_full":
+                if value and self.disk_full.since is None:
+                    self._moment(t, i, BROKER, "disk full")
+                self.disk_full.switch(bool(value), t)
+                self.broker.series.level("disk_full", i, t, int(bool(value)))
+
+    def _queue(self, name: str, fields: Mapping[str, Any] | None, t: int, i: int, moved: dict[str, None]) -> None:
+        """Changes of a queue; ``moved`` gets its address when its messages now lie on other pages."""
+        record = self.queues.get(name)
+        if record is None:
+            record = self.queues[name] = QueueRecord(name, self._address_of.get(name, name))
+        if fields is None:
+            record.state.clear()
+            fields = {"paged_n": 0}
+        record.state.update(fields)
+        if "n" in fields:
+            record.messages.see(fields["n"], t, i)
+        if "paged_n" in fields:
+            record.paged.see(fields["paged_n"], t, i)
+            if self._holding(record, fields["paged_n"]):
+                moved[record.address] = None
+
+    def _holding(self, queue: QueueRecord, paged: int) -> bool:
+        watch = self.watches.get(queue.address)
+        if watch is None:
+            watch = self.watches[queue.address] = HoldWatch(queue.address)
+        held = watch.held.get(queue.name)
+        if held is None:
+            held = watch.held[queue.name] = HeldPages()
+        record = self.address(queue.address)
+        grown = paged - held.messages
+        if grown > 0:
+            self._counted.append(record)
+        if grown <= 1:
+            return held.change(paged, record.state.get("cur") or 0)
+        moved = False
+        for n, page in enumerate(pages_of(record, grown), held.messages + 1):
+            moved |= held.change(n, page)
+        return moved
+
+    def _moment(self, t: int, i: int, where: str, what: str) -> None:
+        if len(self.moments) < MOMENTS:
+            self.moments.append(Moment(t, i, where, what))
+        else:
+            self.more_moments += 1

@@ -1,0 +1,109 @@
+"""What is kept of an address and of a queue in a replay: counts, peaks, times."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from dataclasses import dataclass, field
+from typing import Any
+
+from pageengine.replay.series import Series
+
+FRESH = 100_000
+
+
+@dataclass(slots=True)
+class Span:
+    """How long something held: times it began, nanoseconds in all, and since when it holds (None: it does not)."""
+
+    times: int = 0
+    total: int = 0
+    since: int | None = None
+
+    def switch(self, on: bool, t: int) -> None:
+        if on and self.since is None:
+            self.since = t
+            self.times += 1
+        elif not on and self.since is not None:
+            self.total += t - self.since
+            self.since = None
+
+    def until(self, t: int) -> int:
+        """Nanoseconds up to ``t``."""
+        return self.total + (t - self.since if self.since is not None else 0)
+
+
+@dataclass(slots=True)
+class Peak:
+    value: int = 0
+    t: int = 0
+    i: int = 0
+
+    def see(self, value: int, t: int, i: int) -> None:
+        if value > self.value:
+            self.value, self.t, self.i = value, t, i
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A limit was reached (or page mode entered): when, where, what."""
+
+    t: int
+    i: int
+    where: str
+    what: str
+
+
+@dataclass(slots=True)
+class AddressRecord:
+    """One address. ``sends``: by what became of them; ``why``: reasons of drops and errors of refusals."""
+
+    name: str
+    series: Series = field(default_factory=Series)
+    sends: Counter[str] = field(default_factory=Counter)
+    why: Counter[str] = field(default_factory=Counter)
+    state: dict[str, Any] = field(default_factory=dict)
+    page_bytes: dict[int, int] = field(default_factory=dict)
+    memory: Peak = field(default_factory=Peak)
+    messages: Peak = field(default_factory=Peak)
+    disk: Peak = field(default_factory=Peak)
+    pages: Peak = field(default_factory=Peak)
+    paging: Span = field(default_factory=Span)
+    full: Span = field(default_factory=Span)
+    page_full: Span = field(default_factory=Span)
+    blocked: Span = field(default_factory=Span)
+    blocked_now: int = 0
+    blocked_ns: int = 0
+    released: int = 0
+    abandoned: int = 0
+    disk_bytes: int = 0
+    fresh_pages: deque[int] = field(default_factory=lambda: deque(maxlen=FRESH))
+    """Pages of the messages that were paged last and that no queue counts yet (it does at once, or at commit)."""
+    counted_page: int = 0
+    """The page being written when a queue's count last grew."""
+
+
+@dataclass(slots=True)
+class QueueRecord:
+    name: str
+    address: str
+    messages: Peak = field(default_factory=Peak)
+    paged: Peak = field(default_factory=Peak)
+    state: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Waiting:
+    """A blocked send."""
+
+    t: int
+    address: str
+
+
+def pages_of(record: AddressRecord, grown: int) -> list[int]:
+    """The pages of messages that a queue counts all at once. Of released sends the outcome does not tell them: they are
+    spread over the pages that were begun meanwhile."""
+    if len(record.fresh_pages) >= grown:
+        return [*record.fresh_pages][-grown:]
+    last = record.state.get("cur") or 0
+    first = min(record.counted_page or last, last)
+    return [first + n * (last - first + 1) // grown for n in range(grown)]

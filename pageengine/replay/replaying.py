@@ -1,0 +1,131 @@
+"""A trace through the engine, item by item: every line of the trace gets its line of the outcome."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from brokerconf.reading.reading import read
+
+from pageengine.model.outcome import malformed, unsupported
+from pageengine.replay.recording import Recording
+from pageengine.running.engine import Engine
+from pageengine.running.paged_sends import FEWEST, PagedSends, decide
+from pageengine.settings.overrides import Override, Told, overridden, told
+from pageengine.settings.profiles import profile_of
+from pageengine.settings.settings import EngineSettings
+from pageengine.trace.items import Item, MalformedLine, UnknownOperation
+from pageengine.trace.reading import TraceReader
+from pageengine.trace.send_run import SendRun
+from pagefmt.editions import Edition
+
+Line = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """A broker.xml, the edition that reads it, and what is put over it. ``heap``: the JVM's maximum in bytes."""
+
+    path: Path
+    edition: Edition | None = None
+    overrides: tuple[Override, ...] = ()
+    heap: int | None = None
+
+    def settings(self) -> tuple[EngineSettings, Edition]:
+        """What the engine decides by, and the edition in force. Errors: BrokerConfError, PageEngineError, OSError."""
+        document = read(self.path, edition=self.edition)
+        return overridden(document, self.overrides, heap=self.heap), document.edition
+
+    def told(self, addresses: list[str]) -> dict[str, list[Told]]:
+        """The settings in force, for a person."""
+        return told(read(self.path, edition=self.edition), self.overrides, addresses, heap=self.heap)
+
+    def absolute(self) -> Configuration:
+        """The same for a worker that runs somewhere else."""
+        return replace(self, path=self.path.absolute())
+
+    def engine(self, reader: TraceReader, *, check: bool = False) -> Engine:
+        """A fresh engine for this trace."""
+        settings, edition = self.settings()
+        return Engine(settings, profile_of(edition), reader.header, check=check)
+
+
+def outcome_of(engine: Engine, item: Item) -> Line:
+    """The outcome's line for one item of a trace, as JSON."""
+    if type(item) is MalformedLine:
+        return malformed(item.i, item.reason).as_json()
+    if type(item) is UnknownOperation:
+        return unsupported(item.i, item.op).as_json()
+    return engine.apply(item).as_json()  # type: ignore[arg-type]
+
+
+def steps(engine: Engine, reader: TraceReader, until: int | None = None) -> Iterator[tuple[Item, Line] | PagedSends]:
+    """Each item with its outcome, or what became of sends that were decided together. ``until``: the last operation.
+
+    Errors: TraceError, when a malformed line is reached; what came before was done.
+    """
+    for found in reader.runs():
+        if type(found) is SendRun:
+            left = found if until is None else found.upto(until + 1 - found.first.i)
+            yield from _run(engine, left)
+            last = left.first.i + len(left) - 1
+        else:
+            yield found, outcome_of(engine, found)  # type: ignore[misc, arg-type]
+            last = found.i  # type: ignore[union-attr]
+        if last == until:
+            return
+
+
+def _run(engine: Engine, run: SendRun) -> Iterator[tuple[Item, Line] | PagedSends]:
+    """One by one, until those that are left can be decided together."""
+    while len(run):
+        done = decide(engine, run)
+        if done is not None:
+            yield done
+            run = run.after(len(done))
+            continue
+        few = run.upto(FEWEST)
+        for send in few:
+            yield send, engine.apply(send).as_json()
+        run = run.after(len(few))
+
+
+def replayed(engine: Engine, reader: TraceReader) -> Iterator[tuple[Item, Line]]:
+    """Each item with its outcome. Errors: as ``steps``."""
+    for done in steps(engine, reader):
+        if type(done) is PagedSends:
+            yield from zip(done.run, map(done.line, done.rows().tolist()), strict=True)
+        else:
+            yield done  # type: ignore[misc]
+
+
+def whole_outcome(engine: Engine, reader: TraceReader) -> tuple[Line, Iterator[Line]]:
+    """The header line, and the lines after it, the end line too."""
+
+    def lines() -> Iterator[Line]:
+        for _item, line in replayed(engine, reader):
+            yield line
+        yield engine.finish().as_json()
+
+    return engine.start().as_json(), lines()
+
+
+def queues_of(settings: EngineSettings) -> dict[str, str]:
+    """Address by queue, of the queues that the configuration makes."""
+    return {queue.name: queue.address for address in settings.addresses for queue in address.queues}
+
+
+def recorded(configuration: Configuration, reader: TraceReader) -> Recording:
+    """Replay the whole trace and keep what it amounts to."""
+    engine = configuration.engine(reader)
+    recording = Recording(reader.header.name)
+    recording.begin(engine.start().as_json(), queues_of(engine.settings))
+    for done in steps(engine, reader):
+        if type(done) is PagedSends:
+            recording.see_sends(done)
+        else:
+            recording.see(*done)  # type: ignore[misc]
+    recording.finish(engine.finish(pages=False).as_json())
+    return recording

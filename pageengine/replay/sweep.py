@@ -1,0 +1,139 @@
+"""One trace under many settings, side by side: on the cores here, or on Spark."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass, replace
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from pageengine.errors import PageEngineError
+from pageengine.replay.recording import Recording
+from pageengine.replay.replaying import Configuration, recorded
+from pageengine.settings.overrides import Override, SettingError, parse_override
+from pageengine.trace.reading import open_trace
+
+_ERROR_LINE = re.compile(r"[\w.]+(?:Error|Exception|Refused): ")
+
+
+class SweepError(PageEngineError):
+    """A worker could not replay its variant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One row of the table: what is put over the configuration."""
+
+    number: int
+    overrides: tuple[Override, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SweepRow:
+    """What a variant came to. Sizes in bytes, times in nanoseconds."""
+
+    number: int
+    settings: tuple[str, ...]
+    peak_memory: int
+    peak_disk: int
+    paged: int
+    dropped: int
+    refused: int
+    blocked: int
+    blocked_ns: int
+    page_mode_ns: int
+    unapplied: int
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self) | {"settings": list(self.settings)}
+
+
+def parse_vary(text: str) -> list[Override]:
+    """``MATCH:NAME=V1,V2,…``: one override for each value. Errors: SettingError."""
+    whole = parse_override(text)
+    values = [value.strip() for value in whole.text.split(",")]
+    if not all(values):
+        raise SettingError(f"{text!r}: expected MATCH:NAME=V1,V2,… with a value between commas")
+    return [replace(whole, text=value) for value in values]
+
+
+def variants(axes: Sequence[Sequence[Override]]) -> list[Variant]:
+    """Every combination, the last axis varying fastest."""
+    return [Variant(n, combination) for n, combination in enumerate(product(*axes))]
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What a worker needs; goes to other processes and hosts."""
+
+    trace: Path
+    configuration: Configuration
+    skip_bad_lines: bool
+    variant: Variant
+
+
+def variant_configuration(job: Job) -> Configuration:
+    base = job.configuration
+    return replace(base, overrides=(*base.overrides, *job.variant.overrides))
+
+
+def sweep_row(job: Job) -> SweepRow:
+    """Replay one variant."""
+    reader = open_trace(job.trace, skip_bad_lines=job.skip_bad_lines)
+    return _row(job.variant, recorded(variant_configuration(job), reader))
+
+
+def _row(variant: Variant, recording: Recording) -> SweepRow:
+    records = recording.addresses.values()
+
+    def sends(kind: str) -> int:
+        return sum(record.sends[kind] + record.sends[f"released {kind}"] for record in records)
+
+    return SweepRow(
+        variant.number,
+        tuple(map(str, variant.overrides)),
+        recording.broker.memory.value,
+        recording.broker.disk.value,
+        sends("paged"),
+        sends("dropped"),
+        sends("failed"),
+        sum(record.sends["blocked"] for record in records),
+        sum(record.blocked_ns for record in records),
+        sum(record.paging.until(recording.end) for record in records),
+        recording.results["unsupported"] + recording.results["malformed"],
+    )
+
+
+def sweep_here(jobs: Sequence[Job], processes: int) -> Iterator[SweepRow]:
+    """Rows in the order of the variants; at most ``processes`` at a time."""
+    if processes <= 1 or len(jobs) == 1:
+        yield from map(sweep_row, jobs)
+        return
+    with ProcessPoolExecutor(min(processes, len(jobs))) as pool:
+        yield from pool.map(sweep_row, jobs)
+
+
+def _cause(err: Exception) -> str:
+    """What the worker's own traceback ends with."""
+    named = [line for line in str(err).splitlines() if _ERROR_LINE.match(line.strip())]
+    return named[-1].strip()[:200] if named else type(err).__name__
+
+
+def sweep_on_spark(jobs: Sequence[Job], master: str) -> list[SweepRow]:
+    """The same on Spark; the trace and the configuration must be readable under their paths on every worker.
+
+    Errors: NoSpark, NoJava, SweepError.
+    """
+    from pagefmt.spark.session import running
+
+    with running("pagectl replay sweep", master, {}) as context:
+        try:
+            rows: list[SweepRow] = context.parallelize(jobs, len(jobs)).map(sweep_row).collect()
+        except Exception as err:
+            raise SweepError(
+                f"{master}: a worker failed: {_cause(err)}; pagectl must be installed on every worker"
+            ) from err
+    return sorted(rows, key=lambda row: row.number)

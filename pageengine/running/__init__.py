@@ -1,0 +1,1 @@
+"""The engine: operations in, decisions out; restart and invariants."""

@@ -1,0 +1,36 @@
+"""The file systems that a trace reports on, watched as the broker watches them (spec/disk-monitor.md 3 and 4)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pageengine.disk.monitor import DiskLimit, DiskMonitor, DiskSettings, DiskSpace
+from pageengine.trace.operations import Disk
+
+if TYPE_CHECKING:
+    from pageengine.settings.profiles import Profile
+    from pageengine.settings.settings import EngineSettings
+
+EVERY_STORE = ""
+
+
+class WatchedDisks:
+    """What each file system said last; ``full`` as the limit of the edition decides."""
+
+    def __init__(self, settings: EngineSettings, profile: Profile) -> None:
+        said = DiskSettings(max_disk_usage=settings.max_disk_usage, min_disk_free=settings.min_disk_free)
+        limit = said.limit(profile.edition)
+        self.monitor = DiskMonitor(limit) if isinstance(limit, DiskLimit) else None
+        self.spaces: dict[str, DiskSpace] = {}
+
+    @property
+    def full(self) -> bool:
+        return self.monitor is not None and self.monitor.disk_full
+
+    def report(self, op: Disk) -> None:
+        """One report, and the scan that sees it. A report on every store replaces those on single ones."""
+        if op.store is None:
+            self.spaces.clear()
+        self.spaces[op.store or EVERY_STORE] = DiskSpace.of(op.usable, op.total)
+        if self.monitor is not None:
+            self.monitor.tick(list(self.spaces.values()))

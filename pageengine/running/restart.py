@@ -1,0 +1,262 @@
+"""Restart and crash: what is on disk becomes a new broker.
+
+Source: spec/paging-engine.md 4.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pageengine.broker.broker import Broker
+from pageengine.broker.transaction import Reason, Transaction
+from pageengine.model.message import Reference
+from pageengine.model.outcome import OperationResult
+from pageengine.model.page import PageTransaction
+from pageengine.paging.cursor import Cursor
+from pageengine.queues.queue import Queue
+from pageengine.running.configured import configure
+from pageengine.trace.operations import Crash, Restart, Send
+
+if TYPE_CHECKING:
+    from pageengine.paging.store import AddressStore
+    from pageengine.running.engine import Engine
+
+
+def restart(engine: Engine, op: Restart | Crash, result: OperationResult) -> None:
+    """Stops and starts, or is killed and starts; sessions, consumers and producers are gone either way."""
+    abandoned = sorted(
+        waiting.i if isinstance(waiting, Send) else waiting.op.i
+        for session in engine.sessions.values()
+        for waiting in session.pending
+    )
+    result.abandoned = abandoned or None
+    old = engine.broker
+    if isinstance(op, Restart):
+        for consumer in list(engine.consumers.values()):
+            if not consumer.closed:
+                engine.close_consumer(consumer)
+        for session in list(engine.sessions.values()):
+            session.close()
+        old.run_tasks()
+    journal = {queue.id: alive_references(engine, queue) for queue in old.queues.values() if queue.durable}
+    prepared = {xid: tx for xid, tx in engine.branches.items() if tx.prepared}
+    engine.releases.clear()
+    engine.sessions.clear()
+    engine.consumers.clear()
+    _boot(engine, old, journal, prepared)
+
+
+def alive_references(engine: Engine, queue: Queue) -> list[Reference]:
+    """References that the journal holds: durable, not paged, not acknowledged; in the order they came."""
+    refs = [*queue.references, *queue.scheduled, *queue.stuck]
+    for consumer in queue.consumers:
+        refs += consumer.delivering.values()
+    for tx in _transactions(engine):
+        refs += [ref for ref, reason in tx.acked if ref.queue is queue and not ref.gone]
+    kept = {id(ref): ref for ref in refs if ref.record is None and ref.message.durable}
+    return sorted(kept.values(), key=lambda ref: ref.sequence)
+
+
+def _transactions(engine: Engine) -> list[Transaction]:
+    found = [session.tx for session in engine.sessions.values() if session.tx is not None]
+    return found + [tx for tx in engine.branches.values() if tx not in found]
+
+
+def _boot(engine: Engine, old: Broker, journal: dict[int, list[Reference]], prepared: dict[str, Transaction]) -> None:
+    new = Broker(engine.settings, engine.profile, old.start_ns)
+    new.now = old.now
+    new.ids = old.ids
+    new.expiring = old.expiring
+    new.late = old.late
+    new.addresses = old.addresses
+    if engine.settings.persist_id_cache:
+        new.duplicates = old.duplicates
+    new.set_disk_full(False)
+    engine.broker = new
+    engine.parts_changed = True
+    _page_transactions(old, new, prepared)
+    for store in old.stores.values():
+        if store.had_folder:
+            _load_store(new, store)
+    for queue in old.queues.values():
+        if queue.durable:
+            _load_queue(new, queue)
+    fresh: set[int] = set()
+    for queue in old.queues.values():
+        for ref in journal.get(queue.id, ()):
+            _reload(new, new.queues[queue.name], ref, fresh)
+    engine.branches = {xid: _load_branch(new, tx, fresh) for xid, tx in prepared.items()}
+    for store in new.stores.values():
+        _rebuild_counters(store, {tx.id: tx for tx in engine.branches.values()})
+    configure(engine)
+
+
+def _page_transactions(old: Broker, new: Broker, prepared: dict[str, Transaction]) -> None:
+    waiting = {tx.page_tx.id for tx in prepared.values() if tx.page_tx is not None}
+    for known in old.page_transactions.values():
+        if known.committed or known.id in waiting:
+            copy = PageTransaction(known.id)
+            copy.messages = copy.durable = known.messages
+            copy.committed = known.committed
+            copy.prepared = not known.committed
+            new.page_transactions[known.id] = copy
+
+
+def _load_store(new: Broker, old: AddressStore) -> None:
+    store = new.store(old.address)
+    if store is None:
+        return
+    store.had_folder = True
+    for page in old.pages.values():
+        page.loaded = page.count
+        for record in page.records:
+            if record.message.large and not record.message.durable:
+                record.message.lose_body()
+    store.pages = old.pages
+    store.files = sorted(old.pages)
+    store.number_of_pages = len(store.pages)
+    store.check_number_of_pages()
+    if not store.pages:
+        return
+    store.first_page = min(store.pages)
+    store.current_id = max(store.pages)
+    store.current = store.pages[store.current_id]
+    store.current_bytes = store.current.bytes
+    if not (store.number_of_pages == 1 and not store.current.count):
+        store.start_paging()
+
+
+def _load_queue(new: Broker, old: Queue) -> None:
+    queue = new.queues[old.name] = Queue(new, old.id, old.made, old.traits, new.store(old.address))
+    if queue.cursor is not None and old.cursor is not None:
+        _load_cursor(queue.cursor, old.cursor)
+    new.touch(queue)
+
+
+def _load_cursor(cursor: Cursor, old: Cursor) -> None:
+    """Stored acknowledgements and page completions that lie within the pages that exist."""
+    store = cursor.store
+    for info in old.pages.in_order():
+        if not (store.first_page <= info.page <= store.current_id):
+            continue
+        if info.complete:
+            page = store.pages.get(info.page)
+            if page is None or not page.count:
+                continue
+            if page is store.current:
+                store.open_new_page()
+            done = cursor.pages.add(info.page)
+            done.complete = True
+            cursor.pages.finish(done, deleting=False)
+            continue
+        stored = sorted(nr for nr in info.acks or () if nr not in info.ignored)
+        for nr in stored:
+            loaded = cursor.info(info.page)
+            cursor.last_acked = (info.page, nr)
+            assert loaded.acks is not None
+            loaded.acks.add(nr)
+            loaded.remove(nr)
+            loaded.confirmed += nr >= 0
+
+
+def _reload(new: Broker, queue: Queue, old: Reference, fresh: set[int]) -> Reference:
+    message = old.message
+    if message.id not in fresh:
+        fresh.add(message.id)
+        message.references = 0
+        message.mem = message.reload_mem
+        message.owner = new.store(message.address)
+    ref = Reference(message, queue, None)
+    ref.delivery_count = old.stored_count
+    ref.stored_count = old.stored_count
+    ref.scheduled = old.scheduled
+    queue.reference_up(ref)
+    queue.add_tail(ref)
+    if not ref.linked:
+        # a reload counts what is scheduled as if it waited, and nothing takes that back
+        queue.mem_count += 1
+        queue.mem_bytes += ref.mem
+        queue.phantoms += 1
+        queue.phantom_bytes += ref.mem
+    return ref
+
+
+def _load_branch(new: Broker, old: Transaction, fresh: set[int]) -> Transaction:
+    tx = Transaction(new)
+    tx.prepared = tx.reloaded = True
+    tx.id = old.id
+    tx.page_tx = new.page_transactions.get(old.page_tx.id) if old.page_tx is not None else None
+    for ref in old.added:
+        queue = new.queues.get(ref.queue.name)
+        if queue is not None and ref.message.durable:
+            if ref.message.id not in fresh:
+                fresh.add(ref.message.id)
+                ref.message.references = 0
+                ref.message.mem = ref.message.reload_mem
+                ref.message.owner = new.store(ref.message.address)
+            added = Reference(ref.message, queue, None)
+            queue.reference_up(added)
+            tx.added.append(added)
+    for ref, reason in old.acked:
+        queue = new.queues.get(ref.queue.name)
+        if queue is not None and reason is Reason.NORMAL:
+            _reload_ack(tx, queue, ref)
+    return tx
+
+
+def _reload_ack(tx: Transaction, queue: Queue, old: Reference) -> None:
+    if old.record is not None:
+        ref = Reference(old.message, queue, old.record)
+        queue.sequence += 1
+        ref.sequence = queue.sequence
+    else:
+        found = _take_out(queue, old.message.id)
+        if found is None:
+            return
+        ref = found
+    queue.delivering(ref)
+    queue.acked += 1
+    tx.acknowledge(ref, Reason.NORMAL)
+
+
+def _take_out(queue: Queue, message_id: int) -> Reference | None:
+    waiting = queue.references.iterator()
+    found = None
+    while found is None and waiting.has_next():
+        ref = waiting.next()
+        if ref.message.id == message_id:
+            found = ref
+            waiting.remove()
+            queue.forgotten(ref)
+    waiting.close()
+    return found
+
+
+def _rebuild_counters(store: AddressStore, prepared: dict[int, Transaction]) -> None:
+    """Counts what is in the pages, unacknowledged and committed (spec 4); then pages may be cleaned up again.
+
+    Records of a prepared branch are counted at its commit, then with the size of the record.
+    """
+    known = store.broker.page_transactions
+    counts: dict[int, tuple[int, int]] = {}
+    for number in sorted(store.pages):
+        for record in store.pages[number].records:
+            if record.tx in prepared:
+                counted = (store.cursors[id] for id in record.queues if id in store.cursors)
+                prepared[record.tx].counts += [(cursor, 1, record.size) for cursor in counted]
+                continue
+            if record.tx >= 0 and record.tx not in known:
+                continue
+            for id in record.queues:
+                cursor = store.cursors.get(id)
+                if cursor is None:
+                    continue
+                info = cursor.pages.get(number)
+                if info is None or not (cursor.is_done(info) or info.is_ack(record.nr)):
+                    count, size = counts.get(id, (0, 0))
+                    counts[id] = (count + 1, size + record.message.enc)
+    for id, (count, size) in counts.items():
+        cursor = store.cursors[id]
+        cursor.empty = False
+        cursor.count(count, size)
+    store.schedule_cleanup()

@@ -1,0 +1,139 @@
+"""The state of addresses, queues and the broker as an outcome shows it, and what changed of it.
+
+Source: spec/trace-format.md 2.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pageengine.model.outcome import FieldValue, Part, PartChange, State, StateChange
+from pageengine.settings.profiles import Profile
+from pageengine.settings.settings import AddressFullPolicy
+
+if TYPE_CHECKING:
+    from pageengine.broker.broker import Broker
+    from pageengine.paging.store import AddressStore
+    from pageengine.queues.queue import Queue
+
+Shown = tuple[FieldValue | None, ...]
+STORE_FIELDS = (
+    "paging", "full", "page_full", "size", "elements", "pages", "files", "first", "cur", "cur_n", "cur_bytes",
+    "blocked_by_operator",
+)  # fmt: skip
+QUEUE_FIELDS = (
+    "n", "delivering", "mem_n", "mem_bytes", "paged_n", "paged_bytes", "consumers", "added", "acked", "expired",
+    "killed", "paused",
+)  # fmt: skip
+BROKER_FIELDS = ("size", "elements", "full", "disk_full")
+
+
+def shown_paging(store: AddressStore, profile: Profile) -> bool:
+    """Page mode; editions without a flag of their own answer by policy."""
+    if profile.reports_store_paging or store.policy is AddressFullPolicy.PAGE:
+        return store.paging
+    return store.policy is not AddressFullPolicy.BLOCK and (store.full or store.broker.global_full)
+
+
+def of_store(store: AddressStore) -> Shown:
+    current = store.current
+    return (
+        shown_paging(store, store.broker.profile),
+        store.full,
+        store.page_full,
+        store.metric.size,
+        store.metric.count,
+        store.number_of_pages,
+        store.files,
+        store.first_page if store.first_page < 2**31 - 1 else None,
+        store.current_id,
+        current.count if current is not None else None,
+        current.bytes if current is not None else None,
+        True if store.blocked_by_operator else None,
+    )
+
+
+def of_queue(queue: Queue) -> Shown:
+    counter = queue.cursor.counter if queue.cursor is not None else None
+    return (
+        queue.message_count,
+        queue.delivering_count,
+        queue.mem_count,
+        queue.mem_bytes,
+        counter.value if counter is not None else None,
+        counter.bytes if counter is not None else None,
+        len(queue.consumers),
+        queue.added + (counter.added if counter is not None else 0),
+        queue.acked,
+        queue.expired,
+        queue.killed,
+        True if queue.paused else None,
+    )
+
+
+def of_broker(broker: Broker) -> Shown:
+    return (broker.metric.size, broker.metric.count, broker.global_full, broker.disk_full)
+
+
+def whole(names: tuple[str, ...], shown: Shown) -> Part:
+    return {name: value for name, value in zip(names, shown, strict=True) if value is not None}
+
+
+def changed(names: tuple[str, ...], before: Shown, now: Shown) -> PartChange:
+    return {name: new for name, old, new in zip(names, before, now, strict=True) if old != new}
+
+
+def hidden(address: str) -> bool:
+    return address.startswith(("activemq.", "$"))
+
+
+class StateView:
+    """What the last outcome line left known; gives the difference to now."""
+
+    def __init__(self) -> None:
+        self.parts: dict[str, Shown] = {}
+
+    def change(self, broker: Broker) -> StateChange:
+        """Changes of what was touched since the last call."""
+        found: StateChange = {}
+        stores, broker.touched_stores = broker.touched_stores, set()
+        for store in sorted(stores, key=lambda store: store.address) if len(stores) > 1 else stores:
+            if not hidden(store.address) and broker.stores.get(store.address) is store:
+                self._compare(f"a:{store.address}", STORE_FIELDS, of_store(store), found)
+        queues, broker.changed_queues = broker.changed_queues, {}
+        for queue in queues:
+            if not queue.deleted and not hidden(queue.address) and broker.queues.get(queue.name) is queue:
+                self._compare(f"q:{queue.name}", QUEUE_FIELDS, of_queue(queue), found)
+        self._compare("g", BROKER_FIELDS, of_broker(broker), found)
+        return found
+
+    def forget(self) -> None:
+        """The next change tells everything."""
+        self.parts.clear()
+
+    def _compare(self, key: str, names: tuple[str, ...], now: Shown, found: StateChange) -> None:
+        before = self.parts.get(key)
+        if before == now:
+            return
+        self.parts[key] = now
+        if before is None:
+            found[key] = dict(whole(names, now))
+        else:
+            found[key] = changed(names, before, now)
+
+    def change_of_all(self, broker: Broker) -> StateChange:
+        """The same, with every part looked at: after operations that make or unmake parts."""
+        broker.touched_stores.update(broker.stores.values())
+        for queue in broker.queues.values():
+            broker.changed_queues[queue] = None
+        found = self.change(broker)
+        alive = {f"a:{name}" for name in broker.stores} | {f"q:{name}" for name in broker.queues} | {"g"}
+        for key in [key for key in self.parts if key not in alive]:
+            del self.parts[key]
+            found[key] = None
+        return found
+
+    def everything(self, broker: Broker) -> State:
+        self.change_of_all(broker)
+        names = {"a": STORE_FIELDS, "q": QUEUE_FIELDS, "g": BROKER_FIELDS}
+        return {key: whole(names[key[0]], self.parts[key]) for key in sorted(self.parts)}

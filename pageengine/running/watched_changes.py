@@ -1,0 +1,141 @@
+"""What an operation may change of stores and queues: invariants of spec/paging-engine.md 5 that compare two states.
+
+``invariants.Watch`` keeps what was seen after the operation before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pageengine.errors import PageEngineError
+from pageengine.model.outcome import DROPPED, FAILED, PAGED, QUEUED, OperationResult
+from pageengine.running.restart import alive_references
+from pageengine.settings.settings import AddressFullPolicy
+from pageengine.trace.operations import Crash, Operation, Restart, Settings
+
+if TYPE_CHECKING:
+    from pageengine.paging.store import AddressStore
+    from pageengine.queues.queue import Queue
+    from pageengine.running.engine import Engine
+
+ADDRESS_FULL = "ADDRESS_FULL"
+
+
+class InvariantBroken(PageEngineError):
+    """The engine contradicts itself: an error of the program, not of a trace."""
+
+
+def require(number: int, holds: bool, detail: str) -> None:
+    if not holds:
+        raise InvariantBroken(f"invariant {number} of the paging engine is broken: {detail}; please report the trace")
+
+
+@dataclass(slots=True)
+class SeenStore:
+    """Of one store, after the last operation. ``held``: gate B would have dropped or failed, or paged and been full."""
+
+    paging: bool
+    page_full: bool
+    held: bool
+    size: int
+    highest_page: int
+    records: int
+    written: int
+
+
+def seen(store: AddressStore) -> SeenStore:
+    records = sum(page.count for page in store.pages.values())
+    held = store.full or store.page_full or store.broker.global_full
+    return SeenStore(
+        store.paging, store.page_full, held, store.metric.size, store.current_id, records, store.records_written
+    )
+
+
+def look_at_store(store: AddressStore, before: SeenStore, op: Operation, result: OperationResult) -> None:
+    """6 to 9, 11, 27 and 28. Restarts and new settings may do what they like to a store."""
+    if isinstance(op, Restart | Crash | Settings):
+        return
+    now = seen(store)
+    if store.paging and not before.paging:
+        require(6, store.policy is AddressFullPolicy.PAGE, f"{store.address} pages with policy {store.policy}")
+    if before.paging and not store.paging:
+        _left_page_mode(store)
+    if store.policy is not AddressFullPolicy.PAGE:
+        require(9, now.written <= before.written, f"{store.address} writes pages with policy {store.policy}")
+    require(11, now.highest_page >= before.highest_page, f"{store.address}: page numbers go back")
+    if now.page_full != before.page_full:
+        _page_full_changed(store, before, op, now)
+    if op.op == "send" and result.r in (DROPPED, FAILED) and not (result.released or store.broker.expiring):
+        same = (now.size, now.written) == (before.size, before.written)
+        require(28, same or result.verdict.silent, f"{store.address} changes by a refused message")
+    if result.r == QUEUED and result.verdict.page is not None:
+        require(8, False, "a message in memory has a page")
+    if result.r == PAGED and result.verdict.page is not None and getattr(op, "address", "") == store.address:
+        require(8, result.verdict.page <= now.highest_page, "a message on a page that is not there")
+
+
+def _left_page_mode(store: AddressStore) -> None:
+    """7: nothing is left on a page that any queue still has to confirm."""
+    left = sum(page.count for page in store.pages.values())
+    counted = sum(cursor.counter.value for cursor in store.cursors.values())
+    require(7, left == 0 and counted == 0, f"{store.address} left page mode with {left} records, {counted} to confirm")
+
+
+def _page_full_changed(store: AddressStore, before: SeenStore, op: Operation, now: SeenStore) -> None:
+    """27: set by a page that was begun or a message that was counted, cleared where neither limit holds any more."""
+    if now.page_full:
+        counts = now.written > before.written or op.op in ("commit", "receive", "ack", "expire", "rollback")
+        require(27, now.highest_page > before.highest_page or counts, f"{store.address} is page full without a page")
+        return
+    limit = store.page_limit_messages
+    most = max((cursor.counter.value for cursor in store.cursors.values()), default=0)
+    below = store.below_page_limit() and (limit is None or most < limit)
+    require(27, below or not store.paging, f"{store.address} is no longer page full with {most} messages")
+
+
+def look_at_refusal(engine: Engine, before: dict[str, SeenStore], op: Operation, result: OperationResult) -> None:
+    """10: gate B drops or fails only where something was full at that moment."""
+    if op.op != "send" or result.released or not before:
+        return
+    verdict = result.verdict
+    refused = verdict.r == DROPPED or (verdict.r == FAILED and verdict.reached_broker and verdict.error == ADDRESS_FULL)
+    held = engine.broker.disk_full or any(store.held for store in before.values())
+    require(10, not refused or held, f"{getattr(op, 'address', '')} refuses a message, and nothing is full")
+
+
+def kept_over_a_restart(engine: Engine) -> dict[str, int]:
+    """26: messages of each queue that a restart keeps; queues whose messages may go by it are left out."""
+    if engine.branches or any(s.tx is not None and s.tx.acked for s in engine.sessions.values()):
+        return {}
+    return {
+        queue.name: len(alive_references(engine, queue)) + (queue.cursor.message_count if queue.cursor else 0)
+        for queue in engine.broker.queues.values()
+        if queue.durable and not (queue.purge_on_no_consumers or queue.last_values or queue.ring_size != -1)
+    }
+
+
+def look_at_restart(engine: Engine, kept: dict[str, int], op: Operation) -> None:
+    if not isinstance(op, Restart | Crash):
+        return
+    for name, count in kept.items():
+        queue = engine.broker.queues[name]
+        require(26, queue.message_count == count, f"{name}: {queue.message_count} of {count} after a restart")
+
+
+def look_at_positions(queue: Queue) -> None:
+    """17, 18: what was read from pages came in their order, and is not acknowledged there."""
+    cursor = queue.cursor
+    if cursor is None:
+        return
+    read = [ref for ref in queue.references if ref.record is not None and ref.record.tx < 0]
+    last = (-1, -1)
+    for ref in sorted(read, key=lambda ref: ref.sequence):
+        record = ref.record
+        assert record is not None
+        at = (record.page, record.nr)
+        require(17, at > last or ref.live, f"{queue.name}: {at} was read after {last}")
+        last = at
+        info = cursor.pages.get(record.page)
+        acked = info is not None and record.page in cursor.store.pages and info.is_ack(record.nr)
+        require(18, not acked, f"{queue.name}: {at} waits, and is acknowledged")

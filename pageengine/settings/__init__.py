@@ -1,0 +1,1 @@
+"""The values that decide, and the profiles of editions."""

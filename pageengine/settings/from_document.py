@@ -1,0 +1,222 @@
+"""From a configuration as brokerconf reads it to the values the engine decides by."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+from typing import TypeVar
+
+from brokerconf.reading.document import ConfigNode, Document
+from brokerconf.reading.findings import Position
+from brokerconf.settings.address_settings import Effective, read_value
+from brokerconf.settings.effective import EffectiveSettings, wildcard_routing
+from brokerconf.settings.settings_model import Scope, in_scope
+
+from pageengine.settings.settings import (
+    HALF_A_GIB,
+    AddressFullPolicy,
+    AddressSettings,
+    ConfiguredAddress,
+    ConfiguredQueue,
+    DiskFullPolicy,
+    Divert,
+    EngineSettings,
+    PageFullPolicy,
+)  # fmt: skip
+from pageengine.trace.operations import RoutingType
+
+Values = Mapping[str, Effective]
+E = TypeVar("E", bound=Enum)
+
+
+def _int(values: Values, name: str, default: int) -> int:
+    found = values.get(name)
+    return int(found.value) if found is not None and isinstance(found.value, int) else default
+
+
+def _maybe(values: Values, name: str) -> int | None:
+    found = values.get(name)
+    return int(found.value) if found is not None and isinstance(found.value, int) else None
+
+
+def _text(values: Values, name: str) -> str | None:
+    found = values.get(name)
+    return str(found.value) if found is not None and found.value not in (None, "") else None
+
+
+def _flag(values: Values, name: str, default: bool) -> bool:
+    found = values.get(name)
+    return found.value if found is not None and isinstance(found.value, bool) else default
+
+
+def _choice(values: Values, name: str, kind: type[E]) -> E | None:
+    text = _text(values, name)
+    return kind(text) if text is not None and text in {one.value for one in kind} else None
+
+
+def address_settings(values: Values) -> AddressSettings:
+    """The engine's view of one address's effective settings."""
+    default = AddressSettings()
+    return AddressSettings(
+        policy=_choice(values, "address-full-policy", AddressFullPolicy) or AddressFullPolicy.PAGE,
+        max_size_bytes=_int(values, "max-size-bytes", -1),
+        max_size_messages=_int(values, "max-size-messages", -1),
+        page_size_bytes=_int(values, "page-size-bytes", default.page_size_bytes),
+        page_max_cache_size=_int(values, "page-max-cache-size", 5),
+        page_limit_bytes=_maybe(values, "page-limit-bytes"),
+        page_limit_messages=_maybe(values, "page-limit-messages"),
+        page_full_policy=_choice(values, "page-full-policy", PageFullPolicy),
+        max_read_page_bytes=_maybe(values, "max-read-page-bytes"),
+        max_read_page_messages=_int(values, "max-read-page-messages", -1),
+        prefetch_page_bytes=_maybe(values, "prefetch-page-bytes"),
+        prefetch_page_messages=_maybe(values, "prefetch-page-messages"),
+        disk_full_policy=_choice(values, "disk-full-policy", DiskFullPolicy),
+        max_size_bytes_reject_threshold=_int(values, "max-size-bytes-reject-threshold", -1),
+        dead_letter_address=_text(values, "dead-letter-address"),
+        expiry_address=_text(values, "expiry-address"),
+        max_delivery_attempts=_int(values, "max-delivery-attempts", 10),
+        redelivery_delay=_int(values, "redelivery-delay", 0),
+        expiry_delay=_int(values, "expiry-delay", -1),
+        min_expiry_delay=_int(values, "min-expiry-delay", -1),
+        max_expiry_delay=_int(values, "max-expiry-delay", -1),
+        no_expiry=_flag(values, "no-expiry", False),
+        last_value_queue=_flag(values, "default-last-value-queue", False) or _flag(values, "last-value-queue", False),
+        last_value_key=_text(values, "default-last-value-key"),
+        non_destructive=_flag(values, "default-non-destructive", False),
+        ring_size=_int(values, "default-ring-size", -1),
+        exclusive_queue=_flag(values, "default-exclusive-queue", False),
+        purge_on_no_consumers=_flag(values, "default-purge-on-no-consumers", False),
+        max_consumers=_int(values, "default-max-consumers", -1),
+        send_to_dla_on_no_route=_flag(values, "send-to-dla-on-no-route", False),
+        auto_create_queues=_flag(values, "auto-create-queues", True),
+        auto_create_addresses=_flag(values, "auto-create-addresses", True),
+        auto_delete_queues=_flag(values, "auto-delete-queues", True),
+        auto_delete_addresses=_flag(values, "auto-delete-addresses", True),
+        id_cache_size=_int(values, "id-cache-size", 20000),
+    )
+
+
+class ConfiguredSettings:
+    """Address settings of a configuration, merged per address and remembered."""
+
+    def __init__(self, effective: EffectiveSettings) -> None:
+        self._effective = effective
+        self._known: dict[str, AddressSettings] = {}
+
+    def effective(self, address: str) -> AddressSettings:
+        found = self._known.get(address)
+        if found is None:
+            found = self._known[address] = address_settings(self._effective.address(address))
+        return found
+
+    def changed(self, match: str, values: Mapping[str, str]) -> ConfiguredSettings:
+        """Settings of one match replaced at run time; names and texts as in broker.xml."""
+        known = in_scope(Scope.ADDRESS)
+        at = Position("trace", 0, 0)
+        for name, text in values.items():
+            if name in known:
+                value = read_value(known[name], text, self._effective.edition)
+                self._effective.override(match, name, value, at)
+        return ConfiguredSettings(self._effective)
+
+
+def _routing(text: str | None) -> RoutingType:
+    return RoutingType.MULTICAST if (text or "").strip().lower() == "multicast" else RoutingType.ANYCAST
+
+
+def _child_text(node: ConfigNode, tag: str) -> str | None:
+    return next((child.text.strip() for child in node.children if child.tag == tag and child.text.strip()), None)
+
+
+def _number(text: str | None) -> int | None:
+    return int(text) if text is not None and text.lstrip("-").isdigit() else None
+
+
+def _truth(text: str | None) -> bool | None:
+    return None if text is None else text.strip().lower() == "true"
+
+
+def _queue(node: ConfigNode, address: str, routing: RoutingType) -> ConfiguredQueue:
+    read = node.attributes.get
+    return ConfiguredQueue(
+        name=read("name", ""),
+        address=address,
+        routing=routing,
+        filter=next((child.attributes.get("string") for child in node.children if child.tag == "filter"), None),
+        durable=_truth(_child_text(node, "durable")) is not False,
+        max_consumers=_number(read("max-consumers")),
+        purge_on_no_consumers=_truth(read("purge-on-no-consumers")),
+        exclusive=_truth(read("exclusive")),
+        last_value=_truth(read("last-value")),
+        last_value_key=read("last-value-key"),
+        non_destructive=_truth(read("non-destructive")),
+        ring_size=_number(read("ring-size")),
+    )
+
+
+def _addresses(core: ConfigNode | None) -> tuple[ConfiguredAddress, ...]:
+    found = []
+    for block in core.children if core is not None else ():
+        for node in block.children if block.tag == "addresses" else ():
+            name = node.attributes.get("name", "")
+            kinds = [child for child in node.children if child.tag in ("anycast", "multicast")]
+            queues = tuple(
+                _queue(queue, name, _routing(kind.tag))
+                for kind in kinds
+                for queue in kind.children
+                if queue.tag == "queue"
+            )
+            found.append(ConfiguredAddress(name, tuple(_routing(kind.tag) for kind in kinds), queues))
+    return tuple(found)
+
+
+def _diverts(core: ConfigNode | None) -> tuple[Divert, ...]:
+    found = []
+    for block in core.children if core is not None else ():
+        for node in block.children if block.tag == "diverts" else ():
+            address, target = _child_text(node, "address"), _child_text(node, "forwarding-address")
+            matches = [child for child in node.children if child.tag == "filter"]
+            if address is not None and target is not None:
+                found.append(
+                    Divert(
+                        node.attributes.get("name", ""), address, target,
+                        bool(_truth(_child_text(node, "exclusive"))),
+                        matches[0].attributes.get("string") if matches else None,
+                    )
+                )  # fmt: skip
+    return tuple(found)
+
+
+def engine_settings(document: Document, *, heap: int | None = None) -> EngineSettings:
+    """What a configuration says to the engine. ``heap``: the JVM's -Xmx in bytes, half of it is the global limit.
+
+    Without ``heap`` a gibibyte is assumed, the value that instances are created with for small hosts.
+    """
+    effective = EffectiveSettings(document, heap=heap)
+    values = effective.broker()
+    wildcards = effective.wildcards
+    size = _maybe(values, "global-max-size")
+    return EngineSettings(
+        address_settings=ConfiguredSettings(effective),
+        global_max_size=HALF_A_GIB if size is None else size,
+        global_max_messages=_int(values, "global-max-messages", -1),
+        max_disk_usage=_int(values, "max-disk-usage", 90),
+        min_disk_free=_int(values, "min-disk-free", -1),
+        management_address=_text(values, "management-address") or "activemq.management",
+        persist_id_cache=_flag(values, "persist-id-cache", True),
+        purge_page_folders=_flag(values, "purge-page-folders", False),
+        jdbc_max_page_size_bytes=_jdbc(effective.core),
+        addresses=_addresses(effective.core),
+        diverts=_diverts(effective.core),
+        wildcard_routing=wildcard_routing(effective.core, document.edition),
+        delimiter=wildcards.delimiter,
+        any_words=wildcards.any_words,
+        single_word=wildcards.single_word,
+    )
+
+
+def _jdbc(core: ConfigNode | None) -> int | None:
+    node = core.descendant("database-store") if core is not None else None
+    if node is None:
+        return None
+    return _number(_child_text(node, "jdbc-max-page-size-bytes")) or 100 * 1024

@@ -1,0 +1,127 @@
+"""Settings put over a configuration by hand, and where each value in force came from (``replay --set``, ``sweep``)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from brokerconf.reading.document import Document
+from brokerconf.reading.findings import Position
+from brokerconf.settings.address_settings import Effective, read_value
+from brokerconf.settings.effective import EffectiveSettings
+from brokerconf.settings.settings_model import Scope, Setting, in_scope
+
+from pageengine.errors import PageEngineError
+from pageengine.settings.from_document import engine_settings
+from pageengine.settings.settings import HALF_A_GIB, EngineSettings
+
+BY_HAND = "--set"
+# What a report shows: the settings that a replay hangs on.
+OF_ADDRESS = (
+    "address-full-policy", "max-size-bytes", "max-size-messages", "page-size-bytes", "page-limit-bytes",
+    "page-limit-messages", "page-full-policy", "max-read-page-bytes", "max-read-page-messages", "prefetch-page-bytes",
+    "prefetch-page-messages", "disk-full-policy", "dead-letter-address", "expiry-address", "max-delivery-attempts",
+)  # fmt: skip
+OF_BROKER = {
+    "global-max-size": "global_max_size",
+    "global-max-messages": "global_max_messages",
+    "max-disk-usage": "max_disk_usage",
+    "min-disk-free": "min_disk_free",
+}
+
+
+class SettingError(PageEngineError):
+    """A setting put by hand that does not exist, or whose value the broker would refuse."""
+
+
+@dataclass(frozen=True, slots=True)
+class Override:
+    """A setting over the file; ``match`` None: one of the broker itself."""
+
+    match: str | None
+    name: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.match}:{self.name}={self.text}" if self.match is not None else f"{self.name}={self.text}"
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A setting in force: its value as text, and where that came from."""
+
+    name: str
+    value: str
+    source: str
+
+
+def parse_override(text: str) -> Override:
+    """``MATCH:NAME=VALUE``, or ``NAME=VALUE`` for one of the broker itself. Errors: SettingError."""
+    left, equals, value = text.partition("=")
+    match, colon, name = left.rpartition(":")
+    if not equals or not name.strip() or (colon and not match):
+        raise SettingError(f"{text!r}: expected MATCH:NAME=VALUE, as in 'orders.#:max-size-bytes=10M'")
+    return Override(match if colon else None, name.strip(), value.strip())
+
+
+def checked_value(one: Override, document: Document) -> Any:
+    """The value as the broker of the document's edition reads it. Errors: SettingError."""
+    found = in_scope(Scope.BROKER if one.match is None else Scope.ADDRESS).get(one.name)
+    if found is None or (one.match is None and one.name not in OF_BROKER):
+        what = "setting of the broker that a replay looks at" if one.match is None else "setting of an address"
+        raise SettingError(f"{str(one)!r}: {one.name!r} is no {what}; expected MATCH:NAME=VALUE")
+    return _read(found, one, document)
+
+
+def _read(setting: Setting, one: Override, document: Document) -> Any:
+    if not setting.known_in(document.edition):
+        raise SettingError(f"{str(one)!r}: {one.name!r} does not exist in {document.edition.value}")
+    value = read_value(setting, one.text, document.edition)
+    if value is None:
+        raise SettingError(f"{str(one)!r}: the broker refuses the value {one.text!r} or takes it for not set")
+    return value
+
+
+def overridden(document: Document, overrides: Iterable[Override], *, heap: int | None = None) -> EngineSettings:
+    """What the engine decides by: the document, with the overrides over it. Errors: SettingError."""
+    settings = engine_settings(document, heap=heap)
+    for one in overrides:
+        value = checked_value(one, document)
+        if one.match is None:
+            settings = replace(settings, **{OF_BROKER[one.name]: value})
+        else:
+            changed = settings.address_settings.changed(one.match, {one.name: one.text})
+            settings = replace(settings, address_settings=changed)
+    return settings
+
+
+def told(
+    document: Document, overrides: Iterable[Override], addresses: Iterable[str], *, heap: int | None = None
+) -> dict[str, list[Told]]:
+    """The settings in force: those of the broker first, then by address. Overrides must have been checked."""
+    effective = EffectiveSettings(document, heap=heap)
+    broker: dict[str, Effective] = dict(effective.broker())
+    by_hand = {one.name: one.text for one in overrides if one.match is None}
+    for one in overrides:
+        if one.match is not None:
+            effective.override(one.match, one.name, checked_value(one, document), Position(BY_HAND, 0, 0))
+    found = {"broker": [_told(name, broker, by_hand) for name in OF_BROKER if name in broker]}
+    for address in addresses:
+        values = effective.address(address)
+        found[address] = [_told(name, values, {}) for name in OF_ADDRESS if name in values]
+    return found
+
+
+def _told(name: str, values: Mapping[str, Effective], by_hand: Mapping[str, str]) -> Told:
+    if name in by_hand:
+        return Told(name, by_hand[name], BY_HAND)
+    value = values[name]
+    if name == "global-max-size" and value.value is None:
+        return Told(name, str(HALF_A_GIB), "half the heap, taken to be 1 GiB (see --heap)")
+    shown = "not set" if value.value is None else str(value.value)
+    if value.origin is None:
+        return Told(name, shown, "default")
+    at = value.origin.position
+    place = f"{at.file}:{at.line}" if at.line else at.file
+    return Told(name, shown, f"{place}, match {value.origin.match}" if value.origin.match is not None else place)

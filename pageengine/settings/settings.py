@@ -1,0 +1,162 @@
+"""The values of a configuration that the engine decides by, already merged and with their defaults filled in.
+
+Reading broker.xml and merging its matches is not done here: the caller fills these (spec/settings.md says from what).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Protocol
+
+from pageengine.trace.operations import RoutingType
+
+HALF_A_GIB = 512 * 1024 * 1024
+
+
+class AddressFullPolicy(Enum):
+    PAGE = "PAGE"
+    DROP = "DROP"
+    FAIL = "FAIL"
+    BLOCK = "BLOCK"
+
+
+class PageFullPolicy(Enum):
+    DROP = "DROP"
+    FAIL = "FAIL"
+
+
+class DiskFullPolicy(Enum):
+    BLOCK = "BLOCK"
+    DROP = "DROP"
+    FAIL = "FAIL"
+
+
+@dataclass(frozen=True, slots=True)
+class AddressSettings:
+    """What is in force for one address. Sizes in bytes, times in milliseconds; -1: no limit; None: not set."""
+
+    policy: AddressFullPolicy = AddressFullPolicy.PAGE
+    max_size_bytes: int = -1
+    max_size_messages: int = -1
+    page_size_bytes: int = 10 * 1024 * 1024
+    page_max_cache_size: int = 5
+    page_limit_bytes: int | None = None
+    page_limit_messages: int | None = None
+    page_full_policy: PageFullPolicy | None = None
+    max_read_page_bytes: int | None = None
+    """None: twice the page size."""
+    max_read_page_messages: int = -1
+    prefetch_page_bytes: int | None = None
+    """None: as ``max_read_page_bytes``."""
+    prefetch_page_messages: int | None = None
+    disk_full_policy: DiskFullPolicy | None = None
+    max_size_bytes_reject_threshold: int = -1
+    dead_letter_address: str | None = None
+    expiry_address: str | None = None
+    max_delivery_attempts: int = 10
+    redelivery_delay: int = 0
+    expiry_delay: int = -1
+    min_expiry_delay: int = -1
+    max_expiry_delay: int = -1
+    no_expiry: bool = False
+    last_value_queue: bool = False
+    last_value_key: str | None = None
+    non_destructive: bool = False
+    ring_size: int = -1
+    exclusive_queue: bool = False
+    purge_on_no_consumers: bool = False
+    max_consumers: int = -1
+    send_to_dla_on_no_route: bool = False
+    auto_create_queues: bool = True
+    auto_create_addresses: bool = True
+    auto_delete_queues: bool = True
+    auto_delete_addresses: bool = True
+    id_cache_size: int = 20000
+
+    @property
+    def changes_expiry(self) -> bool:
+        """Whether messages of the address may expire otherwise than their producer said."""
+        return self.no_expiry or self.expiry_delay >= 0 or self.min_expiry_delay != -1 or self.max_expiry_delay != -1
+
+
+class AddressSettingsSource(Protocol):
+    """Which settings hold for which address."""
+
+    def effective(self, address: str) -> AddressSettings:
+        """The merged settings of one address."""
+        ...
+
+    def changed(self, match: str, values: Mapping[str, str]) -> AddressSettingsSource:
+        """The same with the settings of one match (by XML name) replaced or added, as management does it."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class OneForAll:
+    """The same settings for every address: for tests and simple questions."""
+
+    settings: AddressSettings = AddressSettings()
+
+    def effective(self, address: str) -> AddressSettings:
+        return self.settings
+
+    def changed(self, match: str, values: Mapping[str, str]) -> AddressSettingsSource:
+        raise NotImplementedError("settings without matches cannot be changed by match")
+
+
+@dataclass(frozen=True, slots=True)
+class ConfiguredQueue:
+    """A queue of the configuration's ``addresses``."""
+
+    name: str
+    address: str
+    routing: RoutingType = RoutingType.ANYCAST
+    filter: str | None = None
+    durable: bool = True
+    max_consumers: int | None = None
+    purge_on_no_consumers: bool | None = None
+    exclusive: bool | None = None
+    last_value: bool | None = None
+    last_value_key: str | None = None
+    non_destructive: bool | None = None
+    ring_size: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ConfiguredAddress:
+    name: str
+    routing: tuple[RoutingType, ...] = ()
+    queues: tuple[ConfiguredQueue, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Divert:
+    name: str
+    address: str
+    forwarding_address: str
+    exclusive: bool = False
+    filter: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EngineSettings:
+    """A broker's settings. ``global_max_size`` is the value in force (the broker computes half its heap when unset)."""
+
+    address_settings: AddressSettingsSource = field(default_factory=OneForAll)
+    global_max_size: int = HALF_A_GIB
+    global_max_messages: int = -1
+    max_disk_usage: int = 90
+    min_disk_free: int = -1
+    management_address: str = "activemq.management"
+    persist_id_cache: bool = True
+    purge_page_folders: bool = False
+    jdbc_max_page_size_bytes: int | None = None
+    """None: pages are files."""
+    addresses: tuple[ConfiguredAddress, ...] = ()
+    diverts: tuple[Divert, ...] = ()
+    wildcard_routing: bool = True
+    delimiter: str = "."
+    any_words: str = "#"
+    single_word: str = "*"

@@ -1,0 +1,1 @@
+"""Operations and the files that they are read from and written to."""

@@ -1,0 +1,257 @@
+"""Synthetic traffic of named shapes, the same for the same seed (spec/trace-format.md 1).
+
+Every shape sends ``messages`` messages at ``rate`` a second to its addresses; they differ in who takes them away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from enum import Enum
+from random import Random
+from typing import Any, cast
+
+from pageengine.trace import operations as ops
+from pageengine.trace.operations import Operation, Property, PropertyType, RoutingType, TraceHeader
+
+SECOND = 1_000_000_000
+BATCH = 10
+"""Messages between two looks of a consumer."""
+DISK = 100 << 30
+
+
+class Shape(Enum):
+    STEADY = "steady"
+    BURST = "burst"
+    SLOW_CONSUMER = "slow-consumer"
+    ONE_SLOW_SUBSCRIBER = "one-slow-subscriber"
+    SELECTIVE_CONSUMER = "selective-consumer"
+    TRANSACTIONS = "transactions"
+    DISK_FILLING_UP = "disk-filling-up"
+
+
+DESCRIPTIONS = {
+    Shape.STEADY: "consumers keep up with the producers",
+    Shape.BURST: "a tenth of the time brings most of the messages; consumers work them off in between",
+    Shape.SLOW_CONSUMER: "consumers take half of what comes, and the rest afterwards",
+    Shape.ONE_SLOW_SUBSCRIBER: "multicast: all subscribers keep up but one, which takes a tenth",
+    Shape.SELECTIVE_CONSUMER: "one consumer wants one message in ten by selector; the other takes half of the rest",
+    Shape.TRANSACTIONS: "batches in local and XA transactions, one in ten rolled back; consumed in transactions",
+    Shape.DISK_FILLING_UP: "nobody consumes while the disk fills up; then space is made and consumers come",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Traffic:
+    """How much of a shape. ``size``: mean body bytes, varying by a quarter; ``rate``: messages a second in all."""
+
+    shape: Shape
+    messages: int = 10_000
+    rate: float = 1000.0
+    size: int = 1024
+    addresses: int = 1
+    subscribers: int = 4
+    seed: int = 1
+
+    @property
+    def header(self) -> TraceHeader:
+        return TraceHeader(f"{self.shape.value}-{self.seed}", producer_window=1)
+
+
+def generate(traffic: Traffic) -> Iterator[Operation]:
+    """The operations, numbered, in order of time."""
+    script = _Script(traffic, Random(f"{traffic.shape.value}/{traffic.seed}"))
+    yield from _SHAPES[traffic.shape](script)
+
+
+@dataclass(slots=True)
+class _Script:
+    """Numbers the operations, carries the clock, and draws what varies."""
+
+    traffic: Traffic
+    random: Random
+    i: int = 0
+    t: float = 0.0
+    seq: int = 0
+    names: list[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        count = self.traffic.addresses
+        stem = "orders" if self.traffic.shape is not Shape.ONE_SLOW_SUBSCRIBER else "prices"
+        self.names = [stem] if count == 1 else [f"{stem}.{n}" for n in range(count)]
+
+    def make(self, cls: type[Any], *values: Any) -> Operation:
+        made = cls(self.i, int(self.t), *values)
+        self.i += 1
+        return cast(Operation, made)
+
+    def tick(self, speed: float = 1.0) -> None:
+        """The time between two messages; ``speed`` times the mean rate."""
+        self.t += SECOND / (self.traffic.rate * speed) * self.random.uniform(0.5, 1.5)
+
+    def anycast(self) -> Iterator[Operation]:
+        for name in self.names:
+            yield self.make(ops.CreateAddress, name, (RoutingType.ANYCAST,))
+            yield self.make(ops.CreateQueue, name, name)
+
+    def consumers(self, prefix: str = "c", selector: str | None = None) -> Iterator[Operation]:
+        for name in self.names:
+            yield self.make(ops.OpenConsumer, f"{prefix}-{name}", name, f"s-{prefix}-{name}", selector)
+
+    def send(self, *, session: str | None = None, props: tuple[Property, ...] = ()) -> Operation:
+        size = self.traffic.size
+        address = self.names[self.seq % len(self.names)]
+        bytes_ = max(0, round(size * self.random.uniform(0.75, 1.25)))
+        made = ops.Send(self.i, int(self.t), address, self.seq, session or f"p-{address}", size=bytes_, props=props)
+        self.i += 1
+        self.seq += 1
+        return made
+
+    def receive(self, share: float, prefix: str = "c") -> Iterator[Operation]:
+        """Every consumer takes its share of a batch; fractions are drawn."""
+        for name in self.names:
+            wanted = share * BATCH / len(self.names)
+            count = int(wanted) + (self.random.random() < wanted % 1)
+            if count:
+                yield self.make(ops.Receive, f"{prefix}-{name}", count, ops.ReceiveAck.EACH)
+
+    def drain(self, prefix: str = "c") -> Iterator[Operation]:
+        """Consumers take what is left, in batches, at the mean rate."""
+        left = self.traffic.messages
+        while left > 0:
+            self.t += SECOND * BATCH / self.traffic.rate
+            yield from self.receive(1.0, prefix)
+            left -= BATCH
+
+
+def _steady(script: _Script) -> Iterator[Operation]:
+    yield from script.anycast()
+    yield from script.consumers()
+    yield from _sent(script, lambda n: script.receive(1.0))
+
+
+def _sent(script: _Script, each_batch: Callable[[int], Iterator[Operation]], speed: float = 1.0) -> Iterator[Operation]:
+    for n in range(1, script.traffic.messages + 1):
+        script.tick(speed)
+        yield script.send()
+        if n % BATCH == 0:
+            yield from each_batch(n)
+
+
+def _burst(script: _Script) -> Iterator[Operation]:
+    yield from script.anycast()
+    yield from script.consumers()
+    period = max(BATCH, script.traffic.messages // 10)
+    for n in range(1, script.traffic.messages + 1):
+        storm = n % period < period * 0.9
+        script.tick(8.0 if storm else 0.1)
+        yield script.send()
+        if storm and n % BATCH == 0:
+            yield from script.receive(0.125)
+        elif not storm:
+            yield from script.receive(1.0)
+
+
+def _slow_consumer(script: _Script) -> Iterator[Operation]:
+    yield from script.anycast()
+    yield from script.consumers()
+    yield from _sent(script, lambda n: script.receive(0.5))
+    yield from script.drain()
+
+
+def _one_slow_subscriber(script: _Script) -> Iterator[Operation]:
+    subscribers = [f"s{n}" for n in range(1, script.traffic.subscribers)] + ["slow"]
+    for name in script.names:
+        yield script.make(ops.CreateAddress, name, (RoutingType.MULTICAST,))
+        for subscriber in subscribers:
+            yield script.make(ops.CreateQueue, f"{name}.{subscriber}", name, RoutingType.MULTICAST)
+    for name in script.names:
+        for subscriber in subscribers:
+            queue = f"{name}.{subscriber}"
+            yield script.make(ops.OpenConsumer, f"{subscriber}-{name}", queue, f"s-{queue}")
+
+    def take(n: int) -> Iterator[Operation]:
+        for subscriber in subscribers:
+            yield from script.receive(0.1 if subscriber == "slow" else 1.0, subscriber)
+
+    yield from _sent(script, take)
+    yield from script.drain("slow")
+
+
+def _selective_consumer(script: _Script) -> Iterator[Operation]:
+    yield from script.anycast()
+    yield from script.consumers("red", "color = 'red'")
+    yield from script.consumers("blue", "color = 'blue'")
+    for n in range(1, script.traffic.messages + 1):
+        script.tick()
+        color = "red" if script.random.random() < 0.1 else "blue"
+        yield script.send(props=(Property("color", PropertyType.STRING, color),))
+        if n % BATCH == 0:
+            yield from script.receive(0.1, "red")
+            yield from script.receive(0.45, "blue")
+    yield from script.drain("blue")
+    yield from script.drain("red")
+
+
+def _transactions(script: _Script) -> Iterator[Operation]:
+    yield from script.anycast()
+    yield script.make(ops.OpenSession, "tx", ops.SessionKind.LOCAL)
+    yield script.make(ops.OpenSession, "xa", ops.SessionKind.XA)
+    yield script.make(ops.OpenSession, "takes", ops.SessionKind.LOCAL)
+    for name in script.names:
+        yield script.make(ops.OpenConsumer, f"c-{name}", name, "takes")
+    left, batch = script.traffic.messages, 0
+    while left > 0:
+        count = min(left, BATCH)
+        left -= count
+        batch += 1
+        xid = f"branch-{batch}" if batch % 5 == 0 else None
+        yield from _transaction(script, count, xid)
+        yield from _taken(script)
+
+
+def _transaction(script: _Script, count: int, xid: str | None) -> Iterator[Operation]:
+    session = "xa" if xid else "tx"
+    if xid:
+        yield script.make(ops.Begin, session, xid)
+    for _ in range(count):
+        script.tick()
+        yield script.send(session=session)
+    if xid:
+        yield script.make(ops.Prepare, session, xid)
+    yield script.make(ops.Rollback if script.random.random() < 0.1 else ops.Commit, session, xid)
+
+
+def _taken(script: _Script) -> Iterator[Operation]:
+    for name in script.names:
+        yield script.make(ops.Receive, f"c-{name}", max(1, round(0.8 * BATCH / len(script.names))), ops.ReceiveAck.END)
+    yield script.make(ops.Rollback if script.random.random() < 0.05 else ops.Commit, "takes")
+
+
+def _disk_filling_up(script: _Script) -> Iterator[Operation]:
+    yield from script.anycast()
+    messages = script.traffic.messages
+    step = max(1, messages // 20)
+
+    def disk(share: float) -> Operation:
+        return script.make(ops.Disk, int(DISK * (1 - share)), DISK)
+
+    for n in range(1, messages + 1):
+        script.tick()
+        yield script.send()
+        if n % step == 0:
+            yield disk(min(0.98, 0.5 + 0.6 * n / messages))
+    yield disk(0.4)
+    yield from script.consumers()
+    yield from script.drain()
+
+
+_SHAPES: dict[Shape, Callable[[_Script], Iterator[Operation]]] = {
+    Shape.STEADY: _steady,
+    Shape.BURST: _burst,
+    Shape.SLOW_CONSUMER: _slow_consumer,
+    Shape.ONE_SLOW_SUBSCRIBER: _one_slow_subscriber,
+    Shape.SELECTIVE_CONSUMER: _selective_consumer,
+    Shape.TRANSACTIONS: _transactions,
+    Shape.DISK_FILLING_UP: _disk_filling_up,
+}

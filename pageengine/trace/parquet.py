@@ -1,0 +1,199 @@
+"""A trace as Parquet: one row per operation (spec/trace-format.md 1.3).
+
+    i int64 · t int64 · op string · session · consumer · address · queue string · seq int64 · type string · size int64
+    durable boolean · priority int32 · expire_ms int64 · body binary · props map<string, string> · xid · args string
+
+``body`` is the text of a text message as UTF-8, else the decoded ``body_b64``; the rarer combinations, and every key
+without a column, stand in ``args`` as JSON. The header is the metadata ``trace_header``.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pageengine.trace.forms import BadValue
+from pageengine.trace.items import HEADER_NAME, Interpreter, TraceError
+from pageengine.trace.json_lines import Unread
+from pageengine.trace.operations import Send
+from pageengine.trace.parquet_columns import numbers, stretches
+from pageengine.trace.send_run import SendRun
+
+PLAIN = ("session", "consumer", "address", "queue", "seq", "type", "size", "durable", "priority", "expire_ms", "xid")
+SCHEMA = pa.schema(
+    [
+        ("i", pa.int64()),
+        ("t", pa.int64()),
+        ("op", pa.dictionary(pa.int32(), pa.string())),
+        ("session", pa.string()),
+        ("consumer", pa.string()),
+        ("address", pa.string()),
+        ("queue", pa.string()),
+        ("seq", pa.int64()),
+        ("type", pa.string()),
+        ("size", pa.int64()),
+        ("durable", pa.bool_()),
+        ("priority", pa.int32()),
+        ("expire_ms", pa.int64()),
+        ("body", pa.binary()),
+        ("props", pa.map_(pa.string(), pa.string())),
+        ("xid", pa.string()),
+        ("args", pa.string()),
+    ]
+)
+BATCH = 1 << 14
+ROW_GROUP = 1 << 17
+
+
+def parquet_rows(
+    path: Path, interpreter: Interpreter, advance: Callable[[int], None] | None
+) -> tuple[Any, Iterator[Unread | SendRun]]:
+    """The header object; what the rows hold. Errors: TraceError, BadValue."""
+    try:
+        file = pq.ParquetFile(path)
+        metadata = file.schema_arrow.metadata or file.metadata.metadata or {}
+    except (pa.ArrowException, OSError) as err:
+        raise TraceError(f"{path}: not readable as Parquet: {_first_line(err)}") from err
+    text = metadata.get(HEADER_NAME.encode())
+    if text is None:
+        raise TraceError(f"{path}: the key-value metadata {HEADER_NAME!r} is missing; nothing was replayed")
+    wanted = [name for name in file.schema_arrow.names if name in SCHEMA.names and name != "i"]
+    return _loads("trace_header", text), _rows(path, file, wanted, interpreter, advance)
+
+
+def _rows(
+    path: Path,
+    file: pq.ParquetFile,
+    wanted: list[str],
+    interpreter: Interpreter,
+    advance: Callable[[int], None] | None,
+) -> Iterator[Unread | SendRun]:
+    number = 0
+    try:
+        for batch in file.iter_batches(BATCH, columns=wanted):
+            for found in _batch(batch, number, interpreter):
+                number += len(found) if isinstance(found, SendRun) else 1
+                yield found
+            if advance is not None:
+                advance(batch.num_rows)
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as err:
+        raise TraceError(f"{path}: not readable as Parquet after row {number}: {_first_line(err)}") from err
+
+
+def _batch(batch: pa.RecordBatch, number: int, interpreter: Interpreter) -> Iterator[Unread | SendRun]:
+    """What the rows of a batch hold; ``number`` rows came before it."""
+    at = 0
+    for start, end in stretches(batch):
+        yield from _objects(batch, at, start, number)
+        at = start
+        while at < end:
+            read: list[Any] = []
+            yield from _objects(batch, at, at + 1, number, read.append)
+            at += 1
+            if at < end and read and type(read[0]) is Send:
+                run = interpreter.run(read[0], numbers(batch, at, end), end - at)
+                if run is not None:
+                    at += len(run)
+                    yield run
+    yield from _objects(batch, at, batch.num_rows, number)
+
+
+def _objects(
+    batch: pa.RecordBatch, start: int, end: int, number: int, learn: Callable[[Any], None] | None = None
+) -> Iterator[Unread]:
+    if start == end:
+        return
+    for at, row in enumerate(batch.slice(start, end - start).to_pylist(), number + start + 1):
+        try:
+            yield Unread(at, row_to_object(row), learn)
+        except BadValue as err:
+            yield Unread(at, err)
+        except (TypeError, ValueError):
+            yield Unread(at, BadValue("a column is not of the type it has in a trace"))
+
+
+def _first_line(err: Exception) -> str:
+    return (str(err).splitlines() or [type(err).__name__])[0]
+
+
+def _loads(name: str, text: str | bytes) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as err:
+        raise BadValue(f"{name!r} is not JSON: {err}") from None
+
+
+def row_to_object(row: dict[str, Any]) -> dict[str, Any]:
+    """The operation object that a row stands for; null columns are absent keys. Errors: BadValue."""
+    line = {name: value for name, value in row.items() if value is not None}
+    args = line.pop("args", None)
+    body = line.pop("body", None)
+    props = line.pop("props", None)
+    if args is not None:
+        more = _loads("args", args)
+        if type(more) is not dict:
+            raise BadValue("'args' must hold an object")
+        line = {**more, **line}
+    if props is not None:
+        line["props"] = {
+            name: _loads(f"property {name!r}", "null" if value is None else value) for name, value in props
+        }
+    if body is not None:
+        if line.get("type") == "text":
+            line["text"] = _utf8(body)
+        else:
+            line["body_b64"] = base64.b64encode(body).decode("ascii")
+    return line
+
+
+def _utf8(body: bytes) -> str:
+    try:
+        return body.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        raise BadValue("'body' of a text message is not UTF-8") from None
+
+
+def object_to_row(i: int, line: dict[str, Any]) -> dict[str, Any]:
+    """One row for an operation object (the inverse of ``row_to_object``)."""
+    rest = dict(line)
+    row: dict[str, Any] = {"i": i, "t": rest.pop("t", None), "op": rest.pop("op")}
+    for name in PLAIN:
+        row[name] = rest.pop(name, None) if _fits(rest.get(name)) else None
+    if row["type"] == "text" and "text" in rest:
+        row["body"] = rest.pop("text").encode("utf-8", "surrogatepass")
+    elif row["type"] != "text" and "body_b64" in rest:
+        row["body"] = base64.b64decode(rest.pop("body_b64"))
+    if "props" in rest and all(_fits(name) for name in rest["props"]):
+        row["props"] = [(name, json.dumps(value)) for name, value in rest.pop("props").items()]
+    row["args"] = json.dumps(rest, separators=(",", ":")) if rest else None
+    return row
+
+
+def _fits(value: object) -> bool:
+    """A column takes it: a plain value, and text that UTF-8 can carry (a lone surrogate goes into ``args``)."""
+    if isinstance(value, str):
+        return not any("\ud800" <= letter <= "\udfff" for letter in value)
+    return not isinstance(value, list | dict)
+
+
+def write_parquet(path: Path, header: dict[str, Any], lines: Iterable[dict[str, Any]]) -> int:
+    """Write operation objects as Parquet, a row group at a time; returns their number."""
+    schema = SCHEMA.with_metadata({HEADER_NAME: json.dumps(header)})
+    count = 0
+    rows: list[dict[str, Any]] = []
+    with pq.ParquetWriter(path, schema, compression="zstd") as out:
+        for line in lines:
+            rows.append(object_to_row(count, line))
+            count += 1
+            if len(rows) == ROW_GROUP:
+                out.write_table(pa.Table.from_pylist(rows, schema=schema))
+                rows.clear()
+        if rows or not count:
+            out.write_table(pa.Table.from_pylist(rows, schema=schema))
+    return count

@@ -1,0 +1,108 @@
+"""Reading a trace: JSON Lines (plain, gzip, zstd) or Parquet, one operation at a time (spec/trace-format.md 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pageengine.trace.forms import BadValue
+from pageengine.trace.items import Interpreter, Item, MalformedLine, TraceError
+from pageengine.trace.json_lines import Unread, json_lines
+from pageengine.trace.operations import TraceHeader
+from pageengine.trace.send_run import SendRun
+
+PARQUET = b"PAR1"
+
+
+@dataclass(slots=True)
+class TraceReader:
+    """A trace being read: iterate over it once, then look at ``warnings``.
+
+    ``skip_bad_lines``: a malformed line comes out as a MalformedLine; without it, it is a TraceError before anything
+    behind it is read. ``advance`` is told the bytes read, or the rows of a Parquet file. Errors: TraceError, OSError.
+    """
+
+    path: Path
+    header: TraceHeader
+    parquet: bool
+    skip_bad_lines: bool
+    cut: str | None = None
+    _interpreter: Interpreter = field(default_factory=Interpreter)
+    _values: Iterator[Unread | Item | SendRun] = field(default_factory=lambda: iter(()))
+
+    def __iter__(self) -> Iterator[Item]:
+        for found in self.runs():
+            if type(found) is SendRun:
+                yield from found
+            else:
+                yield found  # type: ignore[misc]
+
+    def runs(self) -> Iterator[Item | SendRun]:
+        """The same in order; sends that differ in time, number and size alone may come together."""
+        read = self._interpreter.operation
+        for found in self._values:
+            if type(found) is not Unread:
+                yield found  # type: ignore[misc]
+                continue
+            try:
+                if type(found.value) is BadValue:
+                    raise found.value
+                item = read(found.value)
+                if found.learn is not None:
+                    found.learn(item)
+                yield item
+            except BadValue as err:
+                yield self._refuse(found.number, str(err))
+
+    def _refuse(self, number: int, reason: str) -> MalformedLine:
+        if not self.skip_bad_lines:
+            where = f"{'row' if self.parquet else 'line'} {number}"
+            advice = (
+                f"operation {self._interpreter.i} and what follows were not applied; --skip-bad-lines passes over it"
+            )
+            raise TraceError(f"{self.path}: {where}: {reason} ({advice})")
+        self._interpreter.skip()
+        return MalformedLine(self._interpreter.i - 1, self._interpreter.t, number, reason)
+
+    def _end(self, cut: str) -> None:
+        self.cut = cut
+
+    @property
+    def warnings(self) -> list[str]:
+        """What was ignored or missing, for a person; complete once the trace was read to its end."""
+        found = [
+            f"{self.path}: unknown key {name!r} ignored, {count} time{'s' * (count > 1)}"
+            for name, count in sorted(self._interpreter.ignored.items())
+        ]
+        return [*found, self.cut] if self.cut else found
+
+
+def open_trace(
+    path: Path, *, skip_bad_lines: bool = False, advance: Callable[[int], None] | None = None
+) -> TraceReader:
+    """Read the header; the operations follow when the reader is iterated over. Errors: TraceError, OSError."""
+    parquet = path.is_file() and _starts_with(path, PARQUET)
+    interpreter = Interpreter()
+    reader = TraceReader(path, TraceHeader(path.name), parquet, skip_bad_lines, None, interpreter)
+    try:
+        if parquet:
+            from pageengine.trace.parquet import parquet_rows
+
+            line, reader._values = parquet_rows(path, interpreter, advance)
+        else:
+            reader._values = json_lines(path, interpreter, reader._end, advance)
+            first = next(reader._values, None)
+            line = first.value if type(first) is Unread else None
+            if type(line) is BadValue:
+                raise line
+        reader.header = interpreter.header(line, path.name)
+    except BadValue as err:
+        raise TraceError(f"{path}: line 1: {err}; nothing was replayed") from None
+    return reader
+
+
+def _starts_with(path: Path, magic: bytes) -> bool:
+    """A pipe is not asked: what is read from it is gone."""
+    with path.open("rb") as file:
+        return file.read(len(magic)) == magic

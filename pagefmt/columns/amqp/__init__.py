@@ -1,0 +1,1 @@
+"""AMQP messages of a page as columns."""

@@ -1,0 +1,176 @@
+"""JSON Lines of standard AMQP messages: headers, application properties, all sections."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+
+from pagefmt.columns.amqp import values, walk
+from pagefmt.columns.amqp.line_sections import Field, body_list, field_of, fields_object, header_object, map_parts
+from pagefmt.columns.amqp.line_values import decoded
+from pagefmt.columns.amqp.parts import AmqpParts, amqp_parts
+from pagefmt.columns.amqp.structure import Structure, Value, structure
+from pagefmt.columns.arrays.fragments import Cell, Even, Part, Pool, either, laid_out, where_present
+from pagefmt.columns.arrays.json_text import Quote, java_text
+from pagefmt.columns.arrays.strings import distinct
+from pagefmt.columns.core.batch import Batch, queue_lists
+from pagefmt.columns.core.body_lines import raw_forms
+from pagefmt.columns.core.line_parts import LineSource, coded, digests, frame_parts, state_parts
+from pagefmt.columns.core.property_lines import property_lines
+from pagefmt.describe.amqp_json import ADDRESS
+from pagefmt.describe.message_json import BodyForm
+from pagefmt.editions import Edition
+from pagefmt.messages.amqp_message import DEFAULT_PRIORITY, HIGHEST_PRIORITY, V1, V3
+from pagefmt.messages.amqp_sections import PROPERTY_FIELDS
+from pagefmt.messages.amqp_text import identifier_text
+from pagefmt.pages.gather import Ints, Mask, PageBytes
+from pagefmt.pages.scan import Frames
+
+_MESSAGE_ID: Final = PROPERTY_FIELDS.index("message_id")
+_EXPIRES: Final = PROPERTY_FIELDS.index("absolute_expiry_time")
+_CREATED: Final = PROPERTY_FIELDS.index("creation_time")
+_HEADER_KINDS: Final = (values.BOOLEANS, values.UBYTES, values.UINTS, values.BOOLEANS, values.UINTS)
+_NO_FACTS: Final = ',"large":false,"large_id":null,"large_file":null,"large_size":null,"properties":['
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """The structure of the records. ``header``: number and presence of each field, ``fields``: positions."""
+
+    parts: AmqpParts
+    queues: pa.ListArray
+    built: Structure
+    header: list[tuple[Ints, Mask]]
+    fields: list[Value]
+    created: Ints
+    expires: Ints
+
+
+def amqp_line_parts(batch: Batch, frames: Frames, source: LineSource, pool: Pool) -> list[Part]:
+    """What each line has; none where some records are not regular (they are marked)."""
+    found = _read(batch)
+    if found is None:
+        return []
+    page, parts, regular, quote = batch.page, found.parts, batch.regular, source.quote
+    built = found.built
+    maps = {kind: map_parts(built, kind, pool, quote) for kind in walk.MAPS}
+    fields = [field_of(built, value, 2, pool, quote) for value in found.fields]
+    body = body_list(built, pool, quote)
+    facts = _facts(page, found, fields[_MESSAGE_ID], source, pool)
+    has_extra = parts.extra_end > parts.extra_at
+    extra = property_lines(page, parts.extra_at, parts.extra_end, has_extra, regular, pool, quote)
+    if extra is None or not regular.all():
+        return []
+    tx, address = page.i64(batch.payload), _addresses(page, parts, pool, quote)
+    return [
+        *frame_parts(pool, batch, frames, source, tx, found.queues),
+        pool.constant(',"large_type":0,"persister":'), pool.numbers(parts.persister),
+        pool.constant(',"protocol":"amqp","id":'), pool.numbers(parts.id),
+        pool.constant(',"address":'), address, *facts,
+        maps[walk.APPLICATION].given,
+        pool.constant("]"), *_body_forms(page, parts, source, pool),
+        *state_parts(pool, source, batch.row + frames.number, tx, found.queues),
+        pool.constant(',"amqp":{"message_format":'), pool.numbers(parts.format),
+        pool.constant(',"encoded_size":'), pool.numbers(parts.encoded_size),
+        pool.constant(',"encoded_sha256":"'), digests(page, parts.encoded_at, parts.encoded_size, pool),
+        pool.constant('","header":'), header_object(built, found.header, pool),
+        pool.constant(',"delivery_annotations":'), maps[walk.DELIVERY].section,
+        pool.constant(',"message_annotations":'), maps[walk.ANNOTATIONS].section,
+        pool.constant(',"properties":'), fields_object(built, fields, pool),
+        pool.constant(',"application_properties":'), maps[walk.APPLICATION].section,
+        pool.constant(',"footer":'), maps[walk.FOOTER].section,
+        pool.constant(',"body":['), body,
+        pool.constant('],"extra_properties":'), _extra(parts, extra.inside, address, pool), pool.constant("}}\n"),
+    ]  # fmt: skip
+
+
+def _body_forms(page: PageBytes, parts: AmqpParts, source: LineSource, pool: Pool) -> list[Part]:
+    """The encoded message; size and sum are those of large bodies alone."""
+    of_large = [form for form in (BodyForm.SIZE, BodyForm.SHA256) if form in source.wanted.forms]
+    absent: list[Part] = [pool.constant(f',"body_{form}":null') for form in of_large]
+    return [*absent, *raw_forms(page, parts.encoded_at, parts.encoded_size, source, pool)]
+
+
+def _read(batch: Batch) -> _Found | None:
+    page, regular = batch.page, batch.regular
+    parts = amqp_parts(page, batch.payload, batch.length)
+    regular &= parts.regular & parts.has_address
+    parts.regular = regular
+    built = structure(page, parts)
+    regular &= built.body_kinds() <= 1
+    header = [built.field(walk.HEADER, n) for n in range(len(_HEADER_KINDS))]
+    fields = [built.field(walk.PROPS, n) for n in range(len(PROPERTY_FIELDS))]
+    numbers = [
+        values.integers(page, value, regular, kinds=kinds) for value, kinds in zip(header, _HEADER_KINDS, strict=True)
+    ]
+    created, expires = (
+        values.integers(page, fields[n], regular, kinds=values.TIMESTAMPS)[0] for n in (_CREATED, _EXPIRES)
+    )
+    queues = queue_lists(batch, parts.parts_end)
+    has_extra = parts.extra_end > parts.extra_at
+    # a block that is there but says "no properties" is not the same as none
+    regular &= ~has_extra | (page.byte(parts.extra_at) != 0)
+    found = _Found(parts, queues, built, numbers, fields, created, expires)
+    return found if regular.all() else None
+
+
+def _facts(page: PageBytes, found: _Found, message_id: Field | None, source: LineSource, pool: Pool) -> list[Part]:
+    """What a reader says on arrival; in some editions before it has looked into the sections (``message_json``)."""
+    (durable, _), (priority, has_priority) = found.header[0], found.header[1]
+    shown = np.where(has_priority, np.minimum(priority, HIGHEST_PRIORITY), DEFAULT_PRIORITY)
+    blind = source.wanted.edition is Edition.ARTEMIS_2_28
+    stored = found.parts.persister == V3
+    expiration = np.where(stored, found.parts.expiration, np.maximum(found.expires, 0))
+    true = source.wanted.edition is not Edition.ARTEMIS_2_17
+    return [
+        pool.constant(',"durable":'), pool.constant("true") if true else pool.flags(durable != 0),
+        pool.constant(',"priority":'), pool.constant(str(DEFAULT_PRIORITY)) if blind else pool.numbers(shown),
+        pool.constant(',"timestamp":'), pool.constant("0") if blind else pool.numbers(found.created),
+        pool.constant(',"expiration":'), pool.numbers(expiration),
+        pool.constant(',"user_id":'),
+        pool.constant("null") if blind else _identifiers(page, message_id, pool, source.quote),
+        pool.constant(',"type":null,"type_name":null' + _NO_FACTS),
+    ]  # fmt: skip
+
+
+def _identifiers(page: PageBytes, field: Field | None, pool: Pool, quote: Quote) -> Part:
+    """The message id as text."""
+    if field is None:
+        return pool.constant("null")
+    cells, mark = field.cells, pool.constant('"')
+    if isinstance(cells.code, int) and values.IS_STRING[cells.code]:
+        marks = field.at_rows(mark, pool.constant(""))
+        return Even((marks, field.at_rows(cells.content, pool.constant("null")), marks))
+    at = field.at if field.rows is None else field.at[field.rows]
+    plain = np.broadcast_to(values.IS_STRING[cells.code], at.shape)
+    content = np.array(np.broadcast_to(cells.content, at.shape), np.int32)
+    others = np.flatnonzero(~plain)
+    content[others] = pool.texts(_identifier_texts(page, at[others], quote))
+    marks = field.at_rows(either(plain, mark, pool.constant("")), pool.constant(""))
+    return Even((marks, field.at_rows(content, pool.constant("null")), marks))
+
+
+def _identifier_texts(page: PageBytes, at: Ints, quote: Quote) -> Iterator[str]:
+    _, start, size = walk.widths(page, at)
+    for first, end in zip(at.tolist(), (start + size).tolist(), strict=True):
+        value = decoded(page, first, end, 2)
+        yield quote(None if value is None else identifier_text(value))
+
+
+def _addresses(page: PageBytes, parts: AmqpParts, pool: Pool, quote: Quote) -> Cell:
+    raw = distinct(page, parts.address_at, parts.address_size)
+    return coded(pool, raw, lambda value: quote(java_text(value)))
+
+
+def _extra(parts: AmqpParts, entries: Part, address: Cell, pool: Pool) -> Part:
+    """The broker's own properties; a reader of the first persister puts the address there."""
+    rows = len(parts.regular)
+    listed = laid_out(rows, [pool.constant("["), entries, pool.constant("]")])
+    out = where_present(pool, parts.extra_end > parts.extra_at, listed, pool.constant("null"))
+    head = pool.constant(f'[{{"name":"{ADDRESS}","type":"string","value":')
+    alone = laid_out(rows, [head, address, pool.constant("}]")])
+    return where_present(pool, parts.persister == V1, alone, laid_out(rows, [out]))

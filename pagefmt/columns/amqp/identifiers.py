@@ -1,0 +1,67 @@
+"""Message and correlation ids of AMQP messages as text: strings, unsigned numbers, UUIDs, bytes."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+
+from pagefmt.columns.amqp import values
+from pagefmt.columns.amqp.structure import Value
+from pagefmt.columns.amqp.values import BINARIES, STRINGS, ULONG, by_code, read_integer
+from pagefmt.columns.amqp.walk import ABSENT, widths
+from pagefmt.columns.arrays.repeated import Nulls, repeated
+from pagefmt.columns.arrays.schema import STRING
+from pagefmt.columns.arrays.strings import slices, text_of_utf8
+from pagefmt.columns.core.parts import uuid_characters
+from pagefmt.messages.amqp_text import binary_text
+from pagefmt.pages.gather import Ints, Mask, PageBytes
+
+_NONE: Final = Nulls(STRING)
+_UUID: Final = 0x98
+_TYPES: Final = {
+    **dict.fromkeys(STRINGS, "string"), **dict.fromkeys(BINARIES, "bytes"), 0x44: "ulong", 0x53: "ulong",
+    ULONG: "ulong", _UUID: "uuid",
+}  # fmt: skip
+
+
+def identifiers(page: PageBytes, value: Value, regular: Mask) -> tuple[pa.StringArray, pa.StringArray]:
+    """The ids and their types; an id of another type clears ``regular``."""
+    n = len(regular)
+    if value.code == ABSENT:
+        return _NONE(n), _NONE(n)
+    if value.code in STRINGS:
+        return values.texts(page, value, regular, kinds=STRINGS), repeated(("string",), n)
+    there = np.flatnonzero(value.at != ABSENT)
+    rows = [np.flatnonzero(value.at == ABSENT)]
+    texts, types = [_NONE(len(rows[0]))], [_NONE(len(rows[0]))]
+    for code, here in by_code(page.byte(value.at[there])):
+        mine = there[here]
+        known = code in _TYPES
+        regular[mine] &= known
+        rows.append(mine)
+        texts.append(_texts(page, code, value.at[mine], mine, regular) if known else _NONE(len(mine)))
+        types.append(repeated((_TYPES[code],), len(mine)) if known else _NONE(len(mine)))
+    back = pa.array(np.argsort(np.concatenate(rows), kind="stable"))
+    return pa.concat_arrays(texts).take(back), pa.concat_arrays(types).take(back)
+
+
+def _texts(page: PageBytes, code: int, at: Ints, rows: Ints, regular: Mask) -> pa.StringArray:
+    """Ids of one constructor."""
+    if code == _UUID:
+        return _uuids(page, at)
+    if code in STRINGS:
+        text, bad = text_of_utf8(slices(page, *widths(page, at)[1:]))
+        regular[rows[bad]] = False
+        return text
+    if code in BINARIES:
+        raw = slices(page, *widths(page, at)[1:])
+        return pa.array([binary_text(each) for each in raw.to_pylist()], STRING)
+    return pa.array(read_integer(page, code, at + 1).view(np.uint64)).cast(STRING)
+
+
+def _uuids(page: PageBytes, at: Ints) -> pa.StringArray:
+    text = uuid_characters(page.window(page.inside(at + 1), 16))
+    offsets = np.arange(len(at) + 1, dtype=np.int32) * np.int32(36)
+    return pa.Array.from_buffers(STRING, len(at), [None, pa.py_buffer(offsets), pa.py_buffer(text)])

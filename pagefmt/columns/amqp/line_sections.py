@@ -1,0 +1,212 @@
+"""The sections of AMQP messages as they stand in JSON Lines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+import numpy as np
+
+from pagefmt.columns.amqp import values, walk
+from pagefmt.columns.amqp.line_values import ValueCells, decoded, value_cells
+from pagefmt.columns.amqp.maps import known_keys
+from pagefmt.columns.amqp.structure import Structure, Value
+from pagefmt.columns.amqp.walk import ABSENT
+from pagefmt.columns.arrays.fragments import Cell, Codes, Even, Part, Pool, either, laid_out, listed, where_present
+from pagefmt.columns.arrays.json_text import Quote
+from pagefmt.columns.core.line_parts import digests
+from pagefmt.columns.core.properties import repeated_keys
+from pagefmt.columns.core.property_lines import by_name, ordered
+from pagefmt.describe.values_json import plain_value, utf16_order
+from pagefmt.messages.amqp_sections import PROPERTY_FIELDS
+from pagefmt.pages.gather import Ints, Mask, PageBytes
+
+
+@dataclass(frozen=True, slots=True)
+class MapParts:
+    """``section``: a list of named values, or null; ``given``: the inside of the list, as the broker hands it out."""
+
+    section: Part
+    given: Part
+
+
+_Named: TypeAlias = list[tuple[str, ValueCells]]
+
+
+def map_parts(found: Structure, kind: int, pool: Pool, quote: Quote) -> MapParts:
+    """A map section of all messages, sorted by name; what does not fit clears ``found.regular``."""
+    entries = found.entries(kind)
+    keys = None if entries is None else known_keys(entries[0::2])
+    if entries is None or keys is None:
+        return _flat_parts(found, kind, pool, quote)
+    if found.section(kind).code == ABSENT:
+        return MapParts(pool.constant("null"), Even(()))
+    columns = [value_cells(found.page, value, 2, pool, quote) for value in entries[1::2]]
+    for each in columns:
+        _irregular(found.regular, kind, each)
+    named = sorted(zip(keys, columns, strict=True), key=lambda each: utf16_order(each[0]))
+    section, given = _object_cells(named, pool, quote, given=False), _object_cells(named, pool, quote, given=True)
+    return MapParts(Even((pool.constant("["), *section, pool.constant("]"))), Even(tuple(given)))
+
+
+def _irregular(regular: Mask, kind: int, cells: ValueCells, owners: Ints | None = None) -> None:
+    """Where values do not decode, or are handed out as others than they are."""
+    for wrong in (cells.bad, cells.huge if kind == walk.APPLICATION else None):
+        if wrong is not None and wrong.any():
+            regular[wrong if owners is None else owners[wrong]] = False
+
+
+def _object_cells(named: _Named, pool: Pool, quote: Quote, *, given: bool) -> list[Cell]:
+    out: list[Cell] = []
+    for name, each in named:
+        lead = pool.constant(f'{"," if out else ""}{{"name":{quote(name)},')
+        out += [lead, each.given if given else each.head, each.content, each.close]
+    return out
+
+
+def _flat_parts(found: Structure, kind: int, pool: Pool, quote: Quote) -> MapParts:
+    """All entries of all messages as one column."""
+    page, regular, pairs = found.page, found.regular, found.pairs(kind)
+    present = pairs.present
+    if not present.any():
+        return MapParts(pool.constant("null"), Even(()))
+    names = values.raw_keys(page, pairs, regular)
+    regular &= ~repeated_keys(pairs.offsets, names)
+    which: Ints = np.asarray(names.indices).astype(np.int64)
+    known, wrong = [], []
+    for n, raw in enumerate(names.dictionary.to_pylist()):
+        try:
+            known.append(raw.decode("utf-8", "surrogatepass"))
+        except UnicodeDecodeError:
+            known.append("")
+            wrong.append(n)
+    cells = value_cells(page, Value(pairs.value_at), 2, pool, quote)
+    _irregular(regular, kind, cells, pairs.owners())
+    if wrong:
+        regular[pairs.owners()[np.isin(which, wrong)]] = False
+    leads = np.array([pool.constant(f'{{"name":{quote(name)},') for name in known], np.int32)[which]
+    order = by_name(pairs.offsets, which, known)
+    section, given = (
+        listed(pool, pairs.offsets, ordered([leads, head, cells.content, cells.close], order))
+        for head in (cells.head, cells.given)
+    )
+    inner = laid_out(len(present), [pool.constant("["), section, pool.constant("]")])
+    return MapParts(where_present(pool, present, inner, pool.constant("null")), given)
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A value that some messages have: the ``rows``, None: all. ``cells`` are those of these messages."""
+
+    at: Ints
+    rows: Ints | None
+    cells: ValueCells
+
+    def spread(self, pool: Pool) -> list[Cell]:
+        """Its cells, empty where it is absent."""
+        each = [self.cells.head, self.cells.content, self.cells.close]
+        return each if self.rows is None else [self.at_rows(cell, pool.constant("")) for cell in each]
+
+    def at_rows(self, cell: Cell, absent: int) -> Cell:
+        """A cell of these messages, ``absent`` in the others."""
+        if self.rows is None:
+            return cell
+        column = np.full(len(self.at), absent, np.int32)
+        column[self.rows] = cell
+        return column
+
+    def present(self) -> Mask:
+        found: Mask = self.at != ABSENT
+        return found
+
+
+def field_of(found: Structure, value: Value, depth: int, pool: Pool, quote: Quote) -> Field | None:
+    """None: no message has it. A value that does not decode clears ``found.regular``."""
+    if value.code == ABSENT:
+        return None
+    rows = None if value.code >= 0 else np.flatnonzero(value.at != ABSENT)
+    if rows is not None and not len(rows):
+        return None
+    if rows is not None and len(rows) == len(value.at):
+        rows = None
+    here = value if rows is None else Value(value.at[rows])
+    cells = value_cells(found.page, here, depth, pool, quote)
+    if cells.bad is not None and cells.bad.any():
+        found.regular[cells.bad if rows is None else rows[cells.bad]] = False
+    return Field(value.at, rows, cells)
+
+
+def fields_object(found: Structure, fields: list[Field | None], pool: Pool) -> Part:
+    """The fields of the properties section by name."""
+    inner: list[Part] = []
+    for name, field in zip(PROPERTY_FIELDS, fields, strict=True):
+        start = f'{"," if inner else "{"}"{name}":'
+        absent = pool.constant(start + "null")
+        if field is None:
+            inner.append(absent)
+        else:
+            inner += [field.at_rows(pool.constant(start + "{"), absent), *field.spread(pool)]
+    return _or_null(found.section(walk.PROPS), [*inner, pool.constant("}")], pool)
+
+
+def _or_null(section: Value, inner: list[Part], pool: Pool) -> Part:
+    present = section.at != ABSENT
+    return where_present(pool, present, laid_out(len(present), inner), pool.constant("null"))
+
+
+_HEADER: Final = ("durable", "priority", "ttl", "first_acquirer", "delivery_count")
+_FLAGS: Final = ("durable", "first_acquirer")
+
+
+def header_object(found: Structure, fields: list[tuple[Ints, Mask]], pool: Pool) -> Part:
+    parts: list[Part] = []
+    for name, (number, valid) in zip(_HEADER, fields, strict=True):
+        parts.append(pool.constant(f'{"," if parts else "{"}"{name}":'))
+        if not valid.any():
+            parts.append(pool.constant("null"))
+            continue
+        texts = pool.flags(number != 0) if name in _FLAGS else pool.numbers(number)
+        parts.append(either(valid, texts, pool.constant("null")))
+    return _or_null(found.section(walk.HEADER), [*parts, pool.constant("}")], pool)
+
+
+def body_list(found: Structure, pool: Pool, quote: Quote) -> Even:
+    """The one body section of each message, or nothing."""
+    value = field_of(found, found.section(walk.AMQP_VALUE), 1, pool, quote)
+    kind = pool.constant('{"kind":"value",')
+    if value is not None and value.rows is None:
+        return Even((kind, *value.spread(pool)))
+    out = np.full((len(found.regular), 5), pool.constant(""), np.int32)
+    if value is not None:
+        for n, cell in enumerate((value.at_rows(kind, pool.constant("")), *value.spread(pool))):
+            out[:, n] = cell
+    _put_data(found.page, found.section(walk.DATA).at, pool, found.regular, out)
+    _put_sequences(found.page, found.section(walk.SEQUENCE).at, pool, found.regular, quote, out)
+    return Even(tuple(out.T))
+
+
+def _put_data(page: PageBytes, at: Ints, pool: Pool, regular: Mask, out: Codes) -> None:
+    rows = np.flatnonzero(at != ABSENT)
+    if not len(rows):
+        return
+    code, start, size = walk.widths(page, at[rows])
+    binary = values.IS_BINARY[code]
+    regular[rows[~binary]] = False
+    out[rows, 0] = pool.constant('{"kind":"data","size":')
+    out[rows, 1] = pool.numbers(size)
+    out[rows, 2] = pool.constant(',"sha256":"')
+    out[rows, 3] = digests(page, start, size, pool)
+    out[rows, 4] = pool.constant('"}')
+
+
+def _put_sequences(page: PageBytes, at: Ints, pool: Pool, regular: Mask, quote: Quote, out: Codes) -> None:
+    rows = np.flatnonzero(at != ABSENT)
+    if not len(rows):
+        return
+    _, start, size = walk.widths(page, at[rows])
+    texts = []
+    for row, first, end in zip(rows.tolist(), at[rows].tolist(), (start + size).tolist(), strict=True):
+        found = decoded(page, first, end, 1)
+        regular[row] &= found is not None
+        texts.append("" if found is None else f'{{"kind":"sequence","value":{quote(plain_value(found))}}}')
+    out[rows, 0] = pool.texts(texts)

@@ -1,0 +1,215 @@
+"""The maps of AMQP messages as Arrow arrays: annotations, application properties, footers.
+
+Where all messages follow one plan, a map is a table with a column for each name: what is the same in a column is done
+once. Elsewhere all entries of all messages are one column.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+
+from pagefmt.columns.amqp.structure import Structure, Value
+from pagefmt.columns.amqp.values import (
+    GIVEN_NAMES,
+    IS_BINARY,
+    IS_SYMBOL,
+    IS_TEXT,
+    SYMBOLS,
+    TYPE_NAMES,
+    TYPE_OF,
+    ULONG,
+    UNKNOWN,
+    WHOLE,
+    beyond_ascii,
+    by_code,
+    number_array,
+    pair_keys,
+    read_integer,
+)
+from pagefmt.columns.amqp.walk import ABSENT, NULL, Pairs, map_pairs, widths
+from pagefmt.columns.arrays.repeated import Kept, Nulls
+from pagefmt.columns.arrays.schema import PROPERTIES, STRING, VALUE
+from pagefmt.columns.arrays.strings import only_one, slices, text_of_utf8
+from pagefmt.columns.arrays.value_maps import Named, value_maps
+from pagefmt.columns.core import properties
+from pagefmt.pages.gather import Bytes, Ints, Mask, PageBytes
+
+_FLOAT, _DOUBLE = 0x72, 0x82
+_FIELDS: Final = list(VALUE)
+_NO_MAP, _NO_TEXT = Nulls(PROPERTIES), Nulls(STRING)
+
+
+def map_column(found: Structure, kind: int, *, as_given: bool = False, nulls: bool = True) -> pa.MapArray:
+    """The map of each message; what does not fit clears ``found.regular``.
+
+    ``as_given``: as the broker hands out application properties, unsigned numbers as long. ``nulls``: null where the
+    section is absent, else an empty map.
+    """
+    section = found.section(kind)
+    if nulls and section.code == ABSENT:
+        return _NO_MAP(len(found.regular))
+    return (
+        _same_map(found, section, as_given)
+        or _table(found, kind, as_given, nulls)
+        or _of_pairs(found, kind, as_given, nulls)
+    )
+
+
+# -- the same in all messages ---------------------------------------------------------------------------------------
+
+
+def _same_map(found: Structure, section: Value, as_given: bool) -> pa.MapArray | None:
+    if section.code < 0:
+        return None
+    _, start, size = widths(found.page, section.at)
+    raw = only_one(found.page, section.at, start + size - section.at)
+    made = None if raw is None else _SAME.get((raw, as_given), len(found.regular))
+    return None if made is None else made.slice(0, len(found.regular))
+
+
+def _repeated_map(key: tuple[bytes, bool], rows: int) -> pa.MapArray | None:
+    """A map that fills ``raw``, so many times; None where it does not fit."""
+    raw, as_given = key
+    page, fits = PageBytes(raw), np.ones(1, bool)
+    column = _flat(page, map_pairs(page, np.zeros(1, np.int64), fits), fits, as_given, nulls=False)
+    return column.take(pa.array(np.zeros(rows, np.int32))) if fits[0] else None
+
+
+_SAME: Final = Kept(_repeated_map, most=4)
+
+
+# -- the same names in all messages ---------------------------------------------------------------------------------
+
+
+class _Unlike(Exception):
+    """Texts that need a closer look."""
+
+
+def _table(found: Structure, kind: int, as_given: bool, nulls: bool) -> pa.MapArray | None:
+    rows, entries = found.table(kind) or (np.empty(0, np.int64), [])
+    names = known_keys(entries[0::2])
+    if not names:
+        return None
+    columns = [_named(found.page, name, value, as_given) for name, value in zip(names, entries[1::2], strict=True)]
+    fit = [column for column in columns if column is not None]
+    if len(fit) < len(columns):
+        return None
+    symbols = any(value.code in SYMBOLS for value in entries[1::2])
+    try:
+        maps = value_maps(found.page, fit, len(rows), _ascii if symbols else _utf8)
+    except _Unlike:
+        return None
+    return maps if len(rows) == len(found.regular) else _among_others(maps, rows, len(found.regular), len(fit), nulls)
+
+
+def _among_others(maps: pa.MapArray, rows: Ints, n: int, entries: int, nulls: bool) -> pa.MapArray:
+    """Maps of ``rows`` with as many entries each, between messages without one."""
+    present = np.zeros(n, bool)
+    present[rows] = True
+    offsets = np.zeros(n + 1, np.int32)
+    np.cumsum(present * np.int32(entries), out=offsets[1:])
+    mask = np.append(~present, False) if nulls else None
+    return pa.MapArray.from_arrays(pa.array(offsets, mask=mask), maps.keys, maps.items, type=PROPERTIES)
+
+
+def _utf8(raw: pa.BinaryArray) -> pa.StringArray:
+    text, bad = text_of_utf8(raw)
+    if bad.any():
+        raise _Unlike
+    return text
+
+
+def _ascii(raw: pa.BinaryArray) -> pa.StringArray:
+    text = _utf8(raw)
+    if beyond_ascii(text).any():
+        raise _Unlike
+    return text
+
+
+def known_keys(keys: list[Value]) -> tuple[str, ...] | None:
+    """The names, where all messages have the same ones and nothing about them is odd."""
+    known: list[str] = []
+    for key in keys:
+        if key.same is None or not IS_TEXT[key.code] or not key.same.isascii():
+            return None
+        known.append(key.same.decode())
+    return tuple(known) if len(set(known)) == len(known) else None
+
+
+def _named(page: PageBytes, name: str, value: Value, as_given: bool) -> Named | None:
+    """A column of values that have one type; None where they differ or are nothing usual."""
+    code: int | Bytes = value.code if value.code >= 0 else page.byte(value.at)
+    kinds = np.unique(TYPE_OF[code])
+    if len(kinds) > 1 or kinds[0] == UNKNOWN or (not isinstance(code, int) and bool((IS_SYMBOL[code]).any())):
+        return None
+    first = code if isinstance(code, int) else int(code[0])
+    kind = (GIVEN_NAMES if as_given else TYPE_NAMES)[kinds[0]]
+    if first == NULL:
+        return Named(name, kind)
+    if IS_TEXT[first] or IS_BINARY[first]:
+        content = value.content or widths(page, value.at)[1:]
+        return Named(name, kind, text=content) if IS_TEXT[first] else Named(name, kind, raw=content)
+    if first in (_FLOAT, _DOUBLE):
+        return Named(name, kind, doubles=page.f32(value.at + 1) if first == _FLOAT else page.f64(value.at + 1))
+    numbers = _integers(page, code, value.at)
+    return None if kinds[0] == TYPE_OF[ULONG] and bool((numbers < 0).any()) else Named(name, kind, longs=numbers)
+
+
+def _integers(page: PageBytes, code: int | Bytes, at: Ints) -> Ints:
+    """Numbers of one type, of which small ones may be written in fewer bytes."""
+    if isinstance(code, int):
+        return read_integer(page, code, at + 1)
+    out = np.empty(len(at), np.int64)
+    for each, here in by_code(code):
+        out[here] = read_integer(page, each, at[here] + 1)
+    return out
+
+
+# -- any entries ----------------------------------------------------------------------------------------------------
+
+
+def _of_pairs(found: Structure, kind: int, as_given: bool, nulls: bool) -> pa.MapArray:
+    return _flat(found.page, found.pairs(kind), found.regular, as_given, nulls=nulls)
+
+
+def _flat(page: PageBytes, pairs: Pairs, regular: Mask, as_given: bool, *, nulls: bool) -> pa.MapArray:
+    names = pair_keys(page, pairs, regular)
+    column = _pair_values(page, pairs, regular, as_given)
+    regular &= ~properties.repeated_keys(pairs.offsets, names)
+    return map_array(pairs.offsets, pairs.present if nulls else None, names, column)
+
+
+def map_array(offsets: Ints, present: Mask | None, names: pa.DictionaryArray, column: pa.StructArray) -> pa.MapArray:
+    """A map for each message, null where it is not ``present``."""
+    narrow = offsets.astype(np.int32)
+    mask = None if present is None or bool(present.all()) else np.append(~present, False)
+    return pa.MapArray.from_arrays(pa.array(narrow, mask=mask), names.cast(STRING), column, type=PROPERTIES)
+
+
+def _pair_values(page: PageBytes, pairs: Pairs, regular: Mask, as_given: bool) -> pa.StructArray:
+    """The values as VALUE structs; compound, described, decimal and uuid values leave their message irregular."""
+    at, n = pairs.value_at, len(pairs.value_at)
+    code, content, size = widths(page, at)
+    kind = TYPE_OF[code]
+    longs, is_long = np.zeros(n, np.int64), np.zeros(n, bool)
+    doubles, is_double = np.zeros(n), np.zeros(n, bool)
+    unfit = kind == UNKNOWN
+    for each, here in by_code(code):
+        if each in WHOLE:
+            longs[here], is_long[here] = read_integer(page, each, at[here] + 1), True
+        elif each in (_FLOAT, _DOUBLE):
+            doubles[here] = page.f32(at[here] + 1) if each == _FLOAT else page.f64(at[here] + 1)
+            is_double[here] = True
+    unfit |= (code == ULONG) & (longs < 0)
+    text, bad = text_of_utf8(slices(page, content, size, IS_TEXT[code]))
+    unfit |= bad | (IS_SYMBOL[code] & beyond_ascii(text))
+    raw = slices(page, content, size, IS_BINARY[code])
+    if unfit.any():
+        regular[pairs.owners()[unfit]] = False
+    type_names = GIVEN_NAMES if as_given else TYPE_NAMES
+    names = pa.DictionaryArray.from_arrays(pa.array(kind), pa.array(type_names, STRING)).cast(STRING)
+    parts = [names, number_array(longs, is_long), number_array(doubles, is_double), text, raw, _NO_TEXT(n)]
+    return pa.StructArray.from_arrays(parts, fields=_FIELDS)

@@ -1,0 +1,244 @@
+"""Where the values of all AMQP messages of a page lie: by plans, and by the general walk for what no plan fits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+
+from pagefmt.columns.amqp import walk
+from pagefmt.columns.amqp.outline import WHOLE_SECTION
+from pagefmt.columns.amqp.parts import AmqpParts
+from pagefmt.columns.amqp.plan import MIXED, Followed, Plan, Samples, followed
+from pagefmt.columns.amqp.walk import ABSENT, NULL, Pairs
+from pagefmt.pages.gather import Ints, Mask, PageBytes
+
+_SPREAD: Final = np.arange(8) * 0.6180339887 % 1
+"""Where samples are taken: at no regular distance, since messages often come in turns."""
+_ROUNDS: Final = 4
+_MOST_PLANS: Final = 6
+_WORTH_IT: Final = 16
+"""A known plan that fits fewer than one message in so many is not used, and a fresh one is the last that is made."""
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """One value of each message. ``at``: where its constructor is, ABSENT where it is missing or null.
+
+    ``code``: the constructor that all have, ABSENT if no message has the value, else MIXED. ``content``: (offset,
+    size), where they are known already. ``same``: the content, if it is known to be the same in all messages.
+    """
+
+    at: Ints
+    code: int = MIXED
+    content: tuple[Ints, Ints] | None = None
+    same: bytes | None = None
+
+
+@dataclass(slots=True)
+class Structure:
+    """``plans`` have the messages that they fit, ``rest`` the sections of the others (``others``)."""
+
+    page: PageBytes
+    regular: Mask
+    plans: list[Followed]
+    others: Ints
+    rest: walk.Sections
+    absent: Ints
+    _lists: dict[int, Ints] = field(default_factory=dict)
+
+    @property
+    def only(self) -> Followed | None:
+        """The plan that all messages follow."""
+        return self.plans[0] if self.plans and self.plans[0].rows is None else None
+
+    def section(self, kind: int) -> Value:
+        """The list, map or (first) body of a kind of section, which may be null."""
+        index = WHOLE_SECTION if kind in walk.FIELDS or kind in walk.MAPS else 0
+        return self._merged(self.rest.at[kind], kind, index)
+
+    def field(self, kind: int, index: int) -> Value:
+        """A field of the header or the properties."""
+        if kind not in self._lists:
+            self._lists[kind] = self._of_others(kind)
+        value = self._merged(self._lists[kind][index], kind, index)
+        if value.code == NULL:
+            return Value(self.absent, ABSENT)
+        if value.code == MIXED:
+            at = np.where(self.page.byte(value.at) == NULL, ABSENT, value.at)
+            return Value(at, MIXED)
+        return value
+
+    def _of_others(self, kind: int) -> Ints:
+        if len(self.others):
+            return walk.list_fields(self.page, self.rest.at[kind], walk.FIELDS[kind], self.regular)
+        return np.broadcast_to(self.absent, (walk.FIELDS[kind], len(self.absent)))
+
+    def _merged(self, others: Ints, kind: int, index: int) -> Value:
+        if self.only is not None:
+            return self._planned(self.only, kind, index)
+        at = others.copy()
+        values = []
+        for plan in self.plans:
+            values.append(self._planned(plan, kind, index))
+            at[plan.rows] = values[-1].at
+        codes = {value.code for value in values}
+        if len(self.others):
+            codes.add(ABSENT if bool((others[self.others] == ABSENT).all()) else MIXED)
+        return Value(at, codes.pop() if len(codes) == 1 else MIXED)
+
+    def _planned(self, plan: Followed, kind: int, index: int) -> Value:
+        if (kind, index) in plan.plan.places:
+            return _at_place(plan, kind, index)
+        return Value(self.absent[: len(plan.windows[0])], ABSENT)
+
+    def entries(self, kind: int) -> list[Value] | None:
+        """Keys and values of a map in turn, where all messages have the same number; nulls count as values here."""
+        if self.only is None:
+            return None
+        return [_at_place(self.only, kind, n) for n in range(self.only.plan.counts.get(kind, 0))]
+
+    def table(self, kind: int) -> tuple[Ints, list[Value]] | None:
+        """As ``entries``, of the messages that have the map at all (which these are comes first).
+
+        None where they have not the same names, or where some messages follow no plan.
+        """
+        having = [plan for plan in self.plans if kind in plan.plan.counts]
+        if len(self.others) or len({plan.names(kind) for plan in having}) != 1:
+            return None
+        count = having[0].plan.counts[kind]
+        if self.only is not None:
+            return np.arange(len(self.absent)), [_at_place(self.only, kind, n) for n in range(count)]
+        rows = np.concatenate([plan.rows for plan in having if plan.rows is not None])
+        order = np.argsort(rows, kind="stable")
+        values = [[_at_place(plan, kind, n) for plan in having] for n in range(count)]
+        return rows[order], [_joined(each, order) for each in values]
+
+    def pairs(self, kind: int) -> Pairs:
+        """The entries of a map, flat."""
+        others = walk.map_pairs(self.page, self.rest.at[kind], self.regular)
+        if not self.plans:
+            return others
+        counts, present = np.diff(others.offsets), others.present
+        for plan in self.plans:
+            rows = slice(None) if plan.rows is None else plan.rows
+            counts[rows], present[rows] = plan.plan.counts.get(kind, 0) // 2, kind in plan.plan.counts
+        offsets = np.concatenate(([0], np.cumsum(counts)))
+        out = Pairs(offsets, present, np.zeros(offsets[-1], np.int64), np.zeros(offsets[-1], np.int64))
+        for plan in self.plans:
+            first = offsets[:-1] if plan.rows is None else offsets[plan.rows]
+            for n in range(0, plan.plan.counts.get(kind, 0), 2):
+                out.key_at[first + n // 2] = _at_place(plan, kind, n).at
+                out.value_at[first + n // 2] = _at_place(plan, kind, n + 1).at
+        if len(others.key_at):
+            row = others.owners()
+            slot = offsets[row] + np.arange(len(row)) - others.offsets[row]
+            out.key_at[slot], out.value_at[slot] = others.key_at, others.value_at
+        return out
+
+    def sections(self) -> walk.Sections:
+        """All sections as the general walk finds them."""
+        return walk.Sections([self.section(kind).at for kind in range(walk.FOOTER + 1)], self.body_kinds())
+
+    def body_kinds(self) -> Ints:
+        """How many body sections each message has."""
+        out = self.rest.body_kinds.copy()
+        for plan in self.plans:
+            rows = slice(None) if plan.rows is None else plan.rows
+            out[rows] = sum(plan.plan.counts.get(kind, 0) for kind in (walk.DATA, walk.SEQUENCE, walk.AMQP_VALUE))
+        return out
+
+    def passed_over(self) -> Mask:
+        """Messages with more of a body than one data section: whether it decodes is not known here."""
+        kinds, data = self.body_kinds(), self.section(walk.DATA).at
+        # a0 or b0, by the size of its length
+        binary = (data != ABSENT) & (self.page.byte(np.where(data == ABSENT, 0, data)) & 0xEF == 0xA0)
+        out: Mask = (kinds > 1) | ((kinds == 1) & ~binary)
+        return out
+
+
+def _at_place(plan: Followed, kind: int, index: int) -> Value:
+    place = plan.plan.places[kind, index]
+    at = plan.windows[place.window] + place.offset
+    known = place.code == MIXED or (place.same is None and place.code >= 0xA0 and index != WHOLE_SECTION)
+    return Value(at, place.code, plan.contents[place.window] if known else None, place.same)
+
+
+def _joined(values: list[Value], order: Ints) -> Value:
+    """The value of several plans' messages."""
+    codes, same = {value.code for value in values}, {value.same for value in values}
+    contents = [value.content for value in values if value.content is not None]
+    return Value(
+        np.concatenate([value.at for value in values])[order],
+        codes.pop() if len(codes) == 1 else MIXED,
+        None
+        if len(contents) < len(values)
+        else (np.concatenate([at for at, _ in contents])[order], np.concatenate([size for _, size in contents])[order]),
+        same.pop() if len(same) == 1 else None,
+    )
+
+
+def structure(page: PageBytes, parts: AmqpParts) -> Structure:
+    """The structure of all messages; what does not fit clears ``parts.regular``."""
+    n = len(parts.regular)
+    rows = np.flatnonzero(parts.regular & (parts.encoded_size > 0))
+    plans, left = _known(page, parts, rows)
+    while len(left) and len(plans) < _MOST_PLANS:
+        found, good = _fresh(page, parts, left)
+        if found is None:
+            break
+        plans.append(found.cut(left, good))
+        before, left = len(left), left[~good]
+        if (before - len(left)) * _WORTH_IT < before:
+            break
+    _RECENT[:] = [found.plan for found in plans]
+    if len(plans) == 1 and len(rows) - len(left) == n:
+        plans[0].rows = None
+    others = np.ones(n, bool)
+    for found in plans:
+        others[slice(None) if found.rows is None else found.rows] = False
+    rest = walk.sections(page, parts, left)
+    return Structure(page, parts.regular, plans, np.flatnonzero(others), rest, np.full(n, ABSENT, np.int64))
+
+
+_RECENT: Final[list[Plan]] = []
+"""The plans of the piece before: the next one mostly follows them, too. What they find is the same as without them."""
+
+
+def _known(page: PageBytes, parts: AmqpParts, rows: Ints) -> tuple[list[Followed], Ints]:
+    """The messages that follow the plans of the piece before, and those that do not; no plan if these are many."""
+    plans: list[Followed] = []
+    left = rows
+    for plan in _RECENT:
+        if not len(left):
+            break
+        found, good = followed(page, plan, parts.encoded_at[left], parts.encoded_at[left] + parts.encoded_size[left])
+        if int(good.sum()) * _WORTH_IT >= len(left):
+            plans.append(found.cut(left, good))
+            left = left[~good]
+    return (plans, left) if len(left) * _WORTH_IT <= len(rows) else ([], rows)
+
+
+def _fresh(page: PageBytes, parts: AmqpParts, rows: Ints) -> tuple[Followed | None, Mask]:
+    """A plan that was made for the messages ``rows``, and which of them follow it.
+
+    What a few messages have in common need not hold for others: those that it does not fit have their say as well.
+    """
+    at = parts.encoded_at[rows]
+    end = at + parts.encoded_size[rows]
+    samples = Samples(page.buffer)
+    best, best_good = None, np.zeros(len(rows), bool)
+    left = np.arange(len(rows))
+    for _ in range(_ROUNDS):
+        # one further each time: the distances may all be multiples of the turn in which messages come
+        some = left[np.unique(((_SPREAD * len(left)).astype(np.int64) + np.arange(len(_SPREAD))) % len(left))]
+        if not samples.add(zip(at[some].tolist(), end[some].tolist(), strict=True)):
+            break
+        found, good = followed(page, samples.plan(), at, end)
+        if best is None or good.sum() > best_good.sum():
+            best, best_good = found, good
+        left = np.flatnonzero(~good)
+        if not len(left):
+            break
+    return best, best_good

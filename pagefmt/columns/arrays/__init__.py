@@ -1,0 +1,1 @@
+"""Arrays, texts and schemas that columns are made of."""

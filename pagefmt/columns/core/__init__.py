@@ -1,0 +1,1 @@
+"""Core messages of a page as columns."""

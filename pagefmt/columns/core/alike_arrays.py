@@ -1,0 +1,37 @@
+"""The properties of messages that all have the same ones, as Arrow maps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import pyarrow as pa
+
+from pagefmt.columns.arrays.schema import BINARY
+from pagefmt.columns.arrays.strings import text_of_utf16
+from pagefmt.columns.arrays.value_maps import Named, value_maps
+from pagefmt.columns.core import properties as props
+from pagefmt.columns.core.alike import Column
+from pagefmt.pages.gather import PageBytes, doubles
+
+_DOUBLES: Final = (props.FLOAT, props.DOUBLE)
+
+
+def table_maps(page: PageBytes, columns: Sequence[Column], rows: int) -> tuple[pa.MapArray, tuple[str, ...]]:
+    """A map for each message, and the names."""
+    names = tuple(text_of_utf16(pa.array([column.name for column in columns], BINARY)).to_pylist())
+    named = [_named(name, column) for name, column in zip(names, columns, strict=True)]
+    return value_maps(page, named, rows, text_of_utf16), names
+
+
+def _named(name: str, column: Column) -> Named:
+    kind, values = props.NAMES[column.type], column.values
+    if column.type == props.TEXT:
+        return Named(name, kind, text=(column.at, column.size))
+    if column.type == props.BYTES:
+        return Named(name, kind, raw=(column.at, column.size))
+    if column.type == props.NULL or values is None:
+        return Named(name, kind)
+    if column.type in _DOUBLES:
+        return Named(name, kind, doubles=doubles(values))
+    return Named(name, kind, longs=values != 0 if column.type == props.BOOLEAN else values)

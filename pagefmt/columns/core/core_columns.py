@@ -1,0 +1,91 @@
+"""The columns of core messages."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+
+from pagefmt.columns.arrays.repeated import Nulls, repeated
+from pagefmt.columns.arrays.schema import AMQP, STRING, Level
+from pagefmt.columns.arrays.strings import slices, text_of_utf16
+from pagefmt.columns.core import parts as core
+from pagefmt.columns.core.batch import Batch, Columns, queue_lists, repeated_text
+from pagefmt.columns.core.shapes import property_maps
+from pagefmt.messages.core_message import TYPE_NAMES
+from pagefmt.pages.gather import Ints, Mask, PageBytes
+
+_COMPRESSED: Final = frozenset(("_AMQ_LARGE_COMPRESSED", "_HQ_LARGE_COMPRESSED"))
+_NO_TEXT, _NO_AMQP = Nulls(STRING), Nulls(AMQP)
+_CORE_TYPE_NAMES: Final = pa.array([TYPE_NAMES.get(code) for code in range(-128, 128)], STRING)
+
+
+def _type_names(code: Ints) -> pa.StringArray:
+    name = TYPE_NAMES.get(int(code[0]))
+    if name is not None and bool((code == code[0]).all()):
+        return repeated((name,), len(code))
+    return _CORE_TYPE_NAMES.take(pa.array(code + 128))
+
+
+def may_be_core(page: PageBytes, payload: Ints) -> Mask:
+    """A quick look: large core records, and ordinary ones whose byte behind is no AMQP persister's."""
+    first = page.byte(payload + 9)
+    core: Mask = (page.byte(payload + 8) != 0) | (first < 2)
+    return core
+
+
+def core_columns(batch: Batch, level: Level) -> Columns:
+    page, n = batch.page, len(batch.row)
+    parts = core.core_parts(page, batch.payload, batch.length)
+    batch.regular &= parts.regular
+    queues = queue_lists(batch, parts.block_end)
+    if not batch.regular.all():
+        return {}
+    ids = user_ids(page, parts) if parts.has_user_id.any() else _NO_TEXT(n)
+    out: Columns = {
+        "tx": pa.array(parts.tx), "queues": queues, "large_type": pa.array(parts.large_type.astype(np.int8)),
+        "persister": pa.array(np.ones(n, np.int8), mask=parts.large | parts.old),
+        "protocol": repeated(("core",), n), "id": pa.array(parts.id),
+        "address": repeated_text(page, parts.address_at, parts.address_size, parts.has_address),
+        "durable": pa.array(parts.durable), "priority": pa.array(parts.priority.astype(np.int8)),
+        "timestamp": pa.array(parts.timestamp), "expiration": pa.array(parts.expiration), "user_id": ids,
+        "type": pa.array(parts.type.astype(np.int8)), "type_name": _type_names(parts.type),
+        "large": pa.array(parts.large),
+        "body_size": pa.array(parts.body_size, mask=parts.large),
+    }  # fmt: skip
+    if level >= Level.PROPERTIES:
+        out["properties"] = property_maps(page, parts.properties_at, parts.block_end, batch.regular, _COMPRESSED)
+        out["amqp"] = _NO_AMQP(n)
+    if level >= Level.TEXTS and batch.regular.all():
+        out["body_text"] = _core_texts(batch, parts)
+    if level >= Level.BODIES and batch.regular.all():
+        out["body"] = slices(page, parts.body_at, parts.body_size, ~parts.large)
+    return out
+
+
+def user_ids(page: PageBytes, parts: core.CoreParts) -> pa.StringArray:
+    have = parts.has_user_id
+    text = core.uuid_texts(page, parts.user_id_at[have])
+    offsets = np.concatenate(([0], np.cumsum(np.where(have, 36, 0)))).astype(np.int32)
+    bits = pa.py_buffer(np.packbits(have, bitorder="little"))
+    return pa.Array.from_buffers(STRING, len(have), [bits, pa.py_buffer(offsets), pa.py_buffer(text)])
+
+
+_TEXT: Final = 3
+
+
+def _core_texts(batch: Batch, parts: core.CoreParts) -> pa.StringArray:
+    """Bodies of text messages: one nullable string that fills the body."""
+    page = batch.page
+    wanted = (parts.type == _TEXT) & ~parts.large
+    if not wanted.any():
+        return _NO_TEXT(len(wanted))
+    flag = page.byte(parts.body_at)
+    size = page.i32(parts.body_at + 1)
+    present = wanted & (parts.body_size > 0) & (flag != 0)
+    batch.regular &= ~present | ((size >= 0) & (size % 2 == 0) & (size + 5 == parts.body_size))
+    batch.regular &= ~(wanted & ~present) | (parts.body_size <= 1)
+    if not batch.regular.all():
+        return _NO_TEXT(len(wanted))
+    return text_of_utf16(slices(page, parts.body_at + 5, size, present))

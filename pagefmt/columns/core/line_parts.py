@@ -1,0 +1,86 @@
+"""Parts of JSON Lines that core and AMQP messages share: place, queues, who acknowledged."""
+
+from __future__ import annotations
+
+from binascii import hexlify
+from collections.abc import Callable
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from pagefmt.columns.arrays.fragments import Cell, Codes, Even, Part, Pool, Runs, listed
+from pagefmt.columns.arrays.json_text import Quote
+from pagefmt.columns.core.batch import Batch
+from pagefmt.describe.message_json import Wanted
+from pagefmt.outstanding.fates import PageRule
+from pagefmt.outstanding.state_columns import state_columns
+from pagefmt.pages.gather import Ints, PageBytes
+from pagefmt.pages.scan import Frames
+
+
+@dataclass(frozen=True, slots=True)
+class LineSource:
+    """What all lines of a page have in common."""
+
+    store: str
+    address: str | None
+    page: int
+    rule: PageRule | None
+    wanted: Wanted
+    quote: Quote
+
+
+_FEW = 16
+"""So many distinct texts may be constants; more are kept apart."""
+
+
+def frame_parts(
+    pool: Pool, batch: Batch, frames: Frames, source: LineSource, tx: Ints, queues: pa.ListArray
+) -> list[Part]:
+    """From the brace to the queues."""
+    address = "null" if source.address is None else source.quote(source.address)
+    head = f'{{"store":{source.quote(source.store)},"store_address":{address},"page":{source.page},"number":'
+    return [
+        pool.constant(head), pool.numbers(batch.row + frames.number),
+        pool.constant(',"offset":'), pool.numbers(frames.offset[batch.row] + frames.base),
+        pool.constant(',"length":'), pool.numbers(batch.length),
+        pool.constant(',"tx":'), pool.numbers(tx),
+        pool.constant(',"queues":['), _numbers_listed(pool, queues), pool.constant("]"),
+    ]  # fmt: skip
+
+
+def state_parts(pool: Pool, source: LineSource, number: Ints, tx: Ints, queues: pa.ListArray) -> list[Part]:
+    """Who acknowledged, where the journal is known."""
+    if source.rule is None:
+        return []
+    done, _ = state_columns(source.rule, number, tx, queues)
+    return [pool.constant(',"acked_by":['), _numbers_listed(pool, done), pool.constant("]")]
+
+
+def _numbers_listed(pool: Pool, lists: pa.ListArray) -> Even | Runs:
+    offsets = np.asarray(lists.offsets).astype(np.int64)
+    values = np.asarray(lists.values)[offsets[0] : offsets[-1]]
+    return listed(pool, offsets - offsets[0], [coded(pool, pa.array(values).dictionary_encode(), str)])
+
+
+def digests(page: PageBytes, at: Ints, size: Ints, pool: Pool) -> Codes:
+    """SHA-256 of pieces of the page, in hexadecimal."""
+    content = memoryview(page.buffer)
+    ends = (at + size).tolist()
+    raw = b"".join([sha256(content[a:b]).digest() for a, b in zip(at.tolist(), ends, strict=True)])
+    offsets = np.arange(0, 64 * len(at) + 1, 64, dtype=np.int32)
+    return pool.add(
+        pa.Array.from_buffers(pa.binary(), len(at), [None, pa.py_buffer(offsets), pa.py_buffer(hexlify(raw))])
+    )
+
+
+def coded(pool: Pool, values: pa.DictionaryArray, text: Callable[[Any], str]) -> Cell:
+    """Values that repeat: the text of each distinct one is made once; ``null`` for nulls."""
+    texts = [*map(text, values.dictionary.to_pylist()), "null"]
+    known = np.array([*map(pool.constant, texts)], np.int32) if len(texts) <= _FEW else pool.texts(texts)
+    indices = np.asarray(values.indices.fill_null(len(known) - 1) if values.null_count else values.indices)
+    codes: Codes = known[indices]
+    return codes

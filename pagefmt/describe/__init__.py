@@ -1,0 +1,1 @@
+"""Messages and records described for people and scripts: JSON, fields beside bytes."""

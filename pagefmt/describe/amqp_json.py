@@ -1,0 +1,73 @@
+"""The ``amqp`` object of a message: its sections, and what the broker keeps beside them."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Final
+
+from pagefmt.describe.values_json import Json, annotations_json, plain_value, property_map_json, typed_json
+from pagefmt.messages.amqp_message import AmqpLargeMessage, AmqpMessage
+from pagefmt.messages.amqp_sections import PROPERTY_FIELDS, BodySection, Header, Sections
+from pagefmt.messages.values import Kind, Property, Typed, last_wins, string
+
+ADDRESS: Final = "_AMQ_AD"
+
+
+def amqp_json(message: AmqpMessage | AmqpLargeMessage) -> Json:
+    """Raises ``Undecodable`` where a section cannot be read."""
+    sections = message.sections()
+    encoded = message.encoded if isinstance(message, AmqpMessage) else None
+    return {
+        "message_format": message.message_format,
+        "encoded_size": None if encoded is None else len(encoded),
+        "encoded_sha256": None if encoded is None else hashlib.sha256(encoded).hexdigest(),
+        "header": _header_json(sections.header),
+        "delivery_annotations": annotations_json(sections.delivery_annotations),
+        "message_annotations": annotations_json(sections.message_annotations),
+        "properties": _properties_json(sections),
+        "application_properties": annotations_json(sections.application_properties),
+        "footer": annotations_json(sections.footer),
+        "body": None if encoded is None else [body_section_json(section) for section in sections.body],
+        "extra_properties": _extra_json(message),
+    }
+
+
+def _header_json(header: Header | None) -> Json | None:
+    if header is None:
+        return None
+    return {
+        "durable": header.durable,
+        "priority": header.priority,
+        "ttl": header.ttl,
+        "first_acquirer": header.first_acquirer,
+        "delivery_count": header.delivery_count,
+    }
+
+
+def _properties_json(sections: Sections) -> Json | None:
+    found = sections.property_fields
+    if found is None:
+        return None
+    return {name: typed_json(found[name]) if name in found else None for name in PROPERTY_FIELDS}
+
+
+def body_section_json(section: BodySection) -> Json:
+    value = section.value
+    match section.descriptor:
+        case 0x75:
+            content = value.value if value.kind is Kind.BYTES else b""
+            return {"kind": "data", "size": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+        case 0x76:
+            return {"kind": "sequence", "value": plain_value(value)}
+        case _:
+            return {"kind": "value"} | typed_json(value)
+
+
+def _extra_json(message: AmqpMessage | AmqpLargeMessage) -> list[Json] | None:
+    """With the address that a reader of persisters 2 and 4 puts there (it is null in none of the others)."""
+    entries: tuple[Property, ...] | None = message.extra.entries
+    properties: dict[str, Typed] | None = None if entries is None else last_wins(entries)
+    sets_address = isinstance(message, AmqpLargeMessage) or message.persister == 2
+    if sets_address and message.stored_address is not None:
+        properties = (properties or {}) | {ADDRESS: string(message.stored_address)}
+    return None if properties is None else property_map_json(properties)

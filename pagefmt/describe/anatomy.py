@@ -1,0 +1,193 @@
+"""A page record field by field: offset, size, name and meaning of every byte, for people who look at the bytes.
+
+The fields are what the decoders read: they run over a cursor that writes down each read. Bytes that no decoder
+understands are a field too, so that the fields of a record always add up to the record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from pagefmt.bytes.wire import Cursor, Undecodable
+from pagefmt.describe.amqp_anatomy import section_fields
+from pagefmt.describe.field import Field, plain
+from pagefmt.messages.core_message import TYPE_NAMES, user_id_text
+from pagefmt.messages.properties import decode_properties
+from pagefmt.pages.record import FRAME, Layout, layout_of, read_payload
+
+_LARGE_TYPES: Final = {
+    0: "ordinary message",
+    1: "core large message",
+    -1: "core large message, up to 2.11",
+    2: "other large",
+}
+_PERSISTERS: Final = {1: "core", 2: "AMQP v1", 3: "AMQP v2", 4: "AMQP large", 5: "AMQP v3"}
+_TEXT_TYPE: Final = 3
+_MAP_TYPE: Final = 5
+
+
+class RecordingCursor(Cursor):
+    """Writes down every read: (offset, size, name, value)."""
+
+    __slots__ = ("fields",)
+
+    def __init__(self, buf: bytes | memoryview, pos: int, end: int, fields: list[Field] | None = None) -> None:
+        super().__init__(buf, pos, end)
+        self.fields: list[Field] = [] if fields is None else fields
+
+    def _note(self, at: int, what: str, value: object) -> None:
+        if self.pos > at:
+            self.fields.append(Field(at, self.pos - at, what, value))
+
+    def u8(self, what: str = "byte") -> int:
+        return self._read(super().u8, what)
+
+    def i8(self, what: str = "byte") -> int:
+        return self._read(super().i8, what)
+
+    def i16(self, what: str = "short") -> int:
+        return self._read(super().i16, what)
+
+    def u16(self, what: str = "unsigned short") -> int:
+        return self._read(super().u16, what)
+
+    def i32(self, what: str = "int") -> int:
+        return self._read(super().i32, what)
+
+    def i64(self, what: str = "long") -> int:
+        return self._read(super().i64, what)
+
+    def _read(self, read: Callable[[str], int], what: str) -> int:
+        at = self.pos
+        value = read(what)
+        self._note(at, what, value)
+        return value
+
+    def take(self, size: int, what: str = "bytes") -> bytes:
+        at = self.pos
+        value = super().take(size, what)
+        self._note(at, what, value)
+        return value
+
+    def sstr(self, what: str = "string") -> str:
+        before = len(self.fields)
+        text = super().sstr(what)
+        length, *rest = self.fields[before:]
+        self.fields[before:] = [Field(length.offset, length.size, f"{what}, bytes", length.value)]
+        self.fields += [Field(field.offset, field.size, what, text) for field in rest]
+        return text
+
+    def nsstr(self, what: str = "string") -> str | None:
+        return self.sstr(what) if self.u8(f"{what} present") else None
+
+    def _part(self, start: int, end: int) -> Cursor:
+        return RecordingCursor(self.buf, start, end, self.fields)
+
+
+def record_fields(buf: bytes | memoryview, offset: int, length: int) -> Iterator[Field]:
+    """The fields of the framed record at ``offset``. Never raises: what is not understood comes as such."""
+    start, end = offset + 5, offset + 5 + length
+    yield Field(offset, 1, "start mark", None)
+    yield Field(offset + 1, 4, "payload length", length, f"{length} bytes")
+    fields = list(_payload_fields(buf, start, end))
+    body_type = next((field.value for field in fields if field.name == "message type"), None)
+    for field in fields:
+        yield from _opened(buf, field, body_type)
+    yield Field(offset + length + FRAME - 1, 1, "end mark", None)
+
+
+def _payload_fields(buf: bytes | memoryview, start: int, end: int) -> Iterator[Field]:
+    layout = layout_of(buf, start, end - start)
+    cursor = RecordingCursor(buf, start, end)
+    problem: Undecodable | None = None
+    try:
+        read_payload(cursor, start - 5, end - start, layout)
+    except Undecodable as err:
+        problem = err
+    yield from (_explained(field, layout) for field in cursor.fields)
+    at = cursor.fields[-1].offset + cursor.fields[-1].size if cursor.fields else start
+    if at < end:
+        why = problem.detail if problem else "more bytes than the fields need"
+        yield Field(at, end - at, "not understood", bytes(buf[at:end]), why)
+
+
+def _opened(buf: bytes | memoryview, field: Field, body_type: object) -> Iterator[Field]:
+    """Blocks that the record's decoder leaves for later: properties, AMQP sections, bodies in their type's layout."""
+    if field.name == "properties" or (field.name == "body" and body_type == _MAP_TYPE):
+        return _by(decode_properties, buf, field)
+    if field.name == "body" and body_type == _TEXT_TYPE:
+        return _by(lambda cursor: cursor.nsstr("body text"), buf, field)
+    if field.name == "encoded message":
+        return section_fields(buf, field.offset, field.offset + field.size)
+    return iter((field,))
+
+
+def _by(decode: Callable[[Cursor], object], buf: bytes | memoryview, field: Field) -> Iterator[Field]:
+    cursor = RecordingCursor(buf, field.offset, field.offset + field.size)
+    why = "more bytes than the fields need"
+    try:
+        decode(cursor)
+    except Undecodable as err:
+        why = err.detail
+    yield from map(_property, cursor.fields)
+    at = cursor.fields[-1].offset + cursor.fields[-1].size if cursor.fields else field.offset
+    if at < cursor.end:
+        yield Field(at, cursor.end - at, "not understood", bytes(buf[at : cursor.end]), why)
+
+
+_VALUE_TYPES: Final = {
+    0: "null", 2: "boolean", 3: "byte", 4: "bytes", 5: "short", 6: "int", 7: "long", 8: "float", 9: "double",
+    10: "string", 11: "char",
+}  # fmt: skip
+
+
+def _property(field: Field) -> Field:
+    if field.name == "value type" and isinstance(field.value, int):
+        return field.saying(f"{field.value}: {_VALUE_TYPES.get(field.value, 'unknown')}")
+    return field.saying(_truth(field.value)) if field.name.endswith(" present") else field
+
+
+def _explained(field: Field, layout: Layout) -> Field:
+    field = _property(field)
+    meaning = _MEANINGS.get(field.name)
+    if meaning is None or field.value is None:
+        return field
+    if field.name == "large type" and layout is Layout.OLD:
+        return field.saying("large" if field.value else "ordinary message")
+    return field.saying(meaning(field.value))
+
+
+def _moment(value: object) -> str:
+    """Milliseconds since 1970 as a date; 0 and what no date can hold as they are."""
+    if not isinstance(value, int) or value <= 0:
+        return plain(value)
+    try:
+        when = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=value)
+    except OverflowError:
+        return plain(value)
+    return when.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _table(table: dict[int, str]) -> Callable[[object], str]:
+    def meaning(value: object) -> str:
+        return f"{value}: {table.get(value, 'unknown')}" if isinstance(value, int) else plain(value)
+
+    return meaning
+
+
+def _truth(value: object) -> str:
+    return "yes" if value else "no"
+
+
+_MEANINGS: Final[dict[str, Callable[[object], str]]] = {
+    "transaction": lambda value: "none" if value == -1 else plain(value),
+    "large type": _table(_LARGE_TYPES),
+    "persister id": _table(_PERSISTERS),
+    "message type": _table(TYPE_NAMES),
+    "durable": _truth,
+    "expiration": lambda value: "never" if value == 0 else _moment(value),
+    "timestamp": lambda value: "not set" if value == 0 else _moment(value),
+    "user id": lambda value: user_id_text(value) or "" if isinstance(value, bytes) else plain(value),
+}

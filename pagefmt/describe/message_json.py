@@ -1,0 +1,215 @@
+"""A message as a JSON object: the keys that ``pagectl pages decode`` promises, in their order.
+
+Values are what a broker's own reader says. Where brokers differ about the same bytes (AMQP, before it is scanned), the
+edition decides; without one, the newest.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from pagefmt.bytes.files import NotReadable
+from pagefmt.bytes.wire import Undecodable
+from pagefmt.describe.amqp_json import amqp_json
+from pagefmt.describe.values_json import Json, property_map_json, typed_json
+from pagefmt.editions import NEWEST, Edition
+from pagefmt.messages.amqp_message import AmqpLargeMessage, AmqpMessage
+from pagefmt.messages.bodies import LARGE_SIZE, MAP, STREAM, TEXT, inflated, is_compressed, map_of, stream_of, text_of
+from pagefmt.messages.core_message import CoreLargeMessage, CoreMessage
+from pagefmt.messages.core_message_old import OldCoreMessage
+from pagefmt.messages.large import LargeFile, LargeMessages, chunks, sha256_of
+from pagefmt.messages.persisters import Message
+from pagefmt.messages.values import Typed, last_wins
+from pagefmt.pages.record import PageRecord
+
+BODY_LIMIT: Final = 16 << 20
+
+
+class BodyForm(StrEnum):
+    SIZE = "size"
+    SHA256 = "sha256"
+    TEXT = "text"
+    VALUE = "value"
+    BASE64 = "base64"
+    HEX = "hex"
+
+
+_CONTENT: Final = frozenset((BodyForm.TEXT, BodyForm.VALUE, BodyForm.BASE64, BodyForm.HEX))
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What to say: body forms, bodies of large messages from ``large``, inflating, and the largest body to show."""
+
+    forms: frozenset[BodyForm] = frozenset((BodyForm.SIZE,))
+    large: LargeMessages | None = None
+    edition: Edition = NEWEST
+    inflate: bool = False
+    limit: int = BODY_LIMIT
+
+
+def record_json(page: int, number: int | None, record: PageRecord, wanted: Wanted) -> Json:
+    """``number`` None: recovered from behind damage. ``acked_by`` is for the caller to add, who has the journal."""
+    return {
+        "page": page,
+        "number": number,
+        "offset": record.offset,
+        "length": record.length,
+        "tx": record.tx,
+        "queues": list(record.queues),
+        "large_type": record.large_type,
+        "persister": record.persister,
+    } | message_json(record.message, wanted)
+
+
+def message_json(message: Message, wanted: Wanted) -> Json:
+    """The part that a message has wherever it lives. Raises ``Undecodable`` where its properties cannot be read."""
+    properties = message.properties()
+    file = wanted.large.find(message.id) if message.large and wanted.large is not None else None
+    common = _facts(message, wanted.edition) | {
+        "large": message.large,
+        "large_id": message.id if message.large else None,
+        "large_file": file.name if file else None,
+        "large_size": _large_size(message, properties),
+        "properties": property_map_json(properties),
+    }
+    match message:
+        case AmqpMessage() | AmqpLargeMessage():
+            return common | _amqp_body(message, file, wanted) | {"amqp": amqp_json(message)}
+        case CoreMessage() | OldCoreMessage() | CoreLargeMessage():
+            return common | _core_body(message, properties, file, wanted)
+
+
+def _facts(message: Message, edition: Edition) -> Json:
+    facts: Json = {
+        "protocol": message.protocol,
+        "id": message.id,
+        "address": message.address,
+        "durable": message.durable,
+        "priority": message.priority,
+        "timestamp": message.timestamp,
+        "expiration": message.expiration,
+        "user_id": message.user_id,
+        "type": message.type,
+        "type_name": message.type_name,
+    }
+    if isinstance(message, AmqpMessage):
+        facts |= unscanned(edition)
+    return facts
+
+
+def unscanned(edition: Edition) -> Json:
+    """What the reader of an edition says of a standard AMQP message before it looks into the encoded sections."""
+    match edition:
+        case Edition.ARTEMIS_2_17:
+            return {}
+        case Edition.ARTEMIS_2_28:
+            return {"durable": True, "priority": 4, "timestamp": 0, "user_id": None}
+        case _:
+            return {"durable": True}
+
+
+def _large_size(message: Message, properties: dict[str, Typed]) -> int | None:
+    if not message.large or isinstance(message, AmqpLargeMessage):
+        return None
+    for name in LARGE_SIZE:
+        if name in properties and isinstance(properties[name].value, int):
+            return int(properties[name].value)
+    return None
+
+
+def _amqp_body(message: AmqpMessage | AmqpLargeMessage, file: LargeFile | None, wanted: Wanted) -> Json:
+    fields: Json = {}
+    if BodyForm.SIZE in wanted.forms:
+        fields["body_size"] = None
+    if BodyForm.SHA256 in wanted.forms:
+        fields["body_sha256"] = sha256_of(file) if file else None
+    forms = wanted.forms & {BodyForm.BASE64, BodyForm.HEX}
+    if forms:
+        try:
+            content = message.encoded if isinstance(message, AmqpMessage) else _content_of(file, wanted.limit)
+            fields |= _raw_forms(content, forms)
+        except (NotReadable, Undecodable) as err:
+            fields |= _raw_forms(None, forms) | {"body_error": _why(err)}
+    return fields
+
+
+def _core_body(
+    message: CoreMessage | OldCoreMessage | CoreLargeMessage,
+    properties: dict[str, Typed],
+    file: LargeFile | None,
+    wanted: Wanted,
+) -> Json:
+    body = message.body
+    fields: Json = {}
+    if BodyForm.SIZE in wanted.forms:
+        fields["body_size"] = len(body) if body is not None else (file.size if file else None)
+    if BodyForm.SHA256 in wanted.forms:
+        fields["body_sha256"] = (
+            hashlib.sha256(body).hexdigest() if body is not None else (sha256_of(file) if file else None)
+        )
+    if wanted.forms & _CONTENT:
+        fields |= _content(message.type, body, properties, file, wanted)
+    return fields
+
+
+def _content(
+    kind: int, body: bytes | None, properties: dict[str, Typed], file: LargeFile | None, wanted: Wanted
+) -> Json:
+    """Text, value, base64, hex. A body that does not fit its type gives ``body_error`` and is shown as hex."""
+    fields: Json = {}
+    content: bytes | None = None
+    try:
+        content = body if body is not None else _content_of(file, wanted.limit)
+        if content is not None and is_compressed(properties):
+            content = _inflated_if(kind, content, wanted)
+        fields |= _by_type(kind, content, wanted.forms)
+    except (NotReadable, Undecodable) as err:
+        fields |= _by_type(kind, None, wanted.forms) | {"body_error": _why(err)}
+        if content is not None and len(content) <= wanted.limit:
+            fields["body_hex"] = content.hex()
+    return fields | _raw_forms(content, wanted.forms & {BodyForm.BASE64, BodyForm.HEX})
+
+
+def _inflated_if(kind: int, content: bytes, wanted: Wanted) -> bytes:
+    if wanted.inflate:
+        return inflated(content, wanted.limit)
+    if _by_type(kind, None, wanted.forms):
+        raise Undecodable(0, "the body is compressed, and is not inflated unless asked for")
+    return content
+
+
+def _why(err: NotReadable | Undecodable) -> str:
+    return err.detail if isinstance(err, Undecodable) else str(err)
+
+
+def _by_type(kind: int, content: bytes | None, forms: frozenset[BodyForm]) -> Json:
+    if kind == TEXT and BodyForm.TEXT in forms:
+        return {"body_text": None if content is None else text_of(content)}
+    if kind == MAP and BodyForm.VALUE in forms:
+        return {"body_value": None if content is None else property_map_json(last_wins(map_of(content)))}
+    if kind == STREAM and BodyForm.VALUE in forms:
+        return {"body_value": None if content is None else [typed_json(item) for item in stream_of(content)]}
+    return {}
+
+
+def _raw_forms(content: bytes | None, forms: frozenset[BodyForm]) -> Json:
+    fields: Json = {}
+    if BodyForm.BASE64 in forms:
+        fields["body_base64"] = None if content is None else base64.b64encode(content).decode("ascii")
+    if BodyForm.HEX in forms:
+        fields["body_hex"] = None if content is None else content.hex()
+    return fields
+
+
+def _content_of(file: LargeFile | None, limit: int) -> bytes | None:
+    """The body of a large message; None: there is no file."""
+    if file is None:
+        return None
+    if file.size > limit:
+        raise Undecodable(0, f"the body has {file.size} bytes, more than the {limit} that are shown")
+    return b"".join(chunks(file))

@@ -1,0 +1,109 @@
+"""Typed values as JSON: ``{"type": T, "value": V}`` (and ``"bits"`` of a float or double).
+
+Numbers are exact, bytes are lower-case hex, maps are arrays of pairs in wire order, property maps are sorted by name
+in UTF-16 order. A float is written with the fewest digits that lead back to the same bits.
+"""
+
+from __future__ import annotations
+
+import math
+from struct import pack, unpack
+from typing import Any, TypeAlias
+
+from pagefmt.describe.decimal_text import decimal_text
+from pagefmt.messages.amqp_text import binary_text, uuid_text
+from pagefmt.messages.values import Kind, Typed
+
+Json: TypeAlias = dict[str, Any]
+
+
+def typed_json(typed: Typed) -> Json:
+    fields: Json = {"type": typed.kind.value, "value": plain_value(typed)}
+    if typed.kind is Kind.FLOAT:
+        fields["bits"] = f"{typed.wire:08x}"
+    elif typed.kind is Kind.DOUBLE:
+        fields["bits"] = f"{typed.wire:016x}"
+    return fields
+
+
+def plain_value(typed: Typed) -> Any:
+    value = typed.value
+    match typed.kind:
+        case Kind.BYTES:
+            return value.hex()
+        case Kind.FLOAT:
+            return float_json(value)
+        case Kind.DOUBLE:
+            return value if math.isfinite(value) else special_json(value)
+        case Kind.CHAR:
+            return value & 0xFFFF
+        case Kind.UUID:
+            return uuid_text(value)
+        case Kind.DECIMAL32 | Kind.DECIMAL64 | Kind.DECIMAL128:
+            return decimal_text(value)
+        case Kind.LIST | Kind.ARRAY:
+            return [typed_json(item) for item in value]
+        case Kind.MAP:
+            return [[typed_json(key), typed_json(item)] for key, item in _last_by_key(value)]
+        case Kind.DESCRIBED:
+            return {"descriptor": typed_json(value[0]), "described": typed_json(value[1])}
+        case _:
+            return value
+
+
+def _last_by_key(pairs: tuple[tuple[Typed, Typed], ...]) -> list[tuple[Typed, Typed]]:
+    """A repeated key keeps its first place and its last value, as in the broker's maps."""
+    found: dict[Any, tuple[Typed, Typed]] = {}
+    for key, value in pairs:
+        identity = (key.kind, key.value)
+        found[identity] = (found[identity][0] if identity in found else key, value)
+    return list(found.values())
+
+
+def special_json(value: float) -> str:
+    if math.isnan(value):
+        return "NaN"
+    return "Infinity" if value > 0 else "-Infinity"
+
+
+def float_json(value: float) -> float | str:
+    """A single-precision number with the fewest digits, but no fewer than two (so that the smallest is 1.4e-45)."""
+    if not math.isfinite(value):
+        return special_json(value)
+    for digits in range(2, 9):
+        short = float(f"{value:.{digits}g}")
+        if math.isfinite(short) and abs(short) <= 3.4028235e38 and unpack(">f", pack(">f", short))[0] == value:
+            return short
+    return float(f"{value:.9g}")
+
+
+def utf16_order(name: str) -> bytes:
+    """Sort key: the order of UTF-16 code units."""
+    return name.encode("utf-16-be", "surrogatepass")
+
+
+def property_map_json(properties: dict[str, Typed]) -> list[Json]:
+    return [{"name": name} | typed_json(properties[name]) for name in sorted(properties, key=utf16_order)]
+
+
+def annotations_json(section: Typed | None) -> list[Json] | None:
+    """An AMQP map as a property map: keys as text, of equal ones the last wins."""
+    if section is None or section.kind is not Kind.MAP:
+        return None
+    return property_map_json({key_text(key): value for key, value in section.value})
+
+
+def key_text(typed: Typed) -> str:
+    match typed.kind:
+        case Kind.STRING | Kind.SYMBOL:
+            return str(typed.value)
+        case Kind.NULL:
+            return "null"
+        case Kind.BOOLEAN:
+            return "true" if typed.value else "false"
+        case Kind.BYTES:
+            return binary_text(typed.value)
+        case Kind.CHAR:
+            return chr(typed.value & 0xFFFF)
+        case _:
+            return str(plain_value(typed))

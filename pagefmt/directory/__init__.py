@@ -1,0 +1,1 @@
+"""Where things lie in a data directory: stores, bindings, large messages, sizes."""

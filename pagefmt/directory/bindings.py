@@ -1,0 +1,222 @@
+"""The bindings journal: queues, addresses and what else a broker remembers of itself (spec/journal.md 5, 6).
+
+Fields of a queue binding were only ever appended: reading stops where the body ends. If a queue was changed at run
+time there are several records with one id; the last one wins. The id of the record is the id of the queue.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, TypeAlias
+
+from pagefmt.bytes.wire import Builder, Cursor, Undecodable
+from pagefmt.errors import PageFmtError
+from pagefmt.journal.files import Journal
+from pagefmt.journal.load import Loaded, load_journal
+from pagefmt.journal.record_types import RecordType, type_name
+
+Value: TypeAlias = str | int | None
+ROUTING: Final = {0: "MULTICAST", 1: "ANYCAST"}
+
+QUEUE_FIELDS: Final = (
+    ("name", "sstr"),
+    ("address", "sstr"),
+    ("filter", "nsstr"),  # HornetQ ends here
+    ("metadata", "nsstr"),
+    ("auto_created", "bool"),  # Artemis 1.x ends here
+    ("max_consumers", "i32"),
+    ("purge_on_no_consumers", "bool"),
+    ("routing_type", "i8"),
+    ("exclusive", "bool"),  # 2.5
+    ("last_value", "bool"),  # 2.6
+    ("configuration_managed", "bool"),  # 2.7, down to auto_delete_message_count
+    ("consumers_before_dispatch", "i32"),
+    ("delay_before_dispatch", "i64"),
+    ("last_value_key", "nsstr"),
+    ("non_destructive", "bool"),
+    ("group_rebalance", "bool"),
+    ("group_buckets", "i32"),
+    ("auto_delete", "bool"),
+    ("auto_delete_delay", "i64"),
+    ("auto_delete_message_count", "i64"),
+    ("group_first_key", "nsstr"),  # 2.8
+    ("ring_size", "i64"),  # 2.10
+    ("enabled", "bool"),  # 2.14
+    ("group_rebalance_pause_dispatch", "bool"),  # 2.15
+    ("internal", "bool"),  # 2.33
+)
+
+
+class BadBinding(PageFmtError):
+    """The body of a bindings record does not mean what its type says."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueueBinding:
+    """One durable queue. ``fields`` holds what the record has, by the names of ``QUEUE_FIELDS``; booleans are the
+    byte as found. ``rest``: bytes of a newer edition behind the last known field, kept as they are."""
+
+    id: int
+    fields: Mapping[str, Value]
+    rest: bytes = b""
+
+    @property
+    def name(self) -> str:
+        return str(self.fields["name"])
+
+    @property
+    def address(self) -> str:
+        return str(self.fields["address"])
+
+    @property
+    def filter(self) -> str | None:
+        value = self.fields.get("filter")
+        return None if value is None else str(value)
+
+    @property
+    def routing(self) -> str | None:
+        value = self.fields.get("routing_type")
+        return ROUTING.get(int(value)) if value is not None else None
+
+    @property
+    def user(self) -> str | None:
+        """The creator: ``user=…;`` in the metadata."""
+        for entry in str(self.fields.get("metadata") or "").split(";"):
+            key, found, value = entry.partition("=")
+            if found and key == "user":
+                return value
+        return None
+
+    def flag(self, name: str) -> bool:
+        """A boolean setting; false where the record does not have it."""
+        return bool(self.fields.get(name))
+
+
+@dataclass(frozen=True, slots=True)
+class AddressBinding:
+    """One address. ``internal`` is ``None`` before 2.33."""
+
+    id: int
+    name: str
+    routing_types: tuple[int, ...]
+    auto_created: int
+    internal: int | None
+
+    @property
+    def routing(self) -> tuple[str, ...]:
+        return tuple(ROUTING.get(value, f"UNKNOWN_{value}") for value in self.routing_types)
+
+
+@dataclass(frozen=True, slots=True)
+class BadRecord:
+    record: int
+    user_type: int
+    detail: str
+
+
+@dataclass(slots=True)
+class Bindings:
+    """What stands in the bindings journal. ``paused``: queue id → paused, where a status record says so.
+
+    ``id_counter``: the last stored value, ``None`` when there is none; ``others``: how many records of other types.
+    """
+
+    loaded: Loaded
+    queues: dict[int, QueueBinding] = field(default_factory=dict)
+    addresses: dict[int, AddressBinding] = field(default_factory=dict)
+    paused: dict[int, bool] = field(default_factory=dict)
+    id_counter: int | None = None
+    bad: list[BadRecord] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        for row in self.loaded.records():
+            body = self.loaded.columns.body(row.row)
+            try:
+                self._take(row.id, row.user_type, body)
+            except (BadBinding, Undecodable) as err:
+                self.bad.append(BadRecord(row.id, row.user_type, f"{type_name(row.user_type)}: {err}"))
+
+    def _take(self, record: int, user_type: int, body: bytes) -> None:
+        match user_type:
+            case RecordType.QUEUE_BINDING_RECORD:
+                self.queues[record] = decode_queue(record, body)
+            case RecordType.ADDRESS_BINDING_RECORD:
+                self.addresses[record] = decode_address(record, body)
+            case RecordType.QUEUE_STATUS_RECORD:
+                cursor = Cursor(body)
+                self.paused[cursor.i64("queue id")] = cursor.i16("status") == 0
+            case RecordType.ID_COUNTER_RECORD:
+                self.id_counter = Cursor(body).i64("id counter")
+
+    def queues_of(self, address: str) -> tuple[QueueBinding, ...]:
+        """The queues of one address by id."""
+        return tuple(queue for _, queue in sorted(self.queues.items()) if queue.address == address)
+
+
+def decode_queue(record: int, body: bytes) -> QueueBinding:
+    cursor = Cursor(body)
+    fields: dict[str, Value] = {}
+    for name, kind in QUEUE_FIELDS:
+        if not cursor.left():
+            break
+        fields[name] = _READ[kind](cursor, name)
+    if len(fields) < 2:
+        raise BadBinding("ends before the address of the queue")
+    return QueueBinding(record, fields, cursor.take(cursor.left()))
+
+
+def encode_queue(queue: QueueBinding) -> bytes:
+    out = Builder()
+    for name, kind in QUEUE_FIELDS:
+        if name in queue.fields:
+            _write(out, kind, queue.fields[name])
+    return bytes(out.out) + queue.rest
+
+
+_READ: Final = {
+    "sstr": Cursor.sstr,
+    "nsstr": Cursor.nsstr,
+    "bool": Cursor.u8,
+    "i8": Cursor.i8,
+    "i32": Cursor.i32,
+    "i64": Cursor.i64,
+}
+
+
+def _write(out: Builder, kind: str, value: Value) -> None:
+    if isinstance(value, int):
+        {"bool": out.u8, "i8": out.u8, "i32": out.i32, "i64": out.i64}[kind](value)
+    elif kind == "nsstr":
+        out.nsstr(value)
+    else:
+        out.sstr(str(value))
+
+
+def decode_address(record: int, body: bytes) -> AddressBinding:
+    cursor = Cursor(body)
+    name = cursor.sstr("address")
+    count = cursor.i32("number of routing types")
+    types = tuple(cursor.take(count, "routing types"))
+    auto_created = cursor.u8("auto-created")
+    internal = cursor.u8("internal") if cursor.left() else None
+    if cursor.left():
+        raise BadBinding(f"{cursor.left()} bytes too many at offset {cursor.pos}")
+    return AddressBinding(record, name, types, auto_created, internal)
+
+
+def encode_address(address: AddressBinding) -> bytes:
+    out = Builder()
+    out.sstr(address.name)
+    out.i32(len(address.routing_types))
+    out.raw(bytes(address.routing_types))
+    out.u8(address.auto_created)
+    if address.internal is not None:
+        out.u8(address.internal)
+    return bytes(out.out)
+
+
+def load_bindings(folder: Path) -> Bindings:
+    """The bindings journal of a bindings folder. JMS objects of HornetQ and Artemis 1.x lie in files of their own."""
+    return Bindings(load_journal(folder, Journal.BINDINGS))

@@ -1,0 +1,31 @@
+"""Which edition wrote a directory, as far as its queue bindings and counter records show (spec/editions.md).
+
+Nothing states it. But a queue binding ends with the fields that its writer knew, and 2.28 and later leave no counter
+increments behind, because they count anew at start. It matters where readers of different editions say different things
+of the same bytes (``message_json``).
+
+    internal (2.33)                          no difference from the newest
+    enabled (2.14), no increments            2.28
+    enabled, increments                      2.17
+    routing type (2.0)                       2.10
+"""
+
+from __future__ import annotations
+
+from pagefmt.directory.bindings import Bindings
+from pagefmt.editions import NEWEST, Edition
+from pagefmt.journal.message_journal import MessageJournal
+from pagefmt.journal.record_types import RecordType
+
+INCREMENTS = (RecordType.PAGE_CURSOR_COUNTER_INC, RecordType.PAGE_CURSOR_PENDING_COUNTER)
+
+
+def likely_writer(bindings: Bindings | None, journal: MessageJournal) -> Edition | None:
+    """None: nothing to go by."""
+    fields = {name for queue in (bindings.queues.values() if bindings else ()) for name in queue.fields}
+    if "internal" in fields:
+        return NEWEST
+    if "enabled" in fields:
+        counted = next(journal.of_type(*INCREMENTS), None) is not None
+        return Edition.ARTEMIS_2_17 if counted else Edition.ARTEMIS_2_28
+    return Edition.ARTEMIS_2_10 if "routing_type" in fields else None

@@ -1,0 +1,169 @@
+"""What a path given by an operator is: an instance, a data directory, a paging directory, a store folder, one page.
+
+The four directories (paging, journal, bindings, large messages) may be links themselves; nothing below them is
+followed. Where they lie when a configuration moved them apart is for the caller to say: this room reads no XML.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Final
+
+from pagefmt.errors import PageFmtError
+from pagefmt.pages.paging import ADDRESS_FILE, PageFile, Store, read_address, read_paging, read_store
+
+PAGE_SUFFIXES: Final = (".page", ".page.invalidPage")
+# As Artemis and HornetQ name them below ``data``; EAP 6 writes ``messaging`` in front.
+PAGING_NAMES: Final = ("paging", "messagingpaging")
+JOURNAL_NAMES: Final = ("journal", "messagingjournal")
+BINDINGS_NAMES: Final = ("bindings", "messagingbindings")
+LARGE_NAMES: Final = ("large-messages", "largemessages", "messaginglargemessages")
+CONFIGURATIONS: Final = (
+    "etc/broker.xml", "broker.xml", "config/hornetq-configuration.xml", "hornetq-configuration.xml",
+)  # fmt: skip
+
+
+class LocateError(PageFmtError):
+    """A path that is none of the things it could be; the message says what was looked for."""
+
+
+class Taken(StrEnum):
+    INSTANCE = "a broker instance"
+    DATA = "a data directory"
+    PAGING = "a paging directory"
+    STORE = "a store folder"
+    PAGE = "a page file"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where things are; None: not there. ``store`` and ``page`` narrow the paging directory down to one of it.
+
+    ``obvious`` is False where an operator should be told what the path was taken for.
+    """
+
+    given: Path
+    taken: Taken
+    paging: Path | None
+    journal: Path | None = None
+    bindings: Path | None = None
+    large_messages: Path | None = None
+    store: Path | None = None
+    page: Path | None = None
+    obvious: bool = True
+
+
+Moved = Callable[[Path], Place]
+"""Reads a configuration file: the place of its instance."""
+
+
+def locate(path: Path, configured: Moved) -> Place:
+    """What ``path`` is. ``configured`` is asked where an instance has a configuration. Raises ``LocateError``."""
+    mode = _mode(path)
+    if stat.S_ISREG(mode):
+        return _page(path)
+    if not stat.S_ISDIR(mode):
+        raise LocateError(f"{path}: neither a folder nor a regular file; name a broker's data directory or a page file")
+    config = next((path / name for name in CONFIGURATIONS if _is_file(path / name)), None)
+    if config is not None:
+        return replace(configured(config), given=path, taken=Taken.INSTANCE)
+    return _folder(path)
+
+
+def stores(place: Place) -> Iterator[Store]:
+    """The stores of a place by folder name; one only, or one with a single page, where the place says so."""
+    if place.page is not None:
+        folder = place.store or place.page.absolute().parent
+        yield Store(folder, read_address(folder / ADDRESS_FILE), (_single(place.page),), ())
+    elif place.store is not None:
+        yield read_store(place.store)
+    elif place.paging is not None:
+        yield from read_paging(place.paging).stores()
+
+
+def _single(path: Path) -> PageFile:
+    """A page file under whatever name it has; 0 where that names no number."""
+    digits = re.match(r"\d+", path.name)
+    return PageFile(int(digits.group()) if digits else 0, path, path.stat().st_size)
+
+
+def _mode(path: Path) -> int:
+    try:
+        return path.stat().st_mode
+    except OSError as err:
+        raise LocateError(f"{path}: {err.strerror}; name a broker instance, a data directory or a page file") from err
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:
+        return False
+
+
+def _page(path: Path) -> Place:
+    if path.suffix == ".xml":
+        raise LocateError(f"{path}: a configuration, not data; name the instance, or give this file with --broker-xml")
+    folder = path.absolute().parent
+    named = path.name.endswith(PAGE_SUFFIXES)
+    if not named or not _is_store(folder):
+        return Place(path, Taken.PAGE, None, store=folder, page=path, obvious=named)
+    return replace(_beside(folder.parent), given=path, taken=Taken.PAGE, store=folder, page=path, obvious=named)
+
+
+def _folder(path: Path) -> Place:
+    if _is_store(path):
+        return replace(_beside(path.absolute().parent), given=path, taken=Taken.STORE, store=path, obvious=False)
+    for data in (path, path / "data"):
+        if _first(data, PAGING_NAMES + JOURNAL_NAMES + BINDINGS_NAMES) is not None:
+            place = within(data)
+            return replace(place, given=path, obvious=data is path)
+    if path.name in PAGING_NAMES or _holds_stores(path):
+        return replace(_beside(path), given=path, taken=Taken.PAGING, obvious=path.name in PAGING_NAMES)
+    raise LocateError(
+        f"{path}: no paging, journal or bindings folder, no store with an {ADDRESS_FILE}, no page file in it; "
+        "name a broker instance, a data directory, a paging directory, a store folder or a page file"
+    )
+
+
+def within(data: Path) -> Place:
+    """The directories of a data directory by their usual names."""
+    return Place(
+        data, Taken.DATA, _first(data, PAGING_NAMES), _first(data, JOURNAL_NAMES), _first(data, BINDINGS_NAMES),
+        _first(data, LARGE_NAMES),
+    )  # fmt: skip
+
+
+def _beside(paging: Path) -> Place:
+    """The directories next to a paging directory."""
+    return replace(within(paging.absolute().parent), paging=paging)
+
+
+def _first(folder: Path, names: tuple[str, ...]) -> Path | None:
+    return next((folder / name for name in names if os.path.isdir(folder / name)), None)  # noqa: PTH112 (no error on loops)
+
+
+def _is_store(folder: Path) -> bool:
+    """A folder with an address file, or with page files of its own."""
+    return any(name == ADDRESS_FILE or name.endswith(PAGE_SUFFIXES) for name in _names(folder))
+
+
+def _holds_stores(folder: Path) -> bool:
+    return any(
+        not (folder / name).is_symlink() and (folder / name).is_dir() and _is_store(folder / name)
+        for name in _names(folder)
+    )
+
+
+def _names(folder: Path) -> list[str]:
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(entry.name for entry in entries)
+    except OSError as err:
+        raise LocateError(f"{folder}: {err.strerror}; run as a user who may read it") from err

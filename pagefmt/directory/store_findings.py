@@ -1,0 +1,107 @@
+"""What is odd about the folders of a paging directory, and what a broker makes of it (spec/page-files.md 2).
+
+Judged without reading a page: names, kinds of files, ``address.txt``, folders of the same address.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from pagefmt.pages.paging import Entry, EntryKind, Paging, Store
+
+
+class StoreFault(StrEnum):
+    """The value is public. ``SEVERE`` are errors, the rest are worth knowing."""
+
+    BAD_NAME = "bad-page-name"
+    OVERLOOKED = "overlooked-page"
+    SPECIAL = "special-file"
+    PUT_ASIDE = "put-aside-page"
+    FOREIGN = "foreign-file"
+    NO_ADDRESS = "no-address"
+    CHARSET = "address-charset"
+    LOSSY = "address-lossy"
+    DUPLICATE = "duplicate-store"
+    REPLICA = "replica-left-over"
+    STRAY = "stray-file"
+    EMPTY_PAGE = "empty-page"
+
+
+SEVERE = frozenset(
+    (StoreFault.BAD_NAME, StoreFault.OVERLOOKED, StoreFault.SPECIAL, StoreFault.NO_ADDRESS, StoreFault.DUPLICATE)
+)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class StoreFinding:
+    """``store`` is empty for what lies beside the folders; ``file`` is empty for the folder itself."""
+
+    store: str
+    file: str
+    fault: StoreFault
+    detail: str
+
+    @property
+    def severe(self) -> bool:
+        return self.fault in SEVERE
+
+
+_ENTRIES = {
+    EntryKind.BAD_NAME: (StoreFault.BAD_NAME, "ends in .page and is no page: the broker does not start"),
+    EntryKind.OVERLOOKED: (
+        StoreFault.OVERLOOKED,
+        "counts as page {number} but is never opened under this name: its messages are not delivered",
+    ),
+    EntryKind.SPECIAL: (StoreFault.SPECIAL, "no regular file: it is not read here"),
+    EntryKind.PUT_ASIDE: (StoreFault.PUT_ASIDE, "a damaged page that a broker put aside: never read again"),
+    EntryKind.FOREIGN: (StoreFault.FOREIGN, "the broker takes no notice of it, but for deleting it with the folder"),
+}
+
+
+def store_findings(store: Store) -> Iterator[StoreFinding]:
+    if store.from_replica:
+        yield StoreFinding(store.name, "", StoreFault.REPLICA, "left by a replication backup; the broker skips it")
+    elif store.address is None:
+        detail = f"{store.text.problem}: the broker skips the folder, its messages are not delivered"
+        yield StoreFinding(store.name, "", StoreFault.NO_ADDRESS, detail)
+    else:
+        yield from _address_findings(store, store.address)
+    for entry in store.others:
+        yield from _entry_finding(store, entry)
+    for page in store.pages[:-1]:
+        if page.size == 0:
+            detail = "empty, in the middle: in old brokers such a page stops the deletion of those behind it"
+            yield StoreFinding(store.name, page.name, StoreFault.EMPTY_PAGE, detail)
+
+
+def _address_findings(store: Store, address: str) -> Iterator[StoreFinding]:
+    if store.text.fallback:
+        detail = "address.txt is not UTF-8: read as ISO-8859-1; a broker with another character set sees another name"
+        yield StoreFinding(store.name, "address.txt", StoreFault.CHARSET, detail)
+    elif "?" in address:
+        detail = "the address holds question marks: a broker without UTF-8 writes those for other characters"
+        yield StoreFinding(store.name, "address.txt", StoreFault.LOSSY, detail)
+
+
+def _entry_finding(store: Store, entry: Entry) -> Iterator[StoreFinding]:
+    found = _ENTRIES.get(entry.kind)
+    if found is not None:
+        fault, detail = found
+        yield StoreFinding(store.name, entry.name, fault, detail.format(number=entry.number))
+
+
+def paging_findings(paging: Paging, same_address: dict[str, list[str]]) -> Iterator[StoreFinding]:
+    """``same_address``: from ``paging.duplicates``, folders in listing order."""
+    for name in paging.strays:
+        detail = "no folder: the broker logs a warning at each start"
+        yield StoreFinding("", name, StoreFault.STRAY, detail)
+    for address, folders in sorted(same_address.items()):
+        for name in folders:
+            kept = (
+                "the broker uses this one"
+                if name == folders[-1]
+                else f"its messages are not delivered ({folders[-1]} is used)"
+            )
+            yield StoreFinding(name, "", StoreFault.DUPLICATE, f"{len(folders)} folders are for {address!r}: {kept}")

@@ -1,0 +1,174 @@
+"""Where the bytes of a broker's directories are: sizes alone, no file but ``address.txt`` is opened.
+
+Made for a broker that is running and for hundreds of thousands of store folders: what disappears while it is counted
+is left out, links are counted but never followed. ``bytes`` are the files' sizes, ``on_disk`` what the file system has
+set aside for them (journal files are written in advance, pages may end in a block half used).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from pagefmt.pages.paging import ADDRESS_FILE, read_address
+
+BLOCK: Final = 512
+Counted = Callable[[int], None]
+
+
+@dataclass(slots=True)
+class Amount:
+    """Files, their sizes, and what the file system has set aside for them."""
+
+    files: int = 0
+    bytes: int = 0
+    on_disk: int = 0
+
+    def add(self, status: os.stat_result) -> None:
+        self.files += 1
+        self.bytes += status.st_size
+        self.on_disk += status.st_blocks * BLOCK
+
+    def take(self, other: Amount) -> None:
+        self.files += other.files
+        self.bytes += other.bytes
+        self.on_disk += other.on_disk
+
+
+@dataclass(slots=True)
+class AddressUsage:
+    """One store folder, or an address that has none but owns large messages (``folder`` None)."""
+
+    address: str | None
+    folder: str | None
+    pages: Amount = field(default_factory=Amount)
+    other: Amount = field(default_factory=Amount)
+    large: Amount = field(default_factory=Amount)
+
+    @property
+    def bytes(self) -> int:
+        return self.pages.bytes + self.other.bytes + self.large.bytes
+
+    @property
+    def on_disk(self) -> int:
+        return self.pages.on_disk + self.other.on_disk + self.large.on_disk
+
+
+@dataclass(slots=True)
+class Usage:
+    """Everything that was counted. ``rest`` holds what else lies in the instance, by its first folder or file.
+
+    ``unreadable`` names what the system did not let us see. Large messages are counted in ``large``; those whose
+    address was found out also in the row of that address.
+    """
+
+    addresses: list[AddressUsage] = field(default_factory=list)
+    strays: Amount = field(default_factory=Amount)
+    journal: Amount = field(default_factory=Amount)
+    bindings: Amount = field(default_factory=Amount)
+    large: Amount = field(default_factory=Amount)
+    rest: dict[str, Amount] = field(default_factory=dict)
+    unreadable: list[str] = field(default_factory=list)
+
+    @property
+    def paging(self) -> Amount:
+        total = Amount()
+        for address in self.addresses:
+            total.take(address.pages)
+            total.take(address.other)
+        total.take(self.strays)
+        return total
+
+    @property
+    def total(self) -> Amount:
+        total = self.paging
+        for part in (self.journal, self.bindings, self.large, *self.rest.values()):
+            total.take(part)
+        return total
+
+
+def count_stores(paging: Path, usage: Usage, counted: Counted) -> None:
+    """Every store folder of a paging directory; ``counted`` is told how many folders are done."""
+    for entry in _entries(os.fspath(paging), usage):
+        if entry.is_dir(follow_symlinks=False):
+            usage.addresses.append(_store(entry.path, entry.name, usage))
+            counted(1)
+        else:
+            _add(usage.strays, entry)
+
+
+def count_store(folder: Path, usage: Usage) -> AddressUsage:
+    """The pages and the other files of one store folder."""
+    return _store(os.fspath(folder), folder.name, usage)
+
+
+def _store(folder: str, name: str, usage: Usage) -> AddressUsage:
+    found = AddressUsage(None, name)
+    named = False
+    for entry in _entries(folder, usage):
+        named = named or entry.name == ADDRESS_FILE
+        if entry.is_dir(follow_symlinks=False):
+            found.other.take(count_tree(entry.path, usage))
+        else:
+            _add(found.pages if entry.name.endswith(".page") else found.other, entry)
+    if named:
+        found.address = read_address(Path(f"{folder}/{ADDRESS_FILE}")).address
+    return found
+
+
+def count_tree(folder: str, usage: Usage, skip: frozenset[str] = frozenset()) -> Amount:
+    """Everything below a folder but the folders in ``skip`` (resolved paths)."""
+    amount, waiting = Amount(), [folder]
+    while waiting:
+        for entry in _entries(waiting.pop(), usage):
+            if not entry.is_dir(follow_symlinks=False):
+                _add(amount, entry)
+            elif os.path.realpath(entry.path) not in skip:
+                waiting.append(entry.path)
+    return amount
+
+
+def count_rest(root: Path, usage: Usage, skip: frozenset[str], counted: Counted) -> None:
+    """What else lies in an instance, by the first name below ``root`` (``data/…`` by the second)."""
+    for entry in _entries(os.fspath(root), usage):
+        if not entry.is_dir(follow_symlinks=False):
+            _add(usage.rest.setdefault("files", Amount()), entry)
+        elif os.path.realpath(entry.path) not in skip:
+            for name, path in _parts(entry.name, entry.path, usage, skip):
+                usage.rest[name] = count_tree(path, usage, skip)
+                counted(1)
+
+
+def _parts(name: str, path: str, usage: Usage, skip: frozenset[str]) -> Iterator[tuple[str, str]]:
+    """A folder as it is, or its sub-folders where one of them was counted already."""
+    if not any(os.path.dirname(counted) == os.path.realpath(path) for counted in skip):  # noqa: PTH120
+        yield name, path
+        return
+    loose = Amount()
+    for entry in _entries(path, usage):
+        if not entry.is_dir(follow_symlinks=False):
+            _add(loose, entry)
+        elif os.path.realpath(entry.path) not in skip:
+            yield f"{name}/{entry.name}", entry.path
+    if loose.files:
+        usage.rest[f"{name}/files"] = loose
+
+
+def _entries(folder: str, usage: Usage) -> Iterator[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            yield from entries
+    except FileNotFoundError:
+        return
+    except OSError as err:
+        usage.unreadable.append(f"{folder}: {err.strerror or err}")
+
+
+def _add(amount: Amount, entry: os.DirEntry[str]) -> None:
+    try:
+        amount.add(entry.stat(follow_symlinks=False))
+    except OSError:
+        return

@@ -1,0 +1,113 @@
+"""What sizes alone do not tell: how much of the journal is still needed, and whose the large messages are.
+
+A large message is named by its id. Of one that lives in the journal the reference names the queue, and the queue its
+address; of one that was paged the store is the address's own (spec/journal.md 5, spec/page-files.md 4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from pagefmt.directory.bindings import load_bindings
+from pagefmt.directory.usage import BLOCK, AddressUsage, Counted, Usage
+from pagefmt.errors import PageFmtError
+from pagefmt.journal.columns import portions
+from pagefmt.journal.load import Loaded
+from pagefmt.journal.message_journal import MessageJournal
+from pagefmt.messages.large import LargeFile, LargeMessages
+from pagefmt.pages.page import open_page
+from pagefmt.pages.paging import read_store
+
+RECORD: Final = 23
+"""Bytes of a journal record beside its body, as compaction would write it (spec/journal.md 2)."""
+
+
+@dataclass(frozen=True, slots=True)
+class JournalContent:
+    """``live``: bytes of the records that are still needed; ``live_files``: files that hold at least one of them."""
+
+    files: int
+    live_files: int
+    live_records: int
+    live: int
+    size: int
+
+    @property
+    def reclaimable(self) -> int:
+        """Bytes that a perfect compaction would give back: old records, and space written in advance."""
+        return max(0, self.size - self.live)
+
+
+def journal_content(loaded: Loaded) -> JournalContent:
+    """How much of a message journal is still needed. Prepared transactions are."""
+    columns, records, live = loaded.columns, 0, 0
+    holding: set[int] = set()
+    for rows in (loaded.rows, *(one.rows for one in loaded.prepared)):
+        for some in portions(rows):
+            records += len(some)
+            live += RECORD * len(some) + columns.size_of(some)
+            holding.update(columns.file_numbers(some))
+    files = loaded.files
+    return JournalContent(len(files), len(holding), records, live, sum(file.size for file in files))
+
+
+@dataclass(slots=True)
+class LargeOwners:
+    """Finds the addresses of large-message files; ``unknown`` are those that nobody named yet."""
+
+    unknown: dict[int, LargeFile]
+    usage: Usage
+
+    @classmethod
+    def of(cls, directory: Path, usage: Usage) -> LargeOwners:
+        files = LargeMessages(directory).files()
+        return cls({file.id: file for file in files if file.id is not None}, usage)
+
+    def from_journal(self, journal: MessageJournal, bindings: Path) -> None:
+        """By the references of the journal. Raises PageFmtError where the bindings cannot be read."""
+        if not self.unknown:
+            return
+        queues = load_bindings(bindings).queues
+        rows = {row.address: row for row in reversed(self.usage.addresses)}
+        for message, queue, _done in journal.references():
+            if message in self.unknown and queue in queues:
+                address = queues[queue].address
+                if address not in rows:
+                    rows[address] = AddressUsage(address, None)
+                    self.usage.addresses.append(rows[address])
+                self._give(message, rows[address])
+
+    def from_pages(self, paging: Path, counted: Counted) -> Iterator[str]:
+        """By the records of the pages, until every file is known; yields what could not be read, in words."""
+        for row in self.usage.addresses:
+            if not self.unknown or row.folder is None or not row.pages.files:
+                continue
+            try:
+                for page in read_store(paging / row.folder).pages:
+                    yield from self._page(page.path, row)
+                    counted(page.size)
+                    if not self.unknown:
+                        return
+            except PageFmtError as err:
+                yield str(err)
+
+    def _page(self, path: Path, row: AddressUsage) -> Iterator[str]:
+        try:
+            with open_page(path) as page:
+                for route in page.routes():
+                    if route[5] in self.unknown:
+                        self._give(route[5], row)
+        except PageFmtError as err:
+            yield str(err)
+
+    def _give(self, message: int, row: AddressUsage) -> None:
+        file = self.unknown.pop(message)
+        try:
+            row.large.add(file.path.lstat())
+        except OSError:
+            row.large.files += 1
+            row.large.bytes += file.size
+            row.large.on_disk += -(-file.size // BLOCK) * BLOCK

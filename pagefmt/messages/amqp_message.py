@@ -1,0 +1,278 @@
+"""AMQP messages of Artemis 2.x (spec/messages.md 9.1, 9.2). Behind the persister id byte:
+
+    2, 3, 5 standard                            4 large
+    i64    message id                           i64    message id, names the body file
+    i64    message format                       bool8  durable
+    nsstr  address                              i64    message format
+    i32    L                                    nsstr  address
+    L      encoded sections                     i32    X, then X bytes: extra properties
+    i32    X            (3, 5)                  ...    saved sections, without a length of their own
+    X      extra properties                     i64    expiration      (2.17+)
+    i64    expiration   (5)                     bool8  re-encoded      (2.17+)
+
+The encoded sections are kept as bytes and decoded when asked for (``amqp_sections``), as in the broker.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar, Final
+
+from pagefmt.bytes.wire import Builder, Cursor, Undecodable
+from pagefmt.messages.amqp_sections import (
+    SavedSections,
+    Sections,
+    decode_saved_sections,
+    decode_sections,
+    scanned_sections,
+)
+from pagefmt.messages.amqp_text import identifier_text
+from pagefmt.messages.properties import PropertiesBlock, decode_properties, encode_properties
+from pagefmt.messages.values import Kind, Property, Typed
+
+V1, V2, LARGE, V3 = 2, 3, 4, 5
+DEFAULT_PRIORITY: Final = 4
+HIGHEST_PRIORITY: Final = 9
+
+
+@dataclass(frozen=True, slots=True)
+class Extra:
+    """Extra properties with the size that stands before them; ``rest`` are bytes behind the block, if any."""
+
+    size: int
+    block: PropertiesBlock | None
+
+    @property
+    def entries(self) -> tuple[Property, ...] | None:
+        return None if self.block is None else self.block.entries
+
+    def encode(self, out: Builder) -> None:
+        out.i32(self.size)
+        if self.block is not None:
+            encode_properties(out, self.block)
+
+
+NO_EXTRA: Final = Extra(0, None)
+
+
+def decode_extra(cursor: Cursor) -> Extra:
+    at = cursor.pos
+    size = cursor.i32("extra properties size")
+    if size == 0:
+        return NO_EXTRA
+    block = cursor.sub(size, "extra properties")
+    decoded = decode_properties(block)
+    if block.left():
+        raise Undecodable(at, f"extra properties: size {size}, but {block.left()} bytes are left over")
+    return Extra(size, decoded)
+
+
+class AmqpFacts:
+    """What an AMQP message answers from its sections, by the names that every message has."""
+
+    __slots__ = ()
+    protocol: Final = "amqp"
+    stored_address: str | None
+    extra: Extra
+
+    def scanned(self) -> Sections:
+        raise NotImplementedError
+
+    @property
+    def address(self) -> str | None:
+        if self.stored_address is not None:
+            return self.stored_address
+        return address_elsewhere(self.extra, self.scanned())
+
+    @property
+    def priority(self) -> int:
+        header = self.scanned().header
+        value = header.priority if header else None
+        return DEFAULT_PRIORITY if value is None else min(value, HIGHEST_PRIORITY)
+
+    @property
+    def timestamp(self) -> int:
+        created = self.scanned().properties.get("creation_time")
+        return int(created.value) if created is not None and created.kind is Kind.TIMESTAMP else 0
+
+    @property
+    def user_id(self) -> str | None:
+        found = self.scanned().properties.get("message_id")
+        return None if found is None else identifier_text(found)
+
+    @property
+    def type(self) -> None:
+        return None
+
+    @property
+    def type_name(self) -> None:
+        return None
+
+    def properties(self) -> dict[str, Typed]:
+        """The application properties as the broker hands them out: unsigned numbers as long."""
+        return {name: _as_given(value) for name, value in self.scanned().application()}
+
+
+def _as_given(typed: Typed) -> Typed:
+    match typed.kind:
+        case Kind.UBYTE | Kind.USHORT | Kind.UINT | Kind.ULONG:
+            signed = typed.value - (1 << 64) if typed.value >= 1 << 63 else typed.value
+            return Typed(Kind.LONG, signed)
+        case _:
+            return typed
+
+
+@dataclass(frozen=True, slots=True)
+class AmqpMessage(AmqpFacts):
+    persister: int
+    id: int
+    message_format: int
+    address_mark: int
+    stored_address: str | None
+    encoded: bytes
+    extra: Extra
+    stored_expiration: int | None
+    _scanned: Sections | None = field(default=None, init=False, repr=False, compare=False)
+    _sections: Sections | None = field(default=None, init=False, repr=False, compare=False)
+
+    @property
+    def large(self) -> bool:
+        return False
+
+    @property
+    def durable(self) -> bool:
+        """The sender's word; brokers from 2.28 on take what they find in a page for durable until they scan it."""
+        header = self.scanned().header
+        return bool(header and header.durable)
+
+    @property
+    def expiration(self) -> int:
+        """ms, 0 never. Without a stored one: the absolute time; a time to live starts anew at each reading."""
+        if self.stored_expiration is not None:
+            return self.stored_expiration
+        return absolute_expiry(self.scanned())
+
+    def sections(self) -> Sections:
+        """All sections in any order, decoded once. Raises ``Undecodable``, offsets within the encoded message."""
+        if self._sections is None:
+            object.__setattr__(self, "_sections", decode_sections(Cursor(self.encoded)))
+        assert self._sections is not None
+        return self._sections
+
+    def scanned(self) -> Sections:
+        """What the broker looks at on arrival (its facts are the same where no section comes late)."""
+        if self._scanned is None and self._sections is not None and not self._sections.late:
+            return self._sections
+        if self._scanned is None:
+            object.__setattr__(self, "_scanned", scanned_sections(Cursor(self.encoded)))
+        assert self._scanned is not None
+        return self._scanned
+
+    def check(self) -> None:
+        self.sections()
+
+    def encode(self, out: Builder) -> None:
+        """Behind the persister id byte."""
+        out.i64(self.id)
+        out.i64(self.message_format)
+        out.marked_sstr(self.address_mark, self.stored_address)
+        out.i32(len(self.encoded))
+        out.raw(self.encoded)
+        if self.persister != V1:
+            self.extra.encode(out)
+        if self.stored_expiration is not None:
+            out.i64(self.stored_expiration)
+
+
+def address_elsewhere(extra: Extra, sections: Sections) -> str | None:
+    """Where the record names no address: the broker's own extra property, else the field "to"."""
+    for entry in extra.entries or ():
+        if entry.name == "_AMQ_AD" and entry.value.kind is Kind.STRING:
+            return str(entry.value.value)
+    to = sections.properties.get("to")
+    return None if to is None or to.kind is not Kind.STRING else str(to.value)
+
+
+def absolute_expiry(sections: Sections) -> int:
+    found = sections.properties.get("absolute_expiry_time")
+    return max(0, int(found.value)) if found is not None and found.kind is Kind.TIMESTAMP else 0
+
+
+@dataclass(frozen=True, slots=True)
+class AmqpLargeMessage(AmqpFacts):
+    """``tail``: expiration and the re-encoded mark, or None as written by 2.12 – 2.16."""
+
+    persister: ClassVar[int] = LARGE
+    id: int
+    durable_mark: int
+    message_format: int
+    address_mark: int
+    stored_address: str | None
+    extra: Extra
+    saved: SavedSections
+    tail: tuple[int, int] | None
+
+    @property
+    def large(self) -> bool:
+        return True
+
+    @property
+    def durable(self) -> bool:
+        return self.durable_mark != 0
+
+    @property
+    def expiration(self) -> int:
+        return self.tail[0] if self.tail is not None else absolute_expiry(self.scanned())
+
+    def sections(self) -> Sections:
+        return self.saved.sections
+
+    def scanned(self) -> Sections:
+        return self.saved.sections
+
+    def check(self) -> None:
+        """Nothing is decoded late."""
+
+    def encode(self, out: Builder) -> None:
+        out.i64(self.id)
+        out.u8(self.durable_mark)
+        out.i64(self.message_format)
+        out.marked_sstr(self.address_mark, self.stored_address)
+        self.extra.encode(out)
+        out.raw(self.saved.raw)
+        if self.tail is not None:
+            out.i64(self.tail[0])
+            out.u8(self.tail[1])
+
+
+def decode_amqp_message(cursor: Cursor, persister: int) -> AmqpMessage:
+    message_id = cursor.i64("message id")
+    message_format = cursor.i64("message format")
+    address_mark, address = cursor.marked_sstr("address")
+    encoded = cursor.take(cursor.i32("encoded size"), "encoded message")
+    return AmqpMessage(
+        persister=persister,
+        id=message_id,
+        message_format=message_format,
+        address_mark=address_mark,
+        stored_address=address,
+        encoded=encoded,
+        extra=NO_EXTRA if persister == V1 else decode_extra(cursor),
+        stored_expiration=cursor.i64("expiration") if persister == V3 else None,
+    )
+
+
+TAIL_SIZE: Final = 9
+
+
+def decode_amqp_large(cursor: Cursor, queues_follow: bool) -> AmqpLargeMessage:
+    """The two forms differ by 9 bytes, queue ids behind take 4 + 8 Q: what is left tells which form it is."""
+    message_id = cursor.i64("message id")
+    durable_mark = cursor.u8("durable")
+    message_format = cursor.i64("message format")
+    address_mark, address = cursor.marked_sstr("address")
+    extra = decode_extra(cursor)
+    saved = decode_saved_sections(cursor)
+    newer = (cursor.left() - 4) % 8 == TAIL_SIZE % 8 if queues_follow else cursor.left() >= TAIL_SIZE
+    tail = (cursor.i64("expiration"), cursor.u8("re-encoded")) if newer else None
+    return AmqpLargeMessage(message_id, durable_mark, message_format, address_mark, address, extra, saved, tail)

@@ -1,0 +1,29 @@
+"""AMQP values as the broker (Java) writes them as text."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from pagefmt.messages.values import Kind, Typed
+
+
+def uuid_text(raw: bytes) -> str:
+    return str(UUID(bytes=raw))
+
+
+def identifier_text(typed: Typed) -> str | None:
+    """A message id: ulong, uuid, binary or string."""
+    match typed.kind:
+        case Kind.NULL:
+            return None
+        case Kind.UUID:
+            return uuid_text(typed.value)
+        case Kind.BYTES:
+            return binary_text(typed.value)
+        case _:
+            return str(typed.value)
+
+
+def binary_text(raw: bytes) -> str:
+    """Printable ASCII as it is, the rest as ``\\xnn``, as the broker's AMQP library prints a binary."""
+    return "".join(chr(b) if 0x20 <= b < 0x7F and b != 0x5C else f"\\x{b:02x}" for b in raw)

@@ -1,0 +1,127 @@
+"""Bodies of core messages by type (spec/messages.md 5.1, 6). The type is only a promise of the sender.
+
+    0 default  free                       5 map       one properties block
+    2 object   i32 n, n bytes of Java     6 stream    items: i8 type, value; 10 is a nullable string
+    3 text     one nsstr                  7 embedded  "EMB", then a persister encoding
+    4 bytes    the whole body             8 large     the encoding is in the property _AMQ_EMBED_LARGE
+
+    string     i32 n code units; n < 9: n × u16; n < 4095: a UTF form; else an sstr
+    UTF        u16 byte count; one byte for 0 – 7F, two for 80 – 7FF, three for the rest, surrogates one by one
+
+Serialised Java objects are never read. Compressed bodies are inflated only by ``inflated``, within a limit.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable
+from typing import Final
+
+from pagefmt.bytes.wire import Cursor, Undecodable
+from pagefmt.messages.amqp_message import AmqpLargeMessage, AmqpMessage
+from pagefmt.messages.core_message import CoreMessage
+from pagefmt.messages.persisters import decode_persisted
+from pagefmt.messages.properties import READERS, decode_properties
+from pagefmt.messages.values import NULL, Kind, Property, Typed
+
+TEXT, BYTES, MAP, STREAM, EMBEDDED = 3, 4, 5, 6, 7
+EMBEDDED_MARK: Final = b"EMB"
+COMPRESSED: Final = ("_AMQ_LARGE_COMPRESSED", "_HQ_LARGE_COMPRESSED")
+LARGE_SIZE: Final = ("_AMQ_LARGE_SIZE", "_HQ_LARGE_SIZE")
+_STRING: Final = 10
+
+
+def text_of(body: bytes) -> str | None:
+    """None: the text is null, or there is no body at all. What stands behind the text is not looked at."""
+    return Cursor(body).nsstr("text") if body else None
+
+
+def map_of(body: bytes) -> tuple[Property, ...]:
+    return decode_properties(Cursor(body)).entries if body else ()
+
+
+def stream_of(body: bytes) -> tuple[Typed, ...]:
+    cursor = Cursor(body)
+    items = []
+    while cursor.left():
+        items.append(_stream_item(cursor))
+    return tuple(items)
+
+
+def _stream_item(cursor: Cursor) -> Typed:
+    at = cursor.pos
+    code = cursor.u8("item type")
+    if code == _STRING:
+        text = nullable_string(cursor)
+        return NULL if text is None else Typed(Kind.STRING, text)
+    reader: Callable[[Cursor], Typed] | None = READERS.get(code)
+    if reader is None:
+        raise Undecodable(at, f"unknown item type {code}")
+    return reader(cursor)
+
+
+def nullable_string(cursor: Cursor) -> str | None:
+    return counted_string(cursor) if cursor.u8("string present") else None
+
+
+def counted_string(cursor: Cursor) -> str:
+    at = cursor.pos
+    units = cursor.i32("string length")
+    if units < 0:
+        raise Undecodable(at, f"string: negative length {units}")
+    if units < 9:
+        return cursor.take(2 * units, "string").decode("utf-16-be", "surrogatepass")
+    return utf_form(cursor) if units < 4095 else cursor.sstr("string")
+
+
+def utf_form(cursor: Cursor) -> str:
+    size = cursor.u16("UTF length")
+    at = cursor.pos
+    raw = cursor.take(size, "UTF text")
+    units, n = [], 0
+    while n < size:
+        first = raw[n]
+        width = 1 if first < 0x80 else 3 if first >> 5 == 0b111 else 2
+        if n + width > size:
+            raise Undecodable(at + n, "UTF text ends inside a character")
+        units.append(_utf_unit(raw[n : n + width]))
+        n += width
+    packed = b"".join(unit.to_bytes(2, "big") for unit in units)
+    return packed.decode("utf-16-be", "surrogatepass")
+
+
+def _utf_unit(raw: bytes) -> int:
+    match len(raw):
+        case 1:
+            return raw[0]
+        case 2:
+            return (raw[0] & 0x1F) << 6 | raw[1] & 0x3F
+        case _:
+            return (raw[0] & 0x0F) << 12 | (raw[1] & 0x3F) << 6 | raw[2] & 0x3F
+
+
+def embedded_in(body: bytes) -> CoreMessage | AmqpMessage | AmqpLargeMessage | None:
+    """The message inside a body of type 7; None: an ordinary body."""
+    if not body.startswith(EMBEDDED_MARK):
+        return None
+    cursor = Cursor(body, len(EMBEDDED_MARK))
+    return decode_persisted(cursor)
+
+
+def is_compressed(properties: dict[str, Typed]) -> bool:
+    found = [properties[name] for name in COMPRESSED if name in properties]
+    return any(value.kind is Kind.BOOLEAN and value.value for value in found)
+
+
+def inflated(body: bytes, limit: int) -> bytes:
+    """A zlib stream, at most ``limit`` bytes of it inflated. Raises ``Undecodable``."""
+    worker = zlib.decompressobj()
+    try:
+        out = worker.decompress(body, limit + 1)
+    except zlib.error as err:
+        raise Undecodable(0, f"compressed body: {err}") from err
+    if len(out) > limit:
+        raise Undecodable(0, f"compressed body: more than {limit} bytes when inflated")
+    if not worker.eof:
+        raise Undecodable(len(body), "compressed body: the stream is cut off")
+    return out

@@ -1,0 +1,221 @@
+"""Core messages of Artemis 2.x (spec/messages.md 2 – 4, 7).
+
+Persister 1, behind its id byte            Core buffer of L bytes            Header block
+    i64    message id (the one that counts)    i32    E, body is E − 13 bytes    i64    message id (may be stale)
+    nsstr  address (the one that counts)       ...    body                       nsstr  address
+    i32    L                                   ...    header block, to the end   i8     1: user id follows
+    ...    core buffer                                                           16     user id
+                                                                                 i8     type
+A large message in a page is a header block and nothing else;                    bool8  durable
+its body is the file <message id>.msg.                                           i64    expiration, ms, 0 never
+                                                                                 i64    timestamp, ms
+                                                                                 i8     priority
+                                                                                 ...    properties block
+
+Marks (the first byte of a nullable, of a boolean) are kept as found. The properties are kept as bytes and decoded when
+asked for, as in the broker: damage in them does not make the record unreadable.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from pagefmt.bytes.wire import Builder, Cursor, Undecodable
+from pagefmt.messages.properties import PropertiesBlock, decode_whole_block
+from pagefmt.messages.values import Typed, last_wins
+
+PACKET_HEADER: Final = 13
+TYPE_NAMES: Final = {
+    0: "default",
+    2: "object",
+    3: "text",
+    4: "bytes",
+    5: "map",
+    6: "stream",
+    7: "embedded",
+    8: "large",
+}
+USER_ID_PRESENT: Final = 1
+USER_ID_SIZE: Final = 16
+
+
+@dataclass(frozen=True, slots=True)
+class HeaderBlock:
+    id: int
+    address_mark: int
+    address: str | None
+    user_mark: int
+    user_bytes: bytes | None
+    type: int
+    durable_mark: int
+    expiration: int
+    timestamp: int
+    priority: int
+    properties_bytes: bytes
+
+    def properties_block(self) -> PropertiesBlock:
+        """Raises ``Undecodable`` (offsets within the block) where the block does not fill its bytes."""
+        return decode_whole_block(self.properties_bytes)
+
+    def encode(self, out: Builder) -> None:
+        out.i64(self.id)
+        out.marked_sstr(self.address_mark, self.address)
+        out.u8(self.user_mark)
+        if self.user_bytes is not None:
+            out.raw(self.user_bytes)
+        out.u8(self.type)
+        out.u8(self.durable_mark)
+        out.i64(self.expiration)
+        out.i64(self.timestamp)
+        out.u8(self.priority)
+        out.raw(self.properties_bytes)
+
+
+def decode_header_block(cursor: Cursor) -> HeaderBlock:
+    """The block takes the cursor to its end: whoever frames it says where that is."""
+    message_id = cursor.i64("message id")
+    address_mark, address = cursor.marked_sstr("address")
+    user_mark = cursor.u8("user id present")
+    user = cursor.take(USER_ID_SIZE, "user id") if user_mark == USER_ID_PRESENT else None
+    return HeaderBlock(
+        id=message_id,
+        address_mark=address_mark,
+        address=address,
+        user_mark=user_mark,
+        user_bytes=user,
+        type=cursor.i8("message type"),
+        durable_mark=cursor.u8("durable"),
+        expiration=cursor.i64("expiration"),
+        timestamp=cursor.i64("timestamp"),
+        priority=cursor.i8("priority"),
+        properties_bytes=cursor.rest("properties"),
+    )
+
+
+def user_id_text(raw: bytes | None) -> str | None:
+    """The UUID with version and variant forced, as the broker shows it (spec/messages.md 4)."""
+    if raw is None:
+        return None
+    forced = bytearray(raw)
+    forced[6] = (forced[6] & 0x0F) | 0x10
+    forced[8] = (forced[8] & 0x3F) | 0x80
+    text = forced.hex()
+    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+
+
+class CoreFacts:
+    """What every core message answers from its header block, whatever surrounds that."""
+
+    __slots__ = ()
+    header: HeaderBlock
+    protocol: Final = "core"
+
+    @property
+    def id(self) -> int:
+        return self.header.id
+
+    @property
+    def address(self) -> str | None:
+        return self.header.address
+
+    @property
+    def durable(self) -> bool:
+        return self.header.durable_mark != 0
+
+    @property
+    def priority(self) -> int:
+        return self.header.priority
+
+    @property
+    def timestamp(self) -> int:
+        return self.header.timestamp
+
+    @property
+    def expiration(self) -> int:
+        return self.header.expiration
+
+    @property
+    def user_id(self) -> str | None:
+        return user_id_text(self.header.user_bytes)
+
+    @property
+    def type(self) -> int:
+        return self.header.type
+
+    @property
+    def type_name(self) -> str | None:
+        return TYPE_NAMES.get(self.header.type)
+
+    def properties(self) -> dict[str, Typed]:
+        return last_wins(self.header.properties_block().entries)
+
+    def check(self) -> None:
+        """Raise ``Undecodable`` where a lazily read part does not hold what its place says."""
+        self.header.properties_block()
+
+
+@dataclass(frozen=True, slots=True)
+class CoreMessage(CoreFacts):
+    """An ordinary core message of 2.x; the outer id and address win over those of the header."""
+
+    outer_id: int
+    outer_mark: int
+    outer_address: str | None
+    body: bytes
+    header: HeaderBlock
+
+    @property
+    def id(self) -> int:
+        return self.outer_id
+
+    @property
+    def address(self) -> str | None:
+        return self.outer_address
+
+    @property
+    def large(self) -> bool:
+        return False
+
+    def encode(self, out: Builder) -> None:
+        """Persister 1 behind its id byte."""
+        out.i64(self.outer_id)
+        out.marked_sstr(self.outer_mark, self.outer_address)
+        buffer = Builder()
+        buffer.i32(len(self.body) + PACKET_HEADER)
+        buffer.raw(self.body)
+        self.header.encode(buffer)
+        out.i32(len(buffer.out))
+        out.raw(buffer.done())
+
+
+@dataclass(frozen=True, slots=True)
+class CoreLargeMessage(CoreFacts):
+    """A core message whose body is the file ``<id>.msg``; the same bytes in every version."""
+
+    header: HeaderBlock
+
+    @property
+    def large(self) -> bool:
+        return True
+
+    @property
+    def body(self) -> None:
+        return None
+
+    def encode(self, out: Builder) -> None:
+        self.header.encode(out)
+
+
+def decode_core_message(cursor: Cursor) -> CoreMessage:
+    """Persister 1 behind its id byte (page records, journal records of type 45)."""
+    outer_id = cursor.i64("message id")
+    outer_mark, outer_address = cursor.marked_sstr("address")
+    size = cursor.i32("core buffer size")
+    buffer = cursor.sub(size, "core buffer")
+    at = buffer.pos
+    end_of_body = buffer.i32("end of body")
+    if end_of_body < PACKET_HEADER:
+        raise Undecodable(at, f"end-of-body value {end_of_body} is below {PACKET_HEADER}")
+    body = buffer.take(end_of_body - PACKET_HEADER, "body")
+    return CoreMessage(outer_id, outer_mark, outer_address, body, decode_header_block(buffer))

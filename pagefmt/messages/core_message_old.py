@@ -1,0 +1,51 @@
+"""Core messages of HornetQ and Artemis 1.x (spec/messages.md 3.1).
+
+    0        i32   E, the body is E − 17 bytes
+    4        ...   body
+    E − 13   i32   M, the whole block is M − 13 bytes long
+    E − 9    ...   header block, up to offset M − 13
+
+The same block is the whole of a journal record of type ADD_MESSAGE (31).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from pagefmt.bytes.wire import Builder, Cursor, Undecodable
+from pagefmt.messages.core_message import PACKET_HEADER, CoreFacts, HeaderBlock, decode_header_block
+
+BEFORE_BODY: Final = PACKET_HEADER + 4
+
+
+@dataclass(frozen=True, slots=True)
+class OldCoreMessage(CoreFacts):
+    body: bytes
+    header: HeaderBlock
+
+    @property
+    def large(self) -> bool:
+        return False
+
+    def encode(self, out: Builder) -> None:
+        header = Builder()
+        self.header.encode(header)
+        out.i32(len(self.body) + BEFORE_BODY)
+        out.raw(self.body)
+        out.i32(PACKET_HEADER + 8 + len(self.body) + len(header.out))
+        out.raw(header.done())
+
+
+def decode_old_core_message(cursor: Cursor) -> OldCoreMessage:
+    start = cursor.pos
+    end_of_body = cursor.i32("end of body")
+    if end_of_body < BEFORE_BODY:
+        raise Undecodable(start, f"end-of-body value {end_of_body} is below {BEFORE_BODY}")
+    body = cursor.take(end_of_body - BEFORE_BODY, "body")
+    at = cursor.pos
+    end_of_message = cursor.i32("end of message")
+    left = end_of_message - PACKET_HEADER - (cursor.pos - start)
+    if left < 0:
+        raise Undecodable(at, f"end-of-message value {end_of_message} lies before the headers")
+    return OldCoreMessage(body, decode_header_block(cursor.sub(left, "header block")))

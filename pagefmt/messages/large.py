@@ -1,0 +1,94 @@
+"""The large-messages directory: one file a body, named by the message id (spec/messages.md 10).
+
+<id>.msg     body of a durable message
+<id>.tmp     body of a non-durable message, or one still arriving; a broker deletes it at start
+<id>.sync    a replication backup is copying it
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from pagefmt.bytes.files import NotReadable, open_regular
+
+SUFFIXES: Final = (".msg", ".tmp")
+_NAME: Final = re.compile(r"([+-]?\d+)\.[^.]*")
+_CHUNK: Final = 1 << 18
+
+
+@dataclass(frozen=True, slots=True)
+class LargeFile:
+    """``id`` is None when the name has none."""
+
+    name: str
+    path: Path
+    id: int | None
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class LargeMessages:
+    """The directory, which need not exist."""
+
+    path: Path
+
+    def find(self, message_id: int) -> LargeFile | None:
+        """The body of a message: ``.msg``, else ``.tmp``. Links and what is no regular file do not count."""
+        for suffix in SUFFIXES:
+            path = self.path / f"{message_id}{suffix}"
+            try:
+                status = path.lstat()
+            except OSError:
+                continue
+            if path.is_file() and not path.is_symlink():
+                return LargeFile(path.name, path, message_id, status.st_size)
+        return None
+
+    def files(self) -> list[LargeFile]:
+        """By id, then by name; those without an id first. Raises ``NotReadable``."""
+        found = []
+        try:
+            with os.scandir(self.path) as entries:
+                for entry in entries:
+                    if entry.is_file(follow_symlinks=False) and (size := _size_of(entry)) is not None:
+                        found.append(LargeFile(entry.name, Path(entry.path), _id_of(entry.name), size))
+        except FileNotFoundError:
+            return []
+        except OSError as err:
+            raise NotReadable(f"{self.path}: cannot be listed: {err.strerror or err}") from err
+        return sorted(found, key=lambda file: (file.id is not None, file.id or 0, file.name))
+
+
+def _size_of(entry: os.DirEntry[str]) -> int | None:
+    """None: a running broker deleted the file meanwhile."""
+    try:
+        return entry.stat(follow_symlinks=False).st_size
+    except FileNotFoundError:
+        return None
+
+
+def _id_of(name: str) -> int | None:
+    match = _NAME.fullmatch(name)
+    return int(match[1]) if match else None
+
+
+def chunks(file: LargeFile, limit: int | None = None) -> Iterator[bytes]:
+    """The body piece by piece, at most ``limit`` bytes. Raises ``NotReadable``."""
+    with os.fdopen(open_regular(file.path), "rb") as stream:
+        left = file.size if limit is None else min(limit, file.size)
+        while left > 0 and (piece := stream.read(min(_CHUNK, left))):
+            left -= len(piece)
+            yield piece
+
+
+def sha256_of(file: LargeFile) -> str:
+    digest = hashlib.sha256()
+    for piece in chunks(file):
+        digest.update(piece)
+    return digest.hexdigest()

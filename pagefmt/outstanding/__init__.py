@@ -1,0 +1,1 @@
+"""Which queue holds which message and which page."""

@@ -1,0 +1,57 @@
+"""What the queues still wait for in one page, summed over vectors; ``pagefmt.outstanding.state`` is the reference."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+
+from pagefmt.outstanding.fate_columns import CODE, FATES, LIVE_CODES, Codes, fate_columns
+from pagefmt.outstanding.fates import Fate, PageRule
+from pagefmt.outstanding.route_columns import RouteColumns, Rows
+from pagefmt.outstanding.state import PageLoad, QueueLoad
+
+
+class PageSum:
+    """The sum over the pieces of a page. ``queues``: those that something in it is live for."""
+
+    def __init__(self, page: int, keep: bool) -> None:
+        self.queues: dict[int, QueueLoad] = {}
+        self._page, self._keep = page, keep
+        self._counts: Counter[Fate] = Counter()
+        self._records = self._read = self._live_records = self._live_bytes = 0
+
+    def take(self, rule: PageRule, routes: RouteColumns) -> None:
+        """One more piece."""
+        live = np.zeros(len(routes), bool)
+        for queue, rows, codes in fate_columns(rule, routes):
+            counts = np.bincount(codes, minlength=len(FATES))
+            self._counts.update({fate: count for fate, count in zip(FATES, counts.tolist(), strict=True) if count})
+            if (counts > 0)[LIVE_CODES].any():
+                live[rows] |= LIVE_CODES[codes]
+                load = self.queues.setdefault(queue, QueueLoad(queue, None))
+                load.in_doubt_sends += int(counts[CODE[Fate.IN_DOUBT_SEND]])
+                load.in_doubt_acks += int(counts[CODE[Fate.IN_DOUBT_ACK]])
+                self._outstanding(load, routes, rows, codes)
+        self._records += len(routes)
+        self._read += int(routes.size.sum())
+        self._live_records += int(live.sum())
+        self._live_bytes += int(routes.size[live].sum())
+
+    def _outstanding(self, load: QueueLoad, routes: RouteColumns, rows: Rows, codes: Codes) -> None:
+        waiting = np.arange(len(routes))[rows][codes == CODE[Fate.OUTSTANDING]]
+        if not len(waiting):
+            return
+        load.messages += len(waiting)
+        load.bytes += int(routes.size[waiting].sum())
+        load.first = load.first or (self._page, routes.first + int(waiting[0]))
+        load.last = (self._page, routes.first + int(waiting[-1]))
+        if self._keep:
+            load.numbers.frombytes((waiting + routes.first).astype(np.int32).tobytes())
+
+    def load(self, size: int) -> PageLoad:
+        """``size``: of the page file."""
+        return PageLoad(
+            self._page, size, self._records, self._read, self._live_records, self._live_bytes,
+            tuple(sorted(self.queues)), dict(self._counts), None,
+        )  # fmt: skip

@@ -1,0 +1,193 @@
+"""One look at every store: how much is in it, how much of that is outstanding, what is wrong with it.
+
+Only frames and queue ids are read: ``verification`` reads every byte.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final
+
+from pagefmt.bytes.files import NotReadable
+from pagefmt.outstanding.fates import PageRule
+from pagefmt.outstanding.state import StoreState
+from pagefmt.pages.frames import Damage, DamageKind
+from pagefmt.pages.page import Page, open_page
+from pagefmt.pages.paging import PageFile, Store
+from pagefmt.pages.record import Layout
+
+if TYPE_CHECKING:
+    from pagefmt.outstanding.route_columns import RouteColumns
+
+_LOOKED_AT_FOR_A_TIME: Final = 64
+
+
+class Condition(StrEnum):
+    """Worst first."""
+
+    UNDECODABLE = "undecodable"
+    SUSPECT = "suspect"
+    NO_ADDRESS = "no address"
+    DUPLICATE = "duplicate"
+    ORPHAN = "orphan"
+    EMPTY = "empty"
+    OK = "ok"
+
+
+_UNDECODABLE: Final = frozenset((DamageKind.UNDECODABLE, DamageKind.SWALLOWED))
+
+
+@dataclass(frozen=True, slots=True)
+class StoreSurvey:
+    """``bytes`` of page files. ``outstanding``: messages that some queue still waits for, None without a journal.
+
+    ``oldest``: earliest timestamp (ms) of what its pages begin with. ``remarks``: a sentence for each condition.
+    """
+
+    address: str | None
+    folder: str
+    pages: int
+    messages: int
+    bytes: int
+    outstanding: int | None
+    oldest: int | None
+    conditions: tuple[Condition, ...]
+    remarks: tuple[str, ...]
+
+    @property
+    def condition(self) -> Condition:
+        return self.conditions[0]
+
+
+def repeated_addresses(stores: Iterable[Store]) -> frozenset[str]:
+    """Addresses that more than one folder names: a broker delivers from one of them only."""
+    seen = Counter(store.address for store in stores if store.address is not None)
+    return frozenset(address for address, times in seen.items() if times > 1)
+
+
+@dataclass(slots=True)
+class _Count:
+    """What was counted in one page."""
+
+    messages: int = 0
+    outstanding: int = 0
+    begun: int | None = None
+    damage: Damage | None = None
+
+
+class _Tally:
+    __slots__ = ("damages", "messages", "oldest", "outstanding", "unreadable")
+
+    def __init__(self) -> None:
+        self.messages = 0
+        self.outstanding = 0
+        self.oldest: int | None = None
+        self.damages: list[tuple[PageFile, Damage]] = []
+        self.unreadable: str | None = None
+
+    def add(self, page: PageFile, count: _Count) -> None:
+        self.messages += count.messages
+        self.outstanding += count.outstanding
+        if count.damage is not None and count.damage.kind is not DamageKind.FRAGMENT:
+            self.damages.append((page, count.damage))
+        if count.begun is not None:
+            self.oldest = count.begun if self.oldest is None else min(count.begun, self.oldest)
+
+
+def survey(store: Store, state: StoreState | None, repeated: frozenset[str] = frozenset()) -> StoreSurvey:
+    """Reads the store's pages one at a time; one that cannot be read makes it suspect."""
+    tally = _Tally()
+    for page in store.pages:
+        try:
+            tally.add(page, _count(page, None if state is None else state.rule(page.number)))
+        except NotReadable as err:
+            tally.unreadable = str(err)
+    found = dict(_conditions(store, state, repeated, tally))
+    conditions = tuple(condition for condition in Condition if condition in found) or (Condition.OK,)
+    return StoreSurvey(
+        address=store.address,
+        folder=store.name,
+        pages=len(store.pages),
+        messages=tally.messages,
+        bytes=sum(page.size for page in store.pages),
+        outstanding=None if state is None else tally.outstanding,
+        oldest=tally.oldest,
+        conditions=conditions,
+        remarks=tuple(found[condition] for condition in conditions if condition in found),
+    )
+
+
+def _count(page: PageFile, rule: PageRule | None) -> _Count:
+    """At once where the page is regular, else with care."""
+    from pagefmt.outstanding.route_columns import Irregular
+
+    try:
+        return _at_once(page, rule)
+    except Irregular:
+        return _with_care(page, rule)
+
+
+def _at_once(page: PageFile, rule: PageRule | None) -> _Count:
+    from pagefmt.outstanding.fate_columns import any_outstanding
+    from pagefmt.outstanding.route_columns import routed
+
+    found = _Count()
+    for routes in routed(page):
+        if not found.messages:
+            found.begun = _begins(page, routes)
+        found.messages += len(routes)
+        if rule is not None:
+            found.outstanding += int(any_outstanding(rule, routes).sum())
+    return found
+
+
+def _begins(page: PageFile, routes: RouteColumns) -> int | None:
+    """As ``_begins_at``, of the piece that the page begins with if that has enough records to tell."""
+    if routes.page.size < page.size and len(routes) < _LOOKED_AT_FOR_A_TIME:
+        with open_page(page.path) as opened:
+            return _begins_at(opened, opened.layout())
+    opened = Page(memoryview(routes.page.buffer)[: routes.page.size])
+    return _begins_at(opened, opened.layout() if routes.old else Layout.NEW)
+
+
+def _with_care(page: PageFile, rule: PageRule | None) -> _Count:
+    found = _Count()
+    with open_page(page.path) as opened:
+        for number, _, _, tx, _, _, queues in opened.routes():
+            if rule is not None and rule.outstanding(number, tx, queues):
+                found.outstanding += 1
+        found.messages, found.damage = opened.count, opened.damage
+        found.begun = _begins_at(opened, opened.layout())
+    return found
+
+
+def _begins_at(opened: Page, layout: Layout | None) -> int | None:
+    """The timestamp of the first record of a page that has one."""
+    for number, offset, length in opened.frames():
+        if number >= _LOOKED_AT_FOR_A_TIME:
+            return None
+        record = opened.record(number, offset, length, layout)
+        if not isinstance(record, Damage) and record.message.timestamp > 0:
+            return record.message.timestamp
+    return None
+
+
+def _conditions(
+    store: Store, state: StoreState | None, repeated: frozenset[str], tally: _Tally
+) -> Iterator[tuple[Condition, str]]:
+    for page, damage in reversed(tally.damages):
+        kind = Condition.UNDECODABLE if damage.kind in _UNDECODABLE else Condition.SUSPECT
+        yield kind, f"{page.name}: offset {damage.offset}: {damage.kind}: {damage.detail}"
+    if tally.unreadable is not None:
+        yield Condition.SUSPECT, tally.unreadable
+    if store.address is None:
+        yield Condition.NO_ADDRESS, f"{store.text.problem}; a broker skips this folder"
+    if store.address in repeated:
+        yield Condition.DUPLICATE, "another folder names the same address; a broker delivers from one of them only"
+    if state is not None and state.queues is not None and not state.queues and store.address is not None:
+        yield Condition.ORPHAN, "no queue of this address is in the bindings; nobody will ever read these pages"
+    if not tally.messages and not tally.damages and tally.unreadable is None:
+        yield Condition.EMPTY, "no message in it"

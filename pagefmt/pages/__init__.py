@@ -1,0 +1,1 @@
+"""Page files: frames, records, reading a page."""

@@ -1,0 +1,211 @@
+"""What a broker's page reader looks at in one payload, and where that makes it throw (spec/page-files.md 4.4).
+
+The reader of an edition is walked field by field: fixed fields, the header block to the priority, queue ids. What it
+reads late (properties of ordinary core messages, AMQP sections) is not looked at here either. The strict reader is
+``record``: it finds more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from pagefmt.bytes.wire import Cursor, Undecodable
+from pagefmt.editions import Edition
+from pagefmt.messages.amqp_sections import DELIVERY, HEADER, decode_saved_sections, scanned_sections, section_code
+from pagefmt.messages.amqp_values import FIXED, decode_amqp_value
+from pagefmt.messages.core_message import PACKET_HEADER, USER_ID_PRESENT, USER_ID_SIZE
+
+_PROPERTY_SIZES: Final = {0: 0, 2: 1, 3: 1, 5: 2, 6: 4, 7: 8, 8: 4, 9: 8, 11: 2}
+_COMPOUNDS: Final = frozenset((0x00, 0xC0, 0xC1, 0xD0, 0xD1, 0xE0, 0xF0))
+
+
+def walk_payload(cursor: Cursor, edition: Edition) -> tuple[int, int]:
+    """Offsets of the message id and of the queue count; the cursor ends behind the last queue id.
+
+    Raises ``Undecodable`` where the broker throws.
+    """
+    cursor.skip(8, "transaction")
+    large_type = cursor.i8("large type")
+    if edition.old_layout:
+        message_id = _walk_old(cursor, large_type)
+    elif _is_core_large(large_type, edition):
+        cursor.skip(4, "header block size")  # not looked at
+        message_id = cursor.pos
+        _walk_header(cursor)
+        walk_properties(cursor)
+    else:
+        message_id = cursor.pos + 1
+        _walk_persisted(cursor, edition)
+    queues = cursor.pos
+    count = cursor.i32("number of queues")
+    if count < 0:
+        raise Undecodable(queues, f"{count} queue ids")
+    cursor.skip(8 * count, "queue ids")
+    return message_id, queues
+
+
+def _is_core_large(large_type: int, edition: Edition) -> bool:
+    return large_type != 0 if edition <= Edition.ARTEMIS_2_10 else large_type in (1, -1)
+
+
+def _walk_old(cursor: Cursor, large: int) -> int:
+    if large:
+        block = cursor.sub(cursor.i32("header block size"), "header block")
+        message_id = block.pos
+        _walk_header(block)
+        walk_properties(block)
+        return message_id
+    cursor.skip(4, "message size")  # not looked at
+    start = cursor.pos
+    end_of_body = cursor.i32("end of body")
+    if end_of_body < PACKET_HEADER:
+        raise Undecodable(start, f"end-of-body value {end_of_body}")
+    probe = Cursor(cursor.buf, start, cursor.end)
+    probe.skip(end_of_body - PACKET_HEADER, "body")
+    length = probe.i32("end of message") - PACKET_HEADER
+    cursor.pos = start
+    block = cursor.sub(length, "message")
+    block.skip(end_of_body - PACKET_HEADER + 4, "body")
+    message_id = block.pos
+    _walk_header(block)
+    walk_properties(block)
+    return message_id
+
+
+def _walk_header(cursor: Cursor) -> None:
+    cursor.skip(8, "message id")
+    _skip_nullable(cursor)
+    if cursor.u8("user id present") == USER_ID_PRESENT:
+        cursor.skip(USER_ID_SIZE, "user id")
+    cursor.skip(2 + 8 + 8 + 1, "type, durable, expiration, timestamp, priority")
+
+
+def _skip_sized(cursor: Cursor, what: str) -> None:
+    cursor.skip(cursor.i32(what), what)
+
+
+def _skip_nullable(cursor: Cursor) -> None:
+    if cursor.u8("address present"):
+        _skip_sized(cursor, "address")
+
+
+def walk_properties(cursor: Cursor) -> None:
+    """A block that is read at once: that of a large message, and the extra properties of AMQP."""
+    if cursor.u8("properties present") == 0:
+        return
+    count = cursor.i32("number of properties")
+    if count < 0:
+        raise Undecodable(cursor.pos - 4, f"{count} properties")
+    for _ in range(count):
+        _skip_sized(cursor, "property name")
+        at = cursor.pos
+        code = cursor.u8("value type")
+        if code in _PROPERTY_SIZES:
+            cursor.skip(_PROPERTY_SIZES[code], "value")
+        elif code in (4, 10):
+            _skip_sized(cursor, "value")
+        else:
+            raise Undecodable(at, f"unknown value type {code}")
+
+
+def _walk_persisted(cursor: Cursor, edition: Edition) -> None:
+    at = cursor.pos
+    persister = cursor.u8("persister id")
+    walk = _WALKS.get(persister)
+    if walk is None or (persister > 3 and edition <= Edition.ARTEMIS_2_10):
+        raise Undecodable(at, f"no persister has the id {persister}")
+    walk(cursor, edition)
+
+
+def _walk_core(cursor: Cursor, edition: Edition) -> None:
+    cursor.skip(8, "message id")
+    _skip_nullable(cursor)
+    buffer = cursor.sub(cursor.i32("core buffer size"), "core buffer")
+    buffer.skip(buffer.i32("end of body") - PACKET_HEADER, "body")
+    _walk_header(buffer)
+
+
+def _walk_amqp(persister: int) -> Callable[[Cursor, Edition], None]:
+    def walk(cursor: Cursor, edition: Edition) -> None:
+        cursor.skip(16, "message id and format")
+        _skip_nullable(cursor)
+        encoded = cursor.sub(cursor.i32("encoded size"), "encoded message")
+        if edition >= Edition.ARTEMIS_2_44:
+            _recover_priority(encoded)
+        elif edition <= Edition.ARTEMIS_2_10:
+            scanned_sections(encoded)
+        if persister != 2 and cursor.i32("extra properties size") != 0:
+            walk_properties(cursor)
+        if persister == 5:
+            cursor.skip(8, "expiration")
+
+    return walk
+
+
+def _recover_priority(encoded: Cursor) -> None:
+    """2.44 and later look for a header in the first two sections."""
+    for _ in range(2):
+        if not encoded.left():
+            return
+        at = encoded.pos
+        code = encoded.u8("constructor")
+        if code != 0:
+            if code not in FIXED and code not in _COMPOUNDS:
+                raise Undecodable(at, f"unknown AMQP constructor 0x{code:02x}")
+            return
+        try:
+            section = section_code(decode_amqp_value(encoded), at)
+        except Undecodable:
+            return
+        if section == HEADER:
+            _walk_amqp_header(encoded)
+            return
+        if section != DELIVERY:
+            return
+        decode_amqp_value(encoded)
+
+
+def _walk_amqp_header(encoded: Cursor) -> None:
+    at = encoded.pos
+    code = encoded.u8("header")
+    if code == 0x45:
+        return
+    if code not in (0xC0, 0xD0):
+        raise Undecodable(at, f"an AMQP header of type 0x{code:02x}")
+    small = code == 0xC0
+    encoded.skip(1 if small else 4, "header size")
+    count = encoded.u8("count") if small else encoded.i32("count")
+    if count < 2:
+        return
+    durable = encoded.u8("durable")
+    if durable == 0x56:
+        encoded.skip(1, "durable")
+    elif durable not in (0x40, 0x41, 0x42):
+        raise Undecodable(at, f"durable of type 0x{durable:02x}")
+    priority = encoded.u8("priority")
+    if priority == 0x50:
+        encoded.skip(1, "priority")
+    elif priority != 0x40:
+        raise Undecodable(at, f"priority of type 0x{priority:02x}")
+
+
+def _walk_amqp_large(cursor: Cursor, edition: Edition) -> None:
+    cursor.skip(8 + 1 + 8, "message id, durable, format")
+    _skip_nullable(cursor)
+    if cursor.i32("extra properties size") != 0:
+        walk_properties(cursor)
+    decode_saved_sections(cursor)
+    if cursor.left() >= 8:
+        cursor.skip(8, "expiration")
+    if cursor.left():
+        cursor.skip(1, "re-encoded")
+
+
+_WALKS: Final[dict[int, Callable[[Cursor, Edition], None]]] = {
+    1: _walk_core,
+    2: _walk_amqp(2),
+    3: _walk_amqp(3),
+    4: _walk_amqp_large,
+    5: _walk_amqp(5),
+}

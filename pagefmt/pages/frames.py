@@ -1,0 +1,156 @@
+"""Frames: records lie back to back, each between two marks (spec/page-files.md 3, 5).
+
+    0        7B     start mark
+    1        i32    N, payload length
+    5        N      payload
+    5 + N    7D     end mark
+
+The scan follows the rules of 2.8.0 and later. It stops at the first bad byte, because no number is ever given to
+anything behind it; what it stopped at is a ``Damage``. ``find_behind`` looks for records after that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from struct import Struct
+from typing import Final
+
+from pagefmt.bytes.wire import Undecodable
+from pagefmt.pages.record import END_MARK, FRAME, SMALLEST_PAYLOAD, START_MARK, PageRecord, decode_record
+from pagefmt.pages.routes import routed_exactly
+
+Buffer = bytes | memoryview
+_I32: Final = Struct(">i")
+SEARCH_FACTOR: Final = 16
+_WINDOW: Final = 1 << 20
+
+
+class DamageKind(StrEnum):
+    """What is seen at the place where reading stops (5.3), or in a payload behind good marks (4.4)."""
+
+    FRAGMENT = "fragment"
+    TORN = "torn"
+    BAD_START = "bad-start"
+    BAD_END = "bad-end"
+    BAD_LENGTH = "bad-length"
+    ZERO_TAIL = "zero-tail"
+    SWALLOWED = "swallowed"
+    UNDECODABLE = "undecodable"
+
+
+PAYLOAD_DAMAGE: Final = frozenset((DamageKind.SWALLOWED, DamageKind.UNDECODABLE))
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """``offset`` in the file, of the record's start; ``number`` that the record has or would have."""
+
+    kind: DamageKind
+    offset: int
+    number: int
+    detail: str
+
+
+class FrameScan:
+    """Iterate once: (offset, payload length) of each good frame. Afterwards ``count``, ``bytes_read``, ``damage``."""
+
+    __slots__ = ("_buf", "_passed", "bytes_read", "count", "damage")
+
+    def __init__(self, buf: Buffer, passed: Callable[[int], object] = lambda offset: None) -> None:
+        self._buf = buf
+        self._passed = passed
+        self.count = 0
+        self.bytes_read = 0
+        self.damage: Damage | None = None
+
+    def __iter__(self) -> Iterator[tuple[int, int]]:
+        buf, size, at = self._buf, len(self._buf), 0
+        while size - at >= FRAME and buf[at] == START_MARK:
+            length = _I32.unpack_from(buf, at + 1)[0]
+            end = at + FRAME + length
+            if length < 0 or end > size or buf[end - 1] != END_MARK:
+                break
+            self.bytes_read, self.count = end, self.count + 1
+            yield at, length
+            at = end
+        if at < size:
+            self.damage = stopped_at(buf, at, self.count, self._passed)
+
+
+def stopped_at(buf: Buffer, at: int, number: int, passed: Callable[[int], object] = lambda offset: None) -> Damage:
+    """Tell the cases of 5.3 apart at the place where the next record should start. ``passed``: as ``Page.passed``."""
+    left = len(buf) - at
+    if left < FRAME:
+        return Damage(DamageKind.FRAGMENT, at, number, f"{left} bytes are left, too few for a record")
+    if buf[at] != START_MARK:
+        if all_zero(buf, at, passed):
+            return Damage(DamageKind.ZERO_TAIL, at, number, f"{left} zero bytes to the end of the file")
+        return Damage(DamageKind.BAD_START, at, number, f"0x{buf[at]:02x} where a record should start with 0x7b")
+    length = _I32.unpack_from(buf, at + 1)[0]
+    if length < 0:
+        return Damage(DamageKind.BAD_LENGTH, at, number, f"the record's length is negative: {length}")
+    if length + FRAME > left:
+        return Damage(DamageKind.TORN, at, number, f"the record needs {length + FRAME} bytes, {left} are left")
+    found = buf[at + 5 + length]
+    return Damage(
+        DamageKind.BAD_END, at, number, f"0x{found:02x} where a record of length {length} should end with 0x7d"
+    )
+
+
+def all_zero(buf: Buffer, at: int, passed: Callable[[int], object] = lambda offset: None) -> bool:
+    zeros = bytes(_WINDOW)
+    for start in range(at, len(buf), _WINDOW):
+        if not zeros.startswith(bytes(buf[start : start + _WINDOW])):
+            return False
+        passed(start)
+    return True
+
+
+def find_behind(buf: Buffer, start: int, end: int | None = None) -> Iterator[PageRecord]:
+    """Valid records at or after ``start``: the frame closes and the payload decodes to its last byte.
+
+    The broker gives them no number. Takes time linear in the bytes: candidates are refused by fixed fields, and what is
+    spent on decoding in vain is bounded.
+    """
+    view = buf if end is None else buf[:end]
+    resume, wasted = start, 0
+    for at in _start_marks(view, start):
+        if wasted > SEARCH_FACTOR * len(view):
+            return
+        if at < resume or not _frame_fits(view, at) or not routed_exactly(view, at):
+            continue
+        record = _record_at(view, at)
+        if record is not None:
+            yield record
+            resume = record.end
+        else:
+            wasted += _I32.unpack_from(view, at + 1)[0]
+
+
+def _start_marks(buf: Buffer, start: int) -> Iterator[int]:
+    """The offset of every byte that could start a record; a mapped file is not copied as a whole."""
+    for base in range(start, len(buf), _WINDOW):
+        window = bytes(buf[base : base + _WINDOW])
+        at = window.find(START_MARK)
+        while at >= 0:
+            yield base + at
+            at = window.find(START_MARK, at + 1)
+
+
+def _frame_fits(data: Buffer, at: int) -> bool:
+    if len(data) - at < FRAME + SMALLEST_PAYLOAD:
+        return False
+    length = _I32.unpack_from(data, at + 1)[0]
+    end = at + 5 + length
+    return bool(length >= SMALLEST_PAYLOAD and end < len(data) and data[end] == END_MARK)
+
+
+def _record_at(data: Buffer, at: int) -> PageRecord | None:
+    try:
+        record = decode_record(data, at, _I32.unpack_from(data, at + 1)[0])
+        record.message.check()
+    except Undecodable:
+        return None
+    return record

@@ -1,0 +1,211 @@
+"""The paging directory: a folder for each address that ever paged (spec/page-files.md 2).
+
+    <paging>/<store folder>/address.txt        the address, one line in the character set of the broker's JVM
+                            000000001.page     pages; holes are legal
+                            …page.invalidPage  put aside by the broker
+
+Folder names mean nothing. What a broker skips, refuses or overlooks is named here as it is; who judges it is
+``verification``.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Final
+
+from pagefmt.bytes.files import NotReadable, read_start
+
+ADDRESS_FILE: Final = "address.txt"
+PUT_ASIDE: Final = ".invalidPage"
+ADDRESS_LIMIT: Final = 1 << 20
+LARGEST_NUMBER: Final = (1 << 31) - 1
+_JAVA_INT: Final = re.compile(r"[+-]?\d+")
+
+
+class EntryKind(StrEnum):
+    """``bad-name`` keeps a broker from starting; ``overlooked`` counts as a page but is never opened."""
+
+    PAGE = "page"
+    BAD_NAME = "bad-name"
+    OVERLOOKED = "overlooked"
+    PUT_ASIDE = "put-aside"
+    ADDRESS = "address"
+    FOREIGN = "foreign"
+    SPECIAL = "special"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Something in a store folder. ``number`` of pages, and of what the broker counts as one."""
+
+    name: str
+    kind: EntryKind
+    size: int | None
+    number: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PageFile:
+    number: int
+    path: Path
+    size: int
+
+    @property
+    def name(self) -> str:
+        return self.path.name
+
+
+@dataclass(frozen=True, slots=True)
+class AddressText:
+    """``address`` None: there is none. ``fallback``: not UTF-8, read as ISO-8859-1. ``problem``: why it has none."""
+
+    address: str | None
+    fallback: bool = False
+    problem: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """One folder. ``pages`` in rising order, ``others`` by name."""
+
+    folder: Path
+    text: AddressText
+    pages: tuple[PageFile, ...]
+    others: tuple[Entry, ...]
+
+    @property
+    def name(self) -> str:
+        return self.folder.name
+
+    @property
+    def address(self) -> str | None:
+        return self.text.address
+
+    @property
+    def from_replica(self) -> bool:
+        """Left by a replication backup: no address, and a name that lets a broker skip it without a warning."""
+        return self.address is None and "oldreplica." in self.name
+
+    @property
+    def first_page(self) -> int | None:
+        return self.pages[0].number if self.pages else None
+
+    @property
+    def current_page(self) -> int | None:
+        return self.pages[-1].number if self.pages else None
+
+
+@dataclass(frozen=True, slots=True)
+class Paging:
+    """``strays``: entries that are no folders. ``listing``: folder names in the system's order, as for the broker."""
+
+    path: Path
+    listing: tuple[str, ...]
+    strays: tuple[str, ...]
+
+    def stores(self) -> Iterator[Store]:
+        """By folder name; read one at a time, there may be hundreds of thousands."""
+        for name in sorted(self.listing):
+            yield read_store(self.path / name)
+
+
+def read_paging(path: Path) -> Paging:
+    """Raises ``NotReadable``. Symbolic links below the directory are not followed."""
+    folders: list[str] = []
+    strays: list[str] = []
+    try:
+        with os.scandir(path) as entries:
+            for entry in entries:
+                (folders if entry.is_dir(follow_symlinks=False) else strays).append(entry.name)
+    except OSError as err:
+        raise NotReadable(f"{path}: cannot be listed: {err.strerror or err}") from err
+    return Paging(path, tuple(folders), tuple(sorted(strays)))
+
+
+def read_store(folder: Path) -> Store:
+    """Raises ``NotReadable`` where the folder cannot be listed."""
+    pages, others = [], []
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                try:
+                    status = entry.stat(follow_symlinks=False)
+                except FileNotFoundError:
+                    continue  # a running broker deleted it meanwhile
+                found = classify(entry.name, status)
+                if found.kind is EntryKind.PAGE and found.number is not None and found.size is not None:
+                    pages.append(PageFile(found.number, folder / found.name, found.size))
+                else:
+                    others.append(found)
+    except OSError as err:
+        raise NotReadable(f"{folder}: cannot be listed: {err.strerror or err}") from err
+    pages.sort(key=lambda page: page.number)
+    others.sort(key=lambda entry: entry.name)
+    return Store(folder, read_address(folder / ADDRESS_FILE), tuple(pages), tuple(others))
+
+
+def page_name(number: int) -> str:
+    return f"{number:09d}.page"
+
+
+def java_number(name: str) -> int | None:
+    """The number before the first dot as the broker parses it; None where it refuses."""
+    digits = name[: name.index(".")]
+    if not _JAVA_INT.fullmatch(digits):
+        return None
+    number = int(digits)
+    return number if -LARGEST_NUMBER <= number <= LARGEST_NUMBER else None
+
+
+def classify(name: str, status: os.stat_result) -> Entry:
+    """What a broker takes an entry of a store folder for (2.3)."""
+    regular = stat.S_ISREG(status.st_mode)
+    size = status.st_size if regular else None
+    if name.endswith(".page"):
+        number = java_number(name)
+        if number is None or stat.S_ISDIR(status.st_mode):
+            return Entry(name, EntryKind.BAD_NAME, size)
+        if not regular:
+            return Entry(name, EntryKind.SPECIAL, None, number)
+        kind = EntryKind.PAGE if number > 0 and name == page_name(number) else EntryKind.OVERLOOKED
+        return Entry(name, kind, size, number)
+    if not regular:
+        return Entry(name, EntryKind.FOREIGN if stat.S_ISDIR(status.st_mode) else EntryKind.SPECIAL, None)
+    if name == ADDRESS_FILE:
+        return Entry(name, EntryKind.ADDRESS, size)
+    return Entry(name, EntryKind.PUT_ASIDE if name.endswith(PUT_ASIDE) else EntryKind.FOREIGN, size)
+
+
+def read_address(path: Path) -> AddressText:
+    """The first line, without its line end; nothing is trimmed (2.2)."""
+    if not os.path.lexists(path):
+        return AddressText(None, problem=f"there is no {ADDRESS_FILE}")
+    try:
+        raw = read_start(path, ADDRESS_LIMIT)
+    except NotReadable as err:
+        return AddressText(None, problem=str(err))
+    if not raw:
+        return AddressText(None, problem=f"{ADDRESS_FILE} is empty")
+    line = re.split(rb"\r\n|\n|\r", raw, maxsplit=1)[0]
+    try:
+        return AddressText(line.decode("utf-8"))
+    except UnicodeDecodeError:
+        return AddressText(line.decode("latin-1"), fallback=True)
+
+
+def duplicates(stores: list[Store], paging: Paging) -> dict[str, list[str]]:
+    """Addresses named by several folders: those folders in listing order. A broker keeps the last one only (2.1)."""
+    order = {name: n for n, name in enumerate(paging.listing)}
+    folders: dict[str, list[str]] = {}
+    for store in stores:
+        if store.address is not None:
+            folders.setdefault(store.address, []).append(store.name)
+    return {
+        address: sorted(names, key=lambda name: order[name]) for address, names in folders.items() if len(names) > 1
+    }

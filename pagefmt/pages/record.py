@@ -1,0 +1,168 @@
+"""One record of a page: the payload between the frame marks (spec/page-files.md 4).
+
+    Artemis 2.x                                      HornetQ, Artemis 1.x
+    i64   transaction, -1 none                       i64    transaction
+    i8    large type: 0, 1, -1, 2                    bool8  large?
+    1, -1:  i32 H, header block of H bytes           i32    size of the message (the reader of an ordinary one
+    0, 2:   i8 persister, its layout                        does not look at it)
+                                                     ...    old core buffer, or a header block
+    i32   Q                                          i32    Q
+    i64   Q queue ids                                i64    Q queue ids
+
+Nothing on disk states the layout; ``layout_of`` tells it from the bytes (4.3).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from struct import Struct
+from typing import Final
+
+from pagefmt.bytes.wire import Builder, Cursor, Undecodable
+from pagefmt.messages.core_message import CoreLargeMessage, decode_header_block
+from pagefmt.messages.core_message_old import OldCoreMessage, decode_old_core_message
+from pagefmt.messages.persisters import Message, decode_persisted, encode_persisted, persister_of
+
+START_MARK: Final = 0x7B
+END_MARK: Final = 0x7D
+FRAME: Final = 6
+SMALLEST_PAYLOAD: Final = 35
+NO_TRANSACTION: Final = -1
+CORE_LARGE: Final = (1, -1)
+OTHER_LARGE: Final = 2
+_I32: Final = Struct(">i")
+
+
+class Layout(Enum):
+    NEW = "2.x"
+    OLD = "1.x"
+
+
+@dataclass(frozen=True, slots=True)
+class PageRecord:
+    """``offset``: of the start mark in its file; ``length``: payload bytes, the record takes 6 more.
+
+    ``stated_size`` is the size field of an old ordinary record, which no reader looks at. ``persister`` is None where
+    the format has none.
+    """
+
+    offset: int
+    length: int
+    tx: int
+    large_type: int
+    layout: Layout
+    persister: int | None
+    message: Message
+    queues: tuple[int, ...]
+    stated_size: int | None = None
+
+    @property
+    def end(self) -> int:
+        return self.offset + self.length + FRAME
+
+
+def layout_of(buf: bytes | memoryview, start: int, size: int) -> Layout:
+    """``start`` and ``size`` of the payload. Large core records look the same in both: they count as new."""
+    if size < SMALLEST_PAYLOAD or buf[start + 8] != 0:
+        return Layout.NEW
+    return Layout.OLD if _old_fits(buf, start, size) else Layout.NEW
+
+
+def _old_fits(buf: bytes | memoryview, start: int, size: int) -> bool:
+    stated = _I32.unpack_from(buf, start + 9)[0]
+    end_of_body = _I32.unpack_from(buf, start + 13)[0]
+    if end_of_body < 17 or end_of_body - 9 > stated or 13 + stated + 4 > size:
+        return False
+    end_of_message = _I32.unpack_from(buf, start + end_of_body)[0]
+    queues = _I32.unpack_from(buf, start + 13 + stated)[0]
+    return bool(end_of_message == stated + 13 and queues >= 0 and 13 + stated + 4 + 8 * queues == size)
+
+
+def decode_record(buf: bytes | memoryview, offset: int, length: int, layout: Layout | None = None) -> PageRecord:
+    """The record at ``offset``, whose frame was found good. Raises ``Undecodable`` unless it takes all of its bytes."""
+    record, left = decode_prefix(buf, offset, length, layout)
+    if left:
+        raise Undecodable(offset + 5 + length - left, f"payload: {left} bytes left over")
+    return record
+
+
+def decode_prefix(
+    buf: bytes | memoryview, offset: int, length: int, layout: Layout | None = None
+) -> tuple[PageRecord, int]:
+    """As ``decode_record``, but a payload may be longer than its fields need: by how many bytes."""
+    start = offset + 5
+    if layout is None:
+        layout = layout_of(buf, start, length)
+    cursor = Cursor(buf, start, start + length)
+    return read_payload(cursor, offset, length, layout), cursor.left()
+
+
+def read_payload(cursor: Cursor, offset: int, length: int, layout: Layout) -> PageRecord:
+    """The fields of a payload, up to and including the queue ids."""
+    tx = cursor.i64("transaction")
+    large_type = cursor.i8("large type")
+    message: Message
+    stated = None
+    if layout is Layout.OLD:
+        message, stated = _old_message(cursor, large_type)
+    else:
+        message = _new_message(cursor, large_type)
+    queues = decode_queues(cursor)
+    return PageRecord(offset, length, tx, large_type, layout, persister_of(message), message, queues, stated)
+
+
+def _new_message(cursor: Cursor, large_type: int) -> Message:
+    if large_type in CORE_LARGE:
+        return _large_message(cursor)
+    if large_type not in (0, OTHER_LARGE):
+        raise Undecodable(cursor.pos - 1, f"unknown large type {large_type}")
+    return decode_persisted(cursor, queues_follow=True)
+
+
+def _large_message(cursor: Cursor) -> CoreLargeMessage:
+    size = cursor.i32("header block size")
+    return CoreLargeMessage(decode_header_block(cursor.sub(size, "header block")))
+
+
+def _old_message(cursor: Cursor, large: int) -> tuple[OldCoreMessage | CoreLargeMessage, int | None]:
+    if large:
+        return _large_message(cursor), None
+    stated = cursor.i32("message size")
+    return decode_old_core_message(cursor), stated
+
+
+def decode_queues(cursor: Cursor) -> tuple[int, ...]:
+    at = cursor.pos
+    count = cursor.i32("number of queues")
+    if count < 0 or count * 8 > cursor.left():
+        raise Undecodable(at, f"{count} queue ids cannot fit into {cursor.left()} bytes")
+    return tuple(cursor.i64("queue id") for _ in range(count))
+
+
+def encode_payload(record: PageRecord) -> bytes:
+    out = Builder()
+    out.i64(record.tx)
+    out.u8(record.large_type)
+    message = record.message
+    if isinstance(message, CoreLargeMessage):
+        block = Builder()
+        message.encode(block)
+        out.i32(len(block.out))
+        out.raw(block.done())
+    else:
+        if record.stated_size is not None:
+            out.i32(record.stated_size)
+        encode_persisted(out, message)
+    out.i32(len(record.queues))
+    for queue in record.queues:
+        out.i64(queue)
+    return out.done()
+
+
+def frame(payload: bytes) -> bytes:
+    return bytes((START_MARK,)) + _I32.pack(len(payload)) + payload + bytes((END_MARK,))
+
+
+def encode_record(record: PageRecord) -> bytes:
+    return frame(encode_payload(record))

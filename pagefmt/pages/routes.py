@@ -1,0 +1,104 @@
+"""The shortest way through a record: transaction, large type, message id, queue ids (spec/page-files.md 4).
+
+Fixed offsets only: properties, bodies and sections are stepped over by the lengths that stand before them, and the
+payload must come out to its last byte. The careful reader is ``record``; both are held together by tests.
+"""
+
+from __future__ import annotations
+
+import struct
+from struct import Struct
+from typing import Final, TypeAlias
+
+from pagefmt.bytes.wire import Cursor, Undecodable
+from pagefmt.pages.record import Layout, layout_of
+
+Buffer = bytes | memoryview
+Route: TypeAlias = tuple[int, int, int, int, int, int, tuple[int, ...]]
+"""number, offset, length, transaction, large type, message id, queue ids"""
+
+_I32: Final = Struct(">i").unpack_from
+_I64: Final = Struct(">q").unpack_from
+_HEAD: Final = Struct(">qbbq").unpack_from  # transaction, large type, persister, message id
+OLD_LIKE_CORE: Final = 1 << 24
+"""Bytes of payload from which on an old record's size may begin with a 1, where a new one says "core"."""
+_QUEUES: Final = {n: Struct(f">{n}q").unpack_from for n in range(65)}
+
+
+def route_at(buf: Buffer, offset: int, length: int, number: int = -1) -> Route:
+    """Raises ``Undecodable`` where the payload does not come out exactly, or is neither layout."""
+    start = offset + 5
+    try:
+        tx, large_type, persister, message_id = _HEAD(buf, start)
+        if persister == 1 and large_type == 0 and length < OLD_LIKE_CORE:
+            at = _behind_core(buf, start + 18)
+        else:
+            message_id, at = _behind_others(buf, start, length, large_type, persister)
+        count = _I32(buf, at)[0]
+        if count < 0 or at + 4 + 8 * count != start + length:
+            raise Undecodable(at, f"{count} queue ids do not end with the payload")
+        unpack = _QUEUES.get(count) or Struct(f">{count}q").unpack_from
+        return number, offset, length, tx, large_type, message_id, unpack(buf, at + 4)
+    except struct.error as err:
+        raise Undecodable(offset, "the fields reach over the end of the file") from err
+
+
+def _behind_core(buf: Buffer, at: int) -> int:
+    """``at``: of the outer address. The core buffer is stepped over."""
+    at = _behind_nullable(buf, at)
+    return _behind_sized(buf, at)
+
+
+def _behind_nullable(buf: Buffer, at: int) -> int:
+    return _behind_sized(buf, at + 1) if _byte(buf, at) else at + 1
+
+
+def _behind_sized(buf: Buffer, at: int) -> int:
+    size = _I32(buf, at)[0]
+    if size < 0:
+        raise Undecodable(at, f"negative length {size}")
+    return int(at + 4 + size)
+
+
+def _byte(buf: Buffer, at: int) -> int:
+    if at >= len(buf):
+        raise Undecodable(at, "the fields reach over the end of the file")
+    return buf[at]
+
+
+def _behind_others(buf: Buffer, start: int, length: int, large_type: int, persister: int) -> tuple[int, int]:
+    """Message id and the offset of the queue count."""
+    if large_type in (1, -1):
+        return _I64(buf, start + 13)[0], _behind_sized(buf, start + 9)
+    if large_type not in (0, 2):
+        raise Undecodable(start + 8, f"unknown large type {large_type}")
+    if large_type == 0 and layout_of(buf, start, length) is Layout.OLD:
+        end_of_body = _I32(buf, start + 13)[0]
+        return _I64(buf, start + end_of_body + 4)[0], start + 13 + _I32(buf, start + 9)[0]
+    match persister:
+        case 1:
+            return _I64(buf, start + 10)[0], _behind_core(buf, start + 18)
+        case 2 | 3 | 5:
+            return _I64(buf, start + 10)[0], _behind_amqp(buf, start + 26, persister)
+        case 4:
+            from pagefmt.messages.amqp_message import decode_amqp_large
+
+            cursor = Cursor(buf, start + 10, start + length)
+            return decode_amqp_large(cursor, queues_follow=True).id, cursor.pos
+        case _:
+            raise Undecodable(start + 9, f"no persister has the id {persister}")
+
+
+def _behind_amqp(buf: Buffer, at: int, persister: int) -> int:
+    at = _behind_sized(buf, _behind_nullable(buf, at))
+    if persister != 2:
+        at = _behind_sized(buf, at)
+    return at + 8 if persister == 5 else at
+
+
+def routed_exactly(buf: Buffer, offset: int) -> bool:
+    try:
+        route_at(buf, offset, _I32(buf, offset + 1)[0])
+    except Undecodable:
+        return False
+    return True

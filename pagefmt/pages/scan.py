@@ -1,0 +1,81 @@
+"""Record starts of a page, and the check of all its frames at once (spec/page-files.md 3, 5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import repeat
+from struct import Struct, error
+from typing import Final
+
+import numpy as np
+
+from pagefmt.pages.gather import Ints, PageBytes
+
+FRAME: Final = 6
+_LENGTH: Final = Struct(">xI").unpack_from
+_START, _END = 0x7B, 0x7D
+_AT_ONCE: Final = 1 << 15
+
+
+@dataclass(frozen=True, slots=True)
+class Frames:
+    """Offsets and payload lengths of the records in a buffer, and whether they fill it to its last byte.
+
+    Where the buffer is a piece of a page: ``base`` is its offset in the file, ``number`` that of its first record.
+    """
+
+    offset: Ints
+    length: Ints
+    whole: bool
+    base: int = 0
+    number: int = 0
+
+    @property
+    def end(self) -> int:
+        """Offset in the buffer behind the last sound record."""
+        return int(self.offset[-1] + self.length[-1]) + FRAME if len(self.offset) else 0
+
+
+def scan(page: PageBytes, base: int = 0, number: int = 0) -> Frames:
+    """Follow the lengths from the first byte on; any doubt ends the scan with ``whole`` false."""
+    found: list[Ints] = []
+    at = 0
+    while page.size - at >= FRAME:
+        edges = _followed(page, at)
+        sound = _sound(page, edges)
+        found.append(edges[: sound + 1] if sound else edges[:0])
+        at = int(edges[sound])
+        if sound < len(edges) - 1:
+            break
+    starts = [edges[:-1] for edges in found]
+    lengths = [np.diff(edges) - FRAME for edges in found]
+    return Frames(_joined(starts), _joined(lengths), at == page.size, base, number)
+
+
+def _followed(page: PageBytes, at: int) -> Ints:
+    """Offsets of the next records and of what lies behind the last of them, by their lengths alone.
+
+    Lengths are read as unsigned: a negative one leads far outside and ends the way. Only so many at once, so that
+    bytes which are no records (six zero bytes would be one of length 0) cost little memory.
+    """
+    view = memoryview(page.buffer)[: page.size]
+    edges = [at]
+    append = edges.append
+    try:
+        for _ in repeat(None, _AT_ONCE):
+            at += _LENGTH(view, at)[0] + FRAME
+            append(at)
+    except error:
+        pass
+    return np.array(edges, np.int64)
+
+
+def _sound(page: PageBytes, edges: Ints) -> int:
+    """How many of the records between the edges are sound, from the first one on."""
+    inside = edges if edges[-1] <= page.size else edges[:-1]
+    good = (page.u8[inside[:-1]] == _START) & (page.u8[inside[1:] - 1] == _END)
+    return len(good) if good.all() else int(np.argmin(good))
+
+
+def _joined(parts: list[Ints]) -> Ints:
+    return parts[0] if len(parts) == 1 else np.concatenate([np.zeros(0, np.int64), *parts])

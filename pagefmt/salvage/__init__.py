@@ -1,0 +1,1 @@
+"""Readable messages of damaged pages, written as pages that a broker loads."""

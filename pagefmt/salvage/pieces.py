@@ -1,0 +1,185 @@
+"""Getting messages back out of damaged pages (spec/page-files.md 5.3, 5.5).
+
+A damaged page is taken apart into pieces. As long as each gap between whole records is exactly one record long, the
+numbers of what follows are sure: marks are mended, and a record that cannot be read is replaced by a stub, so every
+acknowledgement keeps its meaning. Behind a gap of unknown length no record has a number. Those go into new pages behind
+the last one, where no acknowledgement can name them; so do the records that a page-complete record never counted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from struct import Struct
+from typing import Final
+
+from pagefmt.bytes.wire import Undecodable
+from pagefmt.pages.frames import Buffer, all_zero, find_behind
+from pagefmt.pages.record import (
+    END_MARK,
+    FRAME,
+    SMALLEST_PAYLOAD,
+    START_MARK,
+    Layout,
+    PageRecord,
+    decode_prefix,
+    decode_record,
+)
+from pagefmt.pages.routes import Route, route_at
+from pagefmt.salvage.stubs import stub
+
+_I32: Final = Struct(">i")
+
+
+class Fortune(StrEnum):
+    """What became of a piece of a page."""
+
+    WHOLE = "whole"
+    MENDED = "mended"  # a mark or a length was wrong
+    LOST = "lost"  # exactly one record, nothing to read in it
+    GAP = "gap"  # bytes of unknown meaning: numbers behind it are not sure
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Bytes ``start`` to ``end`` of the page. ``number`` where it is sure; ``data``: the record as it should be."""
+
+    fortune: Fortune
+    start: int
+    end: int
+    number: int | None
+    data: bytes
+    detail: str = ""
+    queues: tuple[int, ...] = ()
+    message: int = 0
+
+
+@dataclass(slots=True)
+class Rebuilt:
+    """A page taken apart."""
+
+    pieces: list[Piece] = field(default_factory=list)
+
+    @property
+    def numbered(self) -> list[Piece]:
+        return [piece for piece in self.pieces if piece.number is not None]
+
+    @property
+    def unnumbered(self) -> list[Piece]:
+        return [piece for piece in self.pieces if piece.number is None and piece.fortune is not Fortune.GAP]
+
+    @property
+    def lost(self) -> list[Piece]:
+        return [piece for piece in self.pieces if piece.fortune in (Fortune.LOST, Fortune.GAP)]
+
+    @property
+    def damaged(self) -> bool:
+        return any(piece.fortune is not Fortune.WHOLE for piece in self.pieces)
+
+
+def rebuild(buf: Buffer, layout: Layout) -> Rebuilt:
+    """Take a page apart; ``layout`` for the stubs. Time is linear but for mending, which is bounded by the damage."""
+    data = bytes(buf)
+    found = Rebuilt()
+    at, number, sure = 0, 0, True
+    while at < len(data):
+        for piece in _next(data, at, layout):
+            numbered = sure and piece.fortune is not Fortune.GAP
+            if piece.fortune is Fortune.GAP:
+                sure = False
+            elif piece.fortune is Fortune.LOST and not sure:
+                piece = _as_gap(piece)
+                numbered = False
+            found.pieces.append(_numbered(piece, number) if numbered else piece)
+            number += numbered
+            at = piece.end
+    return found
+
+
+def _numbered(piece: Piece, number: int) -> Piece:
+    return Piece(piece.fortune, piece.start, piece.end, number, piece.data, piece.detail, piece.queues, piece.message)
+
+
+def _as_gap(piece: Piece) -> Piece:
+    return Piece(Fortune.GAP, piece.start, piece.end, None, b"", piece.detail)
+
+
+def _next(data: bytes, at: int, layout: Layout) -> list[Piece]:
+    route = _route(data, at)
+    if route is not None:
+        end = at + FRAME + route[2]
+        return [Piece(Fortune.WHOLE, at, end, None, data[at:end], "", route[6], route[5])]
+    return _swallowed(data, at, layout) or _one_record(data, at, layout) or [_gap(data, at)]
+
+
+def _length(data: bytes, at: int) -> int | None:
+    if at + FRAME + SMALLEST_PAYLOAD > len(data):
+        return None
+    length = int(_I32.unpack_from(data, at + 1)[0])
+    return length if SMALLEST_PAYLOAD <= length <= len(data) - at - FRAME else None
+
+
+def _route(data: bytes, at: int) -> Route | None:
+    """A record as brokers read it: both marks, and fields that come out to the last byte of the payload."""
+    length = _length(data, at)
+    if length is None or data[at] != START_MARK or data[at + 5 + length] != END_MARK:
+        return None
+    try:
+        return route_at(data, at, length)
+    except Undecodable:
+        return None
+
+
+def _record(data: bytes, at: int) -> PageRecord | None:
+    """A record that can be read in every detail: what is guessed to be one has to be."""
+    if _route(data, at) is None:
+        return None
+    try:
+        record = decode_record(data, at, int(_I32.unpack_from(data, at + 1)[0]))
+        record.message.check()
+    except Undecodable:
+        return None
+    return record
+
+
+def _swallowed(data: bytes, at: int, layout: Layout) -> list[Piece]:
+    """A length that reaches over whole records: the record with its true length; those it hid follow."""
+    length = _length(data, at)
+    if length is None or data[at] != START_MARK:
+        return []
+    try:
+        record, left = decode_prefix(data, at, length, layout if layout is Layout.OLD else None)
+    except Undecodable:
+        return []
+    end = at + FRAME + length - left
+    if left < 1 or data[end - 1] != END_MARK or not _starts(data, end):
+        return []
+    mended = data[at : at + 1] + _I32.pack(end - at - FRAME) + data[at + 5 : end]
+    detail = "its length reached over the records behind it"
+    return [Piece(Fortune.MENDED, at, end, None, mended, detail, record.queues, record.message.id)]
+
+
+def _one_record(data: bytes, at: int, layout: Layout) -> list[Piece]:
+    """The damage lies within one record: its length is right, so the next one starts where it says."""
+    length = _length(data, at)
+    if length is None or not _starts(data, at + FRAME + length):
+        return []
+    end = at + FRAME + length
+    mended = bytes([START_MARK]) + data[at + 1 : end - 1] + bytes([END_MARK])
+    record = _record(mended, 0)
+    if record is not None and mended != data[at:end]:
+        return [Piece(Fortune.MENDED, at, end, None, mended, "a mark was wrong", record.queues, record.message.id)]
+    return [Piece(Fortune.LOST, at, end, None, stub(layout, 0), "one record that cannot be read")]
+
+
+def _starts(data: bytes, at: int) -> bool:
+    """A whole record starts there, or the page ends there."""
+    return at == len(data) or (at < len(data) and _record(data, at) is not None)
+
+
+def _gap(data: bytes, at: int) -> Piece:
+    """Up to the next whole record, or to the end."""
+    behind = next(find_behind(data, at + 1), None)
+    end = behind.offset if behind else len(data)
+    what = "zero bytes" if all_zero(data[at:end], 0) else "bytes that make no record"
+    return Piece(Fortune.GAP, at, end, None, b"", f"{end - at} {what}")

@@ -1,0 +1,146 @@
+"""What the page reader of a broker makes of a page file, edition by edition (spec/page-files.md 5.1, 5.2).
+
+    2.8.0 and later     stops before fewer than 6 bytes; position of the suspect record and, from 2.12.0 on, its number
+                        counted from 1 (before: from 0); decodes within the payload
+    older               looks at every byte that is left: a start mark with fewer than five bytes behind it is stepped
+                        over, so that a torn head is suspect one byte further; decodes within the file and insists on
+                        the end mark behind what it consumed
+
+Lengths are 32-bit and unchecked in both. A negative one makes the newer reader look for the end mark inside its own
+buffer, which is filled in chunks: ``_ChunkBuffer`` follows those, because what it sees decides between "suspect" and an
+exception.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from struct import Struct
+from typing import Final
+
+from pagefmt.bytes.wire import Cursor, Undecodable
+from pagefmt.editions import Edition
+from pagefmt.pages.broker_payload import walk_payload
+from pagefmt.pages.record import END_MARK, FRAME, START_MARK
+
+Buffer = bytes | memoryview
+_I32: Final = Struct(">i").unpack_from
+CHUNK: Final = 4096
+INT_MAX: Final = (1 << 31) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerReading:
+    """``suspect``: (position, number as logged), None when the reader was content. ``error``: why it threw, or None."""
+
+    records: int
+    bytes_read: int
+    suspect: tuple[int, int] | None = None
+    error: str | None = None
+
+    @property
+    def whole(self) -> bool:
+        return self.suspect is None and self.error is None
+
+
+Passed = Callable[[int], None]
+
+
+def _ignore(offset: int) -> None:
+    """Nobody wants to know how far the reading has come."""
+
+
+def read_as_broker(buf: Buffer, edition: Edition, passed: Passed = _ignore) -> BrokerReading:
+    """``passed`` is told each offset that the reading has left behind."""
+    if edition <= Edition.ARTEMIS_2_4:
+        return _read_old(buf, edition, passed)
+    return _read_new(buf, edition, passed)
+
+
+def _read_old(buf: Buffer, edition: Edition, passed: Passed) -> BrokerReading:
+    at = records = bytes_read = 0
+    size = len(buf)
+    while at < size:
+        if buf[at] != START_MARK:
+            return BrokerReading(records, bytes_read, suspect=(at, records))
+        if at + 5 >= size:
+            at += 1
+            continue
+        length = _I32(buf, at + 1)[0]
+        end_mark = at + 5 + length
+        if end_mark < 0 or end_mark > INT_MAX:
+            return _thrown(records, bytes_read, at, f"the length {length} points outside of the file")
+        if end_mark >= size or buf[end_mark] != END_MARK:
+            return BrokerReading(records, bytes_read, suspect=(at, records))
+        cursor = Cursor(buf, at + 5, size)
+        try:
+            walk_payload(cursor, edition)
+            if cursor.u8("end mark") != END_MARK:
+                raise Undecodable(cursor.pos - 1, "no end mark behind the last queue id")
+        except Undecodable as err:
+            return _thrown(records, bytes_read, at, str(err))
+        records, at = records + 1, cursor.pos
+        bytes_read = at
+        passed(at)
+    return BrokerReading(records, bytes_read)
+
+
+def _read_new(buf: Buffer, edition: Edition, passed: Passed) -> BrokerReading:
+    at = records = 0
+    size = len(buf)
+    first = 1 if edition >= Edition.ARTEMIS_2_17 else 0
+    chunk = _ChunkBuffer(size)
+    while size - at >= FRAME:
+        chunk.need(at, FRAME)
+        suspect = BrokerReading(records, at, suspect=(at, records + first))
+        if buf[at] != START_MARK:
+            return suspect
+        length = _I32(buf, at + 1)[0]
+        end = at + FRAME + length
+        if end > INT_MAX:
+            return _thrown(records, at, at, f"the length {length} runs over 32 bits")
+        if end > size:
+            return suspect
+        chunk.need(at + 5, length + 1)
+        if length < 0:
+            return _negative(buf, chunk, at, length, records) or suspect
+        if buf[end - 1] != END_MARK:
+            return suspect
+        try:
+            walk_payload(Cursor(buf, at + 5, end - 1), edition)
+        except Undecodable as err:
+            return _thrown(records, at, at, str(err))
+        records, at = records + 1, end
+        passed(at)
+    return BrokerReading(records, at)
+
+
+def _negative(buf: Buffer, chunk: _ChunkBuffer, at: int, length: int, records: int) -> BrokerReading | None:
+    """Throws where the byte it takes for the end mark lies before its buffer, or is one; None: suspect."""
+    place = at + 5 + length
+    if place < chunk.base or buf[place] == END_MARK:
+        return _thrown(records, at, at, f"the record's length is negative: {length}")
+    return None
+
+
+def _thrown(records: int, bytes_read: int, at: int, why: str) -> BrokerReading:
+    return BrokerReading(records, bytes_read, error=f"record {records} at {at}: {why}")
+
+
+class _ChunkBuffer:
+    """Where in the file the reader's buffer starts: it is refilled only when more bytes are needed than it holds."""
+
+    __slots__ = ("base", "capacity", "limit", "size")
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.base = self.limit = 0
+        self.capacity = min(size, CHUNK)
+
+    def need(self, position: int, count: int) -> None:
+        if count <= self.limit - position:
+            return
+        if self.capacity < count:
+            self.capacity = max(count, CHUNK)
+        self.base = position
+        self.limit = min(self.size, position + self.capacity)

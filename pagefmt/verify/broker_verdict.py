@@ -1,0 +1,85 @@
+"""What follows from a reading: what a broker of an edition does with the page (spec/page-files.md 4.4, 5.3 – 5.5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from pagefmt.editions import Edition
+from pagefmt.verify.broker_reader import BrokerReading
+
+
+class Deed(StrEnum):
+    """What the broker does with the page. The last three lose or withhold messages that are in the file."""
+
+    READS = "reads"
+    IGNORES_TAIL = "ignores-tail"
+    LOSES_REST = "loses-rest"
+    STOPS = "stops"
+    NO_START = "does-not-start"
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerVerdict:
+    edition: Edition
+    deed: Deed
+    text: str
+    reading: BrokerReading
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a page stands in its store: its number, and whether it is the last one, or the only one."""
+
+    store: str = ""
+    page: int | None = None
+    last: bool = False
+    only: bool = False
+
+
+def judge(reading: BrokerReading, size: int, edition: Edition, place: Place) -> BrokerVerdict:
+    """Put into words what follows from a reading (4.4, 5.3, 5.4, 5.5)."""
+    if reading.error is not None:
+        return _judge_throw(reading, edition, place)
+    left = size - reading.bytes_read
+    at_start = _at_start(left, size, edition, place)
+    count = _count(reading.records)
+    if reading.suspect is not None:
+        text = f"reads {count}, reports the file as suspect at {reading.suspect[0]}, and loses the {left} bytes behind"
+        return BrokerVerdict(edition, Deed.LOSES_REST, f"{text}; {PUT_ASIDE}{at_start}", reading)
+    if left:
+        text = f"reads {count} and takes no notice of the last {left} bytes{at_start}"
+        return BrokerVerdict(edition, Deed.IGNORES_TAIL, text, reading)
+    return BrokerVerdict(edition, Deed.READS, f"reads {count}, the whole file{at_start}", reading)
+
+
+PUT_ASIDE: Final = "when every queue is done with it, it is renamed to .invalidPage instead of deleted"
+
+
+def _count(records: int) -> str:
+    return "1 record" if records == 1 else f"{records} records"
+
+
+def _judge_throw(reading: BrokerReading, edition: Edition, place: Place) -> BrokerVerdict:
+    why = f"cannot decode {reading.error}"
+    if place.last:
+        return BrokerVerdict(
+            edition, Deed.NO_START, f"{why}; it is the last page, so the broker does not start", reading
+        )
+    text = f"{why}; it starts, and stops itself when a queue reads this page"
+    if edition >= Edition.ARTEMIS_2_28:
+        text += "; the rebuild of the counters and the clean-up of this address never end"
+    return BrokerVerdict(edition, Deed.STOPS, text, reading)
+
+
+def _at_start(left: int, size: int, edition: Edition, place: Place) -> str:
+    if not place.last:
+        return ""
+    if place.only and size == 0:
+        return "; the only page and empty: the address does not page at start"
+    if not left:
+        return "; writing goes on at its end"
+    if edition >= Edition.ARTEMIS_2_10:
+        return "; as the last page it is left as it is, and the next page is opened for writing"
+    return "; as the last page it is written on behind the damage, and those messages are lost at the next start"

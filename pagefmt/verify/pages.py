@@ -1,0 +1,246 @@
+"""Verifying page files: every byte accounted for, and what a broker of an edition would do (spec/page-files.md 4.4, 5).
+
+Two readers look at a page. The strict one (``page``, ``record``) says what is in it and what is wrong with it; the
+broker's (``broker_reader``) says what that edition would hand out. A page that the strict one finds sound is sound for
+the broker too, so that the second look is spared there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final
+
+from pagefmt.bytes.files import NotReadable
+from pagefmt.editions import NEWEST, Edition
+from pagefmt.pages.frames import Buffer, Damage, DamageKind, find_behind
+from pagefmt.pages.page import Page, open_page
+from pagefmt.pages.record import FRAME, Layout
+from pagefmt.verify.broker_reader import BrokerReading, Passed, read_as_broker
+from pagefmt.verify.broker_verdict import BrokerVerdict, Place, judge
+from pagefmt.verify.quick_check import proves_sound
+
+_CHUNK: Final = 1 << 20
+FAULTS_SHOWN: Final = 100
+NEWEST_OLD: Final = Edition.ARTEMIS_1_5
+
+
+@dataclass(frozen=True, slots=True)
+class PageVerdict:
+    """``records``, ``bytes_read``, ``suspects``, ``error``: as the broker's reader has them.
+
+    ``faults``: what the strict reader found, at most ``FAULTS_SHOWN``; ``decoded``: records it understood.
+    ``recovered``: valid records that the broker would not hand out; ``recovered_from``: offset of the first of them.
+    ``others``: older editions of the layout that would do something else.
+    """
+
+    store: str
+    page: int | None
+    file: str
+    size: int
+    crc32c: str
+    layout: Layout | None
+    broker: BrokerVerdict
+    decoded: int
+    faults: tuple[Damage, ...]
+    recovered: int
+    recovered_from: int | None
+    others: tuple[BrokerVerdict, ...]
+
+    @property
+    def sound(self) -> bool:
+        return not self.faults
+
+    @property
+    def records(self) -> int:
+        return self.broker.reading.records
+
+    @property
+    def bytes_read(self) -> int:
+        return self.broker.reading.bytes_read
+
+
+def verify_page(path: Path, place: Place, edition: Edition | None = None, layout: Layout | None = None) -> PageVerdict:
+    """``edition`` None: the newest of the page's layout; ``layout``: of the store, for pages that do not show theirs.
+
+    Raises ``NotReadable``.
+    """
+    with open_page(path) as page:
+        return verify_bytes(page, path.name, place, edition, layout)
+
+
+def verify_bytes(
+    page: Page, file: str, place: Place, edition: Edition | None = None, layout: Layout | None = None
+) -> PageVerdict:
+    found = page.layout() or layout
+    newest = newest_of(found)
+    strict = _strict_look(page)
+    sound = not strict.faults
+    if sound and edition in (None, newest):
+        reading = BrokerReading(page.count, page.bytes_read)
+    else:
+        reading = read_as_broker(page.buf, edition or newest, page.passed)
+    recovered, first = (0, None) if sound and reading.whole else _withheld(page, strict, reading)
+    return PageVerdict(
+        store=place.store,
+        page=place.page,
+        file=file,
+        size=page.size,
+        crc32c=crc32c_of(page.buf, page.passed),
+        layout=found,
+        broker=judge(reading, page.size, edition or newest, place),
+        decoded=strict.decoded,
+        faults=strict.faults,
+        recovered=recovered,
+        recovered_from=first,
+        others=() if sound else tuple(_others(page, reading, edition or newest, found, place)),
+    )
+
+
+def newest_of(layout: Layout | None) -> Edition:
+    return NEWEST_OLD if layout is Layout.OLD else NEWEST
+
+
+@dataclass(frozen=True, slots=True)
+class _Strict:
+    decoded: int
+    faults: tuple[Damage, ...]
+    swallowed: tuple[Damage, ...]
+
+
+def _strict_look(page: Page) -> _Strict:
+    decoded = 0
+    faults: list[Damage] = []
+    swallowed: list[Damage] = []
+    layout = page.strict_layout()
+    for number, offset, length in page.frames():
+        if proves_sound(page.buf, offset, length):
+            decoded += 1
+            continue
+        record = page.record(number, offset, length, layout)
+        if not isinstance(record, Damage):
+            decoded += 1
+            continue
+        if record.kind is DamageKind.SWALLOWED:
+            swallowed.append(record)
+        if len(faults) < FAULTS_SHOWN:
+            faults.append(record)
+    if page.damage is not None:
+        faults.append(page.damage)
+    return _Strict(decoded, tuple(faults), tuple(swallowed))
+
+
+def _withheld(page: Page, strict: _Strict, reading: BrokerReading) -> tuple[int, int | None]:
+    """How many valid records the broker does not hand out, and where the first of them starts."""
+    count, first = 0, None
+    for offset in _withheld_offsets(page, strict, reading):
+        count += 1
+        first = offset if first is None else min(first, offset)
+    return count, first
+
+
+def _withheld_offsets(page: Page, strict: _Strict, reading: BrokerReading) -> Iterator[int]:
+    for fault in strict.swallowed:
+        if fault.offset < reading.bytes_read:
+            end = fault.offset + FRAME + int.from_bytes(page.buf[fault.offset + 1 : fault.offset + 5], "big")
+            yield from (record.offset for record in find_behind(page.buf, fault.offset + 1, end))
+    yield from (record.offset for record in find_behind(page.buf, reading.bytes_read))
+
+
+def _others(
+    page: Page, reading: BrokerReading, edition: Edition, layout: Layout | None, place: Place
+) -> Iterator[BrokerVerdict]:
+    """Of the same layout, older than ``edition``: each that reads the page differently from the next newer one told."""
+    told = judge(reading, page.size, edition, place)
+    for other in sorted(Edition, reverse=True):
+        if (
+            other < edition
+            and other.old_layout == edition.old_layout
+            and (layout is not Layout.OLD or other.old_layout)
+        ):
+            verdict = judge(read_as_broker(page.buf, other, page.passed), page.size, other, place)
+            if (verdict.deed, verdict.reading.records, verdict.reading.suspect) != (
+                told.deed,
+                told.reading.records,
+                told.reading.suspect,
+            ):
+                yield verdict
+                told = verdict
+
+
+def crc32c_of(buf: Buffer, passed: Passed) -> str:
+    """CRC-32C (Castagnoli) as 8 hex digits; ``passed`` is told how far it has come."""
+    from crc32c import crc32c
+
+    value = 0
+    for at in range(0, len(buf), _CHUNK):
+        value = crc32c(bytes(buf[at : at + _CHUNK]), value)
+        passed(at)
+    return f"{value:08x}"
+
+
+def verdict_json(verdict: PageVerdict) -> dict[str, Any]:
+    """The public keys of ``pages verify``, in their order."""
+    reading = verdict.broker.reading
+    suspect = reading.suspect
+    return {
+        "store": verdict.store,
+        "page": verdict.page,
+        "file": verdict.file,
+        "size": verdict.size,
+        "records": reading.records,
+        "bytes_read": reading.bytes_read,
+        "suspects": [] if suspect is None else [{"position": suspect[0], "message": suspect[1]}],
+        "error": reading.error,
+        "crc32c": verdict.crc32c,
+        "edition": verdict.broker.edition.value,
+        "broker": verdict.broker.deed.value,
+        "broker_text": verdict.broker.text,
+        "decoded": verdict.decoded,
+        "faults": [
+            {"kind": fault.kind.value, "offset": fault.offset, "number": fault.number, "detail": fault.detail}
+            for fault in verdict.faults
+        ],
+        "recovered": verdict.recovered,
+        "recovered_from": verdict.recovered_from,
+        "other_editions": [
+            {"edition": other.edition.value, "broker": other.deed.value, "broker_text": other.text}
+            for other in verdict.others
+        ],
+    }
+
+
+def unreadable_json(store: str, page: int | None, err: NotReadable, path: Path, size: int | None) -> dict[str, Any]:
+    """The same keys for a page that the system does not let us read: null where there is nothing to say."""
+    keys = ("crc32c", "edition", "broker", "broker_text")
+    return {
+        "store": store,
+        "page": page,
+        "file": path.name,
+        "size": size,
+        "records": 0,
+        "bytes_read": 0,
+        "suspects": [],
+        "error": str(err),
+        **dict.fromkeys(keys),
+        "decoded": 0,
+        "faults": [],
+        "recovered": 0,
+        "recovered_from": None,
+        "other_editions": [],
+    }
+
+
+def first_layout(paths: Iterator[Path], tries: int = 8) -> Layout | None:
+    """The layout of a store, from the first of its pages that shows one."""
+    for path in islice(paths, tries):
+        try:
+            with open_page(path) as page:
+                found = page.layout()
+        except NotReadable:
+            continue
+        if found is not None:
+            return found
+    return None

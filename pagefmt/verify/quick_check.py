@@ -1,0 +1,90 @@
+"""A short look that proves an ordinary core record of 2.x sound, without building anything from it.
+
+What it accepts, the strict reader (``record``) decodes to its last byte, properties included; what it does not accept
+is not thereby damaged, but is left to that reader. Tests hold the two together on golden, damaged and generated pages.
+"""
+
+from __future__ import annotations
+
+import struct
+from struct import Struct
+from typing import Final
+
+from pagefmt.messages.core_message import PACKET_HEADER, USER_ID_PRESENT, USER_ID_SIZE
+
+_I32: Final = Struct(">i").unpack_from
+_FIXED: Final = (0, -1, 1, 1, -1, 2, 4, 8, 4, 8, -1, 2)
+"""Bytes of a value by its type; -1: not fixed, or no such type."""
+_SIZED: Final = {4: 1, 10: 2}
+"""Types whose value starts with its byte count, and what that must be a multiple of."""
+_BEHIND_USER: Final = 2 + 8 + 8 + 1
+
+
+def proves_sound(buf: bytes | memoryview, offset: int, length: int) -> bool:
+    """``offset`` and ``length`` of a framed record."""
+    start = offset + 5
+    if length < 61 or buf[start + 8] != 0 or buf[start + 9] != 1:
+        return False
+    try:
+        at = _behind_text(buf, start + 18)
+        size = _I32(buf, at)[0]
+        end = at + 4 + size
+        if size < 0 or end + 4 > start + length or not _header_fits(buf, at + 4, end):
+            return False
+        queues = _I32(buf, end)[0]
+    except (struct.error, IndexError, _Doubtful):
+        return False
+    return bool(queues >= 0 and end + 4 + 8 * queues == start + length)
+
+
+class _Doubtful(Exception):
+    """Left to the strict reader."""
+
+
+def _behind_text(buf: bytes | memoryview, at: int) -> int:
+    """Behind an ``nsstr``."""
+    if not buf[at]:
+        return at + 1
+    size = _I32(buf, at + 1)[0]
+    if size < 0 or size & 1:
+        raise _Doubtful
+    return int(at + 5 + size)
+
+
+def _header_fits(buf: bytes | memoryview, at: int, end: int) -> bool:
+    """From the end-of-body value to the last byte of the properties."""
+    body = _I32(buf, at)[0] - PACKET_HEADER
+    if body < 0 or at + 4 + body > end:
+        return False
+    at = _behind_text(buf, at + 4 + body + 8)
+    at += 1 + (USER_ID_SIZE if buf[at] == USER_ID_PRESENT else 0) + _BEHIND_USER
+    if at >= end:
+        return False
+    if not buf[at]:
+        return at + 1 == end
+    return _properties_end(buf, at + 5, _I32(buf, at + 1)[0], end) == end
+
+
+def _properties_end(buf: bytes | memoryview, at: int, count: int, end: int) -> int:
+    """Behind the last of ``count`` entries; they may not reach over ``end``."""
+    if count < 0 or count > end - at:
+        raise _Doubtful
+    for _ in range(count):
+        name = _I32(buf, at)[0]
+        if name < 0 or name & 1:
+            raise _Doubtful
+        at += 4 + name
+        code = buf[at]
+        width = _FIXED[code]
+        at += 1
+        if width < 0:
+            multiple = _SIZED.get(code, 0)
+            size = _I32(buf, at)[0]
+            if not multiple or size < 0 or size % multiple:
+                raise _Doubtful
+            at += 4 + size
+        else:
+            at += width
+        if at > end:
+            raise _Doubtful
+    return at

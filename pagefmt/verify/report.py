@@ -1,0 +1,98 @@
+"""Everything ``pages verify`` has to say about a place: pages one by one, then findings, gravest first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from pagefmt.bytes.files import NotReadable
+from pagefmt.cross_checks.finding import Finding, Severity
+from pagefmt.cross_checks.run import cross_check
+from pagefmt.directory.locate import Place, Taken
+from pagefmt.directory.store_findings import StoreFault, StoreFinding, paging_findings, store_findings
+from pagefmt.editions import Edition
+from pagefmt.errors import PageFmtError
+from pagefmt.outstanding.state import State
+from pagefmt.pages.paging import Paging, Store, duplicates
+from pagefmt.verify.broker_verdict import Place as InStore
+from pagefmt.verify.pages import PageVerdict, first_layout, newest_of, unreadable_json, verdict_json, verify_page
+from pagefmt.verify.seal import Change, Difference
+
+_NOTICES: Final = frozenset((StoreFault.FOREIGN, StoreFault.REPLICA, StoreFault.STRAY))
+# Said by the checks across the directories as well, with more to say.
+_SAID_TWICE: Final = frozenset((StoreFault.DUPLICATE, StoreFault.EMPTY_PAGE))
+
+
+@dataclass(frozen=True, slots=True)
+class PageReport:
+    """One page of a store. ``verdict`` is None where the system does not let us read it: ``problem`` says why."""
+
+    store: Store
+    verdict: PageVerdict | None
+    json: dict[str, Any]
+    problem: str | None = None
+
+    @property
+    def sound(self) -> bool:
+        return self.verdict is not None and self.verdict.sound and self.verdict.broker.reading.whole
+
+
+def page_reports(store: Store, edition: Edition | None) -> Iterator[PageReport]:
+    """Every page of a store, read to its last byte."""
+    layout = first_layout(page.path for page in store.pages)
+    for page in store.pages:
+        where = InStore(store.name, page.number, page.number == store.current_page, len(store.pages) == 1)
+        try:
+            verdict = verify_page(page.path, where, edition, layout)
+        except NotReadable as err:
+            shown = unreadable_json(store.name, page.number, err, page.path, page.size)
+            yield PageReport(store, None, shown, str(err))
+        else:
+            yield PageReport(store, verdict, verdict_json(verdict))
+
+
+def folder_findings(stores: list[Store], paging: Paging | None, *, checked: bool) -> list[Finding]:
+    """What names and kinds of files tell. ``checked``: the checks across directories are made as well."""
+    found = [finding for store in stores for finding in store_findings(store)]
+    if paging is not None:
+        found += paging_findings(paging, duplicates(stores, paging))
+    return sorted(_of_folder(finding) for finding in found if not (checked and finding.fault in _SAID_TWICE))
+
+
+def _of_folder(finding: StoreFinding) -> Finding:
+    place = f"store {finding.store}" if finding.store else "paging directory"
+    where = f"{place}, {finding.file}" if finding.file else place
+    severity = Severity.ERROR if finding.severe else Severity.NOTICE if finding.fault in _NOTICES else Severity.WARNING
+    return Finding(severity, finding.fault.value, where, finding.detail, "")
+
+
+def across(place: Place, stores: list[Store], state: State | None, edition: Edition | None) -> list[Finding]:
+    """The checks across pages, journal, bindings and large messages; only of a whole paging directory."""
+    if state is None or place.taken in (Taken.STORE, Taken.PAGE):
+        return []
+    return cross_check(state, place.large_messages, edition or _newest_that_reads(stores))
+
+
+def _newest_that_reads(stores: list[Store]) -> Edition:
+    layouts = (first_layout(page.path for page in store.pages) for store in stores)
+    return newest_of(next((layout for layout in layouts if layout is not None), None))
+
+
+def unreadable_journal(err: PageFmtError) -> Finding:
+    return Finding(Severity.ERROR, "journal-unreadable", "journal and bindings", str(err), "")
+
+
+def of_seal(difference: Difference) -> Finding:
+    severity = Severity.WARNING if difference.change is Change.NEW else Severity.ERROR
+    return Finding(severity, f"seal-{difference.change}", difference.file, difference.detail, "")
+
+
+def finding_json(finding: Finding) -> dict[str, str]:
+    return {
+        "severity": finding.severity.value,
+        "check": finding.check,
+        "place": finding.place,
+        "detail": finding.detail,
+        "broker": finding.broker,
+    }

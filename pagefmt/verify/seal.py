@@ -1,0 +1,153 @@
+"""A seal: size and CRC-32C of every file of a paging directory and of the large messages beside it.
+
+One JSON object a line: first ``{"seal":"pagectl","version":1,"checksum":"crc32c"}``, then one for each file, by name:
+``{"file":"paging/<store>/000000001.page","size":bytes,"crc32c":"8 hex digits"}``. Names are the same wherever the
+directories lie. Page files themselves carry no checksum, in no version: a seal taken before shows what changed since.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Final
+
+from pagefmt.bytes.files import MappedFile, NotReadable, open_regular
+from pagefmt.directory.locate import Place
+from pagefmt.errors import PageFmtError
+from pagefmt.pages.paging import read_paging
+from pagefmt.verify.pages import crc32c_of
+
+HEADER: Final = {"seal": "pagectl", "version": 1, "checksum": "crc32c"}
+PAGING: Final = "paging"
+LARGE: Final = "large-messages"
+_SUM: Final = re.compile(r"[0-9a-f]{8}")
+_LINE_LIMIT: Final = 1 << 16
+
+
+class BadSeal(PageFmtError):
+    """A manifest that is none, with the line."""
+
+
+@dataclass(frozen=True, slots=True)
+class SealedFile:
+    file: str
+    size: int
+    crc32c: str
+
+
+class Change(StrEnum):
+    """What became of a sealed file. ``UNREADABLE``: it is there, and the system does not let us read it."""
+
+    CHANGED = "changed"
+    MISSING = "missing"
+    NEW = "new"
+    UNREADABLE = "unreadable"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Difference:
+    file: str
+    change: Change
+    detail: str
+
+
+def sealed_files(place: Place) -> list[tuple[str, Path]]:
+    """What a seal covers: name in the seal and path, by name. Links and what is no regular file are left out."""
+    found: list[tuple[str, Path]] = []
+    if place.page is not None:
+        folder = (place.store or place.page.parent).name
+        return [(f"{PAGING}/{folder}/{place.page.name}", place.page)]
+    if place.store is not None:
+        found += _regular(place.store, f"{PAGING}/{place.store.absolute().name}")
+    elif place.paging is not None:
+        for name in read_paging(place.paging).listing:
+            found += _regular(place.paging / name, f"{PAGING}/{name}")
+    if place.store is None and place.large_messages is not None:
+        found += _regular(place.large_messages, LARGE)
+    return sorted(found)
+
+
+def _regular(folder: Path, prefix: str) -> list[tuple[str, Path]]:
+    try:
+        with os.scandir(folder) as entries:
+            return [(f"{prefix}/{e.name}", Path(e.path)) for e in entries if e.is_file(follow_symlinks=False)]
+    except OSError as err:
+        raise NotReadable(f"{folder}: cannot be listed: {err.strerror or err}") from err
+
+
+def seal_file(name: str, path: Path) -> SealedFile:
+    """Raises ``NotReadable``."""
+    with MappedFile(path) as file:
+        return SealedFile(name, file.size, crc32c_of(file.buf, file.forget))
+
+
+def sealed_json(sealed: SealedFile) -> dict[str, Any]:
+    return {"file": sealed.file, "size": sealed.size, "crc32c": sealed.crc32c}
+
+
+def read_seal(path: Path) -> dict[str, SealedFile]:
+    """By name. Raises ``BadSeal`` with the line, ``NotReadable``."""
+    with os.fdopen(open_regular(path.resolve()), encoding="utf-8", errors="surrogateescape") as stream:
+        if _object(path, 1, stream.readline(_LINE_LIMIT)) != HEADER:
+            raise BadSeal(f"{path}: line 1: not a seal of this tool; make one with 'pagectl pages seal DIR --to FILE'")
+        found: dict[str, SealedFile] = {}
+        for number, line in enumerate(iter(lambda: stream.readline(_LINE_LIMIT), ""), start=2):
+            sealed = _entry(path, number, line)
+            found[sealed.file] = sealed
+    return found
+
+
+def _object(path: Path, number: int, line: str) -> Any:
+    try:
+        return json.loads(line)
+    except ValueError as err:
+        raise BadSeal(f"{path}: line {number}: not JSON; the manifest was damaged or is something else") from err
+
+
+def _entry(path: Path, number: int, line: str) -> SealedFile:
+    entry = _object(path, number, line)
+    match entry:
+        case {"file": str(name), "size": int(size), "crc32c": str(crc)} if size >= 0 and _SUM.fullmatch(crc):
+            return SealedFile(name, size, crc)
+        case _:
+            raise BadSeal(f"{path}: line {number}: file, size and crc32c are expected")
+
+
+def differences(place: Place, sealed: dict[str, SealedFile]) -> Iterator[Difference]:
+    """What is not as it was sealed, by name. Of a place that is one store or page, only that is compared."""
+    paths = dict(sealed_files(place))
+    for name in sorted(paths.keys() | {name for name in sealed if _covers(place, name)}):
+        before, path = sealed.get(name), paths.get(name)
+        if path is None:
+            yield Difference(name, Change.MISSING, "sealed, and not there any more")
+        elif before is None:
+            yield Difference(name, Change.NEW, "not in the seal")
+        else:
+            found = _difference(name, path, before)
+            if found is not None:
+                yield found
+
+
+def _covers(place: Place, name: str) -> bool:
+    if place.page is not None:
+        return name == f"{PAGING}/{(place.store or place.page.parent).name}/{place.page.name}"
+    if place.store is not None:
+        return name.startswith(f"{PAGING}/{place.store.absolute().name}/")
+    return name.startswith(f"{PAGING}/") or (place.large_messages is not None and name.startswith(f"{LARGE}/"))
+
+
+def _difference(name: str, path: Path, before: SealedFile) -> Difference | None:
+    try:
+        now = seal_file(name, path)
+    except NotReadable as err:
+        return Difference(name, Change.UNREADABLE, str(err))
+    if now.size != before.size:
+        return Difference(name, Change.CHANGED, f"{before.size} bytes when sealed, {now.size} now")
+    if now.crc32c != before.crc32c:
+        return Difference(name, Change.CHANGED, f"CRC-32C {before.crc32c} when sealed, {now.crc32c} now")
+    return None

@@ -1,0 +1,224 @@
+"""What the broker takes in silence for something else inside ``core``: found by tag, not by a walk for each check."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from brokerconf.checks.reader_facts import reader_facts
+from brokerconf.reading.document import ConfigNode, Document
+from brokerconf.reading.findings import Finding, Position, Severity
+from brokerconf.reading.secrets import masked
+from brokerconf.reading.sizes import SizeError, parse_size, trimmed
+from brokerconf.schema.schema_facts import Fact, members, root_type
+from pagefmt.editions import Edition
+
+# In the schemas, and read nowhere in any release; the second is the element it must stand in.
+_NEVER_READ = {
+    ("log-delegate-factory-class-name", "core"),
+    ("message-expiry-thread-priority", "core"),
+    ("failover-on-server-shutdown", "bridge"),
+    ("share-connection", "upstream"),
+    ("share-connection", "downstream"),
+    ("failback-delay", "slave"),
+    ("failback-delay", "backup"),
+    ("failback-delay", "master"),
+    ("failback-delay", "primary"),
+    ("scale-down-connector", "cluster-connection"),
+    ("key-transformer", "connection-router"),
+    ("max-sessions", "resource-limit-setting"),
+}
+_ROUTING = "wild-card-routing-enabled"
+_SPOKEN_OF = {name for name, _ in _NEVER_READ} | {_ROUTING, "connector", "permission"}
+_PERMISSIONS = {
+    "send",
+    "consume",
+    "createDurableQueue",
+    "deleteDurableQueue",
+    "createNonDurableQueue",
+    "deleteNonDurableQueue",
+    "createTempQueue",
+    "deleteTempQueue",
+    "manage",
+    "browse",
+    "createAddress",
+    "deleteAddress",
+    "view",
+    "edit",
+}
+
+
+def finding_at(
+    position: Position, rule: str, severity: Severity, message: str, help: str, why: str, node: ConfigNode | None = None
+) -> Finding:
+    return Finding(
+        file=position.file,
+        line=position.line,
+        column=position.column,
+        severity=severity,
+        rule=rule,
+        path=node.path if node else "",
+        message=message,
+        help=help,
+        why=why,
+    )
+
+
+class CoreSilences:
+    """Elements of ``core`` by the types of its schema."""
+
+    def __init__(self, document: Document, core: ConfigNode) -> None:
+        self.document, self.core, self.edition = document, core, document.edition
+        self.types = members(self.edition)
+        self.sizes = {
+            name
+            for facts in reader_facts(self.edition).values()
+            for name, fact in facts.items()
+            if fact.read_as.startswith("bytes")
+        }
+        self.connectors: dict[str, ConfigNode] = {}
+        self.root = root_type(self.edition)
+        facts = [(name, fact) for inside in self.types.values() for name, fact in inside.items()]
+        self.booleans = {name for name, fact in facts if fact.type == "boolean"}
+        owners = {fact.owner for name, fact in facts if fact.type == "boolean" and name.startswith("@")}
+        self.with_booleans = {name for name, fact in facts if fact.type_name in owners}
+
+    def findings(self) -> Iterator[Finding]:
+        for nodes in self.core.by_tag().values():
+            name = nodes[0].name
+            if name in self.booleans or name in self.sizes:
+                yield from self._values(nodes)
+            if name in _SPOKEN_OF:
+                for node in nodes:
+                    if self._fact(node) is not None and node.parent is not None:
+                        yield from self._by_name(node, node.parent)
+            if name in self.with_booleans:
+                yield from self._attributes(nodes)
+        yield from self._taken_from_below()
+
+    def _fact(self, node: ConfigNode) -> Fact | None:
+        """What the schema says of an element, found on the way down from the core; None: not in the schema there."""
+        above = self._fact(node.parent) if node.parent is not None and node.parent is not self.core else None
+        owner = self.root if node.parent is self.core else above.type_name if above else ""
+        return self.types.get(owner, {}).get(node.name)
+
+    def _values(self, nodes: list[ConfigNode]) -> Iterator[Finding]:
+        """Thousands of elements of one name have a few texts between them."""
+        odd: dict[str, bool] = {}
+        for node in nodes:
+            text = node.text
+            if text not in odd:
+                odd[text] = trimmed(text) == "1" or self._overflows(text)
+            fact = self._fact(node) if odd[text] else None
+            if fact is not None and fact.type == "boolean":
+                yield from self._boolean(node, text, node.position, node.name)
+            elif fact is not None and node.name in self.sizes:
+                yield from self._size(node)
+
+    def _attributes(self, nodes: list[ConfigNode]) -> Iterator[Finding]:
+        for node in nodes:
+            for name, value in node.attributes.items():
+                if trimmed(value) == "1":
+                    above = self._fact(node)
+                    fact = self.types.get(above.type_name, {}).get(f"@{name}") if above else None
+                    if fact is not None and fact.type == "boolean":
+                        yield from self._boolean(node, value, None, name)
+
+    def _overflows(self, text: str) -> bool:
+        try:
+            return parse_size(text, self.edition).overflowed
+        except SizeError:
+            return False
+
+    def _boolean(self, node: ConfigNode, text: str, at: Position | None, name: str) -> Iterator[Finding]:
+        if trimmed(text) == "1":
+            yield finding_at(
+                at or node.attribute_position(name),
+                "boolean-one",
+                Severity.WARNING,
+                f"{name} 1 is read as false",
+                "write true",
+                "the schema takes 1 for true, but the broker's reader knows only the word",
+                node,
+            )
+
+    def _size(self, node: ConfigNode) -> Iterator[Finding]:
+        try:
+            size = parse_size(node.text, self.edition)
+        except SizeError:
+            return
+        if size.overflowed:
+            yield finding_at(
+                node.position,
+                "size-overflow",
+                Severity.WARNING,
+                f"{node.name} {trimmed(node.text)} overflows to {size.value} bytes",
+                "write a smaller size",
+                "the product does not fit into 64 bits and wraps without a word",
+                node,
+            )
+
+    def _by_name(self, node: ConfigNode, parent: ConfigNode) -> Iterator[Finding]:
+        name = node.name
+        unread_routing = name == _ROUTING and parent is self.core and self.edition > Edition.ARTEMIS_1_5
+        if ((name, parent.name) in _NEVER_READ and self.edition > Edition.HORNETQ_2_4) or unread_routing:
+            yield finding_at(
+                node.position,
+                "never-read",
+                Severity.WARNING,
+                f"{name} is allowed and never read",
+                "remove it",
+                "the setting has no effect in any way"
+                if not unread_routing
+                else "use wildcard-addresses/routing-enabled",
+                node,
+            )
+        elif name == "connector" and parent.name == "connectors":
+            yield from self._connector(node)
+        elif name == "permission" and "type" in node.attributes:
+            yield from self._permission(node)
+
+    def _connector(self, node: ConfigNode) -> Iterator[Finding]:
+        name = node.attributes.get("name", "")
+        if name in self.connectors:
+            yield finding_at(
+                node.position,
+                "duplicate-connector",
+                Severity.WARNING,
+                f"a second connector '{name}' is left out",
+                "give it a name of its own",
+                f"the first one, of line {self.connectors[name].position.line}, counts",
+                node,
+            )
+        self.connectors.setdefault(name, node)
+
+    def _permission(self, node: ConfigNode) -> Iterator[Finding]:
+        kind = node.attributes["type"]
+        if kind not in _PERMISSIONS:
+            near = next((known for known in sorted(_PERMISSIONS) if known.lower() == kind.lower()), "")
+            yield finding_at(
+                node.attribute_position("type"),
+                "unknown-permission",
+                Severity.WARNING,
+                f"permission '{masked(kind)}' is unknown and has no effect",
+                f"did you mean '{near}'?" if near else f"known are {', '.join(sorted(_PERMISSIONS))}",
+                "the broker logs a warning and grants nothing",
+                node,
+            )
+
+    def _taken_from_below(self) -> Iterator[Finding]:
+        """Settings of the broker that its reader takes from an element further down, because it comes first."""
+        wanted = set(reader_facts(self.edition).get("core", {})) | {"name"}
+        direct = {child.name for child in self.core.children}
+        first = {tag: nodes[0] for tag, nodes in self.core.by_tag().items() if tag in wanted}
+        for name, node in first.items():
+            if node.parent is not self.core:
+                given = "the one directly in <core> is passed over" if name in direct else "none is given in <core>"
+                yield finding_at(
+                    node.position,
+                    "taken-for-broker",
+                    Severity.WARNING,
+                    f"{name} of this element is taken for the broker's own {name}",
+                    f"put {name} into <core> above this element",
+                    f"the reader takes the first at any depth: {given}",
+                    node,
+                )

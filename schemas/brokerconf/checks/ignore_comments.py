@@ -1,0 +1,118 @@
+"""Comments that silence a rule.
+
+``<!-- pagectl: ignore RULE, RULE -->`` for the element that follows and all inside it, and for the comment's own line;
+``<!-- pagectl: ignore-section RULE -->`` for the whole element that the comment stands in.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+from brokerconf.reading.document import Comment, Document
+from brokerconf.reading.findings import Finding, Position, Severity
+from brokerconf.reading.sources import SourceFile
+
+UNKNOWN = "unknown-rule"
+_COMMENT = re.compile(r"\s*pagectl:\s*(\S+)\s*(.*?)\s*", re.DOTALL)
+_VERBS = ("ignore", "ignore-section")
+
+
+@dataclass(frozen=True, slots=True)
+class Silence:
+    """Rules that say nothing between two places of one file, both ends included."""
+
+    rules: frozenset[str]
+    first: Position
+    last: Position
+
+    def covers(self, finding: Finding) -> bool:
+        return finding.rule in self.rules and self.first <= finding.position <= self.last
+
+
+@dataclass(frozen=True, slots=True)
+class Silences:
+    """What the comments of a document ask for, and what is wrong with them."""
+
+    silences: tuple[Silence, ...]
+    faults: tuple[Finding, ...]
+
+    def heard(self, findings: Iterable[Finding]) -> list[Finding]:
+        """The findings that no comment silences."""
+        return [finding for finding in findings if not any(one.covers(finding) for one in self.silences)]
+
+
+def silences_of(document: Document, known: Collection[str]) -> Silences:
+    """``known``: the ids of all rules."""
+    silences: list[Silence] = []
+    faults: list[Finding] = []
+    for comment in document.comments:
+        asked = _COMMENT.fullmatch(comment.text)
+        if asked is None:
+            continue
+        verb, names = asked.group(1), [name for name in re.split(r"[\s,]+", asked.group(2)) if name]
+        if verb not in _VERBS or not names:
+            faults.append(_fault(comment, f"'{' '.join(comment.text.split())[:60]}' silences nothing", _USAGE))
+            continue
+        faults += [_unknown(comment, name, known) for name in names if name not in known]
+        first, last = _range(comment, section=verb == "ignore-section")
+        silences.append(Silence(frozenset(names) & set(known), first, last))
+    return Silences(tuple(silences), tuple(faults))
+
+
+_USAGE = "write <!-- pagectl: ignore RULE --> before the element, or ignore-section inside it"
+
+
+def _unknown(comment: Comment, name: str, known: Collection[str]) -> Finding:
+    from difflib import get_close_matches
+
+    close = get_close_matches(name, sorted(known), 1)
+    return _fault(
+        comment, f"'{name}' is no rule", f"did you mean '{close[0]}'?" if close else "see: pagectl config rules"
+    )
+
+
+def _fault(comment: Comment, message: str, advice: str) -> Finding:
+    at = comment.position
+    return Finding(
+        file=at.file, line=at.line, column=at.column, severity=Severity.WARNING, rule=UNKNOWN, message=message,
+        help=advice, why="a comment that silences nothing looks as if it did",
+    )  # fmt: skip
+
+
+def _range(comment: Comment, *, section: bool) -> tuple[Position, Position]:
+    source = comment.source
+    at = source.tags.comments[comment.number]
+    line_start, line_end = _line(source, at)
+    parent = _enclosing(source, at)
+    if section:
+        return _element(source, parent) if parent is not None else (source.position(0), _end_of(source))
+    following = bisect_right(source.tags.starts, at)
+    inside = following < len(source.tags.starts) and (
+        parent is None or source.tags.starts[following] < source.ends[parent]
+    )
+    return (line_start, _element(source, following)[1]) if inside else (line_start, line_end)
+
+
+def _enclosing(source: SourceFile, offset: int) -> int | None:
+    """The innermost element around an offset."""
+    at = bisect_right(source.tags.starts, offset) - 1
+    while at >= 0 and source.ends[at] < offset:
+        at -= 1
+    return at if at >= 0 else None
+
+
+def _element(source: SourceFile, ordinal: int) -> tuple[Position, Position]:
+    end = max(source.ends[ordinal], source.tags.starts[ordinal])
+    return source.of_element(ordinal), source.of_parsed(end)
+
+
+def _line(source: SourceFile, offset: int) -> tuple[Position, Position]:
+    at = source.of_parsed(offset)
+    return Position(at.file, at.line, 1), Position(at.file, at.line, len(source.line_text(at.line)) + 1)
+
+
+def _end_of(source: SourceFile) -> Position:
+    return source.position(len(source.original))

@@ -1,0 +1,116 @@
+"""How the broker's own reader takes a value after the schema has passed it: ``facts/reader.csv``.
+
+``where`` is the element inside which the reader looks the name up (``replication//master``: a ``master`` somewhere
+below ``replication``), ``read_as`` the type it makes of the text, ``check`` the range it asks for.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from brokerconf.reading.sizes import INT_MAX, SizeError, parse_int, parse_long, parse_size, trimmed, wrapped
+from brokerconf.schema.schema_facts import editions_of
+from brokerconf.settings.settings_model import parse_double
+from pagefmt.editions import Edition
+
+Number = int | float
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderFact:
+    """One value that the reader takes: where it looks, under which name, as what, within which range."""
+
+    editions: tuple[Edition, ...]
+    where: str
+    element: str
+    read_as: str
+    check: str
+
+    @property
+    def is_attribute(self) -> bool:
+        return self.read_as.endswith(" attribute")
+
+
+@cache
+def reader_facts(edition: Edition) -> dict[str, dict[str, ReaderFact]]:
+    """By ``where`` and name."""
+    text = (Path(__file__).parents[1] / "facts" / "reader.csv").read_text("utf-8")
+    rows = csv.reader(text.splitlines(), delimiter=";")
+    next(rows)
+    found: dict[str, dict[str, ReaderFact]] = {}
+    for row in rows:
+        fact = ReaderFact(editions_of(row[4]), *row[:4])
+        if edition in fact.editions:
+            found.setdefault(fact.where, {})[fact.element] = fact
+    return found
+
+
+_RANGES: dict[str, tuple[Callable[[Number], bool], str]] = {
+    "gt-zero": (lambda n: n > 0, "above 0"),
+    "ge-zero": (lambda n: n >= 0, "0 or more"),
+    "le-one": (lambda n: n <= 1, "at most 1"),
+    "ge-zero le-one": (lambda n: 0 <= n <= 1, "from 0 to 1"),
+    "minus-one-or-gt-zero": (lambda n: n == -1 or n > 0, "-1 or above 0"),
+    "minus-one-or-ge-zero": (lambda n: n == -1 or n >= 0, "-1, 0 or more"),
+    "percentage": (lambda n: 0 <= n <= 100, "from 0 to 100"),
+    "percentage-or-minus-one": (lambda n: n == -1 or 0 <= n <= 100, "from 0 to 100, or -1"),
+    "positive-int": (lambda n: 0 < n <= INT_MAX, "from 1 to 2147483647"),
+    "minus-one-or-positive-int": (lambda n: n == -1 or 0 < n <= INT_MAX, "-1, or from 1 to 2147483647"),
+    "positive-power-of-two": (lambda n: n > 0 and int(n) & (int(n) - 1) == 0, "a power of two"),
+    "thread-priority-range": (lambda n: 1 <= n <= 10, "from 1 to 10"),
+}
+
+
+# Where the schema lists no words, the reader does.
+_WORDS: dict[str, tuple[str, ...]] = {
+    "address-full-message-policy-type": ("PAGE", "DROP", "FAIL", "BLOCK"),
+    "disk-full-message-policy-type": ("DROP", "FAIL", "BLOCK"),
+    "page-full-message-policy-type": ("DROP", "FAIL"),
+    "slow-consumer-policy-type": ("KILL", "NOTIFY"),
+    "deletion-policy-type": ("OFF", "FORCE"),
+    "routing-type": ("ANYCAST", "MULTICAST"),
+    "component-routing-type": ("ANYCAST", "MULTICAST", "PASS", "STRIP"),
+    "journal-type": ("NIO", "ASYNCIO", "MAPPED"),
+}
+
+
+def fault(fact: ReaderFact, text: str, edition: Edition) -> str:
+    """Why the reader refuses the text, as half a sentence; empty where it takes it."""
+    if fact.read_as.startswith(("string", "enum")):
+        return _string_fault(fact.check, trimmed(text))
+    try:
+        number = _number(fact.read_as, text, edition)
+    except SizeError as err:
+        return str(err)
+    holds, said = _RANGES.get(fact.check, (lambda _: True, ""))
+    shown = trimmed(text)
+    return "" if holds(number) and not (isinstance(number, float) and math.isnan(number) and said) else (
+        f"'{shown}' is out of range: {said} is needed"
+    )  # fmt: skip
+
+
+def _number(read_as: str, text: str, edition: Edition) -> Number:
+    match read_as.removesuffix(" attribute"):
+        case "int":
+            return parse_int(text)
+        case "long":
+            return parse_long(text)
+        case "double":
+            return parse_double(text)
+        case _:
+            return wrapped(parse_size(text, edition).value)
+
+
+def _string_fault(check: str, text: str) -> str:
+    if check == "not-null-or-empty" and not text:
+        return "empty where a text is needed"
+    if check in _WORDS and text not in _WORDS[check]:
+        return f"'{text[:40]}' is none of {', '.join(_WORDS[check])}"
+    if check == "null-or-two-characters" and len(text) != 2:
+        return f"'{text}' has {len(text)} characters where two are needed"
+    return ""

@@ -1,0 +1,248 @@
+"""What the schema passes and the broker's own reader refuses (spec/config-behaviour.md): each an error finding.
+
+The reader looks a name up at any depth and takes the first: so does this. What hangs on the host (classes on the class
+path, whether a file exists) is not judged.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from brokerconf.checks import transports
+from brokerconf.checks.reader_facts import ReaderFact, fault, reader_facts
+from brokerconf.reading.document import ConfigNode, Document, Kind
+from brokerconf.reading.findings import Finding, Position, Severity
+from brokerconf.reading.secrets import masked
+from brokerconf.reading.sizes import SizeError, parse_boolean, parse_int, parse_long, parse_size, trimmed
+from brokerconf.settings.effective import EffectiveSettings
+from brokerconf.settings.settings_model import find
+from pagefmt.editions import Edition
+
+REFUSED = "the broker's reader stops the start at this value, although the schema allows it"
+_QUEUE_NUMBERS = {"max-consumers": parse_int, "group-buckets": parse_int, "consumers-before-dispatch": parse_int}
+_QUEUE_LONGS = {"delay-before-dispatch": parse_long, "ring-size": parse_long}
+
+
+def value_findings(document: Document, settings: EffectiveSettings) -> list[Finding]:
+    """All of them for the core that the ``settings`` are of."""
+    if settings.core is None:
+        return []
+    return list(_Check(document, settings.core).findings(settings))
+
+
+class _Check:
+    def __init__(self, document: Document, core: ConfigNode) -> None:
+        self.document, self.core, self.edition = document, core, document.edition
+        self.facts = reader_facts(self.edition)
+        # thousands of address-settings say the same few things
+        self.judged: dict[tuple[str, str, str], str] = {}
+        self.first: dict[str, ConfigNode] = {}
+        self.places: dict[str, list[ConfigNode]] = {}
+        wanted = {where.rpartition("//")[2] for where in self.facts} | _BY_HAND
+        for tag, nodes in core.by_tag().items():
+            self.first[tag] = nodes[0]
+            if tag in wanted:
+                self.places[tag] = nodes
+
+    def findings(self, settings: EffectiveSettings) -> Iterator[Finding]:
+        for where, facts in self.facts.items():
+            if where == "core":
+                yield from self._core(facts)
+            elif where == "address-setting":
+                yield from self._address_settings(facts)
+            else:
+                yield from self._place(where, facts)
+        for node, err in settings.refused:
+            at = node.attribute_position("match")
+            yield refused(
+                "match-refused", node, at, f"match '{node.attributes.get('match', '')}': {err}",
+                "write a match as words with '*' for one word and '#' at the end",
+            )  # fmt: skip
+        yield from self._addresses()
+        yield from self._transports()
+        yield from self._retention()
+        yield from self._wildcards()
+        yield from self._passwords()
+
+    def _passwords(self) -> Iterator[Finding]:
+        """With the codec that comes with the broker; another one may take anything."""
+        if self.edition < Edition.ARTEMIS_2_10 or "password-codec" in self.first:
+            return
+        mask = self.first.get("mask-password")
+        all_masked = mask is not None and parse_boolean(mask.text)
+        places = [self.first.get("cluster-password"), self.first.get("jdbc-password")]
+        places += [bridge.descendant("password") for bridge in self.places.get("bridge", ())]
+        for node in places:
+            why = _masked_fault(node, all_masked and node.name == "cluster-password") if node else ""
+            if node and why:
+                yield refused("bad-value", node, node.position, why, "mask the password again")
+
+    def _wildcards(self) -> Iterator[Finding]:
+        for place in self.places.get("wildcard-addresses", ())[:1]:
+            for name in ("delimiter", "any-words", "single-word"):
+                node = place.descendant(name)
+                if node is not None and not trimmed(node.text):
+                    yield refused("bad-value", node, node.position, f"{name} is empty", "write one character")
+
+    def _core(self, facts: dict[str, ReaderFact]) -> Iterator[Finding]:
+        for name, fact in facts.items():
+            node = self.first.get(name)
+            # EAP 6 gives directories as attributes
+            if node is not None and not (self.document.kind is Kind.EAP6 and "path" in node.attributes):
+                yield from self._value(fact, node, node.text)
+
+    def _address_settings(self, facts: dict[str, ReaderFact]) -> Iterator[Finding]:
+        for setting in self.places.get("address-setting", ()):
+            for child in setting.children:
+                fact = facts.get(child.tag)
+                if fact is not None:
+                    yield from self._value(fact, child, child.text)
+
+    def _place(self, where: str, facts: dict[str, ReaderFact]) -> Iterator[Finding]:
+        inside, _, tag = where.rpartition("//")
+        for place in self.places.get(tag, ()):
+            if inside and not _is_below(place, inside):
+                continue
+            for name, fact in facts.items():
+                if fact.is_attribute:
+                    if place.attributes.get(name):
+                        yield from self._value(fact, place, place.attributes[name], name)
+                    continue
+                node = place.descendant(name)
+                if node is not None:
+                    yield from self._value(fact, node, node.text)
+
+    def _value(self, fact: ReaderFact, node: ConfigNode, text: str, attribute: str = "") -> Iterator[Finding]:
+        key = (fact.where, fact.element, text)
+        why = self.judged.get(key)
+        if why is None:
+            why = self.judged[key] = fault(fact, text, self.edition)
+        if why:
+            at = node.attribute_position(attribute) if attribute else node.position
+            name = attribute or node.name
+            yield refused("bad-value", node, at, f"{name}: {masked(why, name)}", _advice(fact, name))
+
+    def _addresses(self) -> Iterator[Finding]:
+        if self.edition >= Edition.ARTEMIS_2_44:
+            for node in self.places.get("address", ()):
+                if _is_below(node, "addresses") and not node.children and not node.own_text and not node.raw_text:
+                    name = node.attributes.get("name", "")
+                    yield refused(
+                        "address-without-routing-type", node, node.position, f"address '{name}' has no routing type",
+                        "put <anycast/> or <multicast/> inside",
+                    )  # fmt: skip
+        for node in self.places.get("queue", ()):
+            for name, parse in (_QUEUE_NUMBERS | _QUEUE_LONGS).items():
+                if name in node.attributes:
+                    yield from self._queue_number(node, name, parse)
+
+    def _queue_number(self, node: ConfigNode, name: str, parse: object) -> Iterator[Finding]:
+        text = node.attributes[name]
+        why = ""
+        try:
+            number = parse_int(text) if parse is parse_int else parse_long(text)
+            if text != trimmed(text):
+                why = "blanks around a number in an attribute"
+            elif name == "max-consumers" and number < -1 and self.edition >= Edition.ARTEMIS_2_4:
+                why = f"'{text}' is out of range: -1 or more is needed"
+        except SizeError as err:
+            why = str(err)
+        if why:
+            yield refused("bad-value", node, node.attribute_position(name), f"{name}: {why}", "write a plain number")
+
+    def _transports(self) -> Iterator[Finding]:
+        if self.document.kind is not Kind.ARTEMIS:
+            return
+        for tag in ("acceptor", "connector"):
+            for node in self.places.get(tag, ()):
+                why = transports.fault(node, self.edition)
+                if why:
+                    yield refused(
+                        "bad-uri", node, node.position, f"{tag} '{node.attributes.get('name', '')}': {why}",
+                        "write it as tcp://host:port?key=value;key=value",
+                    )  # fmt: skip
+        for node in self.places.get("amqp-connection", ()):
+            why = transports.address_fault(node.attributes.get("uri", ""), node, self.edition)
+            if why:
+                yield refused(
+                    "bad-uri", node, node.attribute_position("uri"),
+                    f"amqp-connection '{node.attributes.get('name', '')}': {why}", "write it as tcp://host:port?key=value",
+                )  # fmt: skip
+        for node in self.places.get("cluster-connection-uri", ()):
+            scheme = trimmed(node.attributes.get("address", "")).partition(":")[0]
+            if scheme not in ("static", "multicast"):
+                at = node.attribute_position("address")
+                yield refused(
+                    "bad-uri", node, at, f"cluster-connection-uri: scheme '{scheme[:40]}' is unknown",
+                    "write static:(…) or multicast://…",
+                )  # fmt: skip
+
+    def _retention(self) -> Iterator[Finding]:
+        node = self.first.get("journal-retention-directory")
+        if node is None or self.edition < Edition.ARTEMIS_2_28:
+            return
+        limit, period = node.attributes.get("storage-limit"), node.attributes.get("period", "")
+        name = node.name
+        if limit is not None:
+            try:
+                parse_size(limit, self.edition)
+            except SizeError as err:
+                at = node.attribute_position("storage-limit")
+                yield refused("bad-value", node, at, f"storage-limit: {err}", "write a size such as 10G")
+        if not trimmed(node.text):
+            yield refused("bad-value", node, node.position, f"{name} is empty", "name a directory")
+        elif (limit is None or trimmed(limit) == "-1") and not period:
+            yield refused(
+                "bad-value", node, node.position, f"{name} has neither period nor storage-limit",
+                'add one, as in period="7" unit="DAYS" storage-limit="10G"',
+            )  # fmt: skip
+
+
+_BY_HAND = {
+    "cluster-connection-uri",
+    "wildcard-addresses",
+    "address-setting",
+    "address",
+    "queue",
+    "acceptor",
+    "amqp-connection",
+    "connector",
+    "journal-retention-directory",
+}
+
+
+def refused(rule: str, node: ConfigNode, at: Position, message: str, help: str, why: str = REFUSED) -> Finding:
+    """An error at a place of an element."""
+    return Finding(
+        file=at.file, line=at.line, column=at.column, severity=Severity.ERROR, rule=rule, path=node.path,
+        message=message, help=help, why=why,
+    )  # fmt: skip
+
+
+def _is_below(node: ConfigNode, tag: str) -> bool:
+    above = node.parent
+    while above is not None:
+        if above.tag == tag:
+            return True
+        above = above.parent
+    return False
+
+
+def _advice(fact: ReaderFact, name: str) -> str:
+    known = find(name)
+    if known and known[0].allowed:
+        return f"{name} takes {known[0].allowed}" + (f" ({known[0].unit})" if known[0].unit else "")
+    if fact.read_as.startswith("bytes"):
+        return "write a whole number, or one with K, M or G after it: 512K, 10M, 2G"
+    return "write a value in that range" if fact.check else "write a whole number"
+
+
+def _masked_fault(node: ConfigNode, all_masked: bool) -> str:
+    """Why a masked password cannot be unmasked by the broker's own codec; the password is not told."""
+    text = trimmed(node.text)
+    if text.startswith("ENC(") and text.endswith(")"):
+        text = text[4:-1]
+    elif not all_masked:
+        return ""
+    return "" if re.fullmatch(r"-?[0-9A-Fa-f]+", text) else f"{node.name} is not what 'artemis mask' makes"

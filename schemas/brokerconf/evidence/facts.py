@@ -1,0 +1,191 @@
+"""What a rule may know: the document, the settings in force, and plain values about heap, data directory and host.
+
+In force is what the file says with ``broker.properties`` and system properties laid over it. Nothing here changes once
+made; what is costly is worked out when a rule first asks for it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from brokerconf.evidence.address_facts import AddressFacts, Case
+from brokerconf.evidence.host import Store, Volume
+from brokerconf.evidence.places import Endpoint, SecretPlace, endpoints_of, jms_destinations_of, secrets_of
+from brokerconf.evidence.taken import Named, Taken
+from brokerconf.reading.document import ConfigNode, Document, FoundPlaceholder, Kind
+from brokerconf.reading.sizes import trimmed
+from brokerconf.settings import overrides
+from brokerconf.settings.address_settings import AddressSetting, read_value
+from brokerconf.settings.effective import EffectiveSettings
+from brokerconf.settings.settings_model import Scope, Setting, in_scope
+from pagefmt.editions import Edition
+
+if TYPE_CHECKING:
+    from brokerconf.reading.properties import Entry
+
+
+class Facts(AddressFacts):
+    """Everything about one ``core``. ``properties``: those of ``broker.properties``; ``system``: all the broker is
+    started with."""
+
+    def __init__(
+        self,
+        document: Document,
+        core: ConfigNode | None,
+        *,
+        heap: int | None = None,
+        properties: tuple[Entry, ...] = (),
+        system: Mapping[str, str] | None = None,
+        stores: tuple[Store, ...] | None = None,
+        volumes: tuple[Volume, ...] | None = None,
+    ) -> None:
+        super().__init__(EffectiveSettings(document, core=core, heap=heap))
+        self.document, self.core = document, core
+        self.heap, self.stores, self.volumes = heap, stores, volumes
+        self.properties = overrides.in_force(self.effective, properties, system or {})
+        overrides.apply(self.effective, self.properties)
+
+    @cached_property
+    def first(self) -> dict[str, ConfigNode]:
+        """The first element of each tag inside ``core``: what the broker's reader finds by name."""
+        return self.effective.first
+
+    # settings of the broker and of the store
+
+    @cached_property
+    def broker(self) -> Mapping[str, Taken]:
+        return Named(self._of_broker)
+
+    def _of_broker(self, name: str) -> Taken:
+        over = self.effective.overridden(name)
+        if over is not None and over.origin is not None:
+            return Taken(name, over.value, over.origin.given)
+        return self._taken(Scope.BROKER, name, self.first.get(name))
+
+    @cached_property
+    def store(self) -> Mapping[str, Taken]:
+        base = self.database_store
+        return Named(lambda name: self._taken(Scope.STORE, name, base.child(name) if base else None))
+
+    def _taken(self, scope: Scope, name: str, node: ConfigNode | None) -> Taken:
+        setting = in_scope(scope).get(name)
+        if setting is None:
+            return Taken(name, None, node)
+        value = None if node is None else read_value(setting, node.text, self.edition)
+        return Taken(name, setting.default(self.edition)) if value is None else Taken(name, value, node)
+
+    @cached_property
+    def database_store(self) -> ConfigNode | None:
+        return self.first.get("database-store")
+
+    @cached_property
+    def global_off(self) -> bool:
+        """No limit over all addresses: HornetQ has none, 1.x none by default, later ones only by a property."""
+        size = self.broker["global-max-size"]
+        if self.edition <= Edition.ARTEMIS_1_5:
+            return size.number <= 0
+        return size.by_property and size.number == -1
+
+    # matches and limits
+
+    @cached_property
+    def wildcard_matches(self) -> tuple[AddressSetting, ...]:
+        """Those in force that have a wildcard and are not literal."""
+        return tuple(match for text, match in sorted(self.in_force.items()) if self.spelling.is_wildcard(text))
+
+    def is_management(self, case: Case) -> bool:
+        return self.reaches_only_management(case.match)
+
+    def reaches_only_management(self, text: str) -> bool:
+        """Every address that begins with the management address is exempt."""
+        return self.spelling.begins_with(text, self._management)
+
+    @cached_property
+    def _management(self) -> str:
+        return str(self.broker["management-address"].value or "")
+
+    def page_size(self, case: Case) -> int:
+        """Bytes of a page; a database store caps it since 2.31."""
+        size = case.number("page-size-bytes")
+        if self.database_store is None or self.edition < Edition.ARTEMIS_2_44:
+            return size
+        return min(size, self.store["jdbc-max-page-size-bytes"].number)
+
+    def has_page_limit(self, case: Case) -> bool:
+        return case.number("page-limit-bytes") > 0 or case.number("page-limit-messages") > 0
+
+    def has_memory_limit(self, case: Case) -> bool:
+        return case.number("max-size-bytes") >= 0 or case.number("max-size-messages") >= 0
+
+    # what else the file declares
+
+    def declares(self, address: str) -> bool:
+        return address in self._declared
+
+    @cached_property
+    def _declared(self) -> frozenset[str]:
+        names = {address.name for address in self.addresses} | set(self.jms_destinations)
+        queues = self.first.get("queues")
+        for queue in queues.children_named("queue") if queues else ():
+            node = queue.child("address")
+            names.add(trimmed(node.text) if node else queue.attributes.get("name", ""))
+        return frozenset(names)
+
+    @cached_property
+    def jms_destinations(self) -> dict[str, str]:
+        """Names of JMS queues and topics, and the prefix of their addresses."""
+        return jms_destinations_of(self.document, self.core)
+
+    @cached_property
+    def acceptors(self) -> tuple[Endpoint, ...]:
+        return endpoints_of(self.first.get("acceptors"), "acceptor")
+
+    @cached_property
+    def connectors(self) -> tuple[Endpoint, ...]:
+        return endpoints_of(self.first.get("connectors"), "connector")
+
+    @cached_property
+    def secrets(self) -> tuple[SecretPlace, ...]:
+        mask = self.first.get("mask-password")
+        hidden = mask is not None and trimmed(mask.text).lower() == "true"
+        return () if hidden else secrets_of(self.core)
+
+    @cached_property
+    def empty_placeholders(self) -> tuple[FoundPlaceholder, ...]:
+        """Those that became nothing, comments left out; of an application server's file those of this part, without
+        the properties that the server itself defines."""
+        found = [one for one in self.document.placeholders if one.placeholder.origin == "empty"]
+        if found and self.document.kind is Kind.EAP6 and self.core is not None:
+            first, last = self.core.source.range_of(self.core.ordinal)
+            found = [one for one in found if first <= one.placeholder.offset < last]
+            found = [one for one in found if not one.placeholder.name.startswith("jboss.")]
+        return tuple(one for one in found if not _in_comment(one.source.original, one.placeholder.offset))
+
+    @cached_property
+    def foreign(self) -> tuple[tuple[Setting, ConfigNode], ...]:
+        """Elements that are settings of another edition."""
+        if self.core is None or self.document.kind is Kind.EAP6:
+            return ()
+        places = [(Scope.BROKER, self.core)]
+        places += [(Scope.ADDRESS, match.node) for match in self.effective.written if match.node is not None]
+        places += [(Scope.STORE, self.database_store)] if self.database_store else []
+        return tuple(self._foreign_in(places))
+
+    def _foreign_in(self, places: list[tuple[Scope, ConfigNode]]) -> Iterator[tuple[Setting, ConfigNode]]:
+        strange: defaultdict[Scope, dict[str, Setting]] = defaultdict(dict)
+        written = {tag.rpartition(":")[2] for tag in self.core.by_tag()} if self.core else set()
+        for scope in {scope for scope, _ in places}:
+            found = {n: one for n, one in in_scope(scope).items() if n in written and not one.known_in(self.edition)}
+            strange[scope] = found
+        for scope, parent in places:
+            for child in parent.children if strange[scope] else ():
+                if child.name in strange[scope]:
+                    yield strange[scope][child.name], child
+
+
+def _in_comment(text: str, offset: int) -> bool:
+    start = text.rfind("<!--", 0, offset)
+    return start >= 0 and text.find("-->", start, offset) < 0

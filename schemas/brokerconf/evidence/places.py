@@ -1,0 +1,134 @@
+"""What a configuration declares beside its settings: addresses, queues, acceptors, connectors, passwords."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+
+from brokerconf.reading.document import ConfigNode, Document, Kind
+from brokerconf.reading.secrets import is_secret
+from brokerconf.reading.sizes import trimmed
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    name: str
+    multicast: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A declared address and its queues."""
+
+    name: str
+    node: ConfigNode
+    queues: tuple[Queue, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """An acceptor or connector; ``parameters`` are those of its URL."""
+
+    name: str
+    node: ConfigNode
+    parameters: Mapping[str, str] = field(default_factory=dict)
+
+    def accepts(self, protocol: str) -> bool:
+        """An acceptor that names no protocols takes all of them."""
+        named = self.parameters.get("protocols", self.parameters.get("protocol", ""))
+        protocols = [trimmed(name).upper() for name in named.split(",") if name.strip()]
+        return not protocols or protocol in protocols
+
+
+@dataclass(frozen=True, slots=True)
+class SecretPlace:
+    """Where a password is written out: the element, and the attribute where it stands in one."""
+
+    name: str
+    node: ConfigNode
+    attribute: str = ""
+
+
+def addresses_of(block: ConfigNode | None) -> tuple[Address, ...]:
+    nodes = block.children_named("address") if block else []
+    return tuple(Address(node.attributes.get("name", ""), node, tuple(_queues(node))) for node in nodes)
+
+
+def _queues(node: ConfigNode) -> Iterator[Queue]:
+    for routing in node.children:
+        for queue in routing.children_named("queue"):
+            yield Queue(queue.attributes.get("name", ""), routing.name == "multicast")
+
+
+def endpoints_of(block: ConfigNode | None, tag: str) -> tuple[Endpoint, ...]:
+    nodes = block.children_named(tag) if block else []
+    return tuple(Endpoint(node.attributes.get("name", ""), node, _parameters(node)) for node in nodes)
+
+
+def _parameters(node: ConfigNode) -> dict[str, str]:
+    """Of the URL, and of HornetQ's ``param`` elements."""
+    query = trimmed(node.own_text).partition("?")[2]
+    pairs = (pair.partition("=") for pair in query.replace("&", ";").split(";"))
+    found = {trimmed(key): value for key, _, value in pairs if key.strip()}
+    for param in node.children_named("param"):
+        found[param.attributes.get("key", "")] = param.attributes.get("value", "")
+    return found
+
+
+def jms_destinations_of(document: Document, core: ConfigNode | None) -> dict[str, str]:
+    found: dict[str, str] = {}
+    own = core.child("jms-destinations") if core and document.kind is Kind.EAP6 else document.jms
+    for node in own.children if own else ():
+        kind = node.name.removeprefix("jms-")
+        if kind in ("queue", "topic") and node.attributes.get("name"):
+            found[node.attributes["name"]] = f"jms.{kind}."
+    return found
+
+
+def secrets_of(core: ConfigNode | None) -> tuple[SecretPlace, ...]:
+    """Passwords in clear: neither masked, nor taken from a property. Address settings have none."""
+    found: list[SecretPlace] = []
+    stack = [core] if core else []
+    while stack:
+        node = stack.pop()
+        if node.name == "address-settings":
+            continue
+        found += _secrets_in(node)
+        stack.extend(reversed(node.children))
+    return tuple(found)
+
+
+def _secrets_in(node: ConfigNode) -> Iterator[SecretPlace]:
+    if _secret_name(node.name) and not node.children and _in_clear(node.own_text) and "${" not in node.raw_text:
+        yield SecretPlace(node.name, node)
+    named = node.attributes.get("key", node.attributes.get("name", ""))
+    for name, value in node.attributes.items():
+        if (
+            (_secret_name(name) or (name == "value" and _secret_name(named)))
+            and _in_clear(value)
+            and not _filled_in(node, name)
+        ):
+            yield SecretPlace(named if name == "value" else name, node, name)
+    if "?" in node.own_text:
+        for name, value in _parameters(node).items():
+            if _secret_name(name) and _in_clear(value) and f"{name}=${{" not in node.raw_text:
+                yield SecretPlace(name, node)
+
+
+def _filled_in(node: ConfigNode, attribute: str) -> bool:
+    """Whether the attribute's value came from a property."""
+    at = node.attribute_position(attribute)
+    written = node.source.line_text(at.line)[at.column - 1 :]
+    return re.match(r"[^=]*=\s*[\"']\s*\$\{", written) is not None
+
+
+@cache
+def _secret_name(name: str) -> bool:
+    return is_secret(name)
+
+
+def _in_clear(value: str) -> bool:
+    value = trimmed(value)
+    return bool(value) and not value.startswith("ENC(")

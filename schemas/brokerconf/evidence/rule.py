@@ -1,0 +1,81 @@
+"""What a rule is: one file of this package with a ``RULE``, found by its file's name (spec/settings.md 7).
+
+A rule looks at ``Facts`` alone and yields hits; severity, reason and advice come from the rule itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from brokerconf.reading.findings import Position, Severity
+from pagefmt.editions import NEWEST, Edition
+
+if TYPE_CHECKING:
+    from brokerconf.evidence.facts import Facts
+    from brokerconf.evidence.host import Store, Volume
+    from brokerconf.evidence.taken import Taken
+    from brokerconf.reading.document import ConfigNode
+
+
+class Hit(NamedTuple):
+    """One place where a rule holds. ``attribute``: the attribute of the element that is meant; ``help`` replaces the
+    rule's advice, ``severity`` its severity; ``about`` tells hits of one rule at one place apart."""
+
+    where: Taken | ConfigNode | Position
+    message: str
+    help: str = ""
+    attribute: str = ""
+    about: str = ""
+    severity: Severity | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A configuration in small: ``core`` and ``settings`` are XML inside ``core`` and inside ``address-settings``.
+
+    ``jms`` stands in the ``jms`` part of 1.x; ``properties`` is a ``broker.properties`` beside the file; ``heap`` in
+    bytes, ``stores`` and ``volumes`` what a data directory and a host would show.
+    """
+
+    settings: str = ""
+    core: str = ""
+    jms: str = ""
+    edition: Edition = NEWEST
+    properties: str = ""
+    heap: int | None = None
+    stores: tuple[Store, ...] | None = None
+    volumes: tuple[Volume, ...] | None = None
+    # false where the schema refuses the example as well
+    valid: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """``since`` and ``until``: editions in which the rule means anything; ``by_edition``: severity from an edition on;
+    ``explains_schema``: its finding says it all, the schema's own at the same element is left out;
+    ``needs``: ``heap``, ``data`` or ``host`` where the file alone is not enough."""
+
+    id: str
+    severity: Severity
+    title: str
+    why: str
+    help: str
+    check: Callable[[Facts], Iterator[Hit]]
+    failing: Example
+    passing: Example
+    settings: tuple[str, ...] = ()
+    since: Edition | None = None
+    until: Edition | None = None
+    by_edition: tuple[tuple[Edition, Severity], ...] = ()
+    explains_schema: bool = False
+    needs: str = ""
+    source: str = ""
+
+    def applies(self, edition: Edition) -> bool:
+        return not ((self.since and edition < self.since) or (self.until and self.until < edition))
+
+    def severity_in(self, edition: Edition) -> Severity:
+        begun = [severity for first, severity in self.by_edition if first <= edition]
+        return begun[-1] if begun else self.severity

@@ -1,0 +1,80 @@
+"""A setting as the broker takes it, and what gives it: an element, a property, or nothing but its default."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from brokerconf.reading.document import ConfigNode
+from brokerconf.reading.findings import Position
+from brokerconf.reading.secrets import masked
+from brokerconf.reading.sizes import trimmed
+from brokerconf.settings.address_settings import Override
+from brokerconf.settings.settings_model import Value
+
+
+# not frozen: made by the ten thousand, where that costs more than all else
+@dataclass(slots=True, eq=False)
+class Taken:
+    """``by`` gives it; None: the default. ``value`` None: not set, or not readable. ``match``: of an address."""
+
+    name: str
+    value: Value
+    by: ConfigNode | Override | None = None
+    match: str = ""
+
+    @property
+    def given(self) -> bool:
+        return self.by is not None
+
+    @property
+    def node(self) -> ConfigNode | None:
+        return self.by if isinstance(self.by, ConfigNode) else None
+
+    @property
+    def by_property(self) -> bool:
+        return isinstance(self.by, Override)
+
+    @property
+    def place(self) -> ConfigNode | Position | None:
+        """Where it is given."""
+        return self.by.position if isinstance(self.by, Override) else self.by
+
+    @property
+    def number(self) -> int:
+        """The value as a number; -1 where there is none, as everywhere in this configuration."""
+        return as_number(self.value)
+
+    @property
+    def text(self) -> str:
+        if self.by is not None:
+            return self.by.text
+        return "" if self.value is None else str(self.value)
+
+    def __str__(self) -> str:
+        """As ``page-size-bytes 10M``."""
+        said = masked(trimmed(self.text), self.name)
+        return f"{self.name} {said}" if self.given else f"{self.name} {said} (default)"
+
+
+def as_number(value: Value) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) else -1
+
+
+class Named(Mapping[str, Taken]):
+    """Settings worked out one by one, when asked for."""
+
+    def __init__(self, find: Callable[[str], Taken]) -> None:
+        self._find = find
+        self._known: dict[str, Taken] = {}
+
+    def __getitem__(self, name: str) -> Taken:
+        if name not in self._known:
+            self._known[name] = self._find(name)
+        return self._known[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._known)
+
+    def __len__(self) -> int:
+        return len(self._known)

@@ -1,0 +1,1 @@
+"""Broker instances: where their files lie, which release runs them."""

@@ -1,0 +1,78 @@
+"""Which edition a configuration is for: what its instance runs, or else the newest that the file fits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from brokerconf.reading.document import Document, Kind
+from brokerconf.reading.parsing import ReadingError
+from brokerconf.reading.reading import read
+from brokerconf.schema.validation import Verdict, judge
+from pagefmt.editions import NEWEST, Edition
+
+
+@dataclass(frozen=True, slots=True)
+class Detected:
+    """A document read as the edition found for it; ``reason`` says how that was found."""
+
+    document: Document
+    verdict: Verdict
+    reason: str
+
+    @property
+    def edition(self) -> Edition:
+        return self.document.edition
+
+
+def read_as_fits(
+    path: Path,
+    *,
+    edition: Edition | None = None,
+    cwd: Path | None = None,
+    properties: Mapping[str, str] | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> Detected:
+    """The document as the edition given, as that of its instance, or as the newest whose schema has nothing against it.
+
+    Where none fits, the one with the fewest faults counts, the newest of those. Raises ``ReadingError``, ``OSError``.
+    """
+    reason = "as asked for"
+    if edition is None:
+        from brokerconf.instance.installed import edition_of_instance
+
+        edition, reason = edition_of_instance(path), "its instance runs that"
+
+    def as_edition(wanted: Edition | None) -> Document:
+        return read(path, edition=wanted, cwd=cwd, properties=properties, environment=environment)
+
+    return as_fits(as_edition, edition, reason)
+
+
+def as_fits(
+    as_edition: Callable[[Edition | None], Document], edition: Edition | None, reason: str = "as asked for"
+) -> Detected:
+    """The same for a document that ``as_edition`` reads."""
+    document = as_edition(edition)
+    verdict = judge(document)
+    if edition is not None:
+        return Detected(document, verdict, reason)
+    if document.kind is not Kind.ARTEMIS or not (verdict.document or verdict.broker):
+        return Detected(document, verdict, "the newest that the file fits")
+    best = Detected(document, verdict, "no edition fits; this one has the fewest faults")
+    for older in reversed([known for known in Edition if Edition.HORNETQ_2_4 < known < NEWEST]):
+        try:
+            document = as_edition(older)
+        except ReadingError:
+            continue
+        verdict = judge(document)
+        if not verdict.document and not verdict.broker:
+            return Detected(document, verdict, "the newest that the file fits")
+        if _faults(verdict) < _faults(best.verdict):
+            best = Detected(document, verdict, best.reason)
+    return best
+
+
+def _faults(verdict: Verdict) -> int:
+    return max(len(verdict.document), len(verdict.broker))

@@ -1,0 +1,1 @@
+"""A configuration linted: rules chosen, run, listed."""

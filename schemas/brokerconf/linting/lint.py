@@ -1,0 +1,152 @@
+"""A whole lint of one file: reading, schema, the reader's checks of values, rules, comments that silence them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from brokerconf.checks.accepted_silently import silence_findings
+from brokerconf.checks.value_checks import value_findings
+from brokerconf.evidence.facts import Facts
+from brokerconf.evidence.host import Store, Volume
+from brokerconf.instance.detection import as_fits
+from brokerconf.linting.checking import check, sorted_findings
+from brokerconf.reading.document import ConfigNode, Document
+from brokerconf.reading.findings import Finding
+from brokerconf.reading.inclusion import LARGEST
+from brokerconf.reading.parsing import ReadingError
+from brokerconf.reading.reading import edition_by_namespace, read_bytes
+from brokerconf.reading.sources import SourceFile, plain_source
+from brokerconf.rules import rules
+from brokerconf.schema.schema_findings import schema_findings
+from brokerconf.schema.validation import Schemas, Verdict, judge
+from pagefmt.editions import Edition
+
+if TYPE_CHECKING:
+    from brokerconf.reading.properties import Entry
+
+# Rules that judge what the other finding says better.
+_SAME_PLACE = ("bad-value", "invalid-value", "unknown-element")
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What is known beside the file. ``edition`` None: the newest that the file fits; ``schemas``: the operator's own.
+
+    ``cwd``: the broker's working directory; ``properties`` and ``environment`` fill in ``${…}``; ``entries`` are those
+    of ``broker.properties``, whose text is ``beside``; heap in bytes; ``host`` tells the
+    volumes of the document's directories where it is linted on the broker's host.
+    """
+
+    edition: Edition | None = None
+    schemas: Schemas | None = None
+    cwd: Path | None = None
+    properties: Mapping[str, str] = field(default_factory=dict)
+    environment: Mapping[str, str] = field(default_factory=dict)
+    entries: tuple[Entry, ...] = ()
+    beside: tuple[SourceFile, ...] = ()
+    heap: int | None = None
+    stores: tuple[Store, ...] | None = None
+    host: Callable[[Document], tuple[Volume, ...] | None] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which rules speak: ``only`` (empty: all) without ``ignored``."""
+
+    only: frozenset[str] = frozenset()
+    ignored: frozenset[str] = frozenset()
+
+    def takes(self, rule: str) -> bool:
+        return rule not in self.ignored and (not self.only or rule in self.only)
+
+
+@dataclass(frozen=True, slots=True)
+class FileReport:
+    """One file: ``schema`` names what it was validated against ("" where nothing could be); findings in order."""
+
+    file: str
+    edition: str
+    schema: str
+    valid: bool
+    findings: tuple[Finding, ...]
+    sources: tuple[SourceFile, ...] = ()
+
+
+def lint(raw: bytes, name: str, around: Surroundings, selection: Selection | None = None) -> FileReport:
+    """Everything that is found in the bytes of a configuration; ``name`` is how findings call it."""
+    selection = selection or Selection()
+    try:
+        document, verdict = _judged(raw, name, around)
+    except ReadingError as err:
+        edition = around.edition or edition_by_namespace(raw.decode("utf-8", "replace"))
+        findings = [err.finding()] if selection.takes(err.rule) else []
+        return FileReport(name, edition.value, "", False, tuple(findings), (_source_of(raw, name),))
+    found = sorted_findings(_findings(document, verdict, around, selection))
+    return FileReport(
+        name, document.edition.value, verdict.schema, verdict.valid, tuple(found), (*document.sources, *around.beside)
+    )
+
+
+def read_raw(path: Path) -> bytes:
+    """The bytes of a file, one more than the largest that is read; raises ``OSError``."""
+    with path.open("rb") as stream:
+        return stream.read(LARGEST + 1)
+
+
+def _judged(raw: bytes, name: str, around: Surroundings) -> tuple[Document, Verdict]:
+    """Read as the edition asked for, or as the newest that the file fits."""
+    if around.schemas is not None:
+        document = _read(raw, name, around, around.edition or around.schemas.edition)
+        return document, judge(document, around.schemas)
+    found = as_fits(lambda edition: _read(raw, name, around, edition), around.edition)
+    return found.document, found.verdict
+
+
+def _read(raw: bytes, name: str, around: Surroundings, edition: Edition | None) -> Document:
+    folder = (around.cwd or Path(name).parent).resolve()
+    return read_bytes(
+        raw, name, folder=folder, edition=edition, properties=around.properties, environment=around.environment
+    )
+
+
+def _findings(document: Document, verdict: Verdict, around: Surroundings, selection: Selection) -> list[Finding]:
+    of_schema = schema_findings(document, verdict)
+    of_values: list[Finding] = []
+    of_rules: list[Finding] = []
+    volumes = around.host(document) if around.host else None
+    chosen = [rule for rule in rules() if selection.takes(rule.id)]
+    cores: list[ConfigNode | None] = [*document.cores] or [None]
+    for core in cores:
+        facts = Facts(
+            document,
+            core,
+            heap=around.heap,
+            properties=around.entries,
+            system=around.properties,
+            stores=around.stores,
+            volumes=volumes,
+        )
+        of_rules += check(facts, chosen)
+        of_values += value_findings(document, facts.effective)
+    explained = {rule.id for rule in rules() if rule.explains_schema}
+    told = {finding.path for finding in of_rules if finding.rule in explained}
+    of_schema = [one for one in of_schema if not (one.rule in _SAME_PLACE and one.path in told)]
+    told |= {finding.path for finding in of_schema}
+    of_values = [one for one in of_values if not (one.rule in _SAME_PLACE and one.path in told)]
+    of_silence = silence_findings(document, cwd_given=around.cwd is not None)
+    found = [*of_schema, *of_values, *of_silence, *of_rules]
+    if any("pagectl:" in comment.text for comment in document.comments):
+        from brokerconf.checks.ignore_comments import silences_of
+        from brokerconf.linting.catalogue import known_ids
+
+        silences = silences_of(document, known_ids())
+        found = [*silences.heard(found), *silences.faults]
+    return [finding for finding in found if selection.takes(finding.rule)]
+
+
+def _source_of(raw: bytes, name: str) -> SourceFile:
+    """The text of a file that could not be read as a configuration, for the line that is shown."""
+    return plain_source(name, raw[: 1 << 20].decode("utf-8", "replace"))

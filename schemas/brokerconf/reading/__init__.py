@@ -1,0 +1,1 @@
+"""Configuration files read into documents with positions: includes, placeholders, properties."""

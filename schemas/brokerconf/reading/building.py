@@ -1,0 +1,274 @@
+"""From parsed XML to the document of a configuration: one walk resolves includes, replaces placeholders in the tree and
+builds the nodes (spec/config-behaviour.md, steps 2 to 4)."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from brokerconf.reading.document import Comment, ConfigNode, Document, FoundPlaceholder, Kind
+from brokerconf.reading.findings import Position
+from brokerconf.reading.inclusion import FALLBACK, INCLUDE, MissingInclude, Place, load
+from brokerconf.reading.parsing import ReadingError, parse
+from brokerconf.reading.sources import SourceFile
+from brokerconf.reading.substitution import SubstitutionError, Values, substitute
+from pagefmt.editions import Edition
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+
+# Reading them costs the square of their number.
+MOST_ATTRIBUTES = 1_000
+_XML = "{http://www.w3.org/XML/1998/namespace}"
+
+
+class Builder:
+    """Walks a parsed file and those it includes; the tree of the parser is changed along with the nodes built."""
+
+    def __init__(self, edition: Edition, values: Values, source: SourceFile, place: Place, includes: bool) -> None:
+        self.edition, self.values, self.source = edition, values, source
+        self.place, self.includes = place, includes
+        self.in_tree = edition >= Edition.ARTEMIS_2_10
+        self.sources: list[SourceFile] = []
+        self.comments: list[Comment] = []
+        self.placeholders: list[FoundPlaceholder] = []
+        self._names: dict[tuple[str, str | None], tuple[str, str, str]] = {}
+
+    def document(self) -> Document:
+        self.placeholders += [FoundPlaceholder(found, self.source) for found in self.source.replaced.placeholders]
+        element = parse(self.source)
+        root = self._file(element, self.source, self.place)
+        document = Document(self.source.path, _kind(root, self.edition), self.edition, root, self.sources, tree=element)
+        document.comments, document.placeholders = self.comments, self.placeholders
+        document.cores = _cores(document)
+        document.jms = root.descendant("jms") if document.kind is Kind.ARTEMIS else None
+        return document
+
+    def _file(self, element: _Element, source: SourceFile, place: Place) -> ConfigNode:
+        self.sources.append(source)
+        walk = _FileWalk(self, source, place)
+        for comment in reversed(list(element.itersiblings(preceding=True))):
+            walk.comment(comment)
+        return walk.node(element)
+
+    def names(self, element: _Element) -> tuple[str, str, str]:
+        """The tag as written, its local part, and its name space."""
+        key = (element.tag, element.prefix)
+        known = self._names.get(key)
+        if known is None:
+            namespace, _, name = element.tag.rpartition("}")
+            known = (f"{element.prefix}:{name}" if element.prefix else name, name, namespace[1:])
+            self._names[key] = known
+        return known
+
+
+class _FileWalk:
+    """The walk over the elements of one file: counts them in document order."""
+
+    def __init__(self, builder: Builder, source: SourceFile, place: Place) -> None:
+        self.builder, self.source, self.place = builder, source, place
+        self.ordinals: Iterator[int] = itertools.count()
+        self.comments: Iterator[int] = itertools.count()
+        self.replaces = builder.in_tree and "${" in source.text
+        # an element that holds nothing but an empty section is empty to the broker, and takes its default
+        self.empty_sections = "<![CDATA[]]>" in source.text
+
+    def comment(self, element: _Element) -> None:
+        number = next(self.comments)
+        self.builder.comments.append(Comment(element.text or "", self.source, number))
+
+    def node(self, element: _Element) -> ConfigNode:
+        names = self.builder.names(element)
+        ordinal = next(self.ordinals)
+        if self.replaces:
+            self._replace(element, ordinal)
+        if self.empty_sections and element.text == "" and not len(element):
+            element.text = None
+        attributes = self._attributes(element, ordinal) if element.keys() else {}
+        node = ConfigNode(names, attributes, element.text or "", self.source, ordinal)
+        if len(element):
+            node.own_text += "".join(self._children(element, node))
+        return node
+
+    def _attributes(self, element: _Element, ordinal: int) -> dict[str, str]:
+        if len(element.attrib) > MOST_ATTRIBUTES:
+            at = self.source.of_element(ordinal)
+            raise ReadingError("too-large", at, f"more than {MOST_ATTRIBUTES} attributes", "remove them")
+        return _attributes(element)
+
+    def _children(self, element: _Element, node: ConfigNode) -> list[str]:
+        """Reads all inside; gives the text that stands between."""
+        texts: list[str] = []
+        adopt = node.children.append
+        for child in list(element):
+            tag, tail = child.tag, child.tail
+            if not isinstance(tag, str):
+                self.comment(child)
+            elif tag == INCLUDE and self.builder.includes:
+                texts.append(self._include(child, node))
+            elif tag == FALLBACK and self.builder.includes:
+                at = self.source.of_element(next(self.ordinals))
+                raise ReadingError("include-refused", at, "a fallback outside of an include", "remove it")
+            else:
+                below = self.node(child)
+                below.parent = node
+                adopt(below)
+            if tail:
+                texts.append(tail)
+        return texts
+
+    def _replace(self, element: _Element, ordinal: int) -> None:
+        if element.text and "${" in element.text:
+            element.text = self._substituted(element.text, ordinal)
+        for child in element:
+            if child.tail and "${" in child.tail:
+                child.tail = self._substituted(child.tail, ordinal)
+        for name, value in list(element.attrib.items()):
+            if "${" in str(value):
+                element.set(name, self._substituted(str(value), ordinal))
+
+    def _substituted(self, text: str, ordinal: int) -> str:
+        try:
+            done = substitute(text, self.builder.values)
+        except SubstitutionError as err:
+            raise bad_placeholder(self.source.of_element(ordinal), err) from err
+        offset = self.source.replaced.before(self.source.tags.starts[ordinal])
+        for found in done.placeholders:
+            at = self.source.original.find("${", offset)
+            moved = type(found)(found.name, found.default, found.value, found.origin, max(at, offset))
+            self.builder.placeholders.append(FoundPlaceholder(moved, self.source))
+        return done.text
+
+    def _include(self, element: _Element, node: ConfigNode) -> str:
+        """Puts what is included in place of the element; gives the text that this adds before the element's tail."""
+        ordinal = next(self.ordinals)
+        at = self.source.of_element(ordinal)
+        if element.get("xpointer") is not None:
+            raise ReadingError("include-refused", at, "xpointer is not followed", "include a whole file")
+        if len(element.findall(FALLBACK)) > 1:
+            raise ReadingError("include-refused", at, "an include with two fallbacks", "leave one of them")
+        if element.get("parse", "xml") not in ("xml", "text"):
+            raise ReadingError("include-refused", at, "parse is neither xml nor text", 'write parse="xml"')
+        try:
+            text = ""
+            if element.get("parse", "xml") == "text":
+                text = self._include_text(element, at)
+            else:
+                self._include_xml(element, node, at)
+            skipped = sum(1 for below in element.iter() if isinstance(below.tag, str)) - 1
+            for _ in range(skipped):
+                next(self.ordinals)
+            for _ in range(sum(1 for below in element.iter() if not isinstance(below.tag, str))):
+                next(self.comments)
+            return text
+        except MissingInclude:
+            fallback = element.find(FALLBACK)
+            if fallback is None:
+                raise
+            next(self.ordinals)
+            return self._fall_back(element, fallback, node)
+
+    def _include_xml(self, element: _Element, node: ConfigNode, at: Position) -> None:
+        href = element.get("href", "")
+        target = self.place.target(href, at)
+        source = load(target, self._shown(target), at)
+        included = parse(source)
+        child = self.builder._file(included, source, self.place.inside(target))
+        child.parent = node
+        node.children.append(child)
+        # an included element carries its address, which some editions' schemas do not allow
+        included.set(f"{_XML}base", href)
+        child.attributes.setdefault("xml:base", href)
+        included.tail = element.tail
+        parent = element.getparent()
+        assert parent is not None
+        parent.replace(element, included)
+
+    def _include_text(self, element: _Element, at: Position) -> str:
+        target = self.place.target(element.get("href", ""), at)
+        text = load(target, self._shown(target), at).original
+        _put_in_place(element, [], text)
+        return text
+
+    def _fall_back(self, element: _Element, fallback: _Element, node: ConfigNode) -> str:
+        text = fallback.text or ""
+        inside = "".join(self._children(fallback, node))
+        for moved in fallback.iterchildren("*"):
+            # as with included elements, this parser notes the address they stand at
+            moved.set(f"{_XML}base", "")
+        _put_in_place(element, list(fallback), text)
+        return text + inside
+
+    def _shown(self, target: Path) -> str:
+        """Included files are named as the main file is: relative where that was given relative."""
+        main = Path(self.builder.source.path)
+        try:
+            inside = target.relative_to(self.place.root)
+        except ValueError:
+            return str(target)
+        same = main.parent.resolve() == self.place.root
+        return str(main.parent / inside) if same else str(target)
+
+
+def _put_in_place(element: _Element, instead: list[_Element], text: str) -> None:
+    """Replaces an element of the tree by text and other elements; its tail stays."""
+    parent = element.getparent()
+    assert parent is not None
+    at = parent.index(element)
+    tail = element.tail or ""
+    before = parent[at - 1] if at else None
+    parent.remove(element)
+    if before is None:
+        parent.text = (parent.text or "") + text
+    else:
+        before.tail = (before.tail or "") + text
+    for n, moved in enumerate(instead):
+        parent.insert(at + n, moved)
+    last = instead[-1] if instead else before
+    if last is None:
+        parent.text = (parent.text or "") + tail
+    else:
+        last.tail = (last.tail or "") + tail
+
+
+def _attributes(element: _Element) -> dict[str, str]:
+    return {_attribute_name(element, str(name)): str(value) for name, value in element.attrib.items()}
+
+
+def _attribute_name(element: _Element, name: str) -> str:
+    if not name.startswith("{"):
+        return name
+    namespace, _, local = name[1:].partition("}")
+    if name.startswith(_XML):
+        return f"xml:{local}"
+    prefix = next((p for p, uri in element.nsmap.items() if uri == namespace and p), None)
+    return f"{prefix}:{local}" if prefix else local
+
+
+def bad_placeholder(at: Position, err: SubstitutionError) -> ReadingError:
+    return ReadingError("placeholder", at, str(err), "write ${name:default}, with a plain value for the property")
+
+
+def _kind(root: ConfigNode, edition: Edition) -> Kind:
+    if root.namespace.startswith("urn:jboss:domain:"):
+        return Kind.EAP6
+    return Kind.HORNETQ if edition is Edition.HORNETQ_2_4 else Kind.ARTEMIS
+
+
+def _cores(document: Document) -> list[ConfigNode]:
+    match document.kind:
+        case Kind.HORNETQ:
+            return [document.root]
+        case Kind.EAP6:
+            return list(_messaging_servers(document.root))
+        case Kind.ARTEMIS:
+            core = document.root.descendant("core")
+            return [core] if core else []
+
+
+def _messaging_servers(root: ConfigNode) -> Iterator[ConfigNode]:
+    for node in root.walk():
+        if node.name == "subsystem" and node.namespace.startswith("urn:jboss:domain:messaging:"):
+            yield from node.children_named("hornetq-server")

@@ -1,0 +1,209 @@
+"""A configuration as the broker sees it: elements with their text after replacement, each knowing where it stands."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from brokerconf.reading.findings import Position
+from brokerconf.reading.substitution import Placeholder
+from pagefmt.editions import Edition
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+
+    from brokerconf.reading.sources import SourceFile
+
+
+class ConfigNode:
+    """An element. ``tag`` is written as in the file, prefix included; ``name`` is its local part.
+
+    ``attributes`` has the names as written; ``own_text`` is the text directly inside. ``ordinal`` counts the elements
+    of ``source`` in document order. Built once while reading and not changed after.
+    """
+
+    __slots__ = (
+        "attributes", "children", "known_path", "name", "namespace", "ordinal", "own_text", "parent", "source", "steps",
+        "tag", "tags",
+    )  # fmt: skip
+
+    def __init__(
+        self, names: tuple[str, str, str], attributes: dict[str, str], own_text: str, source: SourceFile, ordinal: int
+    ) -> None:
+        """``names``: tag, local name, name space."""
+        self.tag, self.name, self.namespace = names
+        self.attributes = attributes
+        self.own_text = own_text
+        self.children: list[ConfigNode] = []
+        self.parent: ConfigNode | None = None
+        self.source = source
+        self.ordinal = ordinal
+        # of the children, by their identity: filled when a path is first asked for
+        self.steps: dict[int, str] | None = None
+        # of an element with others inside, once one of these has been asked for its own
+        self.known_path: str | None = None
+        # of all elements below: filled when they are first asked for by tag
+        self.tags: dict[str, list[ConfigNode]] | None = None
+
+    def __repr__(self) -> str:
+        return f"<{self.tag} at {self.position}>"
+
+    @property
+    def text(self) -> str:
+        """All text inside, as the broker takes it."""
+        return self.own_text + "".join(child.text for child in self.children) if self.children else self.own_text
+
+    @property
+    def raw_text(self) -> str:
+        """What stands between the tags in the file, before replacement; markup included."""
+        return self.source.written(self.ordinal)
+
+    @property
+    def position(self) -> Position:
+        """Where the start tag stands."""
+        return self.source.of_element(self.ordinal)
+
+    @property
+    def text_position(self) -> Position:
+        """Where the content begins."""
+        return self.source.of_content(self.ordinal)
+
+    def attribute_position(self, name: str) -> Position:
+        return self.source.of_attribute(self.ordinal, name)
+
+    def child(self, name: str) -> ConfigNode | None:
+        """The first child of that local name."""
+        return next((child for child in self.children if child.name == name), None)
+
+    def children_named(self, name: str) -> list[ConfigNode]:
+        return [child for child in self.children if child.name == name]
+
+    def walk(self) -> Iterator[ConfigNode]:
+        """This element and all below it, in document order."""
+        stack = [self]
+        while stack:
+            node = stack.pop()
+            yield node
+            stack.extend(reversed(node.children))
+
+    def by_tag(self) -> dict[str, list[ConfigNode]]:
+        """All elements below by their tags, in document order; gone through once."""
+        if self.tags is None:
+            self.tags = {}
+            _sort_by_tag(self, self.tags)
+        return self.tags
+
+    def descendant(self, tag: str) -> ConfigNode | None:
+        """The first element below with literally that tag, at any depth: how the broker's reader looks things up."""
+        for child in self.children:
+            if child.tag == tag:
+                return child
+            found = child.descendant(tag) if child.children else None
+            if found is not None:
+                return found
+        return None
+
+    @property
+    def path(self) -> str:
+        """As ``/configuration/core/address-settings/address-setting[2]/max-size-bytes``."""
+        if self.parent is None:
+            return f"/{self.name}"
+        above = self.parent.known_path
+        if above is None:
+            above = self.parent.known_path = self.parent.path
+        return f"{above}/{_step(self, self.parent)}"
+
+
+def _sort_by_tag(node: ConfigNode, found: dict[str, list[ConfigNode]]) -> None:
+    for child in node.children:
+        if child.tag in found:
+            found[child.tag].append(child)
+        else:
+            found[child.tag] = [child]
+        if child.children:
+            _sort_by_tag(child, found)
+
+
+# Among fewer children than this a name is looked for, among more they are counted once.
+_MANY = 16
+
+
+def _step(node: ConfigNode, parent: ConfigNode) -> str:
+    if len(parent.children) < _MANY and [twin.name for twin in parent.children].count(node.name) == 1:
+        return node.name
+    if parent.steps is None:
+        parent.steps = _steps(parent.children)
+    return parent.steps[id(node)]
+
+
+def _steps(children: list[ConfigNode]) -> dict[int, str]:
+    counts = Counter(child.name for child in children)
+    seen: Counter[str] = Counter()
+    steps: dict[int, str] = {}
+    for child in children:
+        seen[child.name] += 1
+        steps[id(child)] = f"{child.name}[{seen[child.name]}]" if counts[child.name] > 1 else child.name
+    return steps
+
+
+class Kind(Enum):
+    """What a file is, by its document element."""
+
+    ARTEMIS = "artemis"
+    HORNETQ = "hornetq"
+    EAP6 = "eap6"
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """A comment of the file, for rules that are silenced by one."""
+
+    text: str
+    source: SourceFile
+    number: int
+
+    @property
+    def position(self) -> Position:
+        return self.source.of_comment(self.number)
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPlaceholder:
+    """A ``${…}`` and the file it stands in."""
+
+    placeholder: Placeholder
+    source: SourceFile
+
+    @property
+    def position(self) -> Position:
+        return self.source.position(self.placeholder.offset)
+
+
+@dataclass(slots=True)
+class Document:
+    """A file as it was read. ``cores`` holds what the broker takes its settings from: one ``core`` of Artemis, the
+    document element of HornetQ, each messaging server of EAP 6; empty when the broker would find none."""
+
+    path: str
+    kind: Kind
+    edition: Edition
+    root: ConfigNode
+    sources: list[SourceFile]
+    cores: list[ConfigNode] = field(default_factory=list)
+    jms: ConfigNode | None = None
+    comments: list[Comment] = field(default_factory=list)
+    placeholders: list[FoundPlaceholder] = field(default_factory=list)
+    # the same elements for the schema's verdict
+    tree: _Element | None = None
+    badly_decoded: bool = False
+
+    @property
+    def core(self) -> ConfigNode | None:
+        return self.cores[0] if self.cores else None
+
+    @property
+    def source(self) -> SourceFile:
+        return self.sources[0]

@@ -1,0 +1,100 @@
+"""XInclude with a loader of our own: only files below one folder, a few levels deep, no loops (design/promises.md 14).
+
+The broker resolves a relative ``href`` against its working directory, because its parser gets no address of the file;
+inside an included file it goes against that file (spec/config-behaviour.md, step 3).
+"""
+
+from __future__ import annotations
+
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+
+from brokerconf.reading.decoding import as_xml_says
+from brokerconf.reading.findings import Position
+from brokerconf.reading.parsing import ReadingError
+from brokerconf.reading.sources import SourceFile, plain_source
+
+XINCLUDE = "http://www.w3.org/2001/XInclude"
+INCLUDE = f"{{{XINCLUDE}}}include"
+FALLBACK = f"{{{XINCLUDE}}}fallback"
+DEPTH = 8
+LARGEST = 64 << 20
+
+
+class MissingInclude(ReadingError):
+    """The included file is not there: the one case in which a fallback is used."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where includes are resolved now: ``root`` confines them, ``base`` is the folder, ``open_files`` the chain."""
+
+    root: Path
+    base: Path
+    open_files: tuple[Path, ...]
+
+    def target(self, href: str, at: Position) -> Path:
+        """The file meant; raises ``ReadingError`` where it is out of bounds or not there."""
+        path = self._named(href, at).resolve()
+        if not path.is_relative_to(self.root):
+            raise _refused(at, f"the include of '{href}' leads out of {self.root}", "move the file below that folder")
+        if path in self.open_files:
+            raise _refused(at, f"the include of '{href}' goes round in a circle", "remove one of the includes")
+        if len(self.open_files) > DEPTH:
+            raise _refused(at, f"includes are nested more than {DEPTH} deep", "include from the main file")
+        return path
+
+    def _named(self, href: str, at: Position) -> Path:
+        # few files include any, and this pulls in a good part of the network library
+        from urllib.parse import unquote, urlsplit
+
+        try:
+            parts = urlsplit(href)
+        except ValueError:
+            raise _refused(at, f"'{href}' is no address of a file", "name a file below the folder") from None
+        if parts.scheme not in ("", "file") or parts.netloc not in ("", "localhost"):
+            raise _refused(at, f"the include of '{href}' is remote: nothing is fetched", "include a local file")
+        if parts.fragment or href.endswith("#"):
+            raise _refused(at, f"the include of '{href}' names a part of a file", "include a whole file")
+        name = unquote(parts.path)
+        if not name or "\0" in name:
+            raise _refused(at, "an include without a file name", "name the file in href")
+        return self.base / name
+
+    def inside(self, path: Path) -> Place:
+        return Place(self.root, path.parent, (*self.open_files, path))
+
+
+def _refused(at: Position, message: str, help: str) -> ReadingError:
+    return ReadingError("include-refused", at, message, help, "only files below the configuration's folder are read")
+
+
+def load(path: Path, shown: str, at: Position) -> SourceFile:
+    """An included file as an XML parser reads it; raises ``ReadingError``."""
+    text = _decoded(read_regular(path, at), shown, at)
+    return plain_source(shown, text)
+
+
+def _decoded(raw: bytes, shown: str, at: Position) -> str:
+    try:
+        return as_xml_says(raw)
+    except UnicodeError as err:
+        raise ReadingError("not-well-formed", at, f"{shown} is not in its encoding: {err}", "save it as UTF-8") from err
+
+
+def read_regular(path: Path, at: Position) -> bytes:
+    """The bytes of a regular file within the size limit."""
+    try:
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            raise _refused(at, f"{path.name} is not a regular file", "include a file")
+        if status.st_size > LARGEST:
+            raise _refused(at, f"{path.name} is larger than {LARGEST >> 20} MiB", "split it")
+        return path.read_bytes()
+    except OSError as err:
+        reason = f"cannot include {path.name}: {err.strerror}"
+        raise MissingInclude(
+            "include-missing", at, reason,
+            "name it relative to the folder the broker is started in; --cwd says which that is",
+        ) from err  # fmt: skip

@@ -1,0 +1,90 @@
+"""XML parsing that opens nothing: no document type, no entities, no network, no huge trees (design/promises.md 14)."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, cast
+
+from brokerconf.errors import BrokerConfError
+from brokerconf.reading.decoding import without_declared_encoding
+from brokerconf.reading.findings import Finding, Position, Severity
+from brokerconf.reading.sources import SourceFile
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+
+# What may stand before the document element, but for a document type.
+_PROLOG = re.compile(r"\s*(?:<\?xml\b.*?\?>)?(?:\s+|<!--.*?-->|<\?.*?\?>)*", re.DOTALL)
+
+DEPTH = 256
+# A name space that is no URI: only this parser minds.
+_NO_MATTER = {"WAR_NS_URI", "WAR_NS_URI_RELATIVE"}
+
+
+class ReadingError(BrokerConfError):
+    """A file that cannot be read, or must not be; ``rule`` names the finding that it makes of a lint."""
+
+    def __init__(self, rule: str, position: Position, message: str, help: str, why: str = "") -> None:
+        self.rule, self.position, self.message, self.help, self.why = rule, position, message, help, why
+        super().__init__(f"{position}: {message}" + (f" ({help})" if help else ""))
+
+    def finding(self) -> Finding:
+        """The same as an error of a lint."""
+        where = self.position
+        return Finding(
+            file=where.file, line=where.line, column=where.column, severity=Severity.ERROR, rule=self.rule,
+            message=self.message, help=self.help, why=self.why or "the broker does not start with this file",
+        )  # fmt: skip
+
+
+def parse(source: SourceFile) -> _Element:
+    """The document element of the replaced text; raises ``ReadingError``."""
+    from lxml import etree
+
+    _refuse_document_type(source)
+    parser = etree.XMLParser(
+        encoding="utf-8", resolve_entities=False, load_dtd=False, no_network=True, huge_tree=False, remove_pis=True
+    )
+    raw = without_declared_encoding(source.text).encode("utf-8", "replace")
+    try:
+        return etree.fromstring(raw, parser)
+    except etree.XMLSyntaxError as err:
+        if all(entry.type_name in _NO_MATTER for entry in cast(Any, parser).error_log):
+            return _leniently(raw)
+        if "xcessive depth" in str(err.msg):
+            raise ReadingError(
+                "too-deep", _error_position(source, err), f"elements are nested more than {DEPTH} deep", "flatten them"
+            ) from err
+        raise ReadingError("not-well-formed", _error_position(source, err), _said(err), "correct the markup") from err
+
+
+def _leniently(raw: bytes) -> _Element:
+    """For a file whose only fault is one that other parsers do not see."""
+    from lxml import etree
+
+    parser = etree.XMLParser(
+        encoding="utf-8", resolve_entities=False, load_dtd=False, no_network=True, remove_pis=True, recover=True
+    )
+    return etree.fromstring(raw, parser)
+
+
+def _refuse_document_type(source: SourceFile) -> None:
+    prolog = _PROLOG.match(source.text)
+    at = prolog.end() if prolog else 0
+    if source.text.startswith("<!DOCTYPE", at):
+        raise ReadingError(
+            "document-type", source.of_parsed(at), "a document type declaration is refused: it can pull in other files",
+            "remove <!DOCTYPE …> and write out what its entities stand for; include parts with xi:include",
+            "a broker follows it unless started with -Dartemis.disableXxe=true",
+        )  # fmt: skip
+
+
+def _error_position(source: SourceFile, err: SyntaxError) -> Position:
+    line, column = err.lineno or 1, err.offset or 1
+    return source.of_parsed_line(line, column)
+
+
+def _said(err: SyntaxError) -> str:
+    text = re.sub(r",? *line \d+, column \d+.*$", "", str(err.msg or "malformed"), flags=re.DOTALL)
+    text = " ".join(text.split())[:200].rstrip(".")
+    return f"not well-formed XML: {text[:1].lower()}{text[1:]}"

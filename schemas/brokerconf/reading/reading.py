@@ -1,0 +1,107 @@
+"""Reads a configuration as the broker of an edition reads it (spec/config-behaviour.md, steps 1 to 4).
+
+Decoding, ``${name:default}`` in the raw text, parsing, XInclude, ``${…}`` in the tree, finding ``core``
+(``building.py``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from brokerconf.reading.building import Builder, bad_placeholder
+from brokerconf.reading.decoding import as_the_broker, foreign_encoding
+from brokerconf.reading.document import Document
+from brokerconf.reading.findings import Position
+from brokerconf.reading.inclusion import LARGEST, Place
+from brokerconf.reading.parsing import ReadingError
+from brokerconf.reading.sources import SourceFile, plain_source
+from brokerconf.reading.substitution import Replaced, SubstitutionError, Values, of_every_jvm, substitute
+from pagefmt.editions import NEWEST, Edition
+
+if TYPE_CHECKING:
+    pass
+
+DISABLE_XXE = "artemis.disableXxe"
+
+
+def read(
+    path: Path,
+    *,
+    edition: Edition | None = None,
+    cwd: Path | None = None,
+    properties: Mapping[str, str] | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> Document:
+    """The document as that edition sees it (None: HornetQ where its namespace says so, else the newest).
+
+    ``cwd`` is the broker's working directory, against which includes are resolved (default: the file's folder).
+    Raises ``ReadingError`` for what the broker would refuse here, and for what is never opened; ``OSError``.
+    """
+    raw = _bytes(path)
+    return read_bytes(
+        raw, str(path), folder=(cwd or path.parent).resolve(), edition=edition,
+        properties=properties or {}, environment=environment or {},
+    )  # fmt: skip
+
+
+def _bytes(path: Path) -> bytes:
+    """A pipe is read as well: the operator named it; the size limit holds for all."""
+    with path.open("rb") as stream:
+        raw = stream.read(LARGEST + 1)
+    if len(raw) > LARGEST:
+        start = Position(str(path), 1, 1)
+        raise ReadingError("too-large", start, f"larger than {LARGEST >> 20} MiB", "split the file with xi:include")
+    return raw
+
+
+def read_bytes(
+    raw: bytes,
+    shown: str,
+    *,
+    folder: Path,
+    edition: Edition | None = None,
+    properties: Mapping[str, str],
+    environment: Mapping[str, str],
+) -> Document:
+    """The same for bytes at hand; ``shown`` names the file in findings."""
+    strange = foreign_encoding(raw)
+    if strange:
+        raise ReadingError(
+            "encoding", Position(shown, 1, 1), f"the broker cannot read this file: {strange}",
+            "save it as UTF-8 without a byte order mark",
+            "the broker decodes the file by the platform's encoding and does not look at the XML declaration",
+        )  # fmt: skip
+    text, replaced_bytes = as_the_broker(raw)
+    edition = edition or edition_by_namespace(text)
+    values = Values.of(edition, {**of_every_jvm(folder, environment), **properties}, environment)
+    source = SourceFile(shown, text, _replaced(text, shown, values, edition))
+    builder = Builder(edition, values, source, Place(folder, folder, ()), _includes(edition, properties))
+    document = builder.document()
+    document.badly_decoded = replaced_bytes
+    return document
+
+
+def edition_by_namespace(text: str) -> Edition:
+    """What a file says of itself: HornetQ's and EAP 6's namespaces; anything else is taken for the newest Artemis."""
+    start = text[:4096]
+    old = "urn:hornetq" in start or "urn:jboss:domain:" in start
+    return Edition.HORNETQ_2_4 if old else NEWEST
+
+
+def _replaced(text: str, shown: str, values: Values, edition: Edition) -> Replaced:
+    """Editions of 2.8.0 to 2.10.1 leave the raw text alone."""
+    if edition is Edition.ARTEMIS_2_10:
+        return Replaced(text)
+    try:
+        return substitute(text, values)
+    except SubstitutionError as err:
+        raise bad_placeholder(plain_source(shown, text).position(0), err) from err
+
+
+def _includes(edition: Edition, properties: Mapping[str, str]) -> bool:
+    """XInclude is on since 2.5.0, and off with the property that forbids document types (since 2.28.0)."""
+    forbidden = properties.get(DISABLE_XXE)
+    off = forbidden is not None and forbidden.lower() in ("", "true") and edition >= Edition.ARTEMIS_2_28
+    return edition >= Edition.ARTEMIS_2_10 and not off

@@ -1,0 +1,153 @@
+"""A file of a configuration: its text, the text after replacement, and where each start tag and comment stands in it.
+
+Positions are worked out when they are first asked for: a clean file costs nothing for them. In a text that a parser has
+found to be well-formed a ``<`` begins markup wherever it stands outside of comments, CDATA and processing instructions:
+start tags in the order of the text are the elements of the tree in document order.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass
+
+from brokerconf.reading.findings import Position
+from brokerconf.reading.substitution import Replaced
+
+_ATTRIBUTE = re.compile(r"""\s([^\s=/<>"']+)\s*=\s*("[^"]*"|'[^']*')""")
+_SECTIONS = r"<!--.*?-->|<!\[CDATA\[.*?\]\]>|<\?.*?\?>"
+_OPENING = re.compile(rf"{_SECTIONS}|<[^/!?]", re.DOTALL)
+_WHOLE_TAG = re.compile(rf"""{_SECTIONS}|<(?:[^>"']++|"[^"]*+"|'[^']*+')*+>""", re.DOTALL)
+_START_TAG = re.compile(r"""<[^\s/>]+(?:[^>"']|"[^"]*"|'[^']*')*>""")
+
+
+@dataclass(slots=True)
+class Tags:
+    """Offsets in the replaced text: of start tags, and of comments, each in document order."""
+
+    starts: list[int]
+    comments: list[int]
+
+
+class SourceFile:
+    """One file: ``path`` as it is shown, ``original`` as it was written, ``text`` as it is parsed."""
+
+    def __init__(self, path: str, original: str, replaced: Replaced) -> None:
+        self.path = path
+        self.original = original
+        self.replaced = replaced
+        self._tags: Tags | None = None
+        self._ends: list[int] | None = None
+        self._lines: list[int] | None = None
+
+    @property
+    def text(self) -> str:
+        return self.replaced.text
+
+    @property
+    def tags(self) -> Tags:
+        if self._tags is None:
+            self._tags = _tags_of(self.text)
+        return self._tags
+
+    @property
+    def ends(self) -> list[int]:
+        """Offsets of the end tags by element, which few ask for."""
+        if self._ends is None:
+            self._ends = _ends_of(self.text)
+        return self._ends
+
+    def position(self, offset: int) -> Position:
+        """Line and column of an offset in the original text."""
+        if self._lines is None:
+            self._lines = [0, *(found.end() for found in re.finditer("\n", self.original))]
+        line = bisect_right(self._lines, offset)
+        return Position(self.path, line, offset - self._lines[line - 1] + 1)
+
+    def of_parsed(self, offset: int) -> Position:
+        """Line and column, in the original, of an offset in the replaced text."""
+        return self.position(self.replaced.before(offset))
+
+    def of_parsed_line(self, line: int, column: int) -> Position:
+        """The same for a line and column that a parser of the replaced text gave."""
+        start = 0
+        for _ in range(line - 1):
+            start = self.text.find("\n", start) + 1
+        return self.of_parsed(min(start + max(column, 1) - 1, len(self.text)))
+
+    def of_element(self, ordinal: int) -> Position:
+        """Where the start tag of the n-th element stands."""
+        return self.of_parsed(self.tags.starts[ordinal])
+
+    def of_attribute(self, ordinal: int, name: str) -> Position:
+        """Where an attribute's name stands; the start tag itself where it is not written there."""
+        start = self.tags.starts[ordinal]
+        for found in _ATTRIBUTE.finditer(self.start_tag(ordinal)):
+            if found.group(1) == name:
+                return self.of_parsed(start + found.start(1))
+        return self.of_parsed(start)
+
+    def of_content(self, ordinal: int) -> Position:
+        """Where the content of the element begins, blanks passed over."""
+        start = self.tags.starts[ordinal] + len(self.start_tag(ordinal))
+        end = max(start, self.ends[ordinal])
+        inner = self.text[start:end]
+        return self.of_parsed(start + len(inner) - len(inner.lstrip()))
+
+    def of_comment(self, number: int) -> Position:
+        return self.of_parsed(self.tags.comments[number])
+
+    def start_tag(self, ordinal: int) -> str:
+        found = _START_TAG.match(self.text, self.tags.starts[ordinal])
+        return found.group() if found else ""
+
+    def content(self, ordinal: int) -> str:
+        """What stands between the tags after replacement, markup included."""
+        start = self.tags.starts[ordinal] + len(self.start_tag(ordinal))
+        return self.text[start : max(start, self.ends[ordinal])]
+
+    def written(self, ordinal: int) -> str:
+        """What stands between the tags of the element in the file, before any replacement."""
+        start = self.tags.starts[ordinal] + len(self.start_tag(ordinal))
+        return self.original[self.replaced.before(start) : self.replaced.before(max(start, self.ends[ordinal]))]
+
+    def range_of(self, ordinal: int) -> tuple[int, int]:
+        """Offsets in the original of an element's start tag and of its end tag."""
+        return self.replaced.before(self.tags.starts[ordinal]), self.replaced.before(self.ends[ordinal])
+
+    def line_text(self, line: int) -> str:
+        """A line of the file as it was written, without its end."""
+        lines = self.original.split("\n", line)
+        return lines[line - 1].rstrip("\r") if 0 < line <= len(lines) else ""
+
+
+def plain_source(path: str, text: str) -> SourceFile:
+    """A file in which nothing is replaced."""
+    return SourceFile(path, text, Replaced(text))
+
+
+def _tags_of(text: str) -> Tags:
+    starts: list[int] = []
+    comments: list[int] = []
+    for found in _OPENING.finditer(text):
+        at = found.start()
+        if text[at + 1] not in "!?":
+            starts.append(at)
+        elif text[at + 2] == "-":
+            comments.append(at)
+    return Tags(starts, comments)
+
+
+def _ends_of(text: str) -> list[int]:
+    """Offsets of the end tags, by element in document order; of an empty element that of its only tag."""
+    ends: list[int] = []
+    open_tags: list[int] = []
+    for found in _WHOLE_TAG.finditer(text):
+        tag = found.group()
+        if tag[1] == "/":
+            ends[open_tags.pop()] = found.start()
+        elif tag[1] not in "!?":
+            if tag[-2] != "/":
+                open_tags.append(len(ends))
+            ends.append(found.start())
+    return ends

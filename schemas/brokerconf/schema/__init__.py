@@ -1,0 +1,1 @@
+"""Schemas of each edition and validation against them."""

@@ -1,0 +1,248 @@
+"""A schema's faults as findings: in the operator's words, with what was probably meant, one for each element."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from brokerconf.reading.document import ConfigNode, Document, Kind
+from brokerconf.reading.findings import Finding, Severity
+from brokerconf.reading.secrets import masked
+from brokerconf.schema.schema_facts import Fact, members, root_type
+from brokerconf.schema.validation import Verdict, Violation
+from pagefmt.editions import Edition
+
+_REFUSED = "the broker validates its configuration before it reads it and does not start"
+_UNSEEN = "the broker does not look at this part and starts; the schema of the whole document refuses it all the same"
+_RULES = {
+    "cvc-complex-type.2.3": "stray-text",
+    "cvc-complex-type.2.4.b": "missing-element",
+    "cvc-complex-type.4": "missing-attribute",
+    "cvc-complex-type.3.2.1": "unknown-attribute",
+    "cvc-complex-type.3.2.2": "unknown-attribute",
+    "cvc-type.3.1.1": "unknown-attribute",
+    "cvc-type.3.1.2": "element-in-value",
+    "cvc-complex-type.2.2": "element-in-value",
+    "cvc-enumeration-valid": "invalid-value",
+    "cvc-id.1": "dangling-reference",
+    "cvc-id.2": "duplicate-name",
+}
+_PLACE = ("cvc-complex-type.2.4.a", "cvc-complex-type.2.4.c", "cvc-elt.1.a")
+
+
+def schema_findings(document: Document, verdict: Verdict) -> list[Finding]:
+    """One finding for each element and attribute at fault. What hangs on an unknown element is not told again."""
+    if document.kind is Kind.EAP6:
+        return eap6_findings(document)
+    places = _Names(document)
+    seen: set[tuple[int, str]] = set()
+    found: list[Finding] = []
+    for violation, refused in _once(verdict):
+        key = (id(violation.node), violation.attribute)
+        if key not in seen:
+            seen.add(key)
+            found.append(_finding(violation, refused, places))
+    return found
+
+
+def eap6_findings(document: Document) -> list[Finding]:
+    """Misspelt settings of addresses: there is no schema of the application server here, so only what is near a
+    setting of HornetQ is told."""
+    types = members(Edition.HORNETQ_2_4)
+    owner = next(fact.type_name for inside in types.values() for name, fact in inside.items() if name == _SETTING)
+    names = [name for name in types[owner] if not name.startswith("@")]
+    nodes = [child for core in document.cores for node in core.by_tag().get(_SETTING, ()) for child in node.children]
+    return [
+        Finding(
+            file=node.position.file, line=node.position.line, column=node.position.column, severity=Severity.ERROR,
+            rule="unknown-element", path=node.path, message=f"<{_SETTING}> has no <{node.name}>",
+            help=f"did you mean <{close[0]}>?", why="the application server does not start the messaging subsystem",
+        )
+        for node in nodes
+        if node.name not in names and (close := close_matches(node.name, names, 1, 0.8))
+    ]  # fmt: skip
+
+
+_SETTING = "address-setting"
+
+
+def _once(verdict: Verdict) -> Iterator[tuple[Violation, bool]]:
+    """The broker's faults first: what both checks say is told with the broker's consequence."""
+    broker = {id(violation.node) for violation in verdict.broker}
+    for violation in (*verdict.broker, *verdict.document):
+        yield violation, id(violation.node) in broker
+
+
+def _finding(violation: Violation, refused: bool, places: _Names) -> Finding:
+    rule, message, advice = _said(violation, places)
+    node = violation.node
+    at = node.position
+    if violation.attribute and violation.attribute in node.attributes:
+        at = node.attribute_position(violation.attribute)
+    elif rule == "invalid-value" and node.text.strip():
+        at = node.text_position
+    return Finding(
+        file=at.file, line=at.line, column=at.column, severity=Severity.ERROR, rule=rule, path=node.path,
+        message=message, help=advice, why=_REFUSED if refused else _UNSEEN,
+    )  # fmt: skip
+
+
+def _said(violation: Violation, places: _Names) -> tuple[str, str, str]:
+    """Rule, sentence, advice."""
+    node, attribute = violation.node, violation.attribute
+    if violation.rule in _PLACE:
+        return _out_of_place(violation, places)
+    rule = _RULES.get(violation.rule, "invalid-value" if "datatype" in violation.rule else "xsd")
+    owner = f"<{node.name}>"
+    match rule:
+        case "stray-text":
+            return (
+                rule,
+                f"text directly inside {owner}, which holds elements only",
+                "remove it, or close the tag before",
+            )
+        case "missing-element":
+            missing = ", ".join(f"<{name}>" for name in violation.expected) or "a child"
+            return rule, f"{owner} is not complete: {missing} is missing", f"add {missing}"
+        case "missing-attribute":
+            return (
+                rule,
+                f"{owner} has no attribute '{attribute}'",
+                _meant(attribute, node.attributes, f"add {attribute}="),
+            )
+        case "unknown-attribute":
+            names = places.attributes(node)
+            close = close_matches(attribute, names, 1)
+            advice = f"did you mean '{close[0]}'?" if close else _listed("attributes here", names)
+            return rule, f"{owner} has no attribute '{attribute}'", advice
+        case "element-in-value":
+            return rule, f"{owner} holds a value, no elements", "remove the elements inside"
+        case "invalid-value":
+            return rule, *_value(violation, places)
+        case "dangling-reference":
+            close = close_matches(violation.value, violation.expected, 1)
+            advice = f"did you mean '{close[0]}'?" if close else "declare it, or correct the name"
+            return rule, f"'{violation.value}' is declared nowhere in this file", advice
+        case "duplicate-name":
+            return rule, f"'{violation.value}' is the name of something else already", "names of such parts are unique"
+        case _:
+            return rule, masked(violation.text, node.name), "see the schema of this edition"
+
+
+def _meant(wanted: str, written: Iterable[str], otherwise: str) -> str:
+    close = close_matches(wanted, written, 1)
+    return f"did you mean '{wanted}' by '{close[0]}'?" if close else otherwise
+
+
+def _value(violation: Violation, places: _Names) -> tuple[str, str]:
+    node, attribute = violation.node, violation.attribute
+    fact = places.fact(node, attribute)
+    name = attribute or node.name
+    written = violation.value or (node.attributes.get(attribute, "") if attribute else node.text)
+    shown = masked(written.strip() if written.strip() else written, name)[:80]
+    allowed = fact.enum.split("|") if fact and fact.enum else []
+    if allowed:
+        by_case = {choice.lower(): choice for choice in reversed(allowed)}
+        close = by_case.get(written.strip().lower()) or next(iter(close_matches(written.upper(), allowed, 1)), "")
+        advice = f"did you mean {close}? " if close else ""
+        return f"'{shown}' is no value of {name}", f"{advice}allowed: {', '.join(allowed)}"
+    kind = fact.type if fact and not fact.type_name else "what the schema wants"
+    words = {"boolean": "write true or false", "long": "write a whole number", "int": "write a whole number"}
+    return f"{name} is '{shown}', which is no {kind}", words.get(kind, f"write a value of type {kind}")
+
+
+def _out_of_place(violation: Violation, places: _Names) -> tuple[str, str, str]:
+    """An element that its parent does not have, has once only, or has at another place."""
+    node, parent = violation.node, violation.node.parent
+    if parent is None or places.type_of(parent) is None:
+        return _outside(node)
+    names = places.elements(parent)
+    if node.name in names:
+        if any(twin.name == node.name for twin in parent.children[: parent.children.index(node)]):
+            advice = "keep one of them; the settings of a section stand in one element"
+            return "repeated-element", f"<{node.name}> stands in <{parent.name}> a second time", advice
+        expected = ", ".join(f"<{name}>" for name in violation.expected if name in names)
+        advice = f"here comes {expected}" if expected else "the order of elements matters here"
+        return "element-order", f"<{node.name}> is at the wrong place in <{parent.name}>", advice
+    close = close_matches(node.name, names, 1, 0.7) or close_matches(node.name.lower(), names, 1, 0.7)
+    if close:
+        return "unknown-element", f"<{parent.name}> has no <{node.name}>", f"did you mean <{close[0]}>?"
+    elsewhere = places.owners(node.name)
+    if elsewhere:
+        return "unknown-element", f"<{parent.name}> has no <{node.name}>", f"it belongs into <{elsewhere[0]}>"
+    return "unknown-element", f"<{parent.name}> has no <{node.name}>", _listed("elements here", names)
+
+
+def _outside(node: ConfigNode) -> tuple[str, str, str]:
+    if node.parent is None:
+        message = f"<{node.tag}> in name space '{node.namespace}' is no document element of a broker"
+        return (
+            "unknown-root",
+            message,
+            'begin with <configuration xmlns="urn:activemq"><core xmlns="urn:activemq:core">',
+        )
+    message = f"<{node.tag}> in name space '{node.namespace}' does not belong here"
+    if node.tag in ("core", "jms"):
+        return "unknown-element", message, f'write <{node.tag} xmlns="urn:activemq:{node.tag}">'
+    return "unknown-element", message, "only <core> and <jms> of their own name spaces stand in <configuration>"
+
+
+def _listed(what: str, names: list[str]) -> str:
+    """A handful is worth showing; of two hundred none is."""
+    if len(names) > 12:
+        return "remove it, or correct its name"
+    return f"{what}: {', '.join(sorted(names))}" if names else "remove it"
+
+
+def close_matches(word: str, names: Iterable[str], n: int, cutoff: float = 0.6) -> list[str]:
+    """As in ``difflib``, which only a file with faults needs."""
+    import difflib
+
+    return difflib.get_close_matches(word, list(names), n, cutoff)
+
+
+class _Names:
+    """What the schema of the document's edition allows at each place."""
+
+    def __init__(self, document: Document) -> None:
+        self.edition: Edition = document.edition
+        self.tops = {id(document.core): "core", id(document.jms): "jms"}
+        self._types: dict[int, tuple[str, str] | None] = {}
+
+    def type_of(self, node: ConfigNode) -> tuple[str, str] | None:
+        """(schema document, type) of an element; None where the schema has no such element."""
+        if id(node) in self.tops:
+            document = self.tops[id(node)]
+            return document, root_type(self.edition, document)
+        if id(node) not in self._types:
+            self._types[id(node)] = self._from_parent(node)
+        return self._types[id(node)]
+
+    def _from_parent(self, node: ConfigNode) -> tuple[str, str] | None:
+        above = self.type_of(node.parent) if node.parent else None
+        fact = members(self.edition, above[0]).get(above[1], {}).get(node.name) if above else None
+        return (above[0], fact.type_name) if above and fact and fact.type_name else None
+
+    def _members(self, node: ConfigNode) -> dict[str, Fact]:
+        kind = self.type_of(node)
+        return members(self.edition, kind[0]).get(kind[1], {}) if kind else {}
+
+    def elements(self, node: ConfigNode) -> list[str]:
+        return [name for name in self._members(node) if not name.startswith("@")]
+
+    def attributes(self, node: ConfigNode) -> list[str]:
+        return [name[1:] for name in self._members(node) if name.startswith("@")]
+
+    def fact(self, node: ConfigNode, attribute: str) -> Fact | None:
+        """Of an attribute, or of the element itself."""
+        if attribute:
+            return self._members(node).get(f"@{attribute}")
+        return self._members(node.parent).get(node.name) if node.parent else None
+
+    def owners(self, name: str) -> list[str]:
+        """Elements that have a child of that name."""
+        types = members(self.edition)
+        owning = {owner for owner, inside in types.items() if name in inside}
+        found = {f.name for inside in types.values() for f in inside.values() if f.type_name in owning}
+        if root_type(self.edition) in owning:
+            return ["core", *sorted(found)]
+        return sorted(found, key=lambda owner: (owner != "address-setting", owner))

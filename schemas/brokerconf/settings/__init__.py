@@ -1,0 +1,1 @@
+"""Settings in force: matches merged, overrides applied, capacity."""

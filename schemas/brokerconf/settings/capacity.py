@@ -1,0 +1,212 @@
+"""The worst case that settings allow: heap and disk by address, and what stops producers first.
+
+An address holds as much in memory as its limit says before its policy acts; while it pages, each queue reads ahead and
+the open page is kept. Pages have no bound unless a page limit *and* a page-full-policy are set; the disk monitor is the
+last resort (spec/paging-engine.md, spec/disk-monitor.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from brokerconf.reading.sizes import SizeError, parse_size
+from brokerconf.settings.address_settings import Values
+from brokerconf.settings.comparison import declared_addresses, example_of
+from brokerconf.settings.effective import EffectiveSettings
+
+_JDBC_PAGE = 102400
+
+
+@dataclass(frozen=True, slots=True)
+class AddressCapacity:
+    """One address, or an example of a match. Bytes; None: no bound. ``on_disk`` is what lies there now.
+
+    ``messages`` is the limit by number, which says nothing about bytes.
+    """
+
+    address: str
+    policy: str
+    queues: int
+    memory: int | None
+    messages: int | None
+    read_ahead: int | None
+    pages: int | None
+    disk: int | None
+    on_disk: int
+    stops: str
+
+    @property
+    def heap(self) -> int | None:
+        """Memory and read-ahead together."""
+        return None if self.memory is None or self.read_ahead is None else self.memory + self.read_ahead
+
+
+@dataclass(frozen=True, slots=True)
+class Capacity:
+    """``global_limit`` None: off, or a share of a heap that was not given. ``disk_limit`` is the bytes that may be used
+    of the disk given; None: not given, or no limit."""
+
+    heap: int | None
+    global_limit: int | None
+    global_off: bool
+    disk: int | None
+    disk_limit: int | None
+    disk_rule: str
+    addresses: tuple[AddressCapacity, ...]
+    first: tuple[str, ...]
+
+    @property
+    def memory_sum(self) -> int | None:
+        return _sum(one.memory for one in self.addresses)
+
+    @property
+    def disk_sum(self) -> int | None:
+        return _sum(one.disk for one in self.addresses)
+
+
+def capacity(
+    settings: EffectiveSettings, *, disk: int | None = None, on_disk: Mapping[str, int] | None = None
+) -> Capacity:
+    """For the declared addresses, those found on the disk, and an example of each match; ``on_disk`` is bytes by
+    address, ``disk`` the size of the volume."""
+    stored = dict(on_disk or {})
+    names = {*declared_addresses(settings), *stored, *(example_of(match, settings) for match in settings.settings)}
+    queues = _queues(settings)
+    found = tuple(
+        _address(settings, name, queues.get(name, 1), stored.get(name, 0)) for name in sorted(names or {"any"})
+    )
+    broker = settings.broker()
+    limit, off = _global(broker)
+    disk_limit, rule = _disk_limit(broker, disk)
+    made = Capacity(settings.heap, limit, off, disk, disk_limit, rule, found, ())
+    return Capacity(settings.heap, limit, off, disk, disk_limit, rule, found, tuple(_first(made)))
+
+
+def _queues(settings: EffectiveSettings) -> dict[str, int]:
+    block = settings.core.descendant("addresses") if settings.core else None
+    found: dict[str, int] = {}
+    for node in block.children_named("address") if block else ():
+        count = sum(len(routing.children_named("queue")) for routing in node.children)
+        found[node.attributes.get("name", "")] = max(count, 1)
+    return found
+
+
+def _address(settings: EffectiveSettings, name: str, queues: int, on_disk: int) -> AddressCapacity:
+    values = settings.address(name)
+    policy = str(values["address-full-policy"].value)
+    limit = _limit(values, "max-size-bytes")
+    page = _page_size(settings, values)
+    pages = policy == "PAGE"
+    ahead = _limit(values, "max-read-page-bytes") if "max-read-page-bytes" in values else limit
+    read_ahead = (None if ahead is None else queues * ahead + page) if pages else 0
+    most = _most_pages(values, page) if pages else 0
+    room = None if most is None else most * page
+    messages = _limit(values, "max-size-messages")
+    return AddressCapacity(
+        name, policy, queues, limit, messages, read_ahead, most, room, on_disk, _stops(values, policy, most)
+    )
+
+
+def _limit(values: Values, name: str) -> int | None:
+    """A limit in bytes; below 0 there is none."""
+    value = values[name].value if name in values else None
+    return value if isinstance(value, int) and value >= 0 else None
+
+
+def _page_size(settings: EffectiveSettings, values: Values) -> int:
+    """With a database the page is capped without a word (since 2.31)."""
+    given = values["page-size-bytes"].value
+    size = given if isinstance(given, int) else 10 << 20
+    store = settings.core.descendant("database-store") if settings.core else None
+    if store is None or "min-disk-free" not in settings.broker():
+        return size
+    node = store.descendant("jdbc-max-page-size-bytes")
+    try:
+        cap = parse_size(node.text).value if node else _JDBC_PAGE
+    except SizeError:
+        cap = _JDBC_PAGE
+    return min(size, cap)
+
+
+def _most_pages(values: Values, page: int) -> int | None:
+    """Page files that may exist: the one over the limit exists as well."""
+    limit, policy = _limit(values, "page-limit-bytes"), values.get("page-full-policy")
+    if limit is None or policy is None or policy.value is None:
+        return None
+    return limit // page + 1
+
+
+def _stops(values: Values, policy: str, most: int | None) -> str:
+    """What happens to producers of the address when it is full."""
+    if policy != "PAGE":
+        return {"BLOCK": "producers block", "FAIL": "producers are refused", "DROP": "messages are dropped"}[policy]
+    if most is None:
+        return "pages until the disk limit"
+    return "messages are dropped" if values["page-full-policy"].value == "DROP" else "producers are refused"
+
+
+def _global(broker: Values) -> tuple[int | None, bool]:
+    found = broker.get("global-max-size")
+    if found is None or (isinstance(found.value, int) and found.value < 0):
+        return None, True
+    return found.value if isinstance(found.value, int) else None, False
+
+
+def _disk_limit(broker: Values, disk: int | None) -> tuple[int | None, str]:
+    free = broker["min-disk-free"].value if "min-disk-free" in broker else -1
+    if isinstance(free, int) and free > 0:
+        return None if disk is None else max(disk - free, 0), f"min-disk-free {free}"
+    percent = broker["max-disk-usage"].value if "max-disk-usage" in broker else -1
+    if not isinstance(percent, int) or percent < 0:
+        return None, "no disk limit"
+    return None if disk is None else disk * percent // 100, f"max-disk-usage {percent} %"
+
+
+def _first(found: Capacity) -> list[str]:
+    """What acts first, in the order in which it would."""
+    said: list[str] = []
+    bounded = [one for one in found.addresses if one.memory is not None]
+    unbounded = [one.address for one in found.addresses if one.memory is None and one.messages is None]
+    total = found.memory_sum
+    if found.global_off and unbounded:
+        said.append(f"memory has no bound: {_some(unbounded)} has no max-size-bytes and the global limit is off")
+    elif unbounded:
+        said.append(f"the global limit acts first for {_some(unbounded)}: no max-size-bytes there")
+    if found.global_limit is not None and bounded and total is not None and total > found.global_limit:
+        said.append(f"the limits of the addresses add up to more than the global limit of {found.global_limit} bytes")
+    if found.heap is not None:
+        said += _against_heap(found, found.heap)
+    said += _against_disk(found)
+    return said
+
+
+def _against_heap(found: Capacity, heap: int) -> list[str]:
+    said = []
+    if found.global_limit is not None and found.global_limit >= heap:
+        said.append("the global limit is not below the heap: memory ends before any policy acts")
+    ahead = _sum(one.read_ahead for one in found.addresses)
+    if ahead is not None and ahead > heap // 4:
+        said.append(f"reading ahead alone may take {ahead} bytes, more than a quarter of the heap")
+    return said
+
+
+def _against_disk(found: Capacity) -> list[str]:
+    endless = [one.address for one in found.addresses if one.policy == "PAGE" and one.disk is None]
+    said = [f"pages of {_some(endless)} have no bound but the disk: {found.disk_rule}"] if endless else []
+    if found.disk_limit is not None and found.disk_sum is not None and found.disk_sum > found.disk_limit:
+        said.append(f"the page limits allow {found.disk_sum} bytes, the disk limit only {found.disk_limit}")
+    return said
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+
+
+def _sum(parts: Iterable[int | None]) -> int | None:
+    total = 0
+    for part in parts:
+        if part is None:
+            return None
+        total += part
+    return total

@@ -1,0 +1,66 @@
+"""Two configurations compared in effect: what the broker and each address would use differently."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from brokerconf.settings.address_settings import Effective, Values
+from brokerconf.settings.effective import EffectiveSettings
+
+# A word that no address has, for an address that fits a match and as few others as possible.
+_ANY = "\N{MIDDLE DOT}"
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A setting that differs; None where an edition does not know it."""
+
+    setting: str
+    one: Effective | None
+    other: Effective | None
+
+    def as_json(self) -> dict[str, object]:
+        sides = {"a": self.one, "b": self.other}
+        shown = {key: side.as_json(self.setting) if side else None for key, side in sides.items()}
+        return {"setting": self.setting, **shown}
+
+
+def differences(one: Values, other: Values) -> list[Difference]:
+    """The settings whose values differ, by name; where they were set does not matter."""
+    found = []
+    for name in sorted(one.keys() | other.keys()):
+        here, there = one.get(name), other.get(name)
+        if (here.value if here else None) != (there.value if there else None):
+            found.append(Difference(name, here, there))
+    return found
+
+
+def addresses_to_compare(*configurations: EffectiveSettings) -> list[str]:
+    """An address for each match and each declared address of any of them."""
+    found: set[str] = set()
+    for settings in configurations:
+        found.update(example_of(written, settings) for written in settings.settings)
+        found.update(declared_addresses(settings))
+    return sorted(found)
+
+
+def example_of(written: str, settings: EffectiveSettings) -> str:
+    """An address that fits a match: ``a.*.#`` becomes ``a.·.·``, as few others as possible fit it."""
+    match, wildcards = settings.settings[written].match, settings.wildcards
+    assert match is not None
+    if match.literal or not match.wild:
+        return match.name
+    bare = match.name.removesuffix(wildcards.any_words)
+    words = bare.replace(wildcards.single_word, _ANY)
+    if bare == match.name:
+        return words
+    joint = wildcards.delimiter if words and not words.endswith(wildcards.delimiter) else ""
+    return f"{words}{joint}{_ANY}"
+
+
+def declared_addresses(settings: EffectiveSettings) -> list[str]:
+    """The names of the addresses that the configuration creates."""
+    block = settings.core.descendant("addresses") if settings.core else None
+    nodes: Iterable[str] = (n.attributes.get("name", "") for n in block.children_named("address")) if block else ()
+    return [name for name in nodes if name]

@@ -1,0 +1,246 @@
+"""The settings that the broker really uses, each with where it came from (spec/config-behaviour.md "Merging").
+
+``EffectiveSettings`` answers for one document and edition: for the broker itself, and for any address. Up to 2.28 a
+lookup changes what is stored, so that later answers hang on earlier ones: ask in the order in which the broker would.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from brokerconf.reading.document import ConfigNode, Document, Kind
+from brokerconf.reading.findings import Position
+from brokerconf.reading.sizes import parse_boolean, trimmed
+from brokerconf.settings.address_settings import (
+    AddressSetting,
+    Effective,
+    Origin,
+    Override,
+    Reader,
+    Values,
+    address_setting_nodes,
+    field_name,
+    read_value,
+)  # fmt: skip
+from brokerconf.settings.matching import MatchError, MatchTable, Wildcards, compile_match, modified
+from brokerconf.settings.settings_model import Scope, Setting, Value, in_scope
+from pagefmt.editions import Edition
+
+# Fields that the merging of an edition forgets.
+_NOT_MERGED = {
+    Edition.HORNETQ_2_4: {"last-value-queue"},
+    Edition.ARTEMIS_1_5: {"last-value-queue"},
+    Edition.ARTEMIS_2_4: {"last-value-queue"},
+    Edition.ARTEMIS_2_10: {"default-group-first-key"},
+}
+
+
+class EffectiveSettings:
+    """``heap`` is the JVM's maximal memory, of which the default of global-max-size is a share (None: not known);
+    without ``libaio`` on the host a journal of type ASYNCIO is one of type NIO."""
+
+    def __init__(
+        self, document: Document, *, heap: int | None = None, core: ConfigNode | None = None, libaio: bool = True
+    ) -> None:
+        self.document = document
+        self.edition = document.edition
+        self.heap, self.libaio = heap, libaio
+        self.core = core or document.core
+        self.first = first_of_each_tag(self.core)
+        self.wildcards = wildcards_of(self.core, self.edition, self.first)
+        self._broker_overrides: Values = {}
+        # all elements in the order of the file, also those that do not count; what counts, by its match
+        self.written: list[AddressSetting] = []
+        self.duplicates: list[ConfigNode] = []
+        self.refused: list[tuple[ConfigNode, MatchError]] = []
+        self.settings: dict[str, AddressSetting] = {}
+        self._store()
+        self._table: MatchTable | None = None
+        self._merged: dict[str, Values] = {}
+
+    def _store(self) -> None:
+        reader, late = Reader(self.edition), self.edition >= Edition.ARTEMIS_2_28
+        for node in address_setting_nodes(self.core):
+            text = node.attributes.get("match", "")
+            repeated = text in self.settings
+            if repeated:
+                self.duplicates.append(node)
+            setting = reader.setting(node, len(self.written))
+            self.written.append(setting)
+            if repeated and late:
+                continue
+            try:
+                setting.match = compile_match(text, self.wildcards, self.edition)
+            except MatchError as err:
+                self.refused.append((node, err))
+                continue
+            self.settings[text] = setting
+
+    def override(self, written: str, name: str, value: Value, at: Position, text: str = "") -> None:
+        """What a property sets for a match; a match not in the file is made."""
+        if written not in self.settings:
+            match = compile_match(written, self.wildcards, self.edition)
+            self.settings[written] = AddressSetting(written, None, len(self.written) + len(self.settings), match)
+        self.settings[written].override(name, value, Override(at, text))
+        self._table = None
+        self._merged = {}
+
+    def override_broker(self, name: str, value: Value, at: Position, text: str = "") -> None:
+        """What a property sets for the broker."""
+        self._broker_overrides[name] = Effective(value, Origin(Override(at, text)))
+
+    def overridden(self, name: str) -> Effective | None:
+        """What a property sets for the broker, if one does."""
+        return self._broker_overrides.get(name)
+
+    def matches(self, address: str) -> list[AddressSetting]:
+        """The settings that fit an address, the most specific first."""
+        if self._table is None:
+            compiled = (one.match for one in self.settings.values() if one.match is not None)
+            self._table = MatchTable.of(compiled, self.wildcards, self.edition)
+        return [self.settings[match.written] for match in self._table.fitting(address)]
+
+    def merged(self, address: str) -> Values:
+        """What the matches set for an address, without defaults."""
+        key = modified(address, self.wildcards, self.edition)
+        if key not in self._merged:
+            self._merged[key] = self._merge(self.matches(address))
+        return self._merged[key]
+
+    def _merge(self, ordered: list[AddressSetting]) -> Values:
+        if not ordered:
+            return {}
+        writes_back = self.edition < Edition.ARTEMIS_2_44
+        first = ordered[0].values(self.edition)
+        result = first if writes_back else dict(first)
+        forgotten = _NOT_MERGED.get(self.edition, set())
+        for other in (one.values(self.edition) for one in ordered[1:]):
+            if self.edition <= Edition.ARTEMIS_2_10:
+                # the second match gives its page size even where it sets none: then it is the default
+                result.setdefault("page-size-bytes", other.get("page-size-bytes", _page_size(self.edition)))
+            for name, value in other.items():
+                if name not in forgotten:
+                    result.setdefault(name, value)
+        return result
+
+    def address(self, address: str) -> Values:
+        """Every setting of the edition for an address, defaults and derived values included."""
+        merged = self.merged(address)
+        found: Values = {}
+        for name, setting in in_scope(Scope.ADDRESS).items():
+            if setting.known_in(self.edition) and field_name(name, self.edition) == name:
+                found[name] = merged.get(name) or Effective(setting.default(self.edition))
+        _derive(found, merged)
+        return found
+
+    def broker(self) -> Values:
+        """The settings of the broker itself."""
+        found: Values = {}
+        for name, setting in in_scope(Scope.BROKER).items():
+            if setting.known_in(self.edition):
+                found[name] = self._broker_value(setting)
+        _journal(found, self.libaio)
+        self._global_max_size(found)
+        return found | {name: value for name, value in self._broker_overrides.items() if name in found}
+
+    def _broker_value(self, setting: Setting) -> Effective:
+        node = self.first.get(setting.name)
+        if node is None or _never_read(setting, self.edition):
+            return Effective(setting.default(self.edition))
+        text = node.text
+        if self.document.kind is Kind.EAP6 and setting.kind == "path":
+            text = node.attributes.get("path", text)
+        value = read_value(setting, text, self.edition)
+        return Effective(setting.default(self.edition)) if value is None else Effective(value, Origin(node))
+
+    def _global_max_size(self, found: Values) -> None:
+        given = found.get("global-max-size")
+        if given is None or self.edition < Edition.ARTEMIS_2_4 or (isinstance(given.value, int) and given.value > 0):
+            return
+        percent = found.get("global-max-size-percent-of-jvm-max-memory", Effective(50))
+        share = percent.value if isinstance(percent.value, int) else 50
+        computed = None if self.heap is None else self.heap * share // 100
+        found["global-max-size"] = Effective(computed, percent.origin)
+
+
+def first_of_each_tag(core: ConfigNode | None) -> dict[str, ConfigNode]:
+    """What ``core.descendant`` finds, for every tag at once."""
+    return {tag: nodes[0] for tag, nodes in core.by_tag().items()} if core else {}
+
+
+def _page_size(edition: Edition) -> Effective:
+    return Effective(in_scope(Scope.ADDRESS)["page-size-bytes"].default(edition))
+
+
+def _never_read(setting: Setting, edition: Edition) -> bool:
+    return setting.name == "wild-card-routing-enabled" and setting.ignored_in(edition)
+
+
+def _derive(found: Values, merged: Values) -> None:
+    """Read limits follow the merged page size, prefetch the read limits, the longest redelivery delay the first."""
+    delay = found["redelivery-delay"].value
+    if "max-redelivery-delay" not in merged and isinstance(delay, int):
+        found["max-redelivery-delay"] = Effective(10 * delay)
+    page_size = found["page-size-bytes"].value
+    if "max-read-page-bytes" in found and "max-read-page-bytes" not in merged and isinstance(page_size, int):
+        found["max-read-page-bytes"] = Effective((2 * page_size + 2**31) % 2**32 - 2**31)
+    for unit in ("bytes", "messages"):
+        name = f"prefetch-page-{unit}"
+        if name in found and name not in merged:
+            found[name] = Effective(found[f"max-read-page-{unit}"].value)
+
+
+def _journal(found: Values, libaio: bool) -> None:
+    """Values that hang on the journal's type; the page flush period defaults to the buffer timeout of NIO."""
+    asynchronous = found["journal-type"].value == "ASYNCIO" and libaio
+    nio_timeout = 3333333
+    for name, aio, nio in (("journal-buffer-timeout", 500000, nio_timeout), ("journal-max-io", 4096, 1)):
+        if found[name].origin is None:
+            found[name] = Effective(aio if asynchronous else nio)
+    if "page-sync-timeout" in found and found["page-sync-timeout"].origin is None:
+        taken = found["journal-buffer-timeout"]
+        found["page-sync-timeout"] = Effective(nio_timeout if asynchronous else taken.value, taken.origin)
+
+
+def wildcards_of(core: ConfigNode | None, edition: Edition, first: Mapping[str, ConfigNode] | None = None) -> Wildcards:
+    """The characters of matches that a configuration sets; ``first`` as ``first_of_each_tag`` where it is at hand."""
+    if core is None or edition <= Edition.ARTEMIS_1_5:
+        return Wildcards()
+    first = first if first is not None else first_of_each_tag(core)
+    node = first.get("wildcard-addresses")
+    late = edition >= Edition.ARTEMIS_2_44
+    markers, namespace = (_text(first.get(n)) if late else "" for n in ("literal-match-markers", "uuid-namespace"))
+    given = (
+        {name: _text(node.descendant(name))[:1] for name in ("delimiter", "any-words", "single-word")} if node else {}
+    )
+    return Wildcards(
+        given.get("delimiter") or ".", given.get("any-words") or "#", given.get("single-word") or "*",
+        markers if len(markers) == 2 else "", namespace,
+    )  # fmt: skip
+
+
+def wildcard_routing(core: ConfigNode | None, edition: Edition) -> bool:
+    """Whether wildcards in addresses are followed when messages are routed."""
+    node = core.descendant("wildcard-addresses") if core and edition > Edition.ARTEMIS_1_5 else None
+    enabled = True
+    for name in ("enabled", "routing-enabled"):
+        found = node.descendant(name) if node else None
+        enabled = parse_boolean(found.text) if found else enabled
+    return enabled
+
+
+def _text(node: ConfigNode | None) -> str:
+    return trimmed(node.text) if node else ""
+
+
+def as_json(settings: EffectiveSettings, addresses: Iterable[str]) -> dict[str, object]:
+    """``{"addresses": {ADDR: {"settings": {NAME: {"value", "source"}}}}, "broker": {NAME: {…}}}``."""
+    found = {address: settings.address(address) for address in addresses}
+    return {
+        "addresses": {address: {"settings": _named(values)} for address, values in found.items()},
+        "broker": _named(settings.broker()),
+    }
+
+
+def _named(values: Values) -> dict[str, object]:
+    return {name: value.as_json(name) for name, value in sorted(values.items())}

@@ -1,0 +1,301 @@
+"""Which matches fit an address, and in which order (spec/settings.md 4, spec/config-behaviour.md "Merging").
+
+A match becomes a regular expression in which only the delimiter before ``#`` and dots (since 2.33 ``$`` too) are taken
+care of: everything else that means something to an expression keeps that meaning, as it does in the broker.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cache, cmp_to_key
+
+from brokerconf.errors import BrokerConfError
+from brokerconf.settings.java_order import bucket, in_map_order, table_size
+from pagefmt.editions import Edition
+
+# Names made of these alone, wildcards apart, are plain words to a regular expression as well.
+_PLAIN = re.compile(r"[\w\-:/@ ]*")
+_ORDINARY = re.compile(r"[\w\-/@ .]+\.#")
+_UUID = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
+
+
+# A repeat of a group that holds a repeat.
+_EXPONENTIAL = re.compile(r"[+*}]\)*\)[+*{]")
+
+
+class MatchError(BrokerConfError):
+    """A match that the broker refuses when the settings go to the server."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wildcards:
+    """The characters of matches, and what is put before a bare UUID."""
+
+    delimiter: str = "."
+    any_words: str = "#"
+    single_word: str = "*"
+    literal_markers: str = ""
+    uuid_namespace: str = ""
+
+    def is_wild(self, match: str) -> bool:
+        return self.any_words in match or self.single_word in match
+
+    def are_ordinary(self, match: str) -> bool:
+        """Whether the match is plain words with the any-words wildcard behind them, as nearly all are."""
+        if self.literal_markers or self.any_words != "#" or self.single_word != "*" or self.delimiter != ".":
+            return False
+        return _ORDINARY.fullmatch(match) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A match as written; ``name`` is without literal markers, ``expression`` what addresses are held against."""
+
+    written: str
+    name: str
+    literal: bool
+    wild: bool
+    expression: str
+    # no character of it, wildcards and dots apart, means something to a regular expression
+    plain: bool
+    # of plain words with the any-words wildcard behind them: those words and the delimiter; then needs no expression
+    start: str = ""
+
+    def fits(self, address: str) -> bool:
+        if self.start and "\n" not in address:
+            return address == self.start[:-1] or (address.startswith(self.start) and len(address) > len(self.start))
+        return _compiled(self.expression).fullmatch(address) is not None
+
+
+def compile_match(written: str, wildcards: Wildcards, edition: Edition) -> Match:
+    """The match as that edition takes it; raises ``MatchError`` where the broker would not start."""
+    if wildcards.are_ordinary(written) and edition > Edition.ARTEMIS_1_5:
+        return Match(written, written, False, True, "", True, written[:-1])
+    name, literal = written, False
+    if wildcards.literal_markers:
+        if not written:
+            raise MatchError("an empty match stops the start while literal-match-markers are set")
+        literal = written[0] == wildcards.literal_markers[0] and written[-1] == wildcards.literal_markers[1]
+        name = written[1:-1] if literal else written
+    name = modified(name, wildcards, edition)
+    at = name.find(wildcards.any_words)
+    if 0 <= at < len(name) - 1:
+        raise MatchError(f"'{wildcards.any_words}' can stand only at the end of a match")
+    wild, plain = wildcards.is_wild(name), is_plain(name, wildcards)
+    start = _start(name, wildcards, edition) if plain else ""
+    expression = "" if start else _expression(name, wildcards, edition)
+    if not plain:
+        if _EXPONENTIAL.search(name):
+            # never held against an address here: it can take longer than anyone waits (a rule warns of such matches)
+            return Match(written, name, literal, wild, "(?!)", False, "")
+        expression = _special(expression)
+    return Match(written, name, literal, wild, expression, plain, start)
+
+
+def _special(expression: str) -> str:
+    """An expression that the broker compiles; one that is written differently here fits no address (a rule warns)."""
+    from brokerconf.settings.java_expressions import ExpressionError, check
+
+    try:
+        # the broker puts the end of the text behind it
+        check(f"{expression}$")
+    except ExpressionError as err:
+        raise MatchError(f"it is taken as a regular expression and is none: {err}") from err
+    try:
+        _compiled(expression)
+    except (re.error, OverflowError):
+        return "(?!)"
+    return expression
+
+
+def _start(name: str, wildcards: Wildcards, edition: Edition) -> str:
+    """What most matches are. In 1.x the delimiter before ``#`` is dropped for good."""
+    words, at_end = name[:-1], name.endswith(wildcards.delimiter + wildcards.any_words)
+    simple = at_end and len(words) > 1 and not wildcards.is_wild(words) and edition > Edition.ARTEMIS_1_5
+    return words if simple else ""
+
+
+@cache
+def _compiled(expression: str) -> re.Pattern[str]:
+    """Compiled when an address is first held against it: most of thousands of matches never are."""
+    with warnings.catch_warnings():
+        # of what a later release of this language may read differently
+        warnings.simplefilter("ignore", FutureWarning)
+        return re.compile(expression)
+
+
+def is_plain(name: str, wildcards: Wildcards) -> bool:
+    """Whether no character of the name, wildcards and dots apart, means something to a regular expression."""
+    bare = name.replace(wildcards.any_words, "").replace(wildcards.single_word, "").replace(".", "")
+    return _PLAIN.fullmatch(bare) is not None
+
+
+def _expression(name: str, wildcards: Wildcards, edition: Edition) -> str:
+    any_words, delimiter = wildcards.any_words, wildcards.delimiter
+    if name == any_words:
+        return ".*"
+    text = name.replace(delimiter + any_words, any_words).replace(".", "\\.")
+    if edition >= Edition.ARTEMIS_2_44 and "$" not in (delimiter, any_words, wildcards.single_word):
+        text = text.replace("$", "\\$")
+    if edition <= Edition.ARTEMIS_1_5:
+        return text.replace("*", "[^.]+").replace("#", ".*")
+    quoted = re.escape(delimiter)
+    return text.replace(wildcards.single_word, f"[^{quoted}]+").replace(any_words, f"({quoted}.+)*")
+
+
+def modified(address: str, wildcards: Wildcards, edition: Edition) -> str:
+    """An address or match as the repository looks it up: without the queue, a bare UUID within its name space."""
+    if edition >= Edition.ARTEMIS_2_10 and "::" in address:
+        address = address.partition("::")[0]
+    if edition >= Edition.ARTEMIS_2_44 and wildcards.uuid_namespace and _UUID.fullmatch(address):
+        return f"{wildcards.uuid_namespace}{wildcards.delimiter}{address}"
+    return address
+
+
+@dataclass(slots=True)
+class MatchTable:
+    """All matches of a configuration, looked up as that edition does.
+
+    ``wild`` holds them by the whole words before the first wildcard: only those whose words an address begins with are
+    held against it.
+    """
+
+    wildcards: Wildcards
+    edition: Edition
+    exact: dict[str, Match] = field(default_factory=dict)
+    literal: dict[str, Match] = field(default_factory=dict)
+    wild: defaultdict[str, list[Match]] = field(default_factory=lambda: defaultdict(list))
+    # how large the maps are in which the broker keeps all matches, and the wild ones
+    _tables: tuple[int, int] = (0, 0)
+    _put_in: dict[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, matches: Iterable[Match], wildcards: Wildcards, edition: Edition) -> MatchTable:
+        """``matches`` in the order of the file; of two with one name the later one replaces the earlier."""
+        by_written = {match.written: match for match in matches}
+        table = cls(wildcards, edition)
+        names = [match.name for match in by_written.values()]
+        twins = len(set(names)) < len(names)
+        # only where two spellings have one name does it matter here which of them comes last
+        in_order = in_map_order(list(by_written)) if twins else list(by_written)
+        wild: dict[str, Match] = {}
+        for written in in_order:
+            match = by_written[written]
+            if match.literal:
+                table.literal[match.name] = match
+            elif match.wild or not _separate_exact(edition):
+                wild[match.name] = match
+            else:
+                table.exact[match.name] = match
+        for match in wild.values():
+            table.wild[match.start[:-1] or _plain_start(match, wildcards, edition)].append(match)
+        table._tables = table_size(len(by_written)), table_size(len(wild))
+        table._put_in = {written: n for n, written in enumerate(by_written)}
+        return table
+
+    def fitting(self, address: str) -> list[Match]:
+        """The matches that fit, the most specific first."""
+        address = modified(address, self.wildcards, self.edition)
+        first = [table[address] for table in (self.exact, self.literal) if address in table]
+        candidates = self._candidates(address)
+        if not candidates:
+            return first
+        wild = self._in_order([match for match in candidates if match.fits(address)])
+        if len(first) + len(wild) < 2:
+            return first or wild
+        if self.edition < Edition.ARTEMIS_2_44:
+            # the older ones put what fits into a map of its own before they sort it
+            named = {match.name: match for match in [*first, *wild]}
+            first, wild = [], [named[name] for name in in_map_order(list(named))]
+        return first + sorted(wild, key=cmp_to_key(self._compare)) if len(wild) > 1 else first + wild
+
+    def _candidates(self, address: str) -> list[Match]:
+        wild = self.wild
+        found = list(wild.get("", ()))
+        delimiter, at = self.wildcards.delimiter, 0 if address else -1
+        while at >= 0:
+            at = address.find(delimiter, at + 1)
+            start = address[:at] if at >= 0 else address
+            if start in wild:
+                found += wild[start]
+        return found
+
+    def _in_order(self, found: list[Match]) -> list[Match]:
+        """In the order in which the broker's map of wild matches lists them."""
+        everything, wild = self._tables
+        if len(found) < 2:
+            return found
+
+        def place(match: Match) -> tuple[int, int, int]:
+            return bucket(match.name, wild), bucket(match.written, everything), self._put_in[match.written]
+
+        return sorted(found, key=place)
+
+    def _compare(self, one: Match, other: Match) -> int:
+        return compare(one.name, other.name, self.wildcards, self.edition)
+
+
+def _plain_start(match: Match, wildcards: Wildcards, edition: Edition) -> str:
+    """The whole words before the first wildcard; nothing where the name is more than words and wildcards."""
+    name = match.name
+    if not match.plain:
+        return ""
+    words: list[str] = []
+    for word in name.split(wildcards.delimiter):
+        if wildcards.is_wild(word):
+            # in 1.x the dot before # is dropped for good: a.# fits ab too
+            return wildcards.delimiter.join(words[:-1] if edition <= Edition.ARTEMIS_1_5 else words)
+        words.append(word)
+    return name
+
+
+def _separate_exact(edition: Edition) -> bool:
+    return edition >= Edition.ARTEMIS_2_17
+
+
+def compare(one: str, other: str, wildcards: Wildcards, edition: Edition) -> int:
+    """Below zero when ``one`` is the more specific match."""
+    for wildcard in (wildcards.any_words, wildcards.single_word):
+        here, there = wildcard in one, wildcard in other
+        if here != there:
+            return 1 if here else -1
+        if here and wildcard == wildcards.any_words:
+            return len(other) - len(one)
+    if wildcards.single_word in one:
+        words = _words(one, wildcards.delimiter), _words(other, wildcards.delimiter)
+        decided = _by_words(*words, wildcards) if edition >= Edition.ARTEMIS_2_17 else _by_words_1x(*words, wildcards)
+        if decided:
+            return decided
+    return len(one) - len(other)
+
+
+def _words(name: str, delimiter: str) -> list[str]:
+    """As ``String.split``: empty words at the end are left out."""
+    words = name.split(delimiter)
+    while len(words) > 1 and not words[-1]:
+        words.pop()
+    return words
+
+
+def _by_words(one: list[str], other: list[str], wildcards: Wildcards) -> int:
+    """At the first word where only one is a wildcard, the other goes first."""
+    single = wildcards.single_word
+    for at, left in enumerate(one):
+        if at >= len(other):
+            return -1
+        if (left == single) != (other[at] == single):
+            return 1 if left == single else -1
+    return 0
+
+
+def _by_words_1x(one: list[str], other: list[str], wildcards: Wildcards) -> int:
+    """Up to 2.10 the first wildcard word decides, and a wildcard at the same place does not make a tie."""
+    single = wildcards.single_word
+    for at, left in enumerate(one):
+        if left == single:
+            return -1 if at >= len(other) or other[at] != single else 1
+    return 0

@@ -1,0 +1,99 @@
+"""What ``broker.properties`` and system properties set over the file (spec/settings.md 1), with their own reading.
+
+No range is checked there. A size with a unit is understood only where the broker keeps 64 bits; elsewhere it becomes 0,
+or is left out for the prefetch limits. An unknown word of an enumeration leaves the value as it was.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from brokerconf.reading.findings import Position
+from brokerconf.reading.sizes import SizeError, parse_boolean, parse_long, parse_size, trimmed
+from brokerconf.settings.effective import EffectiveSettings
+from brokerconf.settings.matching import MatchError
+from brokerconf.settings.settings_model import Scope, Setting, Value, in_scope
+from pagefmt.editions import Edition
+
+if TYPE_CHECKING:
+    from brokerconf.reading.properties import Entry
+
+_ADDRESS = re.compile(r'addressSettings\.("(?P<quoted>[^"]*)"|(?P<plain>[^".]+))\.(?P<bean>\w+)')
+PREFIX = "brokerconfig."
+_SIXTY_FOUR = {"globalMaxSize", "minDiskFree", "maxSizeBytes", "maxSizeBytesRejectThreshold", "maxSizeMessages"}
+
+
+def in_force(settings: EffectiveSettings, beside: Iterable[Entry], system: Mapping[str, str]) -> tuple[Entry, ...]:
+    """What the broker of that edition lays over the file, in its order: ``broker.properties`` beside it (since 2.18),
+    then the ``system`` properties that begin with the prefix of the configuration (HornetQ: neither)."""
+    from brokerconf.reading.properties import Entry
+
+    edition = settings.edition
+    entries = tuple(beside) if edition >= Edition.ARTEMIS_2_28 else ()
+    if edition is Edition.HORNETQ_2_4 or not system:
+        return entries
+    node = settings.first.get("system-property-prefix")
+    prefix = trimmed(node.text) if node is not None and trimmed(node.text) else PREFIX
+    named = {name.removeprefix(prefix): value for name, value in system.items() if name.startswith(prefix)}
+    return (*entries, *(Entry(key, value, Position(f"-D{prefix}{key}", 0, 0)) for key, value in named.items()))
+
+
+def apply(settings: EffectiveSettings, entries: Iterable[Entry]) -> list[Entry]:
+    """Lays the entries over the settings, the later ones last; returns those that set nothing known."""
+    return [entry for entry in entries if not _applied(settings, entry)]
+
+
+def _applied(settings: EffectiveSettings, entry: Entry) -> bool:
+    found = _ADDRESS.fullmatch(entry.key)
+    if found is None:
+        setting = _by_bean(Scope.BROKER).get(entry.key)
+        value = _value(setting, entry.value) if setting else None
+        if setting is None or value is None:
+            return False
+        settings.override_broker(setting.name, value, entry.position, entry.value)
+        return True
+    if settings.edition < Edition.ARTEMIS_2_28:
+        return False
+    setting = _by_bean(Scope.ADDRESS).get(found["bean"])
+    value = _value(setting, entry.value) if setting else None
+    if setting is None or value is None:
+        return False
+    match = found["quoted"] if found["quoted"] is not None else found["plain"]
+    try:
+        settings.override(match, setting.name, value, entry.position, entry.value)
+    except MatchError:
+        return False
+    return True
+
+
+def _by_bean(scope: Scope) -> dict[str, Setting]:
+    return {setting.bean: setting for setting in in_scope(scope).values() if setting.bean}
+
+
+def _value(setting: Setting, text: str) -> Value:
+    """The value as the setter takes it; None where the old one stays."""
+    match setting.kind:
+        case "boolean":
+            return parse_boolean(text)
+        case "enum":
+            return text if text in setting.allowed.split("|") else None
+        case "int" | "long" | "size":
+            return _number(setting, text)
+        case "double":
+            try:
+                return float(text)
+            except ValueError:
+                return None
+        case _:
+            return text
+
+
+def _number(setting: Setting, text: str) -> int | None:
+    prefetch = setting.name.startswith("prefetch-page-")
+    try:
+        number = parse_size(text).value if setting.bean in _SIXTY_FOUR else parse_long(text)
+    except SizeError:
+        return None if prefetch or setting.kind != "size" else 0
+    return None if prefetch and number <= 0 else number

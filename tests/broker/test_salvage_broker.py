@@ -1,0 +1,177 @@
+"""Salvage judged by real brokers: what one started on the result delivers, beside what can be read.
+
+``make test-compaction-broker``. A page of each case is damaged in each way of ``test_salvage``; salvage writes the
+directory anew; the broker of that version drains it. Expected, queue by queue: what the broker drains from the
+undamaged directory, but for the records that were lost. Behind a gap of unknown length no record has a number: those
+come at the end, and what was acknowledged among them comes again. The directories that real brokers left torn (they
+were halted, or their pages damaged, when the corpus was made) have to give what they gave, and more.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+import golden_cases
+import pytest
+from broker_drains import Queue, drains, failure, queues
+from broker_jars import oracle
+from golden_cases import GoldenCase
+from program import call
+from test_compaction_broker import lay_out
+from test_salvage import KINDS, damaged, spans
+
+from pagefmt.directory.locate import within
+from pagefmt.outstanding.fates import Fate
+from pagefmt.outstanding.state import load_state
+
+pytestmark = [pytest.mark.broker, pytest.mark.timeout(7200)]
+SUITED = (
+    "scattered-acks", "multicast-acks", "restarted", "two-addresses", "large-core", "topic-acks", "types", "filter",
+    "addresses", "large", "basic", "amqp-jms", "core-types",
+)  # fmt: skip
+TORN = ("torn", "torn-head", "zero-tail", "bad-end", "bad-start", "halt", "halt-acks", "tx-halt")
+WAYS = [*KINDS, "put aside", "no address", "other name"]
+HEAD = "version         what      directories  queues  messages  lost  different"
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One damaged directory. ``lost``: message ids; ``loose``: of records that go behind the last page; ``again``: by
+    queue, those of them that it has acknowledged."""
+
+    name: str
+    original: Path
+    result: Path
+    lost: frozenset[int]
+    loose: frozenset[int]
+    again: dict[int, list[int]]
+
+
+def acknowledged(data: Path, store: str, page: int, from_number: int) -> dict[int, list[int]]:
+    """By queue: ids of the records of a page from a number on that it is done with."""
+    place, found = within(data), dict[int, list[int]]()
+    assert place.paging is not None
+    for known in load_state(place.paging, place.journal, place.bindings).stores():
+        if known.store.name == store:
+            (file,) = [each for each in known.store.pages if each.number == page]
+            for route, fates in known.fates(file):
+                for queue, fate in fates:
+                    if fate is Fate.DONE and route[0] >= from_number:
+                        found.setdefault(queue, []).append(route[5])
+    return found
+
+
+def hit(original: Path, way: str, result: Path) -> Hit | None:
+    """Damages a copy in one way and puts the salvaged directory in its place; None where the page is too short."""
+    data = result / "data"
+    shutil.copytree(original, result)
+    pages = [path for path in sorted(data.rglob("*.page")) if len(spans(path)) > 4]
+    if not pages:
+        return None
+    path = pages[len(pages) // 2]
+    number, records, content, store = int(path.name[:9]), spans(path), path.read_bytes(), path.parent
+    first, lost = len(records), frozenset[int]()
+    match way:
+        case "put aside":
+            path.unlink()
+            kept = damaged(content, records, "bytes between", 2)
+            path.with_name(path.name + ".invalidPage").write_bytes(kept)
+            first, lost = 2, frozenset(message for _, _, message in records[:2])
+        case "no address":
+            (store / "address.txt").unlink()
+        case "other name":
+            path.rename(path.with_name(f"{number}.page"))
+        case _:
+            path.write_bytes(damaged(content, records, way, 2))
+            back, sure = KINDS[way]
+            lost = frozenset() if back else frozenset({records[2][2]})
+            first = first if sure else 2
+    again = acknowledged(original / "data", store.name, number, first)
+    answer = call("pages", "salvage", data, "--out", result / "new")
+    assert answer.status in (0, 1), answer.err
+    shutil.rmtree(data / "paging")
+    (result / "new").rename(data / "paging")
+    return Hit(result.name, original, result, lost, frozenset(message for _, _, message in records[first:]), again)
+
+
+def wrong(each: Hit, before: dict[str, Queue], after: dict[str, Queue], numbers: dict[str, int]) -> str | None:
+    """What is not as expected."""
+    if set(before) != set(after):
+        return f"{each.name}: queues {sorted(set(before) ^ set(after))}"
+    for name, queue in before.items():
+        bodies = {message[0]: message for message in queue.messages}
+        stay = [one for one in queue.by_priority if one[0] not in each.lost | each.loose]
+        behind = {one[0] for one in queue.messages if one[0] in each.loose - each.lost}
+        again = set(each.again.get(numbers[name], [])) - each.lost
+        got = after[name].by_priority
+        if [one for one in got if one[0] not in each.loose] != stay:
+            return f"{each.name}: {name}: what kept its place is not the same"
+        if Counter(one[0] for one in got if one[0] in each.loose) != Counter(behind | again):
+            return f"{each.name}: {name}: behind the gap came {[one[0] for one in got if one[0] in each.loose]}"
+        if any(bodies.get(one[0], one) != one for one in got):
+            return f"{each.name}: {name}: a body is not the same"
+    return None
+
+
+@pytest.mark.parametrize("version", golden_cases.VERSIONS)
+def test_a_broker_delivers_what_can_be_read(version: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    oracle()
+    names = [name for name in SUITED if GoldenCase(version, name).archive.exists()][:5]
+    hits, originals = [], []
+    for n, name in enumerate(names):
+        originals.append(lay_out(GoldenCase(version, name), tmp_path / name))
+        for way in WAYS[n % 2 :: 2] if n > 1 else WAYS:
+            found = hit(originals[-1], way, tmp_path / f"{name}, {way}")
+            hits += [found] if found else []
+    before, after = drains(version, originals), drains(version, [each.result for each in hits])
+    found_wrong = []
+    for each in hits:
+        old, new = before[each.original], after[each.result]
+        numbers = {queue["name"]: queue["id"] for queue in old["queues"]}
+        reason = failure(old) or failure(new)
+        said = f"{each.name}: {reason}" if reason else wrong(each, queues(old), queues(new), numbers)
+        found_wrong += [said] if said else []
+    told = [queues(each) for each in after.values()]
+    with capfd.disabled():
+        print(
+            f"\n{HEAD}\n{version:15} salvage   {len(hits):11} {sum(map(len, told)):7} "
+            f"{sum(len(queue.messages) for each in told for queue in each.values()):9} "
+            f"{sum(len(each.lost) for each in hits):5} {len(found_wrong):10}"
+        )
+    assert found_wrong == []
+    assert len(hits) >= 8
+
+
+@pytest.mark.parametrize("version", golden_cases.VERSIONS)
+def test_what_brokers_left_torn(version: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Nothing that a broker delivers without salvage is missing with it."""
+    oracle()
+    before, results = {}, {}
+    for name in TORN:
+        case = GoldenCase(version, name)
+        if not case.archive.exists():
+            continue
+        folder = lay_out(case, tmp_path / name)
+        if call("pages", "salvage", folder / "data", "--out", folder / "new").status == 2:
+            continue  # nothing is damaged
+        shutil.rmtree(folder / "data" / "paging")
+        (folder / "new").rename(folder / "data" / "paging")
+        before[name], results[name] = case.drain(), folder
+    after = drains(version, list(results.values()))
+    missing, more, messages = [], 0, 0
+    for name, folder in results.items():
+        assert failure(after[folder]) is None, f"{name}: {failure(after[folder])}"
+        old, new = queues(before[name]), queues(after[folder])
+        for queue, told in old.items():
+            gone = Counter(told.messages) - Counter(new[queue].messages)
+            missing += [f"{name}: {queue}: {sorted(one[0] for one in gone)}"] if gone else []
+            more += len(new[queue].messages) - len(told.messages)
+            messages += len(new[queue].messages)
+    with capfd.disabled():
+        print(
+            f"\n{version:15} torn by brokers: {len(results)} directories, {messages} messages, {more} more than before"
+        )
+    assert missing == []

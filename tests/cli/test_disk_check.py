@@ -1,0 +1,540 @@
+"""``disk check`` as a monitoring system calls it: status, one line, machine formats, faults."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from pagectl.app import run
+from plugin_output import PluginOutput, read_plugin_output
+from prometheus_client.parser import text_string_to_metric_families
+
+ROOT = Path(__file__).resolve().parents[2]
+REAL_STATVFS = os.statvfs
+BROKER_XML = """<configuration xmlns="urn:activemq"><core xmlns="urn:activemq:core">
+ <paging-directory>data/paging</paging-directory><journal-directory>data/journal</journal-directory>
+ <bindings-directory>data/bindings</bindings-directory>
+ <large-messages-directory>data/large-messages</large-messages-directory>
+ {settings}
+ <address-settings>
+  <address-setting match="#"><address-full-policy>PAGE</address-full-policy></address-setting>
+  <address-setting match="loss.#"><disk-full-policy>DROP</disk-full-policy></address-setting>
+  <address-setting match="orders"><address-full-policy>FAIL</address-full-policy></address-setting>
+ </address-settings>
+ <addresses><address name="orders"><anycast/></address><address name="loss.a"><anycast/></address></addresses>
+</core></configuration>
+"""
+
+Call = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def call(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Call:
+    monkeypatch.delenv("ARTEMIS_INSTANCE", raising=False)
+
+    def check(*words: object) -> tuple[int, str, str]:
+        capfd.readouterr()
+        status = run(["disk", "check", *map(str, words)])
+        told = capfd.readouterr()
+        return status, told.out, told.err
+
+    return check
+
+
+def disk(usable: int, total: int, *, free: int | None = None, inodes: tuple[int, int] = (1000, 900)) -> object:
+    """What the system would answer."""
+    return SimpleNamespace(
+        f_bavail=usable, f_bfree=usable if free is None else free, f_blocks=total, f_frsize=1, f_bsize=4096,
+        f_files=inodes[0], f_favail=inodes[1], f_ffree=inodes[1],
+    )  # fmt: skip
+
+
+@pytest.fixture
+def numbers(monkeypatch: pytest.MonkeyPatch) -> Callable[[object], None]:
+    """Every file system gives these numbers."""
+    return lambda answer: monkeypatch.setattr(os, "statvfs", lambda _path: answer)
+
+
+def instance(folder: Path, settings: str = "") -> Path:
+    for name in ("etc", "data/paging", "data/journal", "data/bindings", "data/large-messages"):
+        (folder / name).mkdir(parents=True)
+    (folder / "etc" / "broker.xml").write_text(BROKER_XML.format(settings=settings))
+    return folder
+
+
+def read(answer: tuple[int, str, str]) -> PluginOutput:
+    status, out, err = answer
+    read_as = read_plugin_output(out)
+    assert ["OK", "WARNING", "CRITICAL", "UNKNOWN"][status] == read_as.status
+    assert err == ""
+    return read_as
+
+
+@pytest.mark.parametrize(
+    ("usable", "words", "status", "says"),
+    [
+        (101, ["--max-disk-usage", "90"], 0, "1 B to go"),
+        (100, ["--max-disk-usage", "90"], 2, "1 B must be freed"),
+        (100, ["--max-disk-usage", "90", "--edition", "artemis-2.28"], 2, "must be freed"),
+        (500, ["--max-disk-usage", "50", "--edition", "artemis-2.28"], 0, "1 B to go"),
+        (500, ["--max-disk-usage", "50"], 2, "1 B must be freed"),
+        (300, ["--min-disk-free", "299"], 0, "min-disk-free 299 B"),
+        (300, ["--min-disk-free", "300"], 2, "min-disk-free 300 B"),
+        (300, ["--min-disk-free", "300", "--max-disk-usage", "99"], 2, "min-disk-free"),
+        (300, ["--min-disk-free", "300", "--max-disk-usage", "99", "--edition", "artemis-2.28"], 0, "max-disk-usage"),
+        (300, ["--min-disk-free", "1K"], 2, "even when empty"),
+        (0, ["--max-disk-usage", "100", "--edition", "artemis-2.17"], 0, "never blocks"),
+        (0, ["--max-disk-usage", "-1"], 0, "no disk monitor"),
+        (0, ["--edition", "hornetq-2.4"], 0, "before 1.4.0"),
+        (250, ["-w", "70"], 1, "75.0% used"),
+        (250, ["-w", "75"], 0, "75.0% used"),
+        (250, ["-w", "@70:80"], 1, "75.0% used"),
+        (250, ["-c", "70"], 2, "150 B to go"),
+        (1000, ["--max-disk-usage", "0"], 2, "even when empty"),
+    ],
+)
+def test_status_and_line(
+    call: Call, numbers: Callable[[object], None], tmp_path: Path, usable: int, words: list[str], status: int, says: str
+) -> None:
+    numbers(disk(usable, 1000))
+    answer = call(tmp_path, *words)
+    told = read(answer)
+    assert (answer[0], told.more) == (status, [])
+    assert says in told.text
+
+
+def test_bytes_left_as_threshold(call: Call, numbers: Callable[[object], None], tmp_path: Path) -> None:
+    gib = 2**30
+    numbers(disk(30 * gib, 100 * gib))
+    warned = read(call(tmp_path, "--max-disk-usage", "80", "-w", "10.5G:", "-c", "1G:"))
+    assert warned.status == "WARNING"
+    margin = next(value for label, value in warned.values.items() if label.endswith(" margin"))
+    assert (margin.value, margin.warn, margin.crit) == (10 * gib, f"{int(10.5 * gib)}:", f"{gib}:")
+    assert read(call(tmp_path, "--max-disk-usage", "80", "-w", "10G:")).status == "OK"
+
+
+def test_performance_values(call: Call, numbers: Callable[[object], None], tmp_path: Path) -> None:
+    numbers(disk(250, 1000))
+    values = read(call(tmp_path, "--max-disk-usage", "90", "-w", "80")).values
+    usage = next(value for label, value in values.items() if label.endswith(" usage"))
+    assert (usage.value, usage.unit, usage.warn, usage.crit) == (75, "%", "80", "90")
+    assert {label.split()[-1]: value.value for label, value in values.items()} == {
+        "usage": 75, "margin": 150, "usable": 250, "inodes": pytest.approx(10),
+    }  # fmt: skip
+
+
+def test_inodes(call: Call, numbers: Callable[[object], None], tmp_path: Path) -> None:
+    numbers(disk(900, 1000, inodes=(1000, 100)))
+    assert read(call(tmp_path)).status == "OK"
+    assert read(call(tmp_path, "-W", "80")).status == "WARNING"
+    assert "inodes 90.0% used" in read(call(tmp_path, "-K", "80")).text
+    numbers(disk(900, 1000, inodes=(1000, 0)))
+    assert read(call(tmp_path)).status == "CRITICAL"
+    numbers(disk(900, 1000, inodes=(0, 0)))
+    assert read(call(tmp_path, "-W", "80")).status == "OK"
+
+
+def test_settings_from_the_instance(call: Call, numbers: Callable[[object], None], tmp_path: Path) -> None:
+    numbers(disk(250, 1000))
+    home = instance(tmp_path / "broker", "<max-disk-usage>75</max-disk-usage>")
+    for path in (home, home / "data", home / "data" / "paging", home / "etc" / "broker.xml"):
+        assert "max-disk-usage 75%" in read(call(path)).text, path
+    assert read(call(home)).status == "CRITICAL"
+    assert read(call(home, "--max-disk-usage", "80")).status == "OK"
+
+
+def test_instance_from_the_environment(
+    call: Call, numbers: Callable[[object], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    numbers(disk(250, 1000))
+    assert "ARTEMIS_INSTANCE" in read(call()).text
+    home = instance(tmp_path / "broker", "<min-disk-free>250</min-disk-free>")
+    monkeypatch.setenv("ARTEMIS_INSTANCE", str(home))
+    assert read(call()).status == "CRITICAL"
+
+
+def test_properties_come_after_the_file(call: Call, numbers: Callable[[object], None], tmp_path: Path) -> None:
+    numbers(disk(250, 1000))
+    home = instance(tmp_path / "broker", "<max-disk-usage>75</max-disk-usage>")
+    properties = home / "etc" / "broker.properties"
+    properties.write_text("maxDiskUsage=80\n")
+    assert "max-disk-usage 80%" in read(call(home)).text
+    assert "max-disk-usage 75%" in read(call(home, "--edition", "artemis-2.17")).text
+    properties.write_text("maxDiskUsage=80\nminDiskFree=1K\nminDiskFree=lots\n")
+    assert "min-disk-free 1.0 KiB" in read(call(home)).text
+    (home / "etc" / "artemis.profile").write_text('JAVA_ARGS="-Dbrokerconfig.minDiskFree=-1 -Xmx1G"\n')
+    assert "max-disk-usage 80%" in read(call(home)).text
+    (tmp_path / "pages").mkdir()
+    properties.write_text(f"pagingDirectory={tmp_path / 'none'}\n")
+    assert json.loads(call(home, "--format", "json")[1])["missing"] == ["paging"]
+
+
+@pytest.mark.parametrize(
+    ("release", "edition", "status"),
+    [
+        ("2.28.0", "artemis-2.28", 0),
+        ("2.30.0", "artemis-2.28", 0),
+        ("2.44.0", "artemis-2.44", 2),
+        ("", "artemis-2.56", 2),
+    ],
+)
+def test_the_release_of_the_installation_decides(
+    call: Call, numbers: Callable[[object], None], tmp_path: Path, release: str, edition: str, status: int
+) -> None:
+    """Exactly at 50 %: fine up to 2.30.0, blocked since 2.31.0."""
+    numbers(disk(500, 1000))
+    home = instance(tmp_path / "broker", "<max-disk-usage>50</max-disk-usage>")
+    (tmp_path / "artemis" / "lib").mkdir(parents=True)
+    if release:
+        (tmp_path / "artemis" / "lib" / f"artemis-server-{release}.jar").touch()
+    (home / "etc" / "artemis.profile").write_text(f"ARTEMIS_HOME='{tmp_path / 'artemis'}'\n")
+    answer, out, _ = call(home, "--format", "json")
+    assert (answer, json.loads(out)["edition"]) == (status, edition)
+
+
+def test_configuration_elsewhere(call: Call, numbers: Callable[[object], None], tmp_path: Path) -> None:
+    numbers(disk(250, 1000))
+    home = instance(tmp_path / "broker", "<min-disk-free>250</min-disk-free>")
+    moved = tmp_path / "elsewhere.xml"
+    (home / "etc" / "broker.xml").rename(moved)
+    for path in (home, home / "data"):
+        status, out, _ = call(path, "--broker-xml", moved, "--format", "json")
+        told = json.loads(out)
+        assert (status, told["limit"]) == (2, {"setting": "min-disk-free", "value": 250})
+        assert sorted(told["stores"][0]["directories"]) == ["bindings", "journal", "large-messages", "paging"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "note"),
+    [
+        ("<max-disk-usage>50</max-disk-usage><min-disk-free>10</min-disk-free>", "AMQ224130"),
+        ("<max-disk-usage>-1</max-disk-usage>", "nothing is monitored"),
+        ("<disk-scan-period>-1</disk-scan-period>", "disk-scan-period is negative"),
+        ("<store><database-store/></store>", "database-store"),
+        ("", "default of 90 %"),
+        ("<min-disk-free>1G</min-disk-free>", "beyond the limit even when it is empty"),
+    ],
+)
+def test_notes(call: Call, numbers: Callable[[object], None], tmp_path: Path, settings: str, note: str) -> None:
+    numbers(disk(250, 1000))
+    home = instance(tmp_path / "broker", settings)
+    assert any(note in text for text in json.loads(call(home, "--format", "json")[1])["notes"])
+    assert any(note in text for text in read_plugin_output(call(home, "-v")[1]).more)
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ("<max-disk-usage>101</max-disk-usage>", "max-disk-usage 101"),
+        ("<max-disk-usage>90%</max-disk-usage>", "max-disk-usage"),
+        ("<min-disk-free>10T</min-disk-free>", "10T"),
+        ("<min-disk-free>0</min-disk-free>", "min-disk-free 0"),
+        ("<disk-scan-period>0</disk-scan-period>", "disk-scan-period 0"),
+        ("<broken", "broker.xml"),
+    ],
+)
+def test_what_the_broker_refuses_is_unknown(call: Call, tmp_path: Path, settings: str, says: str) -> None:
+    told = read(call(instance(tmp_path / "broker", settings)))
+    assert told.status == "UNKNOWN"
+    assert says in told.text
+    assert "broker.xml:" in told.text
+
+
+def test_without_persistence_only_pages_are_watched(
+    call: Call, numbers: Callable[[object], None], tmp_path: Path
+) -> None:
+    numbers(disk(250, 1000))
+    home = instance(tmp_path / "broker", "<persistence-enabled>false</persistence-enabled>")
+    assert json.loads(call(home, "--format", "json")[1])["stores"][0]["directories"] == ["paging"]
+
+
+def test_json_is_complete(call: Call, numbers: Callable[[object], None], tmp_path: Path) -> None:
+    numbers(disk(250, 1000, free=300))
+    home = instance(tmp_path / "broker", "<max-disk-usage>75</max-disk-usage>")
+    status, out, err = call(home, "--format", "json")
+    told = json.loads(out)
+    store = told["stores"][0]
+    assert (status, err, told["status"], told["state"], told["exit_status"]) == (2, "", "CRITICAL", "blocked", 2)
+    assert (store["usage_percent"], store["df_percent"], store["reserved"]) == (75.0, 74, 50)
+    assert (store["blocks_at"], store["margin"], store["to_free"]) == (250, 0, 1)
+    felt = {tuple(group["addresses"]): (group["asked"], group["arriving"]) for group in told["when_blocked"]}
+    assert felt == {
+        ("orders",): ("waits", "refused"),
+        ("loss.a", "loss.#"): ("goes on", "dropped"),
+        ("every other address",): ("waits", "page mode"),
+    }
+    assert "STOMP" in told["closed_at_send"]
+
+
+def test_details_explain_df(call: Call, numbers: Callable[[object], None], tmp_path: Path) -> None:
+    numbers(disk(250, 1000, free=600))
+    more = read_plugin_output(call(tmp_path, "-v")[1]).more
+    assert any("df says 62%: 350 B are reserved" in text for text in more)
+    assert call(tmp_path, "-v")[1] == call(tmp_path, "--format", "text")[1]
+    assert "75.0% used (df: 62%)" in read(call(tmp_path)).text
+
+
+def test_many_addresses_do_not_flood_a_line(call: Call, tmp_path: Path) -> None:
+    setting = '<address-setting match="a.{}"><disk-full-policy>FAIL</disk-full-policy></address-setting>'
+    names = "".join(map(setting.format, range(50)))
+    home = instance(tmp_path / "broker")
+    file = home / "etc" / "broker.xml"
+    file.write_text(file.read_text().replace("<address-settings>", f"<address-settings>{names}"))
+    assert any("a.9 and 40 more" in text for text in read_plugin_output(call(home, "-v")[1]).more)
+    felt = json.loads(call(home, "--format", "json")[1])["when_blocked"]
+    assert [len(group["addresses"]) for group in felt if "a.49" in group["addresses"]] == [50]
+
+
+def test_prometheus_is_read_back(call: Call, numbers: Callable[[object], None], tmp_path: Path) -> None:
+    numbers(disk(250, 1000))
+    target = tmp_path / "disk.prom"
+    status, out, _ = call(tmp_path, "--max-disk-usage", "75", "--format", "prometheus", "--textfile", target)
+    samples = {s.name: s.value for family in text_string_to_metric_families(out) for s in family.samples}
+    assert status == 2
+    assert target.read_text() == out
+    assert samples == {
+        "pagectl_disk_status": 2, "pagectl_disk_blocked": 1, "pagectl_disk_usage_ratio": 0.75,
+        "pagectl_disk_usable_bytes": 250, "pagectl_disk_size_bytes": 1000, "pagectl_disk_blocks_at_bytes": 250,
+        "pagectl_disk_margin_bytes": 0, "pagectl_disk_inodes": 1000, "pagectl_disk_inodes_usable": 900,
+    }  # fmt: skip
+
+
+def test_odd_names_survive_every_format(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    odd = tmp_path / "a|b'c=d\n\"e\\f"
+    odd.mkdir()
+    monkeypatch.setattr("pagefmt.bytes.filesystems.mount_point", lambda _real: (1, str(odd)))
+    told = read(call(odd))
+    assert "\\x7cb" in told.text
+    families = list(text_string_to_metric_families(call(odd, "--format", "prometheus")[1]))
+    assert families[1].samples[0].labels["mount"] == str(odd)
+    assert json.loads(call(odd, "--format", "json")[1])["stores"][0]["mount"] == str(odd)
+
+
+def test_quiet_is_silent_only_when_fine(call: Call, numbers: Callable[[object], None], tmp_path: Path) -> None:
+    numbers(disk(250, 1000))
+    target = tmp_path / "disk.prom"
+    assert call(tmp_path, "--quiet", "--textfile", target) == (0, "", "")
+    assert "pagectl_disk_status 0" in target.read_text()
+    assert call(tmp_path, "--quiet", "-w", "10")[1].startswith("DISK WARNING")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--nothing"], ["-w", "20:10", "/"], ["-c", "", "/"], ["-t", "none", "/"], ["-t", "0", "/"], ["/", "/"],
+        ["--max-disk-usage", "101", "/"], ["--max-disk-usage", "x", "/"], ["--min-disk-free", "0", "/"],
+        ["--min-disk-free", "10T", "/"], ["--edition", "artemis-3", "/"], ["--format", "xml", "/"], ["-W", "x", "/"],
+    ],
+)  # fmt: skip
+def test_usage_errors_are_unknown(call: Call, words: list[str]) -> None:
+    status, out, err = call(*words)
+    assert (status, out) == (3, "")
+    assert len(err.splitlines()) == 1
+    assert err.startswith("pagectl disk check: ")
+
+
+def test_nothing_there(call: Call, tmp_path: Path) -> None:
+    told = read(call(tmp_path / "none"))
+    assert told.status == "UNKNOWN"
+    assert "no such directory" in told.text
+
+
+def test_missing_directories_are_skipped_as_the_broker_does(
+    call: Call, numbers: Callable[[object], None], tmp_path: Path
+) -> None:
+    numbers(disk(250, 1000))
+    home = instance(tmp_path / "broker")
+    (home / "data" / "bindings").rmdir()
+    (home / "data" / "journal").rmdir()
+    told = json.loads(call(home, "--format", "json")[1])
+    assert told["missing"] == ["journal", "bindings"]
+    assert told["stores"][0]["directories"] == ["paging", "large-messages"]
+    for name in ("paging", "large-messages"):
+        (home / "data" / name).rmdir()
+    assert read(call(home)).status == "UNKNOWN"
+
+
+def test_links_are_followed(call: Call, tmp_path: Path) -> None:
+    home = instance(tmp_path / "broker")
+    (home / "data" / "paging").rmdir()
+    (tmp_path / "pages").mkdir()
+    (home / "data" / "paging").symlink_to(tmp_path / "pages")
+    (home / "data" / "journal").rmdir()
+    (home / "data" / "journal").symlink_to(tmp_path / "gone")
+    told = json.loads(call(home, "--format", "json")[1])
+    assert told["missing"] == ["journal"]
+    assert "paging" in told["stores"][0]["directories"]
+
+
+def test_a_loop_of_links_is_unknown(call: Call, tmp_path: Path) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+    told = read(call(tmp_path / "loop"))
+    assert told.status == "UNKNOWN"
+    assert "loop" in told.text
+
+
+@pytest.mark.parametrize("error", [PermissionError(13, "Permission denied"), OSError(5, "Input/output error")])
+def test_a_file_system_that_refuses(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: OSError
+) -> None:
+    def refuse(_path: object) -> object:
+        raise error
+
+    monkeypatch.setattr(os, "statvfs", refuse)
+    told = read(call(tmp_path))
+    assert told.status == "UNKNOWN"
+    assert error.strerror in told.text
+    assert str(tmp_path) in told.text
+
+
+def test_a_directory_that_disappears_while_it_is_read(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = instance(tmp_path / "broker")
+
+    def gone(_path: object) -> object:
+        raise FileNotFoundError(2, "No such file or directory")
+
+    monkeypatch.setattr(os, "statvfs", gone)
+    told = read(call(home))
+    assert told.status == "UNKNOWN"
+
+
+def test_no_permission() -> None:
+    """In a process of its own, as a user who may not look; what is imported late was imported before."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can become somebody else")
+    with tempfile.TemporaryDirectory() as folder:
+        home = instance(Path(folder) / "broker")
+        Path(folder).chmod(0o755)
+        (home / "data").chmod(0o700)
+        code = (
+            "import os, sys; sys.path[:0] = sys.argv[1:4]; from pagectl.app import run;"
+            "import pagectl.opening.disk_target, pagectl.outputs.disk_report, pagectl.commands.disk_check, lxml.etree;"
+            "import brokerconf.reading.reading;"
+            "import brokerconf.instance.instance, pageengine.disk.config, pageengine.disk.state;"
+            "os.setgid(65534); os.setuid(65534); sys.exit(run(sys.argv[4:]))"
+        )
+        paths = [str(ROOT), str(ROOT / "cli"), str(ROOT / "schemas")]
+        for path in (home, home / "data" / "paging"):
+            done = subprocess.run(
+                [sys.executable, "-c", code, *paths, "disk", "check", str(path)],
+                capture_output=True, text=True, timeout=60,
+            )  # fmt: skip
+            told = read_plugin_output(done.stdout)
+            assert (done.returncode, told.status, done.stderr) == (3, "UNKNOWN", "")
+            assert "Permission denied" in told.text
+
+
+def test_a_file_system_without_size(call: Call, numbers: Callable[[object], None], tmp_path: Path) -> None:
+    numbers(disk(0, 0, inodes=(0, 0)))
+    assert read(call(tmp_path, "--max-disk-usage", "90")).status == "OK"
+    assert read(call(tmp_path, "--min-disk-free", "1")).status == "CRITICAL"
+
+
+def test_a_hanging_file_system_is_unknown_in_time(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stub sleeps where a dead server would; the command must not wait for it, nor leave it behind."""
+    left = tmp_path / "child"
+
+    def hang(_path: object) -> object:
+        left.write_text(f"{os.getpid()} {Path('/proc/self/fd/1').readlink()}")
+        time.sleep(60)
+        return REAL_STATVFS("/")
+
+    monkeypatch.setattr(os, "statvfs", hang)
+    began = time.monotonic()
+    told = read(call(tmp_path, "-t", "1.5"))
+    assert time.monotonic() - began < 20
+    assert told.status == "UNKNOWN"
+    assert "no answer" in told.text
+    status, out, err = call(tmp_path, "-t", "0.5", "--format", "json")
+    assert (status, json.loads(out)["status"]) == (3, "UNKNOWN")
+    assert err.startswith("DISK UNKNOWN")
+    pid, output = left.read_text().split()
+    assert output == os.devnull, "whoever waits for the end of our output would wait for the child"
+    assert wait_gone(int(pid))
+
+
+def wait_gone(pid: int) -> bool:
+    """Reaps a child that was killed."""
+    for _ in range(100):
+        done, _status = os.waitpid(pid, os.WNOHANG)
+        if done == pid:
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def test_a_pipe_in_place_of_the_configuration_is_unknown_in_time(call: Call, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "broker.xml")
+    assert read(call(tmp_path, "--broker-xml", tmp_path / "broker.xml", "-t", "0.7")).status == "UNKNOWN"
+
+
+def test_textfile_that_cannot_be_written(call: Call, tmp_path: Path) -> None:
+    told = read(call(tmp_path, "--textfile", tmp_path / "none" / "disk.prom"))
+    assert told.status == "UNKNOWN"
+    assert "none" in told.text
+    (tmp_path / "folder").mkdir()
+    assert read(call(tmp_path, "--textfile", tmp_path / "folder")).status == "UNKNOWN"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["folder"]
+
+
+def test_textfile_says_unknown(call: Call, tmp_path: Path) -> None:
+    target = tmp_path / "disk.prom"
+    assert call(tmp_path / "none", "--textfile", target)[0] == 3
+    families = list(text_string_to_metric_families(target.read_text()))
+    assert [sample.value for family in families for sample in family.samples] == [3]
+
+
+def test_textfile_keeps_its_mode_and_link(call: Call, tmp_path: Path) -> None:
+    real = tmp_path / "real.prom"
+    call(tmp_path, "--textfile", real)
+    assert real.stat().st_mode & 0o777 == 0o644
+    real.chmod(0o640)
+    (tmp_path / "link.prom").symlink_to(real)
+    call(tmp_path, "--textfile", tmp_path / "link.prom")
+    assert (tmp_path / "link.prom").is_symlink()
+    assert real.stat().st_mode & 0o777 == 0o640
+
+
+@pytest.fixture
+def two_disks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """An instance whose large messages lie on a full file system of their own."""
+    home = instance(tmp_path / "broker")
+    large = str(home / "data" / "large-messages")
+    monkeypatch.setattr(
+        "pagefmt.bytes.filesystems.mount_point", lambda real: (2, large) if real.startswith(large) else (1, "/")
+    )
+    monkeypatch.setattr(os, "statvfs", lambda path: disk(5 if str(path).startswith(large) else 900, 1000))
+    yield home
+
+
+def test_one_full_volume_blocks_all(call: Call, two_disks: Path) -> None:
+    answer = call(two_disks, "--format", "json")
+    told = json.loads(answer[1])
+    assert [store["state"] for store in told["stores"]] == ["ok", "blocked"]
+    assert (answer[0], told["state"]) == (2, "blocked")
+    assert any("2 file systems are watched" in note and "large-messages" in note for note in told["notes"])
+    line = read(call(two_disks))
+    assert "large-messages 99.5% used" in line.text
+    assert len(line.values) == 8
+
+
+def test_nothing_heavy_is_imported() -> None:
+    heavy = "{'numpy', 'pyarrow', 'xmlschema', 'pyspark', 'rich', 'lxml', 'crc32c', 'pydantic'}"
+    code = (
+        "import sys, pagectl.app, pagectl.commands.disk_check, pagectl.outputs.disk_report;"
+        "import pagectl.opening.disk_target;"
+        f"import pagefmt.bytes.filesystems; print(sorted({heavy} & set(sys.modules)))"
+    )
+    path = ":".join(map(str, (ROOT, ROOT / "cli", ROOT / "schemas")))
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={"PYTHONPATH": path})
+    assert done.stdout.strip() == "[]", done.stderr

@@ -1,0 +1,252 @@
+"""``export``: whole tables or none, equal to what the columnar reader reads, whoever writes them."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import time
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import Any
+
+import golden_cases
+import pytest
+from golden_cases import GoldenCase
+from made_pages import message, store
+from program import Answer, call, started
+from table_rows import assert_same, rows_of, texts
+from watched_calls import validate
+
+pytest.importorskip("pyspark", reason="the extra pagectl[spark] is not installed")
+
+import pyarrow.parquet as pq
+
+from pagefmt.directory.locate import within
+from pagefmt.errors import PageFmtError
+from pagefmt.spark.source import Options
+from pagefmt.spark.table import Watched, Written, write_by_spark, write_by_tasks
+
+CASES = golden_cases.cases()
+TORN = GoldenCase("artemis-1.5.6", "torn")
+SOUND = GoldenCase("2.56.0", "multicast-acks")
+WRITERS = ("tasks", "spark")
+
+
+def unwatched() -> AbstractContextManager[None]:
+    return nullcontext()
+
+
+def options_of(data: Path, **more: str) -> Options:
+    place = within(data)
+    given = {"path": data, "paging": place.paging, "journal": place.journal, "bindings": place.bindings}
+    words = {name: str(value) for name, value in given.items() if value is not None}
+    return Options.of({**words, "body": "base64", "damage": "true", **more})
+
+
+def write(
+    spark_context: Any, writer: str, data: Path, out: Path, mode: str = "error", *, compression: str = "zstd",
+    split: tuple[str, ...] = (), watched: Watched = unwatched, **more: str,
+) -> Written:  # fmt: skip
+    options = options_of(data, **more)
+    if writer == "tasks":
+        return write_by_tasks(spark_context, options, out, compression, watched, replace=mode == "overwrite")
+    return write_by_spark(spark_context, options, str(out), mode, compression, split, watched)
+
+
+def assert_whole(written: Written, out: Path, case: GoldenCase) -> None:
+    found = pq.read_table(out).to_pylist()
+    assert_same(found, case)
+    assert (out / "_SUCCESS").exists() and not (out / "_temporary").exists()
+    assert written.rows == len(found)
+    assert written.bytes >= sum(path.stat().st_size for path in out.glob("*.parquet")) > 0
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_export_of_every_case_reads_back_equal(spark_context: Any, case: GoldenCase, tmp_path: Path) -> None:
+    written = write(spark_context, "tasks", case.data(), tmp_path / "out")
+    assert_whole(written, tmp_path / "out", case)
+
+
+@pytest.mark.parametrize("case", [TORN, SOUND], ids=str)
+@pytest.mark.parametrize("writer", WRITERS)
+def test_both_writers_make_the_same_table(spark_context: Any, writer: str, case: GoldenCase, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    written = write(spark_context, writer, case.data(), out)
+    assert_whole(written, out, case)
+    assert [each["kind"] for each in written.damaged] == (["frame"] if case is TORN else [])
+    aside = out / "_damaged.json"
+    assert (json.loads(aside.read_text()) if aside.exists() else []) == written.damaged
+
+
+def test_spark_reads_what_tasks_wrote_as_what_it_wrote_itself(spark_context: Any, tmp_path: Path) -> None:
+    from pyspark.sql import SparkSession
+
+    spark = SparkSession.builder.getOrCreate()
+    tables = []
+    for writer in WRITERS:
+        write(spark_context, writer, SOUND.data(), tmp_path / writer)
+        tables.append(spark.read.parquet(str(tmp_path / writer)))
+    assert tables[0].schema == tables[1].schema
+    assert texts(tables[0].collect()) == texts(tables[1].collect()) != []
+
+
+def test_a_table_is_replaced_or_added_to(spark_context: Any, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    first = write(spark_context, "tasks", TORN.data(), out)
+    both = write(spark_context, "tasks", SOUND.data(), out, "append")
+    assert pq.read_table(out).num_rows == first.rows + both.rows
+    assert json.loads((out / "_damaged.json").read_text()) == first.damaged != []
+    again = write(spark_context, "tasks", TORN.data(), out, "append")
+    assert json.loads((out / "_damaged.json").read_text()) == [*first.damaged, *again.damaged]
+    only = write(spark_context, "tasks", SOUND.data(), out, "overwrite")
+    assert_whole(only, out, SOUND)
+    assert not (out / "_damaged.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("writer", "compression", "codec"),
+    [("tasks", "zstd", "ZSTD"), ("tasks", "snappy", "SNAPPY"), ("tasks", "gzip", "GZIP"), ("tasks", "lz4", "LZ4"),
+     ("tasks", "none", "UNCOMPRESSED"), ("spark", "snappy", "SNAPPY"), ("spark", "none", "UNCOMPRESSED")],
+)  # fmt: skip
+def test_the_files_are_compressed_as_asked(
+    spark_context: Any, tmp_path: Path, writer: str, compression: str, codec: str
+) -> None:
+    write(spark_context, writer, SOUND.data(), tmp_path / "out", compression=compression, body="size")
+    files = list((tmp_path / "out").glob("part-*.parquet"))
+    assert files
+    for file in files:
+        columns = pq.ParquetFile(file).metadata.row_group(0)
+        assert {columns.column(n).compression for n in range(columns.num_columns)} == {codec}
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+def test_a_selector_chooses_the_rows(spark_context: Any, tmp_path: Path, writer: str) -> None:
+    """Damage is kept aside whatever is chosen."""
+    written = write(spark_context, writer, TORN.data(), tmp_path / "out", where="color = 'red'")
+    red = [row for row in rows_of(TORN) if row["properties"]["color"]["string"] == "red"]
+    assert texts(pq.read_table(tmp_path / "out").to_pylist()) == texts(red)
+    assert 0 < len(red) == written.rows < len(rows_of(TORN)) and len(written.damaged) == 1
+
+
+def test_a_table_is_split_by_columns(spark_context: Any, tmp_path: Path) -> None:
+    """The values are the folders' names, and no row is lost; the same again adds to it."""
+    out = tmp_path / "out"
+    first = write(spark_context, "spark", SOUND.data(), out, split=("store_address", "priority"))
+    assert {str(path.relative_to(out)) for path in out.glob("*/*/")} == {"store_address=news/priority=4"}
+    split = {"store_address": "news", "priority": 4}
+    assert_same([{**row, **split} for row in pq.read_table(out).to_pylist()], SOUND)
+    write(spark_context, "spark", SOUND.data(), out, "append", split=("store_address", "priority"))
+    assert pq.read_table(out).num_rows == 2 * first.rows
+    assert (out / "_SUCCESS").exists()
+
+
+class Removing(AbstractContextManager[None]):
+    """Folders that are gone when the tasks begin."""
+
+    def __init__(self, *folders: Path) -> None:
+        self.folders = folders
+
+    def __enter__(self) -> None:
+        for folder in self.folders:
+            shutil.rmtree(folder)
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
+def test_tasks_read_no_journal(spark_context: Any, tmp_path: Path) -> None:
+    """It is read once, where the job is planned, and travels with it."""
+    data = SOUND.copy(tmp_path)
+    gone = Removing(data / "journal", data / "bindings")
+    written = write(spark_context, "tasks", data, tmp_path / "out", watched=lambda: gone)
+    assert not (data / "journal").exists()
+    assert_whole(written, tmp_path / "out", SOUND)
+    assert any(row["acked_by"] for row in pq.read_table(tmp_path / "out").to_pylist())
+
+
+def test_a_failing_task_is_one_line_and_no_table(spark_context: Any, tmp_path: Path) -> None:
+    """A page that goes away between planning and reading."""
+    data = SOUND.copy(tmp_path)
+    page = sorted(data.rglob("*.page"))[3]
+
+    class Vanishing(AbstractContextManager[None]):
+        def __enter__(self) -> None:
+            page.unlink()
+
+        def __exit__(self, *_: object) -> None:
+            pass
+
+    out = tmp_path / "out"
+    with pytest.raises(PageFmtError, match=f"{page.name}.*no table was written") as told:
+        write_by_tasks(spark_context, options_of(data), out, "zstd", Vanishing, replace=False)
+    assert "\n" not in str(told.value) and "Py4J" not in str(told.value)
+    assert not out.exists()
+
+
+def export(data: Path, out: Path | str, *words: str, **env: str) -> Answer:
+    running = started("export", data, "--to", out, "--master", "local[1]", *words, env=env)
+    said, complained = running.communicate(timeout=280)
+    return Answer(running.returncode, said, complained)
+
+
+def path_without_java(tmp_path: Path) -> Path:
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for tool in (tool for part in ("/bin", "/usr/bin") for tool in Path(part).iterdir()):
+        if not tool.name.startswith("java") and not (folder / tool.name).is_symlink():
+            (folder / tool.name).symlink_to(tool)
+    assert shutil.which("java", path=str(folder)) is None
+    return folder
+
+
+def test_the_command_keeps_damage_aside_without_java(tmp_path: Path) -> None:
+    """No Java on PATH and no JAVA_HOME: the one of the wheel serves."""
+    out, path = tmp_path / "out", str(path_without_java(tmp_path))
+    done = export(TORN.data(), out, "--body", "base64", "--format", "json", PATH=path, JAVA_HOME="")
+    assert done.status == 1, done.err
+    validate("export", done.out)
+    summary = json.loads(done.out)
+    assert_whole(Written(summary["rows"], summary["bytes"], []), out, TORN)
+    assert summary["damaged"] == json.loads((out / "_damaged.json").read_text())
+    assert [each["kind"] for each in summary["damaged"]] == ["frame"]
+
+
+def test_what_is_there_is_not_lost_unasked(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "_SUCCESS").touch()
+    refused = call("export", SOUND.data(), "--to", out)
+    assert refused.status == 2 and "--mode overwrite" in refused.err and refused.err.count("\n") == 1
+    (out / "notes.txt").write_text("mine")
+    refused = call("export", SOUND.data(), "--to", out, "--mode", "overwrite")
+    assert refused.status == 2 and "notes.txt" in refused.err and (out / "notes.txt").exists()
+    assert call("export", SOUND.data(), "--to", out / "notes.txt").status == 2
+
+
+def many_pages(folder: Path) -> tuple[Path, int]:
+    """A paging directory that takes a while; how many messages."""
+    record = message(1, "news", "text" * 50, {f"name{n}": "value" for n in range(10)})
+    store(folder / "paging", "news", dict.fromkeys(range(1, 3001), record * 20))
+    return folder / "paging", 60_000
+
+
+def test_a_killed_export_leaves_no_table_and_the_next_run_is_clean(tmp_path: Path) -> None:
+    """Killed while a task writes."""
+    paging, messages = many_pages(tmp_path)
+    out = tmp_path / "out"
+    running = started("export", paging, "--to", out, "--master", "local[1]", stderr=None)
+    deadline = time.monotonic() + 200
+    while not list(out.glob("_temporary/*/part-*")) and running.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.01)
+    os.killpg(running.pid, signal.SIGKILL)
+    assert running.wait() == -signal.SIGKILL
+    assert list(out.glob("_temporary/*/part-*"))
+    assert {path.name for path in out.iterdir()} == {"_temporary"}
+    done = export(paging, out)
+    assert done.status == 0, done.err
+    assert {path.suffix or path.name for path in out.iterdir()} == {"_SUCCESS", ".parquet"}
+    assert pq.read_table(out).num_rows == messages

@@ -1,0 +1,272 @@
+"""``pagectl replay``: statuses, streams and files of its commands, on scenarios that real brokers were asked."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import os
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pagectl.app import run
+from replay_scenarios import scenarios
+
+HERE = Path(__file__).parents[1]
+ARCHIVE = HERE / "replay" / "broker-2.56.0.tar.xz"
+LOGS = HERE / "replay" / "traffic-logs"
+Call = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def call(capfd: pytest.CaptureFixture[str]) -> Call:
+    def replay(*words: object) -> tuple[int, str, str]:
+        capfd.readouterr()
+        status = run(["replay", *map(str, words)])
+        told = capfd.readouterr()
+        assert "Traceback" not in told.err
+        return status, told.out, told.err
+
+    return replay
+
+
+def laid_out(folder: Path, name: str) -> tuple[Path, Path, Path]:
+    """broker.xml, trace and the real broker's outcome of a scenario as files."""
+    scenario = scenarios(ARCHIVE)[name]
+    files = folder / "broker.xml", folder / "trace.jsonl", folder / "outcome.jsonl"
+    for path, content in zip(files, (scenario.config, scenario.trace, scenario.outcome), strict=True):
+        path.write_bytes(content)
+    return files
+
+
+def test_run_decides_as_the_real_broker(tmp_path: Path, call: Call) -> None:
+    config, trace, theirs = laid_out(tmp_path, "page-limit-bytes-fail")
+    ours = tmp_path / "ours.jsonl.gz"
+    status, out, err = call("run", trace, "--config", config, "--outcome", ours)
+    assert status == 0, err
+    assert "address a refused 21 messages" in out
+    assert "operations a second" in err
+    assert gzip.decompress(ours.read_bytes()).count(b"\n") == 110
+    assert call("compare", ours, theirs)[:2] == (0, "equal: 108 operations\n")
+
+
+def test_run_as_json_with_a_setting_by_hand(tmp_path: Path, call: Call) -> None:
+    config, trace, _ = laid_out(tmp_path, "page-basic")
+    status, out, _ = call(
+        "run",
+        trace,
+        "--config",
+        config,
+        "--format",
+        "json",
+        "--set",
+        "#:max-size-bytes=1M",
+        "--set",
+        "global-max-size=2M",
+    )
+    found: dict[str, Any] = json.loads(out)
+    assert status == 0
+    assert found["addresses"]["a"]["sends"] == {"queued": 54}
+    assert found["settings"]["a"]["max-size-bytes"] == {"value": "1048576", "source": "--set, match #"}
+    assert found["settings"]["broker"]["global-max-size"] == {"value": "2M", "source": "--set"}
+    assert found["settings"]["a"]["page-size-bytes"]["source"].startswith(f"{config}:")
+    assert found["edition"] == "artemis-2.56"
+
+
+def test_an_edition_that_no_broker_was_compared_with_is_named(tmp_path: Path, call: Call) -> None:
+    config, trace, _ = laid_out(tmp_path, "page-basic")
+    assert "sources alone" in call("run", trace, "--config", config, "--edition", "artemis-2.4")[2]
+    assert "sources alone" not in call("run", trace, "--config", config, "--edition", "artemis-2.10")[2]
+
+
+def test_run_writes_a_report(tmp_path: Path, call: Call) -> None:
+    config, trace, _ = laid_out(tmp_path, "multicast-slow")
+    status, _, _ = call("run", trace, "--config", config, "--report", tmp_path / "r.html")
+    text = (tmp_path / "r.html").read_text("utf-8")
+    assert status == 0
+    assert "Queue m.slow held 5 of 5 pages" in text and "max-size-bytes" in text and "<svg" in text
+
+
+def test_run_writes_a_data_directory_that_pages_reads(
+    tmp_path: Path, call: Call, capfd: pytest.CaptureFixture[str]
+) -> None:
+    config, trace, _ = laid_out(tmp_path, "page-basic")
+    status, out, err = call("run", trace, "--config", config, "--out", tmp_path / "data", "--until", 44)
+    assert status == 0 and "45 operations" in out, err
+    assert run(["pages", "ls", str(tmp_path / "data"), "--format", "json"]) == 0
+    stores = json.loads(capfd.readouterr().out)["stores"]
+    assert [(one["address"], one["pages"], one["messages"]) for one in stores] == [("a", 4, 29)]
+
+
+def test_same_input_same_bytes(tmp_path: Path, call: Call) -> None:
+    config, trace, _ = laid_out(tmp_path, "random-001-08")
+    for n in (1, 2):
+        call("run", trace, "--config", config, "--outcome", tmp_path / f"{n}.jsonl", "--report", tmp_path / f"{n}.html")
+    for kind in ("jsonl", "html"):
+        assert (tmp_path / f"1.{kind}").read_bytes() == (tmp_path / f"2.{kind}").read_bytes()
+
+
+def test_a_malformed_line_stops_and_nothing_done_is_lost(tmp_path: Path, call: Call) -> None:
+    config, trace, _ = laid_out(tmp_path, "page-basic")
+    lines = trace.read_bytes().splitlines(keepends=True)
+    trace.write_bytes(b"".join([*lines[:20], b'{"op":"send"}\n', *lines[20:]]))
+    outcome = tmp_path / "o.jsonl"
+    status, out, err = call("run", trace, "--config", config, "--outcome", outcome)
+    assert status == 2
+    assert f"{trace}: line 21: 'address' is missing" in err
+    assert "19 operations" in out
+    assert len(outcome.read_bytes().splitlines()) == 20
+
+
+def test_bad_lines_passed_over_keep_their_place(tmp_path: Path, call: Call) -> None:
+    config, trace, _ = laid_out(tmp_path, "page-basic")
+    lines = trace.read_bytes().splitlines(keepends=True)
+    trace.write_bytes(b"".join([*lines[:20], b"nonsense\n", b'{"op":"fly"}\n', *lines[20:]]))
+    outcome = tmp_path / "o.jsonl"
+    status, out, err = call("run", trace, "--config", config, "--outcome", outcome, "--skip-bad-lines")
+    assert status == 1, err
+    told = [json.loads(line) for line in outcome.read_bytes().splitlines()]
+    assert told[20] == {"i": 19, "op": None, "r": "malformed", "detail": told[20]["detail"]}
+    assert told[21] == {"i": 20, "op": "fly", "r": "unsupported"}
+    assert told[-1]["end"] is True and len(told) == 70
+    assert "1 line of the trace could not be applied (malformed)" in out
+
+
+def test_a_cut_trace_is_replayed_with_a_warning(tmp_path: Path, call: Call) -> None:
+    config, trace, _ = laid_out(tmp_path, "page-basic")
+    trace.write_bytes(trace.read_bytes()[:-30])
+    status, out, err = call("run", trace, "--config", config)
+    assert status == 0 and "65 operations" in out
+    assert err.startswith(f"warning: {trace}: line 67 is cut off")
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("run", "{trace}"), "--config"),
+        (("run", "{trace}", "--config", "nowhere.xml"), "nowhere.xml: No such file"),
+        (("run", "nowhere.jsonl", "--config", "{config}"), "nowhere.jsonl: No such file"),
+        (("run", "{config}", "--config", "{config}"), "line 1: not JSON"),
+        (("run", "{trace}", "--config", "{trace}"), "trace.jsonl"),
+        (("run", "{trace}", "--config", "{config}", "--set", "x"), "expected MATCH:NAME=VALUE"),
+        (("run", "{trace}", "--config", "{config}", "--set", "#:colour=red"), "'colour' is no setting"),
+        (("run", "{trace}", "--config", "{config}", "--set", "#:max-size-bytes=much"), "refuses the value 'much'"),
+        (("run", "{trace}", "--config", "{config}", "--edition", "artemis-9"), "artemis-9"),
+        (("run", "{trace}", "--config", "{config}", "--heap", "much"), "--heap 'much'"),
+        (("compare", "{trace}"), "give two outcomes"),
+        (("compare", "{trace}", "{trace}"), "no header of an outcome"),
+        (("sweep", "{trace}", "--config", "{config}", "--vary", "#:max-size-bytes=1,,2"), "V1,V2"),
+        (("sweep", "{trace}", "--config", "{config}", "--vary", "#:max-size-bytes=1,x"), "refuses the value 'x'"),
+        (("run", "{trace}", "--config", "{config}", "--report", "{config}"), "is also what is read"),
+        (("run", "{trace}", "--config", "{config}", "--outcome", "{trace}"), "is also what is read"),
+        (("run", "{trace}", "--config", "{config}", "--out", "{trace}"), "is not a directory"),
+        (("import", "{config}", "--to", "{config}"), "is also what is read"),
+        (("import", "{config}", "--to", "{trace}.out"), "no line of the message audit log"),
+        (("import", "nowhere.log", "--to", "{trace}.out"), "nowhere.log: No such file"),
+        (("generate", "steady", "--to", "{trace}.out", "--messages", "0"), "0 is not in the range"),
+        (("generate", "sideways", "--to", "{trace}.out"), "sideways"),
+    ],
+)
+def test_what_cannot_be_carried_out(tmp_path: Path, call: Call, words: tuple[str, ...], told: str) -> None:
+    config, trace, _ = laid_out(tmp_path, "page-basic")
+    status, out, err = call(*(word.format(config=config, trace=trace) for word in words))
+    assert (status, out) == (2, "")
+    assert told in err and len(err.splitlines()) == 1
+
+
+def test_compare_finds_the_first_difference(tmp_path: Path, call: Call) -> None:
+    config, trace, theirs = laid_out(tmp_path, "page-basic")
+    other = tmp_path / "drop.xml"
+    other.write_bytes(config.read_bytes().replace(b"PAGE", b"DROP"))
+    status, out, _ = call("compare", trace, "--config", config, "--config", other)
+    assert status == 1
+    assert "First difference: operation 15 (send)" in out
+    assert call("compare", trace, "--config", config, "--config", config)[0] == 0
+    status, out, _ = call("compare", trace, "--config", config, "--config", other, "--format", "json", "--decisions")
+    found = json.loads(out)
+    assert (status, found["equal"], found["first"]["i"]) == (1, False, 16)
+    assert found["first"]["fields"][0] == {"name": "r", "a": "paged", "b": "dropped"}
+    assert found["sends"]["a"] == {"paged": 31, "queued": 23}
+    assert sum(one["count"] for one in found["changes"]) == 31
+    assert call("compare", theirs, theirs)[0] == 0
+
+
+def test_sweep_makes_a_row_of_every_combination(tmp_path: Path, call: Call) -> None:
+    config, trace, _ = laid_out(tmp_path, "page-basic")
+    words = (
+        "sweep",
+        trace,
+        "--config",
+        config,
+        "--vary",
+        "#:max-size-bytes=20K,1M",
+        "--vary",
+        "#:address-full-policy=PAGE,DROP",
+    )
+    status, out, _ = call(*words, "--jobs", 2, "--format", "json")
+    rows = json.loads(out)["variants"]
+    assert status == 0
+    assert [row["settings"] for row in rows] == [
+        [f"#:max-size-bytes={size}", f"#:address-full-policy={policy}"]
+        for size in ("20K", "1M")
+        for policy in ("PAGE", "DROP")
+    ]
+    assert [(row["paged"] > 0, row["dropped"] > 0) for row in rows] == [
+        (True, False), (False, True), (False, False), (False, False),
+    ]  # fmt: skip
+    assert rows[0]["peak_memory"] == 21588 and rows[0]["peak_disk"] == 35216
+    table = list(csv.DictReader(io.StringIO(call(*words, "--jobs", 1, "--format", "csv")[1])))
+    assert [int(row["peak_memory"]) for row in table] == [row["peak_memory"] for row in rows]
+    assert "peak heap" in call(*words)[1]
+
+
+def test_import_then_run(tmp_path: Path, call: Call) -> None:
+    trace = tmp_path / "t.parquet"
+    status, out, _ = call("import", LOGS / "plugin-debug.log.gz", "--to", trace, "--format", "json")
+    found = json.loads(out)
+    assert status == 0
+    assert found["operations"]["send"] == 55 and found["source"] == "plugin-log"
+    assert found["never_known"] and "prepare of an XA branch (committed without)" in found["unknown"]
+    config = laid_out(tmp_path, "page-basic")[0]
+    status, out, _ = call("run", trace, "--config", config)
+    assert status == 0 and "orders" in out
+
+
+def test_generate_then_run(tmp_path: Path, call: Call) -> None:
+    trace = tmp_path / "t.jsonl.zst"
+    status, out, err = call("generate", "slow-consumer", "--to", trace, "--duration", 3, "--rate", 100)
+    assert (status, out) == (0, "") and "slow-consumer" in err
+    config = laid_out(tmp_path, "page-basic")[0]
+    status, out, _ = call("run", trace, "--config", config, "--format", "json")
+    assert status == 0 and sum(json.loads(out)["addresses"]["orders"]["sends"].values()) == 300
+
+
+def test_a_trace_from_a_pipe(tmp_path: Path, call: Call) -> None:
+    config, trace, _ = laid_out(tmp_path, "page-basic")
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=lambda: pipe.write_bytes(trace.read_bytes()))
+    writer.start()
+    status, out, err = call("run", pipe, "--config", config)
+    writer.join()
+    assert status == 0 and out.startswith("page-basic: 66 operations"), err
+
+
+def test_logs_from_a_pipe_are_refused(tmp_path: Path, call: Call) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    status, _, err = call("import", tmp_path / "pipe", "--to", tmp_path / "t.jsonl")
+    assert status == 2 and "is read twice" in err
+
+
+@pytest.mark.cluster
+def test_sweep_on_spark_gives_the_same_rows(tmp_path: Path, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = HERE.parent
+    monkeypatch.setenv("PYTHONPATH", f"{root}:{root / 'cli'}:{root / 'schemas'}")
+    config, trace, _ = laid_out(tmp_path, "page-basic")
+    words = ("sweep", trace, "--config", config, "--vary", "#:max-size-bytes=20K,40K,1M", "--format", "json")
+    here = call(*words, "--jobs", 1)[1]
+    assert json.loads(call(*words, "--spark", "local[2]")[1]) == json.loads(here)

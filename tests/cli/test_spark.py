@@ -1,0 +1,145 @@
+"""Spark: the data source gives the rows of the reference decoder, the stream every record once."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from golden_cases import GoldenCase, cases
+from table_rows import assert_same, rows_of
+
+pytest.importorskip("pyspark", reason="the extra pagectl[spark] is not installed")
+
+from pagefmt.columns.body_form import Body
+from pagefmt.columns.table import PageSource, Wanted, page_batches
+from pagefmt.outstanding.state import load_state
+from pagefmt.spark.source import NAME, PageFiles
+
+NAMES = ("hornetq-2.4.7/tx", "artemis-1.5.6/torn", "2.17.0/amqp", "2.56.0/multicast-acks", "2.56.0/large-amqp")
+FEW = [case for case in cases() if str(case) in NAMES]
+
+
+@pytest.fixture
+def spark(spark_context: Any) -> Any:
+    from pyspark.sql import SparkSession
+
+    session = SparkSession.builder.getOrCreate()
+    session.dataSource.register(PageFiles)
+    return session
+
+
+@pytest.mark.parametrize("case", FEW, ids=str)
+def test_source_gives_the_reference_rows(spark: Any, case: GoldenCase) -> None:
+    table = spark.read.format(NAME).option("body", "base64").load(str(case.data()))
+    assert_same(table.collect(), case)
+
+
+def test_source_filters_with_a_selector(spark: Any) -> None:
+    case = next(case for case in FEW if str(case) == "2.56.0/multicast-acks")
+    table = spark.read.format(NAME).option("where", "color = 'red' AND AMQPriority = 4").load(str(case.data()))
+    found = table.collect()
+    expected = [row for row in rows_of(case, Body.SIZE) if row["properties"]["color"]["string"] == "red"]
+    assert 0 < len(found) == len(expected)
+
+
+BAD = [
+    ("body", "nonsense", "nonsense.*none, size"), ("boddy", "text", "boddy.*where"), ("where", "color =", "color ="),
+    ("columns", "page,body", "'body' is none; with body size there are store,"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("option", "value", "said"), BAD, ids=[each[0] for each in BAD])
+def test_bad_options_say_what_is_wrong(spark: Any, option: str, value: str, said: str) -> None:
+    case = FEW[0]
+    with pytest.raises(Exception, match=said):
+        spark.read.format(NAME).option(option, value).load(str(case.data())).collect()
+
+
+def test_source_reads_the_columns_that_are_named(spark: Any) -> None:
+    """In the table's order, whatever the order of their names; of a stream as well."""
+    case = next(case for case in FEW if str(case) == "2.17.0/amqp")
+    named = spark.read.format(NAME).option("columns", "outstanding, number,page").load(str(case.data()))
+    assert named.columns == ["page", "number", "outstanding"]
+    expected = [{name: row[name] for name in named.columns} for row in rows_of(case)]
+    assert sorted((row["page"], row["number"], row["outstanding"] or None) for row in named.collect()) == sorted(
+        tuple(row.values()) for row in expected
+    )
+    stream = spark.readStream.format(NAME).option("columns", "id").load(str(case.data()))
+    assert stream.columns == ["id"]
+
+
+@pytest.mark.parametrize("case", FEW[:3], ids=str)
+def test_each_column_by_itself_is_as_in_the_table(case: GoldenCase) -> None:
+    """No more is decoded than it needs, and that is enough."""
+    data = case.data()
+    for body in (Body.SIZE, Body.VALUE, Body.BASE64):
+        every = table_of(data, Wanted(body))
+        for name in every.column_names:
+            assert table_of(data, Wanted(body, columns=frozenset({name}))).column(name).equals(every.column(name)), name
+
+
+def table_of(data: Path, wanted: Wanted) -> pa.Table:
+    found = []
+    for store in load_state(data / "paging", data / "journal", data / "bindings").stores():
+        for page in store.store.pages[:3]:
+            rule = store.rule(page.number)
+            source = PageSource(page.path, page.number, store.store.name, store.store.address, rule)
+            found += [batch for batch in page_batches(source, wanted) if isinstance(batch, pa.RecordBatch)]
+    return pa.Table.from_batches(found, wanted.schema)
+
+
+def test_stream_gives_every_record_once_and_survives_restart_and_deletion(spark: Any, tmp_path: Path) -> None:
+    case = next(case for case in FEW if str(case) == "2.56.0/multicast-acks")
+    live = tmp_path / "paging"
+    source = next((case.data() / "paging").iterdir())
+    store = live / source.name
+    store.mkdir(parents=True)
+    shutil.copy(source / "address.txt", store)
+    pages = sorted(source.glob("*.page"))
+    out, checkpoint = str(tmp_path / "out"), str(tmp_path / "checkpoint")
+
+    def catch_up() -> None:
+        table = spark.readStream.format(NAME).load(str(live))
+        query = table.writeStream.format("parquet").option("path", out).option("checkpointLocation", checkpoint)
+        query.trigger(availableNow=True).start().awaitTermination(120)
+
+    def numbers() -> list[tuple[int, int]]:
+        return sorted((row["page"], row["number"]) for row in spark.read.parquet(out).collect())
+
+    shutil.copy(pages[0], store)
+    half = pages[1].read_bytes()
+    (store / pages[1].name).write_bytes(half[: len(half) // 2])
+    catch_up()
+    first = numbers()
+    assert first and len({page for page, _ in first}) == 2
+    (store / pages[1].name).write_bytes(half)
+    for page in pages[2:6]:
+        shutil.copy(page, store)
+    (store / pages[0].name).unlink()
+    catch_up()
+    for page in pages[2:5]:
+        (store / page.name).unlink()
+    for page in pages[6:]:
+        shutil.copy(page, store)
+    catch_up()
+    expected = [(row["page"], row["number"]) for row in rows_of(case, Body.SIZE)]
+    assert numbers() == sorted(expected)
+
+
+def test_a_page_that_is_deleted_before_it_is_read_is_passed_over(tmp_path: Path) -> None:
+    """What the broker deletes between two steps of a batch was consumed; the rest of the batch is there."""
+    from pagefmt.spark.source import Options
+    from pagefmt.spark.stream import PageFilesStream
+
+    case = next(case for case in FEW if str(case) == "2.56.0/multicast-acks")
+    paging = case.copy(tmp_path) / "paging"
+    stream = PageFilesStream(Options.of({"path": str(paging)}))
+    (group,) = stream.partitions(stream.initialOffset(), stream.latestOffset())
+    gone = sorted(paging.rglob("*.page"))[1]
+    gone.unlink()
+    rows = [row for batch in stream.read(group) for row in batch.to_pylist()]
+    expected = [row["number"] for row in rows_of(case, Body.SIZE) if row["page"] != int(gone.name[:9])]
+    assert [row["number"] for row in rows] == expected and len(expected) > 50

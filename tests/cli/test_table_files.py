@@ -1,0 +1,115 @@
+"""``pages decode`` to Parquet and Arrow: the rows of the table, chosen as the other formats choose."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from golden_cases import GoldenCase, cases
+from pagectl.app import run
+
+from pagefmt.columns.table import PageSource, Wanted, page_batches
+from pagefmt.describe.message_json import Wanted as JsonWanted
+from pagefmt.describe.message_json import record_json
+from pagefmt.directory.edition_evidence import likely_writer
+from pagefmt.editions import NEWEST
+from pagefmt.outstanding.state import load_state
+from pagefmt.pages.page import Page
+from pagefmt.pages.record import PageRecord
+
+CASE = next(case for case in cases() if str(case) == "2.56.0/multicast-acks")
+TORN = next(case for case in cases() if str(case) == "artemis-1.5.6/torn")
+
+
+def table(path: Path) -> list[dict[str, Any]]:
+    if path.suffix == ".parquet":
+        return list(pq.read_table(path).to_pylist())
+    with pa.ipc.open_file(path) as file:
+        return list(file.read_all().to_pylist())
+
+
+@pytest.mark.parametrize("form", ["parquet", "arrow"])
+@pytest.mark.parametrize(
+    "words",
+    [[], ["--outstanding"], ["--queue", "red.news"], ["--queue", "part.news", "--outstanding"], ["--page", "2:3"],
+     ["--where", "color = 'blue'"], ["--limit", "7"], ["--where", "seq > 40", "--queue", "red.news", "--limit", "3"]],
+    ids=" ".join,
+)  # fmt: skip
+def test_tables_choose_as_json_lines_do(
+    form: str, words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / f"out.{form}"
+    assert run(["pages", "decode", str(CASE.data()), "--to", str(out), *words]) == 0
+    capsys.readouterr()
+    assert run(["pages", "decode", str(CASE.data()), "--format", "jsonl", *words]) == 0
+    expected = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    found = table(out)
+    same = ("store", "store_address", "page", "number", "offset", "length", "tx", "queues", "acked_by", "id",
+            "priority", "address", "type_name", "body_size", "timestamp", "durable", "user_id")  # fmt: skip
+    assert [{key: row[key] for key in same} for row in found] == [{key: row[key] for key in same} for row in expected]
+
+
+def test_damage_is_named_and_gives_status_1(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "out.parquet"
+    assert run(["pages", "decode", str(TORN.data()), "--to", str(out), "--body", "base64"]) == 1
+    assert "offset" in capsys.readouterr().err
+    assert len(table(out)) == 24
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--format", "parquet"], "--to FILE"),
+        (["--format", "parquet", "--to", "{}/x", "--body", "text,size"], "a table takes one of"),
+        (["--format", "arrow", "--to", "/nowhere/x"], "/nowhere"),
+        (["--format", "arrow", "--to", "/dev/null"], "not a regular file"),
+    ],
+)
+def test_calls_that_cannot_be_carried_out(
+    words: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["pages", "decode", str(CASE.data()), *(word.format(tmp_path) for word in words)]) == 2
+    assert said in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_nothing_is_left_of_a_table_below_the_directory(tmp_path: Path) -> None:
+    data = CASE.copy(tmp_path)
+    assert run(["pages", "decode", str(data), "--to", str(data / "paging" / "x.parquet")]) == 2
+    assert not list(data.rglob("*parquet*"))
+
+
+SAME = ("tx", "queues", "large_type", "persister", "protocol", "id", "durable", "priority", "timestamp", "expiration",
+        "type", "type_name", "large")  # fmt: skip
+TEXTS = ("address", "user_id")
+
+
+@pytest.mark.parametrize("case", cases("2.10.1", "2.17.0", "2.28.0", "2.44.0"), ids=str)
+def test_tables_say_what_json_says(case: GoldenCase) -> None:
+    """Of AMQP messages as a reader of the writer's edition says it, as JSON does by default."""
+    data = case.data()
+    state = load_state(data / "paging", data / "journal", data / "bindings")
+    edition = likely_writer(state.bindings, state.journal) or NEWEST
+    for store in state.stores():
+        for page in store.store.pages:
+            source = PageSource(page.path, page.number, "s", None, None, edition=edition)
+            rows = [row for batch in page_batches(source, Wanted()) if isinstance(batch, pa.RecordBatch)
+                    for row in batch.to_pylist()]  # fmt: skip
+            found = dict(Page(page.path.read_bytes()).records())
+            for row in rows:
+                record = found[row["number"]]
+                if not isinstance(record, PageRecord):
+                    continue
+                said = record_json(page.number, row["number"], record, JsonWanted(edition=edition))
+                assert {name: row[name] for name in SAME} == {name: said[name] for name in SAME}, page.path
+                assert [row[name] for name in TEXTS] == [_as_utf8(said[name]) for name in TEXTS]
+                kinds = [(_as_utf8(each["name"]), each["type"]) for each in said["properties"]]
+                assert sorted((name, value["type"]) for name, value in row["properties"]) == sorted(kinds)
+
+
+def _as_utf8(text: str | None) -> str | None:
+    return None if text is None else text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

@@ -1,0 +1,50 @@
+"""The promises of ``SECURITY.md``: every test that it names is there, and runs where it says."""
+
+from __future__ import annotations
+
+import ast
+import re
+from functools import cache
+
+import pytest
+from pagectl.running.statuses import STATUSES
+from program import ROOT
+
+TEXT = (ROOT / "SECURITY.md").read_text("utf-8")
+ROWS = [row for row in re.findall(r"^\| (.*) \|$", TEXT, re.MULTILINE) if not row.startswith(("promise |", "---"))]
+NAMED = sorted(set(re.findall(r"`(test_\w+\.py)::(test_\w+)`(?: \((slow|broker)\))?", TEXT)))
+
+
+@cache
+def markers(file: str) -> dict[str, str]:
+    """The tests of a file, and the text of their decorators and of the module's own marks."""
+    tree = ast.parse(next((ROOT / "tests").rglob(file)).read_text("utf-8"))
+    of_all = [
+        ast.unparse(node) for node in tree.body if isinstance(node, ast.Assign) and "pytestmark" in ast.unparse(node)
+    ]
+    return {
+        node.name: " ".join([*of_all, *map(ast.unparse, node.decorator_list)])
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef)
+    }
+
+
+@pytest.mark.parametrize(("file", "name", "mark"), NAMED, ids=lambda part: str(part))
+def test_the_test_of_a_promise_exists(file: str, name: str, mark: str) -> None:
+    found = markers(file)
+    assert name in found
+    for each in ("slow", "broker"):
+        assert (f"mark.{each}" in found[name]) == (each == mark), f"{file}::{name} runs elsewhere than SECURITY.md says"
+
+
+def test_every_promise_has_a_test() -> None:
+    assert len(ROWS) >= 20
+    for row in ROWS:
+        assert "::test_" in row, row
+
+
+def test_counts_are_true() -> None:
+    commands, statuses = map(int, re.findall(r"(\d+) commands, (\d+) statuses", TEXT)[0])
+    assert (commands, statuses) == (len(STATUSES), sum(map(len, STATUSES.values())))
+    schemas = int(re.findall(r"(\d+) schemas", TEXT)[0])
+    assert schemas == len(list((ROOT / "schemas" / "json").glob("*.json")))

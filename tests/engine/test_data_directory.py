@@ -1,0 +1,145 @@
+"""Data directories that the engine writes: read back by the page and journal readers, loaded by real brokers."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from brokerconf.reading.reading import read_bytes
+from replay_scenarios import HEAP, Scenario, scenarios
+
+from pageengine.data_directory.encoding import body_of
+from pageengine.data_directory.writing import CannotWrite, write_data_directory
+from pageengine.running.engine import Engine
+from pageengine.settings.from_document import engine_settings
+from pageengine.settings.profiles import profile_of
+from pageengine.trace.items import Interpreter
+from pageengine.trace.operations import Ack, AckMode, Crash, OpenConsumer, Receive, TraceHeader
+from pagefmt.directory.bindings import load_bindings
+from pagefmt.editions import NEWEST, Edition
+from pagefmt.journal.message_journal import load_messages
+from pagefmt.pages.page import open_page
+from pagefmt.pages.paging import page_name, read_paging
+from pagefmt.pages.record import PageRecord
+
+ARCHIVE = Path(__file__).parents[1] / "replay" / "broker-2.56.0.tar.xz"
+ORACLE = Path(os.environ.get("PAGECTL_ORACLE", Path(__file__).resolve().parents[3] / "shared" / "oracle"))
+CUTS = {
+    "page-basic": 30, "acks-out-of-order": 52, "large-messages": 28, "tx-commit-rollback": 41, "multicast-slow": 70,
+    "random-001-08": 700, "xa-prepare-restart": 36, "queue-filters": 54, "size-model-paged": 28,
+    "non-durable": 31, "restart-mid": 30, "random-001-12": 300,
+}  # fmt: skip
+
+
+def engine_after(scenario: Scenario, last: int, edition: Edition = NEWEST) -> Engine:
+    document = read_bytes(scenario.config, "broker.xml", folder=Path(), edition=edition, properties={}, environment={})
+    interpreter = Interpreter()
+    lines = [json.loads(line) for line in scenario.trace.splitlines() if line.strip()]
+    engine = Engine(
+        engine_settings(document, heap=HEAP), profile_of(edition), interpreter.header(lines[0], scenario.name)
+    )
+    for line in lines[1:]:
+        operation = interpreter.operation(line)
+        engine.apply(operation)  # type: ignore[arg-type]
+        if engine.operations > last:
+            break
+    return engine
+
+
+def delivered_after_crash(engine: Engine) -> dict[str, list[tuple[int, str | None]]]:
+    """What the engine itself delivers from there: (message id, hash of the body) by queue, expired ones aside."""
+    engine.apply(Crash(0, engine.broker.now))
+    found = {}
+    for name in list(engine.broker.queues):
+        engine.apply(OpenConsumer(1, engine.broker.now, "last", name, "s"))
+        consumer = engine.consumers["last"]
+        refs = []
+        while True:
+            result = engine.apply(Receive(2, engine.broker.now, "last", 1))
+            if not result.got:
+                break
+            ref = next(reversed(consumer.opened.values()))
+            refs.append((ref.message.id, hashlib.sha256(body_of(ref.message.source)).hexdigest()))
+            engine.apply(Ack(3, engine.broker.now, "last", AckMode.ALL))
+        found[name] = refs
+        engine.consumers.pop("last")
+        engine.close_consumer(consumer)
+    return found
+
+
+@pytest.mark.parametrize("name", sorted(CUTS))
+def test_read_back(name: str, tmp_path: Path) -> None:
+    """Every page, record by record; every message of the journal; every queue."""
+    engine = engine_after(scenarios(ARCHIVE)[name], CUTS[name])
+    data = tmp_path / "data"
+    write_data_directory(engine, data)
+    stores = {store.address: store for store in read_paging(data / "paging").stores()}
+    with_pages = {name: store for name, store in engine.broker.stores.items() if store.pages}
+    assert set(stores) == set(with_pages)
+    for address, store in with_pages.items():
+        found = stores[address]
+        assert [page.number for page in found.pages] == store.files
+        for page in found.pages:
+            ours = store.pages[page.number]
+            path = found.folder / page_name(page.number)
+            assert path.stat().st_size == ours.bytes
+            with open_page(path) as opened:
+                records = [record for _, record in opened.records() if isinstance(record, PageRecord)]
+            assert [(r.message.id, r.length, r.tx, r.queues) for r in records] == [
+                (r.message.id, r.size, r.tx, r.queues) for r in ours.records
+            ]
+    bindings = load_bindings(data / "bindings")
+    assert {q.name for q in bindings.queues.values()} == {q.name for q in engine.broker.queues.values() if q.durable}
+    assert not bindings.bad
+    journal = load_messages(data / "journal")
+    assert not journal.bad
+
+
+def test_an_existing_directory_is_not_touched(tmp_path: Path) -> None:
+    engine = engine_after(scenarios(ARCHIVE)["page-basic"], 20)
+    (tmp_path / "mine").write_text("x")
+    with pytest.raises(CannotWrite, match="not empty"):
+        write_data_directory(engine, tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+
+
+def test_old_layouts_are_refused(tmp_path: Path) -> None:
+    scenario = scenarios(ARCHIVE)["page-basic"]
+    settings = engine_after(scenario, 1).settings
+    engine = Engine(settings, profile_of(Edition.ARTEMIS_1_5), TraceHeader("old"))
+    with pytest.raises(CannotWrite, match=r"artemis-1\.5"):
+        write_data_directory(engine, tmp_path / "data")
+
+
+@pytest.mark.broker
+@pytest.mark.parametrize("edition", [Edition.ARTEMIS_2_28, Edition.ARTEMIS_2_44, Edition.ARTEMIS_2_56])
+@pytest.mark.parametrize("name", sorted(CUTS))
+def test_a_real_broker_drains_it_to_the_same_messages(name: str, edition: Edition, tmp_path: Path) -> None:
+    if not (ORACLE / "oracle").exists():
+        pytest.skip(f"no broker oracle at {ORACLE} (PAGECTL_ORACLE names another place)")
+    scenario = scenarios(ARCHIVE)[name]
+    engine = engine_after(scenario, CUTS[name], edition)
+    case = tmp_path / "case"
+    write_data_directory(engine, case / "data")
+    (case / "broker.xml").write_bytes(scenario.config)
+    out = case / "drain.json"
+    subprocess.run(
+        [sys.executable, str(ORACLE / "oracle"), "drain", str(case), "--version", edition.release, "--out", str(out)],
+        check=True, capture_output=True, timeout=300,
+    )  # fmt: skip
+    drained: dict[str, Any] = json.loads(out.read_text())
+    expected = delivered_after_crash(engine)
+    theirs = {queue["name"]: queue["delivered"] for queue in drained["queues"]}
+    for queue, messages in expected.items():
+        ours = [id for id, _ in messages]
+        assert sorted(one["id"] for one in theirs[queue]) == sorted(ours)
+        bodies = dict(messages)
+        for one in theirs[queue]:
+            assert one["large"] or one["body_sha256"] == bodies[one["id"]]
+    print(f"{name} {edition.release}: {sum(map(len, expected.values()))} messages in {len(expected)} queues")

@@ -1,0 +1,215 @@
+"""Traces out of logs: what a real broker logged against the trace that it had executed."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pageengine.errors import PageEngineError
+from pageengine.log_import.importing import ImportReport, Source, import_logs
+from pageengine.log_import.messages import find_message, find_transaction
+from pageengine.trace import operations as ops
+from pageengine.trace.reading import open_trace
+
+LOGS = Path(__file__).parents[1] / "replay" / "traffic-logs"
+REFUSED = {28, 29, 30, 58}
+"""Sends that no log shows: refused for a full address, or blocked by the operator."""
+
+
+def imported(tmp_path: Path, *names: str) -> tuple[ImportReport, list[ops.Operation]]:
+    report = import_logs([LOGS / name for name in names], tmp_path / "t.jsonl")
+    reader = open_trace(tmp_path / "t.jsonl")
+    found = list(reader)
+    assert reader.warnings == []
+    return report, found  # type: ignore[return-value]
+
+
+def original() -> list[ops.Operation]:
+    return list(open_trace(LOGS / "trace.jsonl.gz"))  # type: ignore[arg-type]
+
+
+def number(send: ops.Send) -> int:
+    """The seq that the recorded client put into its message."""
+    return next(one.value for one in send.props if one.name == "_seq")  # type: ignore[return-value]
+
+
+def described(send: ops.Send) -> tuple[object, ...]:
+    body = send.size
+    if send.text is not None:
+        body = 1 + 4 + 2 * len(send.text)
+    props = {one.name: one.value for one in send.props if one.name != "_seq"}
+    return send.address, body, send.durable, send.priority, bool(send.expire_ms), tuple(sorted(props.items()))
+
+
+def acknowledged(found: list[ops.Operation]) -> list[int]:
+    """The recorded client's numbers, in the order of acknowledgement."""
+    numbers = {one.seq: number(one) for one in found if isinstance(one, ops.Send)}
+    return [numbers[seq] for one in found if isinstance(one, ops.Ack) for seq in one.seqs]
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("plugin-debug.log.gz",),
+        ("audit-message.log.gz",),
+        ("audit-message.log.gz", "audit-base.log.gz", "audit-resource.log.gz"),
+    ],
+)
+def test_every_send_that_reached_the_broker_comes_back(tmp_path: Path, names: tuple[str, ...]) -> None:
+    sends = {number(one): described(one) for one in imported(tmp_path, *names)[1] if isinstance(one, ops.Send)}
+    wanted = {one.seq: described(one) for one in original() if isinstance(one, ops.Send) and one.seq not in REFUSED}
+    assert sends == wanted
+    assert len(wanted) == 55
+
+
+def test_info_lines_give_the_sends_whose_message_is_printed_later(tmp_path: Path) -> None:
+    report, found = imported(tmp_path, "plugin-info.log.gz")
+    wanted = {one.seq: described(one) for one in original() if isinstance(one, ops.Send)}
+    sends = {number(one): described(one) for one in found if isinstance(one, ops.Send)}
+    assert len(sends) == 45
+    assert all(wanted[seq] == one for seq, one in sends.items())
+    assert report.source is Source.PLUGIN_INFO
+    assert report.unknown["content of a send (its message is printed nowhere)"] == 7
+
+
+# What the clients acknowledged, by the outcome of the same run: the last one on tx1 was rolled back.
+IN_ORDER = [0, 6, 12, 1, 2, 18, 3, 4, 5, 7, 8, 9]
+
+
+@pytest.mark.parametrize("name", ["plugin-debug.log.gz", "plugin-info.log.gz", "audit-message.log.gz"])
+def test_acknowledgements_in_order(tmp_path: Path, name: str) -> None:
+    done = acknowledged(imported(tmp_path, name)[1])
+    assert done[:12] == IN_ORDER
+    assert len(done) == (41 if "debug" in name else 40)
+
+
+def test_debug_lines_give_sessions_transactions_and_consumers(tmp_path: Path) -> None:
+    report, found = imported(tmp_path, "plugin-debug.log.gz")
+    kinds = Counter(one.kind for one in found if isinstance(one, ops.OpenSession))
+    assert kinds == {ops.SessionKind.AUTO: 5, ops.SessionKind.LOCAL: 1, ops.SessionKind.XA: 1}
+    assert report.operations["commit"] == 3 and report.operations["rollback"] == 2 and report.operations["begin"] == 1
+    selectors = [one.selector for one in found if isinstance(one, ops.OpenConsumer)]
+    assert selectors == [None, "customer = 'c1'", None, None]
+    browse = [one for one in found if isinstance(one, ops.Browse)]
+    assert [one.queue for one in browse] == ["orders"]
+    queues = {one.queue: one for one in found if isinstance(one, ops.CreateQueue)}
+    assert sorted(queues) == ["expired", "limited", "lossy", "orders", "prices.all", "prices.london"]
+    assert queues["prices.london"].filter == "region = 'london'"
+    assert queues["prices.all"].routing is ops.RoutingType.MULTICAST
+    assert [one.queue for one in found if isinstance(one, ops.DeleteQueue)] == ["prices.london"]
+
+
+def test_audit_logs_together_give_what_operators_did(tmp_path: Path) -> None:
+    _, found = imported(tmp_path, "audit-base.log.gz", "audit-message.log.gz", "audit-resource.log.gz")
+    operators = [
+        one for one in found if isinstance(one, ops.BlockAddress | ops.UnblockAddress | ops.Purge | ops.Browse)
+    ]
+    assert [(one.op, getattr(one, "address", None) or getattr(one, "queue", None)) for one in operators] == [
+        ("browse", "orders"), ("block_address", "limited"), ("unblock_address", "limited"), ("purge", "lossy"),
+    ]  # fmt: skip
+    assert "customer = 'c1'" in [one.selector for one in found if isinstance(one, ops.OpenConsumer)]
+
+
+def test_the_fuller_log_wins(tmp_path: Path) -> None:
+    report, found = imported(tmp_path, "plugin-debug.log.gz", "audit-message.log.gz")
+    assert report.source is Source.PLUGIN_DEBUG
+    assert sum(isinstance(one, ops.Send) for one in found) == 55
+
+
+def test_older_wordings(tmp_path: Path) -> None:
+    message = (
+        "CoreMessage[messageID=7,durable=true,userID=null,priority=4, timestamp=0,expiration=0, durable=true, "
+        "address=a,size=62,properties=TypedProperties[]]@1"
+    )
+    log = tmp_path / "artemis.log"
+    stamp = "2020-01-01 00:00:00,%03d INFO  [x] "
+    log.write_text(
+        "\n".join(
+            stamp % n + line
+            for n, line in enumerate(
+                [
+                    "AMQ841002: created session name: S, session connectionID: c",
+                    f"AMQ843009: message ID: 7, message {message}, session name: S with tx: null, session: "
+                    "ServerSessionImpl(), direct: true, noAutoCreateQueue: false",
+                    "AMQ841009: sent message with ID: 7, session name: S, session connectionID: c, result: OK",
+                    "AMQ841012: delivered message with message ID: 7, to consumer on address: a, queue: q,"
+                    " consumer sessionID: R, consumerID: 3",
+                    "AMQ841014: acknowledged message ID: 7, messageRef sessionID: R, with messageRef consumerID: 3, "
+                    "messageRef QueueName: q,  with ackReason: NORMAL",
+                ]
+            )
+        )
+    )
+    import_logs([log], tmp_path / "t.jsonl")
+    found = list(open_trace(tmp_path / "t.jsonl"))
+    assert [one.op for one in found] == ["create_queue", "open_session", "send", "open_consumer", "receive", "ack"]
+    send, ack = found[2], found[5]
+    assert isinstance(send, ops.Send) and (send.session, send.size, send.seq) == ("S", 22, 0)
+    assert isinstance(ack, ops.Ack) and ack.seqs == (0,)
+
+
+def test_logs_without_traffic_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "artemis.log").write_text("2026-11-21 09:10:13,140 WARN  [x] AMQ222018: AIO was not located\n")
+    with pytest.raises(PageEngineError, match="AMQ601500"):
+        import_logs([tmp_path / "artemis.log"], tmp_path / "t.jsonl")
+
+
+def test_a_property_value_with_a_separator_is_uncertain() -> None:
+    text = (
+        "CoreMessage[messageID=1, durable=true, userID=null, priority=4, timestamp=0, expiration=0, durable=true, "
+        "address=a, size=200, properties=TypedProperties[k=x, y, n=5, d=1.5, b=true, z=NULL-value]]@5"
+    )
+    found = find_message(text)
+    assert found is not None and found.uncertain
+    assert [(one.name, one.value) for one in found.props] == [
+        ("k", "x, y"), ("n", 5), ("d", 1.5), ("b", True), ("z", None),
+    ]  # fmt: skip
+
+
+def test_transactions_of_the_broker_itself_are_told_apart() -> None:
+    text = "TransactionImpl [xid=null, txID=111, xid=null, state=ACTIVE, createTime=1(x), timeoutSeconds=%s, nr]@5"
+    own, client = find_transaction(text % "-1"), find_transaction(text % "300")
+    assert own is not None and own.own and client is not None and not client.own
+
+
+PIECES = (
+    "CoreMessage[messageID=1, durable=true, userID=null, priority=1, timestamp=0, expiration=0, durable=true, address=",
+    "CoreMessage[messageID=1, durable=true, userID=null, priority=4, timestamp=0, expiration=0, durable=true, "
+    "address=a, size=9, properties=TypedProperties[",
+    "TransactionImpl [xid=null, txID=1, xid=null, state=",
+    "QueueImpl[name=",
+    "name: x, username: y minLargeMessageSize: 5, ",
+    "ConsumerID: 1, QueueImpl[name=q, postOffice=filterString: ",
+    "QueueConfiguration [name=q, address=",
+    "message ID: 5, to consumer on address: a, queue: ",
+    " with parameters: [0, q, f, 0, ",
+    "a" * 100,
+    "- queueID=5 address:a name:",
+)
+CODES = (601500, 601501, 601502, 601760, 601761, 601265, 601196, 841012, 841014, 843000, 843004, 843006, 843009, 843014)
+
+
+@pytest.mark.parametrize("piece", PIECES, ids=lambda piece: piece[:20])
+def test_records_made_to_be_slow_are_read_in_time(tmp_path: Path, piece: str) -> None:
+    """Nothing is decided by how long it takes, but a pattern that runs away would hit the suite's timeout."""
+    stamp = "2026-11-21 09:10:15,695 [AUDIT](x) AMQ"
+    lines = [f"{stamp}{code}: {start}{piece * 300}" for code in CODES for start in ("", "User u@h sent a message ")]
+    (tmp_path / "log").write_text("\n".join(lines))
+    import_logs([tmp_path / "log"], tmp_path / "t.jsonl")
+
+
+@given(st.lists(st.tuples(st.sampled_from(CODES), st.sampled_from(PIECES) | st.text(max_size=30)), max_size=8))
+@settings(deadline=None, max_examples=60)
+def test_arbitrary_records_raise_own_errors_only(
+    tmp_path_factory: pytest.TempPathFactory, records: list[tuple[int, str]]
+) -> None:
+    folder = tmp_path_factory.mktemp("logs")
+    lines = [f"2026-11-21 09:10:15,695 [AUDIT](x) AMQ{code}: {text}" for code, text in records]
+    (folder / "log").write_text("\n".join(lines), "utf-8", "replace")
+    with contextlib.suppress(PageEngineError):
+        import_logs([folder / "log"], folder / "t.jsonl")

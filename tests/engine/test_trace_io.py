@@ -1,0 +1,358 @@
+"""Reading and writing traces: every form gives the same operations back, and nothing but its own errors."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import zstandard
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pageengine.errors import PageEngineError
+from pageengine.trace import operations as ops
+from pageengine.trace.items import MalformedLine, SeqSet, TraceError, UnknownOperation
+from pageengine.trace.operations import Operation, TraceHeader
+from pageengine.trace.reading import TraceReader, open_trace
+from pageengine.trace.writing import write_trace
+
+HEADER = b'{"trace":1,"name":"t"}\n'
+SEND = b'{"t":5,"op":"send","address":"a","seq":%d}\n'
+loose = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
+
+names = st.text(min_size=1, max_size=8)
+int64 = st.integers(-(2**63), 2**63 - 1)
+naturals = st.integers(0, 2**63 - 1)
+properties = st.one_of(
+    st.tuples(st.just(ops.PropertyType.STRING), st.text(max_size=8)),
+    st.tuples(st.just(ops.PropertyType.LONG), int64),
+    st.tuples(st.just(ops.PropertyType.INT), st.integers(-(2**31), 2**31 - 1)),
+    st.tuples(st.just(ops.PropertyType.BYTE), st.integers(-128, 127)),
+    st.tuples(st.just(ops.PropertyType.BOOLEAN), st.booleans()),
+    st.tuples(st.just(ops.PropertyType.NULL), st.none()),
+    st.tuples(st.just(ops.PropertyType.DOUBLE), st.floats(allow_nan=False, allow_infinity=False)),
+    st.tuples(st.just(ops.PropertyType.FLOAT), st.floats(allow_nan=False, allow_infinity=False, width=32)),
+    st.tuples(st.just(ops.PropertyType.CHAR), st.characters(max_codepoint=0xFFFF)),
+    st.tuples(st.just(ops.PropertyType.BYTES), st.binary(max_size=8)),
+)
+bodies = st.one_of(
+    st.just((None, None)), st.tuples(st.text(max_size=8), st.none()), st.tuples(st.none(), st.binary(max_size=8))
+)
+
+
+@st.composite
+def sends(draw: st.DrawFn) -> Callable[[int, int], Operation]:
+    text, body = draw(bodies)
+    props = draw(st.dictionaries(names, properties, max_size=3))
+    made = draw(
+        st.builds(
+            ops.Send, i=st.just(0), t=st.just(0), address=names, seq=st.just(0), session=names,
+            type=st.sampled_from(ops.MessageType), size=naturals, durable=st.booleans(), priority=st.integers(0, 9),
+            expire_ms=naturals,
+        )
+    )  # fmt: skip
+    typed = tuple(ops.Property(name, kind, value) for name, (kind, value) in props.items())
+    return lambda i, t: ops.Send(
+        i, t, made.address, i, made.session, made.type, made.size, text, body, made.durable, made.priority,
+        made.expire_ms, typed,
+    )  # fmt: skip
+
+
+others = st.one_of(
+    st.tuples(names, st.sampled_from([(ops.RoutingType.ANYCAST,), tuple(ops.RoutingType)])).map(
+        lambda v: lambda i, t: ops.CreateAddress(i, t, *v)
+    ),
+    st.tuples(names, names, st.sampled_from(ops.RoutingType), st.none() | names, st.booleans()).map(
+        lambda v: lambda i, t: ops.CreateQueue(i, t, *v)
+    ),
+    st.tuples(names, st.sampled_from(ops.SessionKind), st.sampled_from(ops.Protocol)).map(
+        lambda v: lambda i, t: ops.OpenSession(i, t, *v)
+    ),
+    st.tuples(names, names, names, st.none() | names, int64).map(lambda v: lambda i, t: ops.OpenConsumer(i, t, *v)),
+    st.tuples(names, naturals, st.sampled_from(ops.ReceiveAck)).map(lambda v: lambda i, t: ops.Receive(i, t, *v)),
+    st.lists(int64, max_size=3).flatmap(
+        lambda v: st.just(lambda i, t: ops.Ack(i, t, "c", ops.AckMode.INDIVIDUAL, tuple(v)))
+    ),
+    st.just(lambda i, t: ops.Ack(i, t, "c", ops.AckMode.UPTO, (3,))),
+    st.just(lambda i, t: ops.Ack(i, t, "c", ops.AckMode.ALL)),
+    st.tuples(names, st.none() | names, st.booleans(), st.booleans()).map(lambda v: lambda i, t: ops.Commit(i, t, *v)),
+    st.tuples(names, st.none() | names, st.none() | naturals, names).map(lambda v: lambda i, t: ops.Browse(i, t, *v)),
+    st.tuples(naturals, naturals, st.none() | names).map(lambda v: lambda i, t: ops.Disk(i, t, *v)),
+    st.just(lambda i, t: ops.Settings(i, t, "a.#", (("max-size-bytes", "5M"), ("page-limit-bytes", "-1")))),
+    st.just(lambda i, t: ops.Expire(i, t)),
+    st.just(lambda i, t: ops.DiskFull(i, t, False)),
+    st.just(lambda i, t: ops.Restart(i, t)),
+)
+Made = tuple[Callable[[int, int], Operation], int]
+traces = st.lists(st.tuples(sends() | others, st.integers(0, 1000)), max_size=12)
+
+
+def numbered(made: list[Made]) -> list[Operation]:
+    t = 0
+    found = []
+    for i, (make, step) in enumerate(made):
+        t += step
+        found.append(make(i, t))
+    return found
+
+
+def read(path: Path, **options: bool) -> tuple[TraceReader, list[object]]:
+    reader = open_trace(path, **options)
+    return reader, list(reader)
+
+
+@pytest.mark.parametrize("name", ["t.jsonl", "t.jsonl.gz", "t.jsonl.zst", "t.parquet"])
+@given(traces)
+@loose
+def test_what_is_written_reads_back(tmp_path: Path, name: str, made: list[Made]) -> None:
+    operations = numbered(made)
+    header = TraceHeader("t", start_ns=7, producer_window=-1)
+    assert write_trace(tmp_path / name, header, operations) == len(operations)
+    reader, found = read(tmp_path / name)
+    assert reader.header == header
+    assert found == operations
+    assert reader.warnings == []
+
+
+@pytest.mark.parametrize("name", ["t.jsonl.gz", "t.jsonl.zst", "t.parquet"])
+def test_same_operations_same_bytes(tmp_path: Path, name: str) -> None:
+    operations = [ops.Send(i, i, "a", i, size=i) for i in range(100)]
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+        write_trace(tmp_path / folder / name, TraceHeader("t"), operations)
+    assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+
+
+def test_defaults_are_those_of_the_format(tmp_path: Path) -> None:
+    lines = [
+        b'{"op":"create_queue","queue":"q"}',
+        b'{"op":"send","address":"q","seq":0}',
+        b'{"op":"open_consumer","consumer":"c","queue":"q","selector":null}',
+        b'{"op":"receive","consumer":"c"}',
+        b'{"op":"settings","match":"#","max-size-bytes":5,"auto-delete-queues":false}',
+    ]
+    (tmp_path / "t").write_bytes(b'{"trace":1}\n\n' + b"\n".join(lines))
+    reader, found = read(tmp_path / "t")
+    assert reader.header == TraceHeader("t")
+    assert found == [
+        ops.CreateQueue(0, 0, "q", "q"),
+        ops.Send(1, 0, "q", 0),
+        ops.OpenConsumer(2, 0, "c", "q", "c-c"),
+        ops.Receive(3, 0, "c"),
+        ops.Settings(4, 0, "#", (("max-size-bytes", "5"), ("auto-delete-queues", "false"))),
+    ]
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress])
+def test_magic_wins_over_name(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
+    (tmp_path / "t.jsonl").write_bytes(pack(HEADER + SEND % 0) + pack(SEND % 1))
+    (tmp_path / "t.gz").write_bytes(HEADER + SEND % 0 + SEND % 1)
+    assert len(read(tmp_path / "t.jsonl")[1]) == 2
+    assert len(read(tmp_path / "t.gz")[1]) == 2
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress])
+def test_a_cut_compressed_stream_is_read_up_to_the_cut(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
+    whole = pack(HEADER + b"".join(b'{"op":"send","address":"%x","seq":%d}\n' % (n * 7919**5, n) for n in range(9000)))
+    (tmp_path / "t").write_bytes(whole[: len(whole) // 2])
+    reader, found = read(tmp_path / "t")
+    assert 0 < len(found) < 9000
+    assert [one.i for one in found if isinstance(one, ops.Send)] == list(range(len(found)))
+    assert len(reader.warnings) == 1 and "cut off" in reader.warnings[0]
+
+
+def test_damaged_compression_is_an_error_with_its_place(tmp_path: Path) -> None:
+    whole = bytearray(gzip.compress(HEADER + b"".join(SEND % n for n in range(5000))))
+    whole[len(whole) // 2 : len(whole) // 2 + 40] = bytes(40)
+    (tmp_path / "t").write_bytes(whole)
+    with pytest.raises(PageEngineError, match=r"damaged gzip stream near byte \d+"):
+        read(tmp_path / "t", skip_bad_lines=True)
+
+
+def test_a_cut_last_line_is_a_warning(tmp_path: Path) -> None:
+    (tmp_path / "t").write_bytes(HEADER + SEND % 0 + b'{"op":"send","addr')
+    reader, found = read(tmp_path / "t")
+    assert len(found) == 1
+    assert reader.warnings == [f"{tmp_path / 't'}: line 3 is cut off; everything before it was read"]
+
+
+def test_a_last_line_without_newline_is_an_operation(tmp_path: Path) -> None:
+    (tmp_path / "t").write_bytes(HEADER + (SEND % 0).rstrip())
+    assert len(read(tmp_path / "t")[1]) == 1
+
+
+BAD_LINES = {
+    b"{nope": "not JSON",
+    b'{"op":"send"} x': "something follows",
+    b"\xff{}": "not UTF-8",
+    b"[" * 100_000: "nested too deeply",
+    b"[1]": "an operation must be an object, not a list",
+    b'{"t":6}': "'op' is missing",
+    b'{"op":7}': "'op' must be text",
+    b'{"op":"send","seq":1}': "'address' is missing",
+    b'{"op":"send","address":"a"}': "'seq' is missing",
+    b'{"op":"send","address":"a","seq":0}': "'seq' 0 was used before",
+    b'{"op":"send","address":"a","seq":1,"size":"9"}': "'size' must be a whole number, not text",
+    b'{"op":"send","address":"a","seq":1,"size":true}': "'size' must be a whole number, not true or false",
+    b'{"op":"send","address":"a","seq":1,"size":-1}': "'size' must not be negative",
+    b'{"op":"send","address":"a","seq":1.0}': "'seq' must be a whole number, not a number with a fraction",
+    b'{"op":"send","address":"a","seq":9223372036854775808}': "'seq' does not fit into 64 bits",
+    b'{"op":"send","address":"a","seq":1,"size":1e400}': "'size' must be a whole number",
+    b'{"op":"send","address":"a","seq":1,"size":NaN}': "NaN is no JSON number",
+    b'{"op":"send","address":"a","seq":1,"priority":10}': "'priority' must be a whole number from 0 to 9",
+    b'{"op":"send","address":"a","seq":1,"durable":1}': "'durable' must be true or false",
+    b'{"op":"send","address":"a","seq":1,"type":"pdf"}': "'type' must be one of",
+    b'{"op":"send","address":"a","seq":1,"type":null}': "'type' must be one of",
+    b'{"op":"send","address":"a","seq":1,"text":"x","body_b64":""}': "exclude each other",
+    b'{"op":"send","address":"a","seq":1,"body_b64":"*"}': "not base64",
+    b'{"op":"send","address":"a","seq":1,"props":[]}': "'props' must be an object",
+    b'{"op":"send","address":"a","seq":1,"props":{"p":{"byte":128}}}': "does not fit into 8 bits",
+    b'{"op":"send","address":"a","seq":1,"props":{"p":{"char":"xx"}}}': "one UTF-16 unit",
+    b'{"op":"send","address":"a","seq":1,"props":{"p":{"uuid":1}}}': "unknown type 'uuid'",
+    b'{"op":"send","address":"a","seq":1,"props":{"p":[1]}}': "a plain value",
+    b'{"op":"send","address":"a","seq":1,"props":{"p":1e999}}': "too large",
+    b'{"op":"send","address":"a","seq":1,"t":4}': "'t' goes backwards: 4 after 5",
+    b'{"op":"wait","t":"6","ms":1}': "'t' must be a whole number",
+    b'{"op":"wait"}': "'ms' is missing",
+    b'{"op":"ack","consumer":"c"}': "'seq' is missing",
+    b'{"op":"ack","consumer":"c","seq":[1,2]}': "one whole number for mode upto",
+    b'{"op":"prepare","session":"x"}': "'xid' is missing",
+    b'{"op":"create_address","address":"a"}': "'routing' is missing",
+    b'{"op":"create_address","address":"a","routing":"both"}': "'routing' must be one of anycast, multicast",
+    b'{"op":"create_address","address":"a","routing":[]}': "anycast, multicast or both",
+    b'{"op":"settings","match":"#","x":[]}': "must be text, a number or a truth value",
+    b'{"op":"open_consumer","consumer":"c","queue":null}': "'queue' must be text, not null",
+}
+
+
+@pytest.mark.parametrize("line", BAD_LINES, ids=lambda line: line[:60].decode("latin-1"))
+def test_malformed_line(tmp_path: Path, line: bytes) -> None:
+    (tmp_path / "t").write_bytes(HEADER + SEND % 0 + b"\n" + line + b"\n" + SEND % 1)
+    reader = open_trace(tmp_path / "t")
+    seen = []
+    with pytest.raises(TraceError) as caught:
+        seen.extend(reader)
+    assert str(caught.value).startswith(f"{tmp_path / 't'}: line 4: ")
+    assert BAD_LINES[line] in str(caught.value)
+    skipped = read(tmp_path / "t", skip_bad_lines=True)[1]
+    assert [type(one) for one in skipped] == [ops.Send, MalformedLine, ops.Send]
+    bad = skipped[1]
+    assert isinstance(bad, MalformedLine) and (bad.i, bad.line) == (1, 4) and BAD_LINES[line] in bad.reason
+
+
+def test_what_came_before_a_malformed_line_is_handed_out(tmp_path: Path) -> None:
+    (tmp_path / "t").write_bytes(HEADER + SEND % 0 + SEND % 1 + b"{}\n")
+    seen = []
+    with pytest.raises(TraceError):
+        for one in open_trace(tmp_path / "t"):
+            seen.append(one)
+    assert len(seen) == 2
+
+
+@pytest.mark.parametrize(
+    ("head", "reason"),
+    [
+        (b"", "the header is missing"),
+        (b"\n \n", "the header is missing"),
+        (b"nope\n", "not JSON"),
+        (b"[]\n", "the header is missing"),
+        (SEND % 0, "the header is missing"),
+        (b'{"trace":2}\n', "format version 2 is not understood"),
+        (b'{"trace":"1"}\n', "'trace' must be a whole number"),
+        (b'{"trace":1,"name":5}\n', "'name' must be text"),
+        (b'{"trace":1', "the header is missing"),
+    ],
+)
+def test_without_a_header_nothing_is_replayed(tmp_path: Path, head: bytes, reason: str) -> None:
+    (tmp_path / "t").write_bytes(head + SEND % 0 if head.endswith(b"\n") else head)
+    with pytest.raises(TraceError, match=reason):
+        open_trace(tmp_path / "t", skip_bad_lines=True)
+
+
+def test_unknown_keys_and_operations(tmp_path: Path) -> None:
+    (tmp_path / "t").write_bytes(
+        b'{"trace":1,"host":"x"}\n{"op":"fly","x":1,"t":3}\n' + b'{"op":"wait","ms":1,"why":1,"note":"n"}\n' * 2
+    )
+    reader, found = read(tmp_path / "t")
+    assert found == [UnknownOperation(0, 3, "fly"), ops.Wait(1, 3, 1), ops.Wait(2, 3, 1)]
+    assert [warning.split(": ")[1] for warning in reader.warnings] == [
+        "unknown key 'host' ignored, 1 time",
+        "unknown key 'why' ignored, 2 times",
+    ]
+
+
+def test_windows_line_ends_and_progress(tmp_path: Path) -> None:
+    (tmp_path / "t").write_bytes((HEADER + SEND % 0).replace(b"\n", b"\r\n"))
+    told: list[int] = []
+    assert len(list(open_trace(tmp_path / "t", advance=told.append))) == 1
+    assert sum(told) == (tmp_path / "t").stat().st_size
+
+
+@given(st.lists(st.integers(0, 12), max_size=30))
+def test_a_seq_counts_once(numbers: list[int]) -> None:
+    found, before = SeqSet(), set[int]()
+    for number in numbers:
+        assert found.add(number) == (number not in before)
+        before.add(number)
+
+
+@given(st.binary(max_size=300), st.sampled_from([b"", HEADER, b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PAR1"]))
+@loose
+def test_arbitrary_bytes_raise_only_own_errors(tmp_path: Path, tail: bytes, head: bytes) -> None:
+    (tmp_path / "t").write_bytes(head + tail)
+    try:
+        list(open_trace(tmp_path / "t", skip_bad_lines=True))
+    except PageEngineError as err:
+        assert str(err).startswith(str(tmp_path))
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=4),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=4,
+)
+KEYS = ["op", "t", "address", "seq", "props", "queue", "consumer", "routing", "xid", "session", "mode", "match", "ms"]
+OPS = ["send", "ack", "create_queue", "create_address", "receive", "settings", "commit", "disk", "wait"]
+
+
+@given(st.lists(st.dictionaries(st.sampled_from(KEYS), json_values | st.sampled_from(OPS)), max_size=4))
+@loose
+def test_arbitrary_objects_give_one_item_each(tmp_path: Path, objects: list[dict[str, object]]) -> None:
+    (tmp_path / "t").write_bytes(HEADER + b"".join(json.dumps(one).encode() + b"\n" for one in objects))
+    found = read(tmp_path / "t", skip_bad_lines=True)[1]
+    assert len(found) == len(objects)
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"op": ["wait"], "t": ["soon"]},
+        {"op": ["send"], "address": ["a"], "seq": [1], "props": [{"k": 1}]},
+        {"op": ["send"], "address": ["a"], "seq": [1], "body": ["text"]},
+        {"op": ["send"], "address": ["a"], "seq": [1], "type": ["text"], "body": [b"\xff"]},
+        {"op": ["wait"], "args": ["[1]"]},
+        {"op": ["wait"], "args": ["nope"]},
+        {"op": [None]},
+        {"t": [1]},
+    ],
+)
+def test_a_parquet_row_of_other_columns_or_types_is_malformed(tmp_path: Path, columns: dict[str, list[object]]) -> None:
+    table = pa.table(columns).replace_schema_metadata({"trace_header": '{"trace":1,"name":"t"}'})
+    pq.write_table(table, tmp_path / "t.parquet")
+    found = read(tmp_path / "t.parquet", skip_bad_lines=True)[1]
+    assert [type(one) for one in found] == [MalformedLine]
+    with pytest.raises(TraceError, match="row 1: "):
+        read(tmp_path / "t.parquet")
+
+
+@pytest.mark.parametrize("header", [None, "nope", "{}", '{"trace":9}'])
+def test_parquet_without_a_header_is_refused(tmp_path: Path, header: str | None) -> None:
+    table = pa.table({"op": ["checkpoint"]})
+    pq.write_table(table.replace_schema_metadata({"trace_header": header} if header else {}), tmp_path / "t.parquet")
+    with pytest.raises(TraceError, match="nothing was replayed"):
+        open_trace(tmp_path / "t.parquet")

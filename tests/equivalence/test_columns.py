@@ -1,0 +1,107 @@
+"""The fast decoder gives the rows of the reference decoder, on every page that a broker wrote."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from golden_cases import GoldenCase, cases
+from reference_rows import comparable, reference_rows
+
+from pagefmt.columns.arrays.schema import Level
+from pagefmt.columns.page import decode_page
+from pagefmt.columns.table import PageSource, Stopped, Wanted, page_batches
+from pagefmt.outstanding.state import load_state
+from pagefmt.pages.gather import PageBytes
+from pagefmt.pages.pieces import pieces
+from pagefmt.pages.scan import scan
+
+CASES = cases()
+
+
+def pages(case: GoldenCase) -> list[Path]:
+    return sorted(case.data().glob("paging/*/*.page"))
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_golden_pages_give_the_reference_rows(case: GoldenCase) -> None:
+    for path in pages(case):
+        content = path.read_bytes()
+        levels = list(Level) if case.version in ("artemis-1.5.6", "2.44.0") else [Level.BODIES]
+        for level in levels:
+            got = decode_page(PageBytes(content), 7, level).table
+            assert comparable(got.to_pylist()) == comparable(reference_rows(content, level)), path.name
+
+
+def test_almost_all_golden_records_are_regular() -> None:
+    """The careful path is for the odd ones; else the fast decoder would not be fast."""
+    careful = records = 0
+    for case in CASES:
+        for path in pages(case):
+            got = decode_page(PageBytes(path.read_bytes()), 1, Level.BODIES)
+            careful += len(got.irregular)
+            records += len(got.table)
+    assert records > 8000
+    assert careful < records * 0.05
+
+
+def test_damage_ends_the_table_where_the_reference_reader_stops() -> None:
+    content = pages(next(case for case in CASES if str(case) == "2.56.0/basic"))[0].read_bytes()
+    frames = scan(PageBytes(content))
+    third = int(frames.offset[3])
+    for broken in (content[:third] + b"\0" + content[third + 1 :], content[: third + 9], content[:third] + bytes(50)):
+        got = decode_page(PageBytes(broken), 7, Level.BODIES)
+        assert not got.whole and got.good_bytes == third
+        assert comparable(got.table.to_pylist()) == comparable(reference_rows(broken, Level.BODIES))
+
+
+@pytest.mark.parametrize("version", ["hornetq-2.4.7", "2.56.0"])
+def test_flipped_bits_never_part_the_two_decoders(version: str) -> None:
+    """Every 37th bit of a small page: the same rows, or a table that ends where the payload does not decode."""
+    case = next(case for case in CASES if case.version == version and case.name in ("types", "core-types"))
+    content = pages(case)[-1].read_bytes()[:6000]
+    for bit in range(0, len(content) * 8, 37):
+        flipped = bytearray(content)
+        flipped[bit // 8] ^= 1 << (bit % 8)
+        page = PageBytes(bytes(flipped))
+        got = decode_page(page, 7, Level.BODIES)
+        assert comparable(got.table.to_pylist()) == comparable(reference_rows(bytes(flipped), Level.BODIES)), bit
+
+
+@pytest.mark.parametrize("piece", [1, 700, 5000])
+def test_pieces_of_any_size_give_the_same_rows(piece: int) -> None:
+    """A piece smaller than a record grows to hold it; numbers and offsets go on from piece to piece. What was decoded
+    stays when the next piece is read over it."""
+    case = next(case for case in CASES if str(case) == "2.56.0/one-per-page")
+    for path in [*pages(case), *pages(next(case for case in CASES if str(case) == "2.56.0/mixed-protocols"))]:
+        tables = [
+            decode_page(content, 7, Level.BODIES, frames).table for content, frames in pieces(path, piece, reuse=True)
+        ]
+        rows = [row for table in tables for row in table.to_pylist()]
+        assert comparable(rows) == comparable(reference_rows(path.read_bytes(), Level.BODIES))
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_state_columns_follow_the_rule(case: GoldenCase) -> None:
+    data = case.data()
+    state = load_state(data / "paging", data / "journal", data / "bindings")
+    for store in state.stores():
+        for page in store.store.pages:
+            rule = store.rule(page.number)
+            source = PageSource(page.path, page.number, store.store.name, store.store.address, rule)
+            for batch in page_batches(source, Wanted()):
+                if isinstance(batch, Stopped):
+                    continue
+                for row in batch.to_pylist():
+                    assert tuple(row["acked_by"]) == rule.acked_by(row["number"], row["queues"])
+                    assert tuple(row["outstanding"]) == rule.outstanding(row["number"], row["tx"], row["queues"])
+
+
+def test_a_record_that_does_not_close_is_not_read_to_its_end(tmp_path: Path) -> None:
+    """Its length may be anything: 1 GiB of a damaged page would be 1 GiB of memory."""
+    path = tmp_path / "1.page"
+    largest = []
+    for end in (b"}", b"\0"):
+        path.write_bytes(b"{" + (5000).to_bytes(4, "big") + bytes(5000) + end + bytes(3000))
+        largest.append(max(content.size for content, _ in pieces(path, 100)))
+    assert largest[0] == 5006 and largest[1] <= 100

@@ -1,0 +1,119 @@
+"""Records of real brokers, copied, mixed and changed: columns, lines and selectors as the reference decoder has them.
+
+Copies side by side are what the fast decoder reads as tables and by plans; the changes are what must not fool it. A
+sample of the pages runs by default, many more with ``-m slow``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from random import Random
+
+import pytest
+from golden_cases import GoldenCase, cases
+from reference_rows import comparable, reference_rows
+from test_json_lines import EVERY_FORM, SIZE, fast, pages_of, reference
+
+from pagefmt.columns.arrays.schema import Level
+from pagefmt.columns.page import decode_page
+from pagefmt.describe.message_json import Wanted
+from pagefmt.outstanding.selection import Choice
+from pagefmt.pages.frames import FrameScan
+from pagefmt.pages.gather import PageBytes
+from pagefmt.selector import parse
+
+LONGEST = 6000
+SELECTORS = (
+    "AMQPriority > 4", "n > 5", "AMQSize > 200", "AMQAddress = 'orders'", "AMQUserID LIKE 'ID:%'", "color = 'red'",
+    "AMQDurable = 'DURABLE' AND n IS NOT NULL", "JMSCorrelationID LIKE '%a'", "_AMQ_AD = 'a'", "i NOT BETWEEN 2 AND 9",
+)  # fmt: skip
+# size and constructor bytes of both protocols among them
+TELLING = bytes((0, 1, 0x40, 0x41, 0x45, 0x53, 0x7F, 0x80, 0xA1, 0xB1, 0xC1, 0xD1, 0xFF))
+
+
+@cache
+def records(case: GoldenCase) -> list[bytes]:
+    found = []
+    for _, page in pages_of(case):
+        content = page.path.read_bytes()
+        found += [content[at : at + size + 6] for at, size in FrameScan(content) if size < LONGEST]
+    return found
+
+
+def flip(draw: Random, record: bytearray, at: int) -> None:
+    record[at] ^= 1 << draw.randrange(8)
+
+
+def tell(draw: Random, record: bytearray, at: int) -> None:
+    record[at] = draw.choice(TELLING)
+
+
+def step(draw: Random, record: bytearray, at: int) -> None:
+    record[at] = (record[at] + draw.choice((1, -1))) & 0xFF
+
+
+def cut(draw: Random, record: bytearray, at: int) -> None:
+    del record[at : min(at + draw.randrange(1, 5), len(record) - 1)]
+
+
+def insert(draw: Random, record: bytearray, at: int) -> None:
+    record[at:at] = draw.randbytes(draw.randrange(1, 5))
+
+
+CHANGES: tuple[Callable[[Random, bytearray, int], None], ...] = (flip, flip, tell, step, cut, insert)
+
+
+def made(draw: Random) -> bytes:
+    """A page: copies of a few records, some of which are changed, one byte of them or all copies in the same place."""
+    page: list[bytearray] = []
+    for _ in range(draw.choice((1, 1, 1, 2, 3))):
+        base = draw.choice(records(draw.choice([case for case in cases() if records(case)])))
+        page += [bytearray(base) for _ in range(draw.choice((3, 8, 30)))]
+    if draw.random() < 0.3:
+        draw.shuffle(page)
+    for _ in range(draw.choice((0, 1, 1, 2, 4, 10))):
+        record = draw.choice(page)
+        if len(record) < 8:
+            continue
+        at, change = draw.randrange(5, len(record) - 1), draw.choice(CHANGES)
+        size = len(record)
+        change(draw, record, at)
+        record[1:5] = (len(record) - 6).to_bytes(4, "big")
+        if change is tell and draw.random() < 0.5:
+            for other in page:
+                if len(other) == size:
+                    other[at] = record[at]
+    return b"".join(page)
+
+
+def compare(seed: int, folder: Path) -> None:
+    draw = Random(seed)
+    content = made(draw)
+    for level in (Level.PROPERTIES, Level.TEXTS, Level.BODIES):
+        got = decode_page(PageBytes(content), 7, level).table
+        got.validate(full=True)
+        assert comparable(got.to_pylist()) == comparable(reference_rows(content, level)), (seed, level)
+    state, first = next(pages_of(next(case for case in cases() if case.name.startswith("amqp"))))
+    page = replace(first, path=folder / first.path.name)
+    page.path.write_bytes(content)
+    for wanted in (SIZE, Wanted(EVERY_FORM), Wanted(frozenset())):
+        assert fast(page, state, wanted)[0] == reference(page, state, wanted), (seed, wanted)
+    for text in draw.sample(SELECTORS, 3):
+        choice = Choice(selector=parse(text))
+        assert fast(page, state, SIZE, choice)[0] == reference(page, state, SIZE, choice), (seed, text)
+
+
+@pytest.mark.parametrize("first", range(4))
+def test_changed_records_never_part_the_decoders(first: int, tmp_path: Path) -> None:
+    for seed in range(1000 * first, 1000 * first + 15):
+        compare(seed, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(8))
+def test_many_more_changed_records(first: int, tmp_path: Path) -> None:
+    for seed in range(10_000 + 1000 * first, 10_000 + 1000 * first + 600):
+        compare(seed, tmp_path)

@@ -1,0 +1,118 @@
+"""The fast decoder gives the rows of the reference decoder on pages that no broker wrote."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import strategies
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference_rows import comparable, reference_rows
+
+from pagefmt.bytes.wire import Builder
+from pagefmt.columns.arrays.schema import Level
+from pagefmt.columns.core.alike import alike
+from pagefmt.columns.core.parts import core_parts
+from pagefmt.columns.page import decode_page
+from pagefmt.messages.core_message import CoreMessage, HeaderBlock
+from pagefmt.messages.properties import PropertiesBlock, double_of, encode_properties, float_of
+from pagefmt.messages.values import NULL, Kind, Property, Typed, string
+from pagefmt.pages.gather import PageBytes
+from pagefmt.pages.record import Layout, PageRecord, encode_record
+from pagefmt.pages.scan import scan
+
+VALUES = {
+    Kind.NULL: st.just(NULL),
+    Kind.BOOLEAN: strategies.naturals(8).map(lambda byte: Typed(Kind.BOOLEAN, byte != 0, byte)),
+    Kind.BYTE: strategies.numbers(Kind.BYTE, 8),
+    Kind.SHORT: strategies.numbers(Kind.SHORT, 16),
+    Kind.INT: strategies.numbers(Kind.INT, 32),
+    Kind.LONG: strategies.numbers(Kind.LONG, 64),
+    Kind.CHAR: strategies.naturals(16).map(lambda unit: Typed(Kind.CHAR, unit)),
+    Kind.FLOAT: strategies.naturals(32).map(float_of),
+    Kind.DOUBLE: strategies.naturals(64).map(double_of),
+    Kind.BYTES: st.binary(max_size=12).map(lambda raw: Typed(Kind.BYTES, raw)),
+    Kind.STRING: strategies.TEXT.map(string),
+}
+SHAPES = st.lists(st.tuples(strategies.TEXT, st.sampled_from(list(VALUES))), max_size=8, unique_by=lambda each: each[0])
+
+
+def record(entries: list[Property], body: bytes, number: int, user: bytes | None, queues: tuple[int, ...]) -> bytes:
+    out = Builder()
+    encode_properties(out, PropertiesBlock(1 if entries or number % 2 else 0, tuple(entries)))
+    header = HeaderBlock(number, 1, "a.b", int(user is not None), user, 3, 1, 0, number, 4, out.done())
+    message = CoreMessage(number, 1, "a.b", body, header)
+    return encode_record(PageRecord(0, 0, -1, 0, Layout.NEW, 1, message, queues))
+
+
+@st.composite
+def similar(draw: st.DrawFn) -> list[bytes]:
+    """Records whose properties have the same names and types, but for a few."""
+    shape, size, user = draw(SHAPES), draw(st.none() | st.integers(0, 20)), draw(st.booleans())
+    found = []
+    for number in range(draw(st.integers(1, 6))):
+        mine = shape
+        if draw(st.integers(0, 7)) == 0:
+            mine = draw(st.permutations(shape) | st.just(shape[1:]) | SHAPES)
+        entries = [Property(name, draw(VALUES[kind])) for name, kind in mine]
+        body = draw(st.binary(max_size=20) if size is None else st.binary(min_size=size, max_size=size))
+        found.append(record(entries, body, number, bytes(16) if user or number == 5 else None, (3, 7)))
+    return found
+
+
+def same(content: bytes) -> None:
+    got = decode_page(PageBytes(content), 7, Level.BODIES)
+    assert comparable(got.table.to_pylist()) == comparable(reference_rows(content, Level.BODIES))
+
+
+@given(similar())
+def test_messages_of_one_shape_and_a_few_others(found: list[bytes]) -> None:
+    same(b"".join(found))
+
+
+@given(similar(), st.integers(0, 1 << 16), st.integers(1, 255))
+def test_a_changed_byte_never_parts_the_two_decoders(found: list[bytes], at: int, mask: int) -> None:
+    content = bytearray(b"".join(found))
+    content[at % len(content)] ^= mask
+    same(bytes(content))
+
+
+@settings(max_examples=60)
+@given(st.lists(strategies.records(), max_size=5))
+def test_messages_of_all_kinds(found: list[PageRecord]) -> None:
+    same(b"".join(encode_record(replace(each, offset=0)) for each in found))
+
+
+def test_messages_of_one_shape_are_read_as_a_table() -> None:
+    """Else the decoder would be right, and slow."""
+    shape = {"first": Kind.INT, "text": Kind.STRING, "none": Kind.NULL, "raw": Kind.BYTES, "flag": Kind.BOOLEAN}
+    values = {Kind.INT: 7, Kind.STRING: "x", Kind.NULL: None, Kind.BYTES: b"abc", Kind.BOOLEAN: True}
+    found = [
+        record([Property(name, Typed(kind, values[kind])) for name, kind in shape.items()], b"", n, None, (3,))
+        for n in range(3)
+    ]
+    page = PageBytes(b"".join(found))
+    frames = scan(page)
+    parts = core_parts(page, frames.offset + 5, frames.length)
+    columns = alike(page, parts.properties_at, parts.block_end)
+    assert columns is not None
+    assert [column.name.decode("utf-16-le") for column in columns] == list(shape)
+    assert columns[0].values is not None and columns[0].values.tolist() == [7, 7, 7]
+    assert [bytes(page.u8[at : at + 3]) for at in columns[3].at] == [b"abc"] * 3
+
+
+def test_a_signalling_nan_is_nothing_to_warn_of() -> None:
+    odd = float_of(0x7FA00001)
+    others = [[Property("n", value)] for value in (odd, float_of(0x3F800000), NULL)]
+    for shape in (others[:1] * 4, others):
+        with np.errstate(invalid="raise"), warnings.catch_warnings(action="error"):
+            same(b"".join(record(entries, b"", n, None, (3,)) for n, entries in enumerate(shape)))
+
+
+def test_nothing_but_messages_that_do_not_decode() -> None:
+    broken = bytearray(record([], b"", 1, None, (3,)))
+    broken[-14:-10] = b"\xff" * 4
+    of_amqp = bytes(broken[:14]) + b"\x05" + bytes(broken[15:])
+    same((bytes(broken) + of_amqp) * 3)

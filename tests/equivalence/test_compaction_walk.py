@@ -1,0 +1,82 @@
+"""The walk over a page at once beside the careful one: the same answer for every page, sound or damaged."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import golden_cases
+import pytest
+from golden_cases import GoldenCase
+from test_routes_at_once import whole_page
+
+from pagefmt.compaction.fast_walk import examine
+from pagefmt.compaction.plan import Examined, Rules, fingerprint
+from pagefmt.compaction.planning import _Walk, layout_of_bindings
+from pagefmt.directory.counters import counters, pending_pages
+from pagefmt.outstanding.route_columns import Irregular
+from pagefmt.outstanding.state import StoreState, load_state
+from pagefmt.pages.page import Page
+from pagefmt.pages.paging import PageFile
+from pagefmt.pages.record import Layout
+from pagefmt.salvage.stubs import STUB_SIZE
+
+FIELDS = (
+    "layout",
+    "records",
+    "dead",
+    "dead_bytes",
+    "unknown",
+    "saved",
+    "offsets",
+    "ids",
+    "bodies",
+    "held",
+    "held_bytes",
+)
+
+
+def both(walk: _Walk, store: StoreState, page: PageFile, content: bytes) -> bool:
+    """True where the page was walked at once; then the careful walk agrees."""
+    fast, careful = Examined(page, fingerprint(page.path)), Examined(page, fingerprint(page.path))
+    try:
+        examine(fast, [whole_page(content)], store.rule(page.number), walk.live, STUB_SIZE[walk.rules.layout])
+    except Irregular:
+        return False
+    walk.careful(store, careful, Page(content))
+    assert {name: getattr(fast, name) for name in FIELDS} == {name: getattr(careful, name) for name in FIELDS}
+    assert careful.damage is None
+    return True
+
+
+@pytest.mark.parametrize("keep_unknown", [False, True], ids=["", "keep unknown"])
+@pytest.mark.parametrize("case", golden_cases.cases(), ids=str)
+def test_golden_pages(case: GoldenCase, keep_unknown: bool) -> None:
+    data = case.data()
+    state = load_state(data / "paging", data / "journal", data / "bindings")
+    assert state.bindings is not None
+    pending = pending_pages(counters(state.journal).values())
+    walk = _Walk(state, Rules(layout_of_bindings(state.bindings), None), keep_unknown, pending)
+    taken = total = 0
+    for store in state.stores():
+        for page in store.store.pages:
+            taken += both(walk, store, page, page.path.read_bytes())
+            total += 1
+    damaged = case.name in ("torn", "torn-head", "zero-tail", "bad-end", "bad-start", "halt", "tx-halt")
+    assert taken == total or damaged
+
+
+@pytest.mark.parametrize(
+    "archive", golden_cases.damage_verdicts("pages"), ids=lambda path: f"{path.parent.name}-{path.name[6:-8]}"
+)
+def test_damaged_pages(archive: Path) -> None:
+    folder = golden_cases.unpacked(archive)
+    old = archive.parent.name.startswith(("hornetq", "artemis-1"))
+    data = GoldenCase("hornetq-2.4.7" if old else "2.56.0", "types" if old else "basic").data()
+    state = load_state(data / "paging", data / "journal", data / "bindings")
+    walk = _Walk(state, Rules(Layout.OLD if old else Layout.NEW, None), False, set())
+    store = next(iter(state.stores()))
+    files = sorted(folder.glob("*.page"))
+    assert len(files) > 100
+    for number, path in enumerate(files, 1):
+        both(walk, replace(store, queues=None), PageFile(number % 3 + 1, path, path.stat().st_size), path.read_bytes())

@@ -1,0 +1,123 @@
+"""The fast JSON lines are, byte for byte, those of the reference decoder: on every golden page, sound or damaged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from golden_cases import GoldenCase, cases
+from pagectl.commands import pages_decode
+from pagectl.terminal.streams import json_text
+
+from pagefmt.columns.json_lines import Form, Lines, picked_lines
+from pagefmt.describe.message_json import BodyForm, Wanted
+from pagefmt.editions import NEWEST, Edition
+from pagefmt.outstanding.selection import Choice, Picked, pick
+from pagefmt.outstanding.state import StoreState, load_state
+from pagefmt.pages.frames import Damage
+from pagefmt.pages.paging import PageFile
+from pagefmt.selector import parse
+
+EVERY_FORM = frozenset(BodyForm)
+SIZE = Wanted(frozenset({BodyForm.SIZE}))
+ALL = Choice()
+
+
+def reference(page: PageFile, state: StoreState, wanted: Wanted = SIZE, choice: Choice = ALL) -> list[str | Damage]:
+    run = pages_decode._Run(None, None, choice, wanted)  # type: ignore[arg-type]
+    return [
+        found if isinstance(found, Damage) else json_text(run.object_of(state.store, found))
+        for found in pick(page, state, choice)
+    ]
+
+
+def fast(
+    page: PageFile, state: StoreState, wanted: Wanted = SIZE, choice: Choice = ALL
+) -> tuple[list[str | Damage], int]:
+    run = pages_decode._Run(None, None, choice, wanted)  # type: ignore[arg-type]
+    made = 0
+    lines: list[str | Damage] = []
+    for found in picked_lines(page, state, state.store, Form(wanted, json_text), choice):
+        if isinstance(found, Lines):
+            made += len(found)
+            lines += str(found.content, "utf-8").split("\n")[:-1]
+        else:
+            lines.append(found if isinstance(found, Damage) else json_text(run.object_of(state.store, found)))
+    return lines, made
+
+
+def pages_of(case: GoldenCase) -> Iterator[tuple[StoreState, PageFile]]:
+    data = case.data()
+    for state in load_state(data / "paging", data / "journal", data / "bindings").stores():
+        for page in state.store.pages:
+            yield state, page
+
+
+@pytest.mark.parametrize("case", cases(), ids=str)
+def test_lines_are_those_of_the_reference(case: GoldenCase) -> None:
+    editions = (NEWEST, Edition.ARTEMIS_2_28, Edition.ARTEMIS_2_17) if "amqp" in case.name else (NEWEST,)
+    wanted = [replace(SIZE, edition=edition) for edition in editions]
+    for state, page in pages_of(case):
+        for each in (*wanted, Wanted(frozenset()), Wanted(EVERY_FORM)):
+            lines, _ = fast(page, state, each)
+            assert lines == reference(page, state, each), page.path
+
+
+BODIES = ("amqp-sections", "core-jms", "core-types", "large-compressed", "unicode")
+
+
+@pytest.mark.parametrize("form", BodyForm)
+@pytest.mark.parametrize("case", [case for case in cases("2.56.0") if case.name in BODIES], ids=str)
+def test_each_body_form_by_itself(case: GoldenCase, form: BodyForm) -> None:
+    wanted = Wanted(frozenset({form}), inflate=form is BodyForm.TEXT)
+    for state, page in pages_of(case):
+        assert fast(page, state, wanted)[0] == reference(page, state, wanted), page.path
+
+
+def test_most_lines_are_made_fast() -> None:
+    made = total = 0
+    for case in cases("2.56.0"):
+        for state, page in pages_of(case):
+            lines, fast_ones = fast(page, state, Wanted(EVERY_FORM))
+            made, total = made + fast_ones, total + len(lines)
+    assert made > 0.9 * total > 1000
+
+
+SELECTOR = parse("AMQPriority > 4 OR n BETWEEN 3 AND 9 OR AMQSize > 2000")
+CHOICES = (Choice(outstanding=True), Choice(selector=SELECTOR))
+
+
+@pytest.mark.parametrize("case", [*cases("2.56.0"), *cases("hornetq-2.4.7")], ids=str)
+def test_chosen_lines_are_those_of_the_reference(case: GoldenCase) -> None:
+    for state, page in pages_of(case):
+        queues = sorted({queue for found in pick(page, state, ALL) if isinstance(found, Picked)
+                         for queue in found.record.queues})  # fmt: skip
+        chosen = frozenset(queues[:1])
+        choices = [*CHOICES, Choice(chosen), Choice(chosen, SELECTOR, outstanding=True), Choice(frozenset({-5}))]
+        for choice in choices:
+            assert fast(page, state, SIZE, choice)[0] == reference(page, state, SIZE, choice), (page.path, choice)
+
+
+OF_HEADERS = Choice(selector=parse("AMQPriority > 4"))
+FLIPS = [("2.56.0/amqp-sections", 53), ("2.17.0/amqp", 97), ("2.56.0/core-types", 97)]
+
+
+@pytest.mark.parametrize(
+    ("name", "step"),
+    [(name, 13 * step) for name, step in FLIPS] + [pytest.param(*each, marks=pytest.mark.slow) for each in FLIPS],
+)
+def test_flipped_bits_never_part_the_two_decoders(name: str, step: int, tmp_path: Path) -> None:
+    """Bits of a small page, one after the other: the same lines, and the same damage."""
+    case = next(case for case in cases() if str(case) == name)
+    state, first = next(pages_of(case))
+    content = first.path.read_bytes()[:4000]
+    page = replace(first, path=tmp_path / first.path.name)
+    for bit in range(0, len(content) * 8, step):
+        flipped = bytearray(content)
+        flipped[bit // 8] ^= 1 << (bit % 8)
+        page.path.write_bytes(flipped)
+        for wanted in (SIZE, Wanted(EVERY_FORM)):
+            assert fast(page, state, wanted)[0] == reference(page, state, wanted), bit
+        assert fast(page, state, SIZE, OF_HEADERS)[0] == reference(page, state, SIZE, OF_HEADERS), bit

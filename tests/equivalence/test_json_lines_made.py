@@ -1,0 +1,154 @@
+"""JSON lines of generated pages are the reference's: messages built alike, and some in their midst that are not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import strategies
+from golden_cases import cases
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from test_json_lines import ALL, EVERY_FORM, SIZE, fast, pages_of, reference
+
+from pagefmt.bytes.wire import Builder
+from pagefmt.describe.message_json import Wanted
+from pagefmt.messages.amqp_message import AmqpMessage, Extra
+from pagefmt.messages.amqp_values import encode_amqp_value
+from pagefmt.messages.bodies import COMPRESSED, MAP, STREAM, TEXT
+from pagefmt.messages.core_message import CoreMessage, HeaderBlock
+from pagefmt.messages.properties import properties_bytes
+from pagefmt.messages.values import NULL, Kind, Property, Typed, string
+from pagefmt.outstanding.selection import Choice
+from pagefmt.outstanding.state import StoreState
+from pagefmt.pages.paging import PageFile
+from pagefmt.pages.record import Layout, PageRecord, encode_record
+from pagefmt.selector import parse
+
+SOME = settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+NAMES = st.sampled_from(["color", "n", "é", 'quo"te', "x-opt-jms-dest"])
+PLAIN_TEXT = st.text(st.sampled_from('ab1 "\\\né\U0001f600'), max_size=9)
+
+
+def text_body(text: str) -> bytes:
+    encoded = text.encode("utf-16-le", "surrogatepass")
+    return b"\x01" + len(encoded).to_bytes(4, "big") + encoded
+
+
+MAP_BODIES = strategies.PROPERTIES.map(properties_bytes)
+STREAM_ITEMS = st.sampled_from([b"\x06\x00\x00\x00\x07", b"\x0a\x00", b"\x0a\x01\x00\x00\x00\x01\x00a", b"\x02\x01"])
+TYPED_BODIES = st.one_of(
+    st.tuples(st.just(TEXT), st.one_of(strategies.TEXT.map(text_body), PLAIN_TEXT.map(text_body), st.just(b"\x00"))),
+    st.tuples(st.just(MAP), MAP_BODIES),
+    st.tuples(st.just(STREAM), st.lists(STREAM_ITEMS, max_size=3).map(b"".join)),
+    st.tuples(st.sampled_from([TEXT, MAP, STREAM, 0, 4]), strategies.BODIES),
+)
+
+
+@st.composite
+def core(draw: st.DrawFn) -> CoreMessage:
+    """A body of its type, which may be cut, have something behind it, or be said to be compressed."""
+    kind, body = draw(TYPED_BODIES)
+    body = draw(st.sampled_from([body, body, body, body[:-1], body + b"\x00"]))
+    entries = draw(st.lists(st.builds(Property, NAMES, strategies.PROPERTY_VALUES), max_size=3))
+    if draw(st.integers(0, 9)) == 0:
+        entries.append(Property(draw(st.sampled_from(COMPRESSED)), Typed(Kind.BOOLEAN, True, 1)))
+    block = properties_bytes(tuple(entries))
+    header = HeaderBlock(9, 1, "a", 0, None, kind, 1, 0, 1_700_000_000_000, 4, block)
+    return CoreMessage(draw(strategies.integers(64)), 1, "a", body, header)
+
+
+KEYS = NAMES.map(string)
+MAPS = st.dictionaries(KEYS, strategies.AMQP_VALUES, max_size=3).map(lambda each: Typed(Kind.MAP, tuple(each.items())))
+IDENTIFIERS = st.one_of(
+    PLAIN_TEXT.map(string), strategies.naturals(64).map(lambda value: Typed(Kind.ULONG, value)),
+    st.binary(max_size=4).map(lambda raw: Typed(Kind.BYTES, raw)), st.just(Typed(Kind.UUID, bytes(range(16)))),
+)  # fmt: skip
+
+
+def field(values: st.SearchStrategy[Typed]) -> st.SearchStrategy[Typed]:
+    return st.just(NULL) | values
+
+
+def described(code: int, value: Typed) -> Typed:
+    return Typed(Kind.DESCRIBED, (Typed(Kind.ULONG, code, 0x53), value))
+
+
+@st.composite
+def sections(draw: st.DrawFn) -> list[Typed]:
+    """The sections of a message in their order, each there or not."""
+    durable = Typed(Kind.BOOLEAN, True, 0x41)
+    header = (durable, draw(field(strategies.naturals(8).map(lambda value: Typed(Kind.UBYTE, value)))))
+    times = strategies.naturals(40).map(lambda value: Typed(Kind.TIMESTAMP, value))
+    texts = PLAIN_TEXT.map(string)
+    fields = (
+        draw(field(IDENTIFIERS)), NULL, draw(field(texts)), draw(field(texts)), NULL, draw(field(IDENTIFIERS)), NULL,
+        NULL, draw(field(times)), draw(field(times)),
+    )  # fmt: skip
+    body = draw(
+        st.one_of(
+            st.tuples(st.just(0x77), strategies.AMQP_VALUES), st.tuples(st.just(0x77), texts),
+            st.tuples(st.just(0x75), st.binary(max_size=9).map(lambda raw: Typed(Kind.BYTES, raw))),
+            st.tuples(st.just(0x76), st.just(Typed(Kind.LIST, (string("x"),)))),
+        )
+    )  # fmt: skip
+    every = [
+        (0x70, Typed(Kind.LIST, header)), (0x71, draw(MAPS)), (0x72, draw(MAPS)), (0x73, Typed(Kind.LIST, fields)),
+        (0x74, draw(MAPS)), body, (0x78, draw(MAPS)),
+    ]  # fmt: skip
+    return [described(*each) for each in every if draw(st.integers(0, 3))]
+
+
+@st.composite
+def amqp(draw: st.DrawFn) -> AmqpMessage:
+    out = Builder()
+    for section in draw(sections()):
+        encode_amqp_value(out, section)
+    persister = draw(st.sampled_from([2, 3, 5]))
+    expiration = draw(strategies.naturals(40)) if persister == 5 else None
+    return AmqpMessage(persister, draw(strategies.integers(64)), 0, 1, "a", out.done(), Extra(0, None), expiration)
+
+
+def records_of(message: CoreMessage | AmqpMessage, times: int) -> Iterator[PageRecord]:
+    """The same message again and again, but for its id."""
+    persister = message.persister if isinstance(message, AmqpMessage) else 1
+    for n in range(times):
+        name = "id" if isinstance(message, AmqpMessage) else "outer_id"
+        again = replace(message, **{name: message.id // 2 + n})
+        yield PageRecord(0, 0, -1, 0, Layout.NEW, persister, again, (3, 4 + n % 2))
+
+
+STRETCHES = st.tuples(st.one_of(core(), amqp()), st.integers(1, 4)).map(lambda each: list(records_of(*each)))
+PAGES = st.lists(st.one_of(STRETCHES, strategies.records().map(lambda each: [each])), min_size=1, max_size=6)
+
+
+SELECTORS = (
+    "color IS NULL", "color = 'a' OR n > 0.5", "n BETWEEN -9 AND 1000000 AND AMQPriority > 3", "1 = 1",
+    "color LIKE '%a%' OR AMQUserID LIKE 'ID:%' OR AMQDurable = 'DURABLE'", "JMSCorrelationID IS NOT NULL OR n = 1",
+    "AMQTimestamp > 0 OR AMQExpiration > 5 OR AMQAddress = 'a'", "n / 2 > color OR n",
+    '"a\udcff" IS NULL', "_AMQ_AD = 'a'",
+)  # fmt: skip
+
+
+def by_selector(text: str) -> Choice:
+    return Choice(selector=parse(text))
+
+
+@pytest.fixture(scope="module")
+def known() -> tuple[StoreState, PageFile]:
+    """A store with a journal, and a page of it."""
+    return next(pages_of(next(case for case in cases("2.56.0") if case.name == "scattered-acks")))
+
+
+@SOME
+@given(PAGES)
+def test_lines_of_made_pages(known: tuple[StoreState, PageFile], tmp_path: Path, made: list[list[PageRecord]]) -> None:
+    state, first = known
+    page = replace(first, path=tmp_path / first.path.name)
+    page.path.write_bytes(b"".join(encode_record(record) for stretch in made for record in stretch))
+    for wanted in (SIZE, Wanted(EVERY_FORM), Wanted(EVERY_FORM, inflate=True)):
+        assert fast(page, state, wanted)[0] == reference(page, state, wanted)
+    for choice in (ALL, Choice(frozenset({4})), Choice(outstanding=True), *map(by_selector, SELECTORS)):
+        assert fast(page, state, SIZE, choice)[0] == reference(page, state, SIZE, choice)

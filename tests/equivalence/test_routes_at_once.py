@@ -1,0 +1,206 @@
+"""Routes and fates of whole pages at once, beside the reference: the same, or the page is left to the reference."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import golden_cases
+import pytest
+import strategies
+from golden_cases import GoldenCase
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_page_cuts_and_flips import NEW_PAGE, OLD_PAGE
+
+from pagefmt.journal.positions import PositionIndex, Positions
+from pagefmt.outstanding import route_columns as routes_module
+from pagefmt.outstanding import survey as survey_module
+from pagefmt.outstanding.fate_columns import FATES, fate_columns
+from pagefmt.outstanding.fates import Fate, PageRule
+from pagefmt.outstanding.route_columns import Irregular, RouteColumns, route_columns, routed
+from pagefmt.outstanding.state import StoreState, load_state
+from pagefmt.outstanding.survey import survey
+from pagefmt.pages.gather import PageBytes
+from pagefmt.pages.page import Page
+from pagefmt.pages.paging import PageFile
+from pagefmt.pages.pieces import pieces
+from pagefmt.pages.record import encode_record
+from pagefmt.pages.routes import Route
+from pagefmt.pages.scan import scan
+
+
+def whole_page(content: bytes) -> RouteColumns:
+    """As ``routed``, of a page in memory and in one piece."""
+    page = PageBytes(content)
+    frames = scan(page)
+    if not frames.whole:
+        raise Irregular("cut")
+    return route_columns(page, frames)
+
+
+def told(routes: RouteColumns) -> list[Route]:
+    """Record by record, as the reference tells it."""
+    ids: dict[int, tuple[int, ...]] = {}
+    rows = list(range(len(routes)))
+    for named in routes.named:
+        where = rows[named.rows] if isinstance(named.rows, slice) else named.rows.tolist()
+        ids |= {row: tuple(its) for row, its in zip(where, named.ids.tolist(), strict=True)}
+    offsets, sizes = (routes.offset + routes.base).tolist(), routes.size.tolist()
+    tx = [-1] * len(rows) if routes.tx is None else routes.tx.tolist()
+    messages = routes.messages().tolist()
+    return [(row + routes.first, offsets[row], sizes[row] - 6, tx[row], 0, messages[row], ids[row]) for row in rows]
+
+
+def reference(content: bytes) -> tuple[list[Route], bool]:
+    """All routes, large types as far as ``told`` tells them; and whether a broker finds nothing wrong."""
+    page = Page(content)
+    found = [(*route[:3], max(route[3], -1), 0, *route[5:]) for route in page.routes()]
+    return found, page.damage is None and page.odd is None
+
+
+def same(content: bytes, rule: PageRule | None = None) -> bool:
+    """True where the page was read at once; then the reference agrees."""
+    try:
+        routes = whole_page(content)
+    except Irregular:
+        return False
+    expected, sound = reference(content)
+    assert sound
+    assert [(*route[:3], max(route[3], -1), *route[4:]) for route in told(routes)] == expected
+    named = sorted((queue, route[0]) for route in expected for queue in route[6])
+    assert named == [(queue, row) for queue, rows in routes.queues() for row in list_of(routes, rows)]
+    if rule is not None:
+        assert decided(rule, [routes]) == sorted(
+            (queue, number, fate)
+            for number, _, _, tx, _, _, queues in Page(content).routes()
+            for queue, fate in rule.fates(number, tx, queues)
+        )
+    return True
+
+
+def list_of(routes: RouteColumns, rows: Any) -> list[int]:
+    return list(range(len(routes)))[rows] if isinstance(rows, slice) else rows.tolist()
+
+
+def decided(rule: PageRule, found: list[RouteColumns]) -> list[tuple[int, int, Fate]]:
+    return sorted(
+        (queue, row + routes.first, FATES[code])
+        for routes in found
+        for queue, rows, codes in fate_columns(rule, routes)
+        for row, code in zip(list_of(routes, rows), codes.tolist(), strict=True)
+    )
+
+
+def state_of(case: GoldenCase) -> list[StoreState]:
+    data = case.data()
+    return list(load_state(data / "paging", data / "journal", data / "bindings").stores())
+
+
+@pytest.mark.parametrize("case", golden_cases.cases(), ids=str)
+def test_golden_pages(case: GoldenCase) -> None:
+    """Every page that has nothing wrong is read at once."""
+    for store in state_of(case):
+        for page in store.store.pages:
+            content = page.path.read_bytes()
+            assert same(content, store.rule(page.number)) or not reference(content)[1]
+
+
+@pytest.mark.parametrize("case", golden_cases.cases(), ids=str)
+def test_what_is_outstanding(case: GoldenCase, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Per queue and per page, with positions, and per store: at once as with care, and as the size decides."""
+    for store in state_of(case):
+        decided_by_size = store.summary(positions=True), survey(store.store, store)
+        with monkeypatch.context() as patched:
+            patched.setattr(routes_module, "SMALL", -1)
+            assert (store.summary(positions=True), survey(store.store, store)) == decided_by_size
+            patched.setattr(StoreState, "_at_once", left_to_the_reference)
+            patched.setattr(survey_module, "_at_once", left_to_the_reference)
+            assert (store.summary(positions=True), survey(store.store, store)) == decided_by_size
+
+
+def left_to_the_reference(*_: object) -> None:
+    raise Irregular("asked for")
+
+
+@pytest.mark.parametrize(
+    "archive", golden_cases.damage_verdicts("pages"), ids=lambda path: f"{path.parent.name}-{path.name[6:-8]}"
+)
+def test_damaged_pages(archive: Path) -> None:
+    for path in golden_cases.unpacked(archive).glob("*.page"):
+        content = path.read_bytes()
+        assert same(content) == reference(content)[1], path.name
+
+
+@pytest.mark.parametrize("content", [NEW_PAGE, OLD_PAGE], ids=["new", "old"])
+def test_every_flipped_bit(content: bytes) -> None:
+    assert same(content)
+    for bit in range(len(content) * 8):
+        flipped = bytearray(content)
+        flipped[bit >> 3] ^= 1 << (bit & 7)
+        same(bytes(flipped))
+
+
+QUEUE = st.integers(3, 6)
+ACKS = st.lists(st.tuples(QUEUE, st.integers(1, 2), st.integers(-1, 9)), max_size=20)
+
+
+@st.composite
+def journals(draw: st.DrawFn) -> Any:
+    """What a rule asks of a journal."""
+
+    def index(found: list[tuple[int, int, int]]) -> PositionIndex:
+        positions = Positions()
+        for each in found:
+            positions.add(0, *each)
+        return PositionIndex(positions.pieces)
+
+    return SimpleNamespace(
+        ack_index=index(draw(ACKS)),
+        complete_index=index(draw(ACKS)[:3]),
+        in_doubt_acks=index(draw(ACKS)),
+        in_doubt_sends=frozenset(draw(st.sets(st.integers(0, 4)))),
+        page_transactions=dict.fromkeys(draw(st.sets(st.integers(0, 4))), 1),
+    )
+
+
+@st.composite
+def page_contents(draw: st.DrawFn) -> bytes:
+    found = draw(st.lists(strategies.records(), max_size=8))
+    queues = st.lists(QUEUE, max_size=3).map(tuple)
+    return b"".join(
+        encode_record(replace(each, tx=draw(st.integers(-2, 5)), queues=draw(queues))) for each in found
+    )  # fmt: skip
+
+
+@given(page_contents(), journals(), st.none() | st.sets(QUEUE), st.data())
+@settings(max_examples=150, deadline=None)
+def test_generated_pages(content: bytes, journal: Any, queues: set[int] | None, data: st.DataObject) -> None:
+    """Also with some bytes changed."""
+    rule = PageRule(journal, queues, 1)
+    assert same(content, rule) or not reference(content)[1]
+    changed = bytearray(content)
+    for at in data.draw(st.lists(st.integers(0, max(0, len(content) - 1)), max_size=3)) if content else []:
+        changed[at] = data.draw(st.integers(0, 255))
+    same(bytes(changed), rule)
+
+
+def test_in_small_pieces(tmp_path: Path) -> None:
+    """A page in pieces is what it is as a whole, also where its last piece is cut."""
+    data = GoldenCase("2.56.0", "basic").data()
+    state = next(iter(load_state(data / "paging", data / "journal", data / "bindings").stores()))
+    source = max(state.store.pages, key=lambda page: page.size)
+    content = source.path.read_bytes()
+    expected, _ = reference(content)
+    for size in (300, 5000, len(content) - 1):
+        found = [route_columns(page, frames) for page, frames in pieces(source.path, size)]
+        assert len(found) > 1
+        assert [route for routes in found for route in told(routes)] == expected
+        rule = state.rule(source.number)
+        assert decided(rule, found) == decided(rule, [whole_page(content)])
+    torn = tmp_path / "000000001.page"
+    torn.write_bytes(content[:-1])
+    with pytest.raises(Irregular):
+        list(routed(PageFile(1, torn, len(content) - 1)))

@@ -1,0 +1,69 @@
+"""Our XSDs: what is committed is what the facts make, and another reader of XSDs sees the same in them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import brokerconf
+import pytest
+from brokerconf.reading.reading import read_bytes
+from brokerconf.schema import xsd_writer
+from brokerconf.schema.schema_facts import members, root_type
+from brokerconf.schema.validation import judge, schemas_of
+from brokerconf.settings.settings_model import Scope, in_scope
+
+from pagefmt.editions import Edition
+
+COMMITTED = Path(brokerconf.__file__).parent / "xsd"
+
+
+def test_committed_files_are_what_the_facts_make(tmp_path: Path) -> None:
+    made = xsd_writer.write_all(tmp_path)
+    assert len(made) == 23
+    for path in made:
+        inside = path.relative_to(tmp_path)
+        assert (COMMITTED / inside).read_text("utf-8") == path.read_text("utf-8"), f"{inside}: renew it"
+    committed = {path.relative_to(COMMITTED) for path in COMMITTED.glob("*/*.xsd")}
+    assert committed == {path.relative_to(tmp_path) for path in made}
+
+
+@pytest.mark.parametrize("edition", list(Edition), ids=lambda edition: edition.value)
+def test_lxml_compiles_every_schema(edition: Edition) -> None:
+    schemas = schemas_of(edition)
+    assert schemas.name == edition.value
+    assert (schemas.jms is None) == (edition is Edition.HORNETQ_2_4)
+
+
+@pytest.mark.parametrize("edition", [Edition.HORNETQ_2_4, Edition.ARTEMIS_2_17, Edition.ARTEMIS_2_56])
+def test_xmlschema_sees_the_names_types_and_defaults_of_the_facts(edition: Edition) -> None:
+    import xmlschema
+
+    schema: Any = xmlschema.XMLSchema10(str(COMMITTED / edition.value / "core.xsd"))
+    known = members(edition)[root_type(edition)]
+    root = schema.elements["configuration" if edition is Edition.HORNETQ_2_4 else "core"]
+    seen = {child.local_name: child for child in root.type.content.iter_elements()}
+    assert set(seen) == {name for name in known if not name.startswith("@")}
+    for name, fact in known.items():
+        if fact.default:
+            assert seen[name].default == fact.default
+        assert (seen[name].min_occurs, seen[name].max_occurs) == (int(fact.min), int(fact.max)), name
+
+
+def test_settings_begin_where_the_schemas_have_them() -> None:
+    for edition in Edition:
+        types = members(edition).values()
+        own = next(inside for inside in types if "@match" in inside and "max-size-bytes" in inside)
+        in_setting = {name for name in own if not name.startswith("@")}
+        assert in_setting == {name for name, one in in_scope(Scope.ADDRESS).items() if one.known_in(edition)}, edition
+
+
+@pytest.mark.parametrize("edition", [edition for edition in Edition if edition > Edition.HORNETQ_2_4])
+def test_a_dangling_reference_is_found(edition: Edition) -> None:
+    text = b"""<configuration xmlns="urn:activemq"><core xmlns="urn:activemq:core">
+    <cluster-connections><cluster-connection name="c"><connector-ref>x</connector-ref>
+    <discovery-group-ref discovery-group-name="nowhere"/></cluster-connection></cluster-connections>
+    </core></configuration>"""
+    document = read_bytes(text, "b.xml", folder=Path(), edition=edition, properties={}, environment={})
+    found = [violation.rule for violation in judge(document).broker]
+    assert "cvc-id.1" in found

@@ -1,0 +1,92 @@
+"""Damaged data directories: what we say will be delivered, beside what real brokers delivered from the same bytes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import golden_cases
+import pytest
+from golden_cases import GoldenCase
+
+from pagefmt.outstanding.fates import Fate
+from pagefmt.outstanding.state import State, StoreState, load_state
+from pagefmt.pages.frames import PAYLOAD_DAMAGE
+from pagefmt.pages.paging import EntryKind
+
+ARCHIVES = golden_cases.damage_verdicts("stores")
+
+
+def items() -> list[Any]:
+    return [
+        pytest.param(archive, item, id=f"{archive.parent.name}/{item['name']}")
+        for archive in ARCHIVES
+        for item in json.loads((golden_cases.unpacked(archive) / "verdict.json").read_text("utf-8"))["items"]
+    ]
+
+
+def undecodable(store: StoreState, number: int) -> bool:
+    """The broker throws while it reads this page."""
+    damage = next(page.damage for page in store.summary().pages if page.page == number)
+    return damage is not None and damage.kind in PAYLOAD_DAMAGE
+
+
+def boots(state: State) -> bool:
+    """A foreign name ends the start, and so does a last page that cannot be decoded (spec/page-files.md 2.3, 4.4)."""
+    for store in state.stores():
+        if store.store.address is None:
+            continue
+        if any(entry.kind is EntryKind.BAD_NAME for entry in store.store.others):
+            return False
+        if store.store.current_page is not None and undecodable(store, store.store.current_page):
+            return False
+    return True
+
+
+def delivered(state: State, messages: dict[int, Any]) -> list[Any]:
+    """``seq`` of what is due, up to the first page that stops a broker."""
+    seqs: list[Any] = []
+    acked = {(message, queue) for message, queue, done in state.journal.references() if done}
+    seqs += [messages[message] for message, queue, _ in state.journal.references() if (message, queue) not in acked]
+    last = {folders[-1] for folders in state.duplicates().values()}
+    twice = {folder for folders in state.duplicates().values() for folder in folders}
+    for store in state.stores():
+        if store.store.name in twice - last:
+            continue
+        for page in store.store.pages:
+            for route, fates in store.fates(page):
+                seqs += [messages[route[5]] for _, fate in fates if fate is Fate.OUTSTANDING]
+            if undecodable(store, page.number):
+                return seqs
+    return seqs
+
+
+@pytest.mark.parametrize(("archive", "item"), items())
+def test_what_a_broker_did_with_it(archive: Path, item: dict[str, Any]) -> None:
+    version = archive.parent.name
+    manifest = GoldenCase(version, "restarted").manifest()
+    messages = {
+        message["id"]: next(each["value"] for each in message["properties"] if each["name"] == "seq")
+        for store in manifest["stores"]
+        for page in store["pages"]
+        for message in page["messages"]
+    }
+    sound = GoldenCase(version, "restarted").data()  # journal and bindings were left alone
+    paging = golden_cases.unpacked(archive) / item["name"] / "data" / "paging"
+    state = load_state(paging, sound / "journal", sound / "bindings")
+    assert boots(state) == item["started"]
+    if not item["started"]:
+        return
+    (queue,) = (queue for queue in item["queues"] if not queue["name"].startswith("$sys."))
+    ours = delivered(state, messages)
+    if item["stopped_itself"]:
+        # messages of the page in question may or may not get out before the broker stops
+        assert queue["seq"] == ours[: len(queue["seq"])]
+        assert len(ours) - len(queue["seq"]) <= 15
+    else:
+        assert queue["seq"] == ours
+
+
+def test_there_are_verdicts() -> None:
+    assert len(items()) >= 80

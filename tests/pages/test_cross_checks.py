@@ -1,0 +1,277 @@
+"""Cross-checks: nothing invented on what brokers wrote, and each check found on a directory made for it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import golden_cases
+import pytest
+from editions_of import EDITION_OF as EDITIONS
+from golden_cases import GoldenCase
+
+from pagefmt.cross_checks.finding import Finding, Severity, ranges
+from pagefmt.cross_checks.run import cross_check
+from pagefmt.directory.counters import counted_at_start, counters, recounts_at_start
+from pagefmt.editions import NEWEST, Edition
+from pagefmt.journal.bodies import Body, CursorAck, PageComplete, PageTransaction, encode_body
+from pagefmt.journal.files import Header, encode_header
+from pagefmt.journal.records import Kind, Record, encode
+from pagefmt.outstanding.fates import Fate
+from pagefmt.outstanding.state import State, load_state
+
+CASES = golden_cases.cases()
+# what the makers of these cases did to them
+MADE_SO = {
+    "hole": {"missing-pages", "counter-drift"},
+    "bad-end": {"counter-drift"},
+    "bad-start": {"counter-drift"},
+    "unicode-ascii-locale": {"store-without-queue"},
+    "large-core": {"large-body-not-durable"},
+    "large-amqp": {"large-body-not-durable"},
+    "tx": {"prepared-transaction"},
+    "tx-halt": {"prepared-transaction"},
+}
+
+
+def state_of(data: Path) -> State:
+    return load_state(data / "paging", data / "journal", data / "bindings")
+
+
+def checked(data: Path, edition: Edition = NEWEST) -> list[Finding]:
+    return cross_check(state_of(data), data / "large-messages", edition)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_nothing_is_invented(case: GoldenCase) -> None:
+    findings = checked(case.data(), EDITIONS[case.version])
+    grave = {finding.check for finding in findings if finding.severity is not Severity.NOTICE}
+    assert grave <= MADE_SO.get(case.name, set())
+    assert findings == sorted(findings)
+    told = case.manifest()["journal"]["prepared"]
+    assert sum(finding.check == "prepared-transaction" for finding in findings) == len(told)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_message_counts_at_start(case: GoldenCase) -> None:
+    """Up to 2.27 by the counter records, from 2.28 on by a recount: equal to what the broker said after its start."""
+    edition, state = EDITIONS[case.version], state_of(case.data())
+    stored = counters(state.journal)
+    pages: dict[int, dict[str, int]] = {}
+    for store in state.stores():
+        for page in store.store.pages if store.store.address is not None else ():
+            for route, fates in store.fates(page):
+                for queue, fate in fates:
+                    its = pages.setdefault(queue, dict.fromkeys([*Fate, "pending"], 0))
+                    its[fate] += 1
+                    its["pending"] += queue in stored and page.number in stored[queue].pending and route[3] <= 0
+    for queue in case.drain()["queues"]:
+        references = sum(who == queue["id"] and not acked for _, who, acked in state.journal.references())
+        its = pages.get(queue["id"], dict.fromkeys([*Fate, "pending"], 0))
+        if recounts_at_start(edition):
+            ours = counted_at_start(
+                edition, *(its[fate] for fate in (Fate.OUTSTANDING, Fate.IN_DOUBT_ACK, Fate.IN_DOUBT_SEND))
+            )
+        else:
+            ours = stored[queue["id"]].stored(its["pending"]) if queue["id"] in stored else 0
+        assert references + ours == queue["count"], queue["name"]
+
+
+def add_journal(data: Path, *bodies: tuple[int, Body]) -> None:
+    """Records behind all others, in a file of their own."""
+    records = (
+        Record(Kind.ADD, id=900_000 + n, user_type=user_type, body=encode_body(body))
+        for n, (user_type, body) in enumerate(bodies)
+    )
+    buf = encode_header(Header(2, 0, 999)) + b"".join(encode(record, 999) for record in records)
+    (data / "journal" / "activemq-data-999.amq").write_bytes(buf)
+
+
+def store(data: Path) -> Path:
+    return next(path for path in sorted((data / "paging").iterdir()) if path.is_dir())
+
+
+def pages(data: Path) -> list[Path]:
+    return sorted(store(data).glob("*.page"))
+
+
+def last(data: Path) -> int:
+    return int(pages(data)[-1].name[:9])
+
+
+QUEUE = 3  # of 2.56.0/basic and of 2.56.0/tx
+MUTATIONS: dict[str, tuple[str, Callable[[Path], object], dict[Edition, Severity]]] = {
+    "acknowledgement-beyond-the-page": (
+        "basic",
+        lambda data: add_journal(data, (39, CursorAck(QUEUE, last(data), 5000))),
+        dict.fromkeys((Edition.ARTEMIS_2_17, Edition.ARTEMIS_2_28, NEWEST), Severity.ERROR),
+    ),
+    "acknowledgement-beyond-the-page in the middle": (
+        "basic",
+        lambda data: add_journal(data, (39, CursorAck(QUEUE, 2, 5000))),
+        {Edition.ARTEMIS_2_17: Severity.WARNING, Edition.ARTEMIS_2_28: Severity.NOTICE, NEWEST: Severity.NOTICE},
+    ),
+    "acknowledgement-of-missing-page": (
+        "basic",
+        lambda data: add_journal(data, (39, CursorAck(QUEUE, 77, 0))),
+        {Edition.ARTEMIS_2_17: Severity.WARNING, Edition.ARTEMIS_2_44: Severity.ERROR, NEWEST: Severity.WARNING},
+    ),
+    "acknowledgement-of-missing-page in a hole": (
+        "basic",
+        lambda data: (pages(data)[1].unlink(), add_journal(data, (39, CursorAck(QUEUE, 2, 0)))),
+        dict.fromkeys((Edition.ARTEMIS_2_17, Edition.ARTEMIS_2_44, NEWEST), Severity.NOTICE),
+    ),
+    "acknowledgement-of-unknown-queue": (
+        "basic",
+        lambda data: add_journal(data, (39, CursorAck(4711, 1, 0))),
+        {NEWEST: Severity.NOTICE},
+    ),
+    "repeated-acknowledgement": (
+        "basic",
+        lambda data: add_journal(data, (39, CursorAck(QUEUE, 1, 0)), (39, CursorAck(QUEUE, 1, 0))),
+        {NEWEST: Severity.NOTICE},
+    ),
+    "page-complete-ahead": (
+        "basic",
+        lambda data: add_journal(data, (42, PageComplete(QUEUE, 77, 10))),
+        {NEWEST: Severity.WARNING},
+    ),
+    "page-complete-of-missing-page": (
+        "basic",
+        lambda data: (pages(data)[1].unlink(), add_journal(data, (42, PageComplete(QUEUE, 2, 10)))),
+        {NEWEST: Severity.NOTICE},
+    ),
+    "page-complete-count": (
+        "basic",
+        lambda data: add_journal(data, (42, PageComplete(QUEUE, 1, 3))),
+        {NEWEST: Severity.WARNING},
+    ),
+    "page-complete-of-unknown-queue": (
+        "basic",
+        lambda data: add_journal(data, (42, PageComplete(4711, 1, 3))),
+        {NEWEST: Severity.NOTICE},
+    ),
+    "page-transaction-without-records": (
+        "basic",
+        lambda data: add_journal(data, (35, PageTransaction(4711, 3))),
+        {NEWEST: Severity.NOTICE},
+    ),
+    "spent-page-transaction": (
+        "basic",
+        lambda data: add_journal(data, (35, PageTransaction(4711, 0))),
+        {NEWEST: Severity.NOTICE},
+    ),
+    "records-of-unknown-transaction": ("tx", lambda data: None, {NEWEST: Severity.NOTICE}),
+    "prepared-transaction": ("tx", lambda data: None, {NEWEST: Severity.WARNING}),
+    "duplicate-store": (
+        "basic",
+        lambda data: shutil.copytree(store(data), store(data).with_name("copy")),
+        {NEWEST: Severity.ERROR},
+    ),
+    "store-without-queue": (
+        "basic",
+        lambda data: (store(data) / "address.txt").write_text("nowhere\n"),
+        {NEWEST: Severity.WARNING},
+    ),
+    "record-of-unknown-queue": ("deleted-queue", lambda data: None, {NEWEST: Severity.NOTICE}),
+    "missing-pages": (
+        "basic",
+        lambda data: pages(data)[1].unlink(),
+        {Edition.ARTEMIS_2_17: Severity.WARNING, NEWEST: Severity.NOTICE},
+    ),
+    "empty-page": ("basic", lambda data: pages(data)[1].write_bytes(b""), {NEWEST: Severity.WARNING}),
+    "repeated-message-id": (
+        "basic",
+        lambda data: shutil.copy(pages(data)[0], store(data) / f"{last(data) + 1:09d}.page"),
+        {NEWEST: Severity.NOTICE},
+    ),
+    "large-body-orphan": (
+        "basic",
+        lambda data: (data / "large-messages" / "12345.msg").write_bytes(b"x"),
+        {Edition.ARTEMIS_2_17: Severity.NOTICE, NEWEST: Severity.NOTICE},
+    ),
+    "large-body-orphan behind damage": (
+        "basic",
+        lambda data: ((data / "large-messages" / "12345.msg").write_bytes(b"x"), pages(data)[0].write_bytes(b"{" * 99)),
+        {NEWEST: Severity.WARNING},
+    ),
+    "large-body-missing": (
+        "large-core",
+        lambda data: [path.unlink() for path in (data / "large-messages").glob("*.msg")],
+        {NEWEST: Severity.ERROR},
+    ),
+    "counter-missing": (
+        "basic",
+        lambda data: [path.unlink() for path in (data / "journal").glob("*.amq")],
+        {Edition.ARTEMIS_2_17: Severity.ERROR},
+    ),
+    "bad-record": (
+        "basic",
+        lambda data: (data / "journal" / "x.amq").write_bytes(
+            encode_header(Header(2, 0, 5)) + encode(Record(Kind.ADD, id=9, user_type=39, body=b"short"), 5)
+        ),
+        {NEWEST: Severity.ERROR},
+    ),
+    "journal-file": (
+        "basic",
+        lambda data: (data / "journal" / "activemq-data-8.amq.cmp").write_bytes(b""),
+        {NEWEST: Severity.NOTICE},
+    ),
+    "dropped-transaction": (
+        "basic",
+        lambda data: (data / "journal" / "activemq-data-999.amq").write_bytes(
+            encode_header(Header(2, 0, 999))
+            + encode(Record(Kind.ADD_TX, id=1, tx=5, user_type=39, body=bytes(20)), 999)
+            + encode(Record(Kind.COMMIT, tx=5, records=2), 999)
+        ),
+        {NEWEST: Severity.WARNING},
+    ),
+    "torn-record": (
+        "basic",
+        lambda data: (data / "journal" / "activemq-data-999.amq").write_bytes(
+            encode_header(Header(2, 0, 999)) + encode(Record(Kind.DELETE, id=1), 999)[:-1]
+        ),
+        {NEWEST: Severity.WARNING},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MUTATIONS)
+def test_each_check_on_a_directory_made_for_it(name: str, tmp_path: Path) -> None:
+    base, mutate, expected = MUTATIONS[name]
+    check = name.split()[0]
+    case = GoldenCase("2.56.0", base)
+    before = {finding.check for finding in checked(case.data())}
+    data = case.copy(tmp_path)
+    mutate(data)
+    for edition, severity in expected.items():
+        found = [finding for finding in checked(data, edition) if finding.check == check]
+        assert {finding.severity for finding in found} == {severity}, (edition, found)
+        assert all("\n" not in str(finding) and finding.broker and finding.detail for finding in found)
+    if base == "basic":
+        assert check not in before
+
+
+def test_a_counter_that_drifts(tmp_path: Path) -> None:
+    data = GoldenCase("2.17.0", "filter").copy(tmp_path)
+    assert not [finding for finding in checked(data, Edition.ARTEMIS_2_17) if finding.check == "counter-drift"]
+    pages(data)[-1].write_bytes(b"")
+    severities = {
+        edition: {finding.severity for finding in checked(data, edition) if finding.check == "counter-drift"}
+        for edition in (Edition.ARTEMIS_2_17, NEWEST)
+    }
+    assert severities == {Edition.ARTEMIS_2_17: {Severity.WARNING}, NEWEST: {Severity.NOTICE}}
+
+
+def test_ranges_of_numbers() -> None:
+    assert ranges([3, 1, 2, 7, 9, 9]) == "1-3, 7, 9"
+    assert ranges(range(0, 40, 2), limit=3) == "0, 2, 4, …"
+    assert ranges([]) == ""
+
+
+def test_findings_have_a_total_order() -> None:
+    one = Finding(Severity.ERROR, "a", "b", "c", "d")
+    assert (
+        sorted([Finding(Severity.NOTICE, "a", "", "", ""), Finding(Severity.WARNING, "a", "", "", ""), one])[0] is one
+    )

@@ -1,0 +1,191 @@
+"""What must hold for every codec, whatever the bytes: two-way, and nothing raised but ``Undecodable``."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import strategies
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pagefmt.bytes.wire import Builder, Cursor, Undecodable
+from pagefmt.describe.decimal_text import decimal_text
+from pagefmt.describe.message_json import BodyForm, Wanted, message_json
+from pagefmt.describe.values_json import typed_json
+from pagefmt.editions import Edition
+from pagefmt.messages.amqp_sections import decode_sections
+from pagefmt.messages.amqp_values import decode_amqp_value, encode_amqp_value
+from pagefmt.messages.bodies import embedded_in, inflated, map_of, stream_of, text_of
+from pagefmt.messages.core_message import CoreMessage
+from pagefmt.messages.core_message_old import decode_old_core_message
+from pagefmt.messages.persisters import decode_persisted
+from pagefmt.messages.properties import PropertiesBlock, decode_whole_block, encode_properties
+from pagefmt.messages.values import Typed
+from pagefmt.pages import frames
+from pagefmt.pages.frames import find_behind
+from pagefmt.pages.page import Page
+from pagefmt.pages.record import PageRecord, decode_record, encode_record
+from pagefmt.pages.routes import route_at
+from pagefmt.verify.broker_reader import read_as_broker
+from pagefmt.verify.broker_verdict import Place
+from pagefmt.verify.pages import newest_of, verify_bytes
+from pagefmt.verify.quick_check import proves_sound
+
+
+def amqp_bytes(value: Typed) -> bytes:
+    out = Builder()
+    encode_amqp_value(out, value)
+    return out.done()
+
+
+@given(strategies.BLOCKS)
+def test_properties_come_back(block: PropertiesBlock) -> None:
+    out = Builder()
+    encode_properties(out, block)
+    again = Builder()
+    encode_properties(again, decode_whole_block(out.done()))
+    assert again.done() == out.done()
+
+
+@given(strategies.AMQP_VALUES)
+def test_amqp_values_come_back(value: Typed) -> None:
+    raw = amqp_bytes(value)
+    cursor = Cursor(raw)
+    decoded = decode_amqp_value(cursor)
+    cursor.finish("value")
+    assert amqp_bytes(decoded) == raw
+    assert typed_json(decoded) == typed_json(value)
+
+
+@given(strategies.records())
+def test_records_come_back(record: PageRecord) -> None:
+    raw = encode_record(record)
+    decoded = decode_record(raw, 0, record.length, record.layout)
+    assert decoded == record
+    assert encode_record(decoded) == raw
+    decoded.message.check()
+
+
+@given(strategies.records())
+def test_the_quick_check_knows_ordinary_core_records(record: PageRecord) -> None:
+    assert proves_sound(encode_record(record), 0, record.length) == isinstance(record.message, CoreMessage)
+
+
+@given(strategies.records(), st.integers(0, 1 << 16), st.integers(0, 7))
+def test_what_the_quick_check_accepts_is_sound(record: PageRecord, place: int, bit: int) -> None:
+    raw = bytearray(encode_record(record))
+    raw[5 + place % record.length] ^= 1 << bit
+    if proves_sound(bytes(raw), 0, record.length):
+        decode_record(bytes(raw), 0, record.length).message.check()
+
+
+@given(strategies.records())
+def test_the_layout_shows_in_the_bytes(record: PageRecord) -> None:
+    decoded = decode_record(encode_record(record), 0, record.length)
+    assert decoded.layout == record.layout
+
+
+@given(st.lists(strategies.records(), max_size=4))
+def test_both_depths_read_the_same(found: list[PageRecord]) -> None:
+    page = Page(b"".join(encode_record(record) for record in found if record.layout == found[0].layout))
+    routes = [route[1:] for route in page.routes()]
+    full = [record for _, record in page.records()]
+    assert page.damage is None
+    assert all(isinstance(record, PageRecord) for record in full)
+    told = [
+        (record.offset, record.length, record.tx, record.large_type, record.message.id, record.queues)
+        for record in full
+        if isinstance(record, PageRecord)
+    ]
+    assert routes == told
+    assert read_as_broker(page.buf, newest_of(page.layout())).whole
+
+
+@given(strategies.records())
+def test_messages_have_a_json_form(record: PageRecord) -> None:
+    fields = message_json(record.message, Wanted(frozenset(BodyForm)))
+    assert fields["id"] == record.message.id
+
+
+NOISE = st.binary(max_size=120)
+FED: list[Callable[[bytes], Any]] = [
+    decode_whole_block,
+    lambda raw: decode_amqp_value(Cursor(raw)),
+    lambda raw: decode_sections(Cursor(raw)),
+    lambda raw: decode_persisted(Cursor(raw)),
+    lambda raw: decode_old_core_message(Cursor(raw)),
+    lambda raw: decode_record(raw, 0, max(0, len(raw) - 6)),
+    text_of,
+    map_of,
+    stream_of,
+    embedded_in,
+    lambda raw: inflated(raw, 1000),
+]
+
+
+@pytest.mark.parametrize("decode", FED)
+@given(raw=NOISE)
+def test_noise_is_refused_in_one_way(decode: Callable[[bytes], Any], raw: bytes) -> None:
+    try:
+        decode(raw)
+    except Undecodable as err:
+        assert 0 <= err.offset <= len(raw) + 6
+
+
+@given(st.binary(max_size=300), st.sampled_from(Edition))
+def test_noise_as_a_page(raw: bytes, edition: Edition) -> None:
+    verdict = verify_bytes(Page(raw), "x.page", Place(last=True), edition)
+    assert 0 <= verdict.bytes_read <= len(raw)
+
+
+@given(st.lists(strategies.records(), min_size=1, max_size=3), st.binary(max_size=30))
+def test_records_behind_noise_are_found(found: list[PageRecord], noise: bytes) -> None:
+    raws = [encode_record(record) for record in found]
+    starts = [len(noise) + sum(map(len, raws[:n])) for n in range(len(raws))]
+    assert [record.offset for record in find_behind(noise + b"".join(raws), 0)] == starts
+
+
+def nested_frames(count: int) -> bytes:
+    """Frames inside frames that all end at the same byte, each of them fit but for the sections of its message."""
+    head = 40
+    size = head * count + 5
+    out = bytearray()
+    for n in range(count):
+        left = size - head * n
+        out += b"{" + struct.pack(">iqbbqqbi", left - 6, -1, 0, 2, 7, 0, 0, left - 36 - 5) + b"    "
+    return bytes(out) + bytes(4) + b"}"
+
+
+def test_the_search_behind_damage_is_linear(monkeypatch: pytest.MonkeyPatch) -> None:
+    spent = []
+
+    def counted(buf: bytes, offset: int, length: int) -> PageRecord:
+        spent.append(length)
+        return decode_record(buf, offset, length)
+
+    monkeypatch.setattr(frames, "decode_record", counted)
+    raw = nested_frames(2000)
+    assert route_at(raw, 0, len(raw) - 6)[5:] == (7, ())
+    assert list(find_behind(raw, 0)) == []
+    assert len(raw) < sum(spent) < (frames.SEARCH_FACTOR + 2) * len(raw)
+
+
+@pytest.mark.parametrize(
+    ("raw", "text"),
+    [
+        ("000000000012d687", "1.234567E-392"),
+        ("31c0000000000001", "1"),
+        ("b1c000000000007b", "-123"),
+        ("31a000000000007b", "12.3"),
+        ("7800000000000000", "Infinity"),
+        ("f800000000000000", "-Infinity"),
+        ("7c00000000000000", "NaN"),
+        ("32800001", "1"),
+        ("30400000000000000000000000000005", "5"),
+    ],
+)
+def test_decimals(raw: str, text: str) -> None:
+    assert decimal_text(bytes.fromhex(raw)) == text

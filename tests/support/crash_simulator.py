@@ -1,0 +1,267 @@
+"""A file system that forgets: what may be on the disk after the power fails, for every instant of a run.
+
+A run is recorded as primitive operations. Names (create, link, rename, unlink, mkdir) are sure once their folder was
+synced, contents once the file was. At each cut every subset of what was not yet synced may have reached the disk, in
+its order; contents that were not synced may be missing, cut in the middle, or whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import pairwise, product
+from pathlib import Path
+
+from pagefmt.bytes.writing import RealDisk
+
+MOST_STATES = 4096
+
+
+@dataclass(frozen=True)
+class Primitive:
+    """``verb``: create, write, sync (a file), link, rename, unlink, mkdir, rmdir, syncdir."""
+
+    verb: str
+    path: str
+    other: str = ""
+    content: bytes = b""
+
+
+class RecordingDisk(RealDisk):
+    """Does what the real one does, and writes down what that comes to."""
+
+    def __init__(self) -> None:
+        self.log: list[Primitive] = []
+
+    def _note(self, verb: str, path: Path, other: Path | str = "", content: bytes = b"") -> None:
+        self.log.append(Primitive(verb, str(path), str(other), content))
+
+    def create(self, path: Path, parts: Iterable[bytes | memoryview], like: Path | None = None) -> None:
+        super().create(path, parts, like)
+        self._note("create", path)
+        self._note("write", path, content=path.read_bytes())
+        self._note("sync", path)
+
+    def append(self, path: Path, line: bytes) -> None:
+        before = path.exists()
+        super().append(path, line)
+        if not before:
+            self._note("create", path)
+        self._note("write", path, content=path.read_bytes())
+        self._note("sync", path)
+
+    def link(self, path: Path, name: Path) -> None:
+        super().link(path, name)
+        self._note("link", path, name)
+
+    def replace(self, new: Path, old: Path) -> None:
+        super().replace(new, old)
+        self._note("rename", new, old)
+
+    def remove(self, path: Path) -> None:
+        super().remove(path)
+        self._note("unlink", path)
+
+    def make_folder(self, path: Path) -> None:
+        if not path.is_dir():
+            self.make_folder(path.parent)
+            path.mkdir()
+            self._note("mkdir", path)
+            self.sync_folder(path.parent)
+
+    def remove_folder(self, path: Path) -> None:
+        super().remove_folder(path)
+        self._note("rmdir", path)
+
+    def sync_folder(self, path: Path) -> None:
+        super().sync_folder(path)
+        self._note("syncdir", path)
+
+
+class InPlaceDisk(RecordingDisk):
+    """A wrong protocol: the old file is written over."""
+
+    def create(self, path: Path, parts: Iterable[bytes | memoryview], like: Path | None = None) -> None:
+        self.fresh = b"".join(parts)
+
+    def replace(self, new: Path, old: Path) -> None:
+        old.write_bytes(self.fresh)
+        self._note("write", old, content=b"")
+        self._note("write", old, content=self.fresh)
+        self._note("sync", old)
+
+
+class UnsyncedDisk(RecordingDisk):
+    """A wrong protocol: a rename that the contents may be late for."""
+
+    def create(self, path: Path, parts: Iterable[bytes | memoryview], like: Path | None = None) -> None:
+        super().create(path, parts, like)
+        self.log.pop()
+
+
+@dataclass
+class Names:
+    """Path → inode, folders apart."""
+
+    files: dict[str, int] = field(default_factory=dict)
+    folders: set[str] = field(default_factory=set)
+
+    def copy(self) -> Names:
+        return Names(dict(self.files), set(self.folders))
+
+    def do(self, step: Primitive, inode: int) -> None:
+        """One change of names; where what it needs did not reach the disk, nothing happens."""
+        match step.verb:
+            case "create":
+                self.files[step.path] = inode
+            case "link":
+                self.files[step.other] = inode
+            case "rename":
+                if step.path in self.files:
+                    self.files[step.other] = self.files.pop(step.path)
+            case "unlink":
+                self.files.pop(step.path, None)
+            case "mkdir":
+                self.folders.add(step.path)
+            case "rmdir":
+                self.folders.discard(step.path)
+
+
+def folder_of(step: Primitive) -> str:
+    return str(Path(step.other or step.path).parent)
+
+
+class Simulator:
+    """The disk of a recorded run. ``start``: path → contents of what was there, all of it synced."""
+
+    def __init__(self, start: dict[str, bytes], folders: set[str]) -> None:
+        self.now = Names({path: n for n, path in enumerate(start)}, set(folders))
+        self.sure = self.now.copy()
+        self.contents: dict[int, list[bytes]] = dict(enumerate([content] for content in start.values()))
+        self.waiting: list[tuple[Primitive, int]] = []
+        self.next = len(start)
+
+    def step(self, step: Primitive) -> None:
+        match step.verb:
+            case "write":
+                self.contents[self.now.files[step.path]].append(step.content)
+            case "sync":
+                inode = self.now.files[step.path]
+                self.contents[inode] = self.contents[inode][-1:]
+            case "syncdir":
+                rest = []
+                for change, inode in self.waiting:
+                    if folder_of(change) == step.path:
+                        self.sure.do(change, inode)
+                    else:
+                        rest.append((change, inode))
+                self.waiting = rest
+            case _:
+                self._name(step)
+
+    def _name(self, step: Primitive) -> None:
+        inode = self.now.files.get(step.path, self.next)
+        if step.verb == "create":
+            inode, self.next = self.next, self.next + 1
+            self.contents[inode] = [b""]
+        self.now.do(step, inode)
+        self.waiting.append((step, inode))
+
+    def states(self) -> Iterator[dict[str, bytes]]:
+        """What may be found after a power failure now; folders that are not sure hold nothing."""
+        loose = [inode for inode, versions in self.contents.items() if len(versions) > 1]
+        choices = [possible(self.contents[inode]) for inode in loose]
+        for number, kept in enumerate(product((False, True), repeat=len(self.waiting))):
+            if number > MOST_STATES:
+                raise AssertionError("too much is left unsynced")
+            names = self.sure.copy()
+            for keep, (change, inode) in zip(kept, self.waiting, strict=True):
+                if keep:
+                    names.do(change, inode)
+            for chosen in product(*choices):
+                data = dict(zip(loose, chosen, strict=True))
+                yield {
+                    path: data.get(inode, self.contents[inode][-1])
+                    for path, inode in sorted(names.files.items())
+                    if str(Path(path).parent) in names.folders
+                }
+
+
+def possible(versions: list[bytes]) -> list[bytes]:
+    found = list(versions)
+    for before, after in pairwise(versions):
+        common = next(
+            (n for n, (a, b) in enumerate(zip(before, after, strict=False)) if a != b), min(len(before), len(after))
+        )
+        found.append(after[: common + (len(after) - common) // 2])
+    return sorted(set(found))
+
+
+def crash_states(
+    start: dict[str, bytes], folders: set[str], log: list[Primitive]
+) -> Iterator[tuple[int, dict[str, bytes]]]:
+    """(how many primitives were done, what is found) for every cut and every subset."""
+    simulator = Simulator(start, folders)
+    yield from ((0, state) for state in simulator.states())
+    for done, step in enumerate(log, 1):
+        simulator.step(step)
+        yield from ((done, state) for state in simulator.states())
+
+
+def lay_out(state: dict[str, bytes], old_root: Path, new_root: Path) -> None:
+    """Write a state to another folder."""
+    for name, content in state.items():
+        path = new_root / Path(name).relative_to(old_root)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+
+
+class FailingDisk(RealDisk):
+    """Raises at the ``at``-th operation, and at every one after it if ``forever``."""
+
+    def __init__(self, at: int, code: int, forever: bool) -> None:
+        self.left = at
+        self.code = code
+        self.forever = forever
+        self.failed = ""
+
+    def _count(self, verb: str) -> None:
+        self.left -= 1
+        if self.left == 0 or (self.forever and self.left < 0):
+            self.failed = self.failed or verb
+            raise OSError(self.code, "made to fail")
+
+    def create(self, path: Path, parts: Iterable[bytes | memoryview], like: Path | None = None) -> None:
+        self._count("create")
+        try:
+            super().create(path, parts, like)
+            self._count("sync of a new file")
+        except BaseException:
+            with suppress(OSError):
+                path.unlink()
+            raise
+
+    def append(self, path: Path, line: bytes) -> None:
+        self._count("append")
+        super().append(path, line)
+
+    def link(self, path: Path, name: Path) -> None:
+        self._count("link")
+        super().link(path, name)
+
+    def replace(self, new: Path, old: Path) -> None:
+        self._count("rename")
+        super().replace(new, old)
+
+    def remove(self, path: Path) -> None:
+        self._count("unlink")
+        super().remove(path)
+
+    def make_folder(self, path: Path) -> None:
+        self._count("mkdir")
+        super().make_folder(path)
+
+    def sync_folder(self, path: Path) -> None:
+        self._count("sync of a folder")
+        super().sync_folder(path)

@@ -1,0 +1,119 @@
+"""A call for every exit status of every command, on directories, configurations, traces and logs of its own."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+from golden_cases import GoldenCase
+
+ROOT = Path(__file__).resolve().parents[2]
+# command, status, the words behind the command; {…} are files of the world below
+CALLS: list[tuple[str, int, str]] = [
+    ("config lint", 0, "{sound}"),
+    ("config lint", 1, "{wrong}"),
+    ("config lint", 2, "{folder}/nowhere.xml"),
+    ("config effective", 0, "{sound} orders"),
+    ("config effective", 2, "{folder}/nowhere.xml orders"),
+    ("config explain", 0, "page-size-bytes"),
+    ("config explain", 2, "page-size-byte"),
+    ("config rules", 0, ""),
+    ("config rules", 2, "--format sarif"),
+    ("config diff", 0, "{sound} {sound}"),
+    ("config diff", 1, "{sound} {other}"),
+    ("config diff", 2, "{sound}"),
+    ("config capacity", 0, "{sound} --heap 2G"),
+    ("config capacity", 2, "{sound} --heap much"),
+    ("export", 2, "{news} --to {folder}"),
+    ("pages ls", 0, "{news}"),
+    ("pages ls", 1, "{torn}"),
+    ("pages ls", 2, "{folder}/nowhere"),
+    ("pages outstanding", 0, "{news}"),
+    ("pages outstanding", 1, "{torn}"),
+    ("pages outstanding", 2, "{alone}"),
+    ("pages decode", 0, "{news} --limit 1"),
+    ("pages decode", 1, "{torn}"),
+    ("pages decode", 2, "{news} --where ="),
+    ("pages verify", 0, "{news}"),
+    ("pages verify", 1, "{torn}"),
+    ("pages verify", 2, "{news} --manifest {sound}"),
+    ("pages seal", 0, "{news}"),
+    ("pages seal", 2, "{news} --to {pages}/seal"),
+    ("pages inspect", 0, "{news} --page 12"),
+    ("pages inspect", 1, "{torn}"),
+    ("pages inspect", 2, "{news} --page 99"),
+    ("pages compact", 0, "{news}"),
+    ("pages compact", 2, "{news} --no-backup"),
+    ("pages salvage", 0, "{mended} --out {folder}/saved"),
+    ("pages salvage", 1, "{torn} --out {folder}/out"),
+    ("pages salvage", 2, "{news} --out {folder}/out"),
+    ("pages restore", 0, "{compacted} --discard"),
+    ("pages restore", 2, "{news}"),
+    ("disk check", 0, "{folder} --max-disk-usage 100"),
+    ("disk check", 1, "{folder} --max-disk-usage 100 -w 0:0"),
+    ("disk check", 2, "{folder} --max-disk-usage 100 -c 0:0"),
+    ("disk check", 3, "{folder} --max-disk-usage much"),
+    ("disk watch", 2, "{folder}"),
+    ("disk forecast", 0, "{folder} --max-disk-usage 100 --state {folder}/samples"),
+    ("disk forecast", 3, "{folder}/nowhere"),
+    ("disk usage", 0, "{news}"),
+    ("disk usage", 2, "{folder}/nowhere"),
+    ("replay run", 0, "{trace} --config {sound}"),
+    ("replay run", 1, "{odd} --config {sound}"),
+    ("replay run", 2, "{trace} --config {folder}/nowhere.xml"),
+    ("replay import", 0, "{log} --to {folder}/imported.jsonl"),
+    ("replay import", 2, "{sound} --to {folder}/imported.jsonl"),
+    ("replay generate", 0, "steady --to {folder}/steady.jsonl --messages 3"),
+    ("replay generate", 2, "sideways --to {folder}/steady.jsonl"),
+    ("replay compare", 0, "{trace} --config {sound} --config {sound}"),
+    ("replay compare", 1, "{trace} --config {sound} --config {small}"),
+    ("replay compare", 2, "{trace}"),
+    ("replay sweep", 0, "{trace} --config {sound} --vary #:max-size-bytes=1M"),
+    ("replay sweep", 1, "{odd} --config {sound} --vary #:max-size-bytes=1M"),
+    ("replay sweep", 2, "{trace} --config {sound} --vary #:max-size-bytes"),
+    ("completion", 0, "bash"),
+    ("completion", 2, "tcsh"),
+]
+
+
+def make_world(folder: Path, run: Callable[..., int]) -> dict[str, Path]:
+    """Directories, configurations, traces and a log, such as every status needs; ``run`` is the program."""
+    subprocess.run(["sh", str(ROOT / "examples" / "unpack.sh"), str(folder)], check=True)
+    news, torn = folder / "news", folder / "torn"
+    found = {"folder": folder, "news": news, "torn": torn, "pages": news / "data" / "paging"}
+    found |= {name: folder / f"{name}.xml" for name in ("sound", "wrong", "other", "small")}
+    found["sound"].write_text(configuration("<max-size-bytes>10M</max-size-bytes>"))
+    found["other"].write_text(configuration("<max-size-bytes>11M</max-size-bytes>"))
+    found["small"].write_text(configuration("<max-size-bytes>20K</max-size-bytes>"))
+    found["wrong"].write_text(configuration("<max-size-byte>10M</max-size-byte>"))
+    found |= {name: folder / f"{name}.jsonl" for name in ("trace", "odd")}
+    assert run("replay", "generate", "slow-consumer", "--to", found["trace"], "--messages", "200") == 0
+    lines = found["trace"].read_text("utf-8").splitlines()
+    found["odd"].write_text("\n".join([*lines, '{"op":"something-new","t":999999999999}']) + "\n")
+    found["log"] = ROOT / "tests" / "replay" / "traffic-logs" / "audit-message.log.gz"
+    found["alone"] = shutil.copytree(found["pages"], folder / "alone")
+    found["compacted"] = GoldenCase("2.56.0", "scattered-acks").copy(folder / "compacted")
+    assert run("pages", "compact", found["compacted"], "--in-place") == 0
+    found["mended"] = with_a_byte_changed(shutil.copytree(news, folder / "mended"), "*000000003.page", -1)
+    return found
+
+
+def with_a_byte_changed(copy: Path, file: str, offset: int) -> Path:
+    """The last byte of a page is the end mark of its last record."""
+    path = next(copy.rglob(file))
+    content = bytearray(path.read_bytes())
+    content[offset] ^= 0xFF
+    path.write_bytes(content)
+    return copy
+
+
+def configuration(setting: str) -> str:
+    return (
+        '<configuration xmlns="urn:activemq"><core xmlns="urn:activemq:core"><address-settings>'
+        f'<address-setting match="#">{setting}<address-full-policy>PAGE</address-full-policy>'
+        "<dead-letter-address>DLQ</dead-letter-address><expiry-address>EQ</expiry-address></address-setting>"
+        '</address-settings><addresses><address name="DLQ"><anycast><queue name="DLQ"/></anycast></address>'
+        '<address name="EQ"><anycast><queue name="EQ"/></anycast></address></addresses></core></configuration>\n'
+    )

@@ -1,0 +1,65 @@
+"""Calling pagectl from tests: in this process, or as a program of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pagectl.app import run
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    status: int
+    out: str
+    err: str
+
+    def lines(self) -> list[dict[str, Any]]:
+        """Of JSON Lines."""
+        return [json.loads(line) for line in self.out.split("\n") if line]
+
+
+def call(*words: str | Path) -> Answer:
+    """One call in this process."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        status = run([str(word) for word in words])
+    return Answer(int(status), out.getvalue(), err.getvalue())
+
+
+def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    paths = os.pathsep.join(map(str, (ROOT, ROOT / "cli", ROOT / "schemas")))
+    kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+    return kept | {"PYTHONPATH": paths} | dict(extra or {})
+
+
+def started(*words: str | Path, **popen: Any) -> subprocess.Popen[str]:
+    """A process of its own, in a process group of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "pagectl", *map(str, words)],
+        env=environment(popen.pop("env", None)), text=True, start_new_session=True,
+        stdout=popen.pop("stdout", subprocess.PIPE), stderr=popen.pop("stderr", subprocess.PIPE), **popen,
+    )  # fmt: skip
+
+
+def tree(folder: Path) -> dict[str, tuple[str, int, int]]:
+    """SHA-256, size and time of change of everything below a folder."""
+    return {
+        path.relative_to(folder).as_posix(): (
+            hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "",
+            path.lstat().st_size if path.is_file() else 0,
+            path.lstat().st_mtime_ns,
+        )
+        for path in sorted(folder.rglob("*"))
+    }

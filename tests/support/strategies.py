@@ -1,0 +1,163 @@
+"""Generated values, messages, records: what a broker could have written, and a little more."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from pagefmt.bytes.wire import Builder
+from pagefmt.messages.amqp_message import AmqpMessage, Extra
+from pagefmt.messages.amqp_values import encode_amqp_value
+from pagefmt.messages.core_message import CoreLargeMessage, CoreMessage, HeaderBlock
+from pagefmt.messages.core_message_old import OldCoreMessage
+from pagefmt.messages.properties import PropertiesBlock, double_of, encode_properties, float_of, properties_bytes
+from pagefmt.messages.values import NULL, Kind, Property, Typed
+from pagefmt.pages.record import Layout, PageRecord, encode_payload
+
+# any UTF-16 text that Java can hold, lone surrogates included
+TEXT = st.text(st.characters(exclude_categories=[]), max_size=12)
+MARK = st.integers(1, 255)
+
+
+def integers(bits: int) -> st.SearchStrategy[int]:
+    return st.integers(-(1 << bits - 1), (1 << bits - 1) - 1)
+
+
+def naturals(bits: int) -> st.SearchStrategy[int]:
+    return st.integers(0, (1 << bits) - 1)
+
+
+def numbers(kind: Kind, bits: int) -> st.SearchStrategy[Typed]:
+    return integers(bits).map(lambda value: Typed(kind, value))
+
+
+SHARED = st.one_of(
+    numbers(Kind.BYTE, 8),
+    numbers(Kind.SHORT, 16),
+    numbers(Kind.INT, 32),
+    numbers(Kind.LONG, 64),
+    naturals(32).map(float_of),
+    naturals(64).map(double_of),
+    st.binary(max_size=12).map(lambda raw: Typed(Kind.BYTES, raw)),
+)
+PROPERTY_VALUES = st.one_of(
+    st.just(NULL),
+    naturals(8).map(lambda byte: Typed(Kind.BOOLEAN, byte != 0, byte)),
+    SHARED,
+    naturals(16).map(lambda unit: Typed(Kind.CHAR, unit)),
+    TEXT.map(lambda text: Typed(Kind.STRING, text)),
+)
+PROPERTIES = st.lists(st.builds(Property, TEXT, PROPERTY_VALUES), max_size=4).map(tuple)
+BLOCKS = st.one_of(
+    st.just(PropertiesBlock(0, ())),
+    st.builds(PropertiesBlock, MARK, PROPERTIES),
+)
+
+AMQP_SIMPLE = st.one_of(
+    st.just(Typed(Kind.NULL, None)),
+    st.sampled_from([Typed(Kind.BOOLEAN, True, 0x41), Typed(Kind.BOOLEAN, False, 0x42), Typed(Kind.UINT, 0, 0x43)]),
+    SHARED,
+    naturals(8).map(lambda value: Typed(Kind.UBYTE, value)),
+    naturals(16).map(lambda value: Typed(Kind.USHORT, value)),
+    naturals(32).map(lambda value: Typed(Kind.UINT, value)),
+    naturals(64).map(lambda value: Typed(Kind.ULONG, value)),
+    integers(64).map(lambda value: Typed(Kind.TIMESTAMP, value)),
+    st.binary(min_size=16, max_size=16).map(lambda raw: Typed(Kind.UUID, raw)),
+    st.binary(min_size=8, max_size=8).map(lambda raw: Typed(Kind.DECIMAL64, raw)),
+    TEXT.map(lambda text: Typed(Kind.STRING, text)),
+    st.text(st.characters(max_codepoint=127), max_size=8).map(lambda text: Typed(Kind.SYMBOL, text)),
+)
+AMQP_VALUES = st.recursive(
+    AMQP_SIMPLE,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3).map(lambda items: Typed(Kind.LIST, tuple(items))),
+        st.lists(st.tuples(inner, inner), max_size=3).map(lambda pairs: Typed(Kind.MAP, tuple(pairs))),
+        st.tuples(inner, inner).map(lambda pair: Typed(Kind.DESCRIBED, pair)),
+        st.lists(naturals(8).map(lambda value: Typed(Kind.UBYTE, value)), max_size=3).map(
+            lambda items: Typed(Kind.ARRAY, tuple(items))
+        ),
+    ),
+    max_leaves=8,
+)
+
+
+@st.composite
+def headers(draw: st.DrawFn) -> HeaderBlock:
+    user_mark = draw(naturals(8))
+    address = draw(st.none() | TEXT)
+    block = Builder()
+    encode_properties(block, draw(BLOCKS))
+    return HeaderBlock(
+        id=draw(integers(64)),
+        address_mark=0 if address is None else draw(MARK),
+        address=address,
+        user_mark=user_mark,
+        user_bytes=draw(st.binary(min_size=16, max_size=16)) if user_mark == 1 else None,
+        type=draw(integers(8)),
+        durable_mark=draw(naturals(8)),
+        expiration=draw(integers(64)),
+        timestamp=draw(integers(64)),
+        priority=draw(integers(8)),
+        properties_bytes=block.done(),
+    )
+
+
+BODIES = st.binary(max_size=40)
+CORE = st.builds(
+    lambda identity, mark, address, body, header: CoreMessage(
+        identity, 0 if address is None else mark, address, body, header
+    ),
+    integers(64),
+    MARK,
+    st.none() | TEXT,
+    BODIES,
+    headers(),
+)
+OLD = st.builds(OldCoreMessage, BODIES, headers())
+LARGE = st.builds(CoreLargeMessage, headers())
+
+
+@st.composite
+def amqp_bodies(draw: st.DrawFn) -> bytes:
+    out = Builder()
+    described = (Typed(Kind.ULONG, 0x77, 0x53), draw(AMQP_VALUES))
+    encode_amqp_value(out, Typed(Kind.DESCRIBED, described))
+    return out.done()
+
+
+@st.composite
+def amqp_messages(draw: st.DrawFn) -> AmqpMessage:
+    persister = draw(st.sampled_from([2, 3, 5]))
+    address = draw(st.none() | TEXT)
+    block = PropertiesBlock(1, draw(PROPERTIES.filter(len)))
+    extra = Extra(len(properties_bytes(block.entries)), block)
+    return AmqpMessage(
+        persister=persister,
+        id=draw(integers(64)),
+        message_format=draw(integers(64)),
+        address_mark=0 if address is None else draw(MARK),
+        stored_address=address,
+        encoded=draw(amqp_bodies()),
+        extra=extra if persister != 2 and draw(st.booleans()) else Extra(0, None),
+        stored_expiration=draw(integers(64)) if persister == 5 else None,
+    )
+
+
+@st.composite
+def records(draw: st.DrawFn) -> PageRecord:
+    """At offset 0 of their own page."""
+    message = draw(st.one_of(CORE, OLD, LARGE, amqp_messages()))
+    layout, persister, large_type, stated = Layout.NEW, None, 0, None
+    if isinstance(message, CoreMessage):
+        persister = 1
+    elif isinstance(message, OldCoreMessage):
+        out = Builder()
+        message.encode(out)
+        layout, stated = Layout.OLD, len(out.out)
+    elif isinstance(message, AmqpMessage):
+        persister = message.persister
+    else:
+        large_type = draw(st.sampled_from([1, -1]))
+    queues = tuple(draw(st.lists(integers(64), max_size=3)))
+    record = PageRecord(0, 0, draw(integers(64)), large_type, layout, persister, message, queues, stated)
+    size = len(encode_payload(record))
+    return PageRecord(0, size, record.tx, large_type, layout, persister, message, queues, stated)

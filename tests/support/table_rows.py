@@ -1,0 +1,64 @@
+"""Rows of a table, from Spark, from Parquet and from the columnar reader, in one form that compares."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from golden_cases import GoldenCase
+
+from pagefmt.columns.body_form import Body
+from pagefmt.columns.table import PageSource, Stopped, Wanted, page_batches
+from pagefmt.directory.edition_evidence import likely_writer
+from pagefmt.editions import NEWEST
+from pagefmt.outstanding.state import load_state
+
+ORDER = ("store", "page", "number")
+
+
+def plain(value: Any) -> Any:
+    """Maps sorted, binaries as bytes, NaN equal to itself."""
+    if hasattr(value, "asDict"):
+        value = value.asDict()
+    if isinstance(value, dict):
+        return {str(key): plain(each) for key, each in sorted(value.items())}
+    if isinstance(value, list) and value and isinstance(value[0], tuple):
+        return {str(key): plain(each) for key, each in sorted(value)}
+    if isinstance(value, list):
+        return [plain(each) for each in value]
+    if isinstance(value, float):
+        return repr(value)
+    return bytes(value) if isinstance(value, bytearray) else value
+
+
+def rows_of(case: GoldenCase, body: Body = Body.BASE64) -> list[dict[str, Any]]:
+    """What a table of the case must hold, in order."""
+    data = case.data()
+    rows: list[dict[str, Any]] = []
+    state = load_state(data / "paging", data / "journal", data / "bindings")
+    edition = likely_writer(state.bindings, state.journal) or NEWEST
+    for store in state.stores():
+        for page in store.store.pages:
+            rule = store.rule(page.number)
+            source = PageSource(page.path, page.number, store.store.name, store.store.address, rule, edition=edition)
+            for batch in page_batches(source, Wanted(body)):
+                rows += [] if isinstance(batch, Stopped) else batch.to_pylist()
+    return [_emptied(plain(row)) for row in rows]
+
+
+def _emptied(row: dict[str, Any]) -> dict[str, Any]:
+    """An empty map cannot be told from an empty list in Python."""
+    return {key: value if value not in ([], {}) else None for key, value in row.items()}
+
+
+def texts(found: list[Any]) -> list[str]:
+    """The rows in the order store, page, number, each as text."""
+    rows = sorted((_emptied(plain(row)) for row in found), key=lambda row: [row[name] for name in ORDER])
+    return [json.dumps(row, sort_keys=True, default=str) for row in rows]
+
+
+def assert_same(found: list[Any], case: GoldenCase, body: Body = Body.BASE64) -> None:
+    got, expected = texts(found), [json.dumps(row, sort_keys=True, default=str) for row in rows_of(case, body)]
+    assert len(got) == len(expected)
+    for mine, theirs in zip(got, expected, strict=True):
+        assert mine == theirs
