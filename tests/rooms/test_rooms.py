@@ -19,7 +19,7 @@ ROOMS = {
 COLUMNS = {"numpy", "pyarrow", "crc32c"}
 ALLOWED = {
     "pagefmt": {"pagefmt", *COLUMNS},
-    "brokerconf": {"brokerconf", "lxml", "xmlschema", "pagefmt.editions"},
+    "brokerconf": {"brokerconf", "lxml", "xmlschema", "pagefmt.editions", "pagefmt.findings"},
     "pageengine": {"pageengine", "pagefmt", "brokerconf", "numpy", "pyarrow", "zstandard"},
 }
 SPARK_FILES = ("pagefmt/spark/", "pageengine/replay/sweep.py")

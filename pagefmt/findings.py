@@ -1,0 +1,63 @@
+"""A finding: what a check found, where, and what to do. One kind for page files, configurations and replays.
+
+Plain fields with a total order, so that no report depends on the order in which things were checked. Imports nothing.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from functools import total_ordering
+from typing import NamedTuple
+
+
+@total_ordering
+class Severity(Enum):
+    """``ERROR``: messages are lost, or a broker refuses. ``WARNING``: very likely wrong, at no loss. ``INFO``: worth
+    knowing; ``pages verify`` prints it as ``notice``."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+
+    def __lt__(self, other: object) -> bool:
+        """The graver severity comes first."""
+        if not isinstance(other, Severity):
+            return NotImplemented
+        return _RANK[self] < _RANK[other]
+
+
+_RANK = {severity: n for n, severity in enumerate(Severity)}
+
+
+class Position(NamedTuple):
+    """A place in a text file. ``line`` and ``column`` count characters from 1; 0 means the whole file."""
+
+    file: str
+    line: int = 0
+    column: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}" if self.line else self.file
+
+
+# A tuple: large configurations give thousands of findings, and a frozen dataclass costs several times as much.
+class Finding(NamedTuple):
+    """What a check found.
+
+    Args:
+        place: what it is about: a file with line and column, or (line 0) a store, page, queue or address.
+        severity: how grave it is.
+        rule: identifier of the rule or check.
+        message: what was seen.
+        path: path of the element or key inside the document, where there is one.
+        help: what to do.
+        why: what the broker does, or would do.
+    """
+
+    place: Position
+    severity: Severity
+    rule: str
+    message: str
+    path: str = ""
+    help: str = ""
+    why: str = ""
