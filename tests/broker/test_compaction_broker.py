@@ -20,9 +20,8 @@ import golden_cases
 import pytest
 from broker_drains import Drain, drains, failure, queues
 from broker_jars import oracle
+from compactions import compact, due, tree
 from editions_of import EDITION_OF
-from golden_cases import GoldenCase
-from test_compaction import compact, due, tree
 
 from pagefmt.directory.locate import within
 
@@ -61,17 +60,10 @@ class Judged:
     known: Drain | None
 
 
-def lay_out(case: GoldenCase, to: Path) -> Path:
-    shutil.copytree(case.root(), to)
-    for name in ("drain.json", "manifest.json"):
-        (to / name).unlink()
-    return to
-
-
 def laid_out(version: str, to: Path) -> Iterator[Judged]:
     if CORPUS is None:
         for case in golden_cases.cases(version):
-            original = lay_out(case, to / "originals" / case.name)
+            original = case.lay_out(to / "originals" / case.name)
             result = Path(shutil.copytree(original, to / "results" / case.name))
             yield Judged(case.name, original, result, case.drain())
         return

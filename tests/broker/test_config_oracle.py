@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from broker_jars import oracle
 from config_cases import configs
-from test_config_verdicts import compare
+from config_verdicts import compare
 
 pytestmark = pytest.mark.broker
 

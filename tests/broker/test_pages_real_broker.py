@@ -15,10 +15,10 @@ from typing import Any
 
 import pytest
 from broker_jars import CURRENT, ended, oracle
+from broker_messages import differences, explained
 from editions_of import EDITION_OF
 from golden_cases import GOLDEN, GoldenCase, unpacked
 from program import call
-from test_message_json_golden import differences, explained
 
 from pagefmt.verify.broker_reader import read_as_broker
 

@@ -1,6 +1,6 @@
 """Salvage judged by real brokers: what one started on the result delivers, beside what can be read.
 
-``make test-compaction-broker``. A page of each case is damaged in each way of ``test_salvage``; salvage writes the
+``make test-compaction-broker``. A page of each case is damaged in each way of ``page_damage.KINDS``; salvage writes the
 directory anew; the broker of that version drains it. Expected, queue by queue: what the broker drains from the
 undamaged directory, but for the records that were lost. Behind a gap of unknown length no record has a number: those
 come at the end, and what was acknowledged among them comes again. The directories that real brokers left torn (they
@@ -19,9 +19,8 @@ import pytest
 from broker_drains import Queue, drains, failure, queues
 from broker_jars import oracle
 from golden_cases import GoldenCase
+from page_damage import KINDS, damaged, spans
 from program import call
-from test_compaction_broker import lay_out
-from test_salvage import KINDS, damaged, spans
 
 from pagefmt.directory.locate import within
 from pagefmt.outstanding.fates import Fate
@@ -122,7 +121,7 @@ def test_a_broker_delivers_what_can_be_read(version: str, tmp_path: Path, capfd:
     names = [name for name in SUITED if GoldenCase(version, name).archive.exists()][:5]
     hits, originals = [], []
     for n, name in enumerate(names):
-        originals.append(lay_out(GoldenCase(version, name), tmp_path / name))
+        originals.append(GoldenCase(version, name).lay_out(tmp_path / name))
         for way in WAYS[n % 2 :: 2] if n > 1 else WAYS:
             found = hit(originals[-1], way, tmp_path / f"{name}, {way}")
             hits += [found] if found else []
@@ -154,7 +153,7 @@ def test_what_brokers_left_torn(version: str, tmp_path: Path, capfd: pytest.Capt
         case = GoldenCase(version, name)
         if not case.archive.exists():
             continue
-        folder = lay_out(case, tmp_path / name)
+        folder = case.lay_out(tmp_path / name)
         if call("pages", "salvage", folder / "data", "--out", folder / "new").status == 2:
             continue  # nothing is damaged
         shutil.rmtree(folder / "data" / "paging")

@@ -10,9 +10,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from compactions import due
 from golden_cases import GoldenCase
 from program import ROOT, call, environment, tree
-from test_compaction import due
 
 from pagefmt.compaction.backup import NAME, NEW_SUFFIX
 from pagefmt.directory.locate import within

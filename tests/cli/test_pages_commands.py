@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from broker_messages import differences, explained
 from editions_of import EDITION_OF
 from golden_cases import GoldenCase, cases
 from program import call, tree
-from test_message_json_golden import differences, explained
 
 BASIC = GoldenCase("2.56.0", "basic")
 ACKS = GoldenCase("2.56.0", "multicast-acks")

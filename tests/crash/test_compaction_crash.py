@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from compactions import due
 from crash_simulator import (
     FailingDisk,
     InPlaceDisk,
@@ -18,7 +19,6 @@ from crash_simulator import (
     lay_out,
 )
 from golden_cases import GoldenCase
-from test_compaction import due
 
 from pagefmt.bytes.writing import RealDisk
 from pagefmt.compaction.apply import Stopped, apply, open_backup

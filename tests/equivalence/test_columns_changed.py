@@ -13,9 +13,9 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from both_decoders import EVERY_FORM, SIZE, fast, pages_of, reference
 from golden_cases import GoldenCase, cases
 from reference_rows import comparable, reference_rows
-from test_json_lines import EVERY_FORM, SIZE, fast, pages_of, reference
 
 from pagefmt.columns.arrays.schema import Level
 from pagefmt.columns.page import decode_page

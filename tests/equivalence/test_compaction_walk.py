@@ -8,7 +8,7 @@ from pathlib import Path
 import golden_cases
 import pytest
 from golden_cases import GoldenCase
-from test_routes_at_once import whole_page
+from page_routes import whole_page
 
 from pagefmt.compaction.fast_walk import examine
 from pagefmt.compaction.plan import Examined, Rules, fingerprint

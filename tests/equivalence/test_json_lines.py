@@ -2,57 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from both_decoders import ALL, EVERY_FORM, SIZE, fast, pages_of, reference
 from golden_cases import GoldenCase, cases
-from pagectl.commands import pages_decode
-from pagectl.terminal.streams import json_text
 
-from pagefmt.columns.json_lines import Form, Lines, picked_lines
 from pagefmt.describe.message_json import BodyForm, Wanted
 from pagefmt.editions import NEWEST, Edition
 from pagefmt.outstanding.selection import Choice, Picked, pick
-from pagefmt.outstanding.state import StoreState, load_state
-from pagefmt.pages.frames import Damage
-from pagefmt.pages.paging import PageFile
 from pagefmt.selector import parse
-
-EVERY_FORM = frozenset(BodyForm)
-SIZE = Wanted(frozenset({BodyForm.SIZE}))
-ALL = Choice()
-
-
-def reference(page: PageFile, state: StoreState, wanted: Wanted = SIZE, choice: Choice = ALL) -> list[str | Damage]:
-    run = pages_decode._Run(None, None, choice, wanted)  # type: ignore[arg-type]
-    return [
-        found if isinstance(found, Damage) else json_text(run.object_of(state.store, found))
-        for found in pick(page, state, choice)
-    ]
-
-
-def fast(
-    page: PageFile, state: StoreState, wanted: Wanted = SIZE, choice: Choice = ALL
-) -> tuple[list[str | Damage], int]:
-    run = pages_decode._Run(None, None, choice, wanted)  # type: ignore[arg-type]
-    made = 0
-    lines: list[str | Damage] = []
-    for found in picked_lines(page, state, state.store, Form(wanted, json_text), choice):
-        if isinstance(found, Lines):
-            made += len(found)
-            lines += str(found.content, "utf-8").split("\n")[:-1]
-        else:
-            lines.append(found if isinstance(found, Damage) else json_text(run.object_of(state.store, found)))
-    return lines, made
-
-
-def pages_of(case: GoldenCase) -> Iterator[tuple[StoreState, PageFile]]:
-    data = case.data()
-    for state in load_state(data / "paging", data / "journal", data / "bindings").stores():
-        for page in state.store.pages:
-            yield state, page
 
 
 @pytest.mark.parametrize("case", cases(), ids=str)

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 import strategies
+from both_decoders import ALL, EVERY_FORM, SIZE, fast, pages_of, reference
 from golden_cases import cases
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from test_json_lines import ALL, EVERY_FORM, SIZE, fast, pages_of, reference
 
 from pagefmt.bytes.wire import Builder
 from pagefmt.describe.message_json import Wanted

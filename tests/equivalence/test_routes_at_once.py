@@ -13,7 +13,8 @@ import strategies
 from golden_cases import GoldenCase
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_page_cuts_and_flips import NEW_PAGE, OLD_PAGE
+from page_routes import whole_page
+from small_pages import NEW_PAGE, OLD_PAGE
 
 from pagefmt.journal.positions import PositionIndex, Positions
 from pagefmt.outstanding import route_columns as routes_module
@@ -23,22 +24,11 @@ from pagefmt.outstanding.fates import Fate, PageRule
 from pagefmt.outstanding.route_columns import Irregular, RouteColumns, route_columns, routed
 from pagefmt.outstanding.state import StoreState, load_state
 from pagefmt.outstanding.survey import survey
-from pagefmt.pages.gather import PageBytes
 from pagefmt.pages.page import Page
 from pagefmt.pages.paging import PageFile
 from pagefmt.pages.pieces import pieces
 from pagefmt.pages.record import encode_record
 from pagefmt.pages.routes import Route
-from pagefmt.pages.scan import scan
-
-
-def whole_page(content: bytes) -> RouteColumns:
-    """As ``routed``, of a page in memory and in one piece."""
-    page = PageBytes(content)
-    frames = scan(page)
-    if not frames.whole:
-        raise Irregular("cut")
-    return route_columns(page, frames)
 
 
 def told(routes: RouteColumns) -> list[Route]:

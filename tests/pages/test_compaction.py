@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from array import array
-from collections import defaultdict
 from pathlib import Path
 
 import golden_cases
 import pytest
+from compactions import compact, due, tree
 from editions_of import EDITION_OF as EDITIONS
 from golden_cases import GoldenCase
 
@@ -16,12 +16,10 @@ from pagefmt.compaction import apply as apply_module
 from pagefmt.compaction.apply import Stopped, apply, open_backup, rewritten
 from pagefmt.compaction.backup import BackupError, discard, read_backup, restore
 from pagefmt.compaction.copy_out import copy_out
-from pagefmt.compaction.plan import CompactionPlan, Remove, Rewrite, Why
+from pagefmt.compaction.plan import Remove, Rewrite, Why
 from pagefmt.compaction.planning import CannotCompact, make_plan
 from pagefmt.directory.locate import Place, within
 from pagefmt.editions import Edition
-from pagefmt.outstanding.fates import LIVE, Fate
-from pagefmt.outstanding.state import load_state
 from pagefmt.pages.page import Page, open_page
 from pagefmt.pages.paging import PageFile
 from pagefmt.pages.record import FRAME, Layout
@@ -34,40 +32,6 @@ CASES = golden_cases.cases()
 def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     """The disk need not be waited for here: the simulator knows what was synced."""
     monkeypatch.setattr("os.fsync", lambda handle: None)
-
-
-def due(place: Place) -> dict[tuple[int, Fate], list[tuple[int, int, int, bytes]]]:
-    """(queue, fate) → (page, number, message id, payload) of everything that has to stay, in order."""
-    assert place.paging is not None
-    state = load_state(place.paging, place.journal, place.bindings)
-    found: dict[tuple[int, Fate], list[tuple[int, int, int, bytes]]] = defaultdict(list)
-    for store in state.stores():
-        for page in store.store.pages:
-            with open_page(page.path) as opened:
-                for route, fates in store.fates(page):
-                    for queue, fate in fates:
-                        if fate in LIVE:
-                            number, offset, length, *_ = route
-                            body = bytes(opened.buf[offset : offset + length + FRAME])
-                            found[queue, fate].append((page.number, number, route[5], body))
-    return dict(found)
-
-
-def tree(root: Path) -> dict[str, bytes]:
-    """Contents; of journal files, which are mostly zeros, what lies before the fill."""
-    return {
-        path.relative_to(root).as_posix(): path.read_bytes().rstrip(b"\0")
-        for path in sorted(root.rglob("*"))
-        if path.is_file()
-    }
-
-
-def compact(place: Place, edition: Edition | None = None, backup: Path | None = None) -> CompactionPlan:
-    plan = make_plan(place, edition)
-    disk = RealDisk()
-    kept = open_backup(disk, backup, plan) if backup else None
-    apply(plan, disk, kept)
-    return plan
 
 
 def test_stubs_are_those_of_the_spec() -> None:

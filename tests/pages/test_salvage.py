@@ -9,6 +9,7 @@ from pathlib import Path
 import golden_cases
 import pytest
 from golden_cases import GoldenCase
+from page_damage import KINDS, damaged, spans
 from program import call, tree
 
 from pagefmt.directory.locate import within
@@ -26,61 +27,9 @@ def sound_page(case: GoldenCase, number: int = 0) -> Path:
     return sorted(case.data().rglob("*.page"))[number]
 
 
-def spans(path: Path) -> list[tuple[int, int, int]]:
-    """(start, end, message id) of each record."""
-    with open_page(path) as page:
-        return [(route[1], route[1] + route[2] + FRAME, route[5]) for route in page.routes()]
-
-
-def queues_of(record: bytes) -> int:
-    """How many queue ids stand at its end."""
-    (route,) = Page(record).routes()
-    return len(route[6])
-
-
 def layout_of(path: Path) -> Layout:
     with open_page(path) as page:
         return page.layout() or Layout.NEW
-
-
-def damaged(content: bytes, records: list[tuple[int, int, int]], kind: str, at: int) -> bytes:
-    start, end, _ = records[at]
-    changed = bytearray(content)
-    match kind:
-        case "start mark":
-            changed[start] ^= 4
-        case "end mark":
-            changed[end - 1] ^= 4
-        case "length over the next":
-            changed[start + 1 : start + 5] = (records[at + 1][1] - start - FRAME).to_bytes(4, "big")
-        case "payload":
-            count = end - 5 - 8 * queues_of(content[start:end])
-            changed[count : count + 4] = b"\xff" * 4
-        case "cut":
-            del changed[end - 7 :]
-        case "hole":
-            changed[start + 10 : end - 10] = b"\0" * (end - start - 20)
-            changed[start : start + 5] = b"\0" * 5
-        case "bytes lost":
-            del changed[start + 20 : start + 30]
-        case "bytes between":
-            changed[start:start] = b"??"
-        case "zero tail":
-            changed += bytes(4096)
-    return bytes(changed)
-
-
-# kind → (records that come back of those hit, is every number sure)
-KINDS = {
-    "start mark": (1, True),
-    "end mark": (1, True),
-    "length over the next": (2, True),
-    "payload": (0, True),
-    "hole": (0, False),
-    "bytes lost": (0, False),
-    "bytes between": (1, False),
-    "zero tail": (1, True),
-}
 
 
 @pytest.mark.parametrize("case", [CASE, OLD], ids=str)

@@ -5,73 +5,23 @@ A sample runs by default, all of them with ``-m slow``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
+from small_pages import NEW_PAGE, OLD_PAGE, cuts, flips
 
 from pagefmt.describe.message_json import BodyForm, Wanted, record_json
 from pagefmt.editions import Edition
-from pagefmt.messages.core_message import CoreLargeMessage, CoreMessage, HeaderBlock
-from pagefmt.messages.core_message_old import OldCoreMessage
-from pagefmt.messages.persisters import Message
-from pagefmt.messages.properties import properties_bytes
-from pagefmt.messages.values import Kind, Property, Typed, string
 from pagefmt.pages.frames import Damage, DamageKind
 from pagefmt.pages.page import Page
-from pagefmt.pages.record import Layout, PageRecord, encode_payload, encode_record, frame
+from pagefmt.pages.record import PageRecord, encode_record
 from pagefmt.verify.broker_reader import read_as_broker
 from pagefmt.verify.broker_verdict import Place
 from pagefmt.verify.pages import verify_bytes
 from pagefmt.verify.quick_check import proves_sound
 
-AMQP = bytes.fromhex(
-    "7b000000ceffffffffffffffff000500000000000007d10000000000000000010000000c6f0072006400650072007300"
-    "0000005f005370c0020141005372c11f02a313782d6f70742d64656c69766572792d74696d65810000018bcfe56800"
-    "005373d00000000e000000034040a1066f7264657273005374c11204a1016e5407a105636f6c6f72a103726564005377a1026869"
-    "0000002801000000010000000e5f0041004d0051005f00410044000a0000000c6f00720064006500720073000000000000000000"
-    "0000000100000000000000077d"
-)
 EVERYTHING = Wanted(frozenset(BodyForm))
 
 
-def header(kind: int) -> HeaderBlock:
-    block = properties_bytes((Property("n", Typed(Kind.INT, 7)), Property("s", string("é"))))
-    return HeaderBlock(9, 1, "a", 1, bytes(range(16)), kind, 1, 0, 1700000000000, 4, block)
-
-
-def record(layout: Layout, message: Message, large: int = 0) -> bytes:
-    stated = 44 if isinstance(message, OldCoreMessage) else None
-    made = PageRecord(0, 0, -1, large, layout, None, message, (3, 4), stated)
-    payload = bytearray(encode_payload(made))
-    if stated is not None:  # as written: the real size of the message
-        payload[9:13] = (len(payload) - 13 - 20).to_bytes(4, "big")
-    return frame(bytes(payload))
-
-
-TEXT = b"\x01\x00\x00\x00\x04h\x00i\x00"
-NEW_PAGE = (
-    record(Layout.NEW, CoreMessage(9, 1, "a", TEXT, header(3)))
-    + AMQP
-    + record(Layout.NEW, CoreLargeMessage(header(4)), 1)
-    + record(Layout.NEW, CoreMessage(10, 0, None, b"", header(0)))
-)
-OLD_PAGE = (
-    record(Layout.OLD, OldCoreMessage(TEXT, header(3)))
-    + record(Layout.OLD, CoreLargeMessage(header(4)), -1)
-    + record(Layout.OLD, OldCoreMessage(b"", header(0)))
-)
 PAGES = {"2.x": NEW_PAGE, "1.x": OLD_PAGE}
-
-
-def cuts(page: bytes) -> Iterator[tuple[int, bytes]]:
-    return ((at, page[:at]) for at in range(len(page)))
-
-
-def flips(page: bytes) -> Iterator[tuple[int, bytes]]:
-    for bit in range(8 * len(page)):
-        flipped = bytearray(page)
-        flipped[bit // 8] ^= 1 << bit % 8
-        yield bit // 8, bytes(flipped)
 
 
 def look_at(raw: bytes, sound: bytes, hurt: int) -> None:

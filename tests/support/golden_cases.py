@@ -52,6 +52,13 @@ class GoldenCase:
         """A private copy of ``data/`` below ``to`` that a test may change."""
         return Path(shutil.copytree(self.data(), to / "data"))
 
+    def lay_out(self, to: Path) -> Path:
+        """A private copy at ``to`` of all that a broker needs to start: ``data/`` and the configuration."""
+        shutil.copytree(self.root(), to)
+        for name in ("drain.json", "manifest.json"):
+            (to / name).unlink()
+        return to
+
     def manifest(self) -> dict[str, Any]:
         return _json(self.root() / "manifest.json")
 

@@ -1,0 +1,51 @@
+"""Compaction in tests: what is due before and after, and the tree that it leaves."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import Path
+
+from pagefmt.bytes.writing import RealDisk
+from pagefmt.compaction.apply import apply, open_backup
+from pagefmt.compaction.plan import CompactionPlan
+from pagefmt.compaction.planning import make_plan
+from pagefmt.directory.locate import Place
+from pagefmt.editions import Edition
+from pagefmt.outstanding.fates import LIVE, Fate
+from pagefmt.outstanding.state import load_state
+from pagefmt.pages.page import open_page
+from pagefmt.pages.record import FRAME
+
+
+def due(place: Place) -> dict[tuple[int, Fate], list[tuple[int, int, int, bytes]]]:
+    """(queue, fate) → (page, number, message id, payload) of everything that has to stay, in order."""
+    assert place.paging is not None
+    state = load_state(place.paging, place.journal, place.bindings)
+    found: dict[tuple[int, Fate], list[tuple[int, int, int, bytes]]] = defaultdict(list)
+    for store in state.stores():
+        for page in store.store.pages:
+            with open_page(page.path) as opened:
+                for route, fates in store.fates(page):
+                    for queue, fate in fates:
+                        if fate in LIVE:
+                            number, offset, length, *_ = route
+                            body = bytes(opened.buf[offset : offset + length + FRAME])
+                            found[queue, fate].append((page.number, number, route[5], body))
+    return dict(found)
+
+
+def tree(root: Path) -> dict[str, bytes]:
+    """Contents; of journal files, which are mostly zeros, what lies before the fill."""
+    return {
+        path.relative_to(root).as_posix(): path.read_bytes().rstrip(b"\0")
+        for path in sorted(root.rglob("*"))
+        if path.is_file()
+    }
+
+
+def compact(place: Place, edition: Edition | None = None, backup: Path | None = None) -> CompactionPlan:
+    plan = make_plan(place, edition)
+    disk = RealDisk()
+    kept = open_backup(disk, backup, plan) if backup else None
+    apply(plan, disk, kept)
+    return plan
