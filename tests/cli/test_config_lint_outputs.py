@@ -11,7 +11,7 @@ from lint_calls import CLEAN, DROP, FAULTY, HEAD, TAIL, found, write
 from lxml import etree
 from pagectl.app import run
 
-SCHEMAS = Path(__file__).parents[1] / "schemas"
+SCHEMAS = Path(__file__).parents[1] / "recorded" / "output_schemas"
 
 
 @pytest.fixture(autouse=True)

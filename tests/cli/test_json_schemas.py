@@ -124,7 +124,7 @@ def test_trace_of_generate(shape: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("log", ["audit-message", "plugin-debug", "plugin-info"])
 def test_trace_of_import(log: str, tmp_path: Path) -> None:
     trace = tmp_path / "t.jsonl"
-    logs = ROOT / "tests" / "replay" / "traffic-logs"
+    logs = ROOT / "tests" / "recorded" / "replays" / "traffic-logs"
     assert call("replay", "import", logs / f"{log}.log.gz", "--to", trace).status == 0
     validate("replay-trace.line", trace.read_text("utf-8"))
 

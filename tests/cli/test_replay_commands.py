@@ -17,8 +17,8 @@ from pagectl.app import run
 from replay_scenarios import scenarios
 
 HERE = Path(__file__).parents[1]
-ARCHIVE = HERE / "replay" / "broker-2.56.0.tar.xz"
-LOGS = HERE / "replay" / "traffic-logs"
+ARCHIVE = HERE / "recorded" / "replays" / "broker-2.56.0.tar.xz"
+LOGS = HERE / "recorded" / "replays" / "traffic-logs"
 Call = Callable[..., tuple[int, str, str]]
 
 

@@ -28,7 +28,7 @@ from pagefmt.pages.page import open_page
 from pagefmt.pages.paging import page_name, read_paging
 from pagefmt.pages.record import PageRecord
 
-ARCHIVE = Path(__file__).parents[1] / "replay" / "broker-2.56.0.tar.xz"
+ARCHIVE = Path(__file__).parents[1] / "recorded" / "replays" / "broker-2.56.0.tar.xz"
 ORACLE = Path(os.environ.get("PAGECTL_ORACLE", Path(__file__).resolve().parents[3] / "shared" / "oracle"))
 CUTS = {
     "page-basic": 30, "acks-out-of-order": 52, "large-messages": 28, "tx-commit-rollback": 41, "multicast-slow": 70,

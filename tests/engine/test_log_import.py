@@ -16,7 +16,7 @@ from pageengine.log_import.messages import find_message, find_transaction
 from pageengine.trace import operations as ops
 from pageengine.trace.reading import open_trace
 
-LOGS = Path(__file__).parents[1] / "replay" / "traffic-logs"
+LOGS = Path(__file__).parents[1] / "recorded" / "replays" / "traffic-logs"
 REFUSED = {28, 29, 30, 58}
 """Sends that no log shows: refused for a full address, or blocked by the operator."""
 

@@ -30,7 +30,7 @@ from pageengine.trace.reading import open_trace
 from pageengine.trace.writing import write_trace
 from pagefmt.editions import NEWEST, Edition
 
-RECORDED = Path(__file__).parents[1] / "replay" / "broker-2.56.0.tar.xz"
+RECORDED = Path(__file__).parents[1] / "recorded" / "replays" / "broker-2.56.0.tar.xz"
 loose = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
 
 KEY = ops.Property("k", ops.PropertyType.INT, 2)

@@ -12,7 +12,7 @@ from pageengine.running.engine import Engine
 from pageengine.settings.profiles import profile_of
 from pageengine.trace.operations import CreateQueue, TraceHeader
 
-ARCHIVE = Path(__file__).parents[1] / "replay" / "probes.tar.xz"
+ARCHIVE = Path(__file__).parents[1] / "recorded" / "replays" / "probes.tar.xz"
 READ_TOO_EARLY = {
     # the probe looks 25 ms after the send; here the broker's page or count came later, and the next step shows it
     "2.28.0/page-tx": {59, 76},

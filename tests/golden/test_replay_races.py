@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from replay_scenarios import Scenario, compared, recordings, replayed
 
-ARCHIVE = Path(__file__).parents[1] / "replay" / "raced-2.56.0.tar.xz"
+ARCHIVE = Path(__file__).parents[1] / "recorded" / "replays" / "raced-2.56.0.tar.xz"
 RECORDED = recordings(ARCHIVE)
 
 

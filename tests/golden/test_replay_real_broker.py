@@ -9,7 +9,7 @@ from replay_scenarios import Scenario, compared, replayed, scenarios
 
 from pagefmt.editions import Edition
 
-FOLDER = Path(__file__).parents[1] / "replay"
+FOLDER = Path(__file__).parents[1] / "recorded" / "replays"
 RECORDED = {
     name: scenario
     for archive in ("broker", "features", "fresh")

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from pagefmt.editions import Edition
 
-ARCHIVE = Path(__file__).parents[1] / "config" / "configs.tar.xz"
+ARCHIVE = Path(__file__).parents[1] / "recorded" / "configurations" / "configs.tar.xz"
 EDITIONS = {edition.release: edition for edition in Edition} | {"hornetq-2.4.7": Edition.HORNETQ_2_4}
 _KEPT: list[tempfile.TemporaryDirectory[str]] = []
 

@@ -92,7 +92,7 @@ def make_world(folder: Path, run: Callable[..., int]) -> dict[str, Path]:
     assert run("replay", "generate", "slow-consumer", "--to", found["trace"], "--messages", "200") == 0
     lines = found["trace"].read_text("utf-8").splitlines()
     found["odd"].write_text("\n".join([*lines, '{"op":"something-new","t":999999999999}']) + "\n")
-    found["log"] = ROOT / "tests" / "replay" / "traffic-logs" / "audit-message.log.gz"
+    found["log"] = ROOT / "tests" / "recorded" / "replays" / "traffic-logs" / "audit-message.log.gz"
     found["alone"] = shutil.copytree(found["pages"], folder / "alone")
     found["compacted"] = GoldenCase("2.56.0", "scattered-acks").copy(folder / "compacted")
     assert run("pages", "compact", found["compacted"], "--in-place") == 0

@@ -25,7 +25,7 @@ from pageengine.replay.series import BUCKETS, Series, in_columns
 from pageengine.settings.overrides import Told
 from pageengine.trace.items import Interpreter
 
-ARCHIVE = Path(__file__).parents[1] / "replay" / "broker-2.56.0.tar.xz"
+ARCHIVE = Path(__file__).parents[1] / "recorded" / "replays" / "broker-2.56.0.tar.xz"
 
 
 def recording_of(name: str) -> Recording:

@@ -18,7 +18,7 @@ from pageengine.replay.outcome_reading import OutcomeError, open_outcome
 from pageengine.replay.outcome_writing import line_text, writing_outcome
 
 START: dict[str, Any] = {"outcome": 1, "state": {}}
-ARCHIVE = Path(__file__).parents[1] / "replay" / "broker-2.56.0.tar.xz"
+ARCHIVE = Path(__file__).parents[1] / "recorded" / "replays" / "broker-2.56.0.tar.xz"
 
 
 def compared(left: list[dict[str, Any]], right: list[dict[str, Any]], *, decisions_only: bool = False) -> Comparison:
