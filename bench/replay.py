@@ -42,14 +42,12 @@ from pageengine.replay.outcome_writing import writing_outcome  # noqa: E402
 from pageengine.replay.recording import Recording  # noqa: E402
 from pageengine.replay.replaying import steps  # noqa: E402
 from pageengine.running.engine import Engine  # noqa: E402
-from pageengine.running.paged_sends import PagedSends  # noqa: E402
 from pageengine.settings.profiles import profile_of  # noqa: E402
 from pageengine.settings.settings import AddressSettings, EngineSettings, OneForAll  # noqa: E402
 from pageengine.trace import operations as ops  # noqa: E402
 from pageengine.trace.generate import Shape, Traffic, generate  # noqa: E402
 from pageengine.trace.operations import Operation, TraceHeader  # noqa: E402
 from pageengine.trace.reading import TraceReader, open_trace  # noqa: E402
-from pageengine.trace.send_run import SendRun  # noqa: E402
 from pageengine.trace.writing import write_trace  # noqa: E402
 from pagefmt.editions import NEWEST  # noqa: E402
 
@@ -83,15 +81,15 @@ def engine_for(reader: TraceReader) -> Engine:
 
 
 def read(trace: Path, folder: Path) -> int:
-    return sum(len(found) if isinstance(found, SendRun) else 1 for found in open_trace(trace).runs())
+    return sum(1 for _ in open_trace(trace))
 
 
 def decided(engine: Engine, reader: TraceReader, *, upto: type[object] | None = None) -> int:
     """Applies the operations, up to the first of a kind; returns their number."""
     count = 0
-    for done in steps(engine, reader):
-        count += len(done) if isinstance(done, PagedSends) else 1
-        if upto is not None and not isinstance(done, PagedSends) and isinstance(done[0], upto):
+    for item, _line in steps(engine, reader):
+        count += 1
+        if upto is not None and isinstance(item, upto):
             break
     return count
 
@@ -123,13 +121,9 @@ def outcome(trace: Path, folder: Path) -> int:
     with writing_outcome(folder / "outcome.jsonl") as out:
         header = engine.start().as_json()
         recording.begin(header)
-        for done in steps(engine, reader):
-            if isinstance(done, PagedSends):
-                out.sends(done)
-                recording.see_sends(done)
-            else:
-                out.line(done[1])
-                recording.see(*done)
+        for item, line in steps(engine, reader):
+            out.line(line)
+            recording.see(item, line)
     return recording.operations
 
 

@@ -55,16 +55,6 @@ class Credits:
             self.arrive()
         return True
 
-    def spend(self, each: list[int]) -> None:
-        """The same for many, where credits are needed and every request is granted at once."""
-        step, balance = self.step, self.balance
-        for credits in each:
-            needed = credits if credits > step else step
-            if balance < needed:
-                balance += needed
-            balance -= credits
-        self.balance = balance
-
     def take(self, credits: int) -> None:
         self.balance -= credits
         if self.refused:

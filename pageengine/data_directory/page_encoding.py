@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from pageengine.data_directory.encoding import encoded_record
 from pageengine.model.page import Record
 from pageengine.model.sizes import RECORD_FRAME
-from pageengine.running.paged_sends import FoldedRecords
 from pageengine.trace.operations import MessageType, Property, PropertyType
 
 if TYPE_CHECKING:
@@ -51,15 +50,9 @@ def encoded_page(engine: Engine, page: Page) -> Bytes:
     out = np.empty(page.bytes, np.uint8)
     end = 0
     loose: dict[Hashable, list[tuple[Record, int]]] = {}
-    for one in page.pieces():
-        if isinstance(one, FoldedRecords):
-            ends = end + np.cumsum(one.sizes + RECORD_FRAME)
-            ids = np.arange(one.id, one.id + len(one))
-            _put_alike(engine, out, Alike(ids, one.run.seq, one.run.size, ends, one.record))
-            end = int(ends[-1])
-        elif isinstance(one, Record):
-            end += one.size + RECORD_FRAME
-            loose.setdefault(_likeness(engine, one), []).append((one, end))
+    for one in page.records:
+        end += one.size + RECORD_FRAME
+        loose.setdefault(_likeness(engine, one), []).append((one, end))
     for likeness, records in loose.items():
         if likeness is None or len(records) < FEWEST:
             _put(engine, out, records)

@@ -74,7 +74,7 @@ def _write_store(engine: Engine, store: AddressStore, folder: Path, written: set
         with (folder / page_name(number)).open("wb") as file:
             page = store.pages[number]
             file.write(encoded_page(engine, page).data)
-            for record in page.loose():
+            for record in page.records:
                 _write_body(record.message, written, bodies)
 
 

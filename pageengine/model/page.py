@@ -5,8 +5,7 @@ Source: spec/paging-engine.md 2.5, 2.9 and 3.2.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from pageengine.model.message import Message
 from pageengine.model.sizes import RECORD_FRAME
@@ -31,26 +30,10 @@ class Record:
         self.nr = 0
 
 
-class Records(Protocol):
-    """Records of a page that are not objects yet, all for the same queues, none in a transaction."""
-
-    @property
-    def queues(self) -> tuple[int, ...]: ...
-    def numbers(self) -> Iterable[tuple[int, int]]:
-        """Number of the message and payload bytes of each."""
-        ...
-
-    def records(self) -> list[Record]: ...
-    def __len__(self) -> int: ...
-
-
 class Page:
-    """One page file, its records in order; the first ``loaded`` of them were written before the last start.
+    """One page file, its records in order; the first ``loaded`` of them were written before the last start."""
 
-    Records that came together stay ``folded`` until somebody looks at one of this page.
-    """
-
-    __slots__ = ("_records", "bytes", "count", "folded", "forced", "loaded", "number")
+    __slots__ = ("bytes", "count", "forced", "loaded", "number", "records")
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -58,44 +41,14 @@ class Page:
         self.bytes = 0
         self.loaded = 0
         self.forced = False
-        self.folded: list[Records | Record] = []
-        self._records: list[Record] = []
-
-    @property
-    def records(self) -> list[Record]:
-        if self.folded:
-            for one in self.folded:
-                self._records += (one,) if type(one) is Record else one.records()  # type: ignore[union-attr]
-            self.folded.clear()
-        return self._records
-
-    def pieces(self) -> Iterator[Records | Record]:
-        """The records as they are kept."""
-        yield from self._records
-        yield from self.folded
-
-    def loose(self) -> Iterator[Record]:
-        """Those that are objects; only among them are large messages."""
-        return (one for one in self.pieces() if type(one) is Record)
+        self.records: list[Record] = []
 
     def add(self, record: Record) -> None:
         record.page = self.number
         record.nr = self.count
         self.count += 1
-        (self.folded or self._records).append(record)
+        self.records.append(record)
         self.bytes += record.size + RECORD_FRAME
-
-    def add_folded(self, records: Records, size: int) -> None:
-        """Records of so many bytes in all, with their frames."""
-        self.folded.append(records)
-        self.count += len(records)
-        self.bytes += size
-
-    def clear(self) -> None:
-        """Nobody reads anything here any more."""
-        self.folded.clear()
-        self._records = []
-        self.count = 0
 
 
 class PageTransaction:

@@ -188,10 +188,6 @@ class PageIterator:
     def redeliver(self, record: Record) -> None:
         self.redeliveries.append(record)
 
-    def is_at_end_of(self, page: Page) -> bool:
-        """Whether nothing is left to read, up to the end of this page."""
-        return self.page is page and self.at >= page.count and self.cached is None and not self.redeliveries
-
     def has_next(self) -> bool:
         if self.cached is not None:
             info = self.cursor.pages.get(self.cached.page)

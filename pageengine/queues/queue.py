@@ -316,18 +316,6 @@ class Queue:
             or (store.prefetch_messages > 0 and count >= store.prefetch_messages)
         )
 
-    def reads(self, sizes: list[int]) -> int:
-        """How many messages of these sizes it would read from the pages, one after the other."""
-        references, before = self.references, (self.mem_bytes, self.mem_count, self.references.size)
-        count = 0
-        while count < len(sizes) and self.needs_depage():
-            self.mem_bytes += sizes[count]
-            self.mem_count += 1
-            references.size += 1
-            count += 1
-        self.mem_bytes, self.mem_count, references.size = before
-        return count
-
     def rest(self) -> None:
         """Reads ahead and delivers at once, when nothing else is going on."""
         store = self.store

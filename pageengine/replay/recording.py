@@ -11,18 +11,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pageengine.replay.page_holding import HeldPages, Hold, HoldWatch
-from pageengine.replay.recording_together import see_alike
 from pageengine.replay.records import AddressRecord, Moment, QueueRecord, Span, Waiting, pages_of
-from pageengine.running.paged_sends import PagedSends
-from pageengine.running.state import hidden
-from pageengine.trace.items import Item
 from pageengine.trace.operations import CreateQueue, OpenConsumer, Receive, Send
+from pageengine.trace.unread import Item
 
 MOMENTS = 200
 LIMITS = {"full": "full", "page_full": "page limit", "blocked_by_operator": "blocked by operator"}
 BROKER = "broker"
-FIRST_OF_MANY = 2
-"""Of sends that were decided together so many are looked at singly: then only figures grow."""
 
 
 @dataclass(slots=True)
@@ -80,15 +75,6 @@ class Recording:
                 self._abandoned(number, t)
         if line.get("state"):
             self._state(line["state"], t, i)
-
-    def see_sends(self, sends: PagedSends) -> None:
-        """The same for sends that were decided together."""
-        rows = sends.rows()
-        singly = len(rows) if hidden(sends.address) else FIRST_OF_MANY
-        for send, row in zip(sends.run.upto(singly), rows[:singly].tolist(), strict=True):
-            self.see(send, sends.line(row))
-        if singly < len(rows):
-            see_alike(self, sends, singly, sends.line(rows[-1].tolist()))
 
     def finish(self, line: Mapping[str, Any] | None) -> None:
         """The end line, None where the outcome stops early."""

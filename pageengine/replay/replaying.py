@@ -12,13 +12,11 @@ from brokerconf.reading.reading import read
 from pageengine.model.outcome import malformed, unsupported
 from pageengine.replay.recording import Recording
 from pageengine.running.engine import Engine
-from pageengine.running.paged_sends import FEWEST, PagedSends, decide
 from pageengine.settings.overrides import Override, Told, overridden, told
 from pageengine.settings.profiles import profile_of
 from pageengine.settings.settings import EngineSettings
-from pageengine.trace.items import Item, MalformedLine, UnknownOperation
 from pageengine.trace.reading import TraceReader
-from pageengine.trace.send_run import SendRun
+from pageengine.trace.unread import Item, MalformedLine, UnknownOperation
 from pagefmt.editions import Edition
 
 Line = dict[str, Any]
@@ -61,51 +59,22 @@ def outcome_of(engine: Engine, item: Item) -> Line:
     return engine.apply(item).as_json()  # type: ignore[arg-type]
 
 
-def steps(engine: Engine, reader: TraceReader, until: int | None = None) -> Iterator[tuple[Item, Line] | PagedSends]:
-    """Each item with its outcome, or what became of sends that were decided together. ``until``: the last operation.
+def steps(engine: Engine, reader: TraceReader, until: int | None = None) -> Iterator[tuple[Item, Line]]:
+    """Each item of the trace with its line of the outcome, up to operation ``until``.
 
-    Errors: TraceError, when a malformed line is reached; what came before was done.
+    Raises TraceError when a malformed line is reached; what came before it was applied.
     """
-    for found in reader.runs():
-        if type(found) is SendRun:
-            left = found if until is None else found.upto(until + 1 - found.first.i)
-            yield from _run(engine, left)
-            last = left.first.i + len(left) - 1
-        else:
-            yield found, outcome_of(engine, found)  # type: ignore[misc, arg-type]
-            last = found.i  # type: ignore[union-attr]
-        if last == until:
+    for item in reader:
+        yield item, outcome_of(engine, item)
+        if item.i == until:
             return
-
-
-def _run(engine: Engine, run: SendRun) -> Iterator[tuple[Item, Line] | PagedSends]:
-    """One by one, until those that are left can be decided together."""
-    while len(run):
-        done = decide(engine, run)
-        if done is not None:
-            yield done
-            run = run.after(len(done))
-            continue
-        few = run.upto(FEWEST)
-        for send in few:
-            yield send, engine.apply(send).as_json()
-        run = run.after(len(few))
-
-
-def replayed(engine: Engine, reader: TraceReader) -> Iterator[tuple[Item, Line]]:
-    """Each item with its outcome. Errors: as ``steps``."""
-    for done in steps(engine, reader):
-        if type(done) is PagedSends:
-            yield from zip(done.run, map(done.line, done.rows().tolist()), strict=True)
-        else:
-            yield done  # type: ignore[misc]
 
 
 def whole_outcome(engine: Engine, reader: TraceReader) -> tuple[Line, Iterator[Line]]:
     """The header line, and the lines after it, the end line too."""
 
     def lines() -> Iterator[Line]:
-        for _item, line in replayed(engine, reader):
+        for _item, line in steps(engine, reader):
             yield line
         yield engine.finish().as_json()
 
@@ -122,10 +91,7 @@ def recorded(configuration: Configuration, reader: TraceReader) -> Recording:
     engine = configuration.engine(reader)
     recording = Recording(reader.header.name)
     recording.begin(engine.start().as_json(), queues_of(engine.settings))
-    for done in steps(engine, reader):
-        if type(done) is PagedSends:
-            recording.see_sends(done)
-        else:
-            recording.see(*done)  # type: ignore[misc]
+    for item, line in steps(engine, reader):
+        recording.see(item, line)
     recording.finish(engine.finish(pages=False).as_json())
     return recording

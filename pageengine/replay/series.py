@@ -6,7 +6,6 @@ two operations is nothing, so a plot over time loses nothing by it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 BUCKETS = 1024
@@ -40,16 +39,6 @@ class Series:
         line.append(Bucket(number, t, value, value))
         if len(line) > BUCKETS:
             self._thin(counts=("dropped", "failed"))
-
-    def rising(self, name: str, i: int, t: Sequence[int], values: Sequence[int], more: int) -> None:
-        """Levels, each ``more`` than its value, of operations from ``i`` on; they never fall. As ``level`` for each."""
-        at, count = 0, len(values)
-        while at < count:
-            self.level(name, i + at, t[at], values[at] + more)
-            end = min(count, ((i + at) // self.width + 1) * self.width - i)
-            if end - 1 > at:
-                self.level(name, i + end - 1, t[end - 1], values[end - 1] + more)
-            at = end
 
     def add(self, name: str, i: int, t: int, amount: int) -> None:
         """Operation ``i`` adds an amount."""

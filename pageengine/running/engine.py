@@ -31,7 +31,7 @@ from pageengine.model.outcome import (
     Released,
     Verdict,
 )  # fmt: skip
-from pageengine.model.page import Page, Record
+from pageengine.model.page import Page
 from pageengine.paging.store import AddressStore
 from pageengine.queues.consumer import Consumer
 from pageengine.running.configured import configure
@@ -145,13 +145,9 @@ class Engine:
 
     def _filed(self, page: Page, names: dict[int, str]) -> Iterator[RecordFiled]:
         named = bool(self.header.seq_property)
-        for one in page.pieces():
+        for one in page.records:
             queues = tuple(names.get(id, "?") for id in one.queues)
-            if isinstance(one, Record):
-                yield RecordFiled(one.message.seq if named else None, one.size, one.tx >= 0, queues)
-            else:
-                for seq, size in one.numbers():
-                    yield RecordFiled(seq if named else None, size, False, queues)
+            yield RecordFiled(one.message.seq if named else None, one.size, one.tx >= 0, queues)
 
     # clients
 

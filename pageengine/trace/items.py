@@ -7,19 +7,16 @@ is malformed, counts keys that mean nothing here.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import Any
 
 from pageengine.errors import PageEngineError
 from pageengine.trace.forms import FORMS, HIGHEST, BadValue, integer, kind_of, read_operation, read_settings, text
 from pageengine.trace.operations import TRACE_VERSION, Operation, Send, TraceHeader
 from pageengine.trace.send_form import KNOWN as SEND_KEYS
 from pageengine.trace.send_form import read_send
-from pageengine.trace.send_run import SendRun
-
-if TYPE_CHECKING:
-    from pageengine.trace.send_run import Numbers
-    from pageengine.trace.templates import LineTemplate
+from pageengine.trace.templates import LineTemplate
+from pageengine.trace.unread import UnknownOperation
 
 HEADER_NAME = "trace_header"
 _HEADER_KEYS = {
@@ -31,28 +28,6 @@ _HEADER_NULL = ("start_ns", "broker")
 
 class TraceError(PageEngineError):
     """A trace that cannot be read on: file, line or row, reason."""
-
-
-@dataclass(frozen=True, slots=True)
-class UnknownOperation:
-    """An operation of a name that this version does not know."""
-
-    i: int
-    t: int
-    op: str
-
-
-@dataclass(frozen=True, slots=True)
-class MalformedLine:
-    """A line (from 1; a row from 1 in Parquet) that is no operation, and why."""
-
-    i: int
-    t: int
-    line: int
-    reason: str
-
-
-Item = Operation | UnknownOperation | MalformedLine
 
 
 class SeqSet:
@@ -79,17 +54,6 @@ class SeqSet:
         else:
             self._others.add(seq)
         return True
-
-    def add_run(self, numbers: Numbers) -> int:
-        """How many of the numbers, from the first, were not there; those are now."""
-        count, end = len(numbers), self._end
-        if not self._others and count and int(numbers[0]) == end and bool((numbers[1:] - numbers[:-1] == 1).all()):
-            self._end += count
-            return count
-        for at, number in enumerate(numbers.tolist()):
-            if not self.add(number):
-                return at
-        return count
 
 
 @dataclass(slots=True)
@@ -154,23 +118,6 @@ class Interpreter:
         self.t, self._started = t, True
         self.i += 1
         return made
-
-    def run(self, send: Send, columns: dict[str, Numbers], count: int) -> SendRun | None:
-        """So many sends like this one with these numbers, or the first of them, up to one to be read with care."""
-        import numpy as np
-
-        t = columns["t"] if "t" in columns else np.full(count, self.t, np.int64)
-        backwards = np.flatnonzero(np.diff(t, prepend=self.t) < 0)
-        count = int(backwards[0]) if len(backwards) else count
-        count = self._seqs.add_run(columns["seq"][:count])
-        if not count:
-            return None
-        t, seq = t[:count], columns["seq"][:count]
-        size = columns["size"][:count] if "size" in columns else np.full(count, send.size, np.int64)
-        first = replace(send, i=self.i, t=int(t[0]), seq=int(seq[0]), size=int(size[0]))
-        self.i += count
-        self.t = int(t[-1])
-        return SendRun(first, t, seq, size)
 
     def skip(self) -> None:
         """Count the line that ``operation`` refused."""

@@ -19,11 +19,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pageengine.trace.forms import BadValue
-from pageengine.trace.items import HEADER_NAME, Interpreter, TraceError
-from pageengine.trace.json_lines import Unread
-from pageengine.trace.operations import Send
-from pageengine.trace.parquet_columns import numbers, stretches
-from pageengine.trace.send_run import SendRun
+from pageengine.trace.items import HEADER_NAME, TraceError
+from pageengine.trace.unread import Unread
 
 PLAIN = ("session", "consumer", "address", "queue", "seq", "type", "size", "durable", "priority", "expire_ms", "xid")
 SCHEMA = pa.schema(
@@ -51,9 +48,7 @@ BATCH = 1 << 14
 ROW_GROUP = 1 << 17
 
 
-def parquet_rows(
-    path: Path, interpreter: Interpreter, advance: Callable[[int], None] | None
-) -> tuple[Any, Iterator[Unread | SendRun]]:
+def parquet_rows(path: Path, advance: Callable[[int], None] | None) -> tuple[Any, Iterator[Unread]]:
     """The header object; what the rows hold. Errors: TraceError, BadValue."""
     try:
         file = pq.ParquetFile(path)
@@ -64,58 +59,31 @@ def parquet_rows(
     if text is None:
         raise TraceError(f"{path}: the key-value metadata {HEADER_NAME!r} is missing; nothing was replayed")
     wanted = [name for name in file.schema_arrow.names if name in SCHEMA.names and name != "i"]
-    return _loads("trace_header", text), _rows(path, file, wanted, interpreter, advance)
+    return _loads("trace_header", text), _rows(path, file, wanted, advance)
 
 
 def _rows(
-    path: Path,
-    file: pq.ParquetFile,
-    wanted: list[str],
-    interpreter: Interpreter,
-    advance: Callable[[int], None] | None,
-) -> Iterator[Unread | SendRun]:
+    path: Path, file: pq.ParquetFile, wanted: list[str], advance: Callable[[int], None] | None
+) -> Iterator[Unread]:
     number = 0
     try:
         for batch in file.iter_batches(BATCH, columns=wanted):
-            for found in _batch(batch, number, interpreter):
-                number += len(found) if isinstance(found, SendRun) else 1
-                yield found
+            for row in batch.to_pylist():
+                number += 1
+                yield _unread(number, row)
             if advance is not None:
                 advance(batch.num_rows)
     except (pa.ArrowException, OSError, UnicodeDecodeError) as err:
         raise TraceError(f"{path}: not readable as Parquet after row {number}: {_first_line(err)}") from err
 
 
-def _batch(batch: pa.RecordBatch, number: int, interpreter: Interpreter) -> Iterator[Unread | SendRun]:
-    """What the rows of a batch hold; ``number`` rows came before it."""
-    at = 0
-    for start, end in stretches(batch):
-        yield from _objects(batch, at, start, number)
-        at = start
-        while at < end:
-            read: list[Any] = []
-            yield from _objects(batch, at, at + 1, number, read.append)
-            at += 1
-            if at < end and read and type(read[0]) is Send:
-                run = interpreter.run(read[0], numbers(batch, at, end), end - at)
-                if run is not None:
-                    at += len(run)
-                    yield run
-    yield from _objects(batch, at, batch.num_rows, number)
-
-
-def _objects(
-    batch: pa.RecordBatch, start: int, end: int, number: int, learn: Callable[[Any], None] | None = None
-) -> Iterator[Unread]:
-    if start == end:
-        return
-    for at, row in enumerate(batch.slice(start, end - start).to_pylist(), number + start + 1):
-        try:
-            yield Unread(at, row_to_object(row), learn)
-        except BadValue as err:
-            yield Unread(at, err)
-        except (TypeError, ValueError):
-            yield Unread(at, BadValue("a column is not of the type it has in a trace"))
+def _unread(number: int, row: dict[str, Any]) -> Unread:
+    try:
+        return Unread(number, row_to_object(row))
+    except BadValue as err:
+        return Unread(number, err)
+    except (TypeError, ValueError):
+        return Unread(number, BadValue("a column is not of the type it has in a trace"))
 
 
 def _first_line(err: Exception) -> str:

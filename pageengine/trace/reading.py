@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pageengine.trace.forms import BadValue
-from pageengine.trace.items import Interpreter, Item, MalformedLine, TraceError
-from pageengine.trace.json_lines import Unread, json_lines
+from pageengine.trace.items import Interpreter, TraceError
+from pageengine.trace.json_lines import json_lines
 from pageengine.trace.operations import TraceHeader
-from pageengine.trace.send_run import SendRun
+from pageengine.trace.unread import Item, MalformedLine, Unread
 
 PARQUET = b"PAR1"
 
@@ -29,17 +29,9 @@ class TraceReader:
     skip_bad_lines: bool
     cut: str | None = None
     _interpreter: Interpreter = field(default_factory=Interpreter)
-    _values: Iterator[Unread | Item | SendRun] = field(default_factory=lambda: iter(()))
+    _values: Iterator[Unread | Item] = field(default_factory=lambda: iter(()))
 
     def __iter__(self) -> Iterator[Item]:
-        for found in self.runs():
-            if type(found) is SendRun:
-                yield from found
-            else:
-                yield found  # type: ignore[misc]
-
-    def runs(self) -> Iterator[Item | SendRun]:
-        """The same in order; sends that differ in time, number and size alone may come together."""
         read = self._interpreter.operation
         for found in self._values:
             if type(found) is not Unread:
@@ -89,7 +81,7 @@ def open_trace(
         if parquet:
             from pageengine.trace.parquet import parquet_rows
 
-            line, reader._values = parquet_rows(path, interpreter, advance)
+            line, reader._values = parquet_rows(path, advance)
         else:
             reader._values = json_lines(path, interpreter, reader._end, advance)
             first = next(reader._values, None)

@@ -10,24 +10,15 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 from pageengine.trace.forms import FORMS
-from pageengine.trace.items import UnknownOperation
 from pageengine.trace.operations import Ack, Operation, Send, Settings
 from pageengine.trace.send_form import KNOWN as SEND_KEYS
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Bytes = NDArray[np.uint8]
-    Numbers = NDArray[np.int64]
-    Flags = NDArray[np.bool_]
+from pageengine.trace.unread import UnknownOperation
 
 DIGITS = b"0123456789"
 NUMBER = rb"(0|[1-9][0-9]{0,18})"
-LONGEST_NUMBER = 19
 MOST_TEMPLATES = 256
 MOST_SEEN = 4096
 MOST_OF_A_TEXT = 8
@@ -36,14 +27,13 @@ VARYING = ("t", "seq", "size")
 
 @dataclass(frozen=True, slots=True)
 class LineTemplate:
-    """``names`` of the numbers in order of the text, ``literals`` before, between and after them.
+    """The ``operation`` of a line, and the ``pattern`` of all lines that differ from it in their numbers only.
 
-    ``rest``: the operation's fields behind ``i`` and ``t``. ``t_at`` and its like: place among the numbers, -1: none.
+    ``rest``: the operation's fields after ``i`` and ``t``. ``t_at``, ``seq_at``, ``size_at``: index of the number among
+    the groups of the pattern, -1 where the line does not have it.
     """
 
     operation: Operation
-    names: tuple[str, ...]
-    literals: tuple[bytes, ...]
     pattern: re.Pattern[bytes]
     rest: tuple[Any, ...]
     t_at: int
@@ -61,52 +51,6 @@ class LineTemplate:
         if type(first) is Ack:
             return Ack(i, t, first.consumer, first.mode, (seq,) if self.seq_at >= 0 else first.seqs)
         return type(first)(i, t, *self.rest)
-
-    def columns(self, block: Bytes, starts: Numbers, ends: Numbers) -> tuple[int, dict[str, Numbers]]:
-        """How many of the lines in a row, from the first, are of this text; their numbers."""
-        import numpy as np
-
-        at = starts
-        fits = np.ones(len(starts), bool)
-        found: dict[str, Numbers] = {}
-        for number, literal in enumerate(self.literals):
-            fits &= _stands(block, at, ends, literal)
-            at = at + len(literal)
-            if number < len(self.names):
-                found[self.names[number]], at = _read_numbers(block, at, fits)
-        fits &= at == ends
-        count = len(fits) if fits.all() else int(np.argmin(fits))
-        return count, {name: values[:count] for name, values in found.items()}
-
-
-def _stands(block: Bytes, at: Numbers, ends: Numbers, literal: bytes) -> Flags:
-    """Whether the text stands at each of the places, within its line."""
-    import numpy as np
-
-    size = len(literal)
-    if size > len(block):
-        return np.zeros(len(at), bool)
-    every: Any = np.ndarray((len(block) - size + 1,), f"S{size}", block, strides=(1,))
-    return cast("Flags", (every[np.minimum(at, len(block) - size)] == literal) & (at + size <= ends))
-
-
-def _read_numbers(block: Bytes, at: Numbers, fits: Flags) -> tuple[Numbers, Numbers]:
-    """The numbers at the places and the places behind them; ``fits`` becomes false where none stands."""
-    import numpy as np
-
-    start, last = at, len(block) - 1
-    values = np.zeros(len(at), np.int64)
-    going = fits.copy()
-    for _ in range(LONGEST_NUMBER):
-        digit = block[np.minimum(at, last)] - np.uint8(48)
-        going &= digit < 10
-        if not going.any():
-            break
-        values = np.where(going, values * 10 + digit, values)
-        at = at + going
-    width = at - start
-    fits &= (width == 1) | ((width > 1) & (block[np.minimum(start, last)] != ord("0")) & (values >= 0))
-    return values, at
 
 
 def template_of(line: bytes, value: dict[str, Any], operation: Operation | UnknownOperation) -> LineTemplate | None:
@@ -131,7 +75,7 @@ def template_of(line: bytes, value: dict[str, Any], operation: Operation | Unkno
     pattern = re.compile(NUMBER.join(map(re.escape, literals)))
     rest = tuple(getattr(operation, one.name) for one in fields(operation)[2:])
     at = {name: n for n, name in enumerate(names)}
-    return LineTemplate(operation, names, literals, pattern, rest, *(at.get(name, -1) for name in VARYING))
+    return LineTemplate(operation, pattern, rest, *(at.get(name, -1) for name in VARYING))
 
 
 def _means(literals: tuple[bytes, ...], names: tuple[str, ...], value: dict[str, Any]) -> bool:

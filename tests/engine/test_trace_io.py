@@ -16,9 +16,10 @@ from hypothesis import strategies as st
 
 from pageengine.errors import PageEngineError
 from pageengine.trace import operations as ops
-from pageengine.trace.items import MalformedLine, SeqSet, TraceError, UnknownOperation
+from pageengine.trace.items import SeqSet, TraceError
 from pageengine.trace.operations import Operation, TraceHeader
 from pageengine.trace.reading import TraceReader, open_trace
+from pageengine.trace.unread import MalformedLine, UnknownOperation
 from pageengine.trace.writing import write_trace
 
 HEADER = b'{"trace":1,"name":"t"}\n'

@@ -7,15 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pageengine.trace.forms import BadValue
-from pageengine.trace.items import Interpreter, MalformedLine
+from pageengine.trace.items import Interpreter
 from pageengine.trace.operations import Property, PropertyType, Send, TraceHeader
 from pageengine.trace.reading import open_trace
-from pageengine.trace.send_run import SendRun
+from pageengine.trace.unread import MalformedLine
 from pageengine.trace.writing import write_trace
 
 NUMBER = (PropertyType.INT, 5)
@@ -91,26 +90,13 @@ def test_templates_read_what_care_reads(tmp_path: Path, drawn: list[tuple[str, i
     assert reader._interpreter.ignored == ignored
 
 
-@pytest.mark.parametrize(("t", "count"), [(1, 1), (10**17, 1), (10**18, 1), (1, 1000)])
-def test_sends_come_in_runs(tmp_path: Path, t: int, count: int) -> None:
-    rows = [FORMS[0] % (t + n, n, 90 + n % 20) for n in range(500)]
-    (tmp_path / "t").write_text("\n".join([HEAD, *rows]))
-    found = list(open_trace(tmp_path / "t").runs())
-    runs = [one for one in found if isinstance(one, SendRun)]
-    assert sum(map(len, runs)) > 400 and len(found) - len(runs) < 30
-    assert [one.i for one in open_trace(tmp_path / "t")] == list(range(500))
-    assert [send.seq for run in runs for send in run.after(5)] == [n for run in runs for n in run.seq.tolist()[5:]]
-
-
-def test_a_run_ends_before_what_must_be_refused(tmp_path: Path) -> None:
+def test_a_recognised_line_that_must_be_refused_is_refused(tmp_path: Path) -> None:
     rows = [FORMS[0] % (n, n, 5) for n in range(100)]
     rows[60] = FORMS[0] % (60, 3, 5)
     rows[80] = FORMS[0] % (1, 80, 5)
     (tmp_path / "t").write_text("\n".join([HEAD, *rows]))
     found = list(open_trace(tmp_path / "t", skip_bad_lines=True))
     assert [one.line for one in found if isinstance(one, MalformedLine)] == [62, 82]
-    found = list(open_trace(tmp_path / "t", skip_bad_lines=True).runs())
-    assert sum(len(one) for one in found if isinstance(one, SendRun)) > 60
 
 
 def sends(kinds: list[tuple[int, int, int]]) -> list[Send]:
@@ -127,7 +113,7 @@ def sends(kinds: list[tuple[int, int, int]]) -> list[Send]:
 
 @loose
 @given(st.lists(st.tuples(st.integers(1, 80), st.integers(0, 3), st.sampled_from([0, 0, 1010])), max_size=6))
-def test_columns_of_parquet_are_its_rows(tmp_path: Path, kinds: list[tuple[int, int, int]]) -> None:
+def test_a_trace_as_parquet_is_the_trace_as_lines(tmp_path: Path, kinds: list[tuple[int, int, int]]) -> None:
     made = sends(kinds)
     write_trace(tmp_path / "t.parquet", TraceHeader("t"), made)
     write_trace(tmp_path / "t.jsonl", TraceHeader("t"), made)
@@ -136,9 +122,6 @@ def test_columns_of_parquet_are_its_rows(tmp_path: Path, kinds: list[tuple[int, 
     assert [replace(one, line=0) if isinstance(one, MalformedLine) else one for one in rows] == [
         replace(one, line=0) if isinstance(one, MalformedLine) else one for one in lines
     ]
-    found = list(open_trace(tmp_path / "t.parquet", skip_bad_lines=True).runs())
-    if any(count > 60 for count, _, _ in kinds):
-        assert any(isinstance(one, SendRun) for one in found)
     assert [one.line for one in rows if isinstance(one, MalformedLine)] == [
         one.line - 1 for one in lines if isinstance(one, MalformedLine)
     ]

@@ -150,17 +150,9 @@ def _apply_all(
 ) -> Exception | None:
     from pageengine.errors import PageEngineError
     from pageengine.replay.replaying import steps
-    from pageengine.running.paged_sends import PagedSends
 
     try:
-        for done in steps(engine, reader, until):
-            if isinstance(done, PagedSends):
-                if writer is not None:
-                    writer.sends(done)
-                recording.see_sends(done)
-                applied(len(done))
-                continue
-            item, line = done
+        for item, line in steps(engine, reader, until):
             if writer is not None:
                 writer.line(line)
             recording.see(item, line)
