@@ -17,8 +17,15 @@ from pathlib import Path
 
 import pytest
 from pagectl.app import run
+from program import default_signals
 
 ROOT = Path(__file__).resolve().parents[2]
+
+
+def take_the_terminal() -> None:
+    """In the child: its standard input becomes its controlling terminal."""
+    default_signals()
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
 class Terminal:
@@ -33,7 +40,7 @@ class Terminal:
         self.process = subprocess.Popen(
             [sys.executable, "-m", "pagectl", "disk", "watch", str(path), "--interval", "0.2", *words],
             stdin=self.theirs, stdout=self.theirs, stderr=self.theirs, env=env, start_new_session=True,
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+            preexec_fn=take_the_terminal,
         )  # fmt: skip
         self.seen = ""
 

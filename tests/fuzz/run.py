@@ -14,7 +14,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-sys.path[:0] = [str(ROOT), str(HERE), str(HERE.parent)]
+sys.path[:0] = [str(ROOT), str(HERE), str(HERE.parent / "support")]
 FINDINGS = HERE / "findings"
 LONGEST = 4096
 

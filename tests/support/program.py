@@ -7,6 +7,7 @@ import hashlib
 import io
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -44,11 +45,24 @@ def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     return kept | {"PYTHONPATH": paths} | dict(extra or {})
 
 
+def default_signals() -> None:
+    """For ``preexec_fn``: signals do what they do to a program started from a terminal.
+
+    Background jobs, cron and ``nohup`` ignore SIGINT or SIGHUP; a child inherits that, and Python then installs no
+    handler for Ctrl-C.
+    """
+    for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
+        with contextlib.suppress(OSError):  # the C library keeps a few for itself
+            signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+
+
 def started(*words: str | Path, **popen: Any) -> subprocess.Popen[str]:
-    """A process of its own, in a process group of its own."""
+    """A process in a session of its own, with the signals of a program started from a terminal."""
     return subprocess.Popen(
         [sys.executable, "-m", "pagectl", *map(str, words)],
         env=environment(popen.pop("env", None)), text=True, start_new_session=True,
+        preexec_fn=default_signals,
         stdout=popen.pop("stdout", subprocess.PIPE), stderr=popen.pop("stderr", subprocess.PIPE), **popen,
     )  # fmt: skip
 
