@@ -22,10 +22,13 @@ demo: $(VENV)/.run ## set up and read a real broker's data directory
 test: $(VENV)/.dev ## set up and pass the tests
 	$(PYTEST) -n 2
 
-check: $(VENV)/.dev ## style and types
+check: $(VENV)/.dev ## style, types, imports, unused names, spelling
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache --no-logo
+	$(BIN)/vulture
+	$(BIN)/codespell
 
 test-broker: $(VENV)/.dev ## against real brokers: Java 17, Maven and the oracle beside the checkout
 	$(PYTEST) -m broker
