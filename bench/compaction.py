@@ -33,12 +33,12 @@ from pages import cost  # noqa: E402
 from pageengine.data_directory.writing import write_journal  # noqa: E402
 from pagefmt.bytes.writing import RealDisk  # noqa: E402
 from pagefmt.compaction.apply import apply  # noqa: E402
-from pagefmt.compaction.plan import CompactionPlan, Rewrite  # noqa: E402
+from pagefmt.compaction.plan import CompactionPlan, RewritePage  # noqa: E402
 from pagefmt.compaction.planning import make_plan  # noqa: E402
 from pagefmt.directory.locate import within  # noqa: E402
 from pagefmt.journal.bodies import CursorAck, encode_body  # noqa: E402
 from pagefmt.journal.record_types import RecordType  # noqa: E402
-from pagefmt.journal.records import Kind, Record  # noqa: E402
+from pagefmt.journal.records import JournalRecord, RecordKind  # noqa: E402
 from pagefmt.pages.page import open_page  # noqa: E402
 
 
@@ -87,7 +87,7 @@ def plain_copy(plan: CompactionPlan) -> float:
     """What no rewriting can be without: each page read, a file of the new size written and renamed."""
     begun = time.process_time()
     for step in plan.steps():
-        if isinstance(step, Rewrite):
+        if isinstance(step, RewritePage):
             content = step.path.read_bytes()
             fresh = step.path.with_name("copy")
             fresh.write_bytes(memoryview(content)[: step.after])
@@ -95,14 +95,14 @@ def plain_copy(plan: CompactionPlan) -> float:
     return time.process_time() - begun
 
 
-def outlived(pages: int) -> Iterator[Record]:
+def outlived(pages: int) -> Iterator[JournalRecord]:
     """Acknowledgements of 10,000 messages of each of these pages, which nothing needs any more."""
     for page in range(pages):
         first = 20_000_000 + page * 10_000
         for at in range(10_000):
             body = encode_body(CursorAck(QUEUES[0], 1_000_000 + page, at))
             yield record(first + at, RecordType.ACKNOWLEDGE_CURSOR, body)
-        yield from (Record(Kind.DELETE, id=first + at) for at in range(10_000))
+        yield from (JournalRecord(RecordKind.DELETE, id=first + at) for at in range(10_000))
 
 
 def size_of(folder: Path) -> float:

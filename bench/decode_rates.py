@@ -26,8 +26,8 @@ from make_pages import write  # noqa: E402
 from pagefmt.columns.arrays.schema import Level  # noqa: E402
 from pagefmt.columns.page import decode_page  # noqa: E402
 from pagefmt.columns.rows import readable_row  # noqa: E402
+from pagefmt.pages.chunks import read_chunks  # noqa: E402
 from pagefmt.pages.frames import FrameScan  # noqa: E402
-from pagefmt.pages.pieces import pieces  # noqa: E402
 from pagefmt.pages.record import decode_record  # noqa: E402
 
 
@@ -59,7 +59,7 @@ def rate(work: Callable[[], int], runs: int) -> float:
 
 
 def columns(found: list[Path], level: Level) -> int:
-    read = (piece for path in found for piece in pieces(path, reuse=True))
+    read = (piece for path in found for piece in read_chunks(path, reuse=True))
     return sum(decode_page(content, 1, level, frames).table.num_rows for content, frames in read)
 
 

@@ -11,15 +11,15 @@ from pathlib import Path
 from struct import pack
 
 from pageengine.data_directory.writing import write_journal
-from pagefmt.bytes.wire import Cursor
+from pagefmt.bytes.wire import ByteReader
 from pagefmt.directory.bindings import AddressBinding, QueueBinding, encode_address, encode_queue
 from pagefmt.journal.record_types import RecordType
-from pagefmt.journal.records import Kind, Record
+from pagefmt.journal.records import JournalRecord, RecordKind
 from pagefmt.messages.amqp_message import AmqpMessage, decode_extra
 from pagefmt.messages.core_message import CoreMessage, HeaderBlock
 from pagefmt.messages.properties import properties_bytes
-from pagefmt.messages.values import Kind as Type
-from pagefmt.messages.values import Property, Typed, string
+from pagefmt.messages.values import Property, TypedValue, string
+from pagefmt.messages.values import ValueKind as Type
 from pagefmt.pages.paging import page_name
 from pagefmt.pages.record import Layout, PageRecord, encode_record
 
@@ -33,12 +33,12 @@ START = 1_700_000_000_000
 
 def core(number: int, body: int, properties: int) -> CoreMessage:
     entries = [
-        Property("seq", Typed(Type.INT, number)),
+        Property("seq", TypedValue(Type.INT, number)),
         Property("color", string(COLORS[number % 5])),
         Property("order.id", string(f"order-{number:09d}")),
         Property("customer", string(f"customer {number % 997}")),
-        Property("amount", Typed(Type.LONG, number * 37)),
-        Property("express", Typed(Type.BOOLEAN, number % 3 == 0, number % 3 == 0)),
+        Property("amount", TypedValue(Type.LONG, number * 37)),
+        Property("express", TypedValue(Type.BOOLEAN, number % 3 == 0, number % 3 == 0)),
     ]
     entries += [Property(f"attribute{n}", string(f"value {n} of {number}")) for n in range(properties - 6)]
     content = bytes((number + n) & 0xFF for n in range(64)) * (body // 64 + 1)
@@ -65,7 +65,7 @@ def amqp(number: int) -> AmqpMessage:
     application = b"\x00\x53\x74\xd1" + pack(">II", len(pairs) + 4, 8) + pairs
     body = b"\x00\x53\x77\xb1" + pack(">I", 1024) + (f"text {number} " * 150).encode()[:1024]
     block = properties_bytes((Property("_AMQ_AD", string(ADDRESS)),))
-    extra = decode_extra(Cursor(pack(">i", len(block)) + block))
+    extra = decode_extra(ByteReader(pack(">i", len(block)) + block))
     encoded = header + annotations + properties + application + body
     return AmqpMessage(5, 1000 + number, 0, 1, ADDRESS, encoded, extra, 0)
 
@@ -86,8 +86,8 @@ def records(make: Callable[[int], CoreMessage | AmqpMessage], queues: tuple[int,
         number += 1
 
 
-def record(number: int, kind: RecordType, body: bytes) -> Record:
-    return Record(Kind.ADD, id=number, user_type=int(kind), body=body)
+def record(number: int, kind: RecordType, body: bytes) -> JournalRecord:
+    return JournalRecord(RecordKind.ADD, id=number, user_type=int(kind), body=body)
 
 
 def write_bindings(folder: Path, queues: tuple[int, ...] = QUEUES) -> None:

@@ -29,9 +29,9 @@ from pages import Cost, cost  # noqa: E402
 
 from pageengine.data_directory.writing import FORMAT  # noqa: E402
 from pagefmt.journal.bodies import CursorAck, encode_body  # noqa: E402
-from pagefmt.journal.files import HEADER, Header, encode_header  # noqa: E402
+from pagefmt.journal.files import HEADER, JournalHeader, encode_header  # noqa: E402
 from pagefmt.journal.record_types import RecordType  # noqa: E402
-from pagefmt.journal.records import Kind, Record, encode  # noqa: E402
+from pagefmt.journal.records import JournalRecord, RecordKind, encode  # noqa: E402
 from pagefmt.pages.page import open_page  # noqa: E402
 from pagefmt.pages.paging import page_name  # noqa: E402
 
@@ -101,11 +101,11 @@ def template(transactions: bool) -> tuple[bytes, dict[str, int]]:
     """One acknowledgement as it stands in a journal, and where its fields are."""
     record, queue, page, number = MARK
     body = encode_body(CursorAck(queue, page, number))
-    kind = Kind.ADD_TX if transactions else Kind.ADD
+    kind = RecordKind.ADD_TX if transactions else RecordKind.ADD
     code = int(RecordType.ACKNOWLEDGE_CURSOR)
-    text = encode(Record(kind, id=record, tx=record, user_type=code, body=body), 1, FORMAT)
+    text = encode(JournalRecord(kind, id=record, tx=record, user_type=code, body=body), 1, FORMAT)
     if transactions:
-        text += encode(Record(Kind.COMMIT, tx=record, records=1), 1, FORMAT)
+        text += encode(JournalRecord(RecordKind.COMMIT, tx=record, records=1), 1, FORMAT)
     sizes = {"record": 8, "queue": 8, "page": 8, "number": 4}
     return text, {name: text.index(value.to_bytes(sizes[name], "big")) for name, value in zip(sizes, MARK, strict=True)}
 
@@ -129,9 +129,9 @@ def write_acks(folder: Path, counts: list[int], acks: int, transactions: bool) -
         mine = np.frombuffer((file + 1).to_bytes(4, "big"), np.uint8)
         table[:, 1:5] = mine
         if transactions:
-            second = len(text) - len(encode(Record(Kind.COMMIT, records=1), 1, FORMAT))
+            second = len(text) - len(encode(JournalRecord(RecordKind.COMMIT, records=1), 1, FORMAT))
             table[:, second + 1 : second + 5] = mine
-        content = encode_header(Header(FORMAT, 0, file + 1)) + table.tobytes()
+        content = encode_header(JournalHeader(FORMAT, 0, file + 1)) + table.tobytes()
         (folder / f"activemq-data-{file + 1}.amq").write_bytes(content.ljust(FILE_SIZE, b"\0"))
 
 

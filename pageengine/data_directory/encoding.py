@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from pageengine.model.message import Message
 from pageengine.trace.operations import MessageType, Property, PropertyType, Send
-from pagefmt.bytes.wire import Builder
+from pagefmt.bytes.wire import ByteWriter
 from pagefmt.messages.core_message import CoreLargeMessage, CoreMessage, HeaderBlock
 from pagefmt.messages.properties import double_of, float_of, properties_bytes
-from pagefmt.messages.values import Kind, Typed
 from pagefmt.messages.values import Property as StoredProperty
+from pagefmt.messages.values import TypedValue, ValueKind
 from pagefmt.pages.record import Layout, PageRecord, encode_record
 
 if TYPE_CHECKING:
@@ -29,18 +29,18 @@ PRESENT = 1
 CORE_PERSISTER = 1
 CORE_LARGE = 1
 KINDS = {
-    PropertyType.NULL: Kind.NULL,
-    PropertyType.BOOLEAN: Kind.BOOLEAN,
-    PropertyType.BYTE: Kind.BYTE,
-    PropertyType.BYTES: Kind.BYTES,
-    PropertyType.SHORT: Kind.SHORT,
-    PropertyType.INT: Kind.INT,
-    PropertyType.LONG: Kind.LONG,
-    PropertyType.STRING: Kind.STRING,
+    PropertyType.NULL: ValueKind.NULL,
+    PropertyType.BOOLEAN: ValueKind.BOOLEAN,
+    PropertyType.BYTE: ValueKind.BYTE,
+    PropertyType.BYTES: ValueKind.BYTES,
+    PropertyType.SHORT: ValueKind.SHORT,
+    PropertyType.INT: ValueKind.INT,
+    PropertyType.LONG: ValueKind.LONG,
+    PropertyType.STRING: ValueKind.STRING,
 }
 
 
-def _typed(one: Property) -> Typed:
+def _typed(one: Property) -> TypedValue:
     """The value as the codec of properties takes it; numbers with a fraction travel as their bits."""
     value = one.value
     if one.type is PropertyType.FLOAT:
@@ -49,10 +49,10 @@ def _typed(one: Property) -> Typed:
         return double_of(unpack(">Q", pack(">d", value))[0])
     if one.type is PropertyType.CHAR:
         assert isinstance(value, str)
-        return Typed(Kind.CHAR, ord(value))
+        return TypedValue(ValueKind.CHAR, ord(value))
     if one.type is PropertyType.BOOLEAN:
-        return Typed(Kind.BOOLEAN, bool(value), TRUE if value else 0)
-    return Typed(KINDS[one.type], value)
+        return TypedValue(ValueKind.BOOLEAN, bool(value), TRUE if value else 0)
+    return TypedValue(KINDS[one.type], value)
 
 
 def body_of(send: Send) -> bytes:
@@ -61,7 +61,7 @@ def body_of(send: Send) -> bytes:
         return send.body
     if send.text is not None or send.type is MessageType.TEXT:
         text = send.text if send.text is not None else "x" * send.size
-        out = Builder()
+        out = ByteWriter()
         out.nsstr(text)
         return out.done()
     start = send.seq & 0xFF

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from pageengine.data_directory.encoding import CORE_PERSISTER, core_message
 from pageengine.running.restart import alive_references
 from pageengine.trace.operations import RoutingType
-from pagefmt.bytes.wire import Builder
+from pagefmt.bytes.wire import ByteWriter
 from pagefmt.directory.bindings import AddressBinding, QueueBinding, encode_address, encode_queue
 from pagefmt.journal.bodies import (
     Body,
@@ -22,12 +22,12 @@ from pagefmt.journal.bodies import (
     PageComplete,
     PageTransaction,
     QueueRef,
-    Scheduled,
+    ScheduledDelivery,
     Xid,
     encode_body,
 )  # fmt: skip
 from pagefmt.journal.record_types import RecordType
-from pagefmt.journal.records import Kind, Record
+from pagefmt.journal.records import JournalRecord, RecordKind
 
 if TYPE_CHECKING:
     from pageengine.broker.transaction import Transaction
@@ -53,10 +53,10 @@ class Ids:
         return self.last
 
 
-def binding_records(engine: Engine) -> list[Record]:
+def binding_records(engine: Engine) -> list[JournalRecord]:
     """Addresses and durable queues; the record of a queue has the queue's id."""
     ids = Ids(engine)
-    counter = Builder()
+    counter = ByteWriter()
     counter.i64(engine.broker.ids + FAR_AHEAD)
     found = [_add(ids.next(), RecordType.ID_COUNTER_RECORD, counter.done())]
     for name, types in sorted(engine.broker.addresses.items()):
@@ -84,12 +84,12 @@ def _queue_binding(queue: Queue) -> QueueBinding:
     return QueueBinding(queue.id, fields)
 
 
-def journal_records(engine: Engine) -> list[Record]:
+def journal_records(engine: Engine) -> list[JournalRecord]:
     """Messages in memory with their references, then everything about pages."""
     ids = Ids(engine)
     alive = {queue: alive_references(engine, queue) for queue in engine.broker.queues.values() if queue.durable}
     messages = {ref.message.id: ref.message for refs in alive.values() for ref in refs}
-    found = [_message(engine, messages[id], Kind.ADD, 0) for id in sorted(messages)]
+    found = [_message(engine, messages[id], RecordKind.ADD, 0) for id in sorted(messages)]
     for refs in alive.values():
         for ref in refs:
             found += _reference(engine, ref)
@@ -102,39 +102,39 @@ def journal_records(engine: Engine) -> list[Record]:
     return found
 
 
-def _add(id: int, type: RecordType, body: bytes) -> Record:
-    return Record(Kind.ADD, id=id, user_type=int(type), body=body)
+def _add(id: int, type: RecordType, body: bytes) -> JournalRecord:
+    return JournalRecord(RecordKind.ADD, id=id, user_type=int(type), body=body)
 
 
-def _add_body(ids: Ids, type: RecordType, body: Body) -> Record:
+def _add_body(ids: Ids, type: RecordType, body: Body) -> JournalRecord:
     return _add(ids.next(), type, encode_body(body))
 
 
-def _update(message: int, type: RecordType, body: Body, tx: int = 0) -> Record:
-    kind = Kind.UPDATE_TX if tx else Kind.UPDATE
-    return Record(kind, id=message, tx=tx, user_type=int(type), body=encode_body(body))
+def _update(message: int, type: RecordType, body: Body, tx: int = 0) -> JournalRecord:
+    kind = RecordKind.UPDATE_TX if tx else RecordKind.UPDATE
+    return JournalRecord(kind, id=message, tx=tx, user_type=int(type), body=encode_body(body))
 
 
-def _message(engine: Engine, message: Message, kind: Kind, tx: int) -> Record:
-    out = Builder()
+def _message(engine: Engine, message: Message, kind: RecordKind, tx: int) -> JournalRecord:
+    out = ByteWriter()
     if not message.large:
         out.u8(CORE_PERSISTER)
     core_message(engine, message).encode(out)
     type = RecordType.ADD_LARGE_MESSAGE if message.large else RecordType.ADD_MESSAGE_PROTOCOL
-    return Record(kind, id=message.id, tx=tx, user_type=int(type), body=out.done())
+    return JournalRecord(kind, id=message.id, tx=tx, user_type=int(type), body=out.done())
 
 
-def _reference(engine: Engine, ref: Reference) -> Iterator[Record]:
+def _reference(engine: Engine, ref: Reference) -> Iterator[JournalRecord]:
     queue, message = ref.queue.id, ref.message.id
     yield _update(message, RecordType.ADD_REF, QueueRef(queue))
     if ref.stored_count:
         yield _update(message, RecordType.UPDATE_DELIVERY_COUNT, DeliveryCount(queue, ref.stored_count))
     if ref.scheduled:
         at = (ref.scheduled + engine.broker.start_ns) // 1_000_000
-        yield _update(message, RecordType.SET_SCHEDULED_DELIVERY_TIME, Scheduled(queue, at))
+        yield _update(message, RecordType.SET_SCHEDULED_DELIVERY_TIME, ScheduledDelivery(queue, at))
 
 
-def _pages(engine: Engine, ids: Ids) -> Iterator[Record]:
+def _pages(engine: Engine, ids: Ids) -> Iterator[JournalRecord]:
     for tx in engine.broker.page_transactions.values():
         if tx.committed:
             yield _add_body(ids, RecordType.PAGE_TRANSACTION, PageTransaction(tx.id, tx.messages))
@@ -158,15 +158,15 @@ def _pages(engine: Engine, ids: Ids) -> Iterator[Record]:
                     yield _add_body(ids, RecordType.ACKNOWLEDGE_CURSOR, CursorAck(queue.id, info.page, nr))
 
 
-def _branch(engine: Engine, ids: Ids, xid: str, tx: Transaction) -> Iterator[Record]:
+def _branch(engine: Engine, ids: Ids, xid: str, tx: Transaction) -> Iterator[JournalRecord]:
     """A prepared branch: what it added and acknowledged, in a transaction that was prepared and not ended."""
-    records: list[Record] = []
+    records: list[JournalRecord] = []
     seen: set[int] = set()
     for ref in tx.added:
         if ref.message.durable and ref.queue.durable:
             if ref.message.id not in seen:
                 seen.add(ref.message.id)
-                records.append(_message(engine, ref.message, Kind.ADD_TX, tx.id))
+                records.append(_message(engine, ref.message, RecordKind.ADD_TX, tx.id))
             records.append(_update(ref.message.id, RecordType.ADD_REF, QueueRef(ref.queue.id), tx.id))
     for ref, _ in tx.acked:
         if ref.record is not None:
@@ -179,8 +179,10 @@ def _branch(engine: Engine, ids: Ids, xid: str, tx: Transaction) -> Iterator[Rec
         records.append(_in(tx, _add_body(ids, RecordType.PAGE_TRANSACTION, waiting)))
     yield from records
     name = xid.encode()
-    yield Record(Kind.PREPARE, tx=tx.id, body=encode_body(Xid(XID_FORMAT, name, name)), records=len(records))
+    yield JournalRecord(
+        RecordKind.PREPARE, tx=tx.id, body=encode_body(Xid(XID_FORMAT, name, name)), records=len(records)
+    )
 
 
-def _in(tx: Transaction, record: Record) -> Record:
-    return Record(Kind.ADD_TX, id=record.id, tx=tx.id, user_type=record.user_type, body=record.body)
+def _in(tx: Transaction, record: JournalRecord) -> JournalRecord:
+    return JournalRecord(RecordKind.ADD_TX, id=record.id, tx=tx.id, user_type=record.user_type, body=record.body)

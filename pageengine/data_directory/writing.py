@@ -24,8 +24,8 @@ from pageengine.data_directory.journal_content import binding_records, journal_r
 from pageengine.data_directory.page_encoding import encoded_page
 from pageengine.errors import PageEngineError
 from pageengine.running.restart import alive_references
-from pagefmt.journal.files import Header, encode_header
-from pagefmt.journal.records import Record, encode
+from pagefmt.journal.files import JournalHeader, encode_header
+from pagefmt.journal.records import JournalRecord, encode
 from pagefmt.pages.paging import page_name
 
 if TYPE_CHECKING:
@@ -85,14 +85,14 @@ def _write_body(message: Message, written: set[int], folder: Path) -> None:
         (folder / f"{message.id}.{suffix}").write_bytes(large_body(message))
 
 
-def write_journal(folder: Path, name: str, records: list[Record]) -> None:
+def write_journal(folder: Path, name: str, records: list[JournalRecord]) -> None:
     """Records in files of one size; what is left of each is zero."""
     file_id = 0
     content = bytearray()
     pending = list(reversed(records))
     while pending or file_id == 0:
         file_id += 1
-        content = bytearray(encode_header(Header(FORMAT, 0, file_id)))
+        content = bytearray(encode_header(JournalHeader(FORMAT, 0, file_id)))
         while pending:
             encoded = encode(pending[-1], file_id, FORMAT)
             if len(content) + len(encoded) > FILE_SIZE and len(content) > 16:

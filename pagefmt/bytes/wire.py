@@ -26,7 +26,7 @@ class Undecodable(PageFmtError):
         self.detail = detail
 
 
-class Cursor:
+class ByteReader:
     """A position in a buffer that never leaves ``pos … end``. Offsets in errors are those of the buffer."""
 
     __slots__ = ("buf", "end", "pos")
@@ -74,13 +74,13 @@ class Cursor:
         at = self._advance(size, what)
         return bytes(self.buf[at : at + size])
 
-    def sub(self, size: int, what: str = "block") -> Cursor:
+    def sub(self, size: int, what: str = "block") -> ByteReader:
         """A cursor over the next ``size`` bytes, which this one steps over."""
         at = self._advance(size, what)
         return self._part(at, at + size)
 
-    def _part(self, start: int, end: int) -> Cursor:
-        return Cursor(self.buf, start, end)
+    def _part(self, start: int, end: int) -> ByteReader:
+        return ByteReader(self.buf, start, end)
 
     def rest(self, what: str = "bytes") -> bytes:
         return self.take(self.left(), what)
@@ -107,8 +107,8 @@ class Cursor:
         return mark, self.sstr(what) if mark else None
 
 
-class Builder:
-    """Bytes in the making: the mirror image of ``Cursor``."""
+class ByteWriter:
+    """Bytes in the making: the mirror image of ``ByteReader``."""
 
     __slots__ = ("out",)
 

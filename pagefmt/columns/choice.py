@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from pagefmt.outstanding.selection import Choice
+from pagefmt.outstanding.message_filter import MessageFilter
 
 
-def chosen(batch: pa.RecordBatch, choice: Choice) -> pa.RecordBatch:
+def chosen(batch: pa.RecordBatch, choice: MessageFilter) -> pa.RecordBatch:
     """The rows that name, or are outstanding for, one of the queues of the choice (selectors were applied before)."""
     if not choice.by_route:
         return batch

@@ -25,16 +25,16 @@ from pagefmt.columns.core.line_parts import LineSource
 from pagefmt.columns.core.parts import fits_old_layout
 from pagefmt.columns.picking import wanted_records
 from pagefmt.describe.message_json import Wanted
-from pagefmt.outstanding.fates import PageRule
-from pagefmt.outstanding.selection import Choice, Picked
+from pagefmt.outstanding.ack_state import PageRule
+from pagefmt.outstanding.message_filter import MessageFilter, SelectedMessage
 from pagefmt.outstanding.state import StoreState
+from pagefmt.pages.chunks import read_chunks
 from pagefmt.pages.frames import Damage, stopped_at
 from pagefmt.pages.gather import Ints, Mask, PageBytes
 from pagefmt.pages.page import Page, open_page
 from pagefmt.pages.paging import PageFile, Store
-from pagefmt.pages.pieces import pieces
 from pagefmt.pages.record import Layout
-from pagefmt.pages.scan import Frames
+from pagefmt.pages.scan import PageFrames
 
 LARGEST: Final = 16 << 20
 """A piece above (of one huge record) goes to the reference decoder: lines with its body might not fit into an Arrow
@@ -61,7 +61,7 @@ class Lines:
         return memoryview(content)[int(at[0]) : int(at[-1])] if content is not None else memoryview(b"")
 
 
-Item = Lines | Picked | Damage
+Item = Lines | SelectedMessage | Damage
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +72,15 @@ class Form:
     quote: Quote
 
 
-def picked_lines(page: PageFile, state: StoreState | None, store: Store, form: Form, choice: Choice) -> Iterator[Item]:
+def picked_lines(
+    page: PageFile, state: StoreState | None, store: Store, form: Form, choice: MessageFilter
+) -> Iterator[Item]:
     """As ``selection.pick``, with finished lines in the place of most messages. What was not looked at when the next
     is asked for may be gone."""
     rule = None if state is None else state.rule(page.number)
     source = LineSource(store.name, store.address, page.number, rule, form.wanted, form.quote)
     layout = None
-    for content, frames in pieces(page.path, reuse=True):
+    for content, frames in read_chunks(page.path, reuse=True):
         opened = Page(memoryview(content.buffer)[: content.size])
         if not frames.number:
             layout = opened.strict_layout()
@@ -105,21 +107,21 @@ def _stretches(done: Mask) -> Iterator[tuple[int, int, bool]]:
 
 
 def _careful(
-    opened: Page, page: PageFile, frames: Frames, n: int, rule: PageRule | None, layout: Layout | None
-) -> Picked | Damage:
+    opened: Page, page: PageFile, frames: PageFrames, n: int, rule: PageRule | None, layout: Layout | None
+) -> SelectedMessage | Damage:
     number, offset = frames.number + n, int(frames.offset[n])
     record = replace(opened.record(number, offset, int(frames.length[n]), layout), offset=offset + frames.base)
     if isinstance(record, Damage):
         return record
-    return Picked(page, number, record, None if rule is None else rule.acked_by(number, record.queues))
+    return SelectedMessage(page, number, record, None if rule is None else rule.acked_by(number, record.queues))
 
 
-_Kind = tuple[Callable[[Batch, Frames, LineSource, Pool], list[Part]], Callable[[PageBytes, Ints], Mask]]
+_Kind = tuple[Callable[[Batch, PageFrames, LineSource, Pool], list[Part]], Callable[[PageBytes, Ints], Mask]]
 _KINDS: Final[tuple[_Kind, ...]] = ((core_line_parts, may_be_core), (amqp_line_parts, may_be_amqp))
 
 
 def _lines(
-    content: PageBytes, frames: Frames, source: LineSource, wanted: Ints, layout: Layout | None
+    content: PageBytes, frames: PageFrames, source: LineSource, wanted: Ints, layout: Layout | None
 ) -> tuple[Mask, pa.BinaryArray]:
     """Which of the records ``wanted`` have a line, and the lines of these in file order."""
     made: list[tuple[Ints, pa.BinaryArray]] = []
@@ -139,8 +141,8 @@ def _lines(
 
 
 def _regular_lines(
-    content: PageBytes, frames: Frames, source: LineSource, row: Ints,
-    parts_of: Callable[[Batch, Frames, LineSource, Pool], list[Part]],
+    content: PageBytes, frames: PageFrames, source: LineSource, row: Ints,
+    parts_of: Callable[[Batch, PageFrames, LineSource, Pool], list[Part]],
 ) -> tuple[Ints, pa.BinaryArray]:  # fmt: skip
     """The regular ones among ``row``, and their lines. Irregular records are taken out and the rest is read again."""
     while len(row):

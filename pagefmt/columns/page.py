@@ -21,7 +21,7 @@ from pagefmt.columns.core.core_columns import core_columns, may_be_core
 from pagefmt.columns.rows import Row, readable_row
 from pagefmt.pages.gather import Ints, PageBytes
 from pagefmt.pages.record import decode_record
-from pagefmt.pages.scan import Frames, scan
+from pagefmt.pages.scan import PageFrames, scan
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class PageColumns:
     undecodable: tuple[int, int] | None
 
 
-def decode_page(content: PageBytes, page: int, level: Level, frames: Frames | None = None) -> PageColumns:
+def decode_page(content: PageBytes, page: int, level: Level, frames: PageFrames | None = None) -> PageColumns:
     """All records of a page, or of a piece of one, in file order."""
     frames = frames or scan(content)
     end = frames.base + frames.end
@@ -66,7 +66,7 @@ def decode_page(content: PageBytes, page: int, level: Level, frames: Frames | No
     return PageColumns(table, frames.whole, end, careful.row, careful.partial, careful.undecodable)
 
 
-def _frame_columns(frames: Frames, row: Ints, page: int) -> list[pa.Array]:
+def _frame_columns(frames: PageFrames, row: Ints, page: int) -> list[pa.Array]:
     return [
         pa.repeat(pa.scalar(page, pa.int64()), len(row)), pa.array((row + frames.number).astype(np.int32)),
         pa.array(frames.offset[row] + frames.base),
@@ -75,7 +75,7 @@ def _frame_columns(frames: Frames, row: Ints, page: int) -> list[pa.Array]:
 
 
 def _fast(
-    content: PageBytes, frames: Frames, page: int, row: Ints, level: Level, kind: Callable[[Batch, Level], Columns]
+    content: PageBytes, frames: PageFrames, page: int, row: Ints, level: Level, kind: Callable[[Batch, Level], Columns]
 ) -> tuple[Ints, pa.RecordBatch]:
     """The regular ones among ``row``, and their columns. Irregular records are taken out and the rest is read again:
     rare, and simpler than cutting every column."""
@@ -106,7 +106,7 @@ class _Careful:
     undecodable: tuple[int, int] | None
 
 
-def _careful(content: PageBytes, frames: Frames, page: int, left: Ints, level: Level) -> _Careful:
+def _careful(content: PageBytes, frames: PageFrames, page: int, left: Ints, level: Level) -> _Careful:
     """The records at ``left`` by the reference decoder, up to the first that does not decode."""
     rows: list[Row] = []
     partial, undecodable = 0, None

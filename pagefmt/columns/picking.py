@@ -1,4 +1,4 @@
-"""Which records of a piece are wanted: ``pagefmt.outstanding.selection`` over vectors, where they tell."""
+"""Which records of a piece are wanted: ``pagefmt.outstanding.message_filter`` over vectors, where they tell."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ import numpy as np
 from pagefmt.columns.arrays.schema import Level
 from pagefmt.columns.page import decode_page
 from pagefmt.columns.selecting import body_unread, decides, of_reference, select
-from pagefmt.outstanding.fate_columns import CODE, fate_columns
-from pagefmt.outstanding.fates import Fate, PageRule
-from pagefmt.outstanding.route_columns import Irregular, RouteColumns, route_columns
-from pagefmt.outstanding.selection import Choice, wanted_by_route
+from pagefmt.outstanding.ack_state import AckState, PageRule
+from pagefmt.outstanding.ack_state_columns import CODE, ack_state_columns
+from pagefmt.outstanding.message_filter import MessageFilter, wanted_by_route
+from pagefmt.outstanding.route_columns import IrregularPage, RouteColumns, route_columns
 from pagefmt.pages.gather import Mask, PageBytes
 from pagefmt.pages.record import Layout
-from pagefmt.pages.scan import Frames
+from pagefmt.pages.scan import PageFrames
 from pagefmt.selector import Selector
 
 
 def wanted_records(
-    content: PageBytes, frames: Frames, rule: PageRule | None, choice: Choice, layout: Layout | None
+    content: PageBytes, frames: PageFrames, rule: PageRule | None, choice: MessageFilter, layout: Layout | None
 ) -> Mask:
     """Those that ``choice`` takes, and those that are not understood: they are damage to report."""
     mask = _by_route(content, frames, rule, choice) if choice.by_route else np.ones(len(frames.offset), bool)
@@ -27,7 +27,7 @@ def wanted_records(
     return mask
 
 
-def _by_selector(content: PageBytes, frames: Frames, selector: Selector, mask: Mask, layout: Layout | None) -> None:
+def _by_selector(content: PageBytes, frames: PageFrames, selector: Selector, mask: Mask, layout: Layout | None) -> None:
     if not decides(selector):
         return select(content, frames, selector, None, mask, mask, layout)
     decoded = decode_page(content, 0, Level.TEXTS, frames)
@@ -36,10 +36,10 @@ def _by_selector(content: PageBytes, frames: Frames, selector: Selector, mask: M
     return select(content, frames, selector, decoded.table, doubtful, mask, layout)
 
 
-def _by_route(content: PageBytes, frames: Frames, rule: PageRule | None, choice: Choice) -> Mask:
+def _by_route(content: PageBytes, frames: PageFrames, rule: PageRule | None, choice: MessageFilter) -> Mask:
     try:
         routes = route_columns(content, frames)
-    except Irregular:
+    except IrregularPage:
         view = memoryview(content.buffer)[: content.size]
         each = zip(frames.offset.tolist(), frames.length.tolist(), strict=True)
         return np.array(
@@ -48,15 +48,15 @@ def _by_route(content: PageBytes, frames: Frames, rule: PageRule | None, choice:
     return _outstanding(rule, routes, choice) if choice.outstanding and rule else _named(routes, choice)
 
 
-def _outstanding(rule: PageRule, routes: RouteColumns, choice: Choice) -> Mask:
+def _outstanding(rule: PageRule, routes: RouteColumns, choice: MessageFilter) -> Mask:
     found = np.zeros(len(routes), bool)
-    for queue, rows, codes in fate_columns(rule, routes):
+    for queue, rows, codes in ack_state_columns(rule, routes):
         if choice.queues is None or queue in choice.queues:
-            found[rows] |= codes == CODE[Fate.OUTSTANDING]
+            found[rows] |= codes == CODE[AckState.OUTSTANDING]
     return found
 
 
-def _named(routes: RouteColumns, choice: Choice) -> Mask:
+def _named(routes: RouteColumns, choice: MessageFilter) -> Mask:
     found = np.zeros(len(routes), bool)
     for queue, rows in routes.queues():
         if choice.queues is None or queue in choice.queues:

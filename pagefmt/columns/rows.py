@@ -9,21 +9,17 @@ from pagefmt.bytes.wire import Undecodable
 from pagefmt.columns.arrays.schema import Level
 from pagefmt.describe.values_json import typed_json
 from pagefmt.messages.amqp_message import AmqpLargeMessage, AmqpMessage
-from pagefmt.messages.amqp_sections import Sections
+from pagefmt.messages.amqp_sections import AmqpSections
 from pagefmt.messages.amqp_text import identifier_text
 from pagefmt.messages.bodies import TEXT, is_compressed, text_of
 from pagefmt.messages.core_message import CoreLargeMessage, CoreMessage
 from pagefmt.messages.core_message_old import OldCoreMessage
 from pagefmt.messages.properties import PropertiesBlock
-from pagefmt.messages.values import Kind, Typed, last_wins
+from pagefmt.messages.values import INTEGRAL, TypedValue, ValueKind, last_wins
 from pagefmt.pages.record import PageRecord
 
 Row = dict[str, Any]
 
-_LONGS = frozenset(
-    (Kind.BOOLEAN, Kind.BYTE, Kind.SHORT, Kind.INT, Kind.LONG, Kind.UBYTE, Kind.USHORT, Kind.UINT, Kind.ULONG,
-     Kind.CHAR, Kind.TIMESTAMP)
-)  # fmt: skip
 _LONG_MAX = (1 << 63) - 1
 
 
@@ -74,20 +70,20 @@ def _properties(record: PageRecord) -> Row:
     }
 
 
-def value_row(typed: Typed) -> Row:
+def value_row(typed: TypedValue) -> Row:
     """A VALUE struct."""
     row: Row = dict.fromkeys(("long", "double", "string", "bytes", "json"))
     row["type"] = str(typed.kind)
     kind, value = typed.kind, typed.value
-    if kind in _LONGS and int(value) <= _LONG_MAX:
+    if kind in INTEGRAL and int(value) <= _LONG_MAX:
         row["long"] = int(value)
-    elif kind in (Kind.FLOAT, Kind.DOUBLE):
+    elif kind in (ValueKind.FLOAT, ValueKind.DOUBLE):
         row["double"] = value
-    elif kind is Kind.BYTES:
+    elif kind is ValueKind.BYTES:
         row["bytes"] = value
-    elif kind in (Kind.LIST, Kind.MAP, Kind.ARRAY, Kind.DESCRIBED):
+    elif kind in (ValueKind.LIST, ValueKind.MAP, ValueKind.ARRAY, ValueKind.DESCRIBED):
         row["json"] = json.dumps(typed_json(typed)["value"], ensure_ascii=False, separators=(",", ":"))
-    elif kind is not Kind.NULL:
+    elif kind is not ValueKind.NULL:
         row["string"] = _text(value if isinstance(value, str) else str(typed_json(typed)["value"]))
     return row
 
@@ -107,7 +103,7 @@ def _amqp(message: AmqpMessage | AmqpLargeMessage) -> Row:
     }
 
 
-def _footer(message: AmqpMessage | AmqpLargeMessage) -> Typed | None:
+def _footer(message: AmqpMessage | AmqpLargeMessage) -> TypedValue | None:
     """It stands behind the body, where the broker does not look on arrival; None where a body does not decode."""
     try:
         return message.sections().footer
@@ -115,8 +111,8 @@ def _footer(message: AmqpMessage | AmqpLargeMessage) -> Typed | None:
         return None
 
 
-def _map(section: Typed | None) -> list[tuple[str | None, Row]] | None:
-    if section is None or section.kind is not Kind.MAP:
+def _map(section: TypedValue | None) -> list[tuple[str | None, Row]] | None:
+    if section is None or section.kind is not ValueKind.MAP:
         return None
     entries = {str(key.value): value for key, value in section.value}
     return [(_text(name), value_row(value)) for name, value in entries.items()]
@@ -132,7 +128,7 @@ _NUMBERS = ("absolute_expiry_time", "creation_time", "group_sequence")
 _TEXTS = ("to", "subject", "reply_to", "content_type", "content_encoding", "group_id", "reply_to_group_id")
 
 
-def _property_fields(sections: Sections) -> Row | None:
+def _property_fields(sections: AmqpSections) -> Row | None:
     fields = sections.property_fields
     if fields is None:
         return None
@@ -146,10 +142,10 @@ def _property_fields(sections: Sections) -> Row | None:
         row[name] = None if found is None else _text(str(found.value))
     for name in _NUMBERS:
         found = fields.get(name)
-        number = found is not None and found.kind in _LONGS and int(found.value) <= _LONG_MAX
+        number = found is not None and found.kind in INTEGRAL and int(found.value) <= _LONG_MAX
         row[name] = int(found.value) if found is not None and number else None
     user = fields.get("user_id")
-    row["user_id"] = user.value if user is not None and user.kind is Kind.BYTES else None
+    row["user_id"] = user.value if user is not None and user.kind is ValueKind.BYTES else None
     return row
 
 
@@ -179,7 +175,7 @@ def _core_text(message: CoreMessage | OldCoreMessage | CoreLargeMessage) -> str 
 
 def _amqp_text(message: AmqpMessage) -> str | None:
     body = message.sections().body
-    if len(body) == 1 and body[0].value.kind is Kind.STRING and body[0].descriptor == 0x77:
+    if len(body) == 1 and body[0].value.kind is ValueKind.STRING and body[0].descriptor == 0x77:
         return _text(str(body[0].value.value))
     return None
 

@@ -20,12 +20,12 @@ from pagefmt.columns.amqp.structure import structure
 from pagefmt.columns.arrays.schema import STRING
 from pagefmt.columns.core.parts import fits_old_layout
 from pagefmt.columns.page import PageColumns
-from pagefmt.messages.values import Kind, Typed
+from pagefmt.messages.values import INTEGRAL, TypedValue, ValueKind
 from pagefmt.pages.frames import Damage
 from pagefmt.pages.gather import Ints, Mask, PageBytes
 from pagefmt.pages.page import Page
 from pagefmt.pages.record import Layout
-from pagefmt.pages.scan import Frames
+from pagefmt.pages.scan import PageFrames
 from pagefmt.selector import Selector, Value
 from pagefmt.selector.message import ANNOTATIONS, HOPS, selector_value, source_of
 from pagefmt.selector.nodes import Node, Property
@@ -39,12 +39,8 @@ _REPLACED: Final = "\ufffd"
 """In Arrow's text it may stand for a lone surrogate."""
 _AMQP: Final = pa.scalar("amqp", STRING)
 _INT, _LONG, _TEXT = "header int", "header long", "header text"
-_NUMBERS: Final = frozenset(
-    (Kind.BOOLEAN, Kind.BYTE, Kind.SHORT, Kind.INT, Kind.LONG, Kind.CHAR, Kind.TIMESTAMP, Kind.UBYTE, Kind.USHORT,
-     Kind.UINT, Kind.ULONG)
-)  # fmt: skip
-_REALS: Final = (Kind.FLOAT, Kind.DOUBLE)
-_TEXTS: Final = (Kind.STRING, Kind.SYMBOL)
+_REALS: Final = (ValueKind.FLOAT, ValueKind.DOUBLE)
+_TEXTS: Final = (ValueKind.STRING, ValueKind.SYMBOL)
 
 
 def _text(kind: str, text: str | None) -> Answer:
@@ -100,7 +96,7 @@ class _Answers:
             return Number(Java.INT if kind == _INT else Java.LONG, value)
         if kind == _TEXT:
             return str(value)
-        return selector_value(Typed(Kind(kind), float.fromhex(value) if kind in _REALS else value))
+        return selector_value(TypedValue(ValueKind(kind), float.fromhex(value) if kind in _REALS else value))
 
 
 def decided(selector: Selector, batch: pa.RecordBatch) -> tuple[Mask, Mask]:
@@ -165,21 +161,21 @@ def _elsewhere(name: str, batch: pa.RecordBatch) -> bool:
 
 def _typed(value: dict[str, Any]) -> Answer:
     kind = value["type"]
-    if kind in _NUMBERS:
+    if kind in INTEGRAL:
         number = value["long"]
-        return _UNSURE if number is None else (kind, bool(number) if kind == Kind.BOOLEAN else number)
+        return _UNSURE if number is None else (kind, bool(number) if kind == ValueKind.BOOLEAN else number)
     if kind in _REALS:
         return kind, value["double"].hex()
     if kind in _TEXTS:
         return _text(kind, value["string"])
-    if kind == Kind.BYTES:
+    if kind == ValueKind.BYTES:
         return kind, value["bytes"]
-    return None if kind == Kind.NULL else _UNSURE
+    return None if kind == ValueKind.NULL else _UNSURE
 
 
 def select(
-    content: PageBytes, frames: Frames, selector: Selector, table: pa.RecordBatch | None, doubtful: Mask, mask: Mask,
-    layout: Layout | None = None,
+    content: PageBytes, frames: PageFrames, selector: Selector, table: pa.RecordBatch | None, doubtful: Mask,
+    mask: Mask, layout: Layout | None = None,
 ) -> None:  # fmt: skip
     """Clear ``mask`` where the selector does not take a record. ``table``: the first records, with their properties.
 
@@ -207,7 +203,7 @@ def of_reference(decoded: PageColumns, rows: int) -> Mask:
     return mask
 
 
-def body_unread(content: PageBytes, frames: Frames, table: pa.RecordBatch) -> Ints:
+def body_unread(content: PageBytes, frames: PageFrames, table: pa.RecordBatch) -> Ints:
     """Rows of AMQP messages with bodies that columns pass over, and that may be damaged. ``table``: with texts."""
     untold = pc.and_(pc.equal(table.column("protocol"), _AMQP), table.column("body_text").is_null())
     row: Ints = np.flatnonzero(np.asarray(untold))

@@ -22,11 +22,11 @@ from pagefmt.describe.values_json import property_map_json, typed_json
 from pagefmt.editions import NEWEST, Edition
 from pagefmt.messages.bodies import MAP, STREAM, map_of, stream_of
 from pagefmt.messages.values import last_wins
-from pagefmt.outstanding.fates import PageRule
-from pagefmt.outstanding.state_columns import state_columns
+from pagefmt.outstanding.ack_state import PageRule
+from pagefmt.outstanding.acked_columns import acked_columns
+from pagefmt.pages.chunks import WHOLE_FILE, FilePart, read_chunks
 from pagefmt.pages.gather import PageBytes
-from pagefmt.pages.pieces import WHOLE_FILE, Range, pieces
-from pagefmt.pages.scan import Frames
+from pagefmt.pages.scan import PageFrames
 from pagefmt.selector import Selector
 
 STORE_FIELDS: Final = (pa.field("store", STRING, nullable=False), pa.field("store_address", STRING))
@@ -71,7 +71,7 @@ class PageSource:
     store: str
     address: str | None
     rule: PageRule | None
-    part: Range = WHOLE_FILE
+    part: FilePart = WHOLE_FILE
     edition: Edition = NEWEST
 
 
@@ -105,7 +105,7 @@ class Wanted:
 def page_batches(source: PageSource, wanted: Wanted) -> Iterator[pa.RecordBatch | Stopped]:
     """The rows of one page; last, where it is damaged, what the reading stopped at. Raises ``NotReadable``."""
     level, form = wanted.level, wanted.schema
-    for content, frames in pieces(source.path, part=source.part, reuse=True):
+    for content, frames in read_chunks(source.path, part=source.part, reuse=True):
         decoded = decode_page(content, source.page, level, frames)
         batch = decoded.table
         if wanted.where is not None:
@@ -120,7 +120,7 @@ def page_batches(source: PageSource, wanted: Wanted) -> Iterator[pa.RecordBatch 
         yield Stopped(frames.base + frames.end, frames.number + len(frames.offset), False, end)
 
 
-def _matches(where: Selector, content: PageBytes, frames: Frames, decoded: PageColumns) -> pa.Array:
+def _matches(where: Selector, content: PageBytes, frames: PageFrames, decoded: PageColumns) -> pa.Array:
     """Which of the records the selector takes."""
     batch = decoded.table
     mask = np.ones(batch.num_rows, bool)
@@ -140,7 +140,7 @@ def _completed(batch: pa.RecordBatch, source: PageSource, form: pa.Schema) -> pa
     columns["acked_by"] = columns["outstanding"] = pa.nulls(rows, LONGS)
     if source.rule is not None and wanted & STATE_COLUMNS:
         number, tx = np.asarray(columns["number"]).astype(np.int64), np.asarray(columns["tx"])
-        columns["acked_by"], columns["outstanding"] = state_columns(source.rule, number, tx, columns["queues"])
+        columns["acked_by"], columns["outstanding"] = acked_columns(source.rule, number, tx, columns["queues"])
     if VALUE_FIELD.name in wanted:
         columns[VALUE_FIELD.name] = _values(columns["type"], columns["body"])
     return pa.record_batch([columns[name] for name in form.names], schema=form)

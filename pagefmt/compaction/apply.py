@@ -22,14 +22,14 @@ from pagefmt.compaction.backup import (
     NEW_SUFFIX,
     Backup,
     BackupError,
-    Summing,
+    ChecksumStream,
     left_overs,
     new_backup,
     read_backup,
     sum_of,
     sum_of_buffer,
 )
-from pagefmt.compaction.plan import CompactionPlan, Fingerprint, Remove, Rewrite, Step, fingerprint
+from pagefmt.compaction.plan import CompactionPlan, Fingerprint, RemoveFile, RewritePage, Step, fingerprint
 from pagefmt.errors import PageFmtError
 from pagefmt.pages.record import FRAME
 from pagefmt.salvage.stubs import STUB_SIZE, stubs
@@ -43,17 +43,17 @@ WORTH: Final = 20
 SELDOM: Final = 0.25
 
 
-class Stopped(PageFmtError):
+class CompactionStopped(PageFmtError):
     """The compaction did not go to its end. What was done is done whole, the rest is as it was."""
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class CompactionResult:
     steps: int
     freed: int
 
 
-def rewritten(buf: bytes | memoryview, step: Rewrite) -> Iterator[bytes | memoryview]:
+def rewritten(buf: bytes | memoryview, step: RewritePage) -> Iterator[bytes | memoryview]:
     """The new contents of a page in blocks: stretches of the old page and of stubs in turn."""
     import numpy as np
 
@@ -84,13 +84,13 @@ def _stretches(of: memoryview, edges: tuple[Ints, Ints], low: int, high: int) ->
 
 
 def check_space(plan: CompactionPlan, folder: Path, *, backup: bool) -> None:
-    """Raises ``Stopped`` when the file system of the pages has less room than the plan needs."""
+    """Raises ``CompactionStopped`` when the file system of the pages has less room than the plan needs."""
     needed = (plan.needs_with_backup if backup else plan.needs_without_backup) + SPARE
     status = os.statvfs(folder)
     free = status.f_bavail * status.f_frsize
     if free < needed:
         way = f"; --no-backup needs {plan.needs_without_backup + SPARE}" if backup else ""
-        raise Stopped(f"{folder}: {free} bytes are free, {needed} are needed{way}; nothing was changed")
+        raise CompactionStopped(f"{folder}: {free} bytes are free, {needed} are needed{way}; nothing was changed")
 
 
 def open_backup(disk: DiskSteps, folder: Path, plan: CompactionPlan) -> Backup:
@@ -112,28 +112,28 @@ def open_backup(disk: DiskSteps, folder: Path, plan: CompactionPlan) -> Backup:
 
 def apply(
     plan: CompactionPlan, disk: DiskSteps, backup: Backup | None, passed: Callable[[int], object] = lambda size: None
-) -> Done:
-    """Carry the plan out in its order. ``passed`` is told the bytes of each file that is done. Raises ``Stopped``."""
+) -> CompactionResult:
+    """Carry out the steps in order; ``passed`` gets the size of each finished file. Raises ``CompactionStopped``."""
     steps = freed = 0
     for path in left_overs(plan.paging):
         disk.remove(path)
-    watch = _Watch(plan)
+    watch = _ChangeWatch(plan)
     for step in plan.steps():
         try:
             watch.before(step)
             _carry_out(step, disk, backup)
         except OSError as err:
-            raise Stopped(
+            raise CompactionStopped(
                 f"{step.path}: {err.strerror or err}; {steps} files are done and right, the others are as they were; "
                 "run it again when the cause is gone"
             ) from err
         steps += 1
         freed += step.freed
-        passed(step.page.size if isinstance(step, Rewrite) else step.size)
-    return Done(steps, freed)
+        passed(step.page.size if isinstance(step, RewritePage) else step.size)
+    return CompactionResult(steps, freed)
 
 
-class _Watch:
+class _ChangeWatch:
     """Nobody else may be at work here: a replicating backup takes no lock.
 
     The page is looked at before each step, the journals as often as looking at all of them takes one part in
@@ -159,11 +159,13 @@ class _Watch:
 
 def _unchanged(path: Path, seen: Fingerprint) -> None:
     if fingerprint(path) != seen:
-        raise Stopped(f"{path}: changed while the compaction ran; is a broker at work? What was done is right")
+        raise CompactionStopped(
+            f"{path}: changed while the compaction ran; is a broker at work? What was done is right"
+        )
 
 
 def _carry_out(step: Step, disk: DiskSteps, backup: Backup | None) -> None:
-    if isinstance(step, Remove):
+    if isinstance(step, RemoveFile):
         if backup is not None:
             backup.keep(disk, step.path.absolute(), sum_of(step.path), None)
         disk.remove(step.path)
@@ -172,7 +174,7 @@ def _carry_out(step: Step, disk: DiskSteps, backup: Backup | None) -> None:
     fresh = step.path.with_name(step.path.name + NEW_SUFFIX)
     with MappedFile(step.path) as file:
         parts = rewritten(file.buf, step)
-        new = Summing(parts) if backup is not None else None
+        new = ChecksumStream(parts) if backup is not None else None
         disk.create(fresh, new or parts, like=step.path)
         old = sum_of_buffer(file.buf) if backup is not None else None
     try:

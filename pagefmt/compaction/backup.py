@@ -23,7 +23,7 @@ NAME: Final = "pagectl-backup"
 NEW_SUFFIX: Final = ".pagectl-new"
 """The ending of a file that is being made; brokers look at ``.page`` and ``.msg`` only."""
 
-Sum = tuple[int, int]
+SizeAndSum = tuple[int, int]
 """size and CRC-32C of a file"""
 
 
@@ -31,27 +31,27 @@ class BackupError(PageFmtError):
     """A backup that does not fit, or that cannot be put back."""
 
 
-def sum_of(path: Path) -> Sum:
+def sum_of(path: Path) -> SizeAndSum:
     from crc32c import crc32c
 
     with MappedFile(path) as file:
         return file.size, crc32c(file.buf)
 
 
-def sum_of_buffer(buf: bytes | memoryview) -> Sum:
+def sum_of_buffer(buf: bytes | memoryview) -> SizeAndSum:
     from crc32c import crc32c
 
     return len(buf), crc32c(buf)
 
 
-class Summing:
+class ChecksumStream:
     """Parts that pass through, summed up in ``total``."""
 
     __slots__ = ("_parts", "total")
 
     def __init__(self, parts: Iterable[bytes | memoryview]) -> None:
         self._parts = parts
-        self.total: Sum = (0, 0)
+        self.total: SizeAndSum = (0, 0)
 
     def __iter__(self) -> Iterator[bytes | memoryview]:
         from crc32c import crc32c
@@ -65,13 +65,13 @@ class Summing:
 
 
 @dataclass(slots=True)
-class Entry:
+class BackupEntry:
     """One file that was replaced, or removed (``new`` ``None``)."""
 
     root: str
     path: str
-    old: Sum
-    new: Sum | None
+    old: SizeAndSum
+    new: SizeAndSum | None
 
 
 @dataclass(slots=True)
@@ -80,22 +80,22 @@ class Backup:
 
     folder: Path
     roots: dict[str, Path]
-    journals: dict[str, Sum]
-    entries: dict[tuple[str, str], Entry] = field(default_factory=dict)
+    journals: dict[str, SizeAndSum]
+    entries: dict[tuple[str, str], BackupEntry] = field(default_factory=dict)
     discarding: bool = False
 
-    def kept(self, entry: Entry) -> Path:
+    def kept(self, entry: BackupEntry) -> Path:
         return self.folder / entry.root / entry.path
 
-    def place(self, entry: Entry) -> Path:
+    def place(self, entry: BackupEntry) -> Path:
         return self.roots[entry.root] / entry.path
 
-    def keep(self, disk: DiskSteps, path: Path, old: Sum, new: Sum | None) -> None:
+    def keep(self, disk: DiskSteps, path: Path, old: SizeAndSum, new: SizeAndSum | None) -> None:
         """Keep a file that is about to be replaced. An older keep of the same file stays: it is the original."""
         root = next(name for name, folder in self.roots.items() if path.is_relative_to(folder))
         relative = path.relative_to(self.roots[root]).as_posix()
         before = self.entries.get((root, relative))
-        entry = Entry(root, relative, before.old if before else old, new)
+        entry = BackupEntry(root, relative, before.old if before else old, new)
         kept = self.kept(entry)
         if kept.exists() and sum_of(kept) != entry.old:  # of a run that was cut off while it copied
             disk.remove(kept)
@@ -111,7 +111,7 @@ def _line(value: dict[str, Any]) -> bytes:
     return json.dumps(value, sort_keys=True, ensure_ascii=True).encode() + b"\n"
 
 
-def new_backup(disk: DiskSteps, folder: Path, roots: dict[str, Path], journals: dict[str, Sum]) -> Backup:
+def new_backup(disk: DiskSteps, folder: Path, roots: dict[str, Path], journals: dict[str, SizeAndSum]) -> Backup:
     """An empty one; its list is there, synced, before anything is changed."""
     disk.make_folder(folder)
     fresh = folder / (LIST + NEW_SUFFIX)
@@ -154,7 +154,7 @@ def _take_line(backup: Backup, value: dict[str, Any]) -> None:
     if root not in backup.roots or not path or Path(path).is_absolute() or ".." in Path(path).parts:
         raise ValueError(f"the path {path!r} leads out of the backup")
     new = None if value["new"] is None else (int(value["new"][0]), int(value["new"][1]))
-    backup.entries[root, path] = Entry(root, path, (int(value["old"][0]), int(value["old"][1])), new)
+    backup.entries[root, path] = BackupEntry(root, path, (int(value["old"][0]), int(value["old"][1])), new)
 
 
 def left_overs(paging: Path) -> list[Path]:
@@ -168,7 +168,7 @@ def left_overs(paging: Path) -> list[Path]:
     ]
 
 
-def check_still(backup: Backup) -> list[Entry]:
+def check_still(backup: Backup) -> list[BackupEntry]:
     """The entries that are to be put back. Raises ``BackupError`` when a broker, or anyone, changed something since."""
     for name, known in backup.journals.items():
         root, _, file = name.partition("/")
@@ -192,7 +192,7 @@ def check_still(backup: Backup) -> list[Entry]:
     return waiting
 
 
-def restore(disk: DiskSteps, backup: Backup) -> list[Entry]:
+def restore(disk: DiskSteps, backup: Backup) -> list[BackupEntry]:
     """Put everything back, large-message files before the pages that name them, then drop the backup."""
     if backup.discarding:
         raise BackupError(f"{backup.folder}: is half dropped; finish that with: pagectl pages restore --discard")

@@ -11,25 +11,27 @@ from typing import Final
 
 from pagefmt.bytes.files import MappedFile, open_regular
 from pagefmt.bytes.writing import RealDisk
-from pagefmt.compaction.apply import Done, Stopped, rewritten
-from pagefmt.compaction.plan import CompactionPlan, Remove, Rewrite, Step, fingerprint
+from pagefmt.compaction.apply import CompactionResult, CompactionStopped, rewritten
+from pagefmt.compaction.plan import CompactionPlan, RemoveFile, RewritePage, Step, fingerprint
 
 PARTIAL: Final = ".pagectl-partial"
 _BLOCK: Final = 1 << 20
 
 
-def copy_out(plan: CompactionPlan, target: Path, passed: Callable[[int], object] = lambda size: None) -> Done:
+def copy_out(
+    plan: CompactionPlan, target: Path, passed: Callable[[int], object] = lambda size: None
+) -> CompactionResult:
     """``target``, which must not exist, gets ``paging``, ``journal``, ``bindings`` and ``large-messages``.
 
     It appears under its name when it is whole and synced. What is no regular file or folder is left out. Raises
-    ``Stopped``; nothing is left behind then.
+    ``CompactionStopped``; nothing is left behind then.
     """
     target = target.absolute()
     if target.exists():
-        raise Stopped(f"{target}: exists already; name a folder that does not")
+        raise CompactionStopped(f"{target}: exists already; name a folder that does not")
     for root in plan.roots.values():
         if target.is_relative_to(root.resolve()):
-            raise Stopped(f"{target}: lies inside {root}; name a folder elsewhere")
+            raise CompactionStopped(f"{target}: lies inside {root}; name a folder elsewhere")
     partial = target.with_name(target.name + PARTIAL)
     disk = RealDisk()
     steps = {step.path.absolute(): step for step in plan.steps()}
@@ -46,14 +48,16 @@ def copy_out(plan: CompactionPlan, target: Path, passed: Callable[[int], object]
             raise
         disk.sync_folder(target.parent)
     except OSError as err:
-        raise Stopped(f"{err.filename or target}: {err.strerror or err}; nothing was written to {target}") from err
-    return Done(len(steps), plan.freed)
+        raise CompactionStopped(
+            f"{err.filename or target}: {err.strerror or err}; nothing was written to {target}"
+        ) from err
+    return CompactionResult(len(steps), plan.freed)
 
 
 def _unchanged(plan: CompactionPlan) -> None:
     for _, path, seen in plan.witnesses:
         if fingerprint(path) != seen:
-            raise Stopped(f"{path}: changed while it was copied; is a broker at work? Nothing was written")
+            raise CompactionStopped(f"{path}: changed while it was copied; is a broker at work? Nothing was written")
 
 
 def _copy_root(root: Path, to: Path, steps: dict[Path, Step], disk: RealDisk, passed: Callable[[int], object]) -> None:
@@ -77,11 +81,11 @@ def _raise(err: OSError) -> None:
 
 
 def _copy(path: Path, to: Path, step: Step | None, disk: RealDisk) -> None:
-    if isinstance(step, Remove):
+    if isinstance(step, RemoveFile):
         return
-    if isinstance(step, Rewrite):
+    if isinstance(step, RewritePage):
         if fingerprint(path) != step.seen:
-            raise Stopped(f"{path}: changed while it was copied; is a broker at work? Nothing was written")
+            raise CompactionStopped(f"{path}: changed while it was copied; is a broker at work? Nothing was written")
         with MappedFile(path) as file:
             disk.create(to, rewritten(file.buf, step), like=path)
     else:

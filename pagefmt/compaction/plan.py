@@ -29,7 +29,7 @@ Fingerprint: TypeAlias = tuple[int, int, int]
 """size, time of change in ns, inode"""
 
 
-class Why(StrEnum):
+class KeepReason(StrEnum):
     """Why a page or a store is left as it is, apart from live records."""
 
     DAMAGED = "damaged: what lies behind the damage would be lost to salvage"
@@ -44,7 +44,7 @@ class Why(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Rewrite:
+class RewritePage:
     """``offsets`` and ``ids``: of the records that become stubs; ``after``: the size it will have."""
 
     folder: Path
@@ -65,7 +65,7 @@ class Rewrite:
 
 
 @dataclass(frozen=True, slots=True)
-class Remove:
+class RemoveFile:
     """A page, or a large-message file, that nothing needs."""
 
     path: Path
@@ -77,21 +77,21 @@ class Remove:
         return self.size
 
 
-Step: TypeAlias = Rewrite | Remove
+Step: TypeAlias = RewritePage | RemoveFile
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptPage:
     """A page that stays as it is although it has dead records."""
 
     page: int
     size: int
     dead: int
-    why: Why
+    why: KeepReason
 
 
 @dataclass(frozen=True, slots=True)
-class Holder:
+class QueueHolding:
     """A queue for which records stay: ``messages`` of ``bytes`` in ``pages`` pages, in doubt included."""
 
     queue: int
@@ -111,12 +111,12 @@ class StorePlan:
     size: int
     bound: int
     steps: tuple[Step, ...]
-    kept: tuple[Kept, ...]
-    holders: tuple[Holder, ...]
+    kept: tuple[KeptPage, ...]
+    holders: tuple[QueueHolding, ...]
     records: int
     dead: int
     unknown: int
-    why: Why | None
+    why: KeepReason | None
 
     @property
     def freed(self) -> int:
@@ -133,7 +133,7 @@ class CompactionPlan:
 
     roots: dict[str, Path]
     stores: tuple[StorePlan, ...]
-    bodies: tuple[Remove, ...]
+    bodies: tuple[RemoveFile, ...]
     bodies_kept: str | None
     witnesses: tuple[tuple[str, Path, Fingerprint], ...]
 
@@ -161,12 +161,12 @@ class CompactionPlan:
     @property
     def needs_with_backup(self) -> int:
         """Bytes of space that ``--in-place`` takes while the backup is there."""
-        return sum(step.after for step in self.steps() if isinstance(step, Rewrite))
+        return sum(step.after for step in self.steps() if isinstance(step, RewritePage))
 
     @property
     def needs_without_backup(self) -> int:
         """The same when each page is replaced at once."""
-        return max((step.after for step in self.steps() if isinstance(step, Rewrite)), default=0)
+        return max((step.after for step in self.steps() if isinstance(step, RewritePage)), default=0)
 
 
 def fingerprint(path: Path) -> Fingerprint:
@@ -175,7 +175,7 @@ def fingerprint(path: Path) -> Fingerprint:
 
 
 @dataclass(slots=True)
-class Examined:
+class ExaminedPage:
     """One page as the walk saw it. ``offsets`` and ``ids``: of the dead records that are larger than a stub.
 
     ``saved``: what stubs in their place save. ``bodies``: (id, live) of large records. ``acked``: some queue has ack
@@ -218,7 +218,7 @@ class Examined:
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class EditionRules:
     """What may be done for the broker that will be started; ``edition`` ``None``: every one of the layout."""
 
     layout: Layout
@@ -240,40 +240,40 @@ class Rules:
         return Edition.ARTEMIS_2_28 <= self.edition <= Edition.ARTEMIS_2_44
 
 
-def decide(folder: Path, pages: list[Examined], rules: Rules) -> tuple[list[Step], list[Kept]]:
+def decide(folder: Path, pages: list[ExaminedPage], rules: EditionRules) -> tuple[list[Step], list[KeptPage]]:
     """What becomes of the pages of one store; they come in rising order, the last one is the current page."""
     steps: list[Step] = []
-    kept: list[Kept] = []
+    kept: list[KeptPage] = []
     from_first = True
     for page in pages:
         last = page is pages[-1]
         if page.all_dead and not last and _removable(page, rules, from_first):
-            steps.append(Remove(page.page.path, page.page.size, page.seen))
+            steps.append(RemoveFile(page.page.path, page.page.size, page.seen))
             continue
         from_first = False
         rewrite = _rewrite(folder, page, rules)
-        if isinstance(rewrite, Rewrite):
+        if isinstance(rewrite, RewritePage):
             steps.append(rewrite)
         elif page.dead or page.damage:
-            kept.append(Kept(page.page.number, page.page.size, page.dead, rewrite))
+            kept.append(KeptPage(page.page.number, page.page.size, page.dead, rewrite))
         elif page.all_dead and not last:
-            kept.append(Kept(page.page.number, page.page.size, 0, Why.REMOVAL))
+            kept.append(KeptPage(page.page.number, page.page.size, 0, KeepReason.REMOVAL))
     return steps, kept
 
 
-def _removable(page: Examined, rules: Rules, from_first: bool) -> bool:
+def _removable(page: ExaminedPage, rules: EditionRules, from_first: bool) -> bool:
     if page.pending and rules.minds_pending:
         return False
     return (from_first or not rules.prefix_only) and not (page.acked and rules.minds_acks)
 
 
-def _rewrite(folder: Path, page: Examined, rules: Rules) -> Rewrite | Why:
+def _rewrite(folder: Path, page: ExaminedPage, rules: EditionRules) -> RewritePage | KeepReason:
     if page.damage is not None:
-        return Why.DAMAGED
+        return KeepReason.DAMAGED
     if page.pending and rules.minds_pending:
-        return Why.PENDING
+        return KeepReason.PENDING
     if page.layout not in (None, rules.layout):
-        return Why.LAYOUT
+        return KeepReason.LAYOUT
     if not page.saved:
-        return Why.SMALL
-    return Rewrite(folder, page.page, page.seen, rules.layout, page.offsets, page.ids, page.page.size - page.saved)
+        return KeepReason.SMALL
+    return RewritePage(folder, page.page, page.seen, rules.layout, page.offsets, page.ids, page.page.size - page.saved)

@@ -8,29 +8,29 @@ from pathlib import Path
 
 from pagefmt.compaction.plan import (
     CompactionPlan,
-    Examined,
+    EditionRules,
+    ExaminedPage,
     Fingerprint,
-    Holder,
-    Remove,
-    Rules,
+    KeepReason,
+    QueueHolding,
+    RemoveFile,
     StorePlan,
-    Why,
     decide,
     fingerprint,
 )
 from pagefmt.cross_checks.of_large import named_by_journal
 from pagefmt.directory.bindings import Bindings
 from pagefmt.directory.counters import counters, pending_pages
-from pagefmt.directory.locate import Place, Taken
+from pagefmt.directory.locate import DataLocation, LocationKind
 from pagefmt.editions import Edition
 from pagefmt.errors import PageFmtError
 from pagefmt.journal.bodies import LargePending
-from pagefmt.journal.files import Oddity
+from pagefmt.journal.files import FileProblem
 from pagefmt.journal.positions import BOOKMARK
 from pagefmt.journal.record_types import RecordType
 from pagefmt.messages.large import LargeMessages
-from pagefmt.outstanding.fates import LIVE, Fate
-from pagefmt.outstanding.state import State, StoreState, load_state
+from pagefmt.outstanding.ack_state import LIVE, AckState
+from pagefmt.outstanding.state import PagingState, StoreState, load_state
 from pagefmt.pages.page import Page, open_page
 from pagefmt.pages.paging import EntryKind, PageFile
 from pagefmt.pages.record import FRAME, Layout
@@ -42,7 +42,7 @@ class CannotCompact(PageFmtError):
 
 
 @dataclass(slots=True)
-class _Bodies:
+class _LargeBodies:
     """Ids of large messages: named by records that stay, and by records that go."""
 
     stay: set[int] = field(default_factory=set)
@@ -50,28 +50,28 @@ class _Bodies:
     unsure: str | None = None
 
 
-def make_plan(place: Place, edition: Edition | None = None, *, keep_unknown: bool = False) -> CompactionPlan:
+def make_plan(place: DataLocation, edition: Edition | None = None, *, keep_unknown: bool = False) -> CompactionPlan:
     """Reads journals and pages. ``keep_unknown``: records of unknown transactions stay. Raises ``CannotCompact``."""
     if place.paging is None:
         raise CannotCompact(f"{place.given}: no paging directory; name the data directory or the instance")
-    if place.taken in (Taken.STORE, Taken.PAGE):
-        raise CannotCompact(f"{place.given}: {place.taken.value}; name the whole data directory or the instance")
+    if place.kind in (LocationKind.STORE, LocationKind.PAGE):
+        raise CannotCompact(f"{place.given}: {place.kind.value}; name the whole data directory or the instance")
     state = load_state(place.paging, place.journal, place.bindings)
     bindings = _checked(state)
     witnesses = _witnesses(state, bindings)
-    rules = Rules(layout_of_bindings(bindings), edition)
+    rules = EditionRules(layout_of_bindings(bindings), edition)
     if edition is not None and edition.old_layout != (rules.layout is Layout.OLD):
         raise CannotCompact(
             f"{state.paging.path}: {edition.value} does not read what was written here (layout {rules.layout.value}); "
             "name the edition of the broker that will be started"
         )
-    walk = _Walk(state, rules, keep_unknown, pending_pages(counters(state.journal).values()))
+    walk = _PlanWalk(state, rules, keep_unknown, pending_pages(counters(state.journal).values()))
     stores = tuple(walk.store(store) for store in state.stores())
     bodies, kept = _bodies(state, place.large_messages, walk.bodies)
     return CompactionPlan(roots_of(place), stores, bodies, kept, witnesses)
 
 
-def roots_of(place: Place) -> dict[str, Path]:
+def roots_of(place: DataLocation) -> dict[str, Path]:
     """The directories of a place by name, absolute."""
     named = {
         "paging": place.paging,
@@ -82,7 +82,7 @@ def roots_of(place: Place) -> dict[str, Path]:
     return {name: path.absolute() for name, path in named.items() if path is not None}
 
 
-def _checked(state: State) -> Bindings:
+def _checked(state: PagingState) -> Bindings:
     """What is known has to be known for sure: an ack that is missed loses nothing, a queue that is missed does."""
     where = state.paging.path
     if state.bindings is None:
@@ -91,7 +91,13 @@ def _checked(state: State) -> Bindings:
         raise CannotCompact(f"{where}: the bindings folder has no journal file, so which queues exist is not known")
     for loaded in (state.journal.loaded, state.bindings.loaded):
         for note in loaded.notes:
-            if note.kind in (Oddity.VERSION, Oddity.UNREADABLE, Oddity.SAME_ID, Oddity.NOT_REGULAR, Oddity.CONTROL):
+            if note.kind in (
+                FileProblem.VERSION,
+                FileProblem.UNREADABLE,
+                FileProblem.SAME_ID,
+                FileProblem.NOT_REGULAR,
+                FileProblem.CONTROL,
+            ):
                 raise CannotCompact(
                     f"{where}: journal file {note.file}: {note.kind.value}: {note.detail}; settle it first"
                 )
@@ -101,7 +107,7 @@ def _checked(state: State) -> Bindings:
     return state.bindings
 
 
-def _witnesses(state: State, bindings: Bindings) -> tuple[tuple[str, Path, Fingerprint], ...]:
+def _witnesses(state: PagingState, bindings: Bindings) -> tuple[tuple[str, Path, Fingerprint], ...]:
     return tuple(
         (root, file.path, fingerprint(file.path))
         for root, loaded in (("journal", state.journal.loaded), ("bindings", bindings.loaded))
@@ -116,13 +122,15 @@ def layout_of_bindings(bindings: Bindings) -> Layout:
     return Layout.NEW if newer or bindings.addresses else Layout.OLD
 
 
-class _Walk:
-    def __init__(self, state: State, rules: Rules, keep_unknown: bool, pending: set[tuple[int, int]]) -> None:
+class _PlanWalk:
+    def __init__(
+        self, state: PagingState, rules: EditionRules, keep_unknown: bool, pending: set[tuple[int, int]]
+    ) -> None:
         self.rules = rules
-        self.live = LIVE | {Fate.IGNORED} if keep_unknown else LIVE
+        self.live = LIVE | {AckState.IGNORED} if keep_unknown else LIVE
         self.pending = pending
         self.duplicated = {folder for folders in state.duplicates().values() for folder in folders}
-        self.bodies = _Bodies()
+        self.bodies = _LargeBodies()
 
     def store(self, store: StoreState) -> StorePlan:
         pages = [self.page(store, page) for page in store.store.pages]
@@ -147,51 +155,55 @@ class _Walk:
             why=why,
         )
 
-    def untouchable(self, store: StoreState) -> Why | None:
+    def untouchable(self, store: StoreState) -> KeepReason | None:
         if store.store.address is None or store.store.from_replica:
-            return Why.NO_ADDRESS
+            return KeepReason.NO_ADDRESS
         if store.store.name in self.duplicated:
-            return Why.DUPLICATE
+            return KeepReason.DUPLICATE
         if any(
             entry.kind in (EntryKind.BAD_NAME, EntryKind.OVERLOOKED, EntryKind.SPECIAL) for entry in store.store.others
         ):
-            return Why.NAMES
-        return None if store.queues else Why.NO_QUEUE
+            return KeepReason.NAMES
+        return None if store.queues else KeepReason.NO_QUEUE
 
-    def page(self, store: StoreState, page: PageFile) -> Examined:
+    def page(self, store: StoreState, page: PageFile) -> ExaminedPage:
         """At once where the page is regular, else with care."""
-        from pagefmt.outstanding.route_columns import Irregular
+        from pagefmt.outstanding.route_columns import IrregularPage
 
         seen = fingerprint(page.path)
         try:
-            found = self.at_once(store, Examined(page, seen))
-        except Irregular:
-            found = Examined(page, seen)
+            found = self.at_once(store, ExaminedPage(page, seen))
+        except IrregularPage:
+            found = ExaminedPage(page, seen)
             with open_page(page.path) as opened:
                 self.careful(store, found, opened)
         self.note_journal(store, found)
         return found
 
-    def at_once(self, store: StoreState, found: Examined) -> Examined:
-        from pagefmt.compaction.fast_walk import examine
+    def at_once(self, store: StoreState, found: ExaminedPage) -> ExaminedPage:
+        from pagefmt.compaction.page_walk import examine
         from pagefmt.outstanding.route_columns import routed
 
         rule = store.rule(found.page.number)
         examine(found, routed(found.page), rule, self.live, STUB_SIZE[self.rules.layout])
         return found
 
-    def careful(self, store: StoreState, found: Examined, opened: Page) -> None:
+    def careful(self, store: StoreState, found: ExaminedPage, opened: Page) -> None:
         """Every record once, as brokers read it."""
-        fate, live_fates, stub_size = store.rule(found.page.number).fate, self.live, STUB_SIZE[self.rules.layout]
+        ack_state, live_states, stub_size = (
+            store.rule(found.page.number).ack_state,
+            self.live,
+            STUB_SIZE[self.rules.layout],
+        )
         found.layout = opened.layout()
         for number, offset, length, tx, large, message, queues in opened.routes():
             size, live, ignored = length + FRAME, False, False
             for queue in queues:
-                its = fate(queue, number, tx)
-                if its in live_fates:
+                its = ack_state(queue, number, tx)
+                if its in live_states:
                     live = True
                     found.hold(queue, size)
-                elif its is Fate.IGNORED:
+                elif its is AckState.IGNORED:
                     ignored = True
             if large:
                 found.bodies.append((message, live))
@@ -199,35 +211,37 @@ class _Walk:
                 found.die(offset, message, size, stub_size, ignored)
         found.records, found.damage = opened.count, opened.damage or opened.odd
 
-    def note_journal(self, store: StoreState, found: Examined) -> None:
+    def note_journal(self, store: StoreState, found: ExaminedPage) -> None:
         number = found.page.number
         for queue in store.queues or ():
             acks = store.journal.ack_index.numbers(queue, number)
             found.acked |= bool(acks) and acks[-1] != BOOKMARK
             found.pending |= (queue, number) in self.pending
 
-    def note_bodies(self, store: StoreState, page: Examined, changed: bool) -> None:
+    def note_bodies(self, store: StoreState, page: ExaminedPage, changed: bool) -> None:
         for message, live in page.bodies:
             (self.bodies.go if changed and not live else self.bodies.stay).add(message)
         if page.damage is not None:
             self.bodies.unsure = f"{store.store.name} page {page.page.number} is damaged and may name them"
 
 
-def _holders(store: StoreState, pages: list[Examined]) -> tuple[Holder, ...]:
+def _holders(store: StoreState, pages: list[ExaminedPage]) -> tuple[QueueHolding, ...]:
     messages, sizes, where = Counter[int](), Counter[int](), Counter[int]()
     for page in pages:
         messages.update(page.held)
         sizes.update(page.held_bytes)
         where.update(page.held.keys())
     return tuple(
-        Holder(
+        QueueHolding(
             queue, store.queues[queue].name if store.queues else str(queue), messages[queue], sizes[queue], where[queue]
         )
         for queue in sorted(messages)
     )
 
 
-def _bodies(state: State, large_messages: Path | None, bodies: _Bodies) -> tuple[tuple[Remove, ...], str | None]:
+def _bodies(
+    state: PagingState, large_messages: Path | None, bodies: _LargeBodies
+) -> tuple[tuple[RemoveFile, ...], str | None]:
     """Body files that nothing will name. ``.tmp`` files are the broker's: it deletes them at each start."""
     if large_messages is None:
         return (), None
@@ -235,7 +249,7 @@ def _bodies(state: State, large_messages: Path | None, bodies: _Bodies) -> tuple
                if isinstance(body, LargePending)}  # fmt: skip
     needed = bodies.stay | named_by_journal(state.journal) | pending
     free = [
-        Remove(file.path, file.size, fingerprint(file.path))
+        RemoveFile(file.path, file.size, fingerprint(file.path))
         for file in LargeMessages(large_messages).files()
         if file.name == f"{file.id}.msg" and file.id not in needed
     ]

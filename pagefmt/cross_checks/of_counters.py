@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Iterator
 
 from pagefmt.cross_checks.finding import Finding, Severity
-from pagefmt.cross_checks.survey import Survey
+from pagefmt.cross_checks.survey import DirectorySurvey
 from pagefmt.directory.counters import QueueCounter, counters, recounts_at_start
 from pagefmt.editions import Edition
-from pagefmt.outstanding.fates import Fate
+from pagefmt.outstanding.ack_state import AckState
 
 
-def check_counters(found: Survey, edition: Edition) -> Iterator[Finding]:
+def check_counters(found: DirectorySurvey, edition: Edition) -> Iterator[Finding]:
     """Only brokers up to 2.27 go by the records; increments show that one of them wrote here last."""
     stored = counters(found.state.journal)
     incremented = any(counter.increments or counter.pending for counter in stored.values())
@@ -22,7 +22,7 @@ def check_counters(found: Survey, edition: Edition) -> Iterator[Finding]:
     for address, store in found.by_address().items():
         for queue in sorted(store.bindings or {}):
             its = store.queue(queue)
-            counted = its.fates[Fate.OUTSTANDING] + its.fates[Fate.IN_DOUBT_ACK]
+            counted = its.ack_states[AckState.OUTSTANDING] + its.ack_states[AckState.IN_DOUBT_ACK]
             counter = stored.get(queue)
             place = f"{store.place} queue {queue}"
             if counter is None:
@@ -34,7 +34,7 @@ def check_counters(found: Survey, edition: Edition) -> Iterator[Finding]:
                 yield _drift(place, told, counted, bool(store.damaged), address, edition)
 
 
-def _queues_with_acks(found: Survey) -> set[int]:
+def _queues_with_acks(found: DirectorySurvey) -> set[int]:
     journal = found.state.journal
     return {queue for queue, _ in journal.ack_index.pages()} | {queue for queue, _ in journal.complete_index.pages()}
 

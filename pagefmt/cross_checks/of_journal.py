@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pagefmt.cross_checks.finding import Finding, Severity
-from pagefmt.cross_checks.survey import Survey
+from pagefmt.cross_checks.survey import DirectorySurvey
 from pagefmt.directory.bindings import Bindings
-from pagefmt.journal.files import Oddity
-from pagefmt.journal.load import Loaded
-from pagefmt.journal.message_journal import InDoubt, MessageJournal
+from pagefmt.journal.files import FileProblem
+from pagefmt.journal.load import LoadedJournal
+from pagefmt.journal.message_journal import InDoubtTransaction, MessageJournal
 from pagefmt.journal.record_types import type_name
 
 _GRAVE = {
-    Oddity.VERSION: Severity.ERROR,
-    Oddity.UNREADABLE: Severity.ERROR,
-    Oddity.SAME_ID: Severity.ERROR,
-    Oddity.NOT_REGULAR: Severity.WARNING,
-    Oddity.CONTROL: Severity.WARNING,
+    FileProblem.VERSION: Severity.ERROR,
+    FileProblem.UNREADABLE: Severity.ERROR,
+    FileProblem.SAME_ID: Severity.ERROR,
+    FileProblem.NOT_REGULAR: Severity.WARNING,
+    FileProblem.CONTROL: Severity.WARNING,
 }
 
 
-def check_journals(found: Survey) -> Iterator[Finding]:
+def check_journals(found: DirectorySurvey) -> Iterator[Finding]:
     journal, bindings = found.state.journal, found.state.bindings
     yield from _files("journal", journal.loaded)
     yield from _message_journal(journal)
@@ -30,7 +30,7 @@ def check_journals(found: Survey) -> Iterator[Finding]:
         yield from _bindings(bindings)
 
 
-def _files(place: str, loaded: Loaded) -> Iterator[Finding]:
+def _files(place: str, loaded: LoadedJournal) -> Iterator[Finding]:
     for note in loaded.notes:
         severity = _GRAVE.get(note.kind, Severity.NOTICE)
         yield Finding(severity, "journal-file", f"{place}/{note.file}", note.kind.value, note.detail)
@@ -86,7 +86,7 @@ def _message_journal(journal: MessageJournal) -> Iterator[Finding]:
             )
 
 
-def _describe(branch: InDoubt) -> str:
+def _describe(branch: InDoubtTransaction) -> str:
     sends = sum(send.references for send in branch.sends)
     parts = [f"XID {branch.xid}" if branch.xid else "its XID cannot be read"]
     if sends:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pagefmt.cross_checks.finding import Finding, Severity
-from pagefmt.cross_checks.survey import Survey
+from pagefmt.cross_checks.survey import DirectorySurvey
 from pagefmt.editions import Edition
 from pagefmt.journal.bodies import LargePending
 from pagefmt.journal.message_journal import MessageJournal
@@ -28,7 +28,7 @@ def named_by_journal(journal: MessageJournal) -> set[int]:
     }
 
 
-def check_large(found: Survey, large: LargeMessages, edition: Edition) -> Iterator[Finding]:
+def check_large(found: DirectorySurvey, large: LargeMessages, edition: Edition) -> Iterator[Finding]:
     journal = found.state.journal
     pending = {body.message for _, body in journal.decoded(29) if isinstance(body, LargePending)}
     in_journal = named_by_journal(journal)
@@ -58,7 +58,7 @@ def check_large(found: Survey, large: LargeMessages, edition: Edition) -> Iterat
     yield from _orphans(found, {i: f.name for i, f in files.items() if i not in named}, pending, edition)
 
 
-def _orphans(found: Survey, orphans: dict[int, str], pending: set[int], edition: Edition) -> Iterator[Finding]:
+def _orphans(found: DirectorySurvey, orphans: dict[int, str], pending: set[int], edition: Edition) -> Iterator[Finding]:
     damaged = [f"{store.place} page {page}" for store in found.stores for page in sorted(store.damaged)]
     for message, name in orphans.items():
         detail = f"no readable record names large message {message}"

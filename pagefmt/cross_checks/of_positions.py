@@ -6,12 +6,12 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from pagefmt.cross_checks.finding import Finding, Severity, ranges
-from pagefmt.cross_checks.survey import StoreSurvey, Survey
+from pagefmt.cross_checks.survey import DirectorySurvey, StoreSurvey
 from pagefmt.editions import Edition
 from pagefmt.journal.positions import BOOKMARK
 
 
-def check_positions(found: Survey, edition: Edition) -> Iterator[Finding]:
+def check_positions(found: DirectorySurvey, edition: Edition) -> Iterator[Finding]:
     bindings = found.state.bindings
     if bindings is None:
         return
@@ -86,7 +86,7 @@ def _fate_of_missing(edition: Edition, ahead: bool) -> str:
     return f"deletes those outside of its pages (AMQ224153); 2.24 to 2.44 keep them{lost}"
 
 
-def _completes(found: Survey, stores: dict[str, StoreSurvey], edition: Edition) -> Iterator[Finding]:
+def _completes(found: DirectorySurvey, stores: dict[str, StoreSurvey], edition: Edition) -> Iterator[Finding]:
     bindings = found.state.bindings
     assert bindings is not None
     unknown: dict[int, list[int]] = defaultdict(list)

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from pagefmt.cross_checks.finding import Finding, Severity, ranges
-from pagefmt.cross_checks.survey import StoreSurvey, Survey
+from pagefmt.cross_checks.survey import DirectorySurvey, StoreSurvey
 from pagefmt.editions import Edition
-from pagefmt.outstanding.fates import Fate
+from pagefmt.outstanding.ack_state import AckState
 
 
-def check_stores(found: Survey, edition: Edition) -> Iterator[Finding]:
+def check_stores(found: DirectorySurvey, edition: Edition) -> Iterator[Finding]:
     yield from _duplicates(found)
     for store in found.stores:
         yield from _pages(store, edition)
@@ -21,7 +21,7 @@ def check_stores(found: Survey, edition: Edition) -> Iterator[Finding]:
     yield from _transactions(found, edition)
 
 
-def _duplicates(found: Survey) -> Iterator[Finding]:
+def _duplicates(found: DirectorySurvey) -> Iterator[Finding]:
     for address, folders in found.state.duplicates().items():
         yield Finding(
             Severity.ERROR,
@@ -88,7 +88,7 @@ def _queues(store: StoreSurvey) -> Iterator[Finding]:
         )
         return
     for queue, its in sorted(store.queues.items()):
-        nobody = its.fates[Fate.NO_QUEUE]
+        nobody = its.ack_states[AckState.NO_QUEUE]
         if nobody:
             yield Finding(
                 Severity.NOTICE,
@@ -99,7 +99,7 @@ def _queues(store: StoreSurvey) -> Iterator[Finding]:
             )
 
 
-def _transactions(found: Survey, edition: Edition) -> Iterator[Finding]:
+def _transactions(found: DirectorySurvey, edition: Edition) -> Iterator[Finding]:
     journal = found.state.journal
     orphans = sorted(set(journal.page_transactions) - found.transactions)
     if orphans and not any(store.damaged for store in found.stores):

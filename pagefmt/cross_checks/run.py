@@ -13,10 +13,10 @@ from pagefmt.cross_checks.of_stores import check_stores
 from pagefmt.cross_checks.survey import survey
 from pagefmt.editions import NEWEST, Edition
 from pagefmt.messages.large import LargeMessages
-from pagefmt.outstanding.state import State
+from pagefmt.outstanding.state import PagingState
 
 
-def cross_check(state: State, large_messages: Path | None, edition: Edition = NEWEST) -> list[Finding]:
+def cross_check(state: PagingState, large_messages: Path | None, edition: Edition = NEWEST) -> list[Finding]:
     """Findings in their order, gravest first. ``edition``: the broker that is to be started on the directory.
 
     Reads every page once. ``large_messages`` may be missing: then nothing is said about bodies.

@@ -7,8 +7,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from pagefmt.directory.bindings import QueueBinding
-from pagefmt.outstanding.fates import LIVE, Fate
-from pagefmt.outstanding.state import State, StoreState
+from pagefmt.outstanding.ack_state import LIVE, AckState
+from pagefmt.outstanding.state import PagingState, StoreState
 from pagefmt.pages.frames import Damage
 from pagefmt.pages.page import open_page
 from pagefmt.pages.paging import PageFile, Store
@@ -18,7 +18,7 @@ from pagefmt.pages.paging import PageFile, Store
 class QueueSurvey:
     """What the pages of one store hold for one queue; ``plain`` by page: non-transactional records, done or not."""
 
-    fates: Counter[Fate] = field(default_factory=Counter)
+    ack_states: Counter[AckState] = field(default_factory=Counter)
     plain: Counter[int] = field(default_factory=Counter)
 
 
@@ -48,13 +48,13 @@ class StoreSurvey:
 
 
 @dataclass(slots=True)
-class Survey:
+class DirectorySurvey:
     """``large``: id → where a large body is named first; ``live_large``: of these, still to be delivered to someone.
 
     ``transactions``: ids that pages name; ``ignored_transactions``: those that the journal does not know → records.
     """
 
-    state: State
+    state: PagingState
     stores: list[StoreSurvey] = field(default_factory=list)
     large: dict[int, str] = field(default_factory=dict)
     live_large: set[int] = field(default_factory=set)
@@ -68,15 +68,15 @@ class Survey:
         return {survey.store.address: survey for survey in ranked if survey.store.address is not None}
 
 
-def survey(state: State) -> Survey:
+def survey(state: PagingState) -> DirectorySurvey:
     """Read every page once. Memory: 8 bytes a record of one store at a time, and what is transactional or large."""
-    found = Survey(state)
+    found = DirectorySurvey(state)
     for store in state.stores():
         found.stores.append(_store(store, found))
     return found
 
 
-def _store(store: StoreState, found: Survey) -> StoreSurvey:
+def _store(store: StoreState, found: DirectorySurvey) -> StoreSurvey:
     one = StoreSurvey(store.store, store.queues)
     message_ids: array[int] = array("q")
     for page in store.store.pages:
@@ -94,24 +94,24 @@ def _repeated(ids: array[int]) -> list[int]:
     return [int(value) for value in values[counts > 1]]
 
 
-def _page(store: StoreState, page: PageFile, one: StoreSurvey, found: Survey, message_ids: array[int]) -> None:
+def _page(store: StoreState, page: PageFile, one: StoreSurvey, found: DirectorySurvey, message_ids: array[int]) -> None:
     rule = store.rule(page.number)
     with open_page(page.path) as opened:
         for number, _, _, tx, large_type, message, queues in opened.routes():
             message_ids.append(message)
-            fates = rule.fates(number, tx, queues)
-            for queue, fate in fates:
+            ack_states = rule.ack_states(number, tx, queues)
+            for queue, ack_state in ack_states:
                 its = one.queue(queue)
-                its.fates[fate] += 1
+                its.ack_states[ack_state] += 1
                 if tx <= 0:
                     its.plain[page.number] += 1
             if tx >= 0:
                 found.transactions.add(tx)
-                if any(fate is Fate.IGNORED for _, fate in fates):
+                if any(ack_state is AckState.IGNORED for _, ack_state in ack_states):
                     found.ignored_transactions[tx] += 1
             if large_type:
                 found.large.setdefault(message, f"{one.place} page {page.number} record {number}")
-                if any(fate in LIVE for _, fate in fates):
+                if any(ack_state in LIVE for _, ack_state in ack_states):
                     found.live_large.add(message)
         one.records[page.number] = opened.count
         if opened.damage is not None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from pagefmt.bytes.wire import Cursor, Undecodable
+from pagefmt.bytes.wire import ByteReader, Undecodable
 from pagefmt.describe.field import Field, plain
 from pagefmt.messages.amqp_sections import (
     ANNOTATIONS,
@@ -26,7 +26,7 @@ from pagefmt.messages.amqp_sections import (
 )
 from pagefmt.messages.amqp_text import uuid_text
 from pagefmt.messages.amqp_values import decode_amqp_value
-from pagefmt.messages.values import Kind, Typed
+from pagefmt.messages.values import TypedValue, ValueKind
 
 NAMES: Final = {
     HEADER: "header", DELIVERY: "delivery annotations", ANNOTATIONS: "message annotations", PROPERTIES: "properties",
@@ -43,7 +43,7 @@ _LONG: Final = frozenset((0xD0, 0xD1))
 
 def section_fields(buf: bytes | memoryview, start: int, end: int) -> Iterator[Field]:
     """Never raises: what is not understood comes as one field to the end."""
-    cursor = Cursor(buf, start, end)
+    cursor = ByteReader(buf, start, end)
     while cursor.left():
         at = cursor.pos
         try:
@@ -53,7 +53,7 @@ def section_fields(buf: bytes | memoryview, start: int, end: int) -> Iterator[Fi
             return
 
 
-def _section(cursor: Cursor) -> Iterator[Field]:
+def _section(cursor: ByteReader) -> Iterator[Field]:
     at = cursor.pos
     if cursor.u8("described") != 0:
         raise Undecodable(at, "an AMQP section is expected")
@@ -65,7 +65,7 @@ def _section(cursor: Cursor) -> Iterator[Field]:
         yield _value(cursor, NAMES[code])
 
 
-def _compound(cursor: Cursor, code: int) -> Iterator[Field]:
+def _compound(cursor: ByteReader, code: int) -> Iterator[Field]:
     at = cursor.pos
     constructor = cursor.u8("constructor")
     if constructor not in _SHORT | _LONG:
@@ -83,7 +83,7 @@ def _compound(cursor: Cursor, code: int) -> Iterator[Field]:
         yield from _listed(items, _FIELDS[code])
 
 
-def _pairs(items: Cursor) -> Iterator[Field]:
+def _pairs(items: ByteReader) -> Iterator[Field]:
     while items.left():
         at = items.pos
         key = decode_amqp_value(items)
@@ -91,37 +91,37 @@ def _pairs(items: Cursor) -> Iterator[Field]:
         yield Field(at, items.pos - at, shown(key), None, shown(value))
 
 
-def _listed(items: Cursor, names: tuple[str, ...]) -> Iterator[Field]:
+def _listed(items: ByteReader, names: tuple[str, ...]) -> Iterator[Field]:
     n = 0
     while items.left():
         yield _value(items, names[n] if n < len(names) else f"field {n}")
         n += 1
 
 
-def _value(cursor: Cursor, name: str) -> Field:
+def _value(cursor: ByteReader, name: str) -> Field:
     at = cursor.pos
     typed = decode_amqp_value(cursor)
     return Field(at, cursor.pos - at, name, None, shown(typed))
 
 
-def shown(typed: Typed) -> str:
+def shown(typed: TypedValue) -> str:
     """A value on one line."""
     match typed.kind:
-        case Kind.NULL:
+        case ValueKind.NULL:
             return "null"
-        case Kind.UUID:
+        case ValueKind.UUID:
             return uuid_text(typed.value)
-        case Kind.BYTES:
+        case ValueKind.BYTES:
             return f"{len(typed.value)} bytes"
-        case Kind.DECIMAL32 | Kind.DECIMAL64 | Kind.DECIMAL128:
+        case ValueKind.DECIMAL32 | ValueKind.DECIMAL64 | ValueKind.DECIMAL128:
             return f"{typed.kind} {typed.value.hex()}"
-        case Kind.LIST | Kind.ARRAY:
+        case ValueKind.LIST | ValueKind.ARRAY:
             return f"[{', '.join(map(shown, typed.value))}]"
-        case Kind.MAP:
+        case ValueKind.MAP:
             return "{" + ", ".join(f"{shown(key)}: {shown(value)}" for key, value in typed.value) + "}"
-        case Kind.DESCRIBED:
+        case ValueKind.DESCRIBED:
             return f"@{shown(typed.value[0])} {shown(typed.value[1])}"
-        case Kind.BOOLEAN:
+        case ValueKind.BOOLEAN:
             return "true" if typed.value else "false"
         case _:
             return plain(typed.value)

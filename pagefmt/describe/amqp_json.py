@@ -7,8 +7,8 @@ from typing import Final
 
 from pagefmt.describe.values_json import Json, annotations_json, plain_value, property_map_json, typed_json
 from pagefmt.messages.amqp_message import AmqpLargeMessage, AmqpMessage
-from pagefmt.messages.amqp_sections import PROPERTY_FIELDS, BodySection, Header, Sections
-from pagefmt.messages.values import Kind, Property, Typed, last_wins, string
+from pagefmt.messages.amqp_sections import PROPERTY_FIELDS, AmqpHeader, AmqpSections, BodySection
+from pagefmt.messages.values import Property, TypedValue, ValueKind, last_wins, string
 
 ADDRESS: Final = "_AMQ_AD"
 
@@ -32,7 +32,7 @@ def amqp_json(message: AmqpMessage | AmqpLargeMessage) -> Json:
     }
 
 
-def _header_json(header: Header | None) -> Json | None:
+def _header_json(header: AmqpHeader | None) -> Json | None:
     if header is None:
         return None
     return {
@@ -44,7 +44,7 @@ def _header_json(header: Header | None) -> Json | None:
     }
 
 
-def _properties_json(sections: Sections) -> Json | None:
+def _properties_json(sections: AmqpSections) -> Json | None:
     found = sections.property_fields
     if found is None:
         return None
@@ -55,7 +55,7 @@ def body_section_json(section: BodySection) -> Json:
     value = section.value
     match section.descriptor:
         case 0x75:
-            content = value.value if value.kind is Kind.BYTES else b""
+            content = value.value if value.kind is ValueKind.BYTES else b""
             return {"kind": "data", "size": len(content), "sha256": hashlib.sha256(content).hexdigest()}
         case 0x76:
             return {"kind": "sequence", "value": plain_value(value)}
@@ -66,7 +66,7 @@ def body_section_json(section: BodySection) -> Json:
 def _extra_json(message: AmqpMessage | AmqpLargeMessage) -> list[Json] | None:
     """With the address that a reader of persisters 2 and 4 puts there (it is null in none of the others)."""
     entries: tuple[Property, ...] | None = message.extra.entries
-    properties: dict[str, Typed] | None = None if entries is None else last_wins(entries)
+    properties: dict[str, TypedValue] | None = None if entries is None else last_wins(entries)
     sets_address = isinstance(message, AmqpLargeMessage) or message.persister == 2
     if sets_address and message.stored_address is not None:
         properties = (properties or {}) | {ADDRESS: string(message.stored_address)}

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from pagefmt.bytes.wire import Cursor, Undecodable
+from pagefmt.bytes.wire import ByteReader, Undecodable
 from pagefmt.describe.amqp_anatomy import section_fields
 from pagefmt.describe.field import Field, plain
 from pagefmt.messages.core_message import TYPE_NAMES, user_id_text
@@ -28,7 +28,7 @@ _TEXT_TYPE: Final = 3
 _MAP_TYPE: Final = 5
 
 
-class RecordingCursor(Cursor):
+class RecordingCursor(ByteReader):
     """Writes down every read: (offset, size, name, value)."""
 
     __slots__ = ("fields",)
@@ -82,7 +82,7 @@ class RecordingCursor(Cursor):
     def nsstr(self, what: str = "string") -> str | None:
         return self.sstr(what) if self.u8(f"{what} present") else None
 
-    def _part(self, start: int, end: int) -> Cursor:
+    def _part(self, start: int, end: int) -> ByteReader:
         return RecordingCursor(self.buf, start, end, self.fields)
 
 
@@ -124,7 +124,7 @@ def _opened(buf: bytes | memoryview, field: Field, body_type: object) -> Iterato
     return iter((field,))
 
 
-def _by(decode: Callable[[Cursor], object], buf: bytes | memoryview, field: Field) -> Iterator[Field]:
+def _by(decode: Callable[[ByteReader], object], buf: bytes | memoryview, field: Field) -> Iterator[Field]:
     cursor = RecordingCursor(buf, field.offset, field.offset + field.size)
     why = "more bytes than the fields need"
     try:

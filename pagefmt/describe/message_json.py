@@ -23,7 +23,7 @@ from pagefmt.messages.core_message import CoreLargeMessage, CoreMessage
 from pagefmt.messages.core_message_old import OldCoreMessage
 from pagefmt.messages.large import LargeFile, LargeMessages, chunks, sha256_of
 from pagefmt.messages.persisters import Message
-from pagefmt.messages.values import Typed, last_wins
+from pagefmt.messages.values import TypedValue, last_wins
 from pagefmt.pages.record import PageRecord
 
 BODY_LIMIT: Final = 16 << 20
@@ -113,7 +113,7 @@ def unscanned(edition: Edition) -> Json:
             return {"durable": True}
 
 
-def _large_size(message: Message, properties: dict[str, Typed]) -> int | None:
+def _large_size(message: Message, properties: dict[str, TypedValue]) -> int | None:
     if not message.large or isinstance(message, AmqpLargeMessage):
         return None
     for name in LARGE_SIZE:
@@ -140,7 +140,7 @@ def _amqp_body(message: AmqpMessage | AmqpLargeMessage, file: LargeFile | None, 
 
 def _core_body(
     message: CoreMessage | OldCoreMessage | CoreLargeMessage,
-    properties: dict[str, Typed],
+    properties: dict[str, TypedValue],
     file: LargeFile | None,
     wanted: Wanted,
 ) -> Json:
@@ -158,7 +158,7 @@ def _core_body(
 
 
 def _content(
-    kind: int, body: bytes | None, properties: dict[str, Typed], file: LargeFile | None, wanted: Wanted
+    kind: int, body: bytes | None, properties: dict[str, TypedValue], file: LargeFile | None, wanted: Wanted
 ) -> Json:
     """Text, value, base64, hex. A body that does not fit its type gives ``body_error`` and is shown as hex."""
     fields: Json = {}

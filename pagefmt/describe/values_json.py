@@ -12,48 +12,48 @@ from typing import Any, TypeAlias
 
 from pagefmt.describe.decimal_text import decimal_text
 from pagefmt.messages.amqp_text import binary_text, uuid_text
-from pagefmt.messages.values import Kind, Typed
+from pagefmt.messages.values import TypedValue, ValueKind
 
 Json: TypeAlias = dict[str, Any]
 
 
-def typed_json(typed: Typed) -> Json:
+def typed_json(typed: TypedValue) -> Json:
     fields: Json = {"type": typed.kind.value, "value": plain_value(typed)}
-    if typed.kind is Kind.FLOAT:
+    if typed.kind is ValueKind.FLOAT:
         fields["bits"] = f"{typed.wire:08x}"
-    elif typed.kind is Kind.DOUBLE:
+    elif typed.kind is ValueKind.DOUBLE:
         fields["bits"] = f"{typed.wire:016x}"
     return fields
 
 
-def plain_value(typed: Typed) -> Any:
+def plain_value(typed: TypedValue) -> Any:
     value = typed.value
     match typed.kind:
-        case Kind.BYTES:
+        case ValueKind.BYTES:
             return value.hex()
-        case Kind.FLOAT:
+        case ValueKind.FLOAT:
             return float_json(value)
-        case Kind.DOUBLE:
+        case ValueKind.DOUBLE:
             return value if math.isfinite(value) else special_json(value)
-        case Kind.CHAR:
+        case ValueKind.CHAR:
             return value & 0xFFFF
-        case Kind.UUID:
+        case ValueKind.UUID:
             return uuid_text(value)
-        case Kind.DECIMAL32 | Kind.DECIMAL64 | Kind.DECIMAL128:
+        case ValueKind.DECIMAL32 | ValueKind.DECIMAL64 | ValueKind.DECIMAL128:
             return decimal_text(value)
-        case Kind.LIST | Kind.ARRAY:
+        case ValueKind.LIST | ValueKind.ARRAY:
             return [typed_json(item) for item in value]
-        case Kind.MAP:
+        case ValueKind.MAP:
             return [[typed_json(key), typed_json(item)] for key, item in _last_by_key(value)]
-        case Kind.DESCRIBED:
+        case ValueKind.DESCRIBED:
             return {"descriptor": typed_json(value[0]), "described": typed_json(value[1])}
         case _:
             return value
 
 
-def _last_by_key(pairs: tuple[tuple[Typed, Typed], ...]) -> list[tuple[Typed, Typed]]:
+def _last_by_key(pairs: tuple[tuple[TypedValue, TypedValue], ...]) -> list[tuple[TypedValue, TypedValue]]:
     """A repeated key keeps its first place and its last value, as in the broker's maps."""
-    found: dict[Any, tuple[Typed, Typed]] = {}
+    found: dict[Any, tuple[TypedValue, TypedValue]] = {}
     for key, value in pairs:
         identity = (key.kind, key.value)
         found[identity] = (found[identity][0] if identity in found else key, value)
@@ -82,28 +82,28 @@ def utf16_order(name: str) -> bytes:
     return name.encode("utf-16-be", "surrogatepass")
 
 
-def property_map_json(properties: dict[str, Typed]) -> list[Json]:
+def property_map_json(properties: dict[str, TypedValue]) -> list[Json]:
     return [{"name": name} | typed_json(properties[name]) for name in sorted(properties, key=utf16_order)]
 
 
-def annotations_json(section: Typed | None) -> list[Json] | None:
+def annotations_json(section: TypedValue | None) -> list[Json] | None:
     """An AMQP map as a property map: keys as text, of equal ones the last wins."""
-    if section is None or section.kind is not Kind.MAP:
+    if section is None or section.kind is not ValueKind.MAP:
         return None
     return property_map_json({key_text(key): value for key, value in section.value})
 
 
-def key_text(typed: Typed) -> str:
+def key_text(typed: TypedValue) -> str:
     match typed.kind:
-        case Kind.STRING | Kind.SYMBOL:
+        case ValueKind.STRING | ValueKind.SYMBOL:
             return str(typed.value)
-        case Kind.NULL:
+        case ValueKind.NULL:
             return "null"
-        case Kind.BOOLEAN:
+        case ValueKind.BOOLEAN:
             return "true" if typed.value else "false"
-        case Kind.BYTES:
+        case ValueKind.BYTES:
             return binary_text(typed.value)
-        case Kind.CHAR:
+        case ValueKind.CHAR:
             return chr(typed.value & 0xFFFF)
         case _:
             return str(plain_value(typed))

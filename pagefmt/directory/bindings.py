@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from pagefmt.bytes.wire import Builder, Cursor, Undecodable
+from pagefmt.bytes.wire import ByteReader, ByteWriter, Undecodable
 from pagefmt.errors import PageFmtError
 from pagefmt.journal.files import Journal
-from pagefmt.journal.load import Loaded, load_journal
+from pagefmt.journal.load import LoadedJournal, UnreadableRecord, load_journal
 from pagefmt.journal.record_types import RecordType, type_name
 
 Value: TypeAlias = str | int | None
@@ -109,13 +109,6 @@ class AddressBinding:
         return tuple(ROUTING.get(value, f"UNKNOWN_{value}") for value in self.routing_types)
 
 
-@dataclass(frozen=True, slots=True)
-class BadRecord:
-    record: int
-    user_type: int
-    detail: str
-
-
 @dataclass(slots=True)
 class Bindings:
     """What stands in the bindings journal. ``paused``: queue id → paused, where a status record says so.
@@ -123,12 +116,12 @@ class Bindings:
     ``id_counter``: the last stored value, ``None`` when there is none; ``others``: how many records of other types.
     """
 
-    loaded: Loaded
+    loaded: LoadedJournal
     queues: dict[int, QueueBinding] = field(default_factory=dict)
     addresses: dict[int, AddressBinding] = field(default_factory=dict)
     paused: dict[int, bool] = field(default_factory=dict)
     id_counter: int | None = None
-    bad: list[BadRecord] = field(default_factory=list)
+    bad: list[UnreadableRecord] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         for row in self.loaded.records():
@@ -136,7 +129,7 @@ class Bindings:
             try:
                 self._take(row.id, row.user_type, body)
             except (BadBinding, Undecodable) as err:
-                self.bad.append(BadRecord(row.id, row.user_type, f"{type_name(row.user_type)}: {err}"))
+                self.bad.append(UnreadableRecord(row.id, row.user_type, f"{type_name(row.user_type)}: {err}"))
 
     def _take(self, record: int, user_type: int, body: bytes) -> None:
         match user_type:
@@ -145,10 +138,10 @@ class Bindings:
             case RecordType.ADDRESS_BINDING_RECORD:
                 self.addresses[record] = decode_address(record, body)
             case RecordType.QUEUE_STATUS_RECORD:
-                cursor = Cursor(body)
-                self.paused[cursor.i64("queue id")] = cursor.i16("status") == 0
+                reader = ByteReader(body)
+                self.paused[reader.i64("queue id")] = reader.i16("status") == 0
             case RecordType.ID_COUNTER_RECORD:
-                self.id_counter = Cursor(body).i64("id counter")
+                self.id_counter = ByteReader(body).i64("id counter")
 
     def queues_of(self, address: str) -> tuple[QueueBinding, ...]:
         """The queues of one address by id."""
@@ -156,19 +149,19 @@ class Bindings:
 
 
 def decode_queue(record: int, body: bytes) -> QueueBinding:
-    cursor = Cursor(body)
+    reader = ByteReader(body)
     fields: dict[str, Value] = {}
     for name, kind in QUEUE_FIELDS:
-        if not cursor.left():
+        if not reader.left():
             break
-        fields[name] = _READ[kind](cursor, name)
+        fields[name] = _READ[kind](reader, name)
     if len(fields) < 2:
         raise BadBinding("ends before the address of the queue")
-    return QueueBinding(record, fields, cursor.take(cursor.left()))
+    return QueueBinding(record, fields, reader.take(reader.left()))
 
 
 def encode_queue(queue: QueueBinding) -> bytes:
-    out = Builder()
+    out = ByteWriter()
     for name, kind in QUEUE_FIELDS:
         if name in queue.fields:
             _write(out, kind, queue.fields[name])
@@ -176,16 +169,16 @@ def encode_queue(queue: QueueBinding) -> bytes:
 
 
 _READ: Final = {
-    "sstr": Cursor.sstr,
-    "nsstr": Cursor.nsstr,
-    "bool": Cursor.u8,
-    "i8": Cursor.i8,
-    "i32": Cursor.i32,
-    "i64": Cursor.i64,
+    "sstr": ByteReader.sstr,
+    "nsstr": ByteReader.nsstr,
+    "bool": ByteReader.u8,
+    "i8": ByteReader.i8,
+    "i32": ByteReader.i32,
+    "i64": ByteReader.i64,
 }
 
 
-def _write(out: Builder, kind: str, value: Value) -> None:
+def _write(out: ByteWriter, kind: str, value: Value) -> None:
     if isinstance(value, int):
         {"bool": out.u8, "i8": out.u8, "i32": out.i32, "i64": out.i64}[kind](value)
     elif kind == "nsstr":
@@ -195,19 +188,19 @@ def _write(out: Builder, kind: str, value: Value) -> None:
 
 
 def decode_address(record: int, body: bytes) -> AddressBinding:
-    cursor = Cursor(body)
-    name = cursor.sstr("address")
-    count = cursor.i32("number of routing types")
-    types = tuple(cursor.take(count, "routing types"))
-    auto_created = cursor.u8("auto-created")
-    internal = cursor.u8("internal") if cursor.left() else None
-    if cursor.left():
-        raise BadBinding(f"{cursor.left()} bytes too many at offset {cursor.pos}")
+    reader = ByteReader(body)
+    name = reader.sstr("address")
+    count = reader.i32("number of routing types")
+    types = tuple(reader.take(count, "routing types"))
+    auto_created = reader.u8("auto-created")
+    internal = reader.u8("internal") if reader.left() else None
+    if reader.left():
+        raise BadBinding(f"{reader.left()} bytes too many at offset {reader.pos}")
     return AddressBinding(record, name, types, auto_created, internal)
 
 
 def encode_address(address: AddressBinding) -> bytes:
-    out = Builder()
+    out = ByteWriter()
     out.sstr(address.name)
     out.i32(len(address.routing_types))
     out.raw(bytes(address.routing_types))

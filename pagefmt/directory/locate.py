@@ -33,7 +33,7 @@ class LocateError(PageFmtError):
     """A path that is none of the things it could be; the message says what was looked for."""
 
 
-class Taken(StrEnum):
+class LocationKind(StrEnum):
     INSTANCE = "a broker instance"
     DATA = "a data directory"
     PAGING = "a paging directory"
@@ -42,14 +42,14 @@ class Taken(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class DataLocation:
     """Where things are; None: not there. ``store`` and ``page`` narrow the paging directory down to one of it.
 
     ``obvious`` is False where an operator should be told what the path was taken for.
     """
 
     given: Path
-    taken: Taken
+    kind: LocationKind
     paging: Path | None
     journal: Path | None = None
     bindings: Path | None = None
@@ -59,11 +59,11 @@ class Place:
     obvious: bool = True
 
 
-Moved = Callable[[Path], Place]
+ConfiguredLocation = Callable[[Path], DataLocation]
 """Reads a configuration file: the place of its instance."""
 
 
-def locate(path: Path, configured: Moved) -> Place:
+def locate(path: Path, configured: ConfiguredLocation) -> DataLocation:
     """What ``path`` is. ``configured`` is asked where an instance has a configuration. Raises ``LocateError``."""
     mode = _mode(path)
     if stat.S_ISREG(mode):
@@ -72,11 +72,11 @@ def locate(path: Path, configured: Moved) -> Place:
         raise LocateError(f"{path}: neither a folder nor a regular file; name a broker's data directory or a page file")
     config = next((path / name for name in CONFIGURATIONS if _is_file(path / name)), None)
     if config is not None:
-        return replace(configured(config), given=path, taken=Taken.INSTANCE)
+        return replace(configured(config), given=path, kind=LocationKind.INSTANCE)
     return _folder(path)
 
 
-def stores(place: Place) -> Iterator[Store]:
+def stores(place: DataLocation) -> Iterator[Store]:
     """The stores of a place by folder name; one only, or one with a single page, where the place says so."""
     if place.page is not None:
         folder = place.store or place.page.absolute().parent
@@ -107,40 +107,40 @@ def _is_file(path: Path) -> bool:
         return False
 
 
-def _page(path: Path) -> Place:
+def _page(path: Path) -> DataLocation:
     if path.suffix == ".xml":
         raise LocateError(f"{path}: a configuration, not data; name the instance, or give this file with --broker-xml")
     folder = path.absolute().parent
     named = path.name.endswith(PAGE_SUFFIXES)
     if not named or not _is_store(folder):
-        return Place(path, Taken.PAGE, None, store=folder, page=path, obvious=named)
-    return replace(_beside(folder.parent), given=path, taken=Taken.PAGE, store=folder, page=path, obvious=named)
+        return DataLocation(path, LocationKind.PAGE, None, store=folder, page=path, obvious=named)
+    return replace(_beside(folder.parent), given=path, kind=LocationKind.PAGE, store=folder, page=path, obvious=named)
 
 
-def _folder(path: Path) -> Place:
+def _folder(path: Path) -> DataLocation:
     if _is_store(path):
-        return replace(_beside(path.absolute().parent), given=path, taken=Taken.STORE, store=path, obvious=False)
+        return replace(_beside(path.absolute().parent), given=path, kind=LocationKind.STORE, store=path, obvious=False)
     for data in (path, path / "data"):
         if _first(data, PAGING_NAMES + JOURNAL_NAMES + BINDINGS_NAMES) is not None:
             place = within(data)
             return replace(place, given=path, obvious=data is path)
     if path.name in PAGING_NAMES or _holds_stores(path):
-        return replace(_beside(path), given=path, taken=Taken.PAGING, obvious=path.name in PAGING_NAMES)
+        return replace(_beside(path), given=path, kind=LocationKind.PAGING, obvious=path.name in PAGING_NAMES)
     raise LocateError(
         f"{path}: no paging, journal or bindings folder, no store with an {ADDRESS_FILE}, no page file in it; "
         "name a broker instance, a data directory, a paging directory, a store folder or a page file"
     )
 
 
-def within(data: Path) -> Place:
+def within(data: Path) -> DataLocation:
     """The directories of a data directory by their usual names."""
-    return Place(
-        data, Taken.DATA, _first(data, PAGING_NAMES), _first(data, JOURNAL_NAMES), _first(data, BINDINGS_NAMES),
+    return DataLocation(
+        data, LocationKind.DATA, _first(data, PAGING_NAMES), _first(data, JOURNAL_NAMES), _first(data, BINDINGS_NAMES),
         _first(data, LARGE_NAMES),
     )  # fmt: skip
 
 
-def _beside(paging: Path) -> Place:
+def _beside(paging: Path) -> DataLocation:
     """The directories next to a paging directory."""
     return replace(within(paging.absolute().parent), paging=paging)
 

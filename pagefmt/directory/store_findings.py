@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from pagefmt.pages.paging import Entry, EntryKind, Paging, Store
+from pagefmt.pages.paging import EntryKind, PagingDirectory, Store, StoreEntry
 
 
 class StoreFault(StrEnum):
@@ -85,14 +85,14 @@ def _address_findings(store: Store, address: str) -> Iterator[StoreFinding]:
         yield StoreFinding(store.name, "address.txt", StoreFault.LOSSY, detail)
 
 
-def _entry_finding(store: Store, entry: Entry) -> Iterator[StoreFinding]:
+def _entry_finding(store: Store, entry: StoreEntry) -> Iterator[StoreFinding]:
     found = _ENTRIES.get(entry.kind)
     if found is not None:
         fault, detail = found
         yield StoreFinding(store.name, entry.name, fault, detail.format(number=entry.number))
 
 
-def paging_findings(paging: Paging, same_address: dict[str, list[str]]) -> Iterator[StoreFinding]:
+def paging_findings(paging: PagingDirectory, same_address: dict[str, list[str]]) -> Iterator[StoreFinding]:
     """``same_address``: from ``paging.duplicates``, folders in listing order."""
     for name in paging.strays:
         detail = "no folder: the broker logs a warning at each start"

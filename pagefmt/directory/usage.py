@@ -20,7 +20,7 @@ Counted = Callable[[int], None]
 
 
 @dataclass(slots=True)
-class Amount:
+class FileTotals:
     """Files, their sizes, and what the file system has set aside for them."""
 
     files: int = 0
@@ -32,7 +32,7 @@ class Amount:
         self.bytes += status.st_size
         self.on_disk += status.st_blocks * BLOCK
 
-    def take(self, other: Amount) -> None:
+    def take(self, other: FileTotals) -> None:
         self.files += other.files
         self.bytes += other.bytes
         self.on_disk += other.on_disk
@@ -44,9 +44,9 @@ class AddressUsage:
 
     address: str | None
     folder: str | None
-    pages: Amount = field(default_factory=Amount)
-    other: Amount = field(default_factory=Amount)
-    large: Amount = field(default_factory=Amount)
+    pages: FileTotals = field(default_factory=FileTotals)
+    other: FileTotals = field(default_factory=FileTotals)
+    large: FileTotals = field(default_factory=FileTotals)
 
     @property
     def bytes(self) -> int:
@@ -58,7 +58,7 @@ class AddressUsage:
 
 
 @dataclass(slots=True)
-class Usage:
+class DirectoryUsage:
     """Everything that was counted. ``rest`` holds what else lies in the instance, by its first folder or file.
 
     ``unreadable`` names what the system did not let us see. Large messages are counted in ``large``; those whose
@@ -66,16 +66,16 @@ class Usage:
     """
 
     addresses: list[AddressUsage] = field(default_factory=list)
-    strays: Amount = field(default_factory=Amount)
-    journal: Amount = field(default_factory=Amount)
-    bindings: Amount = field(default_factory=Amount)
-    large: Amount = field(default_factory=Amount)
-    rest: dict[str, Amount] = field(default_factory=dict)
+    strays: FileTotals = field(default_factory=FileTotals)
+    journal: FileTotals = field(default_factory=FileTotals)
+    bindings: FileTotals = field(default_factory=FileTotals)
+    large: FileTotals = field(default_factory=FileTotals)
+    rest: dict[str, FileTotals] = field(default_factory=dict)
     unreadable: list[str] = field(default_factory=list)
 
     @property
-    def paging(self) -> Amount:
-        total = Amount()
+    def paging(self) -> FileTotals:
+        total = FileTotals()
         for address in self.addresses:
             total.take(address.pages)
             total.take(address.other)
@@ -83,14 +83,14 @@ class Usage:
         return total
 
     @property
-    def total(self) -> Amount:
+    def total(self) -> FileTotals:
         total = self.paging
         for part in (self.journal, self.bindings, self.large, *self.rest.values()):
             total.take(part)
         return total
 
 
-def count_stores(paging: Path, usage: Usage, counted: Counted) -> None:
+def count_stores(paging: Path, usage: DirectoryUsage, counted: Counted) -> None:
     """Every store folder of a paging directory; ``counted`` is told how many folders are done."""
     for entry in _entries(os.fspath(paging), usage):
         if entry.is_dir(follow_symlinks=False):
@@ -100,12 +100,12 @@ def count_stores(paging: Path, usage: Usage, counted: Counted) -> None:
             _add(usage.strays, entry)
 
 
-def count_store(folder: Path, usage: Usage) -> AddressUsage:
+def count_store(folder: Path, usage: DirectoryUsage) -> AddressUsage:
     """The pages and the other files of one store folder."""
     return _store(os.fspath(folder), folder.name, usage)
 
 
-def _store(folder: str, name: str, usage: Usage) -> AddressUsage:
+def _store(folder: str, name: str, usage: DirectoryUsage) -> AddressUsage:
     found = AddressUsage(None, name)
     named = False
     for entry in _entries(folder, usage):
@@ -119,9 +119,9 @@ def _store(folder: str, name: str, usage: Usage) -> AddressUsage:
     return found
 
 
-def count_tree(folder: str, usage: Usage, skip: frozenset[str] = frozenset()) -> Amount:
+def count_tree(folder: str, usage: DirectoryUsage, skip: frozenset[str] = frozenset()) -> FileTotals:
     """Everything below a folder but the folders in ``skip`` (resolved paths)."""
-    amount, waiting = Amount(), [folder]
+    amount, waiting = FileTotals(), [folder]
     while waiting:
         for entry in _entries(waiting.pop(), usage):
             if not entry.is_dir(follow_symlinks=False):
@@ -131,23 +131,23 @@ def count_tree(folder: str, usage: Usage, skip: frozenset[str] = frozenset()) ->
     return amount
 
 
-def count_rest(root: Path, usage: Usage, skip: frozenset[str], counted: Counted) -> None:
+def count_rest(root: Path, usage: DirectoryUsage, skip: frozenset[str], counted: Counted) -> None:
     """What else lies in an instance, by the first name below ``root`` (``data/…`` by the second)."""
     for entry in _entries(os.fspath(root), usage):
         if not entry.is_dir(follow_symlinks=False):
-            _add(usage.rest.setdefault("files", Amount()), entry)
+            _add(usage.rest.setdefault("files", FileTotals()), entry)
         elif os.path.realpath(entry.path) not in skip:
             for name, path in _parts(entry.name, entry.path, usage, skip):
                 usage.rest[name] = count_tree(path, usage, skip)
                 counted(1)
 
 
-def _parts(name: str, path: str, usage: Usage, skip: frozenset[str]) -> Iterator[tuple[str, str]]:
+def _parts(name: str, path: str, usage: DirectoryUsage, skip: frozenset[str]) -> Iterator[tuple[str, str]]:
     """A folder as it is, or its sub-folders where one of them was counted already."""
     if not any(os.path.dirname(counted) == os.path.realpath(path) for counted in skip):  # noqa: PTH120
         yield name, path
         return
-    loose = Amount()
+    loose = FileTotals()
     for entry in _entries(path, usage):
         if not entry.is_dir(follow_symlinks=False):
             _add(loose, entry)
@@ -157,7 +157,7 @@ def _parts(name: str, path: str, usage: Usage, skip: frozenset[str]) -> Iterator
         usage.rest[f"{name}/files"] = loose
 
 
-def _entries(folder: str, usage: Usage) -> Iterator[os.DirEntry[str]]:
+def _entries(folder: str, usage: DirectoryUsage) -> Iterator[os.DirEntry[str]]:
     try:
         with os.scandir(folder) as entries:
             yield from entries
@@ -167,7 +167,7 @@ def _entries(folder: str, usage: Usage) -> Iterator[os.DirEntry[str]]:
         usage.unreadable.append(f"{folder}: {err.strerror or err}")
 
 
-def _add(amount: Amount, entry: os.DirEntry[str]) -> None:
+def _add(amount: FileTotals, entry: os.DirEntry[str]) -> None:
     try:
         amount.add(entry.stat(follow_symlinks=False))
     except OSError:

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Final
 
 from pagefmt.directory.bindings import load_bindings
-from pagefmt.directory.usage import BLOCK, AddressUsage, Counted, Usage
+from pagefmt.directory.usage import BLOCK, AddressUsage, Counted, DirectoryUsage
 from pagefmt.errors import PageFmtError
 from pagefmt.journal.columns import portions
-from pagefmt.journal.load import Loaded
+from pagefmt.journal.load import LoadedJournal
 from pagefmt.journal.message_journal import MessageJournal
 from pagefmt.messages.large import LargeFile, LargeMessages
 from pagefmt.pages.page import open_page
@@ -41,7 +41,7 @@ class JournalContent:
         return max(0, self.size - self.live)
 
 
-def journal_content(loaded: Loaded) -> JournalContent:
+def journal_content(loaded: LoadedJournal) -> JournalContent:
     """How much of a message journal is still needed. Prepared transactions are."""
     columns, records, live = loaded.columns, 0, 0
     holding: set[int] = set()
@@ -59,10 +59,10 @@ class LargeOwners:
     """Finds the addresses of large-message files; ``unknown`` are those that nobody named yet."""
 
     unknown: dict[int, LargeFile]
-    usage: Usage
+    usage: DirectoryUsage
 
     @classmethod
-    def of(cls, directory: Path, usage: Usage) -> LargeOwners:
+    def of(cls, directory: Path, usage: DirectoryUsage) -> LargeOwners:
         files = LargeMessages(directory).files()
         return cls({file.id: file for file in files if file.id is not None}, usage)
 

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from struct import Struct, error
 from typing import ClassVar, Final, Self, TypeAlias, TypeVar
 
-from pagefmt.bytes.wire import Builder, Cursor, Undecodable
+from pagefmt.bytes.wire import ByteReader, ByteWriter, Undecodable
 from pagefmt.errors import PageFmtError
 from pagefmt.journal.record_types import RecordType, type_name
 
@@ -65,7 +65,7 @@ class PageTransaction:
 
 
 @dataclass(frozen=True, slots=True)
-class Scheduled:
+class ScheduledDelivery:
     LAYOUT: ClassVar[Struct] = Struct(">qq")
     queue: int
     time: int
@@ -124,10 +124,10 @@ class DuplicateId:
     id: bytes
 
     @classmethod
-    def read(cls, cursor: Cursor) -> Self:
-        return cls(cursor.sstr("address"), cursor.take(cursor.i32("id length"), "duplicate id"))
+    def read(cls, reader: ByteReader) -> Self:
+        return cls(reader.sstr("address"), reader.take(reader.i32("id length"), "duplicate id"))
 
-    def write(self, out: Builder) -> None:
+    def write(self, out: ByteWriter) -> None:
         out.sstr(self.address)
         out.i32(len(self.id))
         out.raw(self.id)
@@ -140,12 +140,12 @@ class Xid:
     global_id: bytes
 
     @classmethod
-    def read(cls, cursor: Cursor) -> Self:
-        format_id = cursor.i32("format id")
-        branch = cursor.take(cursor.i32("branch length"), "branch qualifier")
-        return cls(format_id, branch, cursor.take(cursor.i32("global id length"), "global transaction id"))
+    def read(cls, reader: ByteReader) -> Self:
+        format_id = reader.i32("format id")
+        branch = reader.take(reader.i32("branch length"), "branch qualifier")
+        return cls(format_id, branch, reader.take(reader.i32("global id length"), "global transaction id"))
 
-    def write(self, out: Builder) -> None:
+    def write(self, out: ByteWriter) -> None:
         out.i32(self.format)
         for part in (self.branch, self.global_id):
             out.i32(len(part))
@@ -162,16 +162,23 @@ class HeuristicCompletion:
     committed: int
 
     @classmethod
-    def read(cls, cursor: Cursor) -> Self:
-        return cls(Xid.read(cursor), cursor.u8("committed"))
+    def read(cls, reader: ByteReader) -> Self:
+        return cls(Xid.read(reader), reader.u8("committed"))
 
-    def write(self, out: Builder) -> None:
+    def write(self, out: ByteWriter) -> None:
         self.xid.write(out)
         out.u8(self.committed)
 
 
 Fixed: TypeAlias = (
-    LargePending | QueueRef | DeliveryCount | PageTransaction | Scheduled | CursorAck | PageComplete | PendingCounter
+    LargePending
+    | QueueRef
+    | DeliveryCount
+    | PageTransaction
+    | ScheduledDelivery
+    | CursorAck
+    | PageComplete
+    | PendingCounter
 )
 Counter: TypeAlias = CounterValue | CounterIncrement
 Body: TypeAlias = Fixed | Counter | DuplicateId | HeuristicCompletion
@@ -183,7 +190,7 @@ FIXED: Final[dict[int, type[Fixed]]] = {
     RecordType.ACKNOWLEDGE_REF: QueueRef,
     RecordType.UPDATE_DELIVERY_COUNT: DeliveryCount,
     RecordType.PAGE_TRANSACTION: PageTransaction,
-    RecordType.SET_SCHEDULED_DELIVERY_TIME: Scheduled,
+    RecordType.SET_SCHEDULED_DELIVERY_TIME: ScheduledDelivery,
     RecordType.ACKNOWLEDGE_CURSOR: CursorAck,
     RecordType.PAGE_CURSOR_COMPLETE: PageComplete,
     RecordType.PAGE_CURSOR_PENDING_COUNTER: PendingCounter,
@@ -223,13 +230,13 @@ def _unpack(layout: Struct, user_type: int, body: bytes) -> tuple[int, ...]:
 
 
 def _read(cls: type[_T], name: str, body: bytes) -> _T:
-    cursor = Cursor(body)
+    reader = ByteReader(body)
     try:
-        value = cls.read(cursor)
+        value = cls.read(reader)
     except Undecodable as err:
         raise BadBody(f"{name}: {err}") from err
-    if cursor.left():
-        raise BadBody(f"{name}: {cursor.left()} bytes too many at offset {cursor.pos}")
+    if reader.left():
+        raise BadBody(f"{name}: {reader.left()} bytes too many at offset {reader.pos}")
     return value
 
 
@@ -238,7 +245,7 @@ def encode_body(value: Body | Xid) -> bytes:
     try:
         match value:
             case DuplicateId() | HeuristicCompletion() | Xid():
-                out = Builder()
+                out = ByteWriter()
                 value.write(out)
                 return bytes(out.out)
             case CounterValue() | CounterIncrement():

@@ -15,14 +15,14 @@ from pagefmt.bytes.files import open_regular
 from pagefmt.journal.files import JournalFile, NotAJournal
 from pagefmt.journal.position_bodies import SIZE as POSITION
 from pagefmt.journal.position_bodies import PositionBodies
-from pagefmt.journal.positions import AT_ONCE, Piece
-from pagefmt.journal.records import Frame, Kind
+from pagefmt.journal.positions import AT_ONCE, PositionChunk
+from pagefmt.journal.records import JournalFrame, RecordKind
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from pagefmt.journal.fast_scan import Frames, Ints
+    from pagefmt.journal.fast_scan import Ints, JournalFrames
 
     Bodies: TypeAlias = npt.NDArray[np.void]
     Sizes: TypeAlias = npt.NDArray[np.int32]
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 SMALL: Final = 24
 """Bodies up to this size are kept in memory: all records about references, acknowledgements and counters."""
 
-_UPDATES: Final = (Kind.UPDATE, Kind.UPDATE_TX)
+_UPDATES: Final = (RecordKind.UPDATE, RecordKind.UPDATE_TX)
 
 
-class Columns:
+class JournalColumns:
     """Records by row number, in the order of their files. A row is what a frame says.
 
     Where its file lies is kept to read bigger bodies later. ``begins``: the first row of each file.
@@ -83,7 +83,7 @@ class Columns:
 
         return int(np.frombuffer(self.sizes, np.int32)[rows].sum(dtype=np.int64))
 
-    def append(self, frame: Frame, buf: bytes | memoryview) -> int:
+    def append(self, frame: JournalFrame, buf: bytes | memoryview) -> int:
         """Add a record, give its row."""
         row = len(self.ids)
         self.ids.append(frame.id)
@@ -99,7 +99,7 @@ class Columns:
             self.small += body
         return row
 
-    def extend(self, found: Frames, rows: Ints) -> int:
+    def extend(self, found: JournalFrames, rows: Ints) -> int:
         """Add these rows of a file at once, in their order; gives the row of the first."""
         import numpy as np
 
@@ -135,11 +135,11 @@ class Columns:
 
         return self.position_bodies.bodies(places) if size == POSITION else bodies_at(self.small, places, size)
 
-    def of_rows(self, rows: Ints) -> Columns:
+    def of_rows(self, rows: Ints) -> JournalColumns:
         """These rows alone, ascending."""
         import numpy as np
 
-        found = Columns(self.files)
+        found = JournalColumns(self.files)
         found.begins = np.searchsorted(rows, self.begins).tolist()
         found.ids.frombytes(np.frombuffer(self.ids, np.int64)[rows].tobytes())
         found.types.frombytes(np.frombuffer(self.types, np.int8)[rows].tobytes())
@@ -151,7 +151,7 @@ class Columns:
         found._bring_in(sizes, places, self._bodies_at)
         return found
 
-    def positions(self, rows: array[int], user_type: int) -> Iterator[Piece]:
+    def positions(self, rows: array[int], user_type: int) -> Iterator[PositionChunk]:
         """Where the bodies of one type's records point, piece by piece; other rows, and other bodies, are left out."""
         import numpy as np
 

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Final
 
 from pagefmt.bytes.files import NotReadable, read_start
-from pagefmt.bytes.wire import Builder, Cursor, Undecodable
-from pagefmt.journal.files import FileNote, Header, Oddity, decode_header, encode_header
-from pagefmt.journal.records import VERSIONS, Kind, Record, encode, record_of
+from pagefmt.bytes.wire import ByteReader, ByteWriter, Undecodable
+from pagefmt.journal.files import FileNote, FileProblem, JournalHeader, decode_header, encode_header
+from pagefmt.journal.records import VERSIONS, JournalRecord, RecordKind, encode, record_of
 from pagefmt.journal.scan import scan
 
 CONTROL_FILE: Final = "journal-rename-control.ctr"
@@ -40,30 +40,30 @@ def decode_control(buf: bytes) -> RenameControl | None:
     """The contents of a control file, ``None`` when it has no valid record (the broker then ignores it)."""
     if len(buf) < 16 or decode_header(buf).version not in VERSIONS:
         return None
-    for frame in scan(buf, Header(decode_header(buf).version, 0, 0)):
-        if frame.kind == Kind.ADD:
+    for frame in scan(buf, JournalHeader(decode_header(buf).version, 0, 0)):
+        if frame.kind == RecordKind.ADD:
             return _decode_body(record_of(frame, buf).body)
     return None
 
 
 def _decode_body(body: bytes) -> RenameControl | None:
-    cursor = Cursor(body)
+    reader = ByteReader(body)
     try:
-        delete = tuple(_utf(cursor) for _ in range(cursor.i32("count")))
-        finish = tuple(_utf(cursor) for _ in range(cursor.i32("count")))
-        rename = tuple((_utf(cursor), _utf(cursor)) for _ in range(cursor.i32("count")))
+        delete = tuple(_utf(reader) for _ in range(reader.i32("count")))
+        finish = tuple(_utf(reader) for _ in range(reader.i32("count")))
+        rename = tuple((_utf(reader), _utf(reader)) for _ in range(reader.i32("count")))
     except (Undecodable, UnicodeDecodeError):
         return None
     return RenameControl(delete, finish, rename)
 
 
-def _utf(cursor: Cursor) -> str:
-    return cursor.take(cursor.u16("length"), "name").decode("utf-8", "surrogatepass")
+def _utf(reader: ByteReader) -> str:
+    return reader.take(reader.u16("length"), "name").decode("utf-8", "surrogatepass")
 
 
 def encode_control(control: RenameControl) -> bytes:
     """A control file as a broker writes it, without fill."""
-    body = Builder()
+    body = ByteWriter()
     for names in (control.delete, control.finish):
         body.i32(len(names))
         for name in names:
@@ -72,10 +72,10 @@ def encode_control(control: RenameControl) -> bytes:
     for pair in control.rename:
         for name in pair:
             _put_utf(body, name)
-    return encode_header(Header(2, 0, 0)) + encode(Record(Kind.ADD, id=1, body=bytes(body.out)), 0)
+    return encode_header(JournalHeader(2, 0, 0)) + encode(JournalRecord(RecordKind.ADD, id=1, body=bytes(body.out)), 0)
 
 
-def _put_utf(body: Builder, name: str) -> None:
+def _put_utf(body: ByteWriter, name: str) -> None:
     encoded = name.encode("utf-8", "surrogatepass")
     body.u16(len(encoded))
     body.raw(encoded)
@@ -88,13 +88,13 @@ def settle(entries: dict[str, Path]) -> tuple[dict[str, Path], list[FileNote]]:
     control_file = names.pop(CONTROL_FILE, None)
     if control_file is not None:
         control = _read_control(control_file)
-        notes.append(FileNote(Oddity.CONTROL, CONTROL_FILE, _tell(control)))
+        notes.append(FileNote(FileProblem.CONTROL, CONTROL_FILE, _tell(control)))
         if control is not None:
             _carry_out(control, names)
     for name in sorted(names):
         if name.endswith((UNFINISHED, ".tmp", ".bkp")):
             fate = "a broker with journal retention copies it away" if name.endswith(".bkp") else "a broker deletes it"
-            notes.append(FileNote(Oddity.LEFT_OVER, name, f"not part of the journal; {fate} at start"))
+            notes.append(FileNote(FileProblem.LEFT_OVER, name, f"not part of the journal; {fate} at start"))
             del names[name]
     return names, notes
 

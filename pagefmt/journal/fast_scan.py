@@ -12,8 +12,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from pagefmt.journal.files import HEADER, Header
-from pagefmt.journal.records import CHECK, FILE_ID_MASK, SHAPES, Frame, Kind, Shape, frame_at
+from pagefmt.journal.files import HEADER, JournalHeader
+from pagefmt.journal.records import CHECK, FILE_ID_MASK, FRAME_LAYOUTS, FrameLayout, JournalFrame, RecordKind, frame_at
 from pagefmt.journal.scan import TornRecords
 
 Ints = npt.NDArray[np.int64]
@@ -27,7 +27,7 @@ _AT_ONCE: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Frames:
+class JournalFrames:
     """Columns of ``pagefmt.journal.records.Frame``, as narrow as the fields are, and the bytes of the file."""
 
     kind: npt.NDArray[np.uint8]
@@ -42,11 +42,11 @@ class Frames:
     user_type: npt.NDArray[np.int8]
     content: npt.NDArray[np.uint8]
 
-    def frame(self, row: int) -> Frame:
-        return Frame(*(int(getattr(self, name)[row]) for name in Frame._fields))
+    def frame(self, row: int) -> JournalFrame:
+        return JournalFrame(*(int(getattr(self, name)[row]) for name in JournalFrame._fields))
 
 
-def fast_scan(buf: bytes, header: Header, torn: TornRecords) -> Frames | None:
+def fast_scan(buf: bytes, header: JournalHeader, torn: TornRecords) -> JournalFrames | None:
     """``None`` where the reference has to decide. Memory: the file, and 50 bytes for each record."""
     content = np.frombuffer(buf, np.uint8)
     at = _candidates(content, header)
@@ -56,16 +56,16 @@ def fast_scan(buf: bytes, header: Header, torn: TornRecords) -> Frames | None:
     good = np.zeros(len(at), bool)
     for kind in np.flatnonzero(np.bincount(columns["kind"])).tolist():
         here = np.flatnonzero(columns["kind"] == kind)
-        good[here] = _fields(content, SHAPES[header.version][kind], here, columns)
+        good[here] = _fields(content, FRAME_LAYOUTS[header.version][kind], here, columns)
     found = columns if good.all() else {name: column[good] for name, column in columns.items()}
     ends = found["at"] + found["total"]
     if (ends[:-1] > found["at"][1:]).any():
         return None
     _note_torn(buf, header, at[~good], found["at"], ends, torn)
-    return Frames(**found, content=content)
+    return JournalFrames(**found, content=content)
 
 
-def _candidates(content: npt.NDArray[np.uint8], header: Header) -> Ints:
+def _candidates(content: npt.NDArray[np.uint8], header: JournalHeader) -> Ints:
     """Offsets behind the header where a record type is followed by the file id."""
     found = [
         _candidates_between(content, start, min(start + _AT_ONCE, len(content) - 4), header.file_id & FILE_ID_MASK)
@@ -76,12 +76,17 @@ def _candidates(content: npt.NDArray[np.uint8], header: Header) -> Ints:
 
 def _candidates_between(content: npt.NDArray[np.uint8], start: int, end: int, file_id: int) -> Ints:
     # the kind first: most of a file is fill, and bytes below the first one wrap round
-    at = np.flatnonzero(content[start:end] - np.uint8(Kind.EVENT) <= Kind.ROLLBACK - Kind.EVENT) + start
+    at = (
+        np.flatnonzero(content[start:end] - np.uint8(RecordKind.EVENT) <= RecordKind.ROLLBACK - RecordKind.EVENT)
+        + start
+    )
     here: Ints = at[bodies_at(content, at + 1, 4).view(">u4") == file_id]
     return here
 
 
-def _fields(content: npt.NDArray[np.uint8], shape: Shape, here: Ints, columns: dict[str, Any]) -> npt.NDArray[np.bool_]:
+def _fields(
+    content: npt.NDArray[np.uint8], shape: FrameLayout, here: Ints, columns: dict[str, Any]
+) -> npt.NDArray[np.bool_]:
     """Read the heads of all candidates of one kind; which of them are records."""
     every = columns["at"][here]
     fits = every <= len(content) - shape.total
@@ -108,7 +113,7 @@ def bodies_at(content: Buffer, at: Ints, size: int) -> npt.NDArray[np.void]:
     return np.ndarray((len(content) - size + 1,), f"V{size}", content, strides=(1,))[at]
 
 
-def _note_torn(buf: bytes, header: Header, bad: Ints, starts: Ints, ends: Ints, torn: TornRecords) -> None:
+def _note_torn(buf: bytes, header: JournalHeader, bad: Ints, starts: Ints, ends: Ints, torn: TornRecords) -> None:
     """Candidates that are none, outside of every record."""
     before = np.searchsorted(starts, bad, "right") - 1
     outside = (before < 0) | (bad >= np.where(before >= 0, ends[before] if len(ends) else 0, 0))

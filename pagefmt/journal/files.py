@@ -29,7 +29,7 @@ class NotAJournal(PageFmtError):
     """A folder or file that cannot be read as a journal."""
 
 
-class Oddity(Enum):
+class FileProblem(Enum):
     """What can be noticed about a file of a journal folder; ``value`` is a word for reports."""
 
     SHORT = "short file"
@@ -46,13 +46,13 @@ class Oddity(Enum):
 class FileNote:
     """A file that is not as it should be; ``detail`` says what a broker does about it."""
 
-    kind: Oddity
+    kind: FileProblem
     file: str
     detail: str
 
 
 @dataclass(frozen=True, slots=True)
-class Header:
+class JournalHeader:
     version: int
     user_version: int
     file_id: int
@@ -65,25 +65,25 @@ class JournalFile:
     path: Path
     name: str
     size: int
-    header: Header
+    header: JournalHeader
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class JournalListing:
     """The files of one journal in the order in which they are loaded, and what was noticed."""
 
     files: tuple[JournalFile, ...]
     notes: tuple[FileNote, ...]
 
 
-def encode_header(header: Header) -> bytes:
+def encode_header(header: JournalHeader) -> bytes:
     return HEADER.pack(header.version, header.user_version, header.file_id)
 
 
-def decode_header(buf: bytes) -> Header:
+def decode_header(buf: bytes) -> JournalHeader:
     if len(buf) < HEADER.size:
         raise NotAJournal(f"a journal file starts with {HEADER.size} bytes, here are {len(buf)}")
-    return Header(*HEADER.unpack_from(buf))
+    return JournalHeader(*HEADER.unpack_from(buf))
 
 
 def folder_names(folder: Path) -> dict[str, Path]:

@@ -12,10 +12,10 @@ from pagefmt.journal.compaction_files import settle
 from pagefmt.journal.files import (
     HEADER,
     FileNote,
+    FileProblem,
     Journal,
     JournalFile,
-    Listing,
-    Oddity,
+    JournalListing,
     decode_header,
     folder_names,
 )
@@ -24,7 +24,7 @@ from pagefmt.journal.records import VERSIONS
 BROKERS_NAME: Final = re.compile(r"(activemq|hornetq)-(data|bindings|jms)-\d+\.(amq|hq|bindings|jms)")
 
 
-def list_files(folder: Path, journal: Journal) -> Listing:
+def list_files(folder: Path, journal: Journal) -> JournalListing:
     """The files that a starting broker would load, a pending compaction carried out in thought."""
     names, notes = settle(folder_names(folder))
     found: list[JournalFile] = []
@@ -36,27 +36,29 @@ def list_files(folder: Path, journal: Journal) -> Listing:
                 continue
             found.append(file)
             if not BROKERS_NAME.fullmatch(name):
-                notes.append(FileNote(Oddity.FOREIGN, name, "loaded because of its ending; no broker names a file so"))
+                notes.append(
+                    FileNote(FileProblem.FOREIGN, name, "loaded because of its ending; no broker names a file so")
+                )
     found.sort(key=lambda file: (file.header.file_id, file.name))
     for one, two in pairwise(found):
         if one.header.file_id == two.header.file_id:
             detail = f"file id {two.header.file_id} also stands in {one.name}; which is read first is left to chance"
-            notes.append(FileNote(Oddity.SAME_ID, two.name, detail))
-    return Listing(tuple(found), tuple(notes))
+            notes.append(FileNote(FileProblem.SAME_ID, two.name, detail))
+    return JournalListing(tuple(found), tuple(notes))
 
 
 def _examine(name: str, path: Path) -> JournalFile | FileNote:
     if not path.is_file() or path.is_symlink():
-        return FileNote(Oddity.NOT_REGULAR, name, "not read: a journal file has to be a regular file")
+        return FileNote(FileProblem.NOT_REGULAR, name, "not read: a journal file has to be a regular file")
     try:
         start = read_start(path, HEADER.size)
         size = path.lstat().st_size
     except (NotReadable, OSError) as err:
-        return FileNote(Oddity.UNREADABLE, name, str(err))
+        return FileNote(FileProblem.UNREADABLE, name, str(err))
     if len(start) < HEADER.size:
-        return FileNote(Oddity.SHORT, name, f"{len(start)} bytes; a starting broker deletes it")
+        return FileNote(FileProblem.SHORT, name, f"{len(start)} bytes; a starting broker deletes it")
     header = decode_header(start)
     if header.version not in VERSIONS or header.user_version != 0:
         detail = f"format {header.version}, user version {header.user_version}: a broker refuses to start on it"
-        return FileNote(Oddity.VERSION, name, detail)
+        return FileNote(FileProblem.VERSION, name, detail)
     return JournalFile(path, name, size, header)

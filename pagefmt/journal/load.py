@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pagefmt.bytes.files import MappedFile
-from pagefmt.journal.columns import Columns, portions
-from pagefmt.journal.files import FileNote, Journal, JournalFile, Listing
+from pagefmt.journal.columns import JournalColumns, portions
+from pagefmt.journal.files import FileNote, Journal, JournalFile, JournalListing
 from pagefmt.journal.listing import list_files
-from pagefmt.journal.records import Frame, Kind
+from pagefmt.journal.records import JournalFrame, RecordKind
 from pagefmt.journal.scan import TornRecords, scan
 
 if TYPE_CHECKING:
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
     from pagefmt.journal.fast_scan import Ints
 
-_WITH_ROWS: Final = (Kind.ADD, Kind.UPDATE, Kind.ADD_TX, Kind.UPDATE_TX, Kind.DELETE_TX)
+_WITH_ROWS: Final = (RecordKind.ADD, RecordKind.UPDATE, RecordKind.ADD_TX, RecordKind.UPDATE_TX, RecordKind.DELETE_TX)
 
 
 @dataclass(frozen=True, slots=True)
 class JournalRow:
-    """One surviving record. ``body`` is left in its file until asked for: ``Loaded.columns.body(row)``."""
+    """One surviving record. ``body`` is left in its file until asked for: ``LoadedJournal.columns.body(row)``."""
 
     row: int
     id: int
@@ -38,7 +38,16 @@ class JournalRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class UnreadableRecord:
+    """A surviving record whose body does not fit its type; a broker may refuse to start on it."""
+
+    record: int
+    user_type: int
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedTransaction:
     """A transaction in doubt: ``xid`` as stored, rows of its records and of its deletes in the order of arrival."""
 
     tx: int
@@ -57,7 +66,7 @@ class DroppedTransaction:
 
 
 @dataclass(slots=True)
-class _Open:
+class _OpenTransaction:
     rows: array[int] = field(default_factory=lambda: array("q"))
     deletes: array[int] = field(default_factory=lambda: array("q"))
     per_file: Counter[int] = field(default_factory=Counter)
@@ -66,12 +75,12 @@ class _Open:
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
+class LoadedJournal:
     """A journal after loading. ``rows`` are the survivors in load order; ``torn`` has an entry for each file."""
 
-    columns: Columns
+    columns: JournalColumns
     rows: array[int]
-    prepared: tuple[Prepared, ...]
+    prepared: tuple[PreparedTransaction, ...]
     dropped: tuple[DroppedTransaction, ...]
     torn: tuple[tuple[JournalFile, TornRecords], ...]
     notes: tuple[FileNote, ...]
@@ -101,7 +110,7 @@ class Loaded:
         types, sizes = np.frombuffer(self.columns.types, np.int8), np.frombuffer(self.columns.sizes, np.int32)
         return _chosen(self.rows, lambda rows: (types[rows] == user_type) & (sizes[rows] != size))
 
-    def without(self, user_type: int) -> Loaded:
+    def without(self, user_type: int) -> LoadedJournal:
         """The same without the survivors of a type, and without what did not survive."""
         if not self.rows:
             return self
@@ -123,14 +132,14 @@ class Loaded:
         return JournalRow(row, col.ids[row], col.types[row], bool(col.updates[row]), col.compacts[row], col.sizes[row])
 
 
-def load_journal(folder: Path, journal: Journal = Journal.MESSAGES) -> Loaded:
+def load_journal(folder: Path, journal: Journal = Journal.MESSAGES) -> LoadedJournal:
     """Load one journal of a folder. Memory: one file at a time, and the columns."""
     return load_files(list_files(folder, journal))
 
 
-def load_files(listing: Listing) -> Loaded:
+def load_files(listing: JournalListing) -> LoadedJournal:
     """Load the files of a listing in its order."""
-    loading = _Loading(Columns(listing.files))
+    loading = _Loader(JournalColumns(listing.files))
     torn = []
     for number, file in enumerate(listing.files):
         found = TornRecords()
@@ -139,14 +148,14 @@ def load_files(listing: Listing) -> Loaded:
     return loading.finish(tuple(torn), listing.notes)
 
 
-class _Loading:
+class _Loader:
     """The state of a load between two records."""
 
-    def __init__(self, columns: Columns) -> None:
+    def __init__(self, columns: JournalColumns) -> None:
         self.columns = columns
         self.rows = array("q")
         self.deleted = array("q")
-        self.open: dict[int, _Open] = {}
+        self.open: dict[int, _OpenTransaction] = {}
         self.dropped: list[DroppedTransaction] = []
 
     def file(self, number: int, file: JournalFile, torn: TornRecords) -> None:
@@ -183,33 +192,33 @@ class _Loading:
         add, rows, deleted = self.columns.append, self.rows, self.deleted
         for frame in scan(buf, file.header, torn):
             kind = frame.kind
-            if kind in (Kind.ADD, Kind.UPDATE):
+            if kind in (RecordKind.ADD, RecordKind.UPDATE):
                 rows.append(add(frame, buf))
-            elif kind == Kind.DELETE:
+            elif kind == RecordKind.DELETE:
                 deleted.append(frame.id)
             elif kind in _WITH_ROWS:
                 self.in_transaction(frame, buf, number, add(frame, buf))
-            elif kind != Kind.EVENT:
+            elif kind != RecordKind.EVENT:
                 self.in_transaction(frame, buf, number, -1)
 
-    def in_transaction(self, frame: Frame, buf: bytes | memoryview, number: int, row: int) -> None:
+    def in_transaction(self, frame: JournalFrame, buf: bytes | memoryview, number: int, row: int) -> None:
         """``row``: of the record, where its kind has one."""
         match frame.kind:
-            case Kind.ADD_TX | Kind.UPDATE_TX | Kind.DELETE_TX:
-                tx = self.open.setdefault(frame.tx, _Open())
-                kept = tx.deletes if frame.kind == Kind.DELETE_TX else tx.rows
+            case RecordKind.ADD_TX | RecordKind.UPDATE_TX | RecordKind.DELETE_TX:
+                tx = self.open.setdefault(frame.tx, _OpenTransaction())
+                kept = tx.deletes if frame.kind == RecordKind.DELETE_TX else tx.rows
                 kept.append(row)
                 tx.per_file[number] += 1
-            case Kind.PREPARE:
-                tx = self.open.setdefault(frame.tx, _Open())
+            case RecordKind.PREPARE:
+                tx = self.open.setdefault(frame.tx, _OpenTransaction())
                 tx.xid = bytes(buf[frame.body : frame.body + frame.size])
                 tx.invalid = tx.per_file[number] != frame.records
-            case Kind.COMMIT:
+            case RecordKind.COMMIT:
                 self.commit(frame, number)
-            case Kind.ROLLBACK:
+            case RecordKind.ROLLBACK:
                 self.open.pop(frame.tx, None)
 
-    def commit(self, frame: Frame, number: int) -> None:
+    def commit(self, frame: JournalFrame, number: int) -> None:
         tx = self.open.pop(frame.tx, None)
         if tx is None:
             return
@@ -222,18 +231,18 @@ class _Loading:
         ids = self.columns.ids
         self.deleted.extend([ids[row] for row in tx.deletes])
 
-    def finish(self, torn: tuple[tuple[JournalFile, TornRecords], ...], notes: tuple[FileNote, ...]) -> Loaded:
+    def finish(self, torn: tuple[tuple[JournalFile, TornRecords], ...], notes: tuple[FileNote, ...]) -> LoadedJournal:
         prepared = []
         for number, tx in self.open.items():
             if tx.xid is not None and not tx.invalid:
-                prepared.append(Prepared(number, tx.xid, tx.rows, tx.deletes))
+                prepared.append(PreparedTransaction(number, tx.xid, tx.rows, tx.deletes))
                 continue
             reason = (
                 "neither committed nor rolled back" if tx.xid is None else "prepared, but not all records are there"
             )
             self.dropped.append(DroppedTransaction(number, len(tx.rows) + len(tx.deletes), reason))
         rows = without(self.rows, self.columns.ids, self.deleted)
-        return Loaded(self.columns, rows, tuple(prepared), tuple(self.dropped), torn, notes)
+        return LoadedJournal(self.columns, rows, tuple(prepared), tuple(self.dropped), torn, notes)
 
 
 def without(rows: array[int], ids: array[int], deleted: array[int]) -> array[int]:

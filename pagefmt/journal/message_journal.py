@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pagefmt.journal.files import Journal
-from pagefmt.journal.load import JournalRow, Loaded, Prepared, load_journal
+from pagefmt.journal.load import JournalRow, LoadedJournal, PreparedTransaction, UnreadableRecord, load_journal
 from pagefmt.journal.position_bodies import SIZE as POSITION
 from pagefmt.journal.positions import PositionIndex, Positions
 from pagefmt.journal.record_types import MESSAGES, RecordType
@@ -20,16 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class BadRecord:
-    """A surviving record whose body does not fit its type; a broker may refuse to start on it."""
-
-    record: int
-    user_type: int
-    detail: str
-
-
-@dataclass(frozen=True, slots=True)
-class InDoubt:
+class InDoubtTransaction:
     """One prepared transaction: ``sends`` are ids of page transactions, ``references`` pairs (message, queue)."""
 
     tx: int
@@ -49,12 +40,12 @@ class MessageJournal:
     journal has as acknowledged; ``in_doubt_acks``, ``in_doubt_sends``: what prepared transactions hold back.
     """
 
-    loaded: Loaded
+    loaded: LoadedJournal
     completes: Positions = field(default_factory=Positions)
     page_transactions: dict[int, int] = field(default_factory=dict)
     page_acknowledged: Counter[int] = field(default_factory=Counter)
-    prepared: tuple[InDoubt, ...] = ()
-    bad: list[BadRecord] = field(default_factory=list)
+    prepared: tuple[InDoubtTransaction, ...] = ()
+    bad: list[UnreadableRecord] = field(default_factory=list)
     ack_index: PositionIndex = field(init=False)
     complete_index: PositionIndex = field(init=False)
     in_doubt_acks: PositionIndex = field(init=False)
@@ -104,12 +95,12 @@ class MessageJournal:
         try:
             return decode_body(columns.types[row], columns.body(row))
         except BadBody as err:
-            bad = BadRecord(columns.ids[row], columns.types[row], str(err))
+            bad = UnreadableRecord(columns.ids[row], columns.types[row], str(err))
             if bad not in self.bad:
                 self.bad.append(bad)
             return None
 
-    def _in_doubt(self, prepared: Prepared) -> InDoubt:
+    def _in_doubt(self, prepared: PreparedTransaction) -> InDoubtTransaction:
         from pagefmt.journal.bodies import CursorAck, PageTransaction, QueueRef
 
         acks = Positions()
@@ -127,7 +118,7 @@ class MessageJournal:
                     references.append((columns.ids[row], queue))
                 case _:
                     other += 1
-        return InDoubt(prepared.tx, _xid(prepared.xid), tuple(sends), acks, tuple(references), other)
+        return InDoubtTransaction(prepared.tx, _xid(prepared.xid), tuple(sends), acks, tuple(references), other)
 
     def of_type(self, *user_types: int) -> Iterator[JournalRow]:
         """Surviving records of these user types in load order."""

@@ -10,7 +10,7 @@ from array import array
 from struct import Struct
 from typing import TYPE_CHECKING, Any, Final
 
-from pagefmt.journal.positions import Piece
+from pagefmt.journal.positions import PositionChunk
 
 if TYPE_CHECKING:
     import numpy as np
@@ -70,12 +70,12 @@ class PositionBodies:
         number = place & 0xFFFFFFFF
         return _BODY.pack(self._queues[place >> 32], self._pages[place >> 32], number - (number >> 31 << 32))
 
-    def piece(self, places: Ints) -> Piece:
+    def piece(self, places: Ints) -> PositionChunk:
         """The bodies at these places as positions."""
         import numpy as np
 
         heads = places >> 32
-        return Piece(
+        return PositionChunk(
             np.frombuffer(self._queues, np.int64)[heads], np.frombuffer(self._pages, np.int64)[heads],
             places.astype(np.int32),
         )  # fmt: skip

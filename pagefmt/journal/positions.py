@@ -25,7 +25,7 @@ _WORD: Final = 63
 _FEW: Final = 8
 
 
-class Piece(NamedTuple):
+class PositionChunk(NamedTuple):
     """Some positions side by side."""
 
     queues: Ints
@@ -33,7 +33,7 @@ class Piece(NamedTuple):
     numbers: Ints | Numbers
 
 
-Pieces: TypeAlias = Callable[[], Iterable[Piece]]
+PositionChunks: TypeAlias = Callable[[], Iterable[PositionChunk]]
 """All positions piece by piece, from the first on whenever it is called."""
 
 
@@ -64,11 +64,11 @@ class Positions:
         """(record id, queue, page, number)"""
         return zip(self.records, self.queues, self.pages, self.numbers, strict=True)
 
-    def pieces(self) -> Iterator[Piece]:
+    def pieces(self) -> Iterator[PositionChunk]:
         if self.records:
             import numpy as np
 
-            yield Piece(
+            yield PositionChunk(
                 np.frombuffer(self.queues, np.int64),
                 np.frombuffer(self.pages, np.int64),
                 np.frombuffer(self.numbers, np.int32),
@@ -83,7 +83,7 @@ class PositionIndex:
 
     __slots__ = ("_numbers", "_of_queue", "_pages", "_starts", "repeated")
 
-    def __init__(self, pieces: Pieces) -> None:
+    def __init__(self, pieces: PositionChunks) -> None:
         self._numbers = array("i")
         self._pages = array("q")
         self._starts = array("q", [0])
@@ -93,7 +93,7 @@ class PositionIndex:
         for piece in _in_order(pieces):
             last = self._add(piece, last)
 
-    def _add(self, piece: Piece, last: tuple[int, ...] | None) -> tuple[int, ...]:
+    def _add(self, piece: PositionChunk, last: tuple[int, ...] | None) -> tuple[int, ...]:
         """Positions behind all that are there; gives the last of them."""
         import numpy as np
 
@@ -148,7 +148,7 @@ class PositionIndex:
                 yield queue, page
 
 
-def _in_order(pieces: Pieces) -> Iterator[Piece]:
+def _in_order(pieces: PositionChunks) -> Iterator[PositionChunk]:
     """All positions, ascending."""
     queues: set[int] = set()
     count = low_page = low_number = high_page = high_number = 0
@@ -159,7 +159,9 @@ def _in_order(pieces: Pieces) -> Iterator[Piece]:
         low_number, high_number = min(low_number, int(piece.numbers.min())), max(high_number, int(piece.numbers.max()))
     if not count:
         return iter(())
-    coding = _Coding(sorted(queues), low_page, low_number, _bits(high_page - low_page), _bits(high_number - low_number))
+    coding = _WordCoding(
+        sorted(queues), low_page, low_number, _bits(high_page - low_page), _bits(high_number - low_number)
+    )
     return coding.sorted(pieces, count) if coding.bits <= _WORD else _by_columns(pieces)
 
 
@@ -178,7 +180,7 @@ def _distinct(values: Ints) -> list[int]:
     return [*found, *np.unique(values).tolist()]
 
 
-class _Coding(NamedTuple):
+class _WordCoding(NamedTuple):
     """A position as one word that sorts as it does: sorting words is ten times as fast as sorting rows."""
 
     queues: list[int]
@@ -191,7 +193,7 @@ class _Coding(NamedTuple):
     def bits(self) -> int:
         return _bits(len(self.queues)) + self.page_bits + self.number_bits
 
-    def sorted(self, pieces: Pieces, count: int) -> Iterator[Piece]:
+    def sorted(self, pieces: PositionChunks, count: int) -> Iterator[PositionChunk]:
         import numpy as np
 
         words, at, queues = np.empty(count, np.int64), 0, np.array(self.queues, np.int64)
@@ -205,13 +207,13 @@ class _Coding(NamedTuple):
             high = some >> self.number_bits
             pages = (high & ((1 << self.page_bits) - 1)) + self.low_page
             numbers = (some & ((1 << self.number_bits) - 1)) + self.low_number
-            yield Piece(queues[high >> self.page_bits], pages, numbers)
+            yield PositionChunk(queues[high >> self.page_bits], pages, numbers)
 
 
-def _by_columns(pieces: Pieces) -> Iterator[Piece]:
+def _by_columns(pieces: PositionChunks) -> Iterator[PositionChunk]:
     """Where pages or numbers lie so far apart that no word holds them; no broker writes that."""
     import numpy as np
 
     queues, pages, numbers = map(np.concatenate, zip(*pieces(), strict=True))
     order = np.lexsort((numbers, pages, queues))
-    yield Piece(queues[order], pages[order], numbers[order])
+    yield PositionChunk(queues[order], pages[order], numbers[order])

@@ -28,7 +28,7 @@ from typing import Any, Final, NamedTuple
 from pagefmt.errors import PageFmtError
 
 
-class Kind(IntEnum):
+class RecordKind(IntEnum):
     """The first byte of a journal record."""
 
     EVENT = 10
@@ -44,24 +44,24 @@ class Kind(IntEnum):
 
 
 _PLAIN: Final = {"id": "q", "size": "i", "user_type": "b"}
-_FIELDS: Final[dict[Kind, dict[str, str]]] = {
-    Kind.EVENT: _PLAIN,
-    Kind.ADD: _PLAIN,
-    Kind.UPDATE: _PLAIN,
-    Kind.ADD_TX: {"tx": "q", **_PLAIN},
-    Kind.UPDATE_TX: {"tx": "q", **_PLAIN},
-    Kind.DELETE_TX: {"tx": "q", "id": "q", "size": "i"},
-    Kind.DELETE: {"id": "q"},
-    Kind.PREPARE: {"tx": "q", "records": "i", "size": "i"},
-    Kind.COMMIT: {"tx": "q", "records": "i"},
-    Kind.ROLLBACK: {"tx": "q"},
+_FIELDS: Final[dict[RecordKind, dict[str, str]]] = {
+    RecordKind.EVENT: _PLAIN,
+    RecordKind.ADD: _PLAIN,
+    RecordKind.UPDATE: _PLAIN,
+    RecordKind.ADD_TX: {"tx": "q", **_PLAIN},
+    RecordKind.UPDATE_TX: {"tx": "q", **_PLAIN},
+    RecordKind.DELETE_TX: {"tx": "q", "id": "q", "size": "i"},
+    RecordKind.DELETE: {"id": "q"},
+    RecordKind.PREPARE: {"tx": "q", "records": "i", "size": "i"},
+    RecordKind.COMMIT: {"tx": "q", "records": "i"},
+    RecordKind.ROLLBACK: {"tx": "q"},
 }
 CHECK: Final = Struct(">i")
 FILE_ID_MASK: Final = 0x7FFFFFFF
 ABSENT: Final = (0,)
 
 
-class Frame(NamedTuple):
+class JournalFrame(NamedTuple):
     """One record as it lies in a file: where, and the fields of its head (0 where the kind has none).
 
     ``at`` and ``body`` are offsets from the start of the file, ``total`` and ``size`` are bytes.
@@ -80,8 +80,8 @@ class Frame(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
-    """One kind in one format version. ``pick`` brings ``(file id, compact, …)`` into the order of ``Frame``."""
+class FrameLayout:
+    """One kind in one format version. ``pick`` brings ``(file id, compact, …)`` into the order of ``JournalFrame``."""
 
     fields: tuple[str, ...]
     head: Struct
@@ -89,23 +89,25 @@ class Shape:
     pick: Callable[[tuple[Any, ...]], tuple[int, ...]]
 
 
-def _shape(kind: Kind, version: int) -> Shape:
+def _frame_layout(kind: RecordKind, version: int) -> FrameLayout:
     codes = {"kind": "B", "file_id": "i"} | ({} if version == 1 else {"compact": "b"}) | _FIELDS[kind]
     fields = tuple(codes)
-    order = [fields.index(name) if name in codes else len(fields) for name in Frame._fields[4:]]
+    order = [fields.index(name) if name in codes else len(fields) for name in JournalFrame._fields[4:]]
     head = Struct(">" + "".join(codes.values()))
-    return Shape(fields, head, head.size + CHECK.size, itemgetter(*order))
+    return FrameLayout(fields, head, head.size + CHECK.size, itemgetter(*order))
 
 
 VERSIONS: Final = (1, 2)
-SHAPES: Final = {version: {int(kind): _shape(kind, version) for kind in Kind} for version in VERSIONS}
+FRAME_LAYOUTS: Final = {
+    version: {int(kind): _frame_layout(kind, version) for kind in RecordKind} for version in VERSIONS
+}
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class JournalRecord:
     """One record apart from any file. ``body``: of a PREPARE the XID. Fields that the kind lacks stay 0 or empty."""
 
-    kind: Kind
+    kind: RecordKind
     id: int = 0
     tx: int = 0
     user_type: int = 0
@@ -114,13 +116,13 @@ class Record:
     compact: int = 0
 
 
-class BadRecord(PageFmtError):
+class BadJournalRecord(PageFmtError):
     """Bytes that are no journal record, or a record that no bytes can hold."""
 
 
-def frame_at(buf: bytes | memoryview, at: int, version: int) -> Frame | str:
+def frame_at(buf: bytes | memoryview, at: int, version: int) -> JournalFrame | str:
     """The record at ``at``, or what is wrong with it. The file id is not looked at (spec/journal.md 3.1)."""
-    shape = SHAPES[version].get(buf[at])
+    shape = FRAME_LAYOUTS[version].get(buf[at])
     if shape is None:
         return f"{buf[at]} is no record type"
     left = len(buf) - at
@@ -134,26 +136,28 @@ def frame_at(buf: bytes | memoryview, at: int, version: int) -> Frame | str:
     (check,) = CHECK.unpack_from(buf, at + total - 4)
     if check != total:
         return f"check size {check} where {total} was expected"
-    return Frame(buf[at], at, total, at + shape.head.size, *head)
+    return JournalFrame(buf[at], at, total, at + shape.head.size, *head)
 
 
-def decode(buf: bytes, at: int = 0, version: int = 2) -> Record:
+def decode(buf: bytes, at: int = 0, version: int = 2) -> JournalRecord:
     """The record that starts at ``at``."""
     frame = frame_at(buf, at, version) if 0 <= at < len(buf) else "is outside of the file"
     if isinstance(frame, str):
-        raise BadRecord(f"journal record at offset {at}: {frame}")
+        raise BadJournalRecord(f"journal record at offset {at}: {frame}")
     return record_of(frame, buf)
 
 
-def record_of(frame: Frame, buf: bytes | memoryview) -> Record:
+def record_of(frame: JournalFrame, buf: bytes | memoryview) -> JournalRecord:
     """The record of a frame that was found in ``buf``."""
     body = bytes(buf[frame.body : frame.body + frame.size])
-    return Record(Kind(frame.kind), frame.id, frame.tx, frame.user_type, body, frame.records, frame.compact)
+    return JournalRecord(
+        RecordKind(frame.kind), frame.id, frame.tx, frame.user_type, body, frame.records, frame.compact
+    )
 
 
-def encode(record: Record, file_id: int, version: int = 2) -> bytes:
+def encode(record: JournalRecord, file_id: int, version: int = 2) -> bytes:
     """The bytes of a record in the file ``file_id``."""
-    shape = SHAPES[version][record.kind]
+    shape = FRAME_LAYOUTS[version][record.kind]
     body = record.body if "size" in shape.fields else b""
     values = {
         "kind": int(record.kind),
@@ -168,5 +172,5 @@ def encode(record: Record, file_id: int, version: int = 2) -> bytes:
     try:
         head = shape.head.pack(*(values[name] for name in shape.fields))
     except error as err:
-        raise BadRecord(f"journal record {record.id}: a field is out of range: {err}") from err
+        raise BadJournalRecord(f"journal record {record.id}: a field is out of range: {err}") from err
     return head + body + CHECK.pack(shape.total + len(body))

@@ -11,15 +11,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from pagefmt.journal.files import HEADER, Header
-from pagefmt.journal.records import ABSENT, CHECK, FILE_ID_MASK, SHAPES, Frame, Kind, frame_at
+from pagefmt.journal.files import HEADER, JournalHeader
+from pagefmt.journal.records import ABSENT, CHECK, FILE_ID_MASK, FRAME_LAYOUTS, JournalFrame, RecordKind, frame_at
 
 TORN_LISTED: Final = 100
-_KINDS: Final = bytes([Kind.EVENT, ord("-"), Kind.ROLLBACK])
+_KINDS: Final = bytes([RecordKind.EVENT, ord("-"), RecordKind.ROLLBACK])
 
 
 @dataclass(frozen=True, slots=True)
-class Torn:
+class TornRecord:
     """A place that starts like a record of this very file and is none. Offset in bytes from the start of the file."""
 
     offset: int
@@ -31,22 +31,22 @@ class TornRecords:
     """How many torn records one file has; the first ``TORN_LISTED`` of them one by one."""
 
     count: int = 0
-    first: list[Torn] = field(default_factory=list)
+    first: list[TornRecord] = field(default_factory=list)
 
     def add(self, offset: int, detail: str) -> None:
         self.count += 1
         if len(self.first) < TORN_LISTED:
-            self.first.append(Torn(offset, detail))
+            self.first.append(TornRecord(offset, detail))
 
 
-def scan(buf: bytes | memoryview, header: Header, torn: TornRecords | None = None) -> Iterator[Frame]:
+def scan(buf: bytes | memoryview, header: JournalHeader, torn: TornRecords | None = None) -> Iterator[JournalFrame]:
     """The live records of a file in the order of their offsets. Time is linear in the size of the file.
 
     ``buf`` is the whole file. What looks torn goes to ``torn``.
     """
     file_id = CHECK.pack(header.file_id & FILE_ID_MASK)
     start_of_record = re.compile(b"[" + _KINDS + b"]" + re.escape(file_id), re.DOTALL).search
-    shapes = SHAPES[header.version]
+    shapes = FRAME_LAYOUTS[header.version]
     check_at = CHECK.unpack_from
     end = len(buf)
     at = HEADER.size
@@ -58,7 +58,7 @@ def scan(buf: bytes | memoryview, header: Header, torn: TornRecords | None = Non
             head = shape.pick(shape.head.unpack_from(buf, at) + ABSENT)
             total = shape.total + head[4]
             if head[4] >= 0 and at + total <= end and check_at(buf, at + total - 4)[0] == total:
-                yield Frame(kind, at, total, at + shape.head.size, *head)
+                yield JournalFrame(kind, at, total, at + shape.head.size, *head)
                 at += total
                 continue
         if torn is not None:

@@ -10,14 +10,14 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from pagefmt.journal.fast_scan import Frames, Ints
-from pagefmt.journal.records import Kind
+from pagefmt.journal.fast_scan import Ints, JournalFrames
+from pagefmt.journal.records import RecordKind
 
-_ROWS: Final = (Kind.ADD_TX, Kind.UPDATE_TX, Kind.DELETE_TX)
-_IN_TRANSACTION: Final = (*_ROWS, Kind.PREPARE, Kind.COMMIT, Kind.ROLLBACK)
+_ROWS: Final = (RecordKind.ADD_TX, RecordKind.UPDATE_TX, RecordKind.DELETE_TX)
+_IN_TRANSACTION: Final = (*_ROWS, RecordKind.PREPARE, RecordKind.COMMIT, RecordKind.ROLLBACK)
 
 
-class Settled(NamedTuple):
+class SettledRecords(NamedTuple):
     """Numbers of frames of a file. ``rows``: records that came into being, in the order in which they did; ``when``:
     the frame that made each valid, itself or a commit. ``deletes``: that delete. ``others``: left to the reference."""
 
@@ -27,23 +27,23 @@ class Settled(NamedTuple):
     others: Ints
 
 
-def settled(found: Frames, open_before: Collection[int]) -> Settled:
+def settled(found: JournalFrames, open_before: Collection[int]) -> SettledRecords:
     """``open_before``: transactions that an earlier file began."""
     kind = found.kind
     events = np.flatnonzero(np.isin(kind, _IN_TRANSACTION))
     whole, commits = _whole(found, events, open_before)
     ended = events[whole]
-    made = (kind == Kind.ADD) | (kind == Kind.UPDATE)
-    made[ended] = np.isin(kind[ended], (Kind.ADD_TX, Kind.UPDATE_TX))
+    made = (kind == RecordKind.ADD) | (kind == RecordKind.UPDATE)
+    made[ended] = np.isin(kind[ended], (RecordKind.ADD_TX, RecordKind.UPDATE_TX))
     when = np.arange(len(kind))
     when[ended] = commits[whole]
     rows = np.flatnonzero(made)
     rows = rows[np.argsort(when[rows], kind="stable")]
-    deletes = np.concatenate([np.flatnonzero(kind == Kind.DELETE), ended[kind[ended] == Kind.DELETE_TX]])
-    return Settled(rows, when[rows], deletes, events[~whole])
+    deletes = np.concatenate([np.flatnonzero(kind == RecordKind.DELETE), ended[kind[ended] == RecordKind.DELETE_TX]])
+    return SettledRecords(rows, when[rows], deletes, events[~whole])
 
 
-def _whole(found: Frames, events: Ints, open_before: Collection[int]) -> tuple[Ints, Ints]:
+def _whole(found: JournalFrames, events: Ints, open_before: Collection[int]) -> tuple[Ints, Ints]:
     """Which of the events are of a transaction that is nothing but records and, last, a commit that names as many;
     and the transaction's last event for each."""
     order = np.argsort(found.tx[events], kind="stable")
@@ -54,7 +54,7 @@ def _whole(found: Frames, events: Ints, open_before: Collection[int]) -> tuple[I
     last = sorted_events[ends - 1]
     records = np.append(0, np.cumsum(np.isin(found.kind[sorted_events], _ROWS)))
     inside = records[ends] - records[starts]
-    whole = (found.kind[last] == Kind.COMMIT) & (inside == ends - starts - 1) & (found.records[last] == inside)
+    whole = (found.kind[last] == RecordKind.COMMIT) & (inside == ends - starts - 1) & (found.records[last] == inside)
     if open_before:
         whole &= ~np.isin(tx[starts], np.fromiter(open_before, np.int64, len(open_before)))
     back = np.empty(len(order), np.int64)

@@ -18,17 +18,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar, Final
 
-from pagefmt.bytes.wire import Builder, Cursor, Undecodable
+from pagefmt.bytes.wire import ByteReader, ByteWriter, Undecodable
 from pagefmt.messages.amqp_sections import (
+    AmqpSections,
     SavedSections,
-    Sections,
     decode_saved_sections,
     decode_sections,
     scanned_sections,
 )
 from pagefmt.messages.amqp_text import identifier_text
 from pagefmt.messages.properties import PropertiesBlock, decode_properties, encode_properties
-from pagefmt.messages.values import Kind, Property, Typed
+from pagefmt.messages.values import Property, TypedValue, ValueKind
 
 V1, V2, LARGE, V3 = 2, 3, 4, 5
 DEFAULT_PRIORITY: Final = 4
@@ -36,7 +36,7 @@ HIGHEST_PRIORITY: Final = 9
 
 
 @dataclass(frozen=True, slots=True)
-class Extra:
+class ExtraProperties:
     """Extra properties with the size that stands before them; ``rest`` are bytes behind the block, if any."""
 
     size: int
@@ -46,36 +46,36 @@ class Extra:
     def entries(self) -> tuple[Property, ...] | None:
         return None if self.block is None else self.block.entries
 
-    def encode(self, out: Builder) -> None:
+    def encode(self, out: ByteWriter) -> None:
         out.i32(self.size)
         if self.block is not None:
             encode_properties(out, self.block)
 
 
-NO_EXTRA: Final = Extra(0, None)
+NO_EXTRA: Final = ExtraProperties(0, None)
 
 
-def decode_extra(cursor: Cursor) -> Extra:
-    at = cursor.pos
-    size = cursor.i32("extra properties size")
+def decode_extra(reader: ByteReader) -> ExtraProperties:
+    at = reader.pos
+    size = reader.i32("extra properties size")
     if size == 0:
         return NO_EXTRA
-    block = cursor.sub(size, "extra properties")
+    block = reader.sub(size, "extra properties")
     decoded = decode_properties(block)
     if block.left():
         raise Undecodable(at, f"extra properties: size {size}, but {block.left()} bytes are left over")
-    return Extra(size, decoded)
+    return ExtraProperties(size, decoded)
 
 
-class AmqpFacts:
+class AmqpMessageBase:
     """What an AMQP message answers from its sections, by the names that every message has."""
 
     __slots__ = ()
     protocol: Final = "amqp"
     stored_address: str | None
-    extra: Extra
+    extra: ExtraProperties
 
-    def scanned(self) -> Sections:
+    def scanned(self) -> AmqpSections:
         raise NotImplementedError
 
     @property
@@ -93,7 +93,7 @@ class AmqpFacts:
     @property
     def timestamp(self) -> int:
         created = self.scanned().properties.get("creation_time")
-        return int(created.value) if created is not None and created.kind is Kind.TIMESTAMP else 0
+        return int(created.value) if created is not None and created.kind is ValueKind.TIMESTAMP else 0
 
     @property
     def user_id(self) -> str | None:
@@ -108,32 +108,32 @@ class AmqpFacts:
     def type_name(self) -> None:
         return None
 
-    def properties(self) -> dict[str, Typed]:
+    def properties(self) -> dict[str, TypedValue]:
         """The application properties as the broker hands them out: unsigned numbers as long."""
         return {name: _as_given(value) for name, value in self.scanned().application()}
 
 
-def _as_given(typed: Typed) -> Typed:
+def _as_given(typed: TypedValue) -> TypedValue:
     match typed.kind:
-        case Kind.UBYTE | Kind.USHORT | Kind.UINT | Kind.ULONG:
+        case ValueKind.UBYTE | ValueKind.USHORT | ValueKind.UINT | ValueKind.ULONG:
             signed = typed.value - (1 << 64) if typed.value >= 1 << 63 else typed.value
-            return Typed(Kind.LONG, signed)
+            return TypedValue(ValueKind.LONG, signed)
         case _:
             return typed
 
 
 @dataclass(frozen=True, slots=True)
-class AmqpMessage(AmqpFacts):
+class AmqpMessage(AmqpMessageBase):
     persister: int
     id: int
     message_format: int
     address_mark: int
     stored_address: str | None
     encoded: bytes
-    extra: Extra
+    extra: ExtraProperties
     stored_expiration: int | None
-    _scanned: Sections | None = field(default=None, init=False, repr=False, compare=False)
-    _sections: Sections | None = field(default=None, init=False, repr=False, compare=False)
+    _scanned: AmqpSections | None = field(default=None, init=False, repr=False, compare=False)
+    _sections: AmqpSections | None = field(default=None, init=False, repr=False, compare=False)
 
     @property
     def large(self) -> bool:
@@ -152,26 +152,26 @@ class AmqpMessage(AmqpFacts):
             return self.stored_expiration
         return absolute_expiry(self.scanned())
 
-    def sections(self) -> Sections:
+    def sections(self) -> AmqpSections:
         """All sections in any order, decoded once. Raises ``Undecodable``, offsets within the encoded message."""
         if self._sections is None:
-            object.__setattr__(self, "_sections", decode_sections(Cursor(self.encoded)))
+            object.__setattr__(self, "_sections", decode_sections(ByteReader(self.encoded)))
         assert self._sections is not None
         return self._sections
 
-    def scanned(self) -> Sections:
+    def scanned(self) -> AmqpSections:
         """What the broker looks at on arrival (its facts are the same where no section comes late)."""
         if self._scanned is None and self._sections is not None and not self._sections.late:
             return self._sections
         if self._scanned is None:
-            object.__setattr__(self, "_scanned", scanned_sections(Cursor(self.encoded)))
+            object.__setattr__(self, "_scanned", scanned_sections(ByteReader(self.encoded)))
         assert self._scanned is not None
         return self._scanned
 
     def check(self) -> None:
         self.sections()
 
-    def encode(self, out: Builder) -> None:
+    def encode(self, out: ByteWriter) -> None:
         """Behind the persister id byte."""
         out.i64(self.id)
         out.i64(self.message_format)
@@ -184,22 +184,22 @@ class AmqpMessage(AmqpFacts):
             out.i64(self.stored_expiration)
 
 
-def address_elsewhere(extra: Extra, sections: Sections) -> str | None:
+def address_elsewhere(extra: ExtraProperties, sections: AmqpSections) -> str | None:
     """Where the record names no address: the broker's own extra property, else the field "to"."""
     for entry in extra.entries or ():
-        if entry.name == "_AMQ_AD" and entry.value.kind is Kind.STRING:
+        if entry.name == "_AMQ_AD" and entry.value.kind is ValueKind.STRING:
             return str(entry.value.value)
     to = sections.properties.get("to")
-    return None if to is None or to.kind is not Kind.STRING else str(to.value)
+    return None if to is None or to.kind is not ValueKind.STRING else str(to.value)
 
 
-def absolute_expiry(sections: Sections) -> int:
+def absolute_expiry(sections: AmqpSections) -> int:
     found = sections.properties.get("absolute_expiry_time")
-    return max(0, int(found.value)) if found is not None and found.kind is Kind.TIMESTAMP else 0
+    return max(0, int(found.value)) if found is not None and found.kind is ValueKind.TIMESTAMP else 0
 
 
 @dataclass(frozen=True, slots=True)
-class AmqpLargeMessage(AmqpFacts):
+class AmqpLargeMessage(AmqpMessageBase):
     """``tail``: expiration and the re-encoded mark, or None as written by 2.12 – 2.16."""
 
     persister: ClassVar[int] = LARGE
@@ -208,7 +208,7 @@ class AmqpLargeMessage(AmqpFacts):
     message_format: int
     address_mark: int
     stored_address: str | None
-    extra: Extra
+    extra: ExtraProperties
     saved: SavedSections
     tail: tuple[int, int] | None
 
@@ -224,16 +224,16 @@ class AmqpLargeMessage(AmqpFacts):
     def expiration(self) -> int:
         return self.tail[0] if self.tail is not None else absolute_expiry(self.scanned())
 
-    def sections(self) -> Sections:
+    def sections(self) -> AmqpSections:
         return self.saved.sections
 
-    def scanned(self) -> Sections:
+    def scanned(self) -> AmqpSections:
         return self.saved.sections
 
     def check(self) -> None:
         """Nothing is decoded late."""
 
-    def encode(self, out: Builder) -> None:
+    def encode(self, out: ByteWriter) -> None:
         out.i64(self.id)
         out.u8(self.durable_mark)
         out.i64(self.message_format)
@@ -245,11 +245,11 @@ class AmqpLargeMessage(AmqpFacts):
             out.u8(self.tail[1])
 
 
-def decode_amqp_message(cursor: Cursor, persister: int) -> AmqpMessage:
-    message_id = cursor.i64("message id")
-    message_format = cursor.i64("message format")
-    address_mark, address = cursor.marked_sstr("address")
-    encoded = cursor.take(cursor.i32("encoded size"), "encoded message")
+def decode_amqp_message(reader: ByteReader, persister: int) -> AmqpMessage:
+    message_id = reader.i64("message id")
+    message_format = reader.i64("message format")
+    address_mark, address = reader.marked_sstr("address")
+    encoded = reader.take(reader.i32("encoded size"), "encoded message")
     return AmqpMessage(
         persister=persister,
         id=message_id,
@@ -257,22 +257,22 @@ def decode_amqp_message(cursor: Cursor, persister: int) -> AmqpMessage:
         address_mark=address_mark,
         stored_address=address,
         encoded=encoded,
-        extra=NO_EXTRA if persister == V1 else decode_extra(cursor),
-        stored_expiration=cursor.i64("expiration") if persister == V3 else None,
+        extra=NO_EXTRA if persister == V1 else decode_extra(reader),
+        stored_expiration=reader.i64("expiration") if persister == V3 else None,
     )
 
 
 TAIL_SIZE: Final = 9
 
 
-def decode_amqp_large(cursor: Cursor, queues_follow: bool) -> AmqpLargeMessage:
+def decode_amqp_large(reader: ByteReader, queues_follow: bool) -> AmqpLargeMessage:
     """The two forms differ by 9 bytes, queue ids behind take 4 + 8 Q: what is left tells which form it is."""
-    message_id = cursor.i64("message id")
-    durable_mark = cursor.u8("durable")
-    message_format = cursor.i64("message format")
-    address_mark, address = cursor.marked_sstr("address")
-    extra = decode_extra(cursor)
-    saved = decode_saved_sections(cursor)
-    newer = (cursor.left() - 4) % 8 == TAIL_SIZE % 8 if queues_follow else cursor.left() >= TAIL_SIZE
-    tail = (cursor.i64("expiration"), cursor.u8("re-encoded")) if newer else None
+    message_id = reader.i64("message id")
+    durable_mark = reader.u8("durable")
+    message_format = reader.i64("message format")
+    address_mark, address = reader.marked_sstr("address")
+    extra = decode_extra(reader)
+    saved = decode_saved_sections(reader)
+    newer = (reader.left() - 4) % 8 == TAIL_SIZE % 8 if queues_follow else reader.left() >= TAIL_SIZE
+    tail = (reader.i64("expiration"), reader.u8("re-encoded")) if newer else None
     return AmqpLargeMessage(message_id, durable_mark, message_format, address_mark, address, extra, saved, tail)

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-from pagefmt.bytes.wire import Cursor, Undecodable
+from pagefmt.bytes.wire import ByteReader, Undecodable
 from pagefmt.messages.amqp_values import decode_amqp_value
-from pagefmt.messages.values import Kind, Typed
+from pagefmt.messages.values import TypedValue, ValueKind
 
 HEADER, DELIVERY, ANNOTATIONS, PROPERTIES, APPLICATION = 0x70, 0x71, 0x72, 0x73, 0x74
 DATA, SEQUENCE, VALUE, FOOTER = 0x75, 0x76, 0x77, 0x78
@@ -46,7 +46,7 @@ PROPERTY_FIELDS: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Header:
+class AmqpHeader:
     """None: the field is absent or null."""
 
     durable: bool | None
@@ -59,71 +59,71 @@ class Header:
 @dataclass(frozen=True, slots=True)
 class BodySection:
     descriptor: int
-    value: Typed
+    value: TypedValue
 
 
 @dataclass(frozen=True, slots=True)
-class Sections:
+class AmqpSections:
     """None: the section is absent. ``property_fields`` holds what is not null, by name.
 
     ``late``: a section stands behind the application properties or the body where the broker does not look for it.
     """
 
-    header: Header | None = None
-    delivery_annotations: Typed | None = None
-    message_annotations: Typed | None = None
-    property_fields: dict[str, Typed] | None = None
-    application_properties: Typed | None = None
-    footer: Typed | None = None
+    header: AmqpHeader | None = None
+    delivery_annotations: TypedValue | None = None
+    message_annotations: TypedValue | None = None
+    property_fields: dict[str, TypedValue] | None = None
+    application_properties: TypedValue | None = None
+    footer: TypedValue | None = None
     body: tuple[BodySection, ...] = ()
     late: bool = False
 
     @property
-    def properties(self) -> dict[str, Typed]:
+    def properties(self) -> dict[str, TypedValue]:
         return self.property_fields or {}
 
-    def application(self) -> Iterator[tuple[str, Typed]]:
+    def application(self) -> Iterator[tuple[str, TypedValue]]:
         """Name and value of each application property."""
         section = self.application_properties
-        if section is not None and section.kind is Kind.MAP:
+        if section is not None and section.kind is ValueKind.MAP:
             for key, value in section.value:
                 yield str(key.value), value
 
 
-NO_SECTIONS: Final = Sections()
+NO_SECTIONS: Final = AmqpSections()
 
 
-def section_code(descriptor: Typed, at: int) -> int:
-    if descriptor.kind is Kind.ULONG and HEADER <= descriptor.value <= FOOTER:
+def section_code(descriptor: TypedValue, at: int) -> int:
+    if descriptor.kind is ValueKind.ULONG and HEADER <= descriptor.value <= FOOTER:
         return int(descriptor.value)
-    if descriptor.kind is Kind.SYMBOL and descriptor.value in SYMBOLS:
+    if descriptor.kind is ValueKind.SYMBOL and descriptor.value in SYMBOLS:
         return SYMBOLS[descriptor.value]
     raise Undecodable(at, f"no AMQP section has the descriptor {descriptor.value!r}")
 
 
-def _each(cursor: Cursor) -> Iterator[tuple[int, Typed, int]]:
-    while cursor.left():
-        at = cursor.pos
-        described = decode_amqp_value(cursor)
-        if described.kind is not Kind.DESCRIBED:
+def _each(reader: ByteReader) -> Iterator[tuple[int, TypedValue, int]]:
+    while reader.left():
+        at = reader.pos
+        described = decode_amqp_value(reader)
+        if described.kind is not ValueKind.DESCRIBED:
             raise Undecodable(at, f"an AMQP section is expected, found {described.kind}")
         yield section_code(described.value[0], at), described.value[1], at
 
 
-def decode_sections(cursor: Cursor) -> Sections:
+def decode_sections(reader: ByteReader) -> AmqpSections:
     """All sections up to the cursor's end; of repeated ones the last counts, bodies add up."""
     sections, ended, late = NO_SECTIONS, False, False
-    for code, value, at in _each(cursor):
+    for code, value, at in _each(reader):
         late = late or (ended and code <= APPLICATION)
         ended = ended or code >= APPLICATION
         sections = with_section(sections, code, value, at)
     return replace(sections, late=True) if late else sections
 
 
-def scanned_sections(cursor: Cursor) -> Sections:
+def scanned_sections(reader: ByteReader) -> AmqpSections:
     """What the broker reads on arrival: up to the application properties or the body, whichever is first."""
     sections = NO_SECTIONS
-    for code, value, at in _each(cursor):
+    for code, value, at in _each(reader):
         if code in BODY or code == FOOTER:
             break
         sections = with_section(sections, code, value, at)
@@ -134,16 +134,16 @@ def scanned_sections(cursor: Cursor) -> Sections:
 
 def delivery_annotations_size(encoded: bytes) -> int:
     """Bytes of the delivery annotations, which are not passed on; 0 without."""
-    cursor, size = Cursor(encoded), 0
-    for code, _, at in _each(cursor):
+    reader, size = ByteReader(encoded), 0
+    for code, _, at in _each(reader):
         if code == DELIVERY:
-            size = cursor.pos - at
+            size = reader.pos - at
         elif code == APPLICATION or code in BODY:
             break
     return size
 
 
-def with_section(sections: Sections, code: int, value: Typed, at: int) -> Sections:
+def with_section(sections: AmqpSections, code: int, value: TypedValue, at: int) -> AmqpSections:
     match code:
         case 0x70:
             return replace(sections, header=_header(_fields(value, at), at))
@@ -161,42 +161,44 @@ def with_section(sections: Sections, code: int, value: Typed, at: int) -> Sectio
             return replace(sections, body=(*sections.body, BodySection(code, value)))
 
 
-def _fields(value: Typed, at: int) -> tuple[Typed, ...]:
-    if value.kind is not Kind.LIST:
+def _fields(value: TypedValue, at: int) -> tuple[TypedValue, ...]:
+    if value.kind is not ValueKind.LIST:
         raise Undecodable(at, f"a list is expected, found {value.kind}")
-    fields: tuple[Typed, ...] = value.value
+    fields: tuple[TypedValue, ...] = value.value
     return fields
 
 
-def _map(value: Typed, at: int) -> Typed:
-    if value.kind not in (Kind.MAP, Kind.NULL):
+def _map(value: TypedValue, at: int) -> TypedValue:
+    if value.kind not in (ValueKind.MAP, ValueKind.NULL):
         raise Undecodable(at, f"a map is expected, found {value.kind}")
     return value
 
 
-def _header(fields: tuple[Typed, ...], at: int) -> Header:
-    def field(n: int, kind: Kind) -> Typed | None:
-        if n >= len(fields) or fields[n].kind is Kind.NULL:
+def _header(fields: tuple[TypedValue, ...], at: int) -> AmqpHeader:
+    def field(n: int, kind: ValueKind) -> TypedValue | None:
+        if n >= len(fields) or fields[n].kind is ValueKind.NULL:
             return None
         if fields[n].kind is not kind:
             raise Undecodable(at, f"header field {n}: {kind} is expected, found {fields[n].kind}")
         return fields[n]
 
-    def value_of(typed: Typed | None) -> int | None:
+    def value_of(typed: TypedValue | None) -> int | None:
         return None if typed is None else int(typed.value)
 
-    durable, acquirer = field(0, Kind.BOOLEAN), field(3, Kind.BOOLEAN)
-    return Header(
+    durable, acquirer = field(0, ValueKind.BOOLEAN), field(3, ValueKind.BOOLEAN)
+    return AmqpHeader(
         durable=None if durable is None else bool(durable.value),
-        priority=value_of(field(1, Kind.UBYTE)),
-        ttl=value_of(field(2, Kind.UINT)),
+        priority=value_of(field(1, ValueKind.UBYTE)),
+        ttl=value_of(field(2, ValueKind.UINT)),
         first_acquirer=None if acquirer is None else bool(acquirer.value),
-        delivery_count=value_of(field(4, Kind.UINT)),
+        delivery_count=value_of(field(4, ValueKind.UINT)),
     )
 
 
-def _property_fields(fields: tuple[Typed, ...]) -> dict[str, Typed]:
-    return {name: value for name, value in zip(PROPERTY_FIELDS, fields, strict=False) if value.kind is not Kind.NULL}
+def _property_fields(fields: tuple[TypedValue, ...]) -> dict[str, TypedValue]:
+    return {
+        name: value for name, value in zip(PROPERTY_FIELDS, fields, strict=False) if value.kind is not ValueKind.NULL
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,23 +214,23 @@ class SavedSections:
     properties_position: int
     application_position: int
     body_position: int
-    sections: Sections
+    sections: AmqpSections
 
 
-def decode_saved_sections(cursor: Cursor) -> SavedSections:
-    start = cursor.pos
-    header_position, header_size = cursor.i32("header position"), cursor.i32("header size")
-    sections = _saved(cursor, NO_SECTIONS, HEADER)
-    delivery_position, delivery_size = cursor.i32("delivery annotations position"), cursor.i32("their size")
-    annotations_position = cursor.i32("message annotations position")
-    sections = _saved(cursor, sections, ANNOTATIONS)
-    properties_position = cursor.i32("properties position")
-    sections = _saved(cursor, sections, PROPERTIES)
-    application_position = cursor.i32("application properties position")
-    body_position = cursor.i32("remaining body position")
-    sections = _saved(cursor, sections, APPLICATION)
+def decode_saved_sections(reader: ByteReader) -> SavedSections:
+    start = reader.pos
+    header_position, header_size = reader.i32("header position"), reader.i32("header size")
+    sections = _saved(reader, NO_SECTIONS, HEADER)
+    delivery_position, delivery_size = reader.i32("delivery annotations position"), reader.i32("their size")
+    annotations_position = reader.i32("message annotations position")
+    sections = _saved(reader, sections, ANNOTATIONS)
+    properties_position = reader.i32("properties position")
+    sections = _saved(reader, sections, PROPERTIES)
+    application_position = reader.i32("application properties position")
+    body_position = reader.i32("remaining body position")
+    sections = _saved(reader, sections, APPLICATION)
     return SavedSections(
-        raw=bytes(cursor.buf[start : cursor.pos]),
+        raw=bytes(reader.buf[start : reader.pos]),
         header_position=header_position,
         header_size=header_size,
         delivery_position=delivery_position,
@@ -241,11 +243,11 @@ def decode_saved_sections(cursor: Cursor) -> SavedSections:
     )
 
 
-def _saved(cursor: Cursor, sections: Sections, expected: int) -> Sections:
-    at = cursor.pos
-    value = decode_amqp_value(cursor)
-    if value.kind is Kind.NULL:
+def _saved(reader: ByteReader, sections: AmqpSections, expected: int) -> AmqpSections:
+    at = reader.pos
+    value = decode_amqp_value(reader)
+    if value.kind is ValueKind.NULL:
         return sections
-    if value.kind is not Kind.DESCRIBED or section_code(value.value[0], at) != expected:
+    if value.kind is not ValueKind.DESCRIBED or section_code(value.value[0], at) != expected:
         raise Undecodable(at, f"the saved section 0x{expected:02x} or null is expected")
     return with_section(sections, expected, value.value[1], at)

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from pagefmt.messages.values import Kind, Typed
+from pagefmt.messages.values import TypedValue, ValueKind
 
 
 def uuid_text(raw: bytes) -> str:
     return str(UUID(bytes=raw))
 
 
-def identifier_text(typed: Typed) -> str | None:
+def identifier_text(typed: TypedValue) -> str | None:
     """A message id: ulong, uuid, binary or string."""
     match typed.kind:
-        case Kind.NULL:
+        case ValueKind.NULL:
             return None
-        case Kind.UUID:
+        case ValueKind.UUID:
             return uuid_text(typed.value)
-        case Kind.BYTES:
+        case ValueKind.BYTES:
             return binary_text(typed.value)
         case _:
             return str(typed.value)

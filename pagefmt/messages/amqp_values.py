@@ -10,7 +10,7 @@
     c0 list   c1 map: u8 size, u8 count        d0 d1: u32 size, u32 count
     e0 array: u8 size, u8 count, constructor   f0: u32
 
-The size of a compound counts what follows the size field. ``Typed.wire`` keeps the constructor, so that what was
+The size of a compound counts what follows the size field. ``TypedValue.wire`` keeps the constructor, so that what was
 decoded encodes to the same bytes; of an array it keeps the constructor of the items in the bits above 8. Nesting and
 the number of items without bytes are limited.
 """
@@ -21,9 +21,9 @@ from collections.abc import Callable
 from struct import pack
 from typing import Final
 
-from pagefmt.bytes.wire import Builder, Cursor, Undecodable
+from pagefmt.bytes.wire import ByteReader, ByteWriter, Undecodable
 from pagefmt.messages.properties import double_of, float_of
-from pagefmt.messages.values import NULL, Kind, Typed
+from pagefmt.messages.values import NULL, TypedValue, ValueKind
 
 MAX_DEPTH: Final = 64
 MAX_EMPTY_ITEMS: Final = 65536
@@ -31,75 +31,75 @@ U32: Final = 0xFFFFFFFF
 U64: Final = 0xFFFFFFFFFFFFFFFF
 
 
-def _bool(cursor: Cursor) -> Typed:
-    byte = cursor.u8("boolean")
-    return Typed(Kind.BOOLEAN, byte != 0, 0x56 | byte << 8)
+def _bool(reader: ByteReader) -> TypedValue:
+    byte = reader.u8("boolean")
+    return TypedValue(ValueKind.BOOLEAN, byte != 0, 0x56 | byte << 8)
 
 
-def _u8_size(cursor: Cursor) -> int:
-    return cursor.u8("size")
+def _u8_size(reader: ByteReader) -> int:
+    return reader.u8("size")
 
 
-def _u32_size(cursor: Cursor) -> int:
-    return cursor.i32("size") & U32
+def _u32_size(reader: ByteReader) -> int:
+    return reader.i32("size") & U32
 
 
-def _utf8(cursor: Cursor, size: int, what: str) -> str:
-    at = cursor.pos
+def _utf8(reader: ByteReader, size: int, what: str) -> str:
+    at = reader.pos
     try:
-        return cursor.take(size, what).decode("utf-8", "surrogatepass")
+        return reader.take(size, what).decode("utf-8", "surrogatepass")
     except UnicodeDecodeError as err:
         raise Undecodable(at + err.start, f"{what}: not UTF-8") from err
 
 
-def _char(cursor: Cursor) -> Typed:
-    return Typed(Kind.CHAR, cursor.i32("char") & U32, 0x73)
+def _char(reader: ByteReader) -> TypedValue:
+    return TypedValue(ValueKind.CHAR, reader.i32("char") & U32, 0x73)
 
 
-def _text(code: int, size: Callable[[Cursor], int]) -> Callable[[Cursor], Typed]:
-    return lambda cursor: Typed(Kind.STRING, _utf8(cursor, size(cursor), "string"), code)
+def _text(code: int, size: Callable[[ByteReader], int]) -> Callable[[ByteReader], TypedValue]:
+    return lambda reader: TypedValue(ValueKind.STRING, _utf8(reader, size(reader), "string"), code)
 
 
-def _symbol(code: int, size: Callable[[Cursor], int]) -> Callable[[Cursor], Typed]:
-    return lambda cursor: Typed(Kind.SYMBOL, cursor.take(size(cursor), "symbol").decode("latin-1"), code)
+def _symbol(code: int, size: Callable[[ByteReader], int]) -> Callable[[ByteReader], TypedValue]:
+    return lambda reader: TypedValue(ValueKind.SYMBOL, reader.take(size(reader), "symbol").decode("latin-1"), code)
 
 
-def _binary(code: int, size: Callable[[Cursor], int]) -> Callable[[Cursor], Typed]:
-    return lambda cursor: Typed(Kind.BYTES, cursor.take(size(cursor), "binary"), code)
+def _binary(code: int, size: Callable[[ByteReader], int]) -> Callable[[ByteReader], TypedValue]:
+    return lambda reader: TypedValue(ValueKind.BYTES, reader.take(size(reader), "binary"), code)
 
 
-def _raw(kind: Kind, code: int, size: int) -> Callable[[Cursor], Typed]:
-    return lambda cursor: Typed(kind, cursor.take(size, kind.value), code)
+def _raw(kind: ValueKind, code: int, size: int) -> Callable[[ByteReader], TypedValue]:
+    return lambda reader: TypedValue(kind, reader.take(size, kind.value), code)
 
 
-FIXED: Final[dict[int, Callable[[Cursor], Typed]]] = {
-    0x40: lambda cursor: Typed(Kind.NULL, None, 0x40),
-    0x41: lambda cursor: Typed(Kind.BOOLEAN, True, 0x41),
-    0x42: lambda cursor: Typed(Kind.BOOLEAN, False, 0x42),
-    0x43: lambda cursor: Typed(Kind.UINT, 0, 0x43),
-    0x44: lambda cursor: Typed(Kind.ULONG, 0, 0x44),
-    0x45: lambda cursor: Typed(Kind.LIST, (), 0x45),
-    0x50: lambda cursor: Typed(Kind.UBYTE, cursor.u8("ubyte"), 0x50),
-    0x51: lambda cursor: Typed(Kind.BYTE, cursor.i8("byte"), 0x51),
-    0x52: lambda cursor: Typed(Kind.UINT, cursor.u8("uint"), 0x52),
-    0x53: lambda cursor: Typed(Kind.ULONG, cursor.u8("ulong"), 0x53),
-    0x54: lambda cursor: Typed(Kind.INT, cursor.i8("int"), 0x54),
-    0x55: lambda cursor: Typed(Kind.LONG, cursor.i8("long"), 0x55),
+FIXED: Final[dict[int, Callable[[ByteReader], TypedValue]]] = {
+    0x40: lambda reader: TypedValue(ValueKind.NULL, None, 0x40),
+    0x41: lambda reader: TypedValue(ValueKind.BOOLEAN, True, 0x41),
+    0x42: lambda reader: TypedValue(ValueKind.BOOLEAN, False, 0x42),
+    0x43: lambda reader: TypedValue(ValueKind.UINT, 0, 0x43),
+    0x44: lambda reader: TypedValue(ValueKind.ULONG, 0, 0x44),
+    0x45: lambda reader: TypedValue(ValueKind.LIST, (), 0x45),
+    0x50: lambda reader: TypedValue(ValueKind.UBYTE, reader.u8("ubyte"), 0x50),
+    0x51: lambda reader: TypedValue(ValueKind.BYTE, reader.i8("byte"), 0x51),
+    0x52: lambda reader: TypedValue(ValueKind.UINT, reader.u8("uint"), 0x52),
+    0x53: lambda reader: TypedValue(ValueKind.ULONG, reader.u8("ulong"), 0x53),
+    0x54: lambda reader: TypedValue(ValueKind.INT, reader.i8("int"), 0x54),
+    0x55: lambda reader: TypedValue(ValueKind.LONG, reader.i8("long"), 0x55),
     0x56: _bool,
-    0x60: lambda cursor: Typed(Kind.USHORT, cursor.u16("ushort"), 0x60),
-    0x61: lambda cursor: Typed(Kind.SHORT, cursor.i16("short"), 0x61),
-    0x70: lambda cursor: Typed(Kind.UINT, cursor.i32("uint") & U32, 0x70),
-    0x71: lambda cursor: Typed(Kind.INT, cursor.i32("int"), 0x71),
-    0x72: lambda cursor: float_of(cursor.i32("float") & U32),
+    0x60: lambda reader: TypedValue(ValueKind.USHORT, reader.u16("ushort"), 0x60),
+    0x61: lambda reader: TypedValue(ValueKind.SHORT, reader.i16("short"), 0x61),
+    0x70: lambda reader: TypedValue(ValueKind.UINT, reader.i32("uint") & U32, 0x70),
+    0x71: lambda reader: TypedValue(ValueKind.INT, reader.i32("int"), 0x71),
+    0x72: lambda reader: float_of(reader.i32("float") & U32),
     0x73: _char,
-    0x74: _raw(Kind.DECIMAL32, 0x74, 4),
-    0x80: lambda cursor: Typed(Kind.ULONG, cursor.i64("ulong") & U64, 0x80),
-    0x81: lambda cursor: Typed(Kind.LONG, cursor.i64("long"), 0x81),
-    0x82: lambda cursor: double_of(cursor.i64("double") & U64),
-    0x83: lambda cursor: Typed(Kind.TIMESTAMP, cursor.i64("timestamp"), 0x83),
-    0x84: _raw(Kind.DECIMAL64, 0x84, 8),
-    0x94: _raw(Kind.DECIMAL128, 0x94, 16),
-    0x98: _raw(Kind.UUID, 0x98, 16),
+    0x74: _raw(ValueKind.DECIMAL32, 0x74, 4),
+    0x80: lambda reader: TypedValue(ValueKind.ULONG, reader.i64("ulong") & U64, 0x80),
+    0x81: lambda reader: TypedValue(ValueKind.LONG, reader.i64("long"), 0x81),
+    0x82: lambda reader: double_of(reader.i64("double") & U64),
+    0x83: lambda reader: TypedValue(ValueKind.TIMESTAMP, reader.i64("timestamp"), 0x83),
+    0x84: _raw(ValueKind.DECIMAL64, 0x84, 8),
+    0x94: _raw(ValueKind.DECIMAL128, 0x94, 16),
+    0x98: _raw(ValueKind.UUID, 0x98, 16),
     0xA0: _binary(0xA0, _u8_size),
     0xA1: _text(0xA1, _u8_size),
     0xA3: _symbol(0xA3, _u8_size),
@@ -110,40 +110,42 @@ FIXED: Final[dict[int, Callable[[Cursor], Typed]]] = {
 NO_BYTES: Final = frozenset((0x40, 0x41, 0x42, 0x43, 0x44, 0x45))
 
 
-def decode_amqp_value(cursor: Cursor, depth: int = 0) -> Typed:
+def decode_amqp_value(reader: ByteReader, depth: int = 0) -> TypedValue:
     """One value. Raises ``Undecodable`` where bytes, sizes or counts do not fit, or nesting is too deep."""
-    at = cursor.pos
-    return _payload(cursor, cursor.u8("constructor"), at, depth)
+    at = reader.pos
+    return _payload(reader, reader.u8("constructor"), at, depth)
 
 
-def _payload(cursor: Cursor, code: int, at: int, depth: int) -> Typed:
+def _payload(reader: ByteReader, code: int, at: int, depth: int) -> TypedValue:
     fixed = FIXED.get(code)
     if fixed is not None:
-        return fixed(cursor)
+        return fixed(reader)
     if depth >= MAX_DEPTH:
         raise Undecodable(at, f"nested deeper than {MAX_DEPTH}")
     match code:
         case 0x00:
-            return Typed(Kind.DESCRIBED, (decode_amqp_value(cursor, depth + 1), decode_amqp_value(cursor, depth + 1)))
+            return TypedValue(
+                ValueKind.DESCRIBED, (decode_amqp_value(reader, depth + 1), decode_amqp_value(reader, depth + 1))
+            )
         case 0xC0 | 0xD0:
-            items, count = _compound(cursor, code == 0xC0)
-            return Typed(Kind.LIST, _items(items, count, depth), code)
+            items, count = _compound(reader, code == 0xC0)
+            return TypedValue(ValueKind.LIST, _items(items, count, depth), code)
         case 0xC1 | 0xD1:
-            items, count = _compound(cursor, code == 0xC1)
+            items, count = _compound(reader, code == 0xC1)
             return _map(items, count, code, depth)
         case 0xE0 | 0xF0:
-            items, count = _compound(cursor, code == 0xE0)
+            items, count = _compound(reader, code == 0xE0)
             return _array(items, count, code, depth)
         case _:
             raise Undecodable(at, f"unknown AMQP constructor 0x{code:02x}")
 
 
-def _compound(cursor: Cursor, small: bool) -> tuple[Cursor, int]:
-    items = cursor.sub(_u8_size(cursor) if small else _u32_size(cursor), "compound")
+def _compound(reader: ByteReader, small: bool) -> tuple[ByteReader, int]:
+    items = reader.sub(_u8_size(reader) if small else _u32_size(reader), "compound")
     return items, items.u8("count") if small else items.i32("count") & U32
 
 
-def _items(items: Cursor, count: int, depth: int) -> tuple[Typed, ...]:
+def _items(items: ByteReader, count: int, depth: int) -> tuple[TypedValue, ...]:
     if count > items.left():
         raise Undecodable(items.pos, f"{count} items cannot fit into {items.left()} bytes")
     decoded = tuple(decode_amqp_value(items, depth + 1) for _ in range(count))
@@ -151,14 +153,14 @@ def _items(items: Cursor, count: int, depth: int) -> tuple[Typed, ...]:
     return decoded
 
 
-def _map(items: Cursor, count: int, code: int, depth: int) -> Typed:
+def _map(items: ByteReader, count: int, code: int, depth: int) -> TypedValue:
     if count % 2:
         raise Undecodable(items.pos, f"map with an odd count {count}")
     flat = _items(items, count, depth)
-    return Typed(Kind.MAP, tuple(zip(flat[::2], flat[1::2], strict=True)), code)
+    return TypedValue(ValueKind.MAP, tuple(zip(flat[::2], flat[1::2], strict=True)), code)
 
 
-def _array(items: Cursor, count: int, code: int, depth: int) -> Typed:
+def _array(items: ByteReader, count: int, code: int, depth: int) -> TypedValue:
     at = items.pos
     item_code = items.u8("constructor of the items")
     descriptor = decode_amqp_value(items, depth + 1) if item_code == 0 else None
@@ -168,88 +170,88 @@ def _array(items: Cursor, count: int, code: int, depth: int) -> Typed:
     decoded = tuple(_payload(items, inner, items.pos, depth + 1) for _ in range(count))
     items.finish("array")
     if descriptor is not None:
-        decoded = tuple(Typed(Kind.DESCRIBED, (descriptor, item)) for item in decoded)
-    return Typed(Kind.ARRAY, decoded, code | inner << 8)
+        decoded = tuple(TypedValue(ValueKind.DESCRIBED, (descriptor, item)) for item in decoded)
+    return TypedValue(ValueKind.ARRAY, decoded, code | inner << 8)
 
 
 # -- writing ----------------------------------------------------------------------------------------------------------
 
 _SMALLEST: Final = {
-    Kind.NULL: 0x40,
-    Kind.BOOLEAN: 0x56,
-    Kind.UBYTE: 0x50,
-    Kind.BYTE: 0x51,
-    Kind.USHORT: 0x60,
-    Kind.SHORT: 0x61,
-    Kind.UINT: 0x70,
-    Kind.INT: 0x71,
-    Kind.ULONG: 0x80,
-    Kind.LONG: 0x81,
-    Kind.FLOAT: 0x72,
-    Kind.DOUBLE: 0x82,
-    Kind.CHAR: 0x73,
-    Kind.TIMESTAMP: 0x83,
-    Kind.DECIMAL32: 0x74,
-    Kind.DECIMAL64: 0x84,
-    Kind.DECIMAL128: 0x94,
-    Kind.UUID: 0x98,
-    Kind.BYTES: 0xB0,
-    Kind.STRING: 0xB1,
-    Kind.SYMBOL: 0xB3,
-    Kind.LIST: 0xD0,
-    Kind.MAP: 0xD1,
-    Kind.ARRAY: 0xF0,
-    Kind.DESCRIBED: 0x00,
+    ValueKind.NULL: 0x40,
+    ValueKind.BOOLEAN: 0x56,
+    ValueKind.UBYTE: 0x50,
+    ValueKind.BYTE: 0x51,
+    ValueKind.USHORT: 0x60,
+    ValueKind.SHORT: 0x61,
+    ValueKind.UINT: 0x70,
+    ValueKind.INT: 0x71,
+    ValueKind.ULONG: 0x80,
+    ValueKind.LONG: 0x81,
+    ValueKind.FLOAT: 0x72,
+    ValueKind.DOUBLE: 0x82,
+    ValueKind.CHAR: 0x73,
+    ValueKind.TIMESTAMP: 0x83,
+    ValueKind.DECIMAL32: 0x74,
+    ValueKind.DECIMAL64: 0x84,
+    ValueKind.DECIMAL128: 0x94,
+    ValueKind.UUID: 0x98,
+    ValueKind.BYTES: 0xB0,
+    ValueKind.STRING: 0xB1,
+    ValueKind.SYMBOL: 0xB3,
+    ValueKind.LIST: 0xD0,
+    ValueKind.MAP: 0xD1,
+    ValueKind.ARRAY: 0xF0,
+    ValueKind.DESCRIBED: 0x00,
 }
 _WIDTHS: Final = {0x4: 0, 0x5: 1, 0x6: 2, 0x7: 4, 0x8: 8}
 
 
-def constructor_of(typed: Typed) -> int:
+def constructor_of(typed: TypedValue) -> int:
     """As decoded; for a value made by hand the widest form of its kind."""
-    if typed.kind in (Kind.FLOAT, Kind.DOUBLE):
+    if typed.kind in (ValueKind.FLOAT, ValueKind.DOUBLE):
         return _SMALLEST[typed.kind]
     return typed.wire & 0xFF or _SMALLEST[typed.kind]
 
 
-def encode_amqp_value(out: Builder, typed: Typed) -> None:
+def encode_amqp_value(out: ByteWriter, typed: TypedValue) -> None:
     code = constructor_of(typed)
     out.u8(code)
     _write_payload(out, typed, code)
 
 
-def _write_payload(out: Builder, typed: Typed, code: int) -> None:
+def _write_payload(out: ByteWriter, typed: TypedValue, code: int) -> None:
     value = typed.value
     match typed.kind:
-        case Kind.BOOLEAN:
+        case ValueKind.BOOLEAN:
             if code == 0x56:
                 out.u8(typed.wire >> 8 or int(value))
-        case Kind.FLOAT:
+        case ValueKind.FLOAT:
             out.raw(pack(">I", typed.wire))
-        case Kind.DOUBLE:
+        case ValueKind.DOUBLE:
             out.raw(pack(">Q", typed.wire))
-        case Kind.STRING:
+        case ValueKind.STRING:
             _write_sized(out, value.encode("utf-8", "surrogatepass"), code)
-        case Kind.SYMBOL:
+        case ValueKind.SYMBOL:
             _write_sized(out, value.encode("latin-1"), code)
-        case Kind.BYTES:
+        case ValueKind.BYTES:
             _write_sized(out, value, code)
-        case Kind.UUID | Kind.DECIMAL32 | Kind.DECIMAL64 | Kind.DECIMAL128:
+        case ValueKind.UUID | ValueKind.DECIMAL32 | ValueKind.DECIMAL64 | ValueKind.DECIMAL128:
             out.raw(value)
-        case Kind.DESCRIBED:
+        case ValueKind.DESCRIBED:
             encode_amqp_value(out, value[0])
             encode_amqp_value(out, value[1])
-        case Kind.LIST | Kind.MAP:
+        case ValueKind.LIST | ValueKind.MAP:
             _write_compound(out, typed, code)
-        case Kind.ARRAY:
+        case ValueKind.ARRAY:
             _write_array(out, typed, code)
-        case Kind.NULL:
+        case ValueKind.NULL:
             pass
         case _:
             width = _WIDTHS[code >> 4]
             out.raw((value & (1 << 8 * width) - 1).to_bytes(width, "big"))
 
 
-def _write_size(out: Builder, size: int, code: int) -> None:
+def _write_size(out: ByteWriter, size: int, code: int) -> None:
     if code >> 4 in (0xA, 0xC, 0xE):
         if size > 0xFF:
             raise ValueError(f"{size} does not fit into one byte of constructor 0x{code:02x}")
@@ -258,27 +260,27 @@ def _write_size(out: Builder, size: int, code: int) -> None:
         out.raw(pack(">I", size))
 
 
-def _write_sized(out: Builder, raw: bytes, code: int) -> None:
+def _write_sized(out: ByteWriter, raw: bytes, code: int) -> None:
     _write_size(out, len(raw), code)
     out.raw(raw)
 
 
-def _write_compound(out: Builder, typed: Typed, code: int) -> None:
+def _write_compound(out: ByteWriter, typed: TypedValue, code: int) -> None:
     if code == 0x45:
         return
-    items = typed.value if typed.kind is Kind.LIST else [side for pair in typed.value for side in pair]
-    inner = Builder()
+    items = typed.value if typed.kind is ValueKind.LIST else [side for pair in typed.value for side in pair]
+    inner = ByteWriter()
     _write_size(inner, len(items), code)
     for item in items:
         encode_amqp_value(inner, item)
     _write_sized(out, inner.done(), code)
 
 
-def _write_array(out: Builder, typed: Typed, code: int) -> None:
-    inner = Builder()
+def _write_array(out: ByteWriter, typed: TypedValue, code: int) -> None:
+    inner = ByteWriter()
     _write_size(inner, len(typed.value), code)
-    items: tuple[Typed, ...] = typed.value
-    if items and items[0].kind is Kind.DESCRIBED:
+    items: tuple[TypedValue, ...] = typed.value
+    if items and items[0].kind is ValueKind.DESCRIBED:
         inner.u8(0)
         encode_amqp_value(inner, items[0].value[0])
         items = tuple(item.value[1] for item in items)

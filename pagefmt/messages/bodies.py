@@ -17,12 +17,12 @@ import zlib
 from collections.abc import Callable
 from typing import Final
 
-from pagefmt.bytes.wire import Cursor, Undecodable
+from pagefmt.bytes.wire import ByteReader, Undecodable
 from pagefmt.messages.amqp_message import AmqpLargeMessage, AmqpMessage
 from pagefmt.messages.core_message import CoreMessage
 from pagefmt.messages.persisters import decode_persisted
 from pagefmt.messages.properties import READERS, decode_properties
-from pagefmt.messages.values import NULL, Kind, Property, Typed
+from pagefmt.messages.values import NULL, Property, TypedValue, ValueKind
 
 TEXT, BYTES, MAP, STREAM, EMBEDDED = 3, 4, 5, 6, 7
 EMBEDDED_MARK: Final = b"EMB"
@@ -33,51 +33,51 @@ _STRING: Final = 10
 
 def text_of(body: bytes) -> str | None:
     """None: the text is null, or there is no body at all. What stands behind the text is not looked at."""
-    return Cursor(body).nsstr("text") if body else None
+    return ByteReader(body).nsstr("text") if body else None
 
 
 def map_of(body: bytes) -> tuple[Property, ...]:
-    return decode_properties(Cursor(body)).entries if body else ()
+    return decode_properties(ByteReader(body)).entries if body else ()
 
 
-def stream_of(body: bytes) -> tuple[Typed, ...]:
-    cursor = Cursor(body)
+def stream_of(body: bytes) -> tuple[TypedValue, ...]:
+    reader = ByteReader(body)
     items = []
-    while cursor.left():
-        items.append(_stream_item(cursor))
+    while reader.left():
+        items.append(_stream_item(reader))
     return tuple(items)
 
 
-def _stream_item(cursor: Cursor) -> Typed:
-    at = cursor.pos
-    code = cursor.u8("item type")
+def _stream_item(reader: ByteReader) -> TypedValue:
+    at = reader.pos
+    code = reader.u8("item type")
     if code == _STRING:
-        text = nullable_string(cursor)
-        return NULL if text is None else Typed(Kind.STRING, text)
-    reader: Callable[[Cursor], Typed] | None = READERS.get(code)
-    if reader is None:
+        text = nullable_string(reader)
+        return NULL if text is None else TypedValue(ValueKind.STRING, text)
+    decode: Callable[[ByteReader], TypedValue] | None = READERS.get(code)
+    if decode is None:
         raise Undecodable(at, f"unknown item type {code}")
-    return reader(cursor)
+    return decode(reader)
 
 
-def nullable_string(cursor: Cursor) -> str | None:
-    return counted_string(cursor) if cursor.u8("string present") else None
+def nullable_string(reader: ByteReader) -> str | None:
+    return counted_string(reader) if reader.u8("string present") else None
 
 
-def counted_string(cursor: Cursor) -> str:
-    at = cursor.pos
-    units = cursor.i32("string length")
+def counted_string(reader: ByteReader) -> str:
+    at = reader.pos
+    units = reader.i32("string length")
     if units < 0:
         raise Undecodable(at, f"string: negative length {units}")
     if units < 9:
-        return cursor.take(2 * units, "string").decode("utf-16-be", "surrogatepass")
-    return utf_form(cursor) if units < 4095 else cursor.sstr("string")
+        return reader.take(2 * units, "string").decode("utf-16-be", "surrogatepass")
+    return utf_form(reader) if units < 4095 else reader.sstr("string")
 
 
-def utf_form(cursor: Cursor) -> str:
-    size = cursor.u16("UTF length")
-    at = cursor.pos
-    raw = cursor.take(size, "UTF text")
+def utf_form(reader: ByteReader) -> str:
+    size = reader.u16("UTF length")
+    at = reader.pos
+    raw = reader.take(size, "UTF text")
     units, n = [], 0
     while n < size:
         first = raw[n]
@@ -104,13 +104,13 @@ def embedded_in(body: bytes) -> CoreMessage | AmqpMessage | AmqpLargeMessage | N
     """The message inside a body of type 7; None: an ordinary body."""
     if not body.startswith(EMBEDDED_MARK):
         return None
-    cursor = Cursor(body, len(EMBEDDED_MARK))
-    return decode_persisted(cursor)
+    reader = ByteReader(body, len(EMBEDDED_MARK))
+    return decode_persisted(reader)
 
 
-def is_compressed(properties: dict[str, Typed]) -> bool:
+def is_compressed(properties: dict[str, TypedValue]) -> bool:
     found = [properties[name] for name in COMPRESSED if name in properties]
-    return any(value.kind is Kind.BOOLEAN and value.value for value in found)
+    return any(value.kind is ValueKind.BOOLEAN and value.value for value in found)
 
 
 def inflated(body: bytes, limit: int) -> bytes:

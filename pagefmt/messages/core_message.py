@@ -21,9 +21,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from pagefmt.bytes.wire import Builder, Cursor, Undecodable
+from pagefmt.bytes.wire import ByteReader, ByteWriter, Undecodable
 from pagefmt.messages.properties import PropertiesBlock, decode_whole_block
-from pagefmt.messages.values import Typed, last_wins
+from pagefmt.messages.values import TypedValue, last_wins
 
 PACKET_HEADER: Final = 13
 TYPE_NAMES: Final = {
@@ -58,7 +58,7 @@ class HeaderBlock:
         """Raises ``Undecodable`` (offsets within the block) where the block does not fill its bytes."""
         return decode_whole_block(self.properties_bytes)
 
-    def encode(self, out: Builder) -> None:
+    def encode(self, out: ByteWriter) -> None:
         out.i64(self.id)
         out.marked_sstr(self.address_mark, self.address)
         out.u8(self.user_mark)
@@ -72,24 +72,24 @@ class HeaderBlock:
         out.raw(self.properties_bytes)
 
 
-def decode_header_block(cursor: Cursor) -> HeaderBlock:
+def decode_header_block(reader: ByteReader) -> HeaderBlock:
     """The block takes the cursor to its end: whoever frames it says where that is."""
-    message_id = cursor.i64("message id")
-    address_mark, address = cursor.marked_sstr("address")
-    user_mark = cursor.u8("user id present")
-    user = cursor.take(USER_ID_SIZE, "user id") if user_mark == USER_ID_PRESENT else None
+    message_id = reader.i64("message id")
+    address_mark, address = reader.marked_sstr("address")
+    user_mark = reader.u8("user id present")
+    user = reader.take(USER_ID_SIZE, "user id") if user_mark == USER_ID_PRESENT else None
     return HeaderBlock(
         id=message_id,
         address_mark=address_mark,
         address=address,
         user_mark=user_mark,
         user_bytes=user,
-        type=cursor.i8("message type"),
-        durable_mark=cursor.u8("durable"),
-        expiration=cursor.i64("expiration"),
-        timestamp=cursor.i64("timestamp"),
-        priority=cursor.i8("priority"),
-        properties_bytes=cursor.rest("properties"),
+        type=reader.i8("message type"),
+        durable_mark=reader.u8("durable"),
+        expiration=reader.i64("expiration"),
+        timestamp=reader.i64("timestamp"),
+        priority=reader.i8("priority"),
+        properties_bytes=reader.rest("properties"),
     )
 
 
@@ -104,7 +104,7 @@ def user_id_text(raw: bytes | None) -> str | None:
     return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 
 
-class CoreFacts:
+class CoreMessageBase:
     """What every core message answers from its header block, whatever surrounds that."""
 
     __slots__ = ()
@@ -147,7 +147,7 @@ class CoreFacts:
     def type_name(self) -> str | None:
         return TYPE_NAMES.get(self.header.type)
 
-    def properties(self) -> dict[str, Typed]:
+    def properties(self) -> dict[str, TypedValue]:
         return last_wins(self.header.properties_block().entries)
 
     def check(self) -> None:
@@ -156,7 +156,7 @@ class CoreFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class CoreMessage(CoreFacts):
+class CoreMessage(CoreMessageBase):
     """An ordinary core message of 2.x; the outer id and address win over those of the header."""
 
     outer_id: int
@@ -177,11 +177,11 @@ class CoreMessage(CoreFacts):
     def large(self) -> bool:
         return False
 
-    def encode(self, out: Builder) -> None:
+    def encode(self, out: ByteWriter) -> None:
         """Persister 1 behind its id byte."""
         out.i64(self.outer_id)
         out.marked_sstr(self.outer_mark, self.outer_address)
-        buffer = Builder()
+        buffer = ByteWriter()
         buffer.i32(len(self.body) + PACKET_HEADER)
         buffer.raw(self.body)
         self.header.encode(buffer)
@@ -190,7 +190,7 @@ class CoreMessage(CoreFacts):
 
 
 @dataclass(frozen=True, slots=True)
-class CoreLargeMessage(CoreFacts):
+class CoreLargeMessage(CoreMessageBase):
     """A core message whose body is the file ``<id>.msg``; the same bytes in every version."""
 
     header: HeaderBlock
@@ -203,16 +203,16 @@ class CoreLargeMessage(CoreFacts):
     def body(self) -> None:
         return None
 
-    def encode(self, out: Builder) -> None:
+    def encode(self, out: ByteWriter) -> None:
         self.header.encode(out)
 
 
-def decode_core_message(cursor: Cursor) -> CoreMessage:
+def decode_core_message(reader: ByteReader) -> CoreMessage:
     """Persister 1 behind its id byte (page records, journal records of type 45)."""
-    outer_id = cursor.i64("message id")
-    outer_mark, outer_address = cursor.marked_sstr("address")
-    size = cursor.i32("core buffer size")
-    buffer = cursor.sub(size, "core buffer")
+    outer_id = reader.i64("message id")
+    outer_mark, outer_address = reader.marked_sstr("address")
+    size = reader.i32("core buffer size")
+    buffer = reader.sub(size, "core buffer")
     at = buffer.pos
     end_of_body = buffer.i32("end of body")
     if end_of_body < PACKET_HEADER:

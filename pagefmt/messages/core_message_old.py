@@ -13,14 +13,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from pagefmt.bytes.wire import Builder, Cursor, Undecodable
-from pagefmt.messages.core_message import PACKET_HEADER, CoreFacts, HeaderBlock, decode_header_block
+from pagefmt.bytes.wire import ByteReader, ByteWriter, Undecodable
+from pagefmt.messages.core_message import PACKET_HEADER, CoreMessageBase, HeaderBlock, decode_header_block
 
 BEFORE_BODY: Final = PACKET_HEADER + 4
 
 
 @dataclass(frozen=True, slots=True)
-class OldCoreMessage(CoreFacts):
+class OldCoreMessage(CoreMessageBase):
     body: bytes
     header: HeaderBlock
 
@@ -28,8 +28,8 @@ class OldCoreMessage(CoreFacts):
     def large(self) -> bool:
         return False
 
-    def encode(self, out: Builder) -> None:
-        header = Builder()
+    def encode(self, out: ByteWriter) -> None:
+        header = ByteWriter()
         self.header.encode(header)
         out.i32(len(self.body) + BEFORE_BODY)
         out.raw(self.body)
@@ -37,15 +37,15 @@ class OldCoreMessage(CoreFacts):
         out.raw(header.done())
 
 
-def decode_old_core_message(cursor: Cursor) -> OldCoreMessage:
-    start = cursor.pos
-    end_of_body = cursor.i32("end of body")
+def decode_old_core_message(reader: ByteReader) -> OldCoreMessage:
+    start = reader.pos
+    end_of_body = reader.i32("end of body")
     if end_of_body < BEFORE_BODY:
         raise Undecodable(start, f"end-of-body value {end_of_body} is below {BEFORE_BODY}")
-    body = cursor.take(end_of_body - BEFORE_BODY, "body")
-    at = cursor.pos
-    end_of_message = cursor.i32("end of message")
-    left = end_of_message - PACKET_HEADER - (cursor.pos - start)
+    body = reader.take(end_of_body - BEFORE_BODY, "body")
+    at = reader.pos
+    end_of_message = reader.i32("end of message")
+    left = end_of_message - PACKET_HEADER - (reader.pos - start)
     if left < 0:
         raise Undecodable(at, f"end-of-message value {end_of_message} lies before the headers")
-    return OldCoreMessage(body, decode_header_block(cursor.sub(left, "header block")))
+    return OldCoreMessage(body, decode_header_block(reader.sub(left, "header block")))

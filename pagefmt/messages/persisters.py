@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from pagefmt.bytes.wire import Builder, Cursor, Undecodable
+from pagefmt.bytes.wire import ByteReader, ByteWriter, Undecodable
 from pagefmt.messages.core_message import CoreLargeMessage, CoreMessage, decode_core_message
 from pagefmt.messages.core_message_old import OldCoreMessage
 
@@ -28,22 +28,24 @@ AMQP_V3: Final = 5
 Message: TypeAlias = "CoreMessage | OldCoreMessage | CoreLargeMessage | AmqpMessage | AmqpLargeMessage"
 
 
-def decode_persisted(cursor: Cursor, *, queues_follow: bool = False) -> CoreMessage | AmqpMessage | AmqpLargeMessage:
+def decode_persisted(
+    reader: ByteReader, *, queues_follow: bool = False
+) -> CoreMessage | AmqpMessage | AmqpLargeMessage:
     """A persister id byte and what follows: page records, journal records of type 45, embedded bodies.
 
     ``queues_follow``: queue ids stand behind the message (page records); elsewhere it takes the cursor to its end.
     """
-    at = cursor.pos
-    persister = cursor.u8("persister id")
+    at = reader.pos
+    persister = reader.u8("persister id")
     if persister == CORE:
-        return decode_core_message(cursor)
+        return decode_core_message(reader)
     if persister not in (AMQP_V1, AMQP_V2, AMQP_LARGE, AMQP_V3):
         raise Undecodable(at, f"no persister has the id {persister if persister < 128 else persister - 256}")
     from pagefmt.messages.amqp_message import decode_amqp_large, decode_amqp_message
 
     if persister == AMQP_LARGE:
-        return decode_amqp_large(cursor, queues_follow)
-    return decode_amqp_message(cursor, persister)
+        return decode_amqp_large(reader, queues_follow)
+    return decode_amqp_message(reader, persister)
 
 
 def persister_of(message: Message) -> int | None:
@@ -57,7 +59,7 @@ def persister_of(message: Message) -> int | None:
             return message.persister
 
 
-def encode_persisted(out: Builder, message: Message) -> None:
+def encode_persisted(out: ByteWriter, message: Message) -> None:
     persister = persister_of(message)
     if persister is not None:
         out.u8(persister)

@@ -21,8 +21,8 @@ from dataclasses import dataclass
 from struct import pack, unpack
 from typing import Final
 
-from pagefmt.bytes.wire import Builder, Cursor, Undecodable
-from pagefmt.messages.values import NULL, Kind, Property, Typed
+from pagefmt.bytes.wire import ByteReader, ByteWriter, Undecodable
+from pagefmt.messages.values import NULL, Property, TypedValue, ValueKind
 
 SMALLEST_ENTRY: Final = 5  # an empty key and a null
 
@@ -38,113 +38,113 @@ class PropertiesBlock:
 NO_PROPERTIES: Final = PropertiesBlock(0, ())
 
 
-def float_of(bits: int) -> Typed:
-    return Typed(Kind.FLOAT, unpack(">f", pack(">I", bits))[0], bits)
+def float_of(bits: int) -> TypedValue:
+    return TypedValue(ValueKind.FLOAT, unpack(">f", pack(">I", bits))[0], bits)
 
 
-def double_of(bits: int) -> Typed:
-    return Typed(Kind.DOUBLE, unpack(">d", pack(">Q", bits))[0], bits)
+def double_of(bits: int) -> TypedValue:
+    return TypedValue(ValueKind.DOUBLE, unpack(">d", pack(">Q", bits))[0], bits)
 
 
-def _boolean(cursor: Cursor) -> Typed:
-    byte = cursor.u8("boolean value")
-    return Typed(Kind.BOOLEAN, byte != 0, byte)
+def _boolean(reader: ByteReader) -> TypedValue:
+    byte = reader.u8("boolean value")
+    return TypedValue(ValueKind.BOOLEAN, byte != 0, byte)
 
 
-def _bytes(cursor: Cursor) -> Typed:
-    return Typed(Kind.BYTES, cursor.take(cursor.i32("bytes length"), "bytes value"))
+def _bytes(reader: ByteReader) -> TypedValue:
+    return TypedValue(ValueKind.BYTES, reader.take(reader.i32("bytes length"), "bytes value"))
 
 
-READERS: Final[dict[int, Callable[[Cursor], Typed]]] = {
-    0: lambda cursor: NULL,
+READERS: Final[dict[int, Callable[[ByteReader], TypedValue]]] = {
+    0: lambda reader: NULL,
     2: _boolean,
-    3: lambda cursor: Typed(Kind.BYTE, cursor.i8("byte value")),
+    3: lambda reader: TypedValue(ValueKind.BYTE, reader.i8("byte value")),
     4: _bytes,
-    5: lambda cursor: Typed(Kind.SHORT, cursor.i16("short value")),
-    6: lambda cursor: Typed(Kind.INT, cursor.i32("int value")),
-    7: lambda cursor: Typed(Kind.LONG, cursor.i64("long value")),
-    8: lambda cursor: float_of(cursor.i32("float value") & 0xFFFFFFFF),
-    9: lambda cursor: double_of(cursor.i64("double value") & 0xFFFFFFFFFFFFFFFF),
-    10: lambda cursor: Typed(Kind.STRING, cursor.sstr("string value")),
-    11: lambda cursor: Typed(Kind.CHAR, cursor.u16("char value")),
+    5: lambda reader: TypedValue(ValueKind.SHORT, reader.i16("short value")),
+    6: lambda reader: TypedValue(ValueKind.INT, reader.i32("int value")),
+    7: lambda reader: TypedValue(ValueKind.LONG, reader.i64("long value")),
+    8: lambda reader: float_of(reader.i32("float value") & 0xFFFFFFFF),
+    9: lambda reader: double_of(reader.i64("double value") & 0xFFFFFFFFFFFFFFFF),
+    10: lambda reader: TypedValue(ValueKind.STRING, reader.sstr("string value")),
+    11: lambda reader: TypedValue(ValueKind.CHAR, reader.u16("char value")),
 }
-CODES: Final[dict[Kind, int]] = {
-    Kind.NULL: 0,
-    Kind.BOOLEAN: 2,
-    Kind.BYTE: 3,
-    Kind.BYTES: 4,
-    Kind.SHORT: 5,
-    Kind.INT: 6,
-    Kind.LONG: 7,
-    Kind.FLOAT: 8,
-    Kind.DOUBLE: 9,
-    Kind.STRING: 10,
-    Kind.CHAR: 11,
+CODES: Final[dict[ValueKind, int]] = {
+    ValueKind.NULL: 0,
+    ValueKind.BOOLEAN: 2,
+    ValueKind.BYTE: 3,
+    ValueKind.BYTES: 4,
+    ValueKind.SHORT: 5,
+    ValueKind.INT: 6,
+    ValueKind.LONG: 7,
+    ValueKind.FLOAT: 8,
+    ValueKind.DOUBLE: 9,
+    ValueKind.STRING: 10,
+    ValueKind.CHAR: 11,
 }
 
 
-def decode_value(cursor: Cursor) -> Typed:
+def decode_value(reader: ByteReader) -> TypedValue:
     """Type byte and value."""
-    at = cursor.pos
-    code = cursor.u8("value type")
-    reader = READERS.get(code)
-    if reader is None:
+    at = reader.pos
+    code = reader.u8("value type")
+    decode = READERS.get(code)
+    if decode is None:
         raise Undecodable(at, f"unknown value type {code}")
-    return reader(cursor)
+    return decode(reader)
 
 
-def encode_value(out: Builder, typed: Typed) -> None:
+def encode_value(out: ByteWriter, typed: TypedValue) -> None:
     """Value without its type byte."""
     value = typed.value
     match typed.kind:
-        case Kind.NULL:
+        case ValueKind.NULL:
             pass
-        case Kind.BOOLEAN:
+        case ValueKind.BOOLEAN:
             out.u8(typed.wire or int(value))
-        case Kind.BYTE:
+        case ValueKind.BYTE:
             out.u8(value)
-        case Kind.BYTES:
+        case ValueKind.BYTES:
             out.i32(len(value))
             out.raw(value)
-        case Kind.SHORT:
+        case ValueKind.SHORT:
             out.i16(value)
-        case Kind.INT:
+        case ValueKind.INT:
             out.i32(value)
-        case Kind.LONG:
+        case ValueKind.LONG:
             out.i64(value)
-        case Kind.FLOAT:
+        case ValueKind.FLOAT:
             out.raw(pack(">I", typed.wire))
-        case Kind.DOUBLE:
+        case ValueKind.DOUBLE:
             out.raw(pack(">Q", typed.wire))
-        case Kind.STRING:
+        case ValueKind.STRING:
             out.sstr(value)
-        case Kind.CHAR:
+        case ValueKind.CHAR:
             out.u16(value)
         case _:
             raise ValueError(f"{typed.kind} cannot be a typed property")
 
 
-def decode_properties(cursor: Cursor) -> PropertiesBlock:
-    mark = cursor.u8("properties present")
+def decode_properties(reader: ByteReader) -> PropertiesBlock:
+    mark = reader.u8("properties present")
     if mark == 0:
         return NO_PROPERTIES
-    at = cursor.pos
-    count = cursor.i32("number of properties")
-    if count < 0 or count * SMALLEST_ENTRY > cursor.left():
-        raise Undecodable(at, f"{count} properties cannot fit into {cursor.left()} bytes")
-    entries = tuple(Property(cursor.sstr("property name"), decode_value(cursor)) for _ in range(count))
+    at = reader.pos
+    count = reader.i32("number of properties")
+    if count < 0 or count * SMALLEST_ENTRY > reader.left():
+        raise Undecodable(at, f"{count} properties cannot fit into {reader.left()} bytes")
+    entries = tuple(Property(reader.sstr("property name"), decode_value(reader)) for _ in range(count))
     return PropertiesBlock(mark, entries)
 
 
 def decode_whole_block(block: bytes | memoryview) -> PropertiesBlock:
     """A block that must fill ``block`` to its last byte. Offsets in errors count from its start."""
-    cursor = Cursor(block)
-    decoded = decode_properties(cursor)
-    cursor.finish("properties")
+    reader = ByteReader(block)
+    decoded = decode_properties(reader)
+    reader.finish("properties")
     return decoded
 
 
-def encode_properties(out: Builder, block: PropertiesBlock) -> None:
+def encode_properties(out: ByteWriter, block: PropertiesBlock) -> None:
     out.u8(block.mark)
     if block.mark == 0:
         return
@@ -157,6 +157,6 @@ def encode_properties(out: Builder, block: PropertiesBlock) -> None:
 
 def properties_bytes(entries: tuple[Property, ...]) -> bytes:
     """A block as a 2.x broker writes it: no entries means the single byte 0."""
-    out = Builder()
+    out = ByteWriter()
     encode_properties(out, PropertiesBlock(1 if entries else 0, entries))
     return out.done()

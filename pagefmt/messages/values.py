@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
 
-class Kind(StrEnum):
+class ValueKind(StrEnum):
     """The name is the public one (JSON ``type``)."""
 
     NULL = "null"
@@ -40,15 +40,22 @@ class Kind(StrEnum):
     DESCRIBED = "described"
 
 
+INTEGRAL: Final = frozenset(
+    (ValueKind.BOOLEAN, ValueKind.BYTE, ValueKind.SHORT, ValueKind.INT, ValueKind.LONG, ValueKind.UBYTE,
+     ValueKind.USHORT, ValueKind.UINT, ValueKind.ULONG, ValueKind.CHAR, ValueKind.TIMESTAMP)
+)  # fmt: skip
+"""Kinds whose value is an ``int`` (or a ``bool``)."""
+
+
 @dataclass(frozen=True, slots=True)
-class Typed:
+class TypedValue:
     """``value`` by kind: None, bool, int (numbers, char, timestamp), float, str, bytes, and tuples.
 
-    LIST and ARRAY hold a tuple of ``Typed``, MAP a tuple of (key, value) pairs, DESCRIBED (descriptor, described);
+    LIST and ARRAY hold a tuple of ``TypedValue``, MAP a tuple of (key, value) pairs, DESCRIBED (descriptor, described);
     UUID and decimals hold their bytes.
     """
 
-    kind: Kind
+    kind: ValueKind
     value: Any
     wire: int = 0
 
@@ -56,20 +63,20 @@ class Typed:
 @dataclass(frozen=True, slots=True)
 class Property:
     name: str
-    value: Typed
+    value: TypedValue
 
 
-NULL = Typed(Kind.NULL, None)
+NULL = TypedValue(ValueKind.NULL, None)
 
 
-def string(text: str) -> Typed:
-    return Typed(Kind.STRING, text)
+def string(text: str) -> TypedValue:
+    return TypedValue(ValueKind.STRING, text)
 
 
-def long(number: int) -> Typed:
-    return Typed(Kind.LONG, number)
+def long(number: int) -> TypedValue:
+    return TypedValue(ValueKind.LONG, number)
 
 
-def last_wins(properties: tuple[Property, ...]) -> dict[str, Typed]:
+def last_wins(properties: tuple[Property, ...]) -> dict[str, TypedValue]:
     """By name; of duplicates the last one counts, as in the broker (spec/messages.md 5)."""
     return {entry.name: entry.value for entry in properties}

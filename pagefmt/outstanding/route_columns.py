@@ -22,15 +22,15 @@ import numpy as np
 from pagefmt.bytes.wire import Undecodable
 from pagefmt.columns.core import parts as core
 from pagefmt.errors import PageFmtError
+from pagefmt.pages.chunks import read_chunks
 from pagefmt.pages.gather import Bytes, Ints, Mask, PageBytes
 from pagefmt.pages.page import LARGEST_FILE
 from pagefmt.pages.paging import PageFile
-from pagefmt.pages.pieces import pieces
 from pagefmt.pages.record import SMALLEST_PAYLOAD
 from pagefmt.pages.routes import OLD_LIKE_CORE, route_at
-from pagefmt.pages.scan import FRAME, Frames
+from pagefmt.pages.scan import FRAME, PageFrames
 
-PIECE: Final = 4 << 20
+CHUNK: Final = 4 << 20
 SMALL = 12 << 10
 """Of pages up to this size the reference is done before vectors have begun: a few dozen records."""
 Rows: TypeAlias = Ints | slice
@@ -50,7 +50,7 @@ _NO_EXTRA, _WITH_EXPIRATION = 2, 5
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class QueueIds:
     """Records that name the same number of queues: which ones, and a row of ids for each."""
 
     rows: Rows
@@ -75,7 +75,7 @@ class RouteColumns:
     large: Mask
     old: bool | None
     message_at: Ints
-    named: tuple[Named, ...]
+    named: tuple[QueueIds, ...]
 
     def __len__(self) -> int:
         return len(self.offset)
@@ -118,30 +118,30 @@ def _of(outer: Rows, inner: Rows) -> Rows:
     return inner if isinstance(outer, slice) else outer[inner]
 
 
-class Irregular(PageFmtError):
+class IrregularPage(PageFmtError):
     """Something that the vectors do not judge: the page is left to the reference."""
 
 
 def routed(page: PageFile) -> Iterator[RouteColumns]:
-    """A page piece by piece; each is gone when the next is asked for. Raises ``NotReadable``, ``Irregular``.
+    """A page piece by piece; each is gone when the next is asked for. Raises ``NotReadable``, ``IrregularPage``.
 
-    What came before ``Irregular`` is not to be counted.
+    What came before ``IrregularPage`` is not to be counted.
     """
     if not SMALL < page.size <= LARGEST_FILE:
-        raise Irregular(page.name)
-    for content, frames in pieces(page.path, PIECE, reuse=True):
+        raise IrregularPage(page.name)
+    for content, frames in read_chunks(page.path, CHUNK, reuse=True):
         yield route_columns(content, frames)
     if not frames.whole:
-        raise Irregular(page.name)
+        raise IrregularPage(page.name)
 
 
-def route_columns(page: PageBytes, frames: Frames) -> RouteColumns:
-    """The records of a piece. Raises ``Irregular`` where one is not regular."""
-    return _Reading(page, frames).columns()
+def route_columns(page: PageBytes, frames: PageFrames) -> RouteColumns:
+    """The records of a piece. Raises ``IrregularPage`` where one is not regular."""
+    return _RouteReader(page, frames).columns()
 
 
-class _Reading:
-    def __init__(self, page: PageBytes, frames: Frames) -> None:
+class _RouteReader:
+    def __init__(self, page: PageBytes, frames: PageFrames) -> None:
         self.page, self.frames = page, frames
         self.head = page.window(frames.offset, _HEAD_SIZE).view(_HEAD).reshape(-1)
         self.end = frames.offset + (frames.length + (FRAME - 1))
@@ -175,7 +175,7 @@ class _Reading:
             self.message_at[rows] += 3
             yield rows, self.behind_sized(self.frames.offset[rows] + 14, self.head["size"][rows])
         elif large_type not in (0, 2):
-            raise Irregular("a record is not regular")
+            raise IrregularPage("a record is not regular")
         elif persister == _CORE:
             yield rows, self.behind_core(rows)
         elif persister in _AMQP:
@@ -183,7 +183,7 @@ class _Reading:
         elif persister == _AMQP_LARGE:
             yield rows, self.behind_amqp_large(rows)
         else:
-            raise Irregular("a record is not regular")
+            raise IrregularPage("a record is not regular")
 
     def old_ones(self, rows: Rows, persister: int) -> tuple[Rows, Ints | None]:
         """What of the rows is of the new layout, and what of the old one."""
@@ -222,7 +222,7 @@ class _Reading:
             try:
                 queues = route_at(buffer, offset, length)[6]
             except Undecodable as err:
-                raise Irregular("a record is not regular") from err
+                raise IrregularPage("a record is not regular") from err
             ends.append(offset + 5 + length - 8 * len(queues) - 4)
         return np.array(ends, np.int64)
 
@@ -236,21 +236,21 @@ class _Reading:
     def step(self, at: Ints, rows: Rows) -> Ints:
         """Over a length and as many bytes; the length itself has to lie in the record."""
         if (at + 4 > self.end[rows]).any():
-            raise Irregular("a record is not regular")
+            raise IrregularPage("a record is not regular")
         return self.behind_sized(at, self.page.i32_inside(at))
 
     def behind_sized(self, at: Ints, size: Ints) -> Ints:
         if (size < 0).any():
-            raise Irregular("a record is not regular")
+            raise IrregularPage("a record is not regular")
         return at + (size.astype(np.int64) + 4)
 
-    def named(self, tail: Ints) -> Iterator[Named]:
+    def named(self, tail: Ints) -> Iterator[QueueIds]:
         """The queue ids, which have to end with the payload."""
         room = self.end - tail - 4
         if (room < 0).any() or (room & 7).any():
-            raise Irregular("a record is not regular")
+            raise IrregularPage("a record is not regular")
         for width, rows in _by_value(room):
             table = self.page.window(tail[rows], 4 + width)
             if (table[:, :4].copy().view(">i4") != width >> 3).any():
-                raise Irregular("a record is not regular")
-            yield Named(rows, table[:, 4:].copy().view(">i8").astype(np.int64))
+                raise IrregularPage("a record is not regular")
+            yield QueueIds(rows, table[:, 4:].copy().view(">i8").astype(np.int64))

@@ -4,7 +4,7 @@
     for store in state.stores():
         summary = store.summary()          # per queue and per page; one page in memory at a time
 
-Messages that never left the journal are not part of this; ``State.journal`` has their references.
+Messages that never left the journal are not part of this; ``PagingState.journal`` has their references.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pagefmt.directory.bindings import Bindings, QueueBinding, load_bindings
-from pagefmt.directory.locate import Place
+from pagefmt.directory.locate import DataLocation
 from pagefmt.errors import PageFmtError
 from pagefmt.journal.message_journal import MessageJournal, load_messages
-from pagefmt.outstanding.fates import LIVE, Fate, PageRule
-from pagefmt.outstanding.kept_positions import KeptPositions
+from pagefmt.outstanding.ack_state import LIVE, AckState, PageRule
+from pagefmt.outstanding.compact_positions import CompactPositions
 from pagefmt.pages.frames import Damage
 from pagefmt.pages.page import open_page
-from pagefmt.pages.paging import PageFile, Paging, Store, duplicates, read_paging, read_store
+from pagefmt.pages.paging import PageFile, PagingDirectory, Store, duplicates, read_paging, read_store
 from pagefmt.pages.record import FRAME
 from pagefmt.pages.routes import Route
 
@@ -36,8 +36,8 @@ class CannotKnow(PageFmtError):
 class PageLoad:
     """One page: ``records`` readable ones in ``read`` of ``size`` bytes, of which ``live_bytes`` have to stay.
 
-    ``held_by``: ids of the queues that still need it, ascending; none: every queue is done with it. ``fates`` counts
-    (queue, fate) pairs by fate. ``damage``: what reading stopped at.
+    ``held_by``: ids of the queues that still need it, ascending; none: every queue is done with it. ``ack_states``:
+    how many (record, queue) pairs are in each state. ``damage``: what reading stopped at.
     """
 
     page: int
@@ -47,7 +47,7 @@ class PageLoad:
     live_records: int
     live_bytes: int
     held_by: tuple[int, ...]
-    fates: dict[Fate, int]
+    ack_states: dict[AckState, int]
     damage: Damage | None
 
 
@@ -71,25 +71,25 @@ class QueueLoad:
     held_alone: int = 0
     first: tuple[int, int] | None = None
     last: tuple[int, int] | None = None
-    positions: KeptPositions = field(default_factory=KeptPositions)
+    positions: CompactPositions = field(default_factory=CompactPositions)
     numbers: array[int] = field(default_factory=lambda: array("i"))
 
     @property
     def name(self) -> str:
         return self.binding.name if self.binding else f"queue {self.id}"
 
-    def take(self, fate: Fate, page: int, number: int, size: int, keep: bool) -> None:
-        match fate:
-            case Fate.OUTSTANDING:
+    def take(self, ack_state: AckState, page: int, number: int, size: int, keep: bool) -> None:
+        match ack_state:
+            case AckState.OUTSTANDING:
                 self.messages += 1
                 self.bytes += size
                 self.first = self.first or (page, number)
                 self.last = (page, number)
                 if keep:
                     self.numbers.append(number)
-            case Fate.IN_DOUBT_SEND:
+            case AckState.IN_DOUBT_SEND:
                 self.in_doubt_sends += 1
-            case Fate.IN_DOUBT_ACK:
+            case AckState.IN_DOUBT_ACK:
                 self.in_doubt_acks += 1
 
     def add(self, page: PageLoad, more: QueueLoad) -> None:
@@ -129,12 +129,12 @@ class StoreState:
     def rule(self, page: int) -> PageRule:
         return PageRule(self.journal, self.queues, page)
 
-    def fates(self, page: PageFile) -> Iterator[tuple[Route, list[tuple[int, Fate]]]]:
+    def ack_states(self, page: PageFile) -> Iterator[tuple[Route, list[tuple[int, AckState]]]]:
         """Every readable record of a page with what becomes of it for each queue that it names."""
         rule = self.rule(page.number)
         with open_page(page.path) as opened:
             for route in opened.routes():
-                yield route, rule.fates(route[0], route[3], route[6])
+                yield route, rule.ack_states(route[0], route[3], route[6])
 
     def pages(self, queues: dict[int, QueueLoad] | None = None, keep: bool = False) -> Iterator[PageLoad]:
         """Page by page; ``queues`` is filled on the way."""
@@ -144,18 +144,18 @@ class StoreState:
 
     def _page(self, page: PageFile, queues: dict[int, QueueLoad], keep: bool) -> PageLoad:
         """At once where the page is regular, else with care."""
-        from pagefmt.outstanding.route_columns import Irregular
+        from pagefmt.outstanding.route_columns import IrregularPage
 
         try:
             load, found = self._at_once(page, keep)
-        except Irregular:
+        except IrregularPage:
             load, found = self._with_care(page, keep)
         for queue in load.held_by:
             self._queue(queues, queue).add(load, found[queue])
         return load
 
     def _at_once(self, page: PageFile, keep: bool) -> tuple[PageLoad, dict[int, QueueLoad]]:
-        from pagefmt.outstanding.loads import PageSum
+        from pagefmt.outstanding.page_sum import PageSum
         from pagefmt.outstanding.route_columns import routed
 
         found = PageSum(page.number, keep)
@@ -166,18 +166,18 @@ class StoreState:
 
     def _with_care(self, page: PageFile, keep: bool) -> tuple[PageLoad, dict[int, QueueLoad]]:
         rule = self.rule(page.number)
-        counts: Counter[Fate] = Counter()
+        counts: Counter[AckState] = Counter()
         found: dict[int, QueueLoad] = {}
         live_records = live_bytes = 0
         with open_page(page.path) as opened:
             for number, _, length, tx, _, _, ids in opened.routes():
                 live = False
                 for queue in ids:
-                    fate = rule.fate(queue, number, tx)
-                    counts[fate] += 1
-                    if fate in LIVE:
+                    ack_state = rule.ack_state(queue, number, tx)
+                    counts[ack_state] += 1
+                    if ack_state in LIVE:
                         live = True
-                        self._queue(found, queue).take(fate, page.number, number, length + FRAME, keep)
+                        self._queue(found, queue).take(ack_state, page.number, number, length + FRAME, keep)
                 if live:
                     live_records += 1
                     live_bytes += length + FRAME
@@ -202,10 +202,10 @@ class StoreState:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class PagingState:
     """Journal, bindings and paging directory of one broker, loaded. ``bindings`` ``None``: queues have no names."""
 
-    paging: Paging
+    paging: PagingDirectory
     journal: MessageJournal
     bindings: Bindings | None
 
@@ -240,17 +240,17 @@ class State:
         return duplicates(list(self.paging.stores()), self.paging)
 
 
-def load_state(paging: Path, journal: Path | None, bindings: Path | None) -> State:
+def load_state(paging: Path, journal: Path | None, bindings: Path | None) -> PagingState:
     """Journal and bindings are read now, pages when they are asked for. Raises ``CannotKnow`` without journal."""
     if journal is None:
         raise CannotKnow(
             f"{paging}: the journal is not beside it, so what was acknowledged is not known; "
             "name the data directory or the instance, or the configuration with --broker-xml"
         )
-    return State(read_paging(paging), load_messages(journal), load_bindings(bindings) if bindings else None)
+    return PagingState(read_paging(paging), load_messages(journal), load_bindings(bindings) if bindings else None)
 
 
-def load_place(place: Place) -> State | None:
+def load_place(place: DataLocation) -> PagingState | None:
     """Journal and bindings of a place; None where there is no journal."""
     if place.paging is None or place.journal is None:
         return None

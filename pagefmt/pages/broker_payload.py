@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from pagefmt.bytes.wire import Cursor, Undecodable
+from pagefmt.bytes.wire import ByteReader, Undecodable
 from pagefmt.editions import Edition
 from pagefmt.messages.amqp_sections import DELIVERY, HEADER, decode_saved_sections, scanned_sections, section_code
 from pagefmt.messages.amqp_values import FIXED, decode_amqp_value
@@ -20,28 +20,28 @@ _PROPERTY_SIZES: Final = {0: 0, 2: 1, 3: 1, 5: 2, 6: 4, 7: 8, 8: 4, 9: 8, 11: 2}
 _COMPOUNDS: Final = frozenset((0x00, 0xC0, 0xC1, 0xD0, 0xD1, 0xE0, 0xF0))
 
 
-def walk_payload(cursor: Cursor, edition: Edition) -> tuple[int, int]:
+def walk_payload(reader: ByteReader, edition: Edition) -> tuple[int, int]:
     """Offsets of the message id and of the queue count; the cursor ends behind the last queue id.
 
     Raises ``Undecodable`` where the broker throws.
     """
-    cursor.skip(8, "transaction")
-    large_type = cursor.i8("large type")
+    reader.skip(8, "transaction")
+    large_type = reader.i8("large type")
     if edition.old_layout:
-        message_id = _walk_old(cursor, large_type)
+        message_id = _walk_old(reader, large_type)
     elif _is_core_large(large_type, edition):
-        cursor.skip(4, "header block size")  # not looked at
-        message_id = cursor.pos
-        _walk_header(cursor)
-        walk_properties(cursor)
+        reader.skip(4, "header block size")  # not looked at
+        message_id = reader.pos
+        _walk_header(reader)
+        walk_properties(reader)
     else:
-        message_id = cursor.pos + 1
-        _walk_persisted(cursor, edition)
-    queues = cursor.pos
-    count = cursor.i32("number of queues")
+        message_id = reader.pos + 1
+        _walk_persisted(reader, edition)
+    queues = reader.pos
+    count = reader.i32("number of queues")
     if count < 0:
         raise Undecodable(queues, f"{count} queue ids")
-    cursor.skip(8 * count, "queue ids")
+    reader.skip(8 * count, "queue ids")
     return message_id, queues
 
 
@@ -49,23 +49,23 @@ def _is_core_large(large_type: int, edition: Edition) -> bool:
     return large_type != 0 if edition <= Edition.ARTEMIS_2_10 else large_type in (1, -1)
 
 
-def _walk_old(cursor: Cursor, large: int) -> int:
+def _walk_old(reader: ByteReader, large: int) -> int:
     if large:
-        block = cursor.sub(cursor.i32("header block size"), "header block")
+        block = reader.sub(reader.i32("header block size"), "header block")
         message_id = block.pos
         _walk_header(block)
         walk_properties(block)
         return message_id
-    cursor.skip(4, "message size")  # not looked at
-    start = cursor.pos
-    end_of_body = cursor.i32("end of body")
+    reader.skip(4, "message size")  # not looked at
+    start = reader.pos
+    end_of_body = reader.i32("end of body")
     if end_of_body < PACKET_HEADER:
         raise Undecodable(start, f"end-of-body value {end_of_body}")
-    probe = Cursor(cursor.buf, start, cursor.end)
+    probe = ByteReader(reader.buf, start, reader.end)
     probe.skip(end_of_body - PACKET_HEADER, "body")
     length = probe.i32("end of message") - PACKET_HEADER
-    cursor.pos = start
-    block = cursor.sub(length, "message")
+    reader.pos = start
+    block = reader.sub(length, "message")
     block.skip(end_of_body - PACKET_HEADER + 4, "body")
     message_id = block.pos
     _walk_header(block)
@@ -73,77 +73,77 @@ def _walk_old(cursor: Cursor, large: int) -> int:
     return message_id
 
 
-def _walk_header(cursor: Cursor) -> None:
-    cursor.skip(8, "message id")
-    _skip_nullable(cursor)
-    if cursor.u8("user id present") == USER_ID_PRESENT:
-        cursor.skip(USER_ID_SIZE, "user id")
-    cursor.skip(2 + 8 + 8 + 1, "type, durable, expiration, timestamp, priority")
+def _walk_header(reader: ByteReader) -> None:
+    reader.skip(8, "message id")
+    _skip_nullable(reader)
+    if reader.u8("user id present") == USER_ID_PRESENT:
+        reader.skip(USER_ID_SIZE, "user id")
+    reader.skip(2 + 8 + 8 + 1, "type, durable, expiration, timestamp, priority")
 
 
-def _skip_sized(cursor: Cursor, what: str) -> None:
-    cursor.skip(cursor.i32(what), what)
+def _skip_sized(reader: ByteReader, what: str) -> None:
+    reader.skip(reader.i32(what), what)
 
 
-def _skip_nullable(cursor: Cursor) -> None:
-    if cursor.u8("address present"):
-        _skip_sized(cursor, "address")
+def _skip_nullable(reader: ByteReader) -> None:
+    if reader.u8("address present"):
+        _skip_sized(reader, "address")
 
 
-def walk_properties(cursor: Cursor) -> None:
+def walk_properties(reader: ByteReader) -> None:
     """A block that is read at once: that of a large message, and the extra properties of AMQP."""
-    if cursor.u8("properties present") == 0:
+    if reader.u8("properties present") == 0:
         return
-    count = cursor.i32("number of properties")
+    count = reader.i32("number of properties")
     if count < 0:
-        raise Undecodable(cursor.pos - 4, f"{count} properties")
+        raise Undecodable(reader.pos - 4, f"{count} properties")
     for _ in range(count):
-        _skip_sized(cursor, "property name")
-        at = cursor.pos
-        code = cursor.u8("value type")
+        _skip_sized(reader, "property name")
+        at = reader.pos
+        code = reader.u8("value type")
         if code in _PROPERTY_SIZES:
-            cursor.skip(_PROPERTY_SIZES[code], "value")
+            reader.skip(_PROPERTY_SIZES[code], "value")
         elif code in (4, 10):
-            _skip_sized(cursor, "value")
+            _skip_sized(reader, "value")
         else:
             raise Undecodable(at, f"unknown value type {code}")
 
 
-def _walk_persisted(cursor: Cursor, edition: Edition) -> None:
-    at = cursor.pos
-    persister = cursor.u8("persister id")
+def _walk_persisted(reader: ByteReader, edition: Edition) -> None:
+    at = reader.pos
+    persister = reader.u8("persister id")
     walk = _WALKS.get(persister)
     if walk is None or (persister > 3 and edition <= Edition.ARTEMIS_2_10):
         raise Undecodable(at, f"no persister has the id {persister}")
-    walk(cursor, edition)
+    walk(reader, edition)
 
 
-def _walk_core(cursor: Cursor, edition: Edition) -> None:
-    cursor.skip(8, "message id")
-    _skip_nullable(cursor)
-    buffer = cursor.sub(cursor.i32("core buffer size"), "core buffer")
+def _walk_core(reader: ByteReader, edition: Edition) -> None:
+    reader.skip(8, "message id")
+    _skip_nullable(reader)
+    buffer = reader.sub(reader.i32("core buffer size"), "core buffer")
     buffer.skip(buffer.i32("end of body") - PACKET_HEADER, "body")
     _walk_header(buffer)
 
 
-def _walk_amqp(persister: int) -> Callable[[Cursor, Edition], None]:
-    def walk(cursor: Cursor, edition: Edition) -> None:
-        cursor.skip(16, "message id and format")
-        _skip_nullable(cursor)
-        encoded = cursor.sub(cursor.i32("encoded size"), "encoded message")
+def _walk_amqp(persister: int) -> Callable[[ByteReader, Edition], None]:
+    def walk(reader: ByteReader, edition: Edition) -> None:
+        reader.skip(16, "message id and format")
+        _skip_nullable(reader)
+        encoded = reader.sub(reader.i32("encoded size"), "encoded message")
         if edition >= Edition.ARTEMIS_2_44:
             _recover_priority(encoded)
         elif edition <= Edition.ARTEMIS_2_10:
             scanned_sections(encoded)
-        if persister != 2 and cursor.i32("extra properties size") != 0:
-            walk_properties(cursor)
+        if persister != 2 and reader.i32("extra properties size") != 0:
+            walk_properties(reader)
         if persister == 5:
-            cursor.skip(8, "expiration")
+            reader.skip(8, "expiration")
 
     return walk
 
 
-def _recover_priority(encoded: Cursor) -> None:
+def _recover_priority(encoded: ByteReader) -> None:
     """2.44 and later look for a header in the first two sections."""
     for _ in range(2):
         if not encoded.left():
@@ -166,7 +166,7 @@ def _recover_priority(encoded: Cursor) -> None:
         decode_amqp_value(encoded)
 
 
-def _walk_amqp_header(encoded: Cursor) -> None:
+def _walk_amqp_header(encoded: ByteReader) -> None:
     at = encoded.pos
     code = encoded.u8("header")
     if code == 0x45:
@@ -190,19 +190,19 @@ def _walk_amqp_header(encoded: Cursor) -> None:
         raise Undecodable(at, f"priority of type 0x{priority:02x}")
 
 
-def _walk_amqp_large(cursor: Cursor, edition: Edition) -> None:
-    cursor.skip(8 + 1 + 8, "message id, durable, format")
-    _skip_nullable(cursor)
-    if cursor.i32("extra properties size") != 0:
-        walk_properties(cursor)
-    decode_saved_sections(cursor)
-    if cursor.left() >= 8:
-        cursor.skip(8, "expiration")
-    if cursor.left():
-        cursor.skip(1, "re-encoded")
+def _walk_amqp_large(reader: ByteReader, edition: Edition) -> None:
+    reader.skip(8 + 1 + 8, "message id, durable, format")
+    _skip_nullable(reader)
+    if reader.i32("extra properties size") != 0:
+        walk_properties(reader)
+    decode_saved_sections(reader)
+    if reader.left() >= 8:
+        reader.skip(8, "expiration")
+    if reader.left():
+        reader.skip(1, "re-encoded")
 
 
-_WALKS: Final[dict[int, Callable[[Cursor, Edition], None]]] = {
+_WALKS: Final[dict[int, Callable[[ByteReader, Edition], None]]] = {
     1: _walk_core,
     2: _walk_amqp(2),
     3: _walk_amqp(3),

@@ -18,7 +18,7 @@ from struct import Struct
 from typing import Final
 
 from pagefmt.bytes.files import MappedFile, NotReadable
-from pagefmt.bytes.wire import Cursor, Undecodable
+from pagefmt.bytes.wire import ByteReader, Undecodable
 from pagefmt.editions import NEWEST, Edition
 from pagefmt.pages.frames import Buffer, Damage, DamageKind, FrameScan, find_behind, stopped_at
 from pagefmt.pages.record import (
@@ -126,15 +126,15 @@ class Page:
         from pagefmt.pages.broker_payload import walk_payload
 
         layout = self.layout()
-        cursor = Cursor(self.buf, offset + 5, offset + 5 + length)
+        reader = ByteReader(self.buf, offset + 5, offset + 5 + length)
         try:
-            message_id, queues = walk_payload(cursor, Edition.ARTEMIS_1_5 if layout is Layout.OLD else NEWEST)
+            message_id, queues = walk_payload(reader, Edition.ARTEMIS_1_5 if layout is Layout.OLD else NEWEST)
         except Undecodable:
             return None
-        if layout is Layout.OLD and cursor.left():
+        if layout is Layout.OLD and reader.left():
             return None  # the old reader insists on the end mark behind what it consumed
         tx, large_type = _HEAD(self.buf, offset + 5)
-        routed = decode_queues(Cursor(self.buf, queues, cursor.pos))
+        routed = decode_queues(ByteReader(self.buf, queues, reader.pos))
         return number, offset, length, tx, large_type, _I64(self.buf, message_id)[0], routed
 
     def recovered(self, offset: int | None = None) -> Iterator[PageRecord]:

@@ -41,7 +41,7 @@ class EntryKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class StoreEntry:
     """Something in a store folder. ``number`` of pages, and of what the broker counts as one."""
 
     name: str
@@ -77,7 +77,7 @@ class Store:
     folder: Path
     text: AddressText
     pages: tuple[PageFile, ...]
-    others: tuple[Entry, ...]
+    others: tuple[StoreEntry, ...]
 
     @property
     def name(self) -> str:
@@ -102,7 +102,7 @@ class Store:
 
 
 @dataclass(frozen=True, slots=True)
-class Paging:
+class PagingDirectory:
     """``strays``: entries that are no folders. ``listing``: folder names in the system's order, as for the broker."""
 
     path: Path
@@ -115,7 +115,7 @@ class Paging:
             yield read_store(self.path / name)
 
 
-def read_paging(path: Path) -> Paging:
+def read_paging(path: Path) -> PagingDirectory:
     """Raises ``NotReadable``. Symbolic links below the directory are not followed."""
     folders: list[str] = []
     strays: list[str] = []
@@ -125,7 +125,7 @@ def read_paging(path: Path) -> Paging:
                 (folders if entry.is_dir(follow_symlinks=False) else strays).append(entry.name)
     except OSError as err:
         raise NotReadable(f"{path}: cannot be listed: {err.strerror or err}") from err
-    return Paging(path, tuple(folders), tuple(sorted(strays)))
+    return PagingDirectory(path, tuple(folders), tuple(sorted(strays)))
 
 
 def read_store(folder: Path) -> Store:
@@ -163,23 +163,23 @@ def java_number(name: str) -> int | None:
     return number if -LARGEST_NUMBER <= number <= LARGEST_NUMBER else None
 
 
-def classify(name: str, status: os.stat_result) -> Entry:
+def classify(name: str, status: os.stat_result) -> StoreEntry:
     """What a broker takes an entry of a store folder for (2.3)."""
     regular = stat.S_ISREG(status.st_mode)
     size = status.st_size if regular else None
     if name.endswith(".page"):
         number = java_number(name)
         if number is None or stat.S_ISDIR(status.st_mode):
-            return Entry(name, EntryKind.BAD_NAME, size)
+            return StoreEntry(name, EntryKind.BAD_NAME, size)
         if not regular:
-            return Entry(name, EntryKind.SPECIAL, None, number)
+            return StoreEntry(name, EntryKind.SPECIAL, None, number)
         kind = EntryKind.PAGE if number > 0 and name == page_name(number) else EntryKind.OVERLOOKED
-        return Entry(name, kind, size, number)
+        return StoreEntry(name, kind, size, number)
     if not regular:
-        return Entry(name, EntryKind.FOREIGN if stat.S_ISDIR(status.st_mode) else EntryKind.SPECIAL, None)
+        return StoreEntry(name, EntryKind.FOREIGN if stat.S_ISDIR(status.st_mode) else EntryKind.SPECIAL, None)
     if name == ADDRESS_FILE:
-        return Entry(name, EntryKind.ADDRESS, size)
-    return Entry(name, EntryKind.PUT_ASIDE if name.endswith(PUT_ASIDE) else EntryKind.FOREIGN, size)
+        return StoreEntry(name, EntryKind.ADDRESS, size)
+    return StoreEntry(name, EntryKind.PUT_ASIDE if name.endswith(PUT_ASIDE) else EntryKind.FOREIGN, size)
 
 
 def read_address(path: Path) -> AddressText:
@@ -199,7 +199,7 @@ def read_address(path: Path) -> AddressText:
         return AddressText(line.decode("latin-1"), fallback=True)
 
 
-def duplicates(stores: list[Store], paging: Paging) -> dict[str, list[str]]:
+def duplicates(stores: list[Store], paging: PagingDirectory) -> dict[str, list[str]]:
     """Addresses named by several folders: those folders in listing order. A broker keeps the last one only (2.1)."""
     order = {name: n for n, name in enumerate(paging.listing)}
     folders: dict[str, list[str]] = {}

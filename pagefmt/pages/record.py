@@ -19,7 +19,7 @@ from enum import Enum
 from struct import Struct
 from typing import Final
 
-from pagefmt.bytes.wire import Builder, Cursor, Undecodable
+from pagefmt.bytes.wire import ByteReader, ByteWriter, Undecodable
 from pagefmt.messages.core_message import CoreLargeMessage, decode_header_block
 from pagefmt.messages.core_message_old import OldCoreMessage, decode_old_core_message
 from pagefmt.messages.persisters import Message, decode_persisted, encode_persisted, persister_of
@@ -94,59 +94,59 @@ def decode_prefix(
     start = offset + 5
     if layout is None:
         layout = layout_of(buf, start, length)
-    cursor = Cursor(buf, start, start + length)
-    return read_payload(cursor, offset, length, layout), cursor.left()
+    reader = ByteReader(buf, start, start + length)
+    return read_payload(reader, offset, length, layout), reader.left()
 
 
-def read_payload(cursor: Cursor, offset: int, length: int, layout: Layout) -> PageRecord:
+def read_payload(reader: ByteReader, offset: int, length: int, layout: Layout) -> PageRecord:
     """The fields of a payload, up to and including the queue ids."""
-    tx = cursor.i64("transaction")
-    large_type = cursor.i8("large type")
+    tx = reader.i64("transaction")
+    large_type = reader.i8("large type")
     message: Message
     stated = None
     if layout is Layout.OLD:
-        message, stated = _old_message(cursor, large_type)
+        message, stated = _old_message(reader, large_type)
     else:
-        message = _new_message(cursor, large_type)
-    queues = decode_queues(cursor)
+        message = _new_message(reader, large_type)
+    queues = decode_queues(reader)
     return PageRecord(offset, length, tx, large_type, layout, persister_of(message), message, queues, stated)
 
 
-def _new_message(cursor: Cursor, large_type: int) -> Message:
+def _new_message(reader: ByteReader, large_type: int) -> Message:
     if large_type in CORE_LARGE:
-        return _large_message(cursor)
+        return _large_message(reader)
     if large_type not in (0, OTHER_LARGE):
-        raise Undecodable(cursor.pos - 1, f"unknown large type {large_type}")
-    return decode_persisted(cursor, queues_follow=True)
+        raise Undecodable(reader.pos - 1, f"unknown large type {large_type}")
+    return decode_persisted(reader, queues_follow=True)
 
 
-def _large_message(cursor: Cursor) -> CoreLargeMessage:
-    size = cursor.i32("header block size")
-    return CoreLargeMessage(decode_header_block(cursor.sub(size, "header block")))
+def _large_message(reader: ByteReader) -> CoreLargeMessage:
+    size = reader.i32("header block size")
+    return CoreLargeMessage(decode_header_block(reader.sub(size, "header block")))
 
 
-def _old_message(cursor: Cursor, large: int) -> tuple[OldCoreMessage | CoreLargeMessage, int | None]:
+def _old_message(reader: ByteReader, large: int) -> tuple[OldCoreMessage | CoreLargeMessage, int | None]:
     if large:
-        return _large_message(cursor), None
-    stated = cursor.i32("message size")
-    return decode_old_core_message(cursor), stated
+        return _large_message(reader), None
+    stated = reader.i32("message size")
+    return decode_old_core_message(reader), stated
 
 
-def decode_queues(cursor: Cursor) -> tuple[int, ...]:
-    at = cursor.pos
-    count = cursor.i32("number of queues")
-    if count < 0 or count * 8 > cursor.left():
-        raise Undecodable(at, f"{count} queue ids cannot fit into {cursor.left()} bytes")
-    return tuple(cursor.i64("queue id") for _ in range(count))
+def decode_queues(reader: ByteReader) -> tuple[int, ...]:
+    at = reader.pos
+    count = reader.i32("number of queues")
+    if count < 0 or count * 8 > reader.left():
+        raise Undecodable(at, f"{count} queue ids cannot fit into {reader.left()} bytes")
+    return tuple(reader.i64("queue id") for _ in range(count))
 
 
 def encode_payload(record: PageRecord) -> bytes:
-    out = Builder()
+    out = ByteWriter()
     out.i64(record.tx)
     out.u8(record.large_type)
     message = record.message
     if isinstance(message, CoreLargeMessage):
-        block = Builder()
+        block = ByteWriter()
         message.encode(block)
         out.i32(len(block.out))
         out.raw(block.done())

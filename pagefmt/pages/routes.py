@@ -10,7 +10,7 @@ import struct
 from struct import Struct
 from typing import Final, TypeAlias
 
-from pagefmt.bytes.wire import Cursor, Undecodable
+from pagefmt.bytes.wire import ByteReader, Undecodable
 from pagefmt.pages.record import Layout, layout_of
 
 Buffer = bytes | memoryview
@@ -83,8 +83,8 @@ def _behind_others(buf: Buffer, start: int, length: int, large_type: int, persis
         case 4:
             from pagefmt.messages.amqp_message import decode_amqp_large
 
-            cursor = Cursor(buf, start + 10, start + length)
-            return decode_amqp_large(cursor, queues_follow=True).id, cursor.pos
+            reader = ByteReader(buf, start + 10, start + length)
+            return decode_amqp_large(reader, queues_follow=True).id, reader.pos
         case _:
             raise Undecodable(start + 9, f"no persister has the id {persister}")
 

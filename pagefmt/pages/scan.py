@@ -18,7 +18,7 @@ _AT_ONCE: Final = 1 << 15
 
 
 @dataclass(frozen=True, slots=True)
-class Frames:
+class PageFrames:
     """Offsets and payload lengths of the records in a buffer, and whether they fill it to its last byte.
 
     Where the buffer is a piece of a page: ``base`` is its offset in the file, ``number`` that of its first record.
@@ -36,7 +36,7 @@ class Frames:
         return int(self.offset[-1] + self.length[-1]) + FRAME if len(self.offset) else 0
 
 
-def scan(page: PageBytes, base: int = 0, number: int = 0) -> Frames:
+def scan(page: PageBytes, base: int = 0, number: int = 0) -> PageFrames:
     """Follow the lengths from the first byte on; any doubt ends the scan with ``whole`` false."""
     found: list[Ints] = []
     at = 0
@@ -49,7 +49,7 @@ def scan(page: PageBytes, base: int = 0, number: int = 0) -> Frames:
             break
     starts = [edges[:-1] for edges in found]
     lengths = [np.diff(edges) - FRAME for edges in found]
-    return Frames(_joined(starts), _joined(lengths), at == page.size, base, number)
+    return PageFrames(_joined(starts), _joined(lengths), at == page.size, base, number)
 
 
 def _followed(page: PageBytes, at: int) -> Ints:

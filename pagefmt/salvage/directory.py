@@ -13,28 +13,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pagefmt.compaction.planning import layout_of_bindings
-from pagefmt.directory.locate import Place, stores
+from pagefmt.directory.locate import DataLocation, stores
 from pagefmt.pages.page import open_page
 from pagefmt.pages.paging import Store, read_paging
 from pagefmt.pages.record import Layout
-from pagefmt.salvage.store import CannotSalvage, Salvaged, address_of, salvage_store
+from pagefmt.salvage.store import CannotSalvage, SalvagedStore, address_of, salvage_store
 from pagefmt.salvage.writing import copy_store, write
 
 if TYPE_CHECKING:
-    from pagefmt.outstanding.state import State
+    from pagefmt.outstanding.state import PagingState
 
 
 @dataclass(frozen=True, slots=True)
 class SalvagedDirectory:
     """``copied``: stores that were well and are in the new directory as they were."""
 
-    stores: list[Salvaged]
+    stores: list[SalvagedStore]
     copied: int
 
 
-def salvage_directory(place: Place, state: State | None, out: Path) -> SalvagedDirectory:
+def salvage_directory(place: DataLocation, state: PagingState | None, out: Path) -> SalvagedDirectory:
     """Raises ``CannotSalvage`` where all is well; nothing is written then."""
-    found: list[Salvaged] = []
+    found: list[SalvagedStore] = []
     well: list[Store] = []
     for store, others in _by_address(place):
         known = next(iter(state.of([store])), None) if state is not None else None
@@ -53,7 +53,7 @@ def salvage_directory(place: Place, state: State | None, out: Path) -> SalvagedD
     return SalvagedDirectory(found, len(well))
 
 
-def _by_address(place: Place) -> Iterator[tuple[Store, list[Store]]]:
+def _by_address(place: DataLocation) -> Iterator[tuple[Store, list[Store]]]:
     """Each store that stays, with those that it takes in."""
     listing = read_paging(place.paging).listing if place.paging is not None and place.store is None else ()
     order = {name: n for n, name in enumerate(listing)}
@@ -70,7 +70,7 @@ def _by_address(place: Place) -> Iterator[tuple[Store, list[Store]]]:
         yield folders[-1], [store for store in folders[:-1] if store.pages or store.others]
 
 
-def _layout(state: State | None, store: Store) -> Layout:
+def _layout(state: PagingState | None, store: Store) -> Layout:
     """By the bindings; without them by the first page that tells."""
     if state is not None and state.bindings is not None:
         return layout_of_bindings(state.bindings)

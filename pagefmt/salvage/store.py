@@ -14,12 +14,12 @@ from pagefmt.bytes.wire import Undecodable
 from pagefmt.errors import PageFmtError
 from pagefmt.journal.message_journal import MessageJournal
 from pagefmt.pages.page import open_page
-from pagefmt.pages.paging import Entry, EntryKind, PageFile, Store, read_store
+from pagefmt.pages.paging import EntryKind, PageFile, Store, StoreEntry, read_store
 from pagefmt.pages.record import FRAME, Layout, decode_record
-from pagefmt.salvage.pieces import Fortune, Piece, Rebuilt, rebuild
+from pagefmt.salvage.segments import PageSegment, RebuiltPage, SegmentOutcome, rebuild
 from pagefmt.salvage.stubs import stub
 
-_STANDS: Final = (Fortune.WHOLE, Fortune.MENDED)
+_READABLE: Final = (SegmentOutcome.WHOLE, SegmentOutcome.MENDED)
 
 
 class CannotSalvage(PageFmtError):
@@ -37,7 +37,7 @@ class Loss:
 
 
 @dataclass(slots=True)
-class Salvaged:
+class SalvagedStore:
     """``kept``: records that stay where they are, ``mended`` of them with a mark or length put right; ``rescued``:
     those moved to new pages; ``repeated``: left out because the store has their message id elsewhere. ``merged``:
     folders of the same address whose messages are in this one now. ``unnamed``: the folder said no address."""
@@ -56,13 +56,13 @@ class Salvaged:
 
 
 @dataclass(slots=True)
-class Rescue:
+class SalvagePlan:
     """What to write: pages by number, as bytes or as the file that is copied; records for new pages; files that become
     new pages as they are. ``last``: no number up to it may be used."""
 
-    report: Salvaged
+    report: SalvagedStore
     pages: dict[int, bytes | Path] = field(default_factory=dict)
-    loose: list[Piece] = field(default_factory=list)
+    loose: list[PageSegment] = field(default_factory=list)
     moved: list[Path] = field(default_factory=list)
     ids: set[int] = field(default_factory=set)
     last: int = 0
@@ -70,13 +70,13 @@ class Rescue:
 
 def salvage_store(
     store: Store, journal: MessageJournal | None, layout: Layout, queues: set[int], others: Sequence[Store] = ()
-) -> Rescue | None:
+) -> SalvagePlan | None:
     """``None`` where all is well. ``queues``: of the address; pages that their records name are not reused.
 
     ``others``: folders of the same address, of which a broker reads one only (2.1). What acknowledgements name is the
     position in this one, so all that is in the others becomes new pages.
     """
-    rescue = Rescue(Salvaged(store.name, store.address))
+    rescue = SalvagePlan(SalvagedStore(store.name, store.address))
     for page in store.pages:
         _page(page, journal, layout, rescue)
     for entry in store.others:
@@ -96,17 +96,17 @@ def salvage_store(
     return rescue
 
 
-def salvage_page(path: Path, layout: Layout) -> Rescue:
+def salvage_page(path: Path, layout: Layout) -> SalvagePlan:
     """One page file by itself, without a journal: numbers are kept where they are sure."""
     store = read_store(path.parent)
-    rescue = Rescue(Salvaged(path.parent.name, store.address))
+    rescue = SalvagePlan(SalvagedStore(path.parent.name, store.address))
     number = _number_of(path.name)
     with MappedFile(path) as file:
         rebuilt = rebuild(file.buf, layout)
     rescue.report.damaged.append(path.name)
     _take(rebuilt, path.name, number, layout, rescue, None)
     if store.address is None:
-        rescue.report.address = _named_by([piece.data for piece in rebuilt.pieces])
+        rescue.report.address = _named_by([segment.data for segment in rebuilt.segments])
     return rescue
 
 
@@ -141,7 +141,7 @@ def _number_of(name: str) -> int:
     return int(digits) if digits.isascii() and digits.isdigit() and 0 < int(digits) < 1 << 31 else 1
 
 
-def _page(page: PageFile, journal: MessageJournal | None, layout: Layout, rescue: Rescue) -> None:
+def _page(page: PageFile, journal: MessageJournal | None, layout: Layout, rescue: SalvagePlan) -> None:
     rescue.last = max(rescue.last, page.number)
     ids = _sound(page.path)
     if ids is not None:
@@ -161,7 +161,9 @@ def _sound(path: Path) -> list[int] | None:
         return ids if opened.damage is None and opened.odd is None else None
 
 
-def _other(entry: Entry, folder: Path, layout: Layout, rescue: Rescue, journal: MessageJournal | None) -> None:
+def _other(
+    entry: StoreEntry, folder: Path, layout: Layout, rescue: SalvagePlan, journal: MessageJournal | None
+) -> None:
     if entry.size is None:
         return
     path, number = folder / entry.name, entry.number or 0
@@ -178,13 +180,13 @@ def _other(entry: Entry, folder: Path, layout: Layout, rescue: Rescue, journal: 
             pass
 
 
-def _merge(other: Store, layout: Layout, rescue: Rescue) -> None:
+def _merge(other: Store, layout: Layout, rescue: SalvagePlan) -> None:
     rescue.report.merged.append(other.name)
     for path in [*(page.path for page in other.pages), *_strays(other)]:
         _loosen(path, f"{other.name}/{path.name}", layout, rescue)
 
 
-def _loosen(path: Path, name: str, layout: Layout, rescue: Rescue) -> None:
+def _loosen(path: Path, name: str, layout: Layout, rescue: SalvagePlan) -> None:
     """A file whose records no acknowledgement names: it becomes a new page, or its records go into new pages."""
     ids = _sound(path)
     if ids is not None and not rescue.ids.intersection(ids):
@@ -195,51 +197,51 @@ def _loosen(path: Path, name: str, layout: Layout, rescue: Rescue) -> None:
         return
     with MappedFile(path) as file:
         rebuilt = rebuild(file.buf, layout)
-    rescue.loose += [piece for piece in rebuilt.pieces if piece.fortune in _STANDS]
-    rescue.report.losses += [Loss(name, piece.start, piece.end, piece.detail) for piece in rebuilt.lost]
+    rescue.loose += [segment for segment in rebuilt.segments if segment.outcome in _READABLE]
+    rescue.report.losses += [Loss(name, segment.start, segment.end, segment.detail) for segment in rebuilt.lost]
 
 
 def _take(
-    rebuilt: Rebuilt, name: str, number: int, layout: Layout, rescue: Rescue, journal: MessageJournal | None
+    rebuilt: RebuiltPage, name: str, number: int, layout: Layout, rescue: SalvagePlan, journal: MessageJournal | None
 ) -> None:
     """Numbered records stay in their page; the others, and those that nobody counted, become loose."""
     rescue.last = max(rescue.last, number)
     parts = []
-    for piece in rebuilt.numbered:
-        if piece.fortune in _STANDS and _uncounted(piece, number, journal):
-            rescue.loose.append(piece)
-            parts.append(stub(layout, piece.message))
+    for segment in rebuilt.numbered:
+        if segment.outcome in _READABLE and _uncounted(segment, number, journal):
+            rescue.loose.append(segment)
+            parts.append(stub(layout, segment.message))
             continue
-        parts.append(piece.data)
-        rescue.report.kept += piece.fortune in _STANDS
-        rescue.report.mended += piece.fortune is Fortune.MENDED
-        if piece.fortune in _STANDS:
-            rescue.ids.add(piece.message)
+        parts.append(segment.data)
+        rescue.report.kept += segment.outcome in _READABLE
+        rescue.report.mended += segment.outcome is SegmentOutcome.MENDED
+        if segment.outcome in _READABLE:
+            rescue.ids.add(segment.message)
     rescue.loose += rebuilt.unnumbered
     rescue.pages[number] = b"".join(parts)
-    rescue.report.losses += [Loss(name, piece.start, piece.end, piece.detail) for piece in rebuilt.lost]
+    rescue.report.losses += [Loss(name, segment.start, segment.end, segment.detail) for segment in rebuilt.lost]
 
 
-def _uncounted(piece: Piece, page: int, journal: MessageJournal | None) -> bool:
+def _uncounted(segment: PageSegment, page: int, journal: MessageJournal | None) -> bool:
     """A queue finished the page when it could not see this record, and nobody acknowledged it."""
-    if journal is None or piece.number is None:
+    if journal is None or segment.number is None:
         return False
     counts = [
-        min(seen) for queue in piece.queues if (seen := journal.complete_index.numbers(queue, page))
+        min(seen) for queue in segment.queues if (seen := journal.complete_index.numbers(queue, page))
     ]  # fmt: skip
-    acked = any(journal.ack_index.has(queue, page, piece.number) for queue in piece.queues)
-    return not acked and any(piece.number >= count for count in counts)
+    acked = any(journal.ack_index.has(queue, page, segment.number) for queue in segment.queues)
+    return not acked and any(segment.number >= count for count in counts)
 
 
-def _put_aside(path: Path, layout: Layout, rescue: Rescue) -> None:
+def _put_aside(path: Path, layout: Layout, rescue: SalvagePlan) -> None:
     """Every queue was done with what the broker could read of it; the rest was never delivered."""
     with MappedFile(path) as file:
         rebuilt = rebuild(file.buf, layout)
     rescue.last = max(rescue.last, _number_of(path.name))
     rescue.report.damaged.append(path.name)
     unread = False
-    for piece in rebuilt.pieces:
-        unread |= piece.fortune is not Fortune.WHOLE
-        if unread and piece.fortune in _STANDS:
-            rescue.loose.append(piece)
-    rescue.report.losses += [Loss(path.name, piece.start, piece.end, piece.detail) for piece in rebuilt.lost]
+    for segment in rebuilt.segments:
+        unread |= segment.outcome is not SegmentOutcome.WHOLE
+        if unread and segment.outcome in _READABLE:
+            rescue.loose.append(segment)
+    rescue.report.losses += [Loss(path.name, segment.start, segment.end, segment.detail) for segment in rebuilt.lost]

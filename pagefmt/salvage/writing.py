@@ -10,13 +10,13 @@ from typing import Final
 from pagefmt.bytes.files import MappedFile
 from pagefmt.bytes.writing import RealDisk
 from pagefmt.pages.paging import ADDRESS_FILE, Store, page_name
-from pagefmt.salvage.store import CannotSalvage, Rescue, Salvaged
+from pagefmt.salvage.store import CannotSalvage, SalvagedStore, SalvagePlan
 
 PAGE_SIZE: Final = 10 << 20
 """New pages are no larger than the broker's default, unless one record is."""
 
 
-def write(rescue: Rescue, source: Store | None, out: Path) -> Salvaged:
+def write(rescue: SalvagePlan, source: Store | None, out: Path) -> SalvagedStore:
     """``out/<folder>``: the whole store. ``source``: the folder that it was."""
     report, disk = rescue.report, RealDisk()
     folder = out / report.folder
@@ -51,7 +51,7 @@ def _copy(path: Path, to: Path, disk: RealDisk) -> None:
         disk.create(to, [file.buf])
 
 
-def _write_new(rescue: Rescue, folder: Path, disk: RealDisk) -> None:
+def _write_new(rescue: SalvagePlan, folder: Path, disk: RealDisk) -> None:
     """Pages behind the last one: what lay behind damage first, then whole files."""
     for content in _filled(_fresh(rescue)):
         disk.create(_next(rescue, folder), [content])
@@ -59,20 +59,20 @@ def _write_new(rescue: Rescue, folder: Path, disk: RealDisk) -> None:
         _copy(path, _next(rescue, folder), disk)
 
 
-def _next(rescue: Rescue, folder: Path) -> Path:
+def _next(rescue: SalvagePlan, folder: Path) -> Path:
     rescue.last += 1
     rescue.report.new_pages.append(page_name(rescue.last))
     return folder / page_name(rescue.last)
 
 
-def _fresh(rescue: Rescue) -> Iterator[bytes]:
-    for piece in rescue.loose:
-        if piece.message in rescue.ids:
+def _fresh(rescue: SalvagePlan) -> Iterator[bytes]:
+    for segment in rescue.loose:
+        if segment.message in rescue.ids:
             rescue.report.repeated += 1
             continue
-        rescue.ids.add(piece.message)
+        rescue.ids.add(segment.message)
         rescue.report.rescued += 1
-        yield piece.data
+        yield segment.data
 
 
 def _filled(records: Iterator[bytes]) -> Iterator[bytes]:

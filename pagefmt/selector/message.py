@@ -15,7 +15,7 @@ from pagefmt.messages.amqp_text import identifier_text
 from pagefmt.messages.core_message import CoreLargeMessage, CoreMessage, HeaderBlock
 from pagefmt.messages.core_message_old import OldCoreMessage
 from pagefmt.messages.persisters import Message
-from pagefmt.messages.values import Kind, Typed
+from pagefmt.messages.values import TypedValue, ValueKind
 from pagefmt.selector.arithmetic import java_text
 from pagefmt.selector.values import EvaluationFailed, Number, Opaque, Value, wrapped
 from pagefmt.selector.values import Kind as Java
@@ -23,24 +23,24 @@ from pagefmt.selector.values import Kind as Java
 ANNOTATIONS: Final = "m."
 HOPS: Final = "_AMQ_Hops"
 _NUMBERS: Final = {
-    Kind.BYTE: Java.BYTE, Kind.SHORT: Java.SHORT, Kind.INT: Java.INT, Kind.LONG: Java.LONG, Kind.FLOAT: Java.FLOAT,
-    Kind.DOUBLE: Java.DOUBLE, Kind.UBYTE: Java.OTHER, Kind.USHORT: Java.OTHER, Kind.UINT: Java.OTHER,
-    Kind.ULONG: Java.OTHER,
+    ValueKind.BYTE: Java.BYTE, ValueKind.SHORT: Java.SHORT, ValueKind.INT: Java.INT, ValueKind.LONG: Java.LONG,
+    ValueKind.FLOAT: Java.FLOAT, ValueKind.DOUBLE: Java.DOUBLE, ValueKind.UBYTE: Java.OTHER,
+    ValueKind.USHORT: Java.OTHER, ValueKind.UINT: Java.OTHER, ValueKind.ULONG: Java.OTHER,
 }  # fmt: skip
 _OPAQUE: Final = {
-    Kind.CHAR: ("Character", True), Kind.SYMBOL: ("Symbol", True), Kind.TIMESTAMP: ("Date", True),
-    Kind.UUID: ("UUID", True), Kind.BYTES: ("byte[]", False),
+    ValueKind.CHAR: ("Character", True), ValueKind.SYMBOL: ("Symbol", True), ValueKind.TIMESTAMP: ("Date", True),
+    ValueKind.UUID: ("UUID", True), ValueKind.BYTES: ("byte[]", False),
 }  # fmt: skip
 # The fixed part of a header block: id, address mark, user mark, type, durable, expiration, timestamp, priority.
 _HEADER_FIXED: Final = 8 + 1 + 1 + 1 + 1 + 8 + 8 + 1
 
 
-def selector_value(typed: Typed | None) -> Value:
+def selector_value(typed: TypedValue | None) -> Value:
     """A typed value in the classes that selectors know."""
-    if typed is None or typed.kind is Kind.NULL:
+    if typed is None or typed.kind is ValueKind.NULL:
         return None
-    if typed.kind in (Kind.STRING, Kind.BOOLEAN):
-        return str(typed.value) if typed.kind is Kind.STRING else bool(typed.value)
+    if typed.kind in (ValueKind.STRING, ValueKind.BOOLEAN):
+        return str(typed.value) if typed.kind is ValueKind.STRING else bool(typed.value)
     if typed.kind in _NUMBERS:
         return Number(_NUMBERS[typed.kind], typed.value)
     name, comparable = _OPAQUE.get(typed.kind, (typed.kind.value, False))
@@ -54,7 +54,7 @@ class _Headers:
     message: Message
 
     def __init__(self) -> None:
-        self._properties: dict[str, Typed] | None = None
+        self._properties: dict[str, TypedValue] | None = None
 
     def property(self, name: str) -> Value:
         """The value, None where there is none; raises ``EvaluationFailed`` for what cannot be decoded."""
@@ -66,7 +66,7 @@ class _Headers:
         except Undecodable as err:
             raise EvaluationFailed(str(err)) from err
 
-    def _known(self) -> dict[str, Typed]:
+    def _known(self) -> dict[str, TypedValue]:
         """The message's properties, decoded once."""
         if self._properties is None:
             self._properties = self.message.properties()
@@ -103,7 +103,7 @@ class _Headers:
     def _group_id(self) -> Value:
         raise NotImplementedError
 
-    def _hops(self) -> Typed | None:
+    def _hops(self) -> TypedValue | None:
         raise NotImplementedError
 
     def _plain(self, name: str) -> Value:
@@ -122,7 +122,7 @@ class CoreSource(_Headers):
         value = selector_value(known.get("_AMQ_GROUP_ID", known.get("_HQ_GROUP_ID")))
         return None if value is None else java_text(value)
 
-    def _hops(self) -> Typed | None:
+    def _hops(self) -> TypedValue | None:
         return self._known().get(HOPS)
 
     def _plain(self, name: str) -> Value:
@@ -139,7 +139,7 @@ class AmqpSource(_Headers):
     def _group_id(self) -> Value:
         return selector_value(self._amqp.scanned().properties.get("group_id"))
 
-    def _hops(self) -> Typed | None:
+    def _hops(self) -> TypedValue | None:
         return self._extra(HOPS)
 
     def _plain(self, name: str) -> Value:
@@ -167,7 +167,7 @@ class AmqpSource(_Headers):
             case _:
                 return selector_value(self._known().get(name))
 
-    def _extra(self, name: str) -> Typed | None:
+    def _extra(self, name: str) -> TypedValue | None:
         found = [entry.value for entry in self._amqp.extra.entries or () if entry.name == name]
         return found[-1] if found else None
 
@@ -181,16 +181,16 @@ def source_of(message: Message) -> CoreSource | AmqpSource:
             return CoreSource(message)
 
 
-def _number_of(typed: Typed | None) -> Value:
+def _number_of(typed: TypedValue | None) -> Value:
     """The first four bytes as the number of hops between federated brokers."""
-    if typed is None or typed.kind is not Kind.BYTES:
+    if typed is None or typed.kind is not ValueKind.BYTES:
         return None
     return Number(Java.INT, wrapped(int.from_bytes(typed.value[:4], "big"), 32))
 
 
-def _annotation(message: AmqpMessage | AmqpLargeMessage, name: str) -> Typed | None:
+def _annotation(message: AmqpMessage | AmqpLargeMessage, name: str) -> TypedValue | None:
     section = message.scanned().message_annotations
-    if section is None or section.kind is not Kind.MAP:
+    if section is None or section.kind is not ValueKind.MAP:
         return None
     return next((value for key, value in section.value if key.value == name), None)
 
@@ -198,18 +198,18 @@ def _annotation(message: AmqpMessage | AmqpLargeMessage, name: str) -> Typed | N
 _TYPE_PREFIXES: Final = ("AMQP_UUID:", "AMQP_ULONG:", "AMQP_BINARY:", "AMQP_STRING:", "AMQP_NO_PREFIX:")
 
 
-def _correlation(typed: Typed | None) -> Value:
+def _correlation(typed: TypedValue | None) -> Value:
     """The correlation id as JMS has it: the type is written in front where it is no text."""
     if typed is None:
         return None
     match typed.kind:
-        case Kind.STRING:
+        case ValueKind.STRING:
             text = str(typed.value)
             marked = text.startswith("ID:") and text[3:].startswith(_TYPE_PREFIXES)
             return f"ID:AMQP_STRING:{text}" if marked else text
-        case Kind.UUID:
+        case ValueKind.UUID:
             return f"ID:AMQP_UUID:{identifier_text(typed)}"
-        case Kind.ULONG:
+        case ValueKind.ULONG:
             return f"ID:AMQP_ULONG:{typed.value}"
         case _:
             return selector_value(typed)

@@ -23,11 +23,11 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStrea
 
 from pagefmt.columns.body_form import Body
 from pagefmt.columns.table import PageSource, Stopped, Wanted, page_batches
-from pagefmt.directory.locate import Place, locate, stores, within
+from pagefmt.directory.locate import DataLocation, locate, stores, within
 from pagefmt.editions import NEWEST, Edition
 from pagefmt.errors import PageFmtError
 from pagefmt.journal.message_journal import MessageJournal, load_messages
-from pagefmt.pages.pieces import WHOLE_FILE, Range
+from pagefmt.pages.chunks import WHOLE_FILE, FilePart
 from pagefmt.selector import parse
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class PageTask:
     store: str
     address: str | None
     queues: tuple[int, ...] | None
-    part: Range = WHOLE_FILE
+    part: FilePart = WHOLE_FILE
     edition: Edition = NEWEST
 
 
@@ -102,7 +102,7 @@ class Options:
         given = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: str(value) for name, value in given.items() if value is not None}
 
-    def place(self) -> Place:
+    def place(self) -> DataLocation:
         """Of an instance the directories in their usual places: a configuration is for the caller to read."""
         place = locate(Path(self.path), lambda config: within(_root(config) / "data"))
         paging, journal, bindings = (
@@ -180,7 +180,7 @@ class PageFilesReader(DataSourceReader):
             yield from read_page(page, wanted, form, self.journal)
 
 
-def groups_of(place: Place, journal: MessageJournal | None) -> list[Group]:
+def groups_of(place: DataLocation, journal: MessageJournal | None) -> list[Group]:
     from pagefmt.directory.bindings import load_bindings
     from pagefmt.directory.edition_evidence import likely_writer
 
@@ -189,7 +189,9 @@ def groups_of(place: Place, journal: MessageJournal | None) -> list[Group]:
     return grouped(_pages(place, None if bindings is None else _by_address(bindings), writer or NEWEST))
 
 
-def _pages(place: Place, queues: dict[str, tuple[int, ...]] | None, edition: Edition) -> Iterator[tuple[PageTask, int]]:
+def _pages(
+    place: DataLocation, queues: dict[str, tuple[int, ...]] | None, edition: Edition
+) -> Iterator[tuple[PageTask, int]]:
     for store in stores(place):
         own = None if queues is None else queues.get(store.address or "", ())
         for page in store.pages:
@@ -220,7 +222,7 @@ def _by_address(bindings: Bindings) -> dict[str, tuple[int, ...]]:
 
 def opened(page: PageTask, journal: MessageJournal | None) -> PageSource:
     """The page as the columns are read from, with what the journal says about it."""
-    from pagefmt.outstanding.fates import PageRule
+    from pagefmt.outstanding.ack_state import PageRule
 
     rule = None if journal is None else PageRule(journal, page.queues, page.page)
     return PageSource(Path(page.path), page.page, page.store, page.address, rule, page.part, page.edition)

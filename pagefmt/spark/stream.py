@@ -15,8 +15,8 @@ from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 
 from pagefmt.bytes.files import NotReadable
 from pagefmt.directory.locate import stores
+from pagefmt.pages.chunks import FilePart, read_chunks
 from pagefmt.pages.paging import Store
-from pagefmt.pages.pieces import Range, pieces
 from pagefmt.spark.source import Group, Options, PageTask, grouped, read_page
 
 Position = dict[str, int]
@@ -67,14 +67,14 @@ class PageFilesStream(DataSourceStreamReader):
                     raise
 
 
-def _part(page: int, first: Position | None, last: Position) -> Range | None:
+def _part(page: int, first: Position | None, last: Position) -> FilePart | None:
     """What of a page lies between two positions."""
     if page > last["page"] or (first is not None and page < first["page"]):
         return None
     begun = first is not None and page == first["page"]
     start, number = (first["bytes"], first["number"]) if first is not None and begun else (0, 0)
     end = last["bytes"] if page == last["page"] else None
-    return None if end is not None and end <= start else Range(start, number, end)
+    return None if end is not None and end <= start else FilePart(start, number, end)
 
 
 def _end_of(store: Store, known: Position | None) -> Position:
@@ -86,7 +86,7 @@ def _end_of(store: Store, known: Position | None) -> Position:
     elif known is not None and known["page"] > page.number:
         return known
     try:
-        for _, frames in pieces(page.path, part=Range(bytes_, number)):
+        for _, frames in read_chunks(page.path, part=FilePart(bytes_, number)):
             bytes_, number = frames.base + frames.end, frames.number + len(frames.offset)
     except NotReadable:
         if page.path.exists():

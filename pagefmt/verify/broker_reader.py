@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import Final
 
-from pagefmt.bytes.wire import Cursor, Undecodable
+from pagefmt.bytes.wire import ByteReader, Undecodable
 from pagefmt.editions import Edition
 from pagefmt.pages.broker_payload import walk_payload
 from pagefmt.pages.record import END_MARK, FRAME, START_MARK
@@ -72,14 +72,14 @@ def _read_old(buf: Buffer, edition: Edition, passed: Passed) -> BrokerReading:
             return _thrown(records, bytes_read, at, f"the length {length} points outside of the file")
         if end_mark >= size or buf[end_mark] != END_MARK:
             return BrokerReading(records, bytes_read, suspect=(at, records))
-        cursor = Cursor(buf, at + 5, size)
+        reader = ByteReader(buf, at + 5, size)
         try:
-            walk_payload(cursor, edition)
-            if cursor.u8("end mark") != END_MARK:
-                raise Undecodable(cursor.pos - 1, "no end mark behind the last queue id")
+            walk_payload(reader, edition)
+            if reader.u8("end mark") != END_MARK:
+                raise Undecodable(reader.pos - 1, "no end mark behind the last queue id")
         except Undecodable as err:
             return _thrown(records, bytes_read, at, str(err))
-        records, at = records + 1, cursor.pos
+        records, at = records + 1, reader.pos
         bytes_read = at
         passed(at)
     return BrokerReading(records, bytes_read)
@@ -107,7 +107,7 @@ def _read_new(buf: Buffer, edition: Edition, passed: Passed) -> BrokerReading:
         if buf[end - 1] != END_MARK:
             return suspect
         try:
-            walk_payload(Cursor(buf, at + 5, end - 1), edition)
+            walk_payload(ByteReader(buf, at + 5, end - 1), edition)
         except Undecodable as err:
             return _thrown(records, at, at, str(err))
         records, at = records + 1, end

@@ -10,7 +10,7 @@ from pagefmt.editions import Edition
 from pagefmt.verify.broker_reader import BrokerReading
 
 
-class Deed(StrEnum):
+class BrokerAction(StrEnum):
     """What the broker does with the page. The last three lose or withhold messages that are in the file."""
 
     READS = "reads"
@@ -23,13 +23,13 @@ class Deed(StrEnum):
 @dataclass(frozen=True, slots=True)
 class BrokerVerdict:
     edition: Edition
-    deed: Deed
+    action: BrokerAction
     text: str
     reading: BrokerReading
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PageContext:
     """Where a page stands in its store: its number, and whether it is the last one, or the only one."""
 
     store: str = ""
@@ -38,7 +38,7 @@ class Place:
     only: bool = False
 
 
-def judge(reading: BrokerReading, size: int, edition: Edition, place: Place) -> BrokerVerdict:
+def judge(reading: BrokerReading, size: int, edition: Edition, place: PageContext) -> BrokerVerdict:
     """Put into words what follows from a reading (4.4, 5.3, 5.4, 5.5)."""
     if reading.error is not None:
         return _judge_throw(reading, edition, place)
@@ -47,11 +47,11 @@ def judge(reading: BrokerReading, size: int, edition: Edition, place: Place) -> 
     count = _count(reading.records)
     if reading.suspect is not None:
         text = f"reads {count}, reports the file as suspect at {reading.suspect[0]}, and loses the {left} bytes behind"
-        return BrokerVerdict(edition, Deed.LOSES_REST, f"{text}; {PUT_ASIDE}{at_start}", reading)
+        return BrokerVerdict(edition, BrokerAction.LOSES_REST, f"{text}; {PUT_ASIDE}{at_start}", reading)
     if left:
         text = f"reads {count} and takes no notice of the last {left} bytes{at_start}"
-        return BrokerVerdict(edition, Deed.IGNORES_TAIL, text, reading)
-    return BrokerVerdict(edition, Deed.READS, f"reads {count}, the whole file{at_start}", reading)
+        return BrokerVerdict(edition, BrokerAction.IGNORES_TAIL, text, reading)
+    return BrokerVerdict(edition, BrokerAction.READS, f"reads {count}, the whole file{at_start}", reading)
 
 
 PUT_ASIDE: Final = "when every queue is done with it, it is renamed to .invalidPage instead of deleted"
@@ -61,19 +61,19 @@ def _count(records: int) -> str:
     return "1 record" if records == 1 else f"{records} records"
 
 
-def _judge_throw(reading: BrokerReading, edition: Edition, place: Place) -> BrokerVerdict:
+def _judge_throw(reading: BrokerReading, edition: Edition, place: PageContext) -> BrokerVerdict:
     why = f"cannot decode {reading.error}"
     if place.last:
         return BrokerVerdict(
-            edition, Deed.NO_START, f"{why}; it is the last page, so the broker does not start", reading
+            edition, BrokerAction.NO_START, f"{why}; it is the last page, so the broker does not start", reading
         )
     text = f"{why}; it starts, and stops itself when a queue reads this page"
     if edition >= Edition.ARTEMIS_2_28:
         text += "; the rebuild of the counters and the clean-up of this address never end"
-    return BrokerVerdict(edition, Deed.STOPS, text, reading)
+    return BrokerVerdict(edition, BrokerAction.STOPS, text, reading)
 
 
-def _at_start(left: int, size: int, edition: Edition, place: Place) -> str:
+def _at_start(left: int, size: int, edition: Edition, place: PageContext) -> str:
     if not place.last:
         return ""
     if place.only and size == 0:

@@ -19,7 +19,7 @@ from pagefmt.pages.frames import Buffer, Damage, DamageKind, find_behind
 from pagefmt.pages.page import Page, open_page
 from pagefmt.pages.record import FRAME, Layout
 from pagefmt.verify.broker_reader import BrokerReading, Passed, read_as_broker
-from pagefmt.verify.broker_verdict import BrokerVerdict, Place, judge
+from pagefmt.verify.broker_verdict import BrokerVerdict, PageContext, judge
 from pagefmt.verify.quick_check import proves_sound
 
 _CHUNK: Final = 1 << 20
@@ -62,7 +62,9 @@ class PageVerdict:
         return self.broker.reading.bytes_read
 
 
-def verify_page(path: Path, place: Place, edition: Edition | None = None, layout: Layout | None = None) -> PageVerdict:
+def verify_page(
+    path: Path, place: PageContext, edition: Edition | None = None, layout: Layout | None = None
+) -> PageVerdict:
     """``edition`` None: the newest of the page's layout; ``layout``: of the store, for pages that do not show theirs.
 
     Raises ``NotReadable``.
@@ -72,7 +74,7 @@ def verify_page(path: Path, place: Place, edition: Edition | None = None, layout
 
 
 def verify_bytes(
-    page: Page, file: str, place: Place, edition: Edition | None = None, layout: Layout | None = None
+    page: Page, file: str, place: PageContext, edition: Edition | None = None, layout: Layout | None = None
 ) -> PageVerdict:
     found = page.layout() or layout
     newest = newest_of(found)
@@ -104,13 +106,13 @@ def newest_of(layout: Layout | None) -> Edition:
 
 
 @dataclass(frozen=True, slots=True)
-class _Strict:
+class _StrictReading:
     decoded: int
     faults: tuple[Damage, ...]
     swallowed: tuple[Damage, ...]
 
 
-def _strict_look(page: Page) -> _Strict:
+def _strict_look(page: Page) -> _StrictReading:
     decoded = 0
     faults: list[Damage] = []
     swallowed: list[Damage] = []
@@ -129,10 +131,10 @@ def _strict_look(page: Page) -> _Strict:
             faults.append(record)
     if page.damage is not None:
         faults.append(page.damage)
-    return _Strict(decoded, tuple(faults), tuple(swallowed))
+    return _StrictReading(decoded, tuple(faults), tuple(swallowed))
 
 
-def _withheld(page: Page, strict: _Strict, reading: BrokerReading) -> tuple[int, int | None]:
+def _withheld(page: Page, strict: _StrictReading, reading: BrokerReading) -> tuple[int, int | None]:
     """How many valid records the broker does not hand out, and where the first of them starts."""
     count, first = 0, None
     for offset in _withheld_offsets(page, strict, reading):
@@ -141,7 +143,7 @@ def _withheld(page: Page, strict: _Strict, reading: BrokerReading) -> tuple[int,
     return count, first
 
 
-def _withheld_offsets(page: Page, strict: _Strict, reading: BrokerReading) -> Iterator[int]:
+def _withheld_offsets(page: Page, strict: _StrictReading, reading: BrokerReading) -> Iterator[int]:
     for fault in strict.swallowed:
         if fault.offset < reading.bytes_read:
             end = fault.offset + FRAME + int.from_bytes(page.buf[fault.offset + 1 : fault.offset + 5], "big")
@@ -150,7 +152,7 @@ def _withheld_offsets(page: Page, strict: _Strict, reading: BrokerReading) -> It
 
 
 def _others(
-    page: Page, reading: BrokerReading, edition: Edition, layout: Layout | None, place: Place
+    page: Page, reading: BrokerReading, edition: Edition, layout: Layout | None, place: PageContext
 ) -> Iterator[BrokerVerdict]:
     """Of the same layout, older than ``edition``: each that reads the page differently from the next newer one told."""
     told = judge(reading, page.size, edition, place)
@@ -161,8 +163,8 @@ def _others(
             and (layout is not Layout.OLD or other.old_layout)
         ):
             verdict = judge(read_as_broker(page.buf, other, page.passed), page.size, other, place)
-            if (verdict.deed, verdict.reading.records, verdict.reading.suspect) != (
-                told.deed,
+            if (verdict.action, verdict.reading.records, verdict.reading.suspect) != (
+                told.action,
                 told.reading.records,
                 told.reading.suspect,
             ):
@@ -196,7 +198,7 @@ def verdict_json(verdict: PageVerdict) -> dict[str, Any]:
         "error": reading.error,
         "crc32c": verdict.crc32c,
         "edition": verdict.broker.edition.value,
-        "broker": verdict.broker.deed.value,
+        "broker": verdict.broker.action.value,
         "broker_text": verdict.broker.text,
         "decoded": verdict.decoded,
         "faults": [
@@ -206,7 +208,7 @@ def verdict_json(verdict: PageVerdict) -> dict[str, Any]:
         "recovered": verdict.recovered,
         "recovered_from": verdict.recovered_from,
         "other_editions": [
-            {"edition": other.edition.value, "broker": other.deed.value, "broker_text": other.text}
+            {"edition": other.edition.value, "broker": other.action.value, "broker_text": other.text}
             for other in verdict.others
         ],
     }

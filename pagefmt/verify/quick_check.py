@@ -32,12 +32,12 @@ def proves_sound(buf: bytes | memoryview, offset: int, length: int) -> bool:
         if size < 0 or end + 4 > start + length or not _header_fits(buf, at + 4, end):
             return False
         queues = _I32(buf, end)[0]
-    except (struct.error, IndexError, _Doubtful):
+    except (struct.error, IndexError, _NotProven):
         return False
     return bool(queues >= 0 and end + 4 + 8 * queues == start + length)
 
 
-class _Doubtful(Exception):
+class _NotProven(Exception):
     """Left to the strict reader."""
 
 
@@ -47,7 +47,7 @@ def _behind_text(buf: bytes | memoryview, at: int) -> int:
         return at + 1
     size = _I32(buf, at + 1)[0]
     if size < 0 or size & 1:
-        raise _Doubtful
+        raise _NotProven
     return int(at + 5 + size)
 
 
@@ -68,11 +68,11 @@ def _header_fits(buf: bytes | memoryview, at: int, end: int) -> bool:
 def _properties_end(buf: bytes | memoryview, at: int, count: int, end: int) -> int:
     """Behind the last of ``count`` entries; they may not reach over ``end``."""
     if count < 0 or count > end - at:
-        raise _Doubtful
+        raise _NotProven
     for _ in range(count):
         name = _I32(buf, at)[0]
         if name < 0 or name & 1:
-            raise _Doubtful
+            raise _NotProven
         at += 4 + name
         code = buf[at]
         width = _FIXED[code]
@@ -81,10 +81,10 @@ def _properties_end(buf: bytes | memoryview, at: int, count: int, end: int) -> i
             multiple = _SIZED.get(code, 0)
             size = _I32(buf, at)[0]
             if not multiple or size < 0 or size % multiple:
-                raise _Doubtful
+                raise _NotProven
             at += 4 + size
         else:
             at += width
         if at > end:
-            raise _Doubtful
+            raise _NotProven
     return at

@@ -9,15 +9,15 @@ from typing import Any, Final
 from pagefmt.bytes.files import NotReadable
 from pagefmt.cross_checks.finding import Finding, Severity
 from pagefmt.cross_checks.run import cross_check
-from pagefmt.directory.locate import Place, Taken
+from pagefmt.directory.locate import DataLocation, LocationKind
 from pagefmt.directory.store_findings import StoreFault, StoreFinding, paging_findings, store_findings
 from pagefmt.editions import Edition
 from pagefmt.errors import PageFmtError
-from pagefmt.outstanding.state import State
-from pagefmt.pages.paging import Paging, Store, duplicates
-from pagefmt.verify.broker_verdict import Place as InStore
+from pagefmt.outstanding.state import PagingState
+from pagefmt.pages.paging import PagingDirectory, Store, duplicates
+from pagefmt.verify.broker_verdict import PageContext as InStore
 from pagefmt.verify.pages import PageVerdict, first_layout, newest_of, unreadable_json, verdict_json, verify_page
-from pagefmt.verify.seal import Change, Difference
+from pagefmt.verify.seal import SealChange, SealDifference
 
 _NOTICES: Final = frozenset((StoreFault.FOREIGN, StoreFault.REPLICA, StoreFault.STRAY))
 # Said by the checks across the directories as well, with more to say.
@@ -52,7 +52,7 @@ def page_reports(store: Store, edition: Edition | None) -> Iterator[PageReport]:
             yield PageReport(store, verdict, verdict_json(verdict))
 
 
-def folder_findings(stores: list[Store], paging: Paging | None, *, checked: bool) -> list[Finding]:
+def folder_findings(stores: list[Store], paging: PagingDirectory | None, *, checked: bool) -> list[Finding]:
     """What names and kinds of files tell. ``checked``: the checks across directories are made as well."""
     found = [finding for store in stores for finding in store_findings(store)]
     if paging is not None:
@@ -67,9 +67,11 @@ def _of_folder(finding: StoreFinding) -> Finding:
     return Finding(severity, finding.fault.value, where, finding.detail, "")
 
 
-def across(place: Place, stores: list[Store], state: State | None, edition: Edition | None) -> list[Finding]:
+def across(
+    place: DataLocation, stores: list[Store], state: PagingState | None, edition: Edition | None
+) -> list[Finding]:
     """The checks across pages, journal, bindings and large messages; only of a whole paging directory."""
-    if state is None or place.taken in (Taken.STORE, Taken.PAGE):
+    if state is None or place.kind in (LocationKind.STORE, LocationKind.PAGE):
         return []
     return cross_check(state, place.large_messages, edition or _newest_that_reads(stores))
 
@@ -83,8 +85,8 @@ def unreadable_journal(err: PageFmtError) -> Finding:
     return Finding(Severity.ERROR, "journal-unreadable", "journal and bindings", str(err), "")
 
 
-def of_seal(difference: Difference) -> Finding:
-    severity = Severity.WARNING if difference.change is Change.NEW else Severity.ERROR
+def of_seal(difference: SealDifference) -> Finding:
+    severity = Severity.WARNING if difference.change is SealChange.NEW else Severity.ERROR
     return Finding(severity, f"seal-{difference.change}", difference.file, difference.detail, "")
 
 

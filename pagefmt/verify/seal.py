@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pagefmt.bytes.files import MappedFile, NotReadable, open_regular
-from pagefmt.directory.locate import Place
+from pagefmt.directory.locate import DataLocation
 from pagefmt.errors import PageFmtError
 from pagefmt.pages.paging import read_paging
 from pagefmt.verify.pages import crc32c_of
@@ -40,7 +40,7 @@ class SealedFile:
     crc32c: str
 
 
-class Change(StrEnum):
+class SealChange(StrEnum):
     """What became of a sealed file. ``UNREADABLE``: it is there, and the system does not let us read it."""
 
     CHANGED = "changed"
@@ -50,13 +50,13 @@ class Change(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Difference:
+class SealDifference:
     file: str
-    change: Change
+    change: SealChange
     detail: str
 
 
-def sealed_files(place: Place) -> list[tuple[str, Path]]:
+def sealed_files(place: DataLocation) -> list[tuple[str, Path]]:
     """What a seal covers: name in the seal and path, by name. Links and what is no regular file are left out."""
     found: list[tuple[str, Path]] = []
     if place.page is not None:
@@ -118,22 +118,22 @@ def _entry(path: Path, number: int, line: str) -> SealedFile:
             raise BadSeal(f"{path}: line {number}: file, size and crc32c are expected")
 
 
-def differences(place: Place, sealed: dict[str, SealedFile]) -> Iterator[Difference]:
+def differences(place: DataLocation, sealed: dict[str, SealedFile]) -> Iterator[SealDifference]:
     """What is not as it was sealed, by name. Of a place that is one store or page, only that is compared."""
     paths = dict(sealed_files(place))
     for name in sorted(paths.keys() | {name for name in sealed if _covers(place, name)}):
         before, path = sealed.get(name), paths.get(name)
         if path is None:
-            yield Difference(name, Change.MISSING, "sealed, and not there any more")
+            yield SealDifference(name, SealChange.MISSING, "sealed, and not there any more")
         elif before is None:
-            yield Difference(name, Change.NEW, "not in the seal")
+            yield SealDifference(name, SealChange.NEW, "not in the seal")
         else:
             found = _difference(name, path, before)
             if found is not None:
                 yield found
 
 
-def _covers(place: Place, name: str) -> bool:
+def _covers(place: DataLocation, name: str) -> bool:
     if place.page is not None:
         return name == f"{PAGING}/{(place.store or place.page.parent).name}/{place.page.name}"
     if place.store is not None:
@@ -141,13 +141,13 @@ def _covers(place: Place, name: str) -> bool:
     return name.startswith(f"{PAGING}/") or (place.large_messages is not None and name.startswith(f"{LARGE}/"))
 
 
-def _difference(name: str, path: Path, before: SealedFile) -> Difference | None:
+def _difference(name: str, path: Path, before: SealedFile) -> SealDifference | None:
     try:
         now = seal_file(name, path)
     except NotReadable as err:
-        return Difference(name, Change.UNREADABLE, str(err))
+        return SealDifference(name, SealChange.UNREADABLE, str(err))
     if now.size != before.size:
-        return Difference(name, Change.CHANGED, f"{before.size} bytes when sealed, {now.size} now")
+        return SealDifference(name, SealChange.CHANGED, f"{before.size} bytes when sealed, {now.size} now")
     if now.crc32c != before.crc32c:
-        return Difference(name, Change.CHANGED, f"CRC-32C {before.crc32c} when sealed, {now.crc32c} now")
+        return SealDifference(name, SealChange.CHANGED, f"CRC-32C {before.crc32c} when sealed, {now.crc32c} now")
     return None

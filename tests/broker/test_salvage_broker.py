@@ -23,7 +23,7 @@ from page_damage import KINDS, damaged, spans
 from program import call
 
 from pagefmt.directory.locate import within
-from pagefmt.outstanding.fates import Fate
+from pagefmt.outstanding.ack_state import AckState
 from pagefmt.outstanding.state import load_state
 
 pytestmark = [pytest.mark.broker, pytest.mark.timeout(7200)]
@@ -56,9 +56,9 @@ def acknowledged(data: Path, store: str, page: int, from_number: int) -> dict[in
     for known in load_state(place.paging, place.journal, place.bindings).stores():
         if known.store.name == store:
             (file,) = [each for each in known.store.pages if each.number == page]
-            for route, fates in known.fates(file):
-                for queue, fate in fates:
-                    if fate is Fate.DONE and route[0] >= from_number:
+            for route, ack_states in known.ack_states(file):
+                for queue, ack_state in ack_states:
+                    if ack_state is AckState.DONE and route[0] >= from_number:
                         found.setdefault(queue, []).append(route[5])
     return found
 

@@ -15,7 +15,7 @@ import pytest
 from golden_cases import GoldenCase, cases
 from pagectl.app import run
 
-from pagefmt.directory.usage import Usage, count_stores
+from pagefmt.directory.usage import DirectoryUsage, count_stores
 
 Call = Callable[..., tuple[int, str, str]]
 NAMES = ("basic", "natural", "large", "large-core", "large-amqp", "large-compressed", "odd-addresses")
@@ -193,7 +193,7 @@ def test_what_disappears_while_it_is_counted_is_left_out(tmp_path: Path, monkeyp
         return real(path)
 
     monkeypatch.setattr(os, "scandir", vanish)
-    usage = Usage()
+    usage = DirectoryUsage()
     count_stores(tmp_path / "paging", usage, lambda _n: None)
     assert sorted((row.folder, row.pages.files) for row in usage.addresses) == [("gone", 0), ("here", 1)]
     assert usage.unreadable == []

@@ -23,7 +23,7 @@ from program import call, started, tree
 from pagefmt.bytes import files as disk
 from pagefmt.bytes.files import NotReadable
 from pagefmt.outstanding import state as outstanding
-from pagefmt.pages import pieces
+from pagefmt.pages import chunks
 
 BASIC = GoldenCase("2.56.0", "basic")
 COMMANDS = (("ls",), ("inspect",), ("decode",), ("verify",), ("seal",), ("outstanding",))
@@ -294,7 +294,7 @@ def test_a_page_that_goes_away_is_named_and_the_rest_is_read(monkeypatch: pytest
             raise NotReadable(f"{path}: cannot be read: No such file or directory")
         return opened(path)
 
-    for module in (disk, pieces):
+    for module in (disk, chunks):
         monkeypatch.setattr(module, "open_regular", vanishing)
     answer = call("pages", "decode", BASIC.data(), "--format", "jsonl", "--body", "hex")
     assert answer.status == 1

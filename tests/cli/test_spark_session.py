@@ -140,7 +140,7 @@ MASTER = """An error occurred while calling None.org.apache.spark.api.java.JavaS
 TASK = """An error occurred while calling z:org.apache.spark.api.python.PythonRDD.collectAndServe.
 : org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 in stage 0.0 failed 1 times
 Traceback (most recent call last):
-  File "pagefmt/pages/pieces.py", line 50, in pieces
+  File "pagefmt/pages/chunks.py", line 50, in read_chunks
 pagefmt.bytes.files.NotReadable: /data/000000004.page: cannot be read: No such file or directory
 \tat org.apache.spark.api.python.BasePythonRunner.handlePythonException(PythonRunner.scala:1)
 Caused by: org.apache.spark.api.python.PythonException: Traceback (most recent call last):"""

@@ -21,7 +21,7 @@ from crash_simulator import (
 from golden_cases import GoldenCase
 
 from pagefmt.bytes.writing import RealDisk
-from pagefmt.compaction.apply import Stopped, apply, open_backup
+from pagefmt.compaction.apply import CompactionStopped, apply, open_backup
 from pagefmt.compaction.backup import NEW_SUFFIX, BackupError, read_backup, restore
 from pagefmt.compaction.planning import make_plan
 from pagefmt.directory.locate import within
@@ -179,7 +179,7 @@ def test_faults_leave_old_or_new(code: int, forever: bool, tmp_path: Path) -> No
         try:
             plan = make_plan(within(data), run.edition)
             apply(plan, disk, open_backup(disk, root / "backup", plan))
-        except (Stopped, OSError):
+        except (CompactionStopped, OSError):
             stopped += 1
         state = {str(run.root / name): content for name, content in tree_of(root).items()}
         assert not run.broken(state), disk.failed

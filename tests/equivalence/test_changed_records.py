@@ -20,7 +20,7 @@ from reference_rows import comparable, reference_rows
 from pagefmt.columns.arrays.schema import Level
 from pagefmt.columns.page import decode_page
 from pagefmt.describe.message_json import Wanted
-from pagefmt.outstanding.selection import Choice
+from pagefmt.outstanding.message_filter import MessageFilter
 from pagefmt.pages.frames import FrameScan
 from pagefmt.pages.gather import PageBytes
 from pagefmt.selector import parse
@@ -102,7 +102,7 @@ def compare(seed: int, folder: Path) -> None:
     for wanted in (SIZE, Wanted(EVERY_FORM), Wanted(frozenset())):
         assert fast(page, state, wanted)[0] == reference(page, state, wanted), (seed, wanted)
     for text in draw.sample(SELECTORS, 3):
-        choice = Choice(selector=parse(text))
+        choice = MessageFilter(selector=parse(text))
         assert fast(page, state, SIZE, choice)[0] == reference(page, state, SIZE, choice), (seed, text)
 
 

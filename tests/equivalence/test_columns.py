@@ -12,8 +12,8 @@ from pagefmt.columns.arrays.schema import Level
 from pagefmt.columns.page import decode_page
 from pagefmt.columns.table import PageSource, Stopped, Wanted, page_batches
 from pagefmt.outstanding.state import load_state
+from pagefmt.pages.chunks import read_chunks
 from pagefmt.pages.gather import PageBytes
-from pagefmt.pages.pieces import pieces
 from pagefmt.pages.scan import scan
 
 CASES = cases()
@@ -75,7 +75,8 @@ def test_pieces_of_any_size_give_the_same_rows(piece: int) -> None:
     case = next(case for case in CASES if str(case) == "2.56.0/one-per-page")
     for path in [*pages(case), *pages(next(case for case in CASES if str(case) == "2.56.0/mixed-protocols"))]:
         tables = [
-            decode_page(content, 7, Level.BODIES, frames).table for content, frames in pieces(path, piece, reuse=True)
+            decode_page(content, 7, Level.BODIES, frames).table
+            for content, frames in read_chunks(path, piece, reuse=True)
         ]
         rows = [row for table in tables for row in table.to_pylist()]
         assert comparable(rows) == comparable(reference_rows(path.read_bytes(), Level.BODIES))
@@ -103,5 +104,5 @@ def test_a_record_that_does_not_close_is_not_read_to_its_end(tmp_path: Path) -> 
     largest = []
     for end in (b"}", b"\0"):
         path.write_bytes(b"{" + (5000).to_bytes(4, "big") + bytes(5000) + end + bytes(3000))
-        largest.append(max(content.size for content, _ in pieces(path, 100)))
+        largest.append(max(content.size for content, _ in read_chunks(path, 100)))
     assert largest[0] == 5006 and largest[1] <= 100

@@ -11,36 +11,36 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference_rows import comparable, reference_rows
 
-from pagefmt.bytes.wire import Builder
+from pagefmt.bytes.wire import ByteWriter
 from pagefmt.columns.arrays.schema import Level
 from pagefmt.columns.core.alike import alike
 from pagefmt.columns.core.parts import core_parts
 from pagefmt.columns.page import decode_page
 from pagefmt.messages.core_message import CoreMessage, HeaderBlock
 from pagefmt.messages.properties import PropertiesBlock, double_of, encode_properties, float_of
-from pagefmt.messages.values import NULL, Kind, Property, Typed, string
+from pagefmt.messages.values import NULL, Property, TypedValue, ValueKind, string
 from pagefmt.pages.gather import PageBytes
 from pagefmt.pages.record import Layout, PageRecord, encode_record
 from pagefmt.pages.scan import scan
 
 VALUES = {
-    Kind.NULL: st.just(NULL),
-    Kind.BOOLEAN: strategies.naturals(8).map(lambda byte: Typed(Kind.BOOLEAN, byte != 0, byte)),
-    Kind.BYTE: strategies.numbers(Kind.BYTE, 8),
-    Kind.SHORT: strategies.numbers(Kind.SHORT, 16),
-    Kind.INT: strategies.numbers(Kind.INT, 32),
-    Kind.LONG: strategies.numbers(Kind.LONG, 64),
-    Kind.CHAR: strategies.naturals(16).map(lambda unit: Typed(Kind.CHAR, unit)),
-    Kind.FLOAT: strategies.naturals(32).map(float_of),
-    Kind.DOUBLE: strategies.naturals(64).map(double_of),
-    Kind.BYTES: st.binary(max_size=12).map(lambda raw: Typed(Kind.BYTES, raw)),
-    Kind.STRING: strategies.TEXT.map(string),
+    ValueKind.NULL: st.just(NULL),
+    ValueKind.BOOLEAN: strategies.naturals(8).map(lambda byte: TypedValue(ValueKind.BOOLEAN, byte != 0, byte)),
+    ValueKind.BYTE: strategies.numbers(ValueKind.BYTE, 8),
+    ValueKind.SHORT: strategies.numbers(ValueKind.SHORT, 16),
+    ValueKind.INT: strategies.numbers(ValueKind.INT, 32),
+    ValueKind.LONG: strategies.numbers(ValueKind.LONG, 64),
+    ValueKind.CHAR: strategies.naturals(16).map(lambda unit: TypedValue(ValueKind.CHAR, unit)),
+    ValueKind.FLOAT: strategies.naturals(32).map(float_of),
+    ValueKind.DOUBLE: strategies.naturals(64).map(double_of),
+    ValueKind.BYTES: st.binary(max_size=12).map(lambda raw: TypedValue(ValueKind.BYTES, raw)),
+    ValueKind.STRING: strategies.TEXT.map(string),
 }
 SHAPES = st.lists(st.tuples(strategies.TEXT, st.sampled_from(list(VALUES))), max_size=8, unique_by=lambda each: each[0])
 
 
 def record(entries: list[Property], body: bytes, number: int, user: bytes | None, queues: tuple[int, ...]) -> bytes:
-    out = Builder()
+    out = ByteWriter()
     encode_properties(out, PropertiesBlock(1 if entries or number % 2 else 0, tuple(entries)))
     header = HeaderBlock(number, 1, "a.b", int(user is not None), user, 3, 1, 0, number, 4, out.done())
     message = CoreMessage(number, 1, "a.b", body, header)
@@ -87,10 +87,22 @@ def test_messages_of_all_kinds(found: list[PageRecord]) -> None:
 
 def test_messages_of_one_shape_are_read_as_a_table() -> None:
     """Else the decoder would be right, and slow."""
-    shape = {"first": Kind.INT, "text": Kind.STRING, "none": Kind.NULL, "raw": Kind.BYTES, "flag": Kind.BOOLEAN}
-    values = {Kind.INT: 7, Kind.STRING: "x", Kind.NULL: None, Kind.BYTES: b"abc", Kind.BOOLEAN: True}
+    shape = {
+        "first": ValueKind.INT,
+        "text": ValueKind.STRING,
+        "none": ValueKind.NULL,
+        "raw": ValueKind.BYTES,
+        "flag": ValueKind.BOOLEAN,
+    }
+    values = {
+        ValueKind.INT: 7,
+        ValueKind.STRING: "x",
+        ValueKind.NULL: None,
+        ValueKind.BYTES: b"abc",
+        ValueKind.BOOLEAN: True,
+    }
     found = [
-        record([Property(name, Typed(kind, values[kind])) for name, kind in shape.items()], b"", n, None, (3,))
+        record([Property(name, TypedValue(kind, values[kind])) for name, kind in shape.items()], b"", n, None, (3,))
         for n in range(3)
     ]
     page = PageBytes(b"".join(found))

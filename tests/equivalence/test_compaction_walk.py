@@ -10,11 +10,11 @@ import pytest
 from golden_cases import GoldenCase
 from page_routes import whole_page
 
-from pagefmt.compaction.fast_walk import examine
-from pagefmt.compaction.plan import Examined, Rules, fingerprint
-from pagefmt.compaction.planning import _Walk, layout_of_bindings
+from pagefmt.compaction.page_walk import examine
+from pagefmt.compaction.plan import EditionRules, ExaminedPage, fingerprint
+from pagefmt.compaction.planning import _PlanWalk, layout_of_bindings
 from pagefmt.directory.counters import counters, pending_pages
-from pagefmt.outstanding.route_columns import Irregular
+from pagefmt.outstanding.route_columns import IrregularPage
 from pagefmt.outstanding.state import StoreState, load_state
 from pagefmt.pages.page import Page
 from pagefmt.pages.paging import PageFile
@@ -36,12 +36,12 @@ FIELDS = (
 )
 
 
-def both(walk: _Walk, store: StoreState, page: PageFile, content: bytes) -> bool:
+def both(walk: _PlanWalk, store: StoreState, page: PageFile, content: bytes) -> bool:
     """True where the page was walked at once; then the careful walk agrees."""
-    fast, careful = Examined(page, fingerprint(page.path)), Examined(page, fingerprint(page.path))
+    fast, careful = ExaminedPage(page, fingerprint(page.path)), ExaminedPage(page, fingerprint(page.path))
     try:
         examine(fast, [whole_page(content)], store.rule(page.number), walk.live, STUB_SIZE[walk.rules.layout])
-    except Irregular:
+    except IrregularPage:
         return False
     walk.careful(store, careful, Page(content))
     assert {name: getattr(fast, name) for name in FIELDS} == {name: getattr(careful, name) for name in FIELDS}
@@ -56,7 +56,7 @@ def test_golden_pages(case: GoldenCase, keep_unknown: bool) -> None:
     state = load_state(data / "paging", data / "journal", data / "bindings")
     assert state.bindings is not None
     pending = pending_pages(counters(state.journal).values())
-    walk = _Walk(state, Rules(layout_of_bindings(state.bindings), None), keep_unknown, pending)
+    walk = _PlanWalk(state, EditionRules(layout_of_bindings(state.bindings), None), keep_unknown, pending)
     taken = total = 0
     for store in state.stores():
         for page in store.store.pages:
@@ -74,7 +74,7 @@ def test_damaged_pages(archive: Path) -> None:
     old = archive.parent.name.startswith(("hornetq", "artemis-1"))
     data = GoldenCase("hornetq-2.4.7" if old else "2.56.0", "types" if old else "basic").data()
     state = load_state(data / "paging", data / "journal", data / "bindings")
-    walk = _Walk(state, Rules(Layout.OLD if old else Layout.NEW, None), False, set())
+    walk = _PlanWalk(state, EditionRules(Layout.OLD if old else Layout.NEW, None), False, set())
     store = next(iter(state.stores()))
     files = sorted(folder.glob("*.page"))
     assert len(files) > 100

@@ -11,7 +11,7 @@ from golden_cases import GoldenCase, cases
 
 from pagefmt.describe.message_json import BodyForm, Wanted
 from pagefmt.editions import NEWEST, Edition
-from pagefmt.outstanding.selection import Choice, Picked, pick
+from pagefmt.outstanding.message_filter import MessageFilter, SelectedMessage, select_messages
 from pagefmt.selector import parse
 
 
@@ -46,21 +46,26 @@ def test_most_lines_are_made_fast() -> None:
 
 
 SELECTOR = parse("AMQPriority > 4 OR n BETWEEN 3 AND 9 OR AMQSize > 2000")
-CHOICES = (Choice(outstanding=True), Choice(selector=SELECTOR))
+CHOICES = (MessageFilter(outstanding=True), MessageFilter(selector=SELECTOR))
 
 
 @pytest.mark.parametrize("case", [*cases("2.56.0"), *cases("hornetq-2.4.7")], ids=str)
 def test_chosen_lines_are_those_of_the_reference(case: GoldenCase) -> None:
     for state, page in pages_of(case):
-        queues = sorted({queue for found in pick(page, state, ALL) if isinstance(found, Picked)
+        queues = sorted({queue for found in select_messages(page, state, ALL) if isinstance(found, SelectedMessage)
                          for queue in found.record.queues})  # fmt: skip
         chosen = frozenset(queues[:1])
-        choices = [*CHOICES, Choice(chosen), Choice(chosen, SELECTOR, outstanding=True), Choice(frozenset({-5}))]
+        choices = [
+            *CHOICES,
+            MessageFilter(chosen),
+            MessageFilter(chosen, SELECTOR, outstanding=True),
+            MessageFilter(frozenset({-5})),
+        ]
         for choice in choices:
             assert fast(page, state, SIZE, choice)[0] == reference(page, state, SIZE, choice), (page.path, choice)
 
 
-OF_HEADERS = Choice(selector=parse("AMQPriority > 4"))
+OF_HEADERS = MessageFilter(selector=parse("AMQPriority > 4"))
 FLIPS = [("2.56.0/amqp-sections", 53), ("2.17.0/amqp", 97), ("2.56.0/core-types", 97)]
 
 

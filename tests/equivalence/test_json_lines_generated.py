@@ -13,15 +13,15 @@ from golden_cases import cases
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pagefmt.bytes.wire import Builder
+from pagefmt.bytes.wire import ByteWriter
 from pagefmt.describe.message_json import Wanted
-from pagefmt.messages.amqp_message import AmqpMessage, Extra
+from pagefmt.messages.amqp_message import AmqpMessage, ExtraProperties
 from pagefmt.messages.amqp_values import encode_amqp_value
 from pagefmt.messages.bodies import COMPRESSED, MAP, STREAM, TEXT
 from pagefmt.messages.core_message import CoreMessage, HeaderBlock
 from pagefmt.messages.properties import properties_bytes
-from pagefmt.messages.values import NULL, Kind, Property, Typed, string
-from pagefmt.outstanding.selection import Choice
+from pagefmt.messages.values import NULL, Property, TypedValue, ValueKind, string
+from pagefmt.outstanding.message_filter import MessageFilter
 from pagefmt.outstanding.state import StoreState
 from pagefmt.pages.paging import PageFile
 from pagefmt.pages.record import Layout, PageRecord, encode_record
@@ -54,34 +54,37 @@ def core(draw: st.DrawFn) -> CoreMessage:
     body = draw(st.sampled_from([body, body, body, body[:-1], body + b"\x00"]))
     entries = draw(st.lists(st.builds(Property, NAMES, strategies.PROPERTY_VALUES), max_size=3))
     if draw(st.integers(0, 9)) == 0:
-        entries.append(Property(draw(st.sampled_from(COMPRESSED)), Typed(Kind.BOOLEAN, True, 1)))
+        entries.append(Property(draw(st.sampled_from(COMPRESSED)), TypedValue(ValueKind.BOOLEAN, True, 1)))
     block = properties_bytes(tuple(entries))
     header = HeaderBlock(9, 1, "a", 0, None, kind, 1, 0, 1_700_000_000_000, 4, block)
     return CoreMessage(draw(strategies.integers(64)), 1, "a", body, header)
 
 
 KEYS = NAMES.map(string)
-MAPS = st.dictionaries(KEYS, strategies.AMQP_VALUES, max_size=3).map(lambda each: Typed(Kind.MAP, tuple(each.items())))
+MAPS = st.dictionaries(KEYS, strategies.AMQP_VALUES, max_size=3).map(
+    lambda each: TypedValue(ValueKind.MAP, tuple(each.items()))
+)
 IDENTIFIERS = st.one_of(
-    PLAIN_TEXT.map(string), strategies.naturals(64).map(lambda value: Typed(Kind.ULONG, value)),
-    st.binary(max_size=4).map(lambda raw: Typed(Kind.BYTES, raw)), st.just(Typed(Kind.UUID, bytes(range(16)))),
+    PLAIN_TEXT.map(string), strategies.naturals(64).map(lambda value: TypedValue(ValueKind.ULONG, value)),
+    st.binary(max_size=4).map(lambda raw: TypedValue(ValueKind.BYTES, raw)),
+    st.just(TypedValue(ValueKind.UUID, bytes(range(16)))),
 )  # fmt: skip
 
 
-def field(values: st.SearchStrategy[Typed]) -> st.SearchStrategy[Typed]:
+def field(values: st.SearchStrategy[TypedValue]) -> st.SearchStrategy[TypedValue]:
     return st.just(NULL) | values
 
 
-def described(code: int, value: Typed) -> Typed:
-    return Typed(Kind.DESCRIBED, (Typed(Kind.ULONG, code, 0x53), value))
+def described(code: int, value: TypedValue) -> TypedValue:
+    return TypedValue(ValueKind.DESCRIBED, (TypedValue(ValueKind.ULONG, code, 0x53), value))
 
 
 @st.composite
-def sections(draw: st.DrawFn) -> list[Typed]:
+def sections(draw: st.DrawFn) -> list[TypedValue]:
     """The sections of a message in their order, each there or not."""
-    durable = Typed(Kind.BOOLEAN, True, 0x41)
-    header = (durable, draw(field(strategies.naturals(8).map(lambda value: Typed(Kind.UBYTE, value)))))
-    times = strategies.naturals(40).map(lambda value: Typed(Kind.TIMESTAMP, value))
+    durable = TypedValue(ValueKind.BOOLEAN, True, 0x41)
+    header = (durable, draw(field(strategies.naturals(8).map(lambda value: TypedValue(ValueKind.UBYTE, value)))))
+    times = strategies.naturals(40).map(lambda value: TypedValue(ValueKind.TIMESTAMP, value))
     texts = PLAIN_TEXT.map(string)
     fields = (
         draw(field(IDENTIFIERS)), NULL, draw(field(texts)), draw(field(texts)), NULL, draw(field(IDENTIFIERS)), NULL,
@@ -90,25 +93,27 @@ def sections(draw: st.DrawFn) -> list[Typed]:
     body = draw(
         st.one_of(
             st.tuples(st.just(0x77), strategies.AMQP_VALUES), st.tuples(st.just(0x77), texts),
-            st.tuples(st.just(0x75), st.binary(max_size=9).map(lambda raw: Typed(Kind.BYTES, raw))),
-            st.tuples(st.just(0x76), st.just(Typed(Kind.LIST, (string("x"),)))),
+            st.tuples(st.just(0x75), st.binary(max_size=9).map(lambda raw: TypedValue(ValueKind.BYTES, raw))),
+            st.tuples(st.just(0x76), st.just(TypedValue(ValueKind.LIST, (string("x"),)))),
         )
     )  # fmt: skip
     every = [
-        (0x70, Typed(Kind.LIST, header)), (0x71, draw(MAPS)), (0x72, draw(MAPS)), (0x73, Typed(Kind.LIST, fields)),
-        (0x74, draw(MAPS)), body, (0x78, draw(MAPS)),
+        (0x70, TypedValue(ValueKind.LIST, header)), (0x71, draw(MAPS)), (0x72, draw(MAPS)),
+        (0x73, TypedValue(ValueKind.LIST, fields)), (0x74, draw(MAPS)), body, (0x78, draw(MAPS)),
     ]  # fmt: skip
     return [described(*each) for each in every if draw(st.integers(0, 3))]
 
 
 @st.composite
 def amqp(draw: st.DrawFn) -> AmqpMessage:
-    out = Builder()
+    out = ByteWriter()
     for section in draw(sections()):
         encode_amqp_value(out, section)
     persister = draw(st.sampled_from([2, 3, 5]))
     expiration = draw(strategies.naturals(40)) if persister == 5 else None
-    return AmqpMessage(persister, draw(strategies.integers(64)), 0, 1, "a", out.done(), Extra(0, None), expiration)
+    return AmqpMessage(
+        persister, draw(strategies.integers(64)), 0, 1, "a", out.done(), ExtraProperties(0, None), expiration
+    )
 
 
 def records_of(message: CoreMessage | AmqpMessage, times: int) -> Iterator[PageRecord]:
@@ -132,8 +137,8 @@ SELECTORS = (
 )  # fmt: skip
 
 
-def by_selector(text: str) -> Choice:
-    return Choice(selector=parse(text))
+def by_selector(text: str) -> MessageFilter:
+    return MessageFilter(selector=parse(text))
 
 
 @pytest.fixture(scope="module")
@@ -150,5 +155,5 @@ def test_lines_of_made_pages(known: tuple[StoreState, PageFile], tmp_path: Path,
     page.path.write_bytes(b"".join(encode_record(record) for stretch in made for record in stretch))
     for wanted in (SIZE, Wanted(EVERY_FORM), Wanted(EVERY_FORM, inflate=True)):
         assert fast(page, state, wanted)[0] == reference(page, state, wanted)
-    for choice in (ALL, Choice(frozenset({4})), Choice(outstanding=True), *map(by_selector, SELECTORS)):
+    for choice in (ALL, MessageFilter(frozenset({4})), MessageFilter(outstanding=True), *map(by_selector, SELECTORS)):
         assert fast(page, state, SIZE, choice)[0] == reference(page, state, SIZE, choice)

@@ -1,4 +1,4 @@
-"""Routes and fates of whole pages at once, beside the reference: the same, or the page is left to the reference."""
+"""Vectorised routes and acknowledgement states equal the reference, or the page is left to it."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from page_routes import whole_page
 from small_pages import NEW_PAGE, OLD_PAGE
 
 from pagefmt.journal.positions import PositionIndex, Positions
+from pagefmt.outstanding import overview as overview_module
 from pagefmt.outstanding import route_columns as routes_module
-from pagefmt.outstanding import survey as survey_module
-from pagefmt.outstanding.fate_columns import FATES, fate_columns
-from pagefmt.outstanding.fates import Fate, PageRule
-from pagefmt.outstanding.route_columns import Irregular, RouteColumns, route_columns, routed
+from pagefmt.outstanding.ack_state import AckState, PageRule
+from pagefmt.outstanding.ack_state_columns import ACK_STATES, ack_state_columns
+from pagefmt.outstanding.overview import overview
+from pagefmt.outstanding.route_columns import IrregularPage, RouteColumns, route_columns, routed
 from pagefmt.outstanding.state import StoreState, load_state
-from pagefmt.outstanding.survey import survey
+from pagefmt.pages.chunks import read_chunks
 from pagefmt.pages.page import Page
 from pagefmt.pages.paging import PageFile
-from pagefmt.pages.pieces import pieces
 from pagefmt.pages.record import encode_record
 from pagefmt.pages.routes import Route
 
@@ -55,7 +55,7 @@ def same(content: bytes, rule: PageRule | None = None) -> bool:
     """True where the page was read at once; then the reference agrees."""
     try:
         routes = whole_page(content)
-    except Irregular:
+    except IrregularPage:
         return False
     expected, sound = reference(content)
     assert sound
@@ -64,9 +64,9 @@ def same(content: bytes, rule: PageRule | None = None) -> bool:
     assert named == [(queue, row) for queue, rows in routes.queues() for row in list_of(routes, rows)]
     if rule is not None:
         assert decided(rule, [routes]) == sorted(
-            (queue, number, fate)
+            (queue, number, ack_state)
             for number, _, _, tx, _, _, queues in Page(content).routes()
-            for queue, fate in rule.fates(number, tx, queues)
+            for queue, ack_state in rule.ack_states(number, tx, queues)
         )
     return True
 
@@ -75,11 +75,11 @@ def list_of(routes: RouteColumns, rows: Any) -> list[int]:
     return list(range(len(routes)))[rows] if isinstance(rows, slice) else rows.tolist()
 
 
-def decided(rule: PageRule, found: list[RouteColumns]) -> list[tuple[int, int, Fate]]:
+def decided(rule: PageRule, found: list[RouteColumns]) -> list[tuple[int, int, AckState]]:
     return sorted(
-        (queue, row + routes.first, FATES[code])
+        (queue, row + routes.first, ACK_STATES[code])
         for routes in found
-        for queue, rows, codes in fate_columns(rule, routes)
+        for queue, rows, codes in ack_state_columns(rule, routes)
         for row, code in zip(list_of(routes, rows), codes.tolist(), strict=True)
     )
 
@@ -102,17 +102,17 @@ def test_golden_pages(case: GoldenCase) -> None:
 def test_what_is_outstanding(case: GoldenCase, monkeypatch: pytest.MonkeyPatch) -> None:
     """Per queue and per page, with positions, and per store: at once as with care, and as the size decides."""
     for store in state_of(case):
-        decided_by_size = store.summary(positions=True), survey(store.store, store)
+        decided_by_size = store.summary(positions=True), overview(store.store, store)
         with monkeypatch.context() as patched:
             patched.setattr(routes_module, "SMALL", -1)
-            assert (store.summary(positions=True), survey(store.store, store)) == decided_by_size
+            assert (store.summary(positions=True), overview(store.store, store)) == decided_by_size
             patched.setattr(StoreState, "_at_once", left_to_the_reference)
-            patched.setattr(survey_module, "_at_once", left_to_the_reference)
-            assert (store.summary(positions=True), survey(store.store, store)) == decided_by_size
+            patched.setattr(overview_module, "_at_once", left_to_the_reference)
+            assert (store.summary(positions=True), overview(store.store, store)) == decided_by_size
 
 
 def left_to_the_reference(*_: object) -> None:
-    raise Irregular("asked for")
+    raise IrregularPage("asked for")
 
 
 @pytest.mark.parametrize(
@@ -185,12 +185,12 @@ def test_in_small_pieces(tmp_path: Path) -> None:
     content = source.path.read_bytes()
     expected, _ = reference(content)
     for size in (300, 5000, len(content) - 1):
-        found = [route_columns(page, frames) for page, frames in pieces(source.path, size)]
+        found = [route_columns(page, frames) for page, frames in read_chunks(source.path, size)]
         assert len(found) > 1
         assert [route for routes in found for route in told(routes)] == expected
         rule = state.rule(source.number)
         assert decided(rule, found) == decided(rule, [whole_page(content)])
     torn = tmp_path / "000000001.page"
     torn.write_bytes(content[:-1])
-    with pytest.raises(Irregular):
+    with pytest.raises(IrregularPage):
         list(routed(PageFile(1, torn, len(content) - 1)))

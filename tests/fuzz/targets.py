@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterator
 
 from golden_cases import cases
 
-from pagefmt.bytes.wire import Builder, Cursor
+from pagefmt.bytes.wire import ByteReader, ByteWriter
 from pagefmt.describe.anatomy import record_fields
 from pagefmt.describe.message_json import BodyForm, Wanted, record_json
 from pagefmt.directory.bindings import decode_address, decode_queue, encode_queue
 from pagefmt.editions import Edition
 from pagefmt.errors import PageFmtError
-from pagefmt.journal.files import Header, decode_header
+from pagefmt.journal.files import JournalHeader, decode_header
 from pagefmt.journal.scan import scan
 from pagefmt.messages.amqp_sections import decode_saved_sections, decode_sections
 from pagefmt.messages.amqp_values import decode_amqp_value, encode_amqp_value
@@ -24,7 +24,7 @@ from pagefmt.messages.properties import decode_whole_block, encode_properties
 from pagefmt.pages.frames import FrameScan
 from pagefmt.pages.page import Page
 from pagefmt.pages.record import PageRecord, decode_record, encode_record, frame
-from pagefmt.verify.broker_verdict import Place
+from pagefmt.verify.broker_verdict import PageContext
 from pagefmt.verify.pages import verify_bytes
 
 EVERYTHING = Wanted(frozenset(BodyForm), inflate=True, limit=1 << 16)
@@ -35,7 +35,7 @@ def page(raw: bytes) -> None:
     """The first byte picks the edition."""
     edition = EDITIONS[raw[0] % len(EDITIONS)] if raw else None
     found = Page(raw[1:])
-    verdict = verify_bytes(found, "000000001.page", Place(last=True), edition)
+    verdict = verify_bytes(found, "000000001.page", PageContext(last=True), edition)
     assert verdict.bytes_read <= found.size
     list(found.routes())
     for number, one in found.records():
@@ -52,26 +52,26 @@ def record(raw: bytes) -> None:
 
 
 def properties(raw: bytes) -> None:
-    out = Builder()
+    out = ByteWriter()
     encode_properties(out, decode_whole_block(raw))
     assert out.done() == raw[:1] if raw[:1] == b"\0" else out.done() == raw
 
 
 def amqp_value(raw: bytes) -> None:
-    cursor = Cursor(raw)
+    cursor = ByteReader(raw)
     value = decode_amqp_value(cursor)
-    out = Builder()
+    out = ByteWriter()
     encode_amqp_value(out, value)
-    again = Builder()
-    encode_amqp_value(again, decode_amqp_value(Cursor(out.done())))
+    again = ByteWriter()
+    encode_amqp_value(again, decode_amqp_value(ByteReader(out.done())))
     assert again.done() == out.done()
 
 
 def amqp_message(raw: bytes) -> None:
     try:
-        decode_saved_sections(Cursor(raw))
+        decode_saved_sections(ByteReader(raw))
     except PageFmtError:
-        decode_sections(Cursor(raw))
+        decode_sections(ByteReader(raw))
 
 
 def bodies(raw: bytes) -> None:
@@ -82,7 +82,7 @@ def bodies(raw: bytes) -> None:
 def journal(raw: bytes) -> None:
     """A file whose version was found good: others are not scanned."""
     header = decode_header(raw)
-    list(scan(raw, Header(1 + header.version % 2, 0, header.file_id)))
+    list(scan(raw, JournalHeader(1 + header.version % 2, 0, header.file_id)))
 
 
 def binding(raw: bytes) -> None:

@@ -17,7 +17,7 @@ from golden_cases import GoldenCase
 from pagefmt.bytes.files import NotReadable
 from pagefmt.pages.frames import DamageKind, FrameScan
 from pagefmt.pages.page import Page, open_page
-from pagefmt.verify.broker_verdict import Deed, Place
+from pagefmt.verify.broker_verdict import BrokerAction, PageContext
 from pagefmt.verify.pages import verify_bytes
 
 K = DamageKind
@@ -63,75 +63,89 @@ class Named:
     make: Callable[[], bytes]
     survive: int  # records that the broker hands out
     kind: DamageKind | None
-    deed: Deed
+    action: BrokerAction
     back: int  # valid records that it does not hand out, and we find
 
 
 TABLE = [
-    Named("sound", page, 8, None, Deed.READS, 0),
-    Named("bad start", lambda: put(start(3), b"\x7a"), 3, K.BAD_START, Deed.LOSES_REST, 4),
-    Named("bad end", lambda: at_end(3, 0, b"\x00"), 3, K.BAD_END, Deed.LOSES_REST, 4),
-    Named("bad end of the last record", lambda: at_end(7, 0, b"\x00"), 7, K.BAD_END, Deed.LOSES_REST, 0),
-    Named("negative length", lambda: length(2, -1), 2, K.BAD_LENGTH, Deed.LOSES_REST, 5),
-    Named("very negative length", lambda: length(2, -(1 << 31)), 2, K.BAD_LENGTH, Deed.NO_START, 5),
-    Named("zero length", lambda: length(2, 0), 2, K.BAD_END, Deed.LOSES_REST, 5),
-    Named("huge length", lambda: length(2, 0x7FFFFFFF), 2, K.TORN, Deed.NO_START, 5),
-    Named("length past the end", lambda: length(7, 100000), 7, K.TORN, Deed.LOSES_REST, 0),
-    Named("length one too long", lambda: length(2, starts()[2][1] + 1), 2, K.BAD_END, Deed.LOSES_REST, 5),
+    Named("sound", page, 8, None, BrokerAction.READS, 0),
+    Named("bad start", lambda: put(start(3), b"\x7a"), 3, K.BAD_START, BrokerAction.LOSES_REST, 4),
+    Named("bad end", lambda: at_end(3, 0, b"\x00"), 3, K.BAD_END, BrokerAction.LOSES_REST, 4),
+    Named("bad end of the last record", lambda: at_end(7, 0, b"\x00"), 7, K.BAD_END, BrokerAction.LOSES_REST, 0),
+    Named("negative length", lambda: length(2, -1), 2, K.BAD_LENGTH, BrokerAction.LOSES_REST, 5),
+    Named("very negative length", lambda: length(2, -(1 << 31)), 2, K.BAD_LENGTH, BrokerAction.NO_START, 5),
+    Named("zero length", lambda: length(2, 0), 2, K.BAD_END, BrokerAction.LOSES_REST, 5),
+    Named("huge length", lambda: length(2, 0x7FFFFFFF), 2, K.TORN, BrokerAction.NO_START, 5),
+    Named("length past the end", lambda: length(7, 100000), 7, K.TORN, BrokerAction.LOSES_REST, 0),
+    Named("length one too long", lambda: length(2, starts()[2][1] + 1), 2, K.BAD_END, BrokerAction.LOSES_REST, 5),
     Named(
-        "length over two records", lambda: length(1, starts()[1][1] + 6 + starts()[2][1]), 7, K.SWALLOWED, Deed.READS, 1
+        "length over two records",
+        lambda: length(1, starts()[1][1] + 6 + starts()[2][1]),
+        7,
+        K.SWALLOWED,
+        BrokerAction.READS,
+        1,
     ),
     Named(
-        "length to the end of the file", lambda: length(1, len(page()) - start(1) - 6), 2, K.SWALLOWED, Deed.READS, 6
+        "length to the end of the file",
+        lambda: length(1, len(page()) - start(1) - 6),
+        2,
+        K.SWALLOWED,
+        BrokerAction.READS,
+        6,
     ),
-    Named("torn tail", lambda: page()[:-9], 7, K.TORN, Deed.LOSES_REST, 0),
-    Named("torn head", lambda: page()[: start(7) + 3], 7, K.FRAGMENT, Deed.IGNORES_TAIL, 0),
-    Named("one byte left", lambda: page() + b"{", 8, K.FRAGMENT, Deed.IGNORES_TAIL, 0),
-    Named("five bytes left", lambda: page() + b"{\0\0\0\1", 8, K.FRAGMENT, Deed.IGNORES_TAIL, 0),
-    Named("six bytes left", lambda: page() + b"{\0\0\0\1}", 8, K.TORN, Deed.LOSES_REST, 0),
+    Named("torn tail", lambda: page()[:-9], 7, K.TORN, BrokerAction.LOSES_REST, 0),
+    Named("torn head", lambda: page()[: start(7) + 3], 7, K.FRAGMENT, BrokerAction.IGNORES_TAIL, 0),
+    Named("one byte left", lambda: page() + b"{", 8, K.FRAGMENT, BrokerAction.IGNORES_TAIL, 0),
+    Named("five bytes left", lambda: page() + b"{\0\0\0\1", 8, K.FRAGMENT, BrokerAction.IGNORES_TAIL, 0),
+    Named("six bytes left", lambda: page() + b"{\0\0\0\1}", 8, K.TORN, BrokerAction.LOSES_REST, 0),
     Named(
         "empty record",
         lambda: page()[: start(4)] + b"{\0\0\0\0}" + page()[start(4) :],
         4,
         K.UNDECODABLE,
-        Deed.NO_START,
+        BrokerAction.NO_START,
         4,
     ),
-    Named("zero-filled tail", lambda: page() + bytes(4096), 8, K.ZERO_TAIL, Deed.LOSES_REST, 0),
-    Named("zeros in the middle", lambda: put(start(3), bytes(50)), 3, K.BAD_START, Deed.LOSES_REST, 4),
-    Named("zero file", lambda: bytes(4096), 0, K.ZERO_TAIL, Deed.LOSES_REST, 0),
-    Named("empty file", lambda: b"", 0, None, Deed.READS, 0),
-    Named("noise", lambda: b"no page at all, but some text", 0, K.BAD_START, Deed.LOSES_REST, 0),
-    Named("noise before the records", lambda: b"????" + page(), 0, K.BAD_START, Deed.LOSES_REST, 8),
-    Named("lost byte", lambda: page()[: start(2) + 20] + page()[start(2) + 21 :], 2, K.BAD_END, Deed.LOSES_REST, 5),
-    Named("bad persister", lambda: put(start(2) + 14, b"\x09"), 2, K.UNDECODABLE, Deed.NO_START, 5),
-    Named("unknown large type", lambda: put(start(2) + 13, b"\x07"), 8, K.UNDECODABLE, Deed.READS, 0),
-    Named("negative queue count", lambda: at_end(2, 12, b"\xff\xff\xff\xff"), 2, K.UNDECODABLE, Deed.NO_START, 5),
-    Named("huge queue count", lambda: at_end(2, 12, b"\x7f\xff\xff\xff"), 2, K.UNDECODABLE, Deed.NO_START, 5),
-    Named("queue count too low", lambda: at_end(2, 12, b"\x00\x00\x00\x00"), 8, K.SWALLOWED, Deed.READS, 0),
-    Named("bad text in the address", lambda: put(start(2) + 24, b"\x7f"), 2, K.UNDECODABLE, Deed.NO_START, 5),
-    Named("bad size of a large header", lambda: put(start(6) + 14, b"\x7f"), 8, K.UNDECODABLE, Deed.READS, 0),
-    Named("record twice", lambda: page()[: start(2)] + page()[start(1) :], 9, None, Deed.READS, 0),
-    Named("reversed", lambda: page()[::-1], 0, K.BAD_START, Deed.LOSES_REST, 0),
+    Named("zero-filled tail", lambda: page() + bytes(4096), 8, K.ZERO_TAIL, BrokerAction.LOSES_REST, 0),
+    Named("zeros in the middle", lambda: put(start(3), bytes(50)), 3, K.BAD_START, BrokerAction.LOSES_REST, 4),
+    Named("zero file", lambda: bytes(4096), 0, K.ZERO_TAIL, BrokerAction.LOSES_REST, 0),
+    Named("empty file", lambda: b"", 0, None, BrokerAction.READS, 0),
+    Named("noise", lambda: b"no page at all, but some text", 0, K.BAD_START, BrokerAction.LOSES_REST, 0),
+    Named("noise before the records", lambda: b"????" + page(), 0, K.BAD_START, BrokerAction.LOSES_REST, 8),
+    Named(
+        "lost byte", lambda: page()[: start(2) + 20] + page()[start(2) + 21 :], 2, K.BAD_END, BrokerAction.LOSES_REST, 5
+    ),
+    Named("bad persister", lambda: put(start(2) + 14, b"\x09"), 2, K.UNDECODABLE, BrokerAction.NO_START, 5),
+    Named("unknown large type", lambda: put(start(2) + 13, b"\x07"), 8, K.UNDECODABLE, BrokerAction.READS, 0),
+    Named(
+        "negative queue count", lambda: at_end(2, 12, b"\xff\xff\xff\xff"), 2, K.UNDECODABLE, BrokerAction.NO_START, 5
+    ),
+    Named("huge queue count", lambda: at_end(2, 12, b"\x7f\xff\xff\xff"), 2, K.UNDECODABLE, BrokerAction.NO_START, 5),
+    Named("queue count too low", lambda: at_end(2, 12, b"\x00\x00\x00\x00"), 8, K.SWALLOWED, BrokerAction.READS, 0),
+    Named("bad text in the address", lambda: put(start(2) + 24, b"\x7f"), 2, K.UNDECODABLE, BrokerAction.NO_START, 5),
+    Named("bad size of a large header", lambda: put(start(6) + 14, b"\x7f"), 8, K.UNDECODABLE, BrokerAction.READS, 0),
+    Named("record twice", lambda: page()[: start(2)] + page()[start(1) :], 9, None, BrokerAction.READS, 0),
+    Named("reversed", lambda: page()[::-1], 0, K.BAD_START, BrokerAction.LOSES_REST, 0),
 ]
 
 
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: row.name)
 def test_what_survives(row: Named) -> None:
-    verdict = verify_bytes(Page(row.make()), "000000001.page", Place("store", 1, last=True))
+    verdict = verify_bytes(Page(row.make()), "000000001.page", PageContext("store", 1, last=True))
     first = verdict.faults[0].kind if verdict.faults else None
-    assert (verdict.records, first, verdict.broker.deed) == (row.survive, row.kind, row.deed), verdict.faults[:1]
+    assert (verdict.records, first, verdict.broker.action) == (row.survive, row.kind, row.action), verdict.faults[:1]
     assert verdict.recovered == row.back
 
 
 def test_every_kind_is_in_the_table() -> None:
     assert {row.kind for row in TABLE} - {None} == set(DamageKind)
-    assert {row.deed for row in TABLE} == set(Deed) - {Deed.STOPS}
+    assert {row.action for row in TABLE} == set(BrokerAction) - {BrokerAction.STOPS}
 
 
 def test_a_page_in_the_middle_stops_the_broker_instead() -> None:
     raw = put(start(2) + 14, b"\x09")
-    assert verify_bytes(Page(raw), "000000001.page", Place("store", 1)).broker.deed is Deed.STOPS
+    assert verify_bytes(Page(raw), "000000001.page", PageContext("store", 1)).broker.action is BrokerAction.STOPS
 
 
 @pytest.mark.parametrize("kind", ["link", "fifo", "folder", "missing"])

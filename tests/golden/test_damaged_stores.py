@@ -10,8 +10,8 @@ import golden_cases
 import pytest
 from golden_cases import GoldenCase
 
-from pagefmt.outstanding.fates import Fate
-from pagefmt.outstanding.state import State, StoreState, load_state
+from pagefmt.outstanding.ack_state import AckState
+from pagefmt.outstanding.state import PagingState, StoreState, load_state
 from pagefmt.pages.frames import PAYLOAD_DAMAGE
 from pagefmt.pages.paging import EntryKind
 
@@ -32,7 +32,7 @@ def undecodable(store: StoreState, number: int) -> bool:
     return damage is not None and damage.kind in PAYLOAD_DAMAGE
 
 
-def boots(state: State) -> bool:
+def boots(state: PagingState) -> bool:
     """A foreign name ends the start, and so does a last page that cannot be decoded (spec/page-files.md 2.3, 4.4)."""
     for store in state.stores():
         if store.store.address is None:
@@ -44,7 +44,7 @@ def boots(state: State) -> bool:
     return True
 
 
-def delivered(state: State, messages: dict[int, Any]) -> list[Any]:
+def delivered(state: PagingState, messages: dict[int, Any]) -> list[Any]:
     """``seq`` of what is due, up to the first page that stops a broker."""
     seqs: list[Any] = []
     acked = {(message, queue) for message, queue, done in state.journal.references() if done}
@@ -55,8 +55,8 @@ def delivered(state: State, messages: dict[int, Any]) -> list[Any]:
         if store.store.name in twice - last:
             continue
         for page in store.store.pages:
-            for route, fates in store.fates(page):
-                seqs += [messages[route[5]] for _, fate in fates if fate is Fate.OUTSTANDING]
+            for route, ack_states in store.ack_states(page):
+                seqs += [messages[route[5]] for _, ack_state in ack_states if ack_state is AckState.OUTSTANDING]
             if undecodable(store, page.number):
                 return seqs
     return seqs

@@ -27,14 +27,14 @@ from pagefmt.journal.bodies import (
     DuplicateId,
     PageTransaction,
     PendingCounter,
-    Scheduled,
+    ScheduledDelivery,
     decode_body,
     decode_xid,
     encode_body,
 )
 from pagefmt.journal.files import Journal
 from pagefmt.journal.listing import list_files
-from pagefmt.journal.load import Loaded, load_journal
+from pagefmt.journal.load import LoadedJournal, load_journal
 from pagefmt.journal.message_journal import MessageJournal, load_messages
 from pagefmt.journal.record_types import RecordType, type_name
 from pagefmt.journal.records import encode, record_of
@@ -43,7 +43,7 @@ from pagefmt.journal.scan import TornRecords, scan
 CASES = golden_cases.cases()
 
 
-def facts(loaded: Loaded, rows: Any) -> list[dict[str, Any]]:
+def facts(loaded: LoadedJournal, rows: Any) -> list[dict[str, Any]]:
     out = []
     for row in rows:
         record = loaded.record(row)
@@ -120,7 +120,7 @@ def test_message_journal_facts(case: GoldenCase) -> None:
     assert [
         {"message": row.id, "queue": body.queue, "time": body.time}
         for row, body in ours.decoded(RecordType.SET_SCHEDULED_DELIVERY_TIME)
-        if isinstance(body, Scheduled)
+        if isinstance(body, ScheduledDelivery)
     ] == told["scheduled"]
 
 

@@ -13,13 +13,13 @@ import golden_cases
 import pytest
 from golden_cases import GoldenCase
 
-from pagefmt.outstanding.fates import Fate
-from pagefmt.outstanding.state import State, load_state
+from pagefmt.outstanding.ack_state import AckState
+from pagefmt.outstanding.state import PagingState, load_state
 
 CASES = golden_cases.cases()
 
 
-def state_of(case: GoldenCase) -> State:
+def state_of(case: GoldenCase) -> PagingState:
     data = case.data()
     return load_state(data / "paging", data / "journal", data / "bindings")
 
@@ -34,7 +34,7 @@ def test_acked_by_of_every_message(case: GoldenCase) -> None:
             rule = store.rule(page.number)
             ours = [
                 (route[0], route[5], list(route[6]), list(rule.acked_by(route[0], route[6])))
-                for route, _ in store.fates(page)
+                for route, _ in store.ack_states(page)
             ]
             assert ours == [
                 (message["number"], message["id"], message["queues"], message["acked_by"])
@@ -57,7 +57,7 @@ def delivered_later(message: dict[str, Any]) -> bool:
     return bool(scheduled) or 0 < message["expiration"] < time.time() * 1000
 
 
-def owed(state: State, stored: set[int]) -> dict[int, list[int]]:
+def owed(state: PagingState, stored: set[int]) -> dict[int, list[int]]:
     """Queue id → message ids in the order in which they are due: journal first, then pages."""
     found: dict[int, list[int]] = {}
     held = {pair for branch in state.journal.prepared for pair in branch.references}
@@ -66,9 +66,9 @@ def owed(state: State, stored: set[int]) -> dict[int, list[int]]:
             found.setdefault(queue, []).append(message)
     for store in state.stores():
         for page in store.store.pages:
-            for route, fates in store.fates(page):
-                for queue, fate in fates:
-                    if fate is Fate.OUTSTANDING:
+            for route, ack_states in store.ack_states(page):
+                for queue, ack_state in ack_states:
+                    if ack_state is AckState.OUTSTANDING:
                         found.setdefault(queue, []).append(route[5])
     return found
 
@@ -104,17 +104,17 @@ def test_outstanding_is_what_a_broker_delivered(case: GoldenCase) -> None:
 def test_summaries_add_up(case: GoldenCase) -> None:
     for store in state_of(case).stores():
         summary = store.summary(positions=True)
-        fates = [
-            (page, route, queue, fate)
+        ack_states = [
+            (page, route, queue, ack_state)
             for page in store.store.pages
-            for route, each in store.fates(page)
-            for queue, fate in each
+            for route, each in store.ack_states(page)
+            for queue, ack_state in each
         ]
         for queue in summary.queues:
             mine = [
                 (page.number, route[0])
-                for page, route, who, fate in fates
-                if (who, fate) == (queue.id, Fate.OUTSTANDING)
+                for page, route, who, ack_state in ack_states
+                if (who, ack_state) == (queue.id, AckState.OUTSTANDING)
             ]
             assert list(queue.positions) == mine
             assert queue.messages == len(mine)
@@ -123,5 +123,5 @@ def test_summaries_add_up(case: GoldenCase) -> None:
             assert queue.pages == sum(queue.id in page.held_by for page in summary.pages)
         for page_load in summary.pages:
             assert page_load.live_bytes <= page_load.read <= page_load.size
-            assert sum(page_load.fates.values()) == sum(page.number == page_load.page for page, *_ in fates)
+            assert sum(page_load.ack_states.values()) == sum(page.number == page_load.page for page, *_ in ack_states)
             assert bool(page_load.held_by) == bool(page_load.live_records)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from golden_cases import GoldenCase, cases
 
-from pagefmt.bytes.wire import Builder
+from pagefmt.bytes.wire import ByteWriter
 from pagefmt.messages.core_message import CoreMessage
 from pagefmt.messages.properties import encode_properties
 from pagefmt.pages.record import decode_record, encode_record
@@ -40,6 +40,6 @@ def test_records_survive_decoding_and_encoding(case: GoldenCase) -> None:
             assert proves_sound(page, at, size) == isinstance(record.message, CoreMessage)
             assert encode_record(record) == page[at : at + size + 6]
             if record.message.protocol == "core":
-                out = Builder()
+                out = ByteWriter()
                 encode_properties(out, record.message.header.properties_block())
                 assert out.done() == record.message.header.properties_bytes

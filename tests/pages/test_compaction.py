@@ -13,12 +13,12 @@ from golden_cases import GoldenCase
 
 from pagefmt.bytes.writing import RealDisk
 from pagefmt.compaction import apply as apply_module
-from pagefmt.compaction.apply import Stopped, apply, open_backup, rewritten
+from pagefmt.compaction.apply import CompactionStopped, apply, open_backup, rewritten
 from pagefmt.compaction.backup import BackupError, discard, read_backup, restore
 from pagefmt.compaction.copy_out import copy_out
-from pagefmt.compaction.plan import Remove, Rewrite, Why
+from pagefmt.compaction.plan import KeepReason, RemoveFile, RewritePage
 from pagefmt.compaction.planning import CannotCompact, make_plan
-from pagefmt.directory.locate import Place, within
+from pagefmt.directory.locate import DataLocation, within
 from pagefmt.editions import Edition
 from pagefmt.pages.page import Page, open_page
 from pagefmt.pages.paging import PageFile
@@ -93,7 +93,7 @@ def test_a_compacted_copy_is_the_same_as_in_place(case: GoldenCase, tmp_path: Pa
     assert tree(case.data()) == files
 
 
-def dead(case: GoldenCase, tmp_path: Path) -> tuple[Place, Path]:
+def dead(case: GoldenCase, tmp_path: Path) -> tuple[DataLocation, Path]:
     data = case.copy(tmp_path)
     return within(data), data
 
@@ -113,7 +113,7 @@ def test_a_rewritten_page_record_by_record(block: int, monkeypatch: pytest.Monke
     for chosen in ({0}, {len(found) - 1}, set(range(len(found))), set(range(0, len(found), 3)), {2, 3, 4, 7}):
         dead = [row for row in range(len(found)) if row in chosen]
         offsets, ids = (array("q", [found[row][which] for row in dead]) for which in (0, 2))
-        step = Rewrite(path.parent, PageFile(1, path, len(content)), (0, 0, 0), Layout.NEW, offsets, ids, 0)
+        step = RewritePage(path.parent, PageFile(1, path, len(content)), (0, 0, 0), Layout.NEW, offsets, ids, 0)
         expected = b"".join(
             stub(Layout.NEW, message) if row in chosen else content[offset : offset + size]
             for row, (offset, size, message) in enumerate(found)
@@ -149,9 +149,9 @@ def test_backup_is_refused_when_a_broker_has_run(tmp_path: Path) -> None:
 def test_a_page_that_changes_stops_the_run(tmp_path: Path) -> None:
     place, _ = dead(ACKED, tmp_path)
     plan = make_plan(place)
-    step = next(step for step in plan.steps() if isinstance(step, Rewrite))
+    step = next(step for step in plan.steps() if isinstance(step, RewritePage))
     step.path.write_bytes(step.path.read_bytes() + b"{")
-    with pytest.raises(Stopped, match="changed while the compaction ran"):
+    with pytest.raises(CompactionStopped, match="changed while the compaction ran"):
         apply(plan, RealDisk(), None)
 
 
@@ -182,7 +182,7 @@ def test_a_journal_that_changes_stops_the_run(tmp_path: Path, monkeypatch: pytes
             journal = sorted((data / "journal").glob("*.amq"))[0]
             journal.write_bytes(journal.read_bytes())
 
-    with pytest.raises(Stopped, match=r"amq: changed while the compaction ran"):
+    with pytest.raises(CompactionStopped, match=r"amq: changed while the compaction ran"):
         apply(plan, RealDisk(), None, passed)
     assert len(done) == 2
 
@@ -192,7 +192,7 @@ def test_what_no_compaction_is_sound_for(tmp_path: Path) -> None:
     with pytest.raises(CannotCompact, match="does not read"):
         make_plan(place, Edition.ARTEMIS_1_5)
     with pytest.raises(CannotCompact, match="bindings"):
-        make_plan(Place(data, place.taken, place.paging, place.journal, None, place.large_messages))
+        make_plan(DataLocation(data, place.kind, place.paging, place.journal, None, place.large_messages))
     (data / "journal" / "journal-rename-control.ctr").write_bytes(b"")
     with pytest.raises(CannotCompact, match="rename-control"):
         make_plan(place)
@@ -204,13 +204,13 @@ def test_pages_that_no_queue_needs(tmp_path: Path) -> None:
     pages = sorted(data.rglob("*.page"))
 
     def removed(edition: Edition | None) -> list[str]:
-        return [step.path.name for step in make_plan(place, edition).steps() if isinstance(step, Remove)]
+        return [step.path.name for step in make_plan(place, edition).steps() if isinstance(step, RemoveFile)]
 
     pages[2].write_bytes(b"")
     assert removed(Edition.ARTEMIS_2_17) == removed(None) == []
     assert removed(Edition.ARTEMIS_2_28) == removed(Edition.ARTEMIS_2_56) == [pages[2].name]
     kept = make_plan(place).stores[0].kept
-    assert [(page.page, page.why) for page in kept] == [(3, Why.REMOVAL)]
+    assert [(page.page, page.why) for page in kept] == [(3, KeepReason.REMOVAL)]
     pages[0].write_bytes(b"")
     assert removed(None) == removed(Edition.ARTEMIS_2_17) == [pages[0].name]
     for page in pages:
@@ -249,4 +249,4 @@ def test_a_record_that_hides_others_is_not_replaced(tmp_path: Path) -> None:
     page.write_bytes(content)
     plan = make_plan(place)
     assert page not in {step.path for step in plan.steps()}
-    assert Why.DAMAGED in {kept.why for store in plan.stores for kept in store.kept}
+    assert KeepReason.DAMAGED in {kept.why for store in plan.stores for kept in store.kept}

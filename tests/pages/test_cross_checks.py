@@ -16,10 +16,10 @@ from pagefmt.cross_checks.run import cross_check
 from pagefmt.directory.counters import counted_at_start, counters, recounts_at_start
 from pagefmt.editions import NEWEST, Edition
 from pagefmt.journal.bodies import Body, CursorAck, PageComplete, PageTransaction, encode_body
-from pagefmt.journal.files import Header, encode_header
-from pagefmt.journal.records import Kind, Record, encode
-from pagefmt.outstanding.fates import Fate
-from pagefmt.outstanding.state import State, load_state
+from pagefmt.journal.files import JournalHeader, encode_header
+from pagefmt.journal.records import JournalRecord, RecordKind, encode
+from pagefmt.outstanding.ack_state import AckState
+from pagefmt.outstanding.state import PagingState, load_state
 
 CASES = golden_cases.cases()
 # what the makers of these cases did to them
@@ -35,7 +35,7 @@ MADE_SO = {
 }
 
 
-def state_of(data: Path) -> State:
+def state_of(data: Path) -> PagingState:
     return load_state(data / "paging", data / "journal", data / "bindings")
 
 
@@ -61,17 +61,21 @@ def test_message_counts_at_start(case: GoldenCase) -> None:
     pages: dict[int, dict[str, int]] = {}
     for store in state.stores():
         for page in store.store.pages if store.store.address is not None else ():
-            for route, fates in store.fates(page):
-                for queue, fate in fates:
-                    its = pages.setdefault(queue, dict.fromkeys([*Fate, "pending"], 0))
-                    its[fate] += 1
+            for route, ack_states in store.ack_states(page):
+                for queue, ack_state in ack_states:
+                    its = pages.setdefault(queue, dict.fromkeys([*AckState, "pending"], 0))
+                    its[ack_state] += 1
                     its["pending"] += queue in stored and page.number in stored[queue].pending and route[3] <= 0
     for queue in case.drain()["queues"]:
         references = sum(who == queue["id"] and not acked for _, who, acked in state.journal.references())
-        its = pages.get(queue["id"], dict.fromkeys([*Fate, "pending"], 0))
+        its = pages.get(queue["id"], dict.fromkeys([*AckState, "pending"], 0))
         if recounts_at_start(edition):
             ours = counted_at_start(
-                edition, *(its[fate] for fate in (Fate.OUTSTANDING, Fate.IN_DOUBT_ACK, Fate.IN_DOUBT_SEND))
+                edition,
+                *(
+                    its[ack_state]
+                    for ack_state in (AckState.OUTSTANDING, AckState.IN_DOUBT_ACK, AckState.IN_DOUBT_SEND)
+                ),
             )
         else:
             ours = stored[queue["id"]].stored(its["pending"]) if queue["id"] in stored else 0
@@ -81,10 +85,10 @@ def test_message_counts_at_start(case: GoldenCase) -> None:
 def add_journal(data: Path, *bodies: tuple[int, Body]) -> None:
     """Records behind all others, in a file of their own."""
     records = (
-        Record(Kind.ADD, id=900_000 + n, user_type=user_type, body=encode_body(body))
+        JournalRecord(RecordKind.ADD, id=900_000 + n, user_type=user_type, body=encode_body(body))
         for n, (user_type, body) in enumerate(bodies)
     )
-    buf = encode_header(Header(2, 0, 999)) + b"".join(encode(record, 999) for record in records)
+    buf = encode_header(JournalHeader(2, 0, 999)) + b"".join(encode(record, 999) for record in records)
     (data / "journal" / "activemq-data-999.amq").write_bytes(buf)
 
 
@@ -209,7 +213,8 @@ MUTATIONS: dict[str, tuple[str, Callable[[Path], object], dict[Edition, Severity
     "bad-record": (
         "basic",
         lambda data: (data / "journal" / "x.amq").write_bytes(
-            encode_header(Header(2, 0, 5)) + encode(Record(Kind.ADD, id=9, user_type=39, body=b"short"), 5)
+            encode_header(JournalHeader(2, 0, 5))
+            + encode(JournalRecord(RecordKind.ADD, id=9, user_type=39, body=b"short"), 5)
         ),
         {NEWEST: Severity.ERROR},
     ),
@@ -221,16 +226,16 @@ MUTATIONS: dict[str, tuple[str, Callable[[Path], object], dict[Edition, Severity
     "dropped-transaction": (
         "basic",
         lambda data: (data / "journal" / "activemq-data-999.amq").write_bytes(
-            encode_header(Header(2, 0, 999))
-            + encode(Record(Kind.ADD_TX, id=1, tx=5, user_type=39, body=bytes(20)), 999)
-            + encode(Record(Kind.COMMIT, tx=5, records=2), 999)
+            encode_header(JournalHeader(2, 0, 999))
+            + encode(JournalRecord(RecordKind.ADD_TX, id=1, tx=5, user_type=39, body=bytes(20)), 999)
+            + encode(JournalRecord(RecordKind.COMMIT, tx=5, records=2), 999)
         ),
         {NEWEST: Severity.WARNING},
     ),
     "torn-record": (
         "basic",
         lambda data: (data / "journal" / "activemq-data-999.amq").write_bytes(
-            encode_header(Header(2, 0, 999)) + encode(Record(Kind.DELETE, id=1), 999)[:-1]
+            encode_header(JournalHeader(2, 0, 999)) + encode(JournalRecord(RecordKind.DELETE, id=1), 999)[:-1]
         ),
         {NEWEST: Severity.WARNING},
     ),

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from golden_cases import cases
 
-from pagefmt.bytes.wire import Builder, Cursor, Undecodable
+from pagefmt.bytes.wire import ByteReader, ByteWriter, Undecodable
 from pagefmt.describe.message_json import BodyForm, Wanted, message_json
 from pagefmt.messages.amqp_message import NO_EXTRA, AmqpLargeMessage, AmqpMessage
 from pagefmt.messages.amqp_sections import decode_sections
@@ -16,7 +16,7 @@ from pagefmt.messages.bodies import embedded_in, inflated, map_of, stream_of, te
 from pagefmt.messages.core_message import CoreMessage, HeaderBlock
 from pagefmt.messages.persisters import encode_persisted
 from pagefmt.messages.properties import properties_bytes
-from pagefmt.messages.values import Kind, Property, Typed
+from pagefmt.messages.values import Property, TypedValue, ValueKind
 from pagefmt.pages.frames import FrameScan
 from pagefmt.pages.record import Layout, PageRecord, decode_record, encode_record, frame
 from pagefmt.pages.routes import route_at
@@ -73,8 +73,8 @@ def test_both_forms_of_large_amqp(queues: int) -> None:
 
 def test_sections_in_any_order() -> None:
     delivery = bytes.fromhex("005371c10100")
-    usual = decode_sections(Cursor(HEADER + PROPERTIES + APPLICATION + BODY))
-    turned = decode_sections(Cursor(delivery + HEADER + PROPERTIES + APPLICATION + BODY))
+    usual = decode_sections(ByteReader(HEADER + PROPERTIES + APPLICATION + BODY))
+    turned = decode_sections(ByteReader(delivery + HEADER + PROPERTIES + APPLICATION + BODY))
     assert (turned.header, turned.properties) == (usual.header, usual.properties)
     assert turned.delivery_annotations is not None
 
@@ -97,7 +97,7 @@ def core(kind: int, body: bytes, *entries: Property) -> CoreMessage:
 
 
 def test_an_embedded_message() -> None:
-    out = Builder()
+    out = ByteWriter()
     encode_persisted(out, amqp(5, HEADER + BODY))
     found = embedded_in(b"EMB" + out.done())
     assert isinstance(found, AmqpMessage)
@@ -105,7 +105,7 @@ def test_an_embedded_message() -> None:
     assert embedded_in(b"other") is None
 
 
-COMPRESSED = Property("_AMQ_LARGE_COMPRESSED", Typed(Kind.BOOLEAN, True, 1))
+COMPRESSED = Property("_AMQ_LARGE_COMPRESSED", TypedValue(ValueKind.BOOLEAN, True, 1))
 TEXT = b"\x01\x00\x00\x00\x04h\x00i\x00"
 
 

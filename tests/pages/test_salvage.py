@@ -13,11 +13,11 @@ from page_damage import KINDS, damaged, spans
 from program import call, tree
 
 from pagefmt.directory.locate import within
-from pagefmt.outstanding.fates import Fate
+from pagefmt.outstanding.ack_state import AckState
 from pagefmt.outstanding.state import load_state
 from pagefmt.pages.page import Page, open_page
 from pagefmt.pages.record import FRAME, Layout
-from pagefmt.salvage.pieces import Fortune, rebuild
+from pagefmt.salvage.segments import SegmentOutcome, rebuild
 
 CASE = GoldenCase("2.56.0", "scattered-acks")
 OLD = GoldenCase("hornetq-2.4.7", "topic-acks")
@@ -41,7 +41,7 @@ def test_pieces_of_a_damaged_page(case: GoldenCase, kind: str) -> None:
     hit = 2
     assert len(records) > 4
     rebuilt = rebuild(damaged(path.read_bytes(), records, kind, hit), layout_of(path))
-    standing = [piece for piece in rebuilt.pieces if piece.fortune in (Fortune.WHOLE, Fortune.MENDED)]
+    standing = [piece for piece in rebuilt.segments if piece.outcome in (SegmentOutcome.WHOLE, SegmentOutcome.MENDED)]
     wanted = [message for n, (_, _, message) in enumerate(records) if n != hit or back]
     assert [piece.message for piece in standing] == wanted
     numbers = {piece.message: piece.number for piece in standing if piece.number is not None}
@@ -59,7 +59,7 @@ def test_every_cut_gives_back_what_is_whole() -> None:
     for cut in range(0, len(content), 61):
         rebuilt = rebuild(content[:cut], Layout.NEW)
         assert [piece.message for piece in rebuilt.numbered] == [message for _, end, message in records if end <= cut]
-        assert sum(piece.end - piece.start for piece in rebuilt.pieces) == cut
+        assert sum(piece.end - piece.start for piece in rebuilt.segments) == cut
 
 
 def waiting(data: Path) -> dict[str, list[int]]:
@@ -69,9 +69,9 @@ def waiting(data: Path) -> dict[str, list[int]]:
     found: dict[str, list[int]] = {}
     for store in state.stores():
         for page in store.store.pages:
-            for route, fates in store.fates(page):
-                for queue, fate in fates:
-                    if fate is Fate.OUTSTANDING:
+            for route, ack_states in store.ack_states(page):
+                for queue, ack_state in ack_states:
+                    if ack_state is AckState.OUTSTANDING:
                         found.setdefault(str(queue), []).append(route[5])
     return found
 
@@ -236,7 +236,7 @@ def test_pages_of_the_damage_corpus(archive: Path) -> None:
         rebuilt = rebuild(content, layout)
         page = Page(b"".join(piece.data for piece in rebuilt.numbered))
         assert sum(1 for _ in page.routes()) == len(rebuilt.numbered) and page.damage is None
-        assert sum(piece.end - piece.start for piece in rebuilt.pieces) == len(content)
+        assert sum(piece.end - piece.start for piece in rebuilt.segments) == len(content)
         loose = Page(b"".join(piece.data for piece in rebuilt.unnumbered))
         assert sum(1 for _ in loose.routes()) == len(rebuilt.unnumbered) and loose.damage is None
     assert len(items) > 100

@@ -13,14 +13,16 @@ from golden_cases import GoldenCase, cases, damage_verdicts, unpacked
 from pagefmt.directory.store_findings import StoreFault, StoreFinding, paging_findings, store_findings
 from pagefmt.pages.frames import DamageKind
 from pagefmt.pages.paging import Store, duplicates, read_paging
-from pagefmt.verify.broker_verdict import Deed, Place
+from pagefmt.verify.broker_verdict import BrokerAction, PageContext
 from pagefmt.verify.pages import PageVerdict, verdict_json, verify_page
 
 
 def verdicts(store: Store, version: str) -> list[PageVerdict]:
     edition, last = EDITION_OF[version], store.current_page
     return [
-        verify_page(page.path, Place(store.name, page.number, page.number == last, len(store.pages) == 1), edition)
+        verify_page(
+            page.path, PageContext(store.name, page.number, page.number == last, len(store.pages) == 1), edition
+        )
         for page in store.pages
     ]
 
@@ -50,11 +52,11 @@ def item_id(value: Any) -> str:
 @pytest.mark.parametrize(("archive", "item"), DAMAGED_STORES, ids=item_id)
 def test_a_broker_starts_or_stops_as_foretold(archive: Path, item: dict[str, Any]) -> None:
     paging = unpacked(archive) / item["name"] / "data" / "paging"
-    deeds = {verdict.broker.deed for store in stores_of(paging) for verdict in verdicts(store, archive.parent.name)}
+    actions = {verdict.broker.action for store in stores_of(paging) for verdict in verdicts(store, archive.parent.name)}
     faults = {finding.fault for finding in findings(paging)}
-    assert item["started"] == (Deed.NO_START not in deeds and StoreFault.BAD_NAME not in faults)
+    assert item["started"] == (BrokerAction.NO_START not in actions and StoreFault.BAD_NAME not in faults)
     if item["started"]:
-        assert item["stopped_itself"] == (Deed.STOPS in deeds)
+        assert item["stopped_itself"] == (BrokerAction.STOPS in actions)
 
 
 @pytest.mark.parametrize(("archive", "item"), DAMAGED_STORES, ids=item_id)
@@ -119,7 +121,7 @@ def test_records_behind_the_damage_are_found() -> None:
     ]
     [verdict] = damaged
     assert verdict.faults[0].kind is DamageKind.BAD_END
-    assert verdict.broker.deed is Deed.LOSES_REST
+    assert verdict.broker.action is BrokerAction.LOSES_REST
     assert verdict.recovered > 0
 
 
@@ -131,6 +133,6 @@ def test_an_old_broker_differs_about_a_torn_head() -> None:
         for verdict in verdicts(store, case.version)
         if not verdict.sound
     )
-    assert verdict.broker.deed is Deed.IGNORES_TAIL
+    assert verdict.broker.action is BrokerAction.IGNORES_TAIL
     older = {other.edition.value: other for other in verdict.others}
     assert older["artemis-2.4"].reading.suspect == (verdict.bytes_read + 1, verdict.records)

@@ -11,7 +11,7 @@ import strategies
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pagefmt.bytes.wire import Builder, Cursor, Undecodable
+from pagefmt.bytes.wire import ByteReader, ByteWriter, Undecodable
 from pagefmt.describe.decimal_text import decimal_text
 from pagefmt.describe.message_json import BodyForm, Wanted, message_json
 from pagefmt.describe.values_json import typed_json
@@ -23,37 +23,37 @@ from pagefmt.messages.core_message import CoreMessage
 from pagefmt.messages.core_message_old import decode_old_core_message
 from pagefmt.messages.persisters import decode_persisted
 from pagefmt.messages.properties import PropertiesBlock, decode_whole_block, encode_properties
-from pagefmt.messages.values import Typed
+from pagefmt.messages.values import TypedValue
 from pagefmt.pages import frames
 from pagefmt.pages.frames import find_behind
 from pagefmt.pages.page import Page
 from pagefmt.pages.record import PageRecord, decode_record, encode_record
 from pagefmt.pages.routes import route_at
 from pagefmt.verify.broker_reader import read_as_broker
-from pagefmt.verify.broker_verdict import Place
+from pagefmt.verify.broker_verdict import PageContext
 from pagefmt.verify.pages import newest_of, verify_bytes
 from pagefmt.verify.quick_check import proves_sound
 
 
-def amqp_bytes(value: Typed) -> bytes:
-    out = Builder()
+def amqp_bytes(value: TypedValue) -> bytes:
+    out = ByteWriter()
     encode_amqp_value(out, value)
     return out.done()
 
 
 @given(strategies.BLOCKS)
 def test_properties_come_back(block: PropertiesBlock) -> None:
-    out = Builder()
+    out = ByteWriter()
     encode_properties(out, block)
-    again = Builder()
+    again = ByteWriter()
     encode_properties(again, decode_whole_block(out.done()))
     assert again.done() == out.done()
 
 
 @given(strategies.AMQP_VALUES)
-def test_amqp_values_come_back(value: Typed) -> None:
+def test_amqp_values_come_back(value: TypedValue) -> None:
     raw = amqp_bytes(value)
-    cursor = Cursor(raw)
+    cursor = ByteReader(raw)
     decoded = decode_amqp_value(cursor)
     cursor.finish("value")
     assert amqp_bytes(decoded) == raw
@@ -64,7 +64,7 @@ def test_amqp_values_come_back(value: Typed) -> None:
 def test_records_come_back(record: PageRecord) -> None:
     raw = encode_record(record)
     decoded = decode_record(raw, 0, record.length, record.layout)
-    assert decoded == record
+    assert repr(decoded) == repr(record)  # two values of NaN are not equal
     assert encode_record(decoded) == raw
     decoded.message.check()
 
@@ -113,10 +113,10 @@ def test_messages_have_a_json_form(record: PageRecord) -> None:
 NOISE = st.binary(max_size=120)
 FED: list[Callable[[bytes], Any]] = [
     decode_whole_block,
-    lambda raw: decode_amqp_value(Cursor(raw)),
-    lambda raw: decode_sections(Cursor(raw)),
-    lambda raw: decode_persisted(Cursor(raw)),
-    lambda raw: decode_old_core_message(Cursor(raw)),
+    lambda raw: decode_amqp_value(ByteReader(raw)),
+    lambda raw: decode_sections(ByteReader(raw)),
+    lambda raw: decode_persisted(ByteReader(raw)),
+    lambda raw: decode_old_core_message(ByteReader(raw)),
     lambda raw: decode_record(raw, 0, max(0, len(raw) - 6)),
     text_of,
     map_of,
@@ -137,7 +137,7 @@ def test_noise_is_refused_in_one_way(decode: Callable[[bytes], Any], raw: bytes)
 
 @given(st.binary(max_size=300), st.sampled_from(Edition))
 def test_noise_as_a_page(raw: bytes, edition: Edition) -> None:
-    verdict = verify_bytes(Page(raw), "x.page", Place(last=True), edition)
+    verdict = verify_bytes(Page(raw), "x.page", PageContext(last=True), edition)
     assert 0 <= verdict.bytes_read <= len(raw)
 
 

@@ -25,44 +25,56 @@ from pagefmt.journal import positions as positions_module
 from pagefmt.journal.bodies import FIXED, BadBody, CursorAck, decode_body, decode_xid, encode_body
 from pagefmt.journal.compaction_files import CONTROL_FILE, RenameControl, decode_control, encode_control
 from pagefmt.journal.fast_scan import fast_scan
-from pagefmt.journal.files import Header, Journal, NotAJournal, Oddity, encode_header
+from pagefmt.journal.files import FileProblem, Journal, JournalHeader, NotAJournal, encode_header
 from pagefmt.journal.listing import list_files
-from pagefmt.journal.load import Loaded, load_journal
+from pagefmt.journal.load import LoadedJournal, load_journal
 from pagefmt.journal.message_journal import MessageJournal, load_messages
 from pagefmt.journal.position_bodies import PositionBodies
 from pagefmt.journal.positions import PositionIndex, Positions
 from pagefmt.journal.record_types import RecordType
-from pagefmt.journal.records import BadRecord, Kind, Record, decode, encode
+from pagefmt.journal.records import BadJournalRecord, JournalRecord, RecordKind, decode, encode
 from pagefmt.journal.scan import TornRecords, scan
-from pagefmt.outstanding.kept_positions import KeptPositions
+from pagefmt.outstanding.compact_positions import CompactPositions
 
 IDS = st.integers(1, 12)
 TXS = st.integers(100, 103)
 BODIES = st.binary(max_size=40) | st.binary(min_size=20, max_size=20)
 TYPES = st.integers(20, 54)
 RECORDS = st.one_of(
-    st.builds(Record, st.sampled_from([Kind.ADD, Kind.UPDATE]), id=IDS, user_type=TYPES, body=BODIES),
-    st.builds(Record, st.just(Kind.DELETE), id=IDS),
-    st.builds(Record, st.sampled_from([Kind.ADD_TX, Kind.UPDATE_TX]), id=IDS, tx=TXS, user_type=TYPES, body=BODIES),
-    st.builds(Record, st.just(Kind.DELETE_TX), id=IDS, tx=TXS, body=BODIES),
-    st.builds(Record, st.just(Kind.PREPARE), tx=TXS, records=st.integers(0, 3), body=BODIES),
-    st.builds(Record, st.just(Kind.COMMIT), tx=TXS, records=st.integers(0, 3)),
-    st.builds(Record, st.just(Kind.ROLLBACK), tx=TXS),
-    st.builds(Record, st.just(Kind.EVENT), id=IDS, user_type=TYPES, body=BODIES),
+    st.builds(
+        JournalRecord, st.sampled_from([RecordKind.ADD, RecordKind.UPDATE]), id=IDS, user_type=TYPES, body=BODIES
+    ),
+    st.builds(JournalRecord, st.just(RecordKind.DELETE), id=IDS),
+    st.builds(
+        JournalRecord,
+        st.sampled_from([RecordKind.ADD_TX, RecordKind.UPDATE_TX]),
+        id=IDS,
+        tx=TXS,
+        user_type=TYPES,
+        body=BODIES,
+    ),
+    st.builds(JournalRecord, st.just(RecordKind.DELETE_TX), id=IDS, tx=TXS, body=BODIES),
+    st.builds(JournalRecord, st.just(RecordKind.PREPARE), tx=TXS, records=st.integers(0, 3), body=BODIES),
+    st.builds(JournalRecord, st.just(RecordKind.COMMIT), tx=TXS, records=st.integers(0, 3)),
+    st.builds(JournalRecord, st.just(RecordKind.ROLLBACK), tx=TXS),
+    st.builds(JournalRecord, st.just(RecordKind.EVENT), id=IDS, user_type=TYPES, body=BODIES),
 )
 
 
 @st.composite
-def transactions(draw: st.DrawFn) -> list[Record]:
+def transactions(draw: st.DrawFn) -> list[JournalRecord]:
     """One that is carried out, unless its commit counts wrong or something else has its number."""
-    tx, kinds = draw(st.integers(100, 110)), st.sampled_from([Kind.ADD_TX, Kind.UPDATE_TX, Kind.DELETE_TX])
-    rows = st.builds(Record, kinds, id=IDS, tx=st.just(tx), user_type=TYPES, body=BODIES)
+    tx, kinds = (
+        draw(st.integers(100, 110)),
+        st.sampled_from([RecordKind.ADD_TX, RecordKind.UPDATE_TX, RecordKind.DELETE_TX]),
+    )
+    rows = st.builds(JournalRecord, kinds, id=IDS, tx=st.just(tx), user_type=TYPES, body=BODIES)
     found = draw(st.lists(rows, max_size=3))
-    return [*found, Record(Kind.COMMIT, tx=tx, records=len(found) + draw(st.sampled_from([0, 0, 0, 1])))]
+    return [*found, JournalRecord(RecordKind.COMMIT, tx=tx, records=len(found) + draw(st.sampled_from([0, 0, 0, 1])))]
 
 
 @st.composite
-def beside_each_other(draw: st.DrawFn) -> list[Record]:
+def beside_each_other(draw: st.DrawFn) -> list[JournalRecord]:
     """Transactions whose records stand in between each other's."""
     waiting = draw(st.lists(transactions(), max_size=4))
     found = []
@@ -76,63 +88,63 @@ def beside_each_other(draw: st.DrawFn) -> list[Record]:
 JOURNALS = st.lists(st.one_of(st.lists(RECORDS, max_size=12), beside_each_other()), max_size=4)
 
 
-def write(folder: Path, files: list[list[Record]], version: int = 2, noise: bytes = b"") -> None:
+def write(folder: Path, files: list[list[JournalRecord]], version: int = 2, noise: bytes = b"") -> None:
     """The names run against the file ids: the ids alone are to decide."""
     for number, records in enumerate(files):
         file_id = 40 + number
-        buf = encode_header(Header(version, 0, file_id))
+        buf = encode_header(JournalHeader(version, 0, file_id))
         for record in records:
             buf += noise + encode(record, file_id, version)
         old_content = b"".join(encode(record, 7, version) for record in records)
         (folder / f"activemq-data-{90 - number}.amq").write_bytes(buf + bytes(30) + old_content + b"J" * 9)
 
 
-def reads_as_a_record(noise: bytes, record: Record, version: int) -> bool:
+def reads_as_a_record(noise: bytes, record: JournalRecord, version: int) -> bool:
     """Noise and the beginning of a record may be a sound record by themselves; a broker takes that one, too."""
     try:
         decode(noise + encode(record, 40, version) + bytes(200), 0, version)
-    except BadRecord:
+    except BadJournalRecord:
         return False
     return bool(noise)
 
 
-def naive(files: list[list[Record]]) -> tuple[list[tuple[int, int, bytes]], dict[int, list[int]]]:
+def naive(files: list[list[JournalRecord]]) -> tuple[list[tuple[int, int, bytes]], dict[int, list[int]]]:
     """(id, user type, body) of the survivors in load order; the ids in each valid prepared transaction."""
-    kept: list[Record] = []
+    kept: list[JournalRecord] = []
     deleted: set[int] = set()
-    open_: dict[int, list[tuple[int, Record]]] = {}
+    open_: dict[int, list[tuple[int, JournalRecord]]] = {}
     prepared: dict[int, bool] = {}
     for number, records in enumerate(files):
         for record in records:
             here = sum(where == number for where, _ in open_.get(record.tx, []))
             match record.kind:
-                case Kind.ADD | Kind.UPDATE:
+                case RecordKind.ADD | RecordKind.UPDATE:
                     kept.append(record)
-                case Kind.DELETE:
+                case RecordKind.DELETE:
                     deleted.add(record.id)
-                case Kind.ADD_TX | Kind.UPDATE_TX | Kind.DELETE_TX:
+                case RecordKind.ADD_TX | RecordKind.UPDATE_TX | RecordKind.DELETE_TX:
                     open_.setdefault(record.tx, []).append((number, record))
-                case Kind.PREPARE:
+                case RecordKind.PREPARE:
                     open_.setdefault(record.tx, [])
                     prepared[record.tx] = here == record.records
-                case Kind.COMMIT | Kind.ROLLBACK:
+                case RecordKind.COMMIT | RecordKind.ROLLBACK:
                     done = open_.pop(record.tx, [])
                     prepared.pop(record.tx, None)
-                    if record.kind == Kind.COMMIT and done and here == record.records:
-                        kept += [each for _, each in done if each.kind != Kind.DELETE_TX]
-                        deleted |= {each.id for _, each in done if each.kind == Kind.DELETE_TX}
+                    if record.kind == RecordKind.COMMIT and done and here == record.records:
+                        kept += [each for _, each in done if each.kind != RecordKind.DELETE_TX]
+                        deleted |= {each.id for _, each in done if each.kind == RecordKind.DELETE_TX}
     survivors = [(record.id, record.user_type, record.body) for record in kept if record.id not in deleted]
     in_doubt = {tx: [each.id for _, each in open_[tx]] for tx, valid in prepared.items() if valid}
     return survivors, in_doubt
 
 
-def survivors(loaded: Loaded) -> list[tuple[int, int, bytes]]:
+def survivors(loaded: LoadedJournal) -> list[tuple[int, int, bytes]]:
     return [(record.id, record.user_type, loaded.columns.body(record.row)) for record in loaded.records()]
 
 
 @settings(max_examples=150, deadline=None)
 @given(JOURNALS, st.sampled_from([1, 2]), st.sampled_from([b"", b"\0" * 3, b"JJ", b"\x0b", b"\x0b\0\0\0\x28", b"\x13"]))
-def test_a_journal_reads_as_the_naive_model_says(files: list[list[Record]], version: int, noise: bytes) -> None:
+def test_a_journal_reads_as_the_naive_model_says(files: list[list[JournalRecord]], version: int, noise: bytes) -> None:
     with TemporaryDirectory() as name:
         folder = Path(name)
         assume(not any(reads_as_a_record(noise, record, version) for records in files for record in records))
@@ -152,12 +164,12 @@ def test_a_journal_reads_as_the_naive_model_says(files: list[list[Record]], vers
         ]
 
 
-def in_prepared(loaded: Loaded) -> dict[int, list[int]]:
+def in_prepared(loaded: LoadedJournal) -> dict[int, list[int]]:
     ids = loaded.columns.ids
     return {one.tx: sorted(ids[row] for row in [*one.rows, *one.deletes]) for one in loaded.prepared}
 
 
-def body_in_prepared(loaded: Loaded, number: int) -> list[tuple[int, int, bytes]]:
+def body_in_prepared(loaded: LoadedJournal, number: int) -> list[tuple[int, int, bytes]]:
     one, columns = loaded.prepared[number], loaded.columns
     return [(columns.ids[row], columns.types[row], columns.body(row)) for row in [*one.rows, *one.deletes]]
 
@@ -166,14 +178,14 @@ def test_noise_that_makes_a_record_is_one() -> None:
     """As a broker reads: the first start with the right file id and check sum, whoever wrote the bytes."""
     with TemporaryDirectory() as name:
         folder = Path(name)
-        write(folder, [[Record(Kind.ADD, 1, user_type=20, body=bytes(23))]], 2, b"\x0b\0\0\0\x28")
+        write(folder, [[JournalRecord(RecordKind.ADD, 1, user_type=20, body=bytes(23))]], 2, b"\x0b\0\0\0\x28")
         assert survivors(load_journal(folder)) == [(0x28 << 32, 1, b"")]
 
 
 @given(RECORDS, st.integers(-(2**63), 2**63 - 1), st.sampled_from([1, 2]), st.integers(-128, 127))
-def test_decode_of_encode(record: Record, file_id: int, version: int, compact: int) -> None:
+def test_decode_of_encode(record: JournalRecord, file_id: int, version: int, compact: int) -> None:
     compact = 0 if version == 1 else compact
-    same = Record(record.kind, record.id, record.tx, record.user_type, record.body, record.records, compact)
+    same = JournalRecord(record.kind, record.id, record.tx, record.user_type, record.body, record.records, compact)
     encoded = encode(same, file_id, version)
     assert decode(encoded, 0, version) == same
     assert int.from_bytes(encoded[-4:], "big") == len(encoded)
@@ -181,10 +193,10 @@ def test_decode_of_encode(record: Record, file_id: int, version: int, compact: i
 
 @given(st.binary(max_size=400), st.sampled_from([1, 2]), st.sampled_from([0, 11, 0x0B0B0B0B]))
 def test_arbitrary_bytes_as_a_file(tail: bytes, version: int, file_id: int) -> None:
-    buf = encode_header(Header(version, 0, file_id)) + tail
+    buf = encode_header(JournalHeader(version, 0, file_id)) + tail
     torn = TornRecords()
     end = 16
-    for frame in scan(buf, Header(version, 0, file_id), torn):
+    for frame in scan(buf, JournalHeader(version, 0, file_id), torn):
         assert frame.at >= end
         end = frame.at + frame.total
     assert end <= len(buf)
@@ -194,7 +206,7 @@ def test_arbitrary_bytes_as_a_file(tail: bytes, version: int, file_id: int) -> N
 def test_arbitrary_bytes_as_a_record(buf: bytes, at: int) -> None:
     try:
         record = decode(buf, at)
-    except BadRecord as err:
+    except BadJournalRecord as err:
         assert "offset" in str(err)
     else:
         assert buf[at:].startswith(encode(record, int.from_bytes(buf[at + 1 : at + 5], "big"))) or buf[at + 1] & 0x80
@@ -214,16 +226,18 @@ def test_arbitrary_bytes_as_a_body(user_type: int, body: bytes) -> None:
 
 @given(st.binary(max_size=120))
 def test_arbitrary_bytes_as_a_control_file(tail: bytes) -> None:
-    decode_control(encode_header(Header(2, 0, 0)) + tail)
-    decode_control(encode_header(Header(2, 0, 0)) + encode(Record(Kind.ADD, id=1, body=tail), 0))
+    decode_control(encode_header(JournalHeader(2, 0, 0)) + tail)
+    decode_control(encode_header(JournalHeader(2, 0, 0)) + encode(JournalRecord(RecordKind.ADD, id=1, body=tail), 0))
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(st.sampled_from([20, 21, 22, 24, 44]), st.binary(max_size=60)), max_size=6))
 def test_arbitrary_bindings_are_values_not_errors(bodies: list[tuple[int, bytes]]) -> None:
     with TemporaryDirectory() as name:
-        records = [Record(Kind.ADD, id=n + 1, user_type=kind, body=body) for n, (kind, body) in enumerate(bodies)]
-        buf = encode_header(Header(2, 0, 1)) + b"".join(encode(record, 1) for record in records)
+        records = [
+            JournalRecord(RecordKind.ADD, id=n + 1, user_type=kind, body=body) for n, (kind, body) in enumerate(bodies)
+        ]
+        buf = encode_header(JournalHeader(2, 0, 1)) + b"".join(encode(record, 1) for record in records)
         (Path(name) / "activemq-bindings-1.bindings").write_bytes(buf)
         read = Bindings(load_journal(Path(name), Journal.BINDINGS))
         assert len(read.queues) + len(read.bad) <= len(bodies)
@@ -282,7 +296,7 @@ STEPS = st.lists(st.integers(0, 3) | st.integers(0, 70_000), min_size=1, max_siz
 @given(st.lists(st.tuples(st.integers(1, 5), STEPS), max_size=5))
 def test_positions_are_kept(pages: list[tuple[int, list[int]]]) -> None:
     """Also numbers that stand there twice: of a record that names its queue twice."""
-    kept, expected = KeptPositions(), []
+    kept, expected = CompactPositions(), []
     for page, steps in pages:
         numbers = array("i", accumulate(steps))
         kept.add(page, numbers)
@@ -295,10 +309,10 @@ def test_what_an_acknowledgement_takes(tmp_path: Path) -> None:
     count = 50_000
     for number in range(1, 5):
         records = (
-            Record(Kind.ADD, each, user_type=39, body=encode_body(CursorAck(each % 3, each // 9000, each)))
+            JournalRecord(RecordKind.ADD, each, user_type=39, body=encode_body(CursorAck(each % 3, each // 9000, each)))
             for each in range(number * count, (number + 1) * count)
         )
-        content = encode_header(Header(2, 0, number)) + b"".join(encode(each, number) for each in records)
+        content = encode_header(JournalHeader(2, 0, number)) + b"".join(encode(each, number) for each in records)
         (tmp_path / f"activemq-data-{number}.amq").write_bytes(content)
     load_messages(tmp_path)
     tracemalloc.start()
@@ -312,7 +326,7 @@ def test_what_an_acknowledgement_takes(tmp_path: Path) -> None:
     assert peak < 50 * 4 * count + (12 << 20)
 
 
-def small_journal() -> tuple[bytes, Header]:
+def small_journal() -> tuple[bytes, JournalHeader]:
     """A real journal file, cut behind its last record."""
     case = next(case for case in golden_cases.cases("2.56.0") if case.name == "tx")
     file = list_files(case.data() / "journal", Journal.MESSAGES).files[0]
@@ -353,12 +367,12 @@ def test_every_truncation_and_every_bit_flip() -> None:
 
 
 def test_files_that_are_not_as_they_should_be(tmp_path: Path) -> None:
-    ack = Record(Kind.ADD, id=1, user_type=39, body=bytes(20))
+    ack = JournalRecord(RecordKind.ADD, id=1, user_type=39, body=bytes(20))
     for name, header in {
-        "activemq-data-1.amq": Header(2, 0, 1),
-        "copy of data.amq": Header(2, 0, 1),
-        "activemq-data-3.amq": Header(3, 0, 3),
-        "activemq-data-4.amq": Header(2, 1, 4),
+        "activemq-data-1.amq": JournalHeader(2, 0, 1),
+        "copy of data.amq": JournalHeader(2, 0, 1),
+        "activemq-data-3.amq": JournalHeader(3, 0, 3),
+        "activemq-data-4.amq": JournalHeader(2, 1, 4),
     }.items():
         (tmp_path / name).write_bytes(encode_header(header) + encode(ack, header.file_id))
     (tmp_path / "activemq-data-5.amq").write_bytes(b"\0" * 15)
@@ -368,20 +382,20 @@ def test_files_that_are_not_as_they_should_be(tmp_path: Path) -> None:
     listing = list_files(tmp_path, Journal.MESSAGES)
     assert [file.name for file in listing.files] == ["activemq-data-1.amq", "copy of data.amq"]
     assert {(note.kind, note.file) for note in listing.notes} == {
-        (Oddity.FOREIGN, "copy of data.amq"),
-        (Oddity.SAME_ID, "copy of data.amq"),
-        (Oddity.VERSION, "activemq-data-3.amq"),
-        (Oddity.VERSION, "activemq-data-4.amq"),
-        (Oddity.SHORT, "activemq-data-5.amq"),
-        (Oddity.LEFT_OVER, "activemq-data-6.tmp"),
-        (Oddity.LEFT_OVER, "activemq-data-7.amq.bkp"),
+        (FileProblem.FOREIGN, "copy of data.amq"),
+        (FileProblem.SAME_ID, "copy of data.amq"),
+        (FileProblem.VERSION, "activemq-data-3.amq"),
+        (FileProblem.VERSION, "activemq-data-4.amq"),
+        (FileProblem.SHORT, "activemq-data-5.amq"),
+        (FileProblem.LEFT_OVER, "activemq-data-6.tmp"),
+        (FileProblem.LEFT_OVER, "activemq-data-7.amq.bkp"),
     }
 
 
 def test_a_pending_compaction_is_read_as_if_it_were_done(tmp_path: Path) -> None:
     def file(name: str, file_id: int, record: int) -> None:
-        body = encode(Record(Kind.ADD, id=record, user_type=39, body=bytes(20)), file_id)
-        (tmp_path / name).write_bytes(encode_header(Header(2, 0, file_id)) + body)
+        body = encode(JournalRecord(RecordKind.ADD, id=record, user_type=39, body=bytes(20)), file_id)
+        (tmp_path / name).write_bytes(encode_header(JournalHeader(2, 0, file_id)) + body)
 
     file("activemq-data-1.amq", 1, 1)
     file("activemq-data-2.amq", 2, 2)
@@ -398,7 +412,7 @@ def test_a_pending_compaction_is_read_as_if_it_were_done(tmp_path: Path) -> None
     assert decode_control(encode_control(control)) == control
     after = load_journal(tmp_path)
     assert [row.id for row in after.records()] == [2, 4, 3]
-    assert {note.kind for note in after.notes} == {Oddity.CONTROL}
+    assert {note.kind for note in after.notes} == {FileProblem.CONTROL}
     assert sorted(path.name for path in tmp_path.iterdir())[-1] == CONTROL_FILE
 
 
@@ -409,20 +423,20 @@ def test_no_journal(tmp_path: Path) -> None:
 
 
 def test_a_short_body_is_reported_not_raised(tmp_path: Path) -> None:
-    bad = Record(Kind.ADD, id=8, user_type=RecordType.ACKNOWLEDGE_CURSOR, body=bytes(19))
-    (tmp_path / "activemq-data-1.amq").write_bytes(encode_header(Header(2, 0, 1)) + encode(bad, 1))
+    bad = JournalRecord(RecordKind.ADD, id=8, user_type=RecordType.ACKNOWLEDGE_CURSOR, body=bytes(19))
+    (tmp_path / "activemq-data-1.amq").write_bytes(encode_header(JournalHeader(2, 0, 1)) + encode(bad, 1))
     journal = MessageJournal(load_journal(tmp_path))
     assert [(one.record, one.user_type) for one in journal.bad] == [(8, 39)] and not list(journal.ack_index.pages())
 
 
 def test_every_error_is_one_of_ours() -> None:
-    assert all(issubclass(cls, PageFmtError) for cls in (BadRecord, BadBody, NotAJournal))
+    assert all(issubclass(cls, PageFmtError) for cls in (BadJournalRecord, BadBody, NotAJournal))
     assert set(FIXED) < set(RecordType)
 
 
 @settings(max_examples=150, deadline=None)
 @given(JOURNALS, st.sampled_from([1, 2]), st.sampled_from([b"", b"\x0b\0\0\0\x28", b"\x13\0\0\0\x29\0\0"]))
-def test_all_at_once_is_as_record_by_record(files: list[list[Record]], version: int, noise: bytes) -> None:
+def test_all_at_once_is_as_record_by_record(files: list[list[JournalRecord]], version: int, noise: bytes) -> None:
     with TemporaryDirectory() as name:
         write(Path(name), files, version, noise)
         for file in list_files(Path(name), Journal.MESSAGES).files:
@@ -448,9 +462,9 @@ def test_records_across_the_stretches_that_are_searched(monkeypatch: pytest.Monk
 
 def test_records_inside_a_record_go_to_the_reference(tmp_path: Path) -> None:
     """A body that looks like a record of this very file: not found by a scan that steps over it."""
-    inner = encode(Record(Kind.DELETE, id=1), 40)
-    outer = Record(Kind.ADD, id=1, user_type=45, body=inner)
-    (tmp_path / "activemq-data-1.amq").write_bytes(encode_header(Header(2, 0, 40)) + encode(outer, 40))
+    inner = encode(JournalRecord(RecordKind.DELETE, id=1), 40)
+    outer = JournalRecord(RecordKind.ADD, id=1, user_type=45, body=inner)
+    (tmp_path / "activemq-data-1.amq").write_bytes(encode_header(JournalHeader(2, 0, 40)) + encode(outer, 40))
     (file,) = list_files(tmp_path, Journal.MESSAGES).files
     assert fast_scan(file.path.read_bytes(), file.header, TornRecords()) is None
     assert survivors(load_journal(tmp_path)) == [(1, 45, inner)]

@@ -14,7 +14,7 @@ from pagefmt.pages.frames import Damage, DamageKind
 from pagefmt.pages.page import Page
 from pagefmt.pages.record import PageRecord, encode_record
 from pagefmt.verify.broker_reader import read_as_broker
-from pagefmt.verify.broker_verdict import Place
+from pagefmt.verify.broker_verdict import PageContext
 from pagefmt.verify.pages import verify_bytes
 from pagefmt.verify.quick_check import proves_sound
 
@@ -27,7 +27,7 @@ PAGES = {"2.x": NEW_PAGE, "1.x": OLD_PAGE}
 def look_at(raw: bytes, sound: bytes, hurt: int) -> None:
     """``hurt``: the first byte that is not as it was."""
     page = Page(raw)
-    verdict = verify_bytes(page, "x.page", Place(last=True))
+    verdict = verify_bytes(page, "x.page", PageContext(last=True))
     assert verdict.bytes_read <= len(raw)
     assert verdict.sound == (verdict.decoded == page.count and verdict.bytes_read == len(raw) and not page.damage)
     unhurt = [one for _, one in Page(sound).records() if isinstance(one, PageRecord) and one.end <= hurt]
@@ -48,7 +48,7 @@ def look_at(raw: bytes, sound: bytes, hurt: int) -> None:
 @pytest.mark.parametrize("layout", PAGES)
 def test_the_pages_are_sound(layout: str) -> None:
     page = Page(PAGES[layout])
-    verdict = verify_bytes(page, "x.page", Place())
+    verdict = verify_bytes(page, "x.page", PageContext())
     assert verdict.sound
     assert page.layout() is not None
     assert str(page.layout().value) == layout

@@ -5,8 +5,8 @@ from __future__ import annotations
 from random import Random
 from struct import pack
 
-from pagefmt.bytes.wire import Cursor
-from pagefmt.messages.amqp_message import AmqpMessage, Extra, decode_extra
+from pagefmt.bytes.wire import ByteReader
+from pagefmt.messages.amqp_message import AmqpMessage, ExtraProperties, decode_extra
 from pagefmt.messages.properties import properties_bytes
 from pagefmt.messages.values import Property, string
 from pagefmt.pages.record import Layout, PageRecord, encode_record
@@ -174,11 +174,11 @@ def page(messages: list[bytes], persister: int = 5, blocks: tuple[str, ...] = ("
     return b"".join(out)
 
 
-def _extra(address: str, persister: int) -> Extra:
+def _extra(address: str, persister: int) -> ExtraProperties:
     if persister == 2 or not address:
-        return Extra(0, None)
+        return ExtraProperties(0, None)
     block = properties_bytes((Property("_AMQ_AD", string(address)),))
-    return decode_extra(Cursor(pack(">i", len(block)) + block))
+    return decode_extra(ByteReader(pack(">i", len(block)) + block))
 
 
 def mixed(seed: int, messages: int) -> list[bytes]:

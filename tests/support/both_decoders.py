@@ -10,26 +10,28 @@ from pagectl.terminal.streams import json_text
 
 from pagefmt.columns.json_lines import Form, Lines, picked_lines
 from pagefmt.describe.message_json import BodyForm, Wanted
-from pagefmt.outstanding.selection import Choice, pick
+from pagefmt.outstanding.message_filter import MessageFilter, select_messages
 from pagefmt.outstanding.state import StoreState, load_state
 from pagefmt.pages.frames import Damage
 from pagefmt.pages.paging import PageFile
 
 EVERY_FORM = frozenset(BodyForm)
 SIZE = Wanted(frozenset({BodyForm.SIZE}))
-ALL = Choice()
+ALL = MessageFilter()
 
 
-def reference(page: PageFile, state: StoreState, wanted: Wanted = SIZE, choice: Choice = ALL) -> list[str | Damage]:
+def reference(
+    page: PageFile, state: StoreState, wanted: Wanted = SIZE, choice: MessageFilter = ALL
+) -> list[str | Damage]:
     run = pages_decode._Run(None, None, choice, wanted)  # type: ignore[arg-type]
     return [
         found if isinstance(found, Damage) else json_text(run.object_of(state.store, found))
-        for found in pick(page, state, choice)
+        for found in select_messages(page, state, choice)
     ]
 
 
 def fast(
-    page: PageFile, state: StoreState, wanted: Wanted = SIZE, choice: Choice = ALL
+    page: PageFile, state: StoreState, wanted: Wanted = SIZE, choice: MessageFilter = ALL
 ) -> tuple[list[str | Damage], int]:
     run = pages_decode._Run(None, None, choice, wanted)  # type: ignore[arg-type]
     made = 0

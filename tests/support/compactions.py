@@ -9,28 +9,28 @@ from pagefmt.bytes.writing import RealDisk
 from pagefmt.compaction.apply import apply, open_backup
 from pagefmt.compaction.plan import CompactionPlan
 from pagefmt.compaction.planning import make_plan
-from pagefmt.directory.locate import Place
+from pagefmt.directory.locate import DataLocation
 from pagefmt.editions import Edition
-from pagefmt.outstanding.fates import LIVE, Fate
+from pagefmt.outstanding.ack_state import LIVE, AckState
 from pagefmt.outstanding.state import load_state
 from pagefmt.pages.page import open_page
 from pagefmt.pages.record import FRAME
 
 
-def due(place: Place) -> dict[tuple[int, Fate], list[tuple[int, int, int, bytes]]]:
+def due(place: DataLocation) -> dict[tuple[int, AckState], list[tuple[int, int, int, bytes]]]:
     """(queue, fate) → (page, number, message id, payload) of everything that has to stay, in order."""
     assert place.paging is not None
     state = load_state(place.paging, place.journal, place.bindings)
-    found: dict[tuple[int, Fate], list[tuple[int, int, int, bytes]]] = defaultdict(list)
+    found: dict[tuple[int, AckState], list[tuple[int, int, int, bytes]]] = defaultdict(list)
     for store in state.stores():
         for page in store.store.pages:
             with open_page(page.path) as opened:
-                for route, fates in store.fates(page):
-                    for queue, fate in fates:
-                        if fate in LIVE:
+                for route, ack_states in store.ack_states(page):
+                    for queue, ack_state in ack_states:
+                        if ack_state in LIVE:
                             number, offset, length, *_ = route
                             body = bytes(opened.buf[offset : offset + length + FRAME])
-                            found[queue, fate].append((page.number, number, route[5], body))
+                            found[queue, ack_state].append((page.number, number, route[5], body))
     return dict(found)
 
 
@@ -43,7 +43,7 @@ def tree(root: Path) -> dict[str, bytes]:
     }
 
 
-def compact(place: Place, edition: Edition | None = None, backup: Path | None = None) -> CompactionPlan:
+def compact(place: DataLocation, edition: Edition | None = None, backup: Path | None = None) -> CompactionPlan:
     plan = make_plan(place, edition)
     disk = RealDisk()
     kept = open_backup(disk, backup, plan) if backup else None

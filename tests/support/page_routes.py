@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pagefmt.outstanding.route_columns import Irregular, RouteColumns, route_columns
+from pagefmt.outstanding.route_columns import IrregularPage, RouteColumns, route_columns
 from pagefmt.pages.gather import PageBytes
 from pagefmt.pages.scan import scan
 
@@ -12,5 +12,5 @@ def whole_page(content: bytes) -> RouteColumns:
     page = PageBytes(content)
     frames = scan(page)
     if not frames.whole:
-        raise Irregular("cut")
+        raise IrregularPage("cut")
     return route_columns(page, frames)

@@ -8,7 +8,7 @@ from pagefmt.messages.core_message import CoreLargeMessage, CoreMessage, HeaderB
 from pagefmt.messages.core_message_old import OldCoreMessage
 from pagefmt.messages.persisters import Message
 from pagefmt.messages.properties import properties_bytes
-from pagefmt.messages.values import Kind, Property, Typed, string
+from pagefmt.messages.values import Property, TypedValue, ValueKind, string
 from pagefmt.pages.record import Layout, PageRecord, encode_payload, frame
 
 AMQP = bytes.fromhex(
@@ -21,7 +21,7 @@ AMQP = bytes.fromhex(
 
 
 def header(kind: int) -> HeaderBlock:
-    block = properties_bytes((Property("n", Typed(Kind.INT, 7)), Property("s", string("é"))))
+    block = properties_bytes((Property("n", TypedValue(ValueKind.INT, 7)), Property("s", string("é"))))
     return HeaderBlock(9, 1, "a", 1, bytes(range(16)), kind, 1, 0, 1700000000000, 4, block)
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from pagefmt.bytes.wire import Builder
-from pagefmt.messages.amqp_message import AmqpMessage, Extra
+from pagefmt.bytes.wire import ByteWriter
+from pagefmt.messages.amqp_message import AmqpMessage, ExtraProperties
 from pagefmt.messages.amqp_values import encode_amqp_value
 from pagefmt.messages.core_message import CoreLargeMessage, CoreMessage, HeaderBlock
 from pagefmt.messages.core_message_old import OldCoreMessage
 from pagefmt.messages.properties import PropertiesBlock, double_of, encode_properties, float_of, properties_bytes
-from pagefmt.messages.values import NULL, Kind, Property, Typed
+from pagefmt.messages.values import NULL, Property, TypedValue, ValueKind
 from pagefmt.pages.record import Layout, PageRecord, encode_payload
 
 # any UTF-16 text that Java can hold, lone surrogates included
@@ -26,25 +26,25 @@ def naturals(bits: int) -> st.SearchStrategy[int]:
     return st.integers(0, (1 << bits) - 1)
 
 
-def numbers(kind: Kind, bits: int) -> st.SearchStrategy[Typed]:
-    return integers(bits).map(lambda value: Typed(kind, value))
+def numbers(kind: ValueKind, bits: int) -> st.SearchStrategy[TypedValue]:
+    return integers(bits).map(lambda value: TypedValue(kind, value))
 
 
 SHARED = st.one_of(
-    numbers(Kind.BYTE, 8),
-    numbers(Kind.SHORT, 16),
-    numbers(Kind.INT, 32),
-    numbers(Kind.LONG, 64),
+    numbers(ValueKind.BYTE, 8),
+    numbers(ValueKind.SHORT, 16),
+    numbers(ValueKind.INT, 32),
+    numbers(ValueKind.LONG, 64),
     naturals(32).map(float_of),
     naturals(64).map(double_of),
-    st.binary(max_size=12).map(lambda raw: Typed(Kind.BYTES, raw)),
+    st.binary(max_size=12).map(lambda raw: TypedValue(ValueKind.BYTES, raw)),
 )
 PROPERTY_VALUES = st.one_of(
     st.just(NULL),
-    naturals(8).map(lambda byte: Typed(Kind.BOOLEAN, byte != 0, byte)),
+    naturals(8).map(lambda byte: TypedValue(ValueKind.BOOLEAN, byte != 0, byte)),
     SHARED,
-    naturals(16).map(lambda unit: Typed(Kind.CHAR, unit)),
-    TEXT.map(lambda text: Typed(Kind.STRING, text)),
+    naturals(16).map(lambda unit: TypedValue(ValueKind.CHAR, unit)),
+    TEXT.map(lambda text: TypedValue(ValueKind.STRING, text)),
 )
 PROPERTIES = st.lists(st.builds(Property, TEXT, PROPERTY_VALUES), max_size=4).map(tuple)
 BLOCKS = st.one_of(
@@ -53,27 +53,33 @@ BLOCKS = st.one_of(
 )
 
 AMQP_SIMPLE = st.one_of(
-    st.just(Typed(Kind.NULL, None)),
-    st.sampled_from([Typed(Kind.BOOLEAN, True, 0x41), Typed(Kind.BOOLEAN, False, 0x42), Typed(Kind.UINT, 0, 0x43)]),
+    st.just(TypedValue(ValueKind.NULL, None)),
+    st.sampled_from(
+        [
+            TypedValue(ValueKind.BOOLEAN, True, 0x41),
+            TypedValue(ValueKind.BOOLEAN, False, 0x42),
+            TypedValue(ValueKind.UINT, 0, 0x43),
+        ]
+    ),
     SHARED,
-    naturals(8).map(lambda value: Typed(Kind.UBYTE, value)),
-    naturals(16).map(lambda value: Typed(Kind.USHORT, value)),
-    naturals(32).map(lambda value: Typed(Kind.UINT, value)),
-    naturals(64).map(lambda value: Typed(Kind.ULONG, value)),
-    integers(64).map(lambda value: Typed(Kind.TIMESTAMP, value)),
-    st.binary(min_size=16, max_size=16).map(lambda raw: Typed(Kind.UUID, raw)),
-    st.binary(min_size=8, max_size=8).map(lambda raw: Typed(Kind.DECIMAL64, raw)),
-    TEXT.map(lambda text: Typed(Kind.STRING, text)),
-    st.text(st.characters(max_codepoint=127), max_size=8).map(lambda text: Typed(Kind.SYMBOL, text)),
+    naturals(8).map(lambda value: TypedValue(ValueKind.UBYTE, value)),
+    naturals(16).map(lambda value: TypedValue(ValueKind.USHORT, value)),
+    naturals(32).map(lambda value: TypedValue(ValueKind.UINT, value)),
+    naturals(64).map(lambda value: TypedValue(ValueKind.ULONG, value)),
+    integers(64).map(lambda value: TypedValue(ValueKind.TIMESTAMP, value)),
+    st.binary(min_size=16, max_size=16).map(lambda raw: TypedValue(ValueKind.UUID, raw)),
+    st.binary(min_size=8, max_size=8).map(lambda raw: TypedValue(ValueKind.DECIMAL64, raw)),
+    TEXT.map(lambda text: TypedValue(ValueKind.STRING, text)),
+    st.text(st.characters(max_codepoint=127), max_size=8).map(lambda text: TypedValue(ValueKind.SYMBOL, text)),
 )
 AMQP_VALUES = st.recursive(
     AMQP_SIMPLE,
     lambda inner: st.one_of(
-        st.lists(inner, max_size=3).map(lambda items: Typed(Kind.LIST, tuple(items))),
-        st.lists(st.tuples(inner, inner), max_size=3).map(lambda pairs: Typed(Kind.MAP, tuple(pairs))),
-        st.tuples(inner, inner).map(lambda pair: Typed(Kind.DESCRIBED, pair)),
-        st.lists(naturals(8).map(lambda value: Typed(Kind.UBYTE, value)), max_size=3).map(
-            lambda items: Typed(Kind.ARRAY, tuple(items))
+        st.lists(inner, max_size=3).map(lambda items: TypedValue(ValueKind.LIST, tuple(items))),
+        st.lists(st.tuples(inner, inner), max_size=3).map(lambda pairs: TypedValue(ValueKind.MAP, tuple(pairs))),
+        st.tuples(inner, inner).map(lambda pair: TypedValue(ValueKind.DESCRIBED, pair)),
+        st.lists(naturals(8).map(lambda value: TypedValue(ValueKind.UBYTE, value)), max_size=3).map(
+            lambda items: TypedValue(ValueKind.ARRAY, tuple(items))
         ),
     ),
     max_leaves=8,
@@ -84,7 +90,7 @@ AMQP_VALUES = st.recursive(
 def headers(draw: st.DrawFn) -> HeaderBlock:
     user_mark = draw(naturals(8))
     address = draw(st.none() | TEXT)
-    block = Builder()
+    block = ByteWriter()
     encode_properties(block, draw(BLOCKS))
     return HeaderBlock(
         id=draw(integers(64)),
@@ -118,9 +124,9 @@ LARGE = st.builds(CoreLargeMessage, headers())
 
 @st.composite
 def amqp_bodies(draw: st.DrawFn) -> bytes:
-    out = Builder()
-    described = (Typed(Kind.ULONG, 0x77, 0x53), draw(AMQP_VALUES))
-    encode_amqp_value(out, Typed(Kind.DESCRIBED, described))
+    out = ByteWriter()
+    described = (TypedValue(ValueKind.ULONG, 0x77, 0x53), draw(AMQP_VALUES))
+    encode_amqp_value(out, TypedValue(ValueKind.DESCRIBED, described))
     return out.done()
 
 
@@ -129,7 +135,7 @@ def amqp_messages(draw: st.DrawFn) -> AmqpMessage:
     persister = draw(st.sampled_from([2, 3, 5]))
     address = draw(st.none() | TEXT)
     block = PropertiesBlock(1, draw(PROPERTIES.filter(len)))
-    extra = Extra(len(properties_bytes(block.entries)), block)
+    extra = ExtraProperties(len(properties_bytes(block.entries)), block)
     return AmqpMessage(
         persister=persister,
         id=draw(integers(64)),
@@ -137,7 +143,7 @@ def amqp_messages(draw: st.DrawFn) -> AmqpMessage:
         address_mark=0 if address is None else draw(MARK),
         stored_address=address,
         encoded=draw(amqp_bodies()),
-        extra=extra if persister != 2 and draw(st.booleans()) else Extra(0, None),
+        extra=extra if persister != 2 and draw(st.booleans()) else ExtraProperties(0, None),
         stored_expiration=draw(integers(64)) if persister == 5 else None,
     )
 
@@ -150,7 +156,7 @@ def records(draw: st.DrawFn) -> PageRecord:
     if isinstance(message, CoreMessage):
         persister = 1
     elif isinstance(message, OldCoreMessage):
-        out = Builder()
+        out = ByteWriter()
         message.encode(out)
         layout, stated = Layout.OLD, len(out.out)
     elif isinstance(message, AmqpMessage):

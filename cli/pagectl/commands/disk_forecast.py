@@ -171,9 +171,9 @@ def _sample(stores: Iterable[StoreState], target: Target, before: Samples, addre
 
 def _sizes(paging: Path | None) -> dict[str, int]:
     """Bytes by address: pages, and what lies beside them."""
-    from pagefmt.directory.usage import Usage, count_stores
+    from pagefmt.directory.usage import DirectoryUsage, count_stores
 
-    usage = Usage()
+    usage = DirectoryUsage()
     if paging is not None:
         count_stores(paging, usage, lambda _count: None)
     sizes: dict[str, int] = {}

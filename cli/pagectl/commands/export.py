@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from pyspark import SparkContext
 
-    from pagefmt.directory.locate import Place
+    from pagefmt.directory.locate import DataLocation
     from pagefmt.spark.source import Options
     from pagefmt.spark.table import Written
 
@@ -143,7 +143,7 @@ def _mode_for(folder: Path, mode: Mode) -> Mode:
     return Mode.OVERWRITE if mode is Mode.ERROR else mode
 
 
-def _options(place: Place, body: Body, where: str | None) -> Options:
+def _options(place: DataLocation, body: Body, where: str | None) -> Options:
     from pagefmt.spark.source import Options
 
     given = {

@@ -28,7 +28,7 @@ from pagectl.terminal.streams import note, print_json, print_table, size_text
 
 if TYPE_CHECKING:
     from pagefmt.compaction.plan import CompactionPlan, StorePlan
-    from pagefmt.directory.locate import Place
+    from pagefmt.directory.locate import DataLocation
 
 
 def command(
@@ -78,28 +78,28 @@ def _check_options(out: Path | None, in_place: bool, backup_dir: Path | None, no
 
 
 @contextmanager
-def _brokers_held_off(place: Place, changing: bool) -> Iterator[None]:
+def _brokers_held_off(place: DataLocation, changing: bool) -> Iterator[None]:
     from pagefmt.compaction.locks import hold_off_brokers
-    from pagefmt.directory.locate import Taken
+    from pagefmt.directory.locate import LocationKind
 
     if not changing:
         yield
         return
-    instance = place.given if place.taken is Taken.INSTANCE and place.given.is_dir() else None
+    instance = place.given if place.kind is LocationKind.INSTANCE and place.given.is_dir() else None
     with hold_off_brokers(place.journal, instance) as held:
         if not held:
             note("no lock file beside the journal: nothing keeps a broker from starting meanwhile")
         yield
 
 
-def _default_backup(place: Place) -> Path:
+def _default_backup(place: DataLocation) -> Path:
     from pagefmt.compaction.backup import NAME
 
     assert place.paging is not None
     return place.paging.resolve().parent / NAME
 
 
-def _plan(place: Place, edition: Any, keep_unknown: bool) -> CompactionPlan:
+def _plan(place: DataLocation, edition: Any, keep_unknown: bool) -> CompactionPlan:
     from pagefmt.compaction.planning import make_plan
 
     with progress("looking at pages", None):
@@ -145,7 +145,7 @@ def _object(plan: CompactionPlan, done: bool, backup: Path | None) -> dict[str, 
 
 
 def _store(store: StorePlan) -> dict[str, Any]:
-    from pagefmt.compaction.plan import Rewrite
+    from pagefmt.compaction.plan import RewritePage
 
     return {
         "address": store.address,
@@ -160,9 +160,9 @@ def _store(store: StorePlan) -> dict[str, Any]:
         "steps": [
             {
                 "file": step.path.name,
-                "do": "rewrite" if isinstance(step, Rewrite) else "remove",
-                "bytes_before": step.freed + (step.after if isinstance(step, Rewrite) else 0),
-                "bytes_after": step.after if isinstance(step, Rewrite) else 0,
+                "do": "rewrite" if isinstance(step, RewritePage) else "remove",
+                "bytes_before": step.freed + (step.after if isinstance(step, RewritePage) else 0),
+                "bytes_after": step.after if isinstance(step, RewritePage) else 0,
             }
             for step in store.steps
         ],
@@ -209,12 +209,12 @@ def _text(plan: CompactionPlan, done: bool, out: Path | None, backup: Path | Non
 
 
 def _why(store: StorePlan) -> None:
-    from pagefmt.compaction.plan import Why
+    from pagefmt.compaction.plan import KeepReason
 
     name = one_line(store.address or store.folder.name)
     if store.why and store.size:
         print(f"{name}: left alone: {store.why.value}")
-    for why, count in Counter(kept.why for kept in store.kept if kept.why is not Why.SMALL).items():
+    for why, count in Counter(kept.why for kept in store.kept if kept.why is not KeepReason.SMALL).items():
         print(f"{name}: {count} pages stay: {why.value}")
     for holder in sorted(store.holders, key=lambda holder: -holder.bytes)[:5]:
         print(f"{name}: {size_text(holder.bytes)} in {holder.pages} pages stay for {holder.messages} messages of "

@@ -33,10 +33,10 @@ from pagectl.terminal.streams import CsvTable, json_text, print_json_line, warni
 if TYPE_CHECKING:
     from pagefmt.columns.json_lines import Lines
     from pagefmt.describe.message_json import BodyForm, Wanted
-    from pagefmt.directory.locate import Place
+    from pagefmt.directory.locate import DataLocation
     from pagefmt.editions import Edition
-    from pagefmt.outstanding.selection import Choice, Picked
-    from pagefmt.outstanding.state import State, StoreState
+    from pagefmt.outstanding.message_filter import MessageFilter, SelectedMessage
+    from pagefmt.outstanding.state import PagingState, StoreState
     from pagefmt.pages.paging import Store
 
 T = TypeVar("T")
@@ -94,7 +94,7 @@ def command(
 
     SELECTOR is the JMS / Artemis filter syntax. Ends with status 1 where a page is damaged.
     """
-    from pagefmt.outstanding.selection import Choice, queue_ids
+    from pagefmt.outstanding.message_filter import MessageFilter, queue_ids
     from pagefmt.selector import parse
 
     forms, pages = body_forms(body), page_range(page)
@@ -102,7 +102,7 @@ def command(
     place = located(given, broker_xml)
     state = _state(place, needed=outstanding)
     queues = queue_ids(queue, state.bindings if state else None) if queue else None
-    choice = Choice(queues, selector, outstanding, pages)
+    choice = MessageFilter(queues, selector, outstanding, pages)
     form = form or _by_name(to)
     if form in TABLES:
         from pagectl.files.table_output import write_table
@@ -132,7 +132,7 @@ def body_forms(text: str) -> frozenset[BodyForm]:
     return frozenset(BodyForm(name) for name in names if name != "none")
 
 
-def _state(place: Place, *, needed: bool) -> State | None:
+def _state(place: DataLocation, *, needed: bool) -> PagingState | None:
     from pagefmt.outstanding.state import CannotKnow, load_place
 
     if not needed:
@@ -146,7 +146,7 @@ def _state(place: Place, *, needed: bool) -> State | None:
     return state
 
 
-def _reader(state: State | None, edition: Any) -> Edition:
+def _reader(state: PagingState | None, edition: Any) -> Edition:
     """Without ``--edition`` messages are described as the broker would that wrote them, where the journals tell."""
     from pagefmt.directory.edition_evidence import likely_writer
     from pagefmt.editions import NEWEST
@@ -155,7 +155,7 @@ def _reader(state: State | None, edition: Any) -> Edition:
     return edition_of(edition) or writer or NEWEST
 
 
-def _wanted(place: Place, forms: frozenset[BodyForm], inflate: bool, reader: Edition) -> Wanted:
+def _wanted(place: DataLocation, forms: frozenset[BodyForm], inflate: bool, reader: Edition) -> Wanted:
     from pagefmt.describe.message_json import Wanted
     from pagefmt.messages.large import LargeMessages
 
@@ -167,9 +167,9 @@ def _wanted(place: Place, forms: frozenset[BodyForm], inflate: bool, reader: Edi
 class _Run:
     """One call: what is read, what is wanted, and whether damage was met."""
 
-    place: Place
-    state: State | None
-    choice: Choice
+    place: DataLocation
+    state: PagingState | None
+    choice: MessageFilter
     wanted: Wanted
     damaged: bool = False
 
@@ -217,7 +217,7 @@ class _Run:
         self.damaged = True
         warning(f"{page.path}: offset {found.offset}: {found.kind}: {found.detail}")
 
-    def object_of(self, store: Store, picked: Picked) -> dict[str, Any]:
+    def object_of(self, store: Store, picked: SelectedMessage) -> dict[str, Any]:
         from pagefmt.describe.message_json import record_json
 
         message = record_json(picked.page.number, picked.number, picked.record, self.wanted)
@@ -227,7 +227,7 @@ class _Run:
         return {"store": store.name, "store_address": store.address} | message
 
 
-Item = tuple["Store", "StoreState | None", "Lines | Picked"]
+Item = tuple["Store", "StoreState | None", "Lines | SelectedMessage"]
 
 
 def _write_lines(run: _Run, limit: int | None) -> None:

@@ -18,8 +18,8 @@ from pagectl.terminal.sanitise import one_line
 from pagectl.terminal.streams import CsvTable, note, print_json_line, print_json_list, print_table, size_text
 
 if TYPE_CHECKING:
-    from pagefmt.directory.locate import Place
-    from pagefmt.outstanding.survey import StoreSurvey
+    from pagefmt.directory.locate import DataLocation
+    from pagefmt.outstanding.overview import StoreOverview
 
 COLUMNS = ("address", "folder", "pages", "messages", "bytes", "outstanding", "oldest", "condition", "conditions")
 FINE = ("ok", "empty")
@@ -65,29 +65,29 @@ class _Worst:
     def __init__(self) -> None:
         self.any = False
 
-    def watched(self, rows: Iterator[StoreSurvey]) -> Iterator[StoreSurvey]:
+    def watched(self, rows: Iterator[StoreOverview]) -> Iterator[StoreOverview]:
         for row in rows:
             self.any = self.any or row.condition not in FINE
             yield row
 
 
-def _surveys(place: Place, *, beside_output: bool) -> Iterator[StoreSurvey]:
-    from pagefmt.directory.locate import Taken, stores
-    from pagefmt.outstanding.survey import repeated_addresses, survey
+def _surveys(place: DataLocation, *, beside_output: bool) -> Iterator[StoreOverview]:
+    from pagefmt.directory.locate import LocationKind, stores
+    from pagefmt.outstanding.overview import overview, repeated_addresses
 
     state = known_state(place)
     if place.paging is not None and state is None:
         note("no journal beside the pages: what is outstanding is not known")
-    whole = place.taken not in (Taken.STORE, Taken.PAGE)
+    whole = place.kind not in (LocationKind.STORE, LocationKind.PAGE)
     repeated = repeated_addresses(stores(place)) if whole else frozenset()
     with progress("reading pages", bytes_to_read(place), beside_output=beside_output) as bar:
         for store, known in each_store(place, state):
-            row = survey(store, known, repeated)
+            row = overview(store, known, repeated)
             bar.advance(row.bytes)
             yield row
 
 
-def _object(row: StoreSurvey) -> dict[str, Any]:
+def _object(row: StoreOverview) -> dict[str, Any]:
     return {
         "address": row.address,
         "folder": row.folder,
@@ -102,7 +102,7 @@ def _object(row: StoreSurvey) -> dict[str, Any]:
     }
 
 
-def _text(rows: list[StoreSurvey]) -> None:
+def _text(rows: list[StoreOverview]) -> None:
     if not rows:
         print("no address has page files")
         return
@@ -133,7 +133,7 @@ def _text(rows: list[StoreSurvey]) -> None:
             _remark(row)
 
 
-def _by_address(row: StoreSurvey) -> tuple[bool, str, str]:
+def _by_address(row: StoreOverview) -> tuple[bool, str, str]:
     return (row.address is None, row.address or "", row.folder)
 
 
@@ -141,7 +141,7 @@ def _count(number: int, one: str, many: str) -> str:
     return f"{number} {one if number == 1 else many}"
 
 
-def _remark(row: StoreSurvey) -> None:
+def _remark(row: StoreOverview) -> None:
     sys.stdout.write(f"\n{one_line(row.address or '(no address)')}  {one_line(row.folder)}\n")
     for remark in row.remarks:
         sys.stdout.write(f"  {one_line(remark)}\n")

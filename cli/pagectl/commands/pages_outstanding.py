@@ -19,8 +19,8 @@ from pagectl.terminal.streams import CsvTable, json_text, note, print_json_parts
 from pagefmt.editions import Edition
 
 if TYPE_CHECKING:
-    from pagefmt.directory.locate import Place
-    from pagefmt.outstanding.state import QueueLoad, State, StoreSummary
+    from pagefmt.directory.locate import DataLocation
+    from pagefmt.outstanding.state import PagingState, QueueLoad, StoreSummary
 
 CSV_COLUMNS = (
     "address", "folder", "queue", "id", "messages", "bytes", "in_doubt", "first_page", "last_page", "pages_held",
@@ -59,7 +59,7 @@ def command(
     return Exit.FOUND if found.any or state.journal.prepared else Exit.OK
 
 
-def _state(place: Place, edition: Edition | None) -> State:
+def _state(place: DataLocation, edition: Edition | None) -> PagingState:
     """Everything that the answer needs, or an error that says what is not there."""
     from pagefmt.outstanding.state import CannotKnow, load_place
 
@@ -99,7 +99,7 @@ class _Findings:
             yield summary
 
 
-def _summaries(place: Place, state: State, positions: bool) -> Iterator[StoreSummary]:
+def _summaries(place: DataLocation, state: PagingState, positions: bool) -> Iterator[StoreSummary]:
     from pagefmt.directory.locate import stores
 
     with progress("reading pages", bytes_to_read(place)) as bar:
@@ -158,7 +158,7 @@ def _csv(summaries: Iterator[StoreSummary]) -> None:
             table.row({"address": summary.address, "folder": summary.folder} | _queue(queue))
 
 
-def _text(summaries: Iterator[StoreSummary], state: State) -> None:
+def _text(summaries: Iterator[StoreSummary], state: PagingState) -> None:
     shown = 0
     for summary in summaries:
         if summary.pages:

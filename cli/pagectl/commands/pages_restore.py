@@ -28,7 +28,7 @@ def command(
     from pagefmt.compaction.backup import restore as put_back
     from pagefmt.compaction.locks import hold_off_brokers
     from pagefmt.compaction.planning import roots_of
-    from pagefmt.directory.locate import Taken
+    from pagefmt.directory.locate import LocationKind
 
     place = located(given, broker_xml)
     if place.paging is None:
@@ -40,6 +40,6 @@ def command(
     if discard:
         print(f"dropped the backup of {len(backup.entries)} files, {size_text(drop(RealDisk(), backup))}")
         return
-    instance = place.given if place.taken is Taken.INSTANCE and place.given.is_dir() else None
+    instance = place.given if place.kind is LocationKind.INSTANCE and place.given.is_dir() else None
     with hold_off_brokers(place.journal, instance):
         print(f"put back {len(put_back(RealDisk(), backup))} files; the backup is gone")

@@ -14,9 +14,9 @@ from pagectl.terminal.sanitise import one_line
 from pagectl.terminal.streams import note, print_json
 
 if TYPE_CHECKING:
-    from pagefmt.directory.locate import Place
+    from pagefmt.directory.locate import DataLocation
     from pagefmt.salvage.directory import SalvagedDirectory
-    from pagefmt.salvage.store import Salvaged
+    from pagefmt.salvage.store import SalvagedStore
 
 LOSSES_SHOWN = 20
 
@@ -44,7 +44,7 @@ def command(
     return Exit.FOUND if any(each.losses for each in found.stores) else Exit.OK
 
 
-def _page(place: Place, out: Path) -> SalvagedDirectory:
+def _page(place: DataLocation, out: Path) -> SalvagedDirectory:
     from pagefmt.pages.page import open_page
     from pagefmt.pages.record import Layout
     from pagefmt.salvage.directory import SalvagedDirectory
@@ -59,7 +59,7 @@ def _page(place: Place, out: Path) -> SalvagedDirectory:
     return SalvagedDirectory([write(salvage_page(place.page, layout), None, out)], 0)
 
 
-def _directory(place: Place, out: Path) -> SalvagedDirectory:
+def _directory(place: DataLocation, out: Path) -> SalvagedDirectory:
     from pagefmt.salvage.directory import salvage_directory
     from pagefmt.salvage.writing import check_target
 
@@ -67,7 +67,7 @@ def _directory(place: Place, out: Path) -> SalvagedDirectory:
     return salvage_directory(place, known_state(place), out)
 
 
-def _object(each: Salvaged) -> dict[str, object]:
+def _object(each: SalvagedStore) -> dict[str, object]:
     return {
         "folder": each.folder,
         "address": each.address,
@@ -92,7 +92,7 @@ def _text(found: SalvagedDirectory, out: Path) -> None:
         print(f"{found.copied} stores that are well were copied")
 
 
-def _store(each: Salvaged, out: Path) -> None:
+def _store(each: SalvagedStore, out: Path) -> None:
     name = one_line(each.address or "(address not known: write address.txt before a broker reads it)")
     print(f"{name}  {one_line(str(out / each.folder))}")
     if each.damaged:

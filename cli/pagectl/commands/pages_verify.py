@@ -21,9 +21,9 @@ from pagectl.terminal.streams import coloured, note, print_json_line, size_text,
 
 if TYPE_CHECKING:
     from pagefmt.cross_checks.finding import Finding
-    from pagefmt.directory.locate import Place
+    from pagefmt.directory.locate import DataLocation
     from pagefmt.editions import Edition
-    from pagefmt.outstanding.state import State
+    from pagefmt.outstanding.state import PagingState
     from pagefmt.pages.paging import Store
     from pagefmt.verify.report import PageReport
 
@@ -66,7 +66,7 @@ def command(
     return Exit.FOUND if view.found else Exit.OK
 
 
-def _state(place: Place) -> tuple[State | None, list[Finding]]:
+def _state(place: DataLocation) -> tuple[PagingState | None, list[Finding]]:
     """Journal and bindings; a journal that cannot be read is a finding."""
     from pagefmt.errors import PageFmtError
     from pagefmt.outstanding.state import load_place
@@ -81,13 +81,13 @@ def _state(place: Place) -> tuple[State | None, list[Finding]]:
     return state, []
 
 
-def _total(place: Place, state: State | None) -> int | None:
+def _total(place: DataLocation, state: PagingState | None) -> int | None:
     """Pages are read once, and once more for the checks across directories."""
     once = bytes_to_read(place)
     return None if once is None else once * (1 if state is None else 2)
 
 
-def _pages(place: Place, edition: Edition | None, view: _View, bar: Progress) -> list[Store]:
+def _pages(place: DataLocation, edition: Edition | None, view: _View, bar: Progress) -> list[Store]:
     from pagefmt.directory.locate import stores
     from pagefmt.verify.report import page_reports
 
@@ -103,12 +103,14 @@ def _pages(place: Place, edition: Edition | None, view: _View, bar: Progress) ->
     return seen
 
 
-def _findings(place: Place, stores: list[Store], state: State | None, edition: Edition | None) -> Iterator[Finding]:
-    from pagefmt.directory.locate import Taken
+def _findings(
+    place: DataLocation, stores: list[Store], state: PagingState | None, edition: Edition | None
+) -> Iterator[Finding]:
+    from pagefmt.directory.locate import LocationKind
     from pagefmt.pages.paging import read_paging
     from pagefmt.verify.report import across, folder_findings
 
-    whole = place.taken not in (Taken.STORE, Taken.PAGE)
+    whole = place.kind not in (LocationKind.STORE, LocationKind.PAGE)
     paging = read_paging(place.paging) if whole and place.paging is not None else None
     yield from folder_findings(stores, paging, checked=whole and state is not None)
     yield from across(place, stores, state, edition)

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pagectl.running.exits import CallError
-from pagefmt.directory.locate import Place
+from pagefmt.directory.locate import DataLocation
 
 
 @contextlib.contextmanager
-def output_to(target: Path | None, place: Place | None = None) -> Iterator[None]:
+def output_to(target: Path | None, place: DataLocation | None = None) -> Iterator[None]:
     """Standard output goes to ``target`` inside: written beside it, renamed when done, removed when not.
 
     A target below the directories that are being read is refused. Pipes and devices are written directly.
@@ -35,7 +35,7 @@ def output_to(target: Path | None, place: Place | None = None) -> Iterator[None]
 
 
 @contextlib.contextmanager
-def fresh_file(target: Path, place: Place | None = None) -> Iterator[Path]:
+def fresh_file(target: Path, place: DataLocation | None = None) -> Iterator[Path]:
     """A name beside ``target`` to write to; synced and renamed to it at the end, removed where that is not reached."""
     _refuse_inside(target, place)
     if _is_special(target):
@@ -63,7 +63,7 @@ def _is_special(target: Path) -> bool:
     return not stat.S_ISREG(mode)
 
 
-def _refuse_inside(target: Path, place: Place | None) -> None:
+def _refuse_inside(target: Path, place: DataLocation | None) -> None:
     if place is None:
         return
     folder = target.absolute().parent.resolve()

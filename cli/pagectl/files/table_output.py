@@ -14,15 +14,15 @@ from pagectl.terminal.streams import note, warning
 
 if TYPE_CHECKING:
     from pagefmt.columns.table import Wanted
-    from pagefmt.directory.locate import Place
+    from pagefmt.directory.locate import DataLocation
     from pagefmt.editions import Edition
-    from pagefmt.outstanding.selection import Choice
-    from pagefmt.outstanding.state import State
+    from pagefmt.outstanding.message_filter import MessageFilter
+    from pagefmt.outstanding.state import PagingState
 
 
 def write_table(
-    form: str, to: Path | None, body: str, place: Place, state: State | None, choice: Choice, limit: int | None,
-    edition: Edition,
+    form: str, to: Path | None, body: str, place: DataLocation, state: PagingState | None, choice: MessageFilter,
+    limit: int | None, edition: Edition,
 ) -> int:  # fmt: skip
     """Write ``to``, whole or not at all; returns the exit status."""
     from pagefmt.columns.body_form import Body
@@ -48,7 +48,12 @@ def write_table(
 
 
 def _chosen(
-    place: Place, state: State | None, choice: Choice, wanted: Wanted, edition: Edition, damaged: list[bool]
+    place: DataLocation,
+    state: PagingState | None,
+    choice: MessageFilter,
+    wanted: Wanted,
+    edition: Edition,
+    damaged: list[bool],
 ) -> Iterator[Any]:
     from pagefmt.columns.choice import chosen
     from pagefmt.columns.table import PageSource, Stopped, page_batches

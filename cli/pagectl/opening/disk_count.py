@@ -8,8 +8,16 @@ from pathlib import Path
 
 from pagectl.terminal.progress import progress
 from pagefmt.bytes.files import NotReadable
-from pagefmt.directory.locate import Place, Taken
-from pagefmt.directory.usage import Amount, Counted, Usage, count_rest, count_store, count_stores, count_tree
+from pagefmt.directory.locate import DataLocation, LocationKind
+from pagefmt.directory.usage import (
+    Counted,
+    DirectoryUsage,
+    FileTotals,
+    count_rest,
+    count_store,
+    count_stores,
+    count_tree,
+)
 from pagefmt.directory.usage_content import JournalContent, LargeOwners, journal_content
 from pagefmt.errors import PageFmtError
 
@@ -18,15 +26,15 @@ from pagefmt.errors import PageFmtError
 class Counting:
     """What was counted; ``remarks`` say what could not be."""
 
-    place: Place
-    usage: Usage
+    place: DataLocation
+    usage: DirectoryUsage
     journal: JournalContent | None = None
     remarks: list[str] = field(default_factory=list)
 
 
-def count(place: Place, *, contents: bool = True) -> Counting:
+def count(place: DataLocation, *, contents: bool = True) -> Counting:
     """Sizes of everything; with ``contents`` the journal is read, and pages where large messages want an owner."""
-    counting = Counting(place, Usage())
+    counting = Counting(place, DirectoryUsage())
     with progress("counting", None, "folders") as bar:
         _sizes(place, counting.usage, bar.advance)
     if contents and place.store is None:
@@ -36,17 +44,17 @@ def count(place: Place, *, contents: bool = True) -> Counting:
     return counting
 
 
-def _sizes(place: Place, usage: Usage, counted: Counted) -> None:
+def _sizes(place: DataLocation, usage: DirectoryUsage, counted: Counted) -> None:
     if place.store is not None:
         usage.addresses.append(count_store(place.store, usage))
         return
     if place.paging is not None:
         count_stores(place.paging, usage, counted)
     usage.journal, usage.bindings, usage.large = (
-        count_tree(os.fspath(folder), usage) if folder else Amount()
+        count_tree(os.fspath(folder), usage) if folder else FileTotals()
         for folder in (place.journal, place.bindings, place.large_messages)
     )
-    if place.taken in (Taken.INSTANCE, Taken.DATA):
+    if place.kind in (LocationKind.INSTANCE, LocationKind.DATA):
         folders = (place.paging, place.journal, place.bindings, place.large_messages)
         skip = frozenset(os.path.realpath(folder) for folder in folders if folder)
         count_rest(_folder(place.given), usage, skip, counted)

@@ -67,9 +67,9 @@ class Live:
                 return
 
     def _count(self, paging: Path) -> None:
-        from pagefmt.directory.usage import Usage, count_stores
+        from pagefmt.directory.usage import DirectoryUsage, count_stores
 
-        usage = Usage()
+        usage = DirectoryUsage()
         count_stores(paging, usage, lambda _count: None)
         rows = sorted(usage.addresses, key=lambda row: (-row.bytes, row.address or "", row.folder or ""))
         sizes = {row.folder: row.bytes for row in rows[:200] if row.folder is not None}

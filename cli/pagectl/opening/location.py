@@ -8,10 +8,10 @@ from pathlib import Path
 
 from pagectl.running.exits import CallError
 from pagectl.terminal.streams import note
-from pagefmt.directory.locate import Place, Taken, locate
+from pagefmt.directory.locate import DataLocation, LocationKind, locate
 
 
-def located(given: Path | None, broker_xml: Path | None = None) -> Place:
+def located(given: Path | None, broker_xml: Path | None = None) -> DataLocation:
     """The place that a command was pointed at, with a remark where it is not obvious what it was taken for."""
     path = given or _from_environment()
     if broker_xml is not None:
@@ -22,7 +22,7 @@ def located(given: Path | None, broker_xml: Path | None = None) -> Place:
     else:
         place = locate(path, _configured)
     if not place.obvious:
-        note(f"{place.given} is taken for {place.taken}")
+        note(f"{place.given} is taken for {place.kind}")
     return place
 
 
@@ -31,14 +31,14 @@ def _from_environment() -> Path | None:
     return Path(value) if value else None
 
 
-def _narrowed(configured: Place, given: Place) -> Place:
+def _narrowed(configured: DataLocation, given: DataLocation) -> DataLocation:
     """The configuration's directories; of a DIR that names one store or page, that store or page."""
-    if given.taken in (Taken.STORE, Taken.PAGE):
-        return replace(configured, given=given.given, taken=given.taken, store=given.store, page=given.page)
+    if given.kind in (LocationKind.STORE, LocationKind.PAGE):
+        return replace(configured, given=given.given, kind=given.kind, store=given.store, page=given.page)
     return configured
 
 
-def _configured(config: Path) -> Place:
+def _configured(config: Path) -> DataLocation:
     """Where the directories of a configuration lie; those that do not exist are None."""
     from brokerconf.instance.instance import directories, find_instance
     from brokerconf.reading.reading import read
@@ -55,4 +55,4 @@ def _configured(config: Path) -> Place:
             f"{config}: it puts the pages into {found.paging}, which is not there; "
             "name the data directory itself, or the configuration that is in force"
         )
-    return Place(instance.root, Taken.INSTANCE, paging, journal, bindings, large)
+    return DataLocation(instance.root, LocationKind.INSTANCE, paging, journal, bindings, large)

@@ -9,7 +9,7 @@ from typing import Any
 from pagectl.opening.disk_count import Counting
 from pagectl.terminal.sanitise import one_line
 from pagectl.terminal.streams import CsvTable, is_terminal, print_table, size_text
-from pagefmt.directory.usage import AddressUsage, Amount
+from pagefmt.directory.usage import AddressUsage, FileTotals
 
 BAR = 24
 COLUMNS = (
@@ -17,7 +17,7 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def parts(counting: Counting) -> list[tuple[str, Amount]]:
+def parts(counting: Counting) -> list[tuple[str, FileTotals]]:
     """The parts of an instance by size."""
     usage = counting.usage
     named = [
@@ -103,7 +103,7 @@ def as_json(counting: Counting) -> dict[str, Any]:
     usage = counting.usage
     return {
         "dir": str(counting.place.given),
-        "took_for": str(counting.place.taken),
+        "took_for": str(counting.place.kind),
         "total": _amount(usage.total),
         "paging": _amount(usage.paging),
         "journal": _amount(usage.journal),
@@ -116,7 +116,7 @@ def as_json(counting: Counting) -> dict[str, Any]:
     }
 
 
-def _amount(part: Amount) -> dict[str, int]:
+def _amount(part: FileTotals) -> dict[str, int]:
     return {"files": part.files, "bytes": part.bytes, "on_disk": part.on_disk}
 
 

@@ -11,15 +11,15 @@ from pagectl.running.exits import CallError
 from pagectl.terminal.streams import warning
 
 if TYPE_CHECKING:
-    from pagefmt.directory.locate import Place
-    from pagefmt.outstanding.selection import PageRange
-    from pagefmt.outstanding.state import State, StoreState
+    from pagefmt.directory.locate import DataLocation
+    from pagefmt.outstanding.message_filter import PageRange
+    from pagefmt.outstanding.state import PagingState, StoreState
     from pagefmt.pages.paging import Store
 
 
 def page_range(text: str | None) -> PageRange:
     """``A:B``, ``A:``, ``:B`` or ``A``."""
-    from pagefmt.outstanding.selection import PageRange
+    from pagefmt.outstanding.message_filter import PageRange
 
     if text is None:
         return PageRange()
@@ -30,7 +30,7 @@ def page_range(text: str | None) -> PageRange:
     return PageRange(start, (int(last) if last else None) if colon else start)
 
 
-def known_state(place: Place) -> State | None:
+def known_state(place: DataLocation) -> PagingState | None:
     """Journal and bindings where they are; a journal that cannot be read is a warning."""
     from pagefmt.errors import PageFmtError
     from pagefmt.outstanding.state import load_place
@@ -42,7 +42,7 @@ def known_state(place: Place) -> State | None:
         return None
 
 
-def each_store(place: Place, state: State | None) -> Iterator[tuple[Store, StoreState | None]]:
+def each_store(place: DataLocation, state: PagingState | None) -> Iterator[tuple[Store, StoreState | None]]:
     """The place's stores with what the journal says about them."""
     from pagefmt.directory.locate import stores
 
@@ -54,7 +54,7 @@ def each_store(place: Place, state: State | None) -> Iterator[tuple[Store, Store
         yield known.store, known
 
 
-def bytes_to_read(place: Place) -> int | None:
+def bytes_to_read(place: DataLocation) -> int | None:
     """For the progress bar; None where nobody sees one."""
     from pagefmt.directory.locate import stores
 

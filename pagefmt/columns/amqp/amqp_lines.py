@@ -28,7 +28,7 @@ from pagefmt.messages.amqp_message import DEFAULT_PRIORITY, HIGHEST_PRIORITY, V1
 from pagefmt.messages.amqp_sections import PROPERTY_FIELDS
 from pagefmt.messages.amqp_text import identifier_text
 from pagefmt.pages.gather import Ints, Mask, PageBytes
-from pagefmt.pages.scan import Frames
+from pagefmt.pages.scan import PageFrames
 
 _MESSAGE_ID: Final = PROPERTY_FIELDS.index("message_id")
 _EXPIRES: Final = PROPERTY_FIELDS.index("absolute_expiry_time")
@@ -50,7 +50,7 @@ class _Found:
     expires: Ints
 
 
-def amqp_line_parts(batch: Batch, frames: Frames, source: LineSource, pool: Pool) -> list[Part]:
+def amqp_line_parts(batch: Batch, frames: PageFrames, source: LineSource, pool: Pool) -> list[Part]:
     """What each line has; none where some records are not regular (they are marked)."""
     found = _read(batch)
     if found is None:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from pagefmt.bytes.wire import Cursor, Undecodable
+from pagefmt.bytes.wire import ByteReader, Undecodable
 from pagefmt.columns.amqp.structure import Value
 from pagefmt.columns.amqp.values import (
     BOOLEANS,
@@ -39,7 +39,7 @@ from pagefmt.columns.core.property_lines import reals
 from pagefmt.describe.values_json import typed_json
 from pagefmt.messages.amqp_values import decode_amqp_value
 from pagefmt.messages.properties import double_of, float_of
-from pagefmt.messages.values import Typed
+from pagefmt.messages.values import TypedValue
 from pagefmt.pages.gather import Bytes, Ints, Mask, PageBytes
 
 _FLOAT, _DOUBLE = 0x72, 0x82
@@ -213,9 +213,9 @@ def _put_odd(
     content[rows] = pool.texts(texts)
 
 
-def decoded(page: PageBytes, at: int, end: int, depth: int) -> Typed | None:
+def decoded(page: PageBytes, at: int, end: int, depth: int) -> TypedValue | None:
     """One value by the reference decoder; None where it does not decode."""
-    cursor = Cursor(memoryview(page.buffer), at, end)
+    cursor = ByteReader(memoryview(page.buffer), at, end)
     try:
         value = decode_amqp_value(cursor, depth)
     except Undecodable:

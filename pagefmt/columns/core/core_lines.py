@@ -18,7 +18,7 @@ from pagefmt.columns.core.line_parts import LineSource, coded, frame_parts, stat
 from pagefmt.columns.core.property_lines import property_lines
 from pagefmt.messages.core_message import TYPE_NAMES
 from pagefmt.pages.gather import Mask, PageBytes
-from pagefmt.pages.scan import Frames
+from pagefmt.pages.scan import PageFrames
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class _Found:
     queues: pa.ListArray
 
 
-def core_line_parts(batch: Batch, frames: Frames, source: LineSource, pool: Pool) -> list[Part]:
+def core_line_parts(batch: Batch, frames: PageFrames, source: LineSource, pool: Pool) -> list[Part]:
     """What each line has; none where some records are not regular (they are marked)."""
     found = _read(batch)
     if found is None:

@@ -15,10 +15,10 @@ from pagefmt.columns.arrays.fragments import Cell, Codes, Even, Part, Pool, Runs
 from pagefmt.columns.arrays.json_text import Quote
 from pagefmt.columns.core.batch import Batch
 from pagefmt.describe.message_json import Wanted
-from pagefmt.outstanding.fates import PageRule
-from pagefmt.outstanding.state_columns import state_columns
+from pagefmt.outstanding.ack_state import PageRule
+from pagefmt.outstanding.acked_columns import acked_columns
 from pagefmt.pages.gather import Ints, PageBytes
-from pagefmt.pages.scan import Frames
+from pagefmt.pages.scan import PageFrames
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ _FEW = 16
 
 
 def frame_parts(
-    pool: Pool, batch: Batch, frames: Frames, source: LineSource, tx: Ints, queues: pa.ListArray
+    pool: Pool, batch: Batch, frames: PageFrames, source: LineSource, tx: Ints, queues: pa.ListArray
 ) -> list[Part]:
     """From the brace to the queues."""
     address = "null" if source.address is None else source.quote(source.address)
@@ -56,7 +56,7 @@ def state_parts(pool: Pool, source: LineSource, number: Ints, tx: Ints, queues: 
     """Who acknowledged, where the journal is known."""
     if source.rule is None:
         return []
-    done, _ = state_columns(source.rule, number, tx, queues)
+    done, _ = acked_columns(source.rule, number, tx, queues)
     return [pool.constant(',"acked_by":['), _numbers_listed(pool, done), pool.constant("]")]
 
 

@@ -19,7 +19,7 @@ from pagefmt.columns.core.alike import Column, alike
 from pagefmt.describe.values_json import Json, typed_json, utf16_order
 from pagefmt.messages.bodies import COMPRESSED
 from pagefmt.messages.properties import double_of, float_of
-from pagefmt.messages.values import Typed
+from pagefmt.messages.values import TypedValue
 from pagefmt.pages.gather import Ints, Mask, PageBytes
 
 _QUOTED: Final = (props.TEXT, props.BYTES)
@@ -178,7 +178,7 @@ def _doubles(page: PageBytes, at: Ints, size: Ints, pool: Pool, quote: Quote) ->
     return reals(pool, page.i64(at).view(np.uint64), double_of)
 
 
-def reals(pool: Pool, bits: npt.NDArray[np.integer[Any]], value: Callable[[int], Typed]) -> Codes:
+def reals(pool: Pool, bits: npt.NDArray[np.integer[Any]], value: Callable[[int], TypedValue]) -> Codes:
     """Floating point by its bits, and these: each distinct one is written once."""
     distinct, which = np.unique(bits, return_inverse=True)
     return pool.texts(_real(typed_json(value(each))) for each in distinct.tolist())[which]

@@ -31,7 +31,7 @@ from pagefmt.salvage.stubs import stub
 _I32: Final = Struct(">i")
 
 
-class Fortune(StrEnum):
+class SegmentOutcome(StrEnum):
     """What became of a piece of a page."""
 
     WHOLE = "whole"
@@ -41,10 +41,10 @@ class Fortune(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class PageSegment:
     """Bytes ``start`` to ``end`` of the page. ``number`` where it is sure; ``data``: the record as it should be."""
 
-    fortune: Fortune
+    outcome: SegmentOutcome
     start: int
     end: int
     number: int | None
@@ -55,60 +55,71 @@ class Piece:
 
 
 @dataclass(slots=True)
-class Rebuilt:
+class RebuiltPage:
     """A page taken apart."""
 
-    pieces: list[Piece] = field(default_factory=list)
+    segments: list[PageSegment] = field(default_factory=list)
 
     @property
-    def numbered(self) -> list[Piece]:
-        return [piece for piece in self.pieces if piece.number is not None]
+    def numbered(self) -> list[PageSegment]:
+        return [segment for segment in self.segments if segment.number is not None]
 
     @property
-    def unnumbered(self) -> list[Piece]:
-        return [piece for piece in self.pieces if piece.number is None and piece.fortune is not Fortune.GAP]
+    def unnumbered(self) -> list[PageSegment]:
+        return [
+            segment for segment in self.segments if segment.number is None and segment.outcome is not SegmentOutcome.GAP
+        ]
 
     @property
-    def lost(self) -> list[Piece]:
-        return [piece for piece in self.pieces if piece.fortune in (Fortune.LOST, Fortune.GAP)]
+    def lost(self) -> list[PageSegment]:
+        return [segment for segment in self.segments if segment.outcome in (SegmentOutcome.LOST, SegmentOutcome.GAP)]
 
     @property
     def damaged(self) -> bool:
-        return any(piece.fortune is not Fortune.WHOLE for piece in self.pieces)
+        return any(segment.outcome is not SegmentOutcome.WHOLE for segment in self.segments)
 
 
-def rebuild(buf: Buffer, layout: Layout) -> Rebuilt:
+def rebuild(buf: Buffer, layout: Layout) -> RebuiltPage:
     """Take a page apart; ``layout`` for the stubs. Time is linear but for mending, which is bounded by the damage."""
     data = bytes(buf)
-    found = Rebuilt()
+    found = RebuiltPage()
     at, number, sure = 0, 0, True
     while at < len(data):
-        for piece in _next(data, at, layout):
-            numbered = sure and piece.fortune is not Fortune.GAP
-            if piece.fortune is Fortune.GAP:
+        for segment in _next(data, at, layout):
+            numbered = sure and segment.outcome is not SegmentOutcome.GAP
+            if segment.outcome is SegmentOutcome.GAP:
                 sure = False
-            elif piece.fortune is Fortune.LOST and not sure:
-                piece = _as_gap(piece)
+            elif segment.outcome is SegmentOutcome.LOST and not sure:
+                segment = _as_gap(segment)
                 numbered = False
-            found.pieces.append(_numbered(piece, number) if numbered else piece)
+            found.segments.append(_numbered(segment, number) if numbered else segment)
             number += numbered
-            at = piece.end
+            at = segment.end
     return found
 
 
-def _numbered(piece: Piece, number: int) -> Piece:
-    return Piece(piece.fortune, piece.start, piece.end, number, piece.data, piece.detail, piece.queues, piece.message)
+def _numbered(segment: PageSegment, number: int) -> PageSegment:
+    return PageSegment(
+        segment.outcome,
+        segment.start,
+        segment.end,
+        number,
+        segment.data,
+        segment.detail,
+        segment.queues,
+        segment.message,
+    )
 
 
-def _as_gap(piece: Piece) -> Piece:
-    return Piece(Fortune.GAP, piece.start, piece.end, None, b"", piece.detail)
+def _as_gap(segment: PageSegment) -> PageSegment:
+    return PageSegment(SegmentOutcome.GAP, segment.start, segment.end, None, b"", segment.detail)
 
 
-def _next(data: bytes, at: int, layout: Layout) -> list[Piece]:
+def _next(data: bytes, at: int, layout: Layout) -> list[PageSegment]:
     route = _route(data, at)
     if route is not None:
         end = at + FRAME + route[2]
-        return [Piece(Fortune.WHOLE, at, end, None, data[at:end], "", route[6], route[5])]
+        return [PageSegment(SegmentOutcome.WHOLE, at, end, None, data[at:end], "", route[6], route[5])]
     return _swallowed(data, at, layout) or _one_record(data, at, layout) or [_gap(data, at)]
 
 
@@ -142,7 +153,7 @@ def _record(data: bytes, at: int) -> PageRecord | None:
     return record
 
 
-def _swallowed(data: bytes, at: int, layout: Layout) -> list[Piece]:
+def _swallowed(data: bytes, at: int, layout: Layout) -> list[PageSegment]:
     """A length that reaches over whole records: the record with its true length; those it hid follow."""
     length = _length(data, at)
     if length is None or data[at] != START_MARK:
@@ -156,10 +167,10 @@ def _swallowed(data: bytes, at: int, layout: Layout) -> list[Piece]:
         return []
     mended = data[at : at + 1] + _I32.pack(end - at - FRAME) + data[at + 5 : end]
     detail = "its length reached over the records behind it"
-    return [Piece(Fortune.MENDED, at, end, None, mended, detail, record.queues, record.message.id)]
+    return [PageSegment(SegmentOutcome.MENDED, at, end, None, mended, detail, record.queues, record.message.id)]
 
 
-def _one_record(data: bytes, at: int, layout: Layout) -> list[Piece]:
+def _one_record(data: bytes, at: int, layout: Layout) -> list[PageSegment]:
     """The damage lies within one record: its length is right, so the next one starts where it says."""
     length = _length(data, at)
     if length is None or not _starts(data, at + FRAME + length):
@@ -168,8 +179,12 @@ def _one_record(data: bytes, at: int, layout: Layout) -> list[Piece]:
     mended = bytes([START_MARK]) + data[at + 1 : end - 1] + bytes([END_MARK])
     record = _record(mended, 0)
     if record is not None and mended != data[at:end]:
-        return [Piece(Fortune.MENDED, at, end, None, mended, "a mark was wrong", record.queues, record.message.id)]
-    return [Piece(Fortune.LOST, at, end, None, stub(layout, 0), "one record that cannot be read")]
+        return [
+            PageSegment(
+                SegmentOutcome.MENDED, at, end, None, mended, "a mark was wrong", record.queues, record.message.id
+            )
+        ]
+    return [PageSegment(SegmentOutcome.LOST, at, end, None, stub(layout, 0), "one record that cannot be read")]
 
 
 def _starts(data: bytes, at: int) -> bool:
@@ -177,9 +192,9 @@ def _starts(data: bytes, at: int) -> bool:
     return at == len(data) or (at < len(data) and _record(data, at) is not None)
 
 
-def _gap(data: bytes, at: int) -> Piece:
+def _gap(data: bytes, at: int) -> PageSegment:
     """Up to the next whole record, or to the end."""
     behind = next(find_behind(data, at + 1), None)
     end = behind.offset if behind else len(data)
     what = "zero bytes" if all_zero(data[at:end], 0) else "bytes that make no record"
-    return Piece(Fortune.GAP, at, end, None, b"", f"{end - at} {what}")
+    return PageSegment(SegmentOutcome.GAP, at, end, None, b"", f"{end - at} {what}")

@@ -10,7 +10,7 @@ from typing import Final
 from pagefmt.journal.message_journal import MessageJournal
 
 
-class Fate(StrEnum):
+class AckState(StrEnum):
     """What a broker that starts on this directory does with a record, for one of the queues that it names."""
 
     OUTSTANDING = "outstanding"
@@ -21,7 +21,7 @@ class Fate(StrEnum):
     NO_QUEUE = "no queue"  # no binding of this address has the id: nobody will ever read it
 
 
-LIVE: Final = frozenset({Fate.OUTSTANDING, Fate.IN_DOUBT_SEND, Fate.IN_DOUBT_ACK})
+LIVE: Final = frozenset({AckState.OUTSTANDING, AckState.IN_DOUBT_SEND, AckState.IN_DOUBT_ACK})
 """A record with one of these for any queue has to stay."""
 
 _NONE: Final[frozenset[int]] = frozenset()
@@ -41,38 +41,38 @@ class PageRule:
         self._page = page
         self._marks: dict[int, tuple[bool, frozenset[int], frozenset[int]]] = {}
 
-    def fate(self, queue: int, number: int, tx: int) -> Fate:
+    def ack_state(self, queue: int, number: int, tx: int) -> AckState:
         """``number``: ordinal of the record, ``tx``: its page transaction, negative for none."""
         if not self.bound(queue):
-            return Fate.NO_QUEUE
+            return AckState.NO_QUEUE
         complete, acked, held = self.marks(queue)
         if complete or number in acked:
-            return Fate.DONE
+            return AckState.DONE
         if (unsent := self.unsent(tx)) is not None:
             return unsent
-        return Fate.IN_DOUBT_ACK if number in held else Fate.OUTSTANDING
+        return AckState.IN_DOUBT_ACK if number in held else AckState.OUTSTANDING
 
     def bound(self, queue: int) -> bool:
         """A queue of this address has the id."""
         return self._queues is None or queue in self._queues
 
-    def unsent(self, tx: int) -> Fate | None:
+    def unsent(self, tx: int) -> AckState | None:
         """What keeps a record of the transaction from delivery; None: nothing."""
         if tx < 0:
             return None
         if tx in self._journal.in_doubt_sends:
-            return Fate.IN_DOUBT_SEND
-        return Fate.IGNORED if tx not in self._journal.page_transactions else None
+            return AckState.IN_DOUBT_SEND
+        return AckState.IGNORED if tx not in self._journal.page_transactions else None
 
-    def fates(self, number: int, tx: int, queues: Iterable[int]) -> list[tuple[int, Fate]]:
-        return [(queue, self.fate(queue, number, tx)) for queue in queues]
+    def ack_states(self, number: int, tx: int, queues: Iterable[int]) -> list[tuple[int, AckState]]:
+        return [(queue, self.ack_state(queue, number, tx)) for queue in queues]
 
     def outstanding(self, number: int, tx: int, queues: Iterable[int]) -> tuple[int, ...]:
         """Those of the queue ids that the record is still to be delivered to, in their order."""
-        return tuple(queue for queue in queues if self.fate(queue, number, tx) is Fate.OUTSTANDING)
+        return tuple(queue for queue in queues if self.ack_state(queue, number, tx) is AckState.OUTSTANDING)
 
     def live(self, number: int, tx: int, queues: Iterable[int]) -> bool:
-        return any(self.fate(queue, number, tx) in LIVE for queue in queues)
+        return any(self.ack_state(queue, number, tx) in LIVE for queue in queues)
 
     def acked_by(self, number: int, queues: Iterable[int]) -> tuple[int, ...]:
         """Those with an ack record for the position or a page-complete record for the page, ascending."""

@@ -1,4 +1,4 @@
-"""Who has acknowledged a record, who still waits for it: ``pagefmt.outstanding.fates`` for all records of a page."""
+"""``acked_by`` and ``outstanding`` of every record of a page: ``pagefmt.outstanding.ack_state`` over vectors."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import numpy as np
 import pyarrow as pa
 
 from pagefmt.columns.arrays.schema import LONGS
-from pagefmt.outstanding.fates import PageRule
+from pagefmt.outstanding.ack_state import PageRule
 from pagefmt.pages.gather import Ints, Mask
 
 
-def state_columns(rule: PageRule, number: Ints, tx: Ints, queues: pa.ListArray) -> tuple[pa.ListArray, pa.ListArray]:
+def acked_columns(rule: PageRule, number: Ints, tx: Ints, queues: pa.ListArray) -> tuple[pa.ListArray, pa.ListArray]:
     """(``acked_by`` ascending, ``outstanding`` in wire order) for each record; ``queues`` are those it names."""
     at: Ints = np.asarray(queues.offsets).astype(np.int64)
     queue: Ints = np.asarray(queues.values)[at[0] : at[-1]]

@@ -16,7 +16,7 @@ FEW: Final = 32
 
 
 @dataclass(slots=True)
-class KeptPositions:
+class CompactPositions:
     """Pages in the order in which they were added: 21 bytes each, and a bit or two for each number that follows a
     pattern. ``_forms``: which of ``FORMS`` the steps have."""
 

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from pagefmt.bytes.wire import Undecodable
 from pagefmt.directory.bindings import Bindings
 from pagefmt.errors import PageFmtError
-from pagefmt.outstanding.fates import PageRule
+from pagefmt.outstanding.ack_state import PageRule
 from pagefmt.outstanding.state import StoreState
 from pagefmt.pages.frames import Buffer, Damage
 from pagefmt.pages.page import Page, open_page
@@ -36,7 +36,7 @@ class PageRange:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class MessageFilter:
     """``queues``: ids of which a message must name one. With ``outstanding`` it must be so for one of those queues."""
 
     queues: frozenset[int] | None = None
@@ -51,7 +51,7 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Picked:
+class SelectedMessage:
     """A wanted message. ``acked_by`` is None where the journal is not known."""
 
     page: PageFile
@@ -60,19 +60,23 @@ class Picked:
     acked_by: tuple[int, ...] | None
 
 
-def pick(page: PageFile, state: StoreState | None, choice: Choice) -> Iterator[Picked | Damage]:
+def select_messages(
+    page: PageFile, state: StoreState | None, choice: MessageFilter
+) -> Iterator[SelectedMessage | Damage]:
     """The wanted messages of one page in their order, and what is damaged in it. Raises ``NotReadable``.
 
     ``choice.outstanding`` needs a ``state``. One by one: ``columns.json_lines`` is held against this.
     """
     rule = state.rule(page.number) if state is not None else None
     with open_page(page.path) as opened:
-        yield from _picked(page, opened, rule, choice)
+        yield from _selected(page, opened, rule, choice)
         if opened.damage is not None:
             yield opened.damage
 
 
-def _picked(page: PageFile, opened: Page, rule: PageRule | None, choice: Choice) -> Iterator[Picked | Damage]:
+def _selected(
+    page: PageFile, opened: Page, rule: PageRule | None, choice: MessageFilter
+) -> Iterator[SelectedMessage | Damage]:
     layout = opened.strict_layout()
     for number, offset, length in opened.frames():
         if choice.by_route and not wanted_by_route(opened.buf, rule, choice, number, offset, length):
@@ -82,10 +86,12 @@ def _picked(page: PageFile, opened: Page, rule: PageRule | None, choice: Choice)
             yield record
         elif choice.selector is None or choice.selector.matches(source_of(record.message)):
             acked = None if rule is None else rule.acked_by(number, record.queues)
-            yield Picked(page, number, record, acked)
+            yield SelectedMessage(page, number, record, acked)
 
 
-def wanted_by_route(buf: Buffer, rule: PageRule | None, choice: Choice, number: int, offset: int, length: int) -> bool:
+def wanted_by_route(
+    buf: Buffer, rule: PageRule | None, choice: MessageFilter, number: int, offset: int, length: int
+) -> bool:
     """By queue ids and transaction alone. A payload that is not understood is wanted: it is damage to report."""
     try:
         route = route_at(buf, offset, length, number)

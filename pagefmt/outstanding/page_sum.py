@@ -6,8 +6,8 @@ from collections import Counter
 
 import numpy as np
 
-from pagefmt.outstanding.fate_columns import CODE, FATES, LIVE_CODES, Codes, fate_columns
-from pagefmt.outstanding.fates import Fate, PageRule
+from pagefmt.outstanding.ack_state import AckState, PageRule
+from pagefmt.outstanding.ack_state_columns import ACK_STATES, CODE, LIVE_CODES, Codes, ack_state_columns
 from pagefmt.outstanding.route_columns import RouteColumns, Rows
 from pagefmt.outstanding.state import PageLoad, QueueLoad
 
@@ -18,20 +18,22 @@ class PageSum:
     def __init__(self, page: int, keep: bool) -> None:
         self.queues: dict[int, QueueLoad] = {}
         self._page, self._keep = page, keep
-        self._counts: Counter[Fate] = Counter()
+        self._counts: Counter[AckState] = Counter()
         self._records = self._read = self._live_records = self._live_bytes = 0
 
     def take(self, rule: PageRule, routes: RouteColumns) -> None:
         """One more piece."""
         live = np.zeros(len(routes), bool)
-        for queue, rows, codes in fate_columns(rule, routes):
-            counts = np.bincount(codes, minlength=len(FATES))
-            self._counts.update({fate: count for fate, count in zip(FATES, counts.tolist(), strict=True) if count})
+        for queue, rows, codes in ack_state_columns(rule, routes):
+            counts = np.bincount(codes, minlength=len(ACK_STATES))
+            self._counts.update(
+                {ack_state: count for ack_state, count in zip(ACK_STATES, counts.tolist(), strict=True) if count}
+            )
             if (counts > 0)[LIVE_CODES].any():
                 live[rows] |= LIVE_CODES[codes]
                 load = self.queues.setdefault(queue, QueueLoad(queue, None))
-                load.in_doubt_sends += int(counts[CODE[Fate.IN_DOUBT_SEND]])
-                load.in_doubt_acks += int(counts[CODE[Fate.IN_DOUBT_ACK]])
+                load.in_doubt_sends += int(counts[CODE[AckState.IN_DOUBT_SEND]])
+                load.in_doubt_acks += int(counts[CODE[AckState.IN_DOUBT_ACK]])
                 self._outstanding(load, routes, rows, codes)
         self._records += len(routes)
         self._read += int(routes.size.sum())
@@ -39,7 +41,7 @@ class PageSum:
         self._live_bytes += int(routes.size[live].sum())
 
     def _outstanding(self, load: QueueLoad, routes: RouteColumns, rows: Rows, codes: Codes) -> None:
-        waiting = np.arange(len(routes))[rows][codes == CODE[Fate.OUTSTANDING]]
+        waiting = np.arange(len(routes))[rows][codes == CODE[AckState.OUTSTANDING]]
         if not len(waiting):
             return
         load.messages += len(waiting)

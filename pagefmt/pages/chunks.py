@@ -13,16 +13,16 @@ import numpy as np
 
 from pagefmt.bytes.files import NotReadable, open_regular
 from pagefmt.pages.gather import PADDING, PageBytes
-from pagefmt.pages.scan import FRAME, Frames, scan
+from pagefmt.pages.scan import FRAME, PageFrames, scan
 
-PIECE: Final = 4 << 20
+CHUNK: Final = 4 << 20
 """Larger ones take more memory, and no less time: what is read several times has to stay in the processor's cache."""
 _HEAD: Final = Struct(">Bi")
 _START, _END = 0x7B, b"}"
 
 
 @dataclass(frozen=True, slots=True)
-class Range:
+class FilePart:
     """Part of a page file: from the record ``number`` at offset ``start`` on, up to ``end`` (None: the file's end)."""
 
     start: int = 0
@@ -30,12 +30,12 @@ class Range:
     end: int | None = None
 
 
-WHOLE_FILE: Final = Range()
+WHOLE_FILE: Final = FilePart()
 
 
-def pieces(
-    path: Path, piece: int = PIECE, part: Range = WHOLE_FILE, *, reuse: bool = False
-) -> Iterator[tuple[PageBytes, Frames]]:
+def read_chunks(
+    path: Path, piece: int = CHUNK, part: FilePart = WHOLE_FILE, *, reuse: bool = False
+) -> Iterator[tuple[PageBytes, PageFrames]]:
     """The file's records, piece by piece. ``whole`` of the last one tells whether they end where the part does.
 
     With ``reuse`` each piece is read over the one before it: fresh memory costs more than filling it.
@@ -53,7 +53,7 @@ def pieces(
         os.close(fd)
 
 
-def _pieces(fd: int, size: int, piece: int, part: Range, reuse: bool) -> Iterator[tuple[PageBytes, Frames]]:
+def _pieces(fd: int, size: int, piece: int, part: FilePart, reuse: bool) -> Iterator[tuple[PageBytes, PageFrames]]:
     base, number = min(part.start, size), part.number
     wanted = _share(size - base, piece)
     buffer = _room(0)

@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from pagefmt.bytes.files import NotReadable
-from pagefmt.outstanding.fates import PageRule
+from pagefmt.outstanding.ack_state import PageRule
 from pagefmt.outstanding.state import StoreState
 from pagefmt.pages.frames import Damage, DamageKind
 from pagefmt.pages.page import Page, open_page
@@ -41,7 +41,7 @@ _UNDECODABLE: Final = frozenset((DamageKind.UNDECODABLE, DamageKind.SWALLOWED))
 
 
 @dataclass(frozen=True, slots=True)
-class StoreSurvey:
+class StoreOverview:
     """``bytes`` of page files. ``outstanding``: messages that some queue still waits for, None without a journal.
 
     ``oldest``: earliest timestamp (ms) of what its pages begin with. ``remarks``: a sentence for each condition.
@@ -69,7 +69,7 @@ def repeated_addresses(stores: Iterable[Store]) -> frozenset[str]:
 
 
 @dataclass(slots=True)
-class _Count:
+class _PageCount:
     """What was counted in one page."""
 
     messages: int = 0
@@ -78,7 +78,7 @@ class _Count:
     damage: Damage | None = None
 
 
-class _Tally:
+class _StoreCount:
     __slots__ = ("damages", "messages", "oldest", "outstanding", "unreadable")
 
     def __init__(self) -> None:
@@ -88,7 +88,7 @@ class _Tally:
         self.damages: list[tuple[PageFile, Damage]] = []
         self.unreadable: str | None = None
 
-    def add(self, page: PageFile, count: _Count) -> None:
+    def add(self, page: PageFile, count: _PageCount) -> None:
         self.messages += count.messages
         self.outstanding += count.outstanding
         if count.damage is not None and count.damage.kind is not DamageKind.FRAGMENT:
@@ -97,9 +97,9 @@ class _Tally:
             self.oldest = count.begun if self.oldest is None else min(count.begun, self.oldest)
 
 
-def survey(store: Store, state: StoreState | None, repeated: frozenset[str] = frozenset()) -> StoreSurvey:
+def overview(store: Store, state: StoreState | None, repeated: frozenset[str] = frozenset()) -> StoreOverview:
     """Reads the store's pages one at a time; one that cannot be read makes it suspect."""
-    tally = _Tally()
+    tally = _StoreCount()
     for page in store.pages:
         try:
             tally.add(page, _count(page, None if state is None else state.rule(page.number)))
@@ -107,7 +107,7 @@ def survey(store: Store, state: StoreState | None, repeated: frozenset[str] = fr
             tally.unreadable = str(err)
     found = dict(_conditions(store, state, repeated, tally))
     conditions = tuple(condition for condition in Condition if condition in found) or (Condition.OK,)
-    return StoreSurvey(
+    return StoreOverview(
         address=store.address,
         folder=store.name,
         pages=len(store.pages),
@@ -120,21 +120,21 @@ def survey(store: Store, state: StoreState | None, repeated: frozenset[str] = fr
     )
 
 
-def _count(page: PageFile, rule: PageRule | None) -> _Count:
+def _count(page: PageFile, rule: PageRule | None) -> _PageCount:
     """At once where the page is regular, else with care."""
-    from pagefmt.outstanding.route_columns import Irregular
+    from pagefmt.outstanding.route_columns import IrregularPage
 
     try:
         return _at_once(page, rule)
-    except Irregular:
+    except IrregularPage:
         return _with_care(page, rule)
 
 
-def _at_once(page: PageFile, rule: PageRule | None) -> _Count:
-    from pagefmt.outstanding.fate_columns import any_outstanding
+def _at_once(page: PageFile, rule: PageRule | None) -> _PageCount:
+    from pagefmt.outstanding.ack_state_columns import any_outstanding
     from pagefmt.outstanding.route_columns import routed
 
-    found = _Count()
+    found = _PageCount()
     for routes in routed(page):
         if not found.messages:
             found.begun = _begins(page, routes)
@@ -153,8 +153,8 @@ def _begins(page: PageFile, routes: RouteColumns) -> int | None:
     return _begins_at(opened, opened.layout() if routes.old else Layout.NEW)
 
 
-def _with_care(page: PageFile, rule: PageRule | None) -> _Count:
-    found = _Count()
+def _with_care(page: PageFile, rule: PageRule | None) -> _PageCount:
+    found = _PageCount()
     with open_page(page.path) as opened:
         for number, _, _, tx, _, _, queues in opened.routes():
             if rule is not None and rule.outstanding(number, tx, queues):
@@ -176,7 +176,7 @@ def _begins_at(opened: Page, layout: Layout | None) -> int | None:
 
 
 def _conditions(
-    store: Store, state: StoreState | None, repeated: frozenset[str], tally: _Tally
+    store: Store, state: StoreState | None, repeated: frozenset[str], tally: _StoreCount
 ) -> Iterator[tuple[Condition, str]]:
     for page, damage in reversed(tally.damages):
         kind = Condition.UNDECODABLE if damage.kind in _UNDECODABLE else Condition.SUSPECT
