@@ -414,7 +414,8 @@ def test_no_permission() -> None:
         pytest.skip("only root can become somebody else")
     with tempfile.TemporaryDirectory() as folder:
         home = instance(Path(folder) / "broker")
-        Path(folder).chmod(0o755)
+        for path in (Path(folder), *Path(folder).rglob("*")):
+            path.chmod(0o755)  # whatever the caller's umask
         (home / "data").chmod(0o700)
         code = (
             "import os, sys; sys.path[:0] = sys.argv[1:4]; from pagectl.app import run;"
