@@ -5,17 +5,10 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from product_source import ROOT, files
 
-ROOT = Path(__file__).resolve().parents[2]
-ROOMS = {
-    "pagefmt": ROOT / "pagefmt",
-    "brokerconf": ROOT / "schemas" / "brokerconf",
-    "pageengine": ROOT / "pageengine",
-    "pagectl": ROOT / "cli" / "pagectl",
-}
 COLUMNS = {"numpy", "pyarrow", "crc32c"}
 ALLOWED = {
     "pagefmt": {"pagefmt", *COLUMNS},
@@ -36,10 +29,6 @@ def imports(tree: ast.Module) -> list[str]:
             assert node.module
             names.append(node.module)
     return names
-
-
-def files(room: str) -> list[Path]:
-    return sorted(ROOMS[room].rglob("*.py"))
 
 
 @pytest.mark.parametrize("room", sorted(ALLOWED))
