@@ -12,10 +12,11 @@ from pageengine.model.message import Message
 from pageengine.trace.operations import MessageType, Property, PropertyType, Send
 from pagefmt.bytes.wire import ByteWriter
 from pagefmt.messages.core_message import CoreLargeMessage, CoreMessage, HeaderBlock
+from pagefmt.messages.persisters import CORE
 from pagefmt.messages.properties import double_of, float_of, properties_bytes
 from pagefmt.messages.values import Property as StoredProperty
 from pagefmt.messages.values import TypedValue, ValueKind
-from pagefmt.pages.record import Layout, PageRecord, encode_record
+from pagefmt.pages.record import CORE_LARGE, ORDINARY, Layout, PageRecord, encode_record
 
 if TYPE_CHECKING:
     from pageengine.model.page import Record
@@ -26,8 +27,6 @@ TRUE = 0xFF
 FAR_AHEAD_MS = 4_102_444_800_000
 """2100-01-01."""
 PRESENT = 1
-CORE_PERSISTER = 1
-CORE_LARGE = 1
 KINDS = {
     PropertyType.NULL: ValueKind.NULL,
     PropertyType.BOOLEAN: ValueKind.BOOLEAN,
@@ -97,8 +96,8 @@ def core_message(engine: Engine, message: Message) -> CoreMessage | CoreLargeMes
 def encoded_record(engine: Engine, record: Record) -> bytes:
     """A page record with its frame."""
     message = core_message(engine, record.message)
-    large = CORE_LARGE if record.message.large else 0
-    persister = None if record.message.large else CORE_PERSISTER
+    large = CORE_LARGE[0] if record.message.large else ORDINARY
+    persister = None if record.message.large else CORE
     return encode_record(PageRecord(0, 0, record.tx, large, Layout.NEW, persister, message, record.queues))
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from pageengine.data_directory.encoding import CORE_PERSISTER, core_message
+from pageengine.data_directory.encoding import core_message
 from pageengine.running.restart import alive_references
 from pageengine.trace.operations import RoutingType
 from pagefmt.bytes.wire import ByteWriter
@@ -28,6 +28,7 @@ from pagefmt.journal.bodies import (
 )  # fmt: skip
 from pagefmt.journal.record_types import RecordType
 from pagefmt.journal.records import JournalRecord, RecordKind
+from pagefmt.messages.persisters import CORE
 
 if TYPE_CHECKING:
     from pageengine.broker.transaction import Transaction
@@ -118,7 +119,7 @@ def _update(message: int, type: RecordType, body: Body, tx: int = 0) -> JournalR
 def _message(engine: Engine, message: Message, kind: RecordKind, tx: int) -> JournalRecord:
     out = ByteWriter()
     if not message.large:
-        out.u8(CORE_PERSISTER)
+        out.u8(CORE)
     core_message(engine, message).encode(out)
     type = RecordType.ADD_LARGE_MESSAGE if message.large else RecordType.ADD_MESSAGE_PROTOCOL
     return JournalRecord(kind, id=message.id, tx=tx, user_type=int(type), body=out.done())

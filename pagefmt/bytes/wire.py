@@ -7,7 +7,7 @@ input is compared with what is left before anything is sliced or allocated.
 from __future__ import annotations
 
 from struct import Struct
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 from pagefmt.errors import PageFmtError
 
@@ -15,6 +15,25 @@ _I16: Final = Struct(">h")
 _U16: Final = Struct(">H")
 _I32: Final = Struct(">i")
 _I64: Final = Struct(">q")
+
+
+class FixedField(NamedTuple):
+    """``name``: of the attribute; ``layout``: of its bytes; ``label``: what errors and ``inspect`` call it."""
+
+    name: str
+    layout: Struct
+    label: str
+
+
+class FixedFields:
+    """Fields of fixed size that follow each other. Given as (name, code of ``struct``, label)."""
+
+    __slots__ = ("fields", "size", "struct")
+
+    def __init__(self, *fields: tuple[str, str, str]) -> None:
+        self.fields = tuple(FixedField(name, Struct(">" + code), label) for name, code, label in fields)
+        self.struct = Struct(">" + "".join(code for _, code, _ in fields))
+        self.size = self.struct.size
 
 
 class Undecodable(PageFmtError):
@@ -66,6 +85,13 @@ class ByteReader:
 
     def i64(self, what: str = "long") -> int:
         return int(_I64.unpack_from(self.buf, self._advance(8, what))[0])
+
+    def fixed(self, fields: FixedFields) -> tuple[Any, ...]:
+        """The values of these fields in their order."""
+        if fields.size > self.end - self.pos:
+            for field in fields.fields:
+                self._advance(field.layout.size, field.label)
+        return fields.struct.unpack_from(self.buf, self._advance(fields.size, "fixed fields"))
 
     def skip(self, size: int, what: str = "bytes") -> None:
         self._advance(size, what)

@@ -22,7 +22,6 @@ from pagefmt.columns.core.batch import Batch
 from pagefmt.columns.core.core_columns import may_be_core
 from pagefmt.columns.core.core_lines import core_line_parts
 from pagefmt.columns.core.line_parts import LineSource
-from pagefmt.columns.core.parts import fits_old_layout
 from pagefmt.columns.picking import wanted_records
 from pagefmt.describe.message_json import Wanted
 from pagefmt.outstanding.ack_state import PageRule
@@ -30,7 +29,7 @@ from pagefmt.outstanding.message_filter import MessageFilter, SelectedMessage
 from pagefmt.outstanding.state import StoreState
 from pagefmt.pages.chunks import read_chunks
 from pagefmt.pages.frames import Damage, stopped_at
-from pagefmt.pages.gather import Ints, Mask, PageBytes
+from pagefmt.pages.gather import Ints, Mask, PageBytes, fits_old_layout
 from pagefmt.pages.page import Page, open_page
 from pagefmt.pages.paging import PageFile, Store
 from pagefmt.pages.record import Layout

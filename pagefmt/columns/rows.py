@@ -11,7 +11,8 @@ from pagefmt.describe.values_json import typed_json
 from pagefmt.messages.amqp_message import AmqpLargeMessage, AmqpMessage
 from pagefmt.messages.amqp_sections import AmqpSections
 from pagefmt.messages.amqp_text import identifier_text
-from pagefmt.messages.bodies import TEXT, is_compressed, text_of
+from pagefmt.messages.bodies import is_compressed, text_of
+from pagefmt.messages.core_fields import TEXT
 from pagefmt.messages.core_message import CoreLargeMessage, CoreMessage
 from pagefmt.messages.core_message_old import OldCoreMessage
 from pagefmt.messages.properties import PropertiesBlock

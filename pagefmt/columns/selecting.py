@@ -18,11 +18,10 @@ from pagefmt.columns.amqp.amqp_columns import may_be_amqp
 from pagefmt.columns.amqp.parts import amqp_parts
 from pagefmt.columns.amqp.structure import structure
 from pagefmt.columns.arrays.schema import STRING
-from pagefmt.columns.core.parts import fits_old_layout
 from pagefmt.columns.page import PageColumns
 from pagefmt.messages.values import INTEGRAL, TypedValue, ValueKind
 from pagefmt.pages.frames import Damage
-from pagefmt.pages.gather import Ints, Mask, PageBytes
+from pagefmt.pages.gather import Ints, Mask, PageBytes, fits_old_layout
 from pagefmt.pages.page import Page
 from pagefmt.pages.record import Layout
 from pagefmt.pages.scan import PageFrames

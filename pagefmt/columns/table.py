@@ -20,7 +20,8 @@ from pagefmt.columns.selecting import of_reference, select
 from pagefmt.describe.message_json import unscanned
 from pagefmt.describe.values_json import property_map_json, typed_json
 from pagefmt.editions import NEWEST, Edition
-from pagefmt.messages.bodies import MAP, STREAM, map_of, stream_of
+from pagefmt.messages.bodies import map_of, stream_of
+from pagefmt.messages.core_fields import MAP, STREAM
 from pagefmt.messages.values import last_wins
 from pagefmt.outstanding.ack_state import PageRule
 from pagefmt.outstanding.acked_columns import acked_columns

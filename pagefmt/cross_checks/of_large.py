@@ -11,8 +11,7 @@ from pagefmt.journal.bodies import LargePending
 from pagefmt.journal.message_journal import MessageJournal
 from pagefmt.journal.record_types import RecordType
 from pagefmt.messages.large import LargeFile, LargeMessages
-
-AMQP_LARGE = b"\x04"
+from pagefmt.messages.persisters import AMQP_LARGE
 
 
 def named_by_journal(journal: MessageJournal) -> set[int]:
@@ -24,13 +23,17 @@ def named_by_journal(journal: MessageJournal) -> set[int]:
         columns.ids[row]
         for row in rows
         if columns.types[row] == RecordType.ADD_LARGE_MESSAGE
-        or (columns.types[row] == RecordType.ADD_MESSAGE_PROTOCOL and columns.body(row)[:1] == AMQP_LARGE)
+        or (columns.types[row] == RecordType.ADD_MESSAGE_PROTOCOL and columns.body(row)[:1] == bytes((AMQP_LARGE,)))
     }
 
 
 def check_large(found: DirectorySurvey, large: LargeMessages, edition: Edition) -> Iterator[Finding]:
     journal = found.state.journal
-    pending = {body.message for _, body in journal.decoded(29) if isinstance(body, LargePending)}
+    pending = {
+        body.message
+        for _, body in journal.decoded(RecordType.ADD_LARGE_MESSAGE_PENDING)
+        if isinstance(body, LargePending)
+    }
     in_journal = named_by_journal(journal)
     files: dict[int, LargeFile] = {}
     for file in large.files():

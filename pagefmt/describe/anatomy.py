@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
-from pagefmt.bytes.wire import ByteReader, Undecodable
+from pagefmt.bytes.wire import ByteReader, FixedFields, Undecodable
 from pagefmt.describe.amqp_anatomy import section_fields
 from pagefmt.describe.field import Field, plain
-from pagefmt.messages.core_message import TYPE_NAMES, user_id_text
+from pagefmt.messages.core_fields import MAP, MESSAGE_TYPES, PROPERTY_TYPES, TEXT
+from pagefmt.messages.core_message import user_id_text
+from pagefmt.messages.persisters import PERSISTER_NAMES
 from pagefmt.messages.properties import decode_properties
 from pagefmt.pages.record import FRAME, Layout, layout_of, read_payload
 
@@ -23,9 +25,6 @@ _LARGE_TYPES: Final = {
     -1: "core large message, up to 2.11",
     2: "other large",
 }
-_PERSISTERS: Final = {1: "core", 2: "AMQP v1", 3: "AMQP v2", 4: "AMQP large", 5: "AMQP v3"}
-_TEXT_TYPE: Final = 3
-_MAP_TYPE: Final = 5
 
 
 class RecordingCursor(ByteReader):
@@ -58,6 +57,14 @@ class RecordingCursor(ByteReader):
 
     def i64(self, what: str = "long") -> int:
         return self._read(super().i64, what)
+
+    def fixed(self, fields: FixedFields) -> tuple[Any, ...]:
+        values: list[Any] = []
+        for field in fields.fields:
+            at = self._advance(field.layout.size, field.label)
+            values += field.layout.unpack_from(self.buf, at)
+            self._note(at, field.label, values[-1])
+        return tuple(values)
 
     def _read(self, read: Callable[[str], int], what: str) -> int:
         at = self.pos
@@ -115,9 +122,9 @@ def _payload_fields(buf: bytes | memoryview, start: int, end: int) -> Iterator[F
 
 def _opened(buf: bytes | memoryview, field: Field, body_type: object) -> Iterator[Field]:
     """Blocks that the record's decoder leaves for later: properties, AMQP sections, bodies in their type's layout."""
-    if field.name == "properties" or (field.name == "body" and body_type == _MAP_TYPE):
+    if field.name == "properties" or (field.name == "body" and body_type == MAP):
         return _by(decode_properties, buf, field)
-    if field.name == "body" and body_type == _TEXT_TYPE:
+    if field.name == "body" and body_type == TEXT:
         return _by(lambda cursor: cursor.nsstr("body text"), buf, field)
     if field.name == "encoded message":
         return section_fields(buf, field.offset, field.offset + field.size)
@@ -137,15 +144,11 @@ def _by(decode: Callable[[ByteReader], object], buf: bytes | memoryview, field: 
         yield Field(at, cursor.end - at, "not understood", bytes(buf[at : cursor.end]), why)
 
 
-_VALUE_TYPES: Final = {
-    0: "null", 2: "boolean", 3: "byte", 4: "bytes", 5: "short", 6: "int", 7: "long", 8: "float", 9: "double",
-    10: "string", 11: "char",
-}  # fmt: skip
-
-
 def _property(field: Field) -> Field:
     if field.name == "value type" and isinstance(field.value, int):
-        return field.saying(f"{field.value}: {_VALUE_TYPES.get(field.value, 'unknown')}")
+        return field.saying(
+            f"{field.value}: {PROPERTY_TYPES[field.value].kind if field.value in PROPERTY_TYPES else 'unknown'}"
+        )
     return field.saying(_truth(field.value)) if field.name.endswith(" present") else field
 
 
@@ -184,8 +187,8 @@ def _truth(value: object) -> str:
 _MEANINGS: Final[dict[str, Callable[[object], str]]] = {
     "transaction": lambda value: "none" if value == -1 else plain(value),
     "large type": _table(_LARGE_TYPES),
-    "persister id": _table(_PERSISTERS),
-    "message type": _table(TYPE_NAMES),
+    "persister id": _table(PERSISTER_NAMES),
+    "message type": _table(MESSAGE_TYPES),
     "durable": _truth,
     "expiration": lambda value: "never" if value == 0 else _moment(value),
     "timestamp": lambda value: "not set" if value == 0 else _moment(value),

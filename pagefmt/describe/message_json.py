@@ -18,11 +18,12 @@ from pagefmt.describe.amqp_json import amqp_json
 from pagefmt.describe.values_json import Json, property_map_json, typed_json
 from pagefmt.editions import NEWEST, Edition
 from pagefmt.messages.amqp_message import AmqpLargeMessage, AmqpMessage
-from pagefmt.messages.bodies import LARGE_SIZE, MAP, STREAM, TEXT, inflated, is_compressed, map_of, stream_of, text_of
+from pagefmt.messages.bodies import LARGE_SIZE, inflated, is_compressed, map_of, stream_of, text_of
+from pagefmt.messages.core_fields import MAP, STREAM, TEXT
 from pagefmt.messages.core_message import CoreLargeMessage, CoreMessage
 from pagefmt.messages.core_message_old import OldCoreMessage
 from pagefmt.messages.large import LargeFile, LargeMessages, chunks, sha256_of
-from pagefmt.messages.persisters import Message
+from pagefmt.messages.persisted import Message
 from pagefmt.messages.values import TypedValue, last_wins
 from pagefmt.pages.record import PageRecord
 

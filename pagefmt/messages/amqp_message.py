@@ -27,10 +27,10 @@ from pagefmt.messages.amqp_sections import (
     scanned_sections,
 )
 from pagefmt.messages.amqp_text import identifier_text
+from pagefmt.messages.persisters import AMQP_LARGE, WITH_EXPIRATION, WITH_EXTRA
 from pagefmt.messages.properties import PropertiesBlock, decode_properties, encode_properties
 from pagefmt.messages.values import Property, TypedValue, ValueKind
 
-V1, V2, LARGE, V3 = 2, 3, 4, 5
 DEFAULT_PRIORITY: Final = 4
 HIGHEST_PRIORITY: Final = 9
 
@@ -178,7 +178,7 @@ class AmqpMessage(AmqpMessageBase):
         out.marked_sstr(self.address_mark, self.stored_address)
         out.i32(len(self.encoded))
         out.raw(self.encoded)
-        if self.persister != V1:
+        if self.persister in WITH_EXTRA:
             self.extra.encode(out)
         if self.stored_expiration is not None:
             out.i64(self.stored_expiration)
@@ -202,7 +202,7 @@ def absolute_expiry(sections: AmqpSections) -> int:
 class AmqpLargeMessage(AmqpMessageBase):
     """``tail``: expiration and the re-encoded mark, or None as written by 2.12 – 2.16."""
 
-    persister: ClassVar[int] = LARGE
+    persister: ClassVar[int] = AMQP_LARGE
     id: int
     durable_mark: int
     message_format: int
@@ -257,8 +257,8 @@ def decode_amqp_message(reader: ByteReader, persister: int) -> AmqpMessage:
         address_mark=address_mark,
         stored_address=address,
         encoded=encoded,
-        extra=NO_EXTRA if persister == V1 else decode_extra(reader),
-        stored_expiration=reader.i64("expiration") if persister == V3 else None,
+        extra=decode_extra(reader) if persister in WITH_EXTRA else NO_EXTRA,
+        stored_expiration=reader.i64("expiration") if persister in WITH_EXPIRATION else None,
     )
 
 

@@ -20,11 +20,10 @@ from typing import Final
 from pagefmt.bytes.wire import ByteReader, Undecodable
 from pagefmt.messages.amqp_message import AmqpLargeMessage, AmqpMessage
 from pagefmt.messages.core_message import CoreMessage
-from pagefmt.messages.persisters import decode_persisted
+from pagefmt.messages.persisted import decode_persisted
 from pagefmt.messages.properties import READERS, decode_properties
 from pagefmt.messages.values import NULL, Property, TypedValue, ValueKind
 
-TEXT, BYTES, MAP, STREAM, EMBEDDED = 3, 4, 5, 6, 7
 EMBEDDED_MARK: Final = b"EMB"
 COMPRESSED: Final = ("_AMQ_LARGE_COMPRESSED", "_HQ_LARGE_COMPRESSED")
 LARGE_SIZE: Final = ("_AMQ_LARGE_SIZE", "_HQ_LARGE_SIZE")

@@ -1,16 +1,12 @@
 """Core messages of Artemis 2.x (spec/messages.md 2 – 4, 7).
 
-Persister 1, behind its id byte            Core buffer of L bytes            Header block
-    i64    message id (the one that counts)    i32    E, body is E − 13 bytes    i64    message id (may be stale)
-    nsstr  address (the one that counts)       ...    body                       nsstr  address
-    i32    L                                   ...    header block, to the end   i8     1: user id follows
-    ...    core buffer                                                           16     user id
-                                                                                 i8     type
-A large message in a page is a header block and nothing else;                    bool8  durable
-its body is the file <message id>.msg.                                           i64    expiration, ms, 0 never
-                                                                                 i64    timestamp, ms
-                                                                                 i8     priority
-                                                                                 ...    properties block
+Persister 1, behind its id byte            Core buffer of L bytes
+    i64    message id (the one that counts)    i32    E, body is E − 13 bytes
+    nsstr  address (the one that counts)       ...    body
+    i32    L                                   ...    header block, to the end (``core_fields``)
+    ...    core buffer
+
+A large message in a page is a header block and nothing else; its body is the file <message id>.msg.
 
 Marks (the first byte of a nullable, of a boolean) are kept as found. The properties are kept as bytes and decoded when
 asked for, as in the broker: damage in them does not make the record unreadable.
@@ -22,22 +18,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from pagefmt.bytes.wire import ByteReader, ByteWriter, Undecodable
+from pagefmt.messages.core_fields import HEADER_FIELDS, MESSAGE_TYPES, PACKET_HEADER, USER_ID_PRESENT, USER_ID_SIZE
 from pagefmt.messages.properties import PropertiesBlock, decode_whole_block
 from pagefmt.messages.values import TypedValue, last_wins
-
-PACKET_HEADER: Final = 13
-TYPE_NAMES: Final = {
-    0: "default",
-    2: "object",
-    3: "text",
-    4: "bytes",
-    5: "map",
-    6: "stream",
-    7: "embedded",
-    8: "large",
-}
-USER_ID_PRESENT: Final = 1
-USER_ID_SIZE: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,19 +61,11 @@ def decode_header_block(reader: ByteReader) -> HeaderBlock:
     address_mark, address = reader.marked_sstr("address")
     user_mark = reader.u8("user id present")
     user = reader.take(USER_ID_SIZE, "user id") if user_mark == USER_ID_PRESENT else None
+    kind, durable, expiration, timestamp, priority = reader.fixed(HEADER_FIELDS)
     return HeaderBlock(
-        id=message_id,
-        address_mark=address_mark,
-        address=address,
-        user_mark=user_mark,
-        user_bytes=user,
-        type=reader.i8("message type"),
-        durable_mark=reader.u8("durable"),
-        expiration=reader.i64("expiration"),
-        timestamp=reader.i64("timestamp"),
-        priority=reader.i8("priority"),
-        properties_bytes=reader.rest("properties"),
-    )
+        message_id, address_mark, address, user_mark, user, kind, durable, expiration, timestamp, priority,
+        reader.rest("properties"),
+    )  # fmt: skip
 
 
 def user_id_text(raw: bytes | None) -> str | None:
@@ -145,7 +120,7 @@ class CoreMessageBase:
 
     @property
     def type_name(self) -> str | None:
-        return TYPE_NAMES.get(self.header.type)
+        return MESSAGE_TYPES.get(self.header.type)
 
     def properties(self) -> dict[str, TypedValue]:
         return last_wins(self.header.properties_block().entries)

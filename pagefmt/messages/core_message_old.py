@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from pagefmt.bytes.wire import ByteReader, ByteWriter, Undecodable
-from pagefmt.messages.core_message import PACKET_HEADER, CoreMessageBase, HeaderBlock, decode_header_block
+from pagefmt.messages.core_fields import PACKET_HEADER
+from pagefmt.messages.core_message import CoreMessageBase, HeaderBlock, decode_header_block
 
 BEFORE_BODY: Final = PACKET_HEADER + 4
 

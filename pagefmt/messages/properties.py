@@ -22,6 +22,7 @@ from struct import pack, unpack
 from typing import Final
 
 from pagefmt.bytes.wire import ByteReader, ByteWriter, Undecodable
+from pagefmt.messages.core_fields import PROPERTY_TYPES
 from pagefmt.messages.values import NULL, Property, TypedValue, ValueKind
 
 SMALLEST_ENTRY: Final = 5  # an empty key and a null
@@ -68,19 +69,7 @@ READERS: Final[dict[int, Callable[[ByteReader], TypedValue]]] = {
     10: lambda reader: TypedValue(ValueKind.STRING, reader.sstr("string value")),
     11: lambda reader: TypedValue(ValueKind.CHAR, reader.u16("char value")),
 }
-CODES: Final[dict[ValueKind, int]] = {
-    ValueKind.NULL: 0,
-    ValueKind.BOOLEAN: 2,
-    ValueKind.BYTE: 3,
-    ValueKind.BYTES: 4,
-    ValueKind.SHORT: 5,
-    ValueKind.INT: 6,
-    ValueKind.LONG: 7,
-    ValueKind.FLOAT: 8,
-    ValueKind.DOUBLE: 9,
-    ValueKind.STRING: 10,
-    ValueKind.CHAR: 11,
-}
+CODES: Final = {type_.kind: code for code, type_ in PROPERTY_TYPES.items()}
 
 
 def decode_value(reader: ByteReader) -> TypedValue:

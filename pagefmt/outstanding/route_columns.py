@@ -20,15 +20,15 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from pagefmt.bytes.wire import Undecodable
-from pagefmt.columns.core import parts as core
 from pagefmt.errors import PageFmtError
+from pagefmt.messages.persisters import AMQP, AMQP_LARGE, CORE, WITH_EXPIRATION, WITH_EXTRA
 from pagefmt.pages.chunks import read_chunks
-from pagefmt.pages.gather import Bytes, Ints, Mask, PageBytes
+from pagefmt.pages.gather import Bytes, Ints, Mask, PageBytes, fits_old_layout
 from pagefmt.pages.page import LARGEST_FILE
 from pagefmt.pages.paging import PageFile
-from pagefmt.pages.record import SMALLEST_PAYLOAD
+from pagefmt.pages.record import CORE_LARGE, FRAME, ORDINARY, OTHER_LARGE, SMALLEST_PAYLOAD
 from pagefmt.pages.routes import OLD_LIKE_CORE, route_at
-from pagefmt.pages.scan import FRAME, PageFrames
+from pagefmt.pages.scan import PageFrames
 
 CHUNK: Final = 4 << 20
 SMALL = 12 << 10
@@ -45,8 +45,6 @@ _HEAD: Final = np.dtype(
         "itemsize": _HEAD_SIZE,
     }
 )  # fmt: skip
-_CORE, _AMQP, _AMQP_LARGE = 1, (2, 3, 5), 4
-_NO_EXTRA, _WITH_EXPIRATION = 2, 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,23 +162,23 @@ class _RouteReader:
     def behind_message(self, kind: int, rows: Rows) -> Iterator[tuple[Rows, Ints]]:
         """Where the queue count stands, for records of one large type and persister."""
         large_type, persister = (kind >> 8 ^ 0x80) - 0x80, kind & 0xFF
-        if large_type == 0:
+        if large_type == ORDINARY:
             rows, old = self.old_ones(rows, persister)
             self.old = bool(self.old) or old is not None
             if old is not None:
                 yield old, self.behind_old(old)
         if isinstance(rows, np.ndarray) and not len(rows):
             return
-        if large_type in (1, -1):
+        if large_type in CORE_LARGE:
             self.message_at[rows] += 3
             yield rows, self.behind_sized(self.frames.offset[rows] + 14, self.head["size"][rows])
-        elif large_type not in (0, 2):
+        elif large_type not in (ORDINARY, OTHER_LARGE):
             raise IrregularPage("a record is not regular")
-        elif persister == _CORE:
+        elif persister == CORE:
             yield rows, self.behind_core(rows)
-        elif persister in _AMQP:
+        elif persister in AMQP:
             yield rows, self.behind_amqp(rows, persister)
-        elif persister == _AMQP_LARGE:
+        elif persister == AMQP_LARGE:
             yield rows, self.behind_amqp_large(rows)
         else:
             raise IrregularPage("a record is not regular")
@@ -189,11 +187,11 @@ class _RouteReader:
         """What of the rows is of the new layout, and what of the old one."""
         length, stated = self.frames.length[rows], self.head["size"][rows]
         plausible = (stated >= 0) & (stated <= length - 17) & (length >= SMALLEST_PAYLOAD)
-        if persister == _CORE:
+        if persister == CORE:
             plausible &= length >= OLD_LIKE_CORE
         if not plausible.any():
             return rows, None
-        plausible &= core.fits_old_layout(self.page, self.frames.offset[rows] + 5, length)
+        plausible &= fits_old_layout(self.page, self.frames.offset[rows] + 5, length)
         if not plausible.any():
             return rows, None
         listed = np.arange(len(self.frames.offset))[rows]
@@ -211,9 +209,9 @@ class _RouteReader:
     def behind_amqp(self, rows: Rows, persister: int) -> Ints:
         at, head = self.frames.offset[rows] + 32, self.head
         at = self.step(self.behind_nullable(at, head["amqp_address"][rows], head["amqp_address_size"][rows]), rows)
-        if persister != _NO_EXTRA:
+        if persister in WITH_EXTRA:
             at = self.step(at, rows)
-        return at + 8 if persister == _WITH_EXPIRATION else at
+        return at + 8 if persister in WITH_EXPIRATION else at
 
     def behind_amqp_large(self, rows: Rows) -> Ints:
         buffer = memoryview(self.page.buffer)[: self.page.size]

@@ -14,9 +14,10 @@ from pagefmt.bytes.wire import ByteReader, Undecodable
 from pagefmt.editions import Edition
 from pagefmt.messages.amqp_sections import DELIVERY, HEADER, decode_saved_sections, scanned_sections, section_code
 from pagefmt.messages.amqp_values import FIXED, decode_amqp_value
-from pagefmt.messages.core_message import PACKET_HEADER, USER_ID_PRESENT, USER_ID_SIZE
+from pagefmt.messages.core_fields import HEADER_FIELDS, PACKET_HEADER, PROPERTY_TYPES, USER_ID_PRESENT, USER_ID_SIZE
+from pagefmt.messages.persisters import AMQP, AMQP_LARGE, AMQP_V3, CORE, WITH_EXPIRATION, WITH_EXTRA
+from pagefmt.pages.record import CORE_LARGE
 
-_PROPERTY_SIZES: Final = {0: 0, 2: 1, 3: 1, 5: 2, 6: 4, 7: 8, 8: 4, 9: 8, 11: 2}
 _COMPOUNDS: Final = frozenset((0x00, 0xC0, 0xC1, 0xD0, 0xD1, 0xE0, 0xF0))
 
 
@@ -46,7 +47,7 @@ def walk_payload(reader: ByteReader, edition: Edition) -> tuple[int, int]:
 
 
 def _is_core_large(large_type: int, edition: Edition) -> bool:
-    return large_type != 0 if edition <= Edition.ARTEMIS_2_10 else large_type in (1, -1)
+    return large_type != 0 if edition <= Edition.ARTEMIS_2_10 else large_type in CORE_LARGE
 
 
 def _walk_old(reader: ByteReader, large: int) -> int:
@@ -78,7 +79,7 @@ def _walk_header(reader: ByteReader) -> None:
     _skip_nullable(reader)
     if reader.u8("user id present") == USER_ID_PRESENT:
         reader.skip(USER_ID_SIZE, "user id")
-    reader.skip(2 + 8 + 8 + 1, "type, durable, expiration, timestamp, priority")
+    reader.skip(HEADER_FIELDS.size, "type, durable, expiration, timestamp, priority")
 
 
 def _skip_sized(reader: ByteReader, what: str) -> None:
@@ -101,19 +102,17 @@ def walk_properties(reader: ByteReader) -> None:
         _skip_sized(reader, "property name")
         at = reader.pos
         code = reader.u8("value type")
-        if code in _PROPERTY_SIZES:
-            reader.skip(_PROPERTY_SIZES[code], "value")
-        elif code in (4, 10):
-            _skip_sized(reader, "value")
-        else:
+        found = PROPERTY_TYPES.get(code)
+        if found is None:
             raise Undecodable(at, f"unknown value type {code}")
+        reader.skip(reader.i32("value") if found.size is None else found.size, "value")
 
 
 def _walk_persisted(reader: ByteReader, edition: Edition) -> None:
     at = reader.pos
     persister = reader.u8("persister id")
     walk = _WALKS.get(persister)
-    if walk is None or (persister > 3 and edition <= Edition.ARTEMIS_2_10):
+    if walk is None or (persister in (AMQP_LARGE, AMQP_V3) and edition <= Edition.ARTEMIS_2_10):
         raise Undecodable(at, f"no persister has the id {persister}")
     walk(reader, edition)
 
@@ -135,9 +134,9 @@ def _walk_amqp(persister: int) -> Callable[[ByteReader, Edition], None]:
             _recover_priority(encoded)
         elif edition <= Edition.ARTEMIS_2_10:
             scanned_sections(encoded)
-        if persister != 2 and reader.i32("extra properties size") != 0:
+        if persister in WITH_EXTRA and reader.i32("extra properties size") != 0:
             walk_properties(reader)
-        if persister == 5:
+        if persister in WITH_EXPIRATION:
             reader.skip(8, "expiration")
 
     return walk
@@ -203,9 +202,7 @@ def _walk_amqp_large(reader: ByteReader, edition: Edition) -> None:
 
 
 _WALKS: Final[dict[int, Callable[[ByteReader, Edition], None]]] = {
-    1: _walk_core,
-    2: _walk_amqp(2),
-    3: _walk_amqp(3),
-    4: _walk_amqp_large,
-    5: _walk_amqp(5),
+    CORE: _walk_core,
+    **{persister: _walk_amqp(persister) for persister in AMQP},
+    AMQP_LARGE: _walk_amqp_large,
 }

@@ -13,12 +13,12 @@ import numpy as np
 
 from pagefmt.bytes.files import NotReadable, open_regular
 from pagefmt.pages.gather import PADDING, PageBytes
-from pagefmt.pages.scan import FRAME, PageFrames, scan
+from pagefmt.pages.record import END_MARK, FRAME, START_MARK
+from pagefmt.pages.scan import PageFrames, scan
 
 CHUNK: Final = 4 << 20
 """Larger ones take more memory, and no less time: what is read several times has to stay in the processor's cache."""
 _HEAD: Final = Struct(">Bi")
-_START, _END = 0x7B, b"}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ def _cut(fd: int, at: int, left: int) -> int:
     if len(head) < _HEAD.size:
         return 0
     mark, length = _HEAD.unpack(head)
-    if mark != _START or not 0 <= length <= left - FRAME or os.pread(fd, 1, at + length + 5) != _END:
+    if mark != START_MARK or not 0 <= length <= left - FRAME or os.pread(fd, 1, at + length + 5) != bytes((END_MARK,)):
         return 0
     return int(length) + FRAME
 

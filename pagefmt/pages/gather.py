@@ -90,3 +90,33 @@ def doubles(singles: npt.NDArray[np.generic]) -> npt.NDArray[np.float64]:
     """The same numbers in twice the width. A signalling NaN among them is nothing to warn of."""
     with np.errstate(invalid="ignore"):
         return singles.astype(np.float64)
+
+
+def fits_old_layout(page: PageBytes, payload: Ints, length: Ints) -> Mask:
+    """The test of docs/spec/page-files.md 4.3, step 1."""
+    message = page.i32(payload + 9)
+    body_end = page.i32(payload + 13)
+    fits = (body_end >= 17) & (body_end - 9 <= message) & (message >= 0) & (13 + message + 4 <= length)
+    at = np.where(fits, payload, 0)
+    message, body_end = np.where(fits, message, 0), np.where(fits, body_end, 17)
+    queues = page.i32(at + 13 + message)
+    total = page.i32(at + body_end)
+    whole: Mask = fits & (queues >= 0) & (total == message + 13) & (13 + message + 4 + 8 * queues == length)
+    return whole
+
+
+def queue_counts(page: PageBytes, parts_end: Ints, record_end: Ints, ok: Mask) -> tuple[Ints, Mask]:
+    """Number of queue ids of each record, and whether they fill the payload to its end."""
+    count = page.i32(parts_end)
+    fine = ok & (count >= 0) & (parts_end + 4 + 8 * count == record_end)
+    return np.where(fine, count, 0), fine
+
+
+def repeated_longs(page: PageBytes, first: Ints, count: Ints) -> tuple[Ints, Ints]:
+    """(values, offsets) of runs of ``i64``: ``count[k]`` of them from ``first[k]`` on."""
+    offsets = np.concatenate(([0], np.cumsum(count)))
+    if offsets[-1] == len(count) and bool((count == 1).all()):
+        return page.i64(first), offsets
+    row = np.repeat(np.arange(len(count)), count)
+    within = np.arange(offsets[-1]) - offsets[row]
+    return page.i64(first[row] + 8 * within), offsets

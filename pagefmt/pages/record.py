@@ -22,14 +22,16 @@ from typing import Final
 from pagefmt.bytes.wire import ByteReader, ByteWriter, Undecodable
 from pagefmt.messages.core_message import CoreLargeMessage, decode_header_block
 from pagefmt.messages.core_message_old import OldCoreMessage, decode_old_core_message
-from pagefmt.messages.persisters import Message, decode_persisted, encode_persisted, persister_of
+from pagefmt.messages.persisted import Message, decode_persisted, encode_persisted, persister_of
 
 START_MARK: Final = 0x7B
 END_MARK: Final = 0x7D
 FRAME: Final = 6
 SMALLEST_PAYLOAD: Final = 35
 NO_TRANSACTION: Final = -1
+ORDINARY: Final = 0
 CORE_LARGE: Final = (1, -1)
+"""Large types of a core large message; -1 is written up to 2.11."""
 OTHER_LARGE: Final = 2
 _I32: Final = Struct(">i")
 
@@ -115,7 +117,7 @@ def read_payload(reader: ByteReader, offset: int, length: int, layout: Layout) -
 def _new_message(reader: ByteReader, large_type: int) -> Message:
     if large_type in CORE_LARGE:
         return _large_message(reader)
-    if large_type not in (0, OTHER_LARGE):
+    if large_type not in (ORDINARY, OTHER_LARGE):
         raise Undecodable(reader.pos - 1, f"unknown large type {large_type}")
     return decode_persisted(reader, queues_follow=True)
 

@@ -11,7 +11,8 @@ from struct import Struct
 from typing import Final, TypeAlias
 
 from pagefmt.bytes.wire import ByteReader, Undecodable
-from pagefmt.pages.record import Layout, layout_of
+from pagefmt.messages.persisters import AMQP, AMQP_LARGE, CORE, WITH_EXPIRATION, WITH_EXTRA
+from pagefmt.pages.record import CORE_LARGE, ORDINARY, OTHER_LARGE, Layout, layout_of
 
 Buffer = bytes | memoryview
 Route: TypeAlias = tuple[int, int, int, int, int, int, tuple[int, ...]]
@@ -30,7 +31,7 @@ def route_at(buf: Buffer, offset: int, length: int, number: int = -1) -> Route:
     start = offset + 5
     try:
         tx, large_type, persister, message_id = _HEAD(buf, start)
-        if persister == 1 and large_type == 0 and length < OLD_LIKE_CORE:
+        if persister == CORE and large_type == ORDINARY and length < OLD_LIKE_CORE:
             at = _behind_core(buf, start + 18)
         else:
             message_id, at = _behind_others(buf, start, length, large_type, persister)
@@ -68,32 +69,30 @@ def _byte(buf: Buffer, at: int) -> int:
 
 def _behind_others(buf: Buffer, start: int, length: int, large_type: int, persister: int) -> tuple[int, int]:
     """Message id and the offset of the queue count."""
-    if large_type in (1, -1):
+    if large_type in CORE_LARGE:
         return _I64(buf, start + 13)[0], _behind_sized(buf, start + 9)
-    if large_type not in (0, 2):
+    if large_type not in (ORDINARY, OTHER_LARGE):
         raise Undecodable(start + 8, f"unknown large type {large_type}")
-    if large_type == 0 and layout_of(buf, start, length) is Layout.OLD:
+    if large_type == ORDINARY and layout_of(buf, start, length) is Layout.OLD:
         end_of_body = _I32(buf, start + 13)[0]
         return _I64(buf, start + end_of_body + 4)[0], start + 13 + _I32(buf, start + 9)[0]
-    match persister:
-        case 1:
-            return _I64(buf, start + 10)[0], _behind_core(buf, start + 18)
-        case 2 | 3 | 5:
-            return _I64(buf, start + 10)[0], _behind_amqp(buf, start + 26, persister)
-        case 4:
-            from pagefmt.messages.amqp_message import decode_amqp_large
+    if persister == CORE:
+        return _I64(buf, start + 10)[0], _behind_core(buf, start + 18)
+    if persister in AMQP:
+        return _I64(buf, start + 10)[0], _behind_amqp(buf, start + 26, persister)
+    if persister != AMQP_LARGE:
+        raise Undecodable(start + 9, f"no persister has the id {persister}")
+    from pagefmt.messages.amqp_message import decode_amqp_large
 
-            reader = ByteReader(buf, start + 10, start + length)
-            return decode_amqp_large(reader, queues_follow=True).id, reader.pos
-        case _:
-            raise Undecodable(start + 9, f"no persister has the id {persister}")
+    reader = ByteReader(buf, start + 10, start + length)
+    return decode_amqp_large(reader, queues_follow=True).id, reader.pos
 
 
 def _behind_amqp(buf: Buffer, at: int, persister: int) -> int:
     at = _behind_sized(buf, _behind_nullable(buf, at))
-    if persister != 2:
+    if persister in WITH_EXTRA:
         at = _behind_sized(buf, at)
-    return at + 8 if persister == 5 else at
+    return at + 8 if persister in WITH_EXPIRATION else at
 
 
 def routed_exactly(buf: Buffer, offset: int) -> bool:

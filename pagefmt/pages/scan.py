@@ -10,10 +10,9 @@ from typing import Final
 import numpy as np
 
 from pagefmt.pages.gather import Ints, PageBytes
+from pagefmt.pages.record import END_MARK, FRAME, START_MARK
 
-FRAME: Final = 6
 _LENGTH: Final = Struct(">xI").unpack_from
-_START, _END = 0x7B, 0x7D
 _AT_ONCE: Final = 1 << 15
 
 
@@ -73,7 +72,7 @@ def _followed(page: PageBytes, at: int) -> Ints:
 def _sound(page: PageBytes, edges: Ints) -> int:
     """How many of the records between the edges are sound, from the first one on."""
     inside = edges if edges[-1] <= page.size else edges[:-1]
-    good = (page.u8[inside[:-1]] == _START) & (page.u8[inside[1:] - 1] == _END)
+    good = (page.u8[inside[:-1]] == START_MARK) & (page.u8[inside[1:] - 1] == END_MARK)
     return len(good) if good.all() else int(np.argmin(good))
 
 

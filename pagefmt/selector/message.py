@@ -14,7 +14,7 @@ from pagefmt.messages.amqp_sections import delivery_annotations_size
 from pagefmt.messages.amqp_text import identifier_text
 from pagefmt.messages.core_message import CoreLargeMessage, CoreMessage, HeaderBlock
 from pagefmt.messages.core_message_old import OldCoreMessage
-from pagefmt.messages.persisters import Message
+from pagefmt.messages.persisted import Message
 from pagefmt.messages.values import TypedValue, ValueKind
 from pagefmt.selector.arithmetic import java_text
 from pagefmt.selector.values import EvaluationFailed, Number, Opaque, Value, wrapped

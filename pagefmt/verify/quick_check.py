@@ -10,20 +10,19 @@ import struct
 from struct import Struct
 from typing import Final
 
-from pagefmt.messages.core_message import PACKET_HEADER, USER_ID_PRESENT, USER_ID_SIZE
+from pagefmt.messages.core_fields import HEADER_FIELDS, PACKET_HEADER, PROPERTY_TYPES, USER_ID_PRESENT, USER_ID_SIZE
+from pagefmt.messages.persisters import CORE
+from pagefmt.pages.record import ORDINARY
 
 _I32: Final = Struct(">i").unpack_from
-_FIXED: Final = (0, -1, 1, 1, -1, 2, 4, 8, 4, 8, -1, 2)
-"""Bytes of a value by its type; -1: not fixed, or no such type."""
-_SIZED: Final = {4: 1, 10: 2}
-"""Types whose value starts with its byte count, and what that must be a multiple of."""
-_BEHIND_USER: Final = 2 + 8 + 8 + 1
+_SIZES: Final = {code: found.size for code, found in PROPERTY_TYPES.items() if found.size is not None}
+_UNITS: Final = {code: found.unit for code, found in PROPERTY_TYPES.items() if found.size is None}
 
 
 def proves_sound(buf: bytes | memoryview, offset: int, length: int) -> bool:
     """``offset`` and ``length`` of a framed record."""
     start = offset + 5
-    if length < 61 or buf[start + 8] != 0 or buf[start + 9] != 1:
+    if length < 61 or buf[start + 8] != ORDINARY or buf[start + 9] != CORE:
         return False
     try:
         at = _behind_text(buf, start + 18)
@@ -57,7 +56,7 @@ def _header_fits(buf: bytes | memoryview, at: int, end: int) -> bool:
     if body < 0 or at + 4 + body > end:
         return False
     at = _behind_text(buf, at + 4 + body + 8)
-    at += 1 + (USER_ID_SIZE if buf[at] == USER_ID_PRESENT else 0) + _BEHIND_USER
+    at += 1 + (USER_ID_SIZE if buf[at] == USER_ID_PRESENT else 0) + HEADER_FIELDS.size
     if at >= end:
         return False
     if not buf[at]:
@@ -75,12 +74,11 @@ def _properties_end(buf: bytes | memoryview, at: int, count: int, end: int) -> i
             raise _NotProven
         at += 4 + name
         code = buf[at]
-        width = _FIXED[code]
+        width = _SIZES.get(code)
         at += 1
-        if width < 0:
-            multiple = _SIZED.get(code, 0)
+        if width is None:
             size = _I32(buf, at)[0]
-            if not multiple or size < 0 or size % multiple:
+            if code not in _UNITS or size < 0 or size % _UNITS[code]:
                 raise _NotProven
             at += 4 + size
         else:

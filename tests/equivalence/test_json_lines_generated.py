@@ -17,7 +17,8 @@ from pagefmt.bytes.wire import ByteWriter
 from pagefmt.describe.message_json import Wanted
 from pagefmt.messages.amqp_message import AmqpMessage, ExtraProperties
 from pagefmt.messages.amqp_values import encode_amqp_value
-from pagefmt.messages.bodies import COMPRESSED, MAP, STREAM, TEXT
+from pagefmt.messages.bodies import COMPRESSED
+from pagefmt.messages.core_fields import MAP, STREAM, TEXT
 from pagefmt.messages.core_message import CoreMessage, HeaderBlock
 from pagefmt.messages.properties import properties_bytes
 from pagefmt.messages.values import NULL, Property, TypedValue, ValueKind, string

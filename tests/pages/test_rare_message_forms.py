@@ -14,7 +14,7 @@ from pagefmt.messages.amqp_message import NO_EXTRA, AmqpLargeMessage, AmqpMessag
 from pagefmt.messages.amqp_sections import decode_sections
 from pagefmt.messages.bodies import embedded_in, inflated, map_of, stream_of, text_of
 from pagefmt.messages.core_message import CoreMessage, HeaderBlock
-from pagefmt.messages.persisters import encode_persisted
+from pagefmt.messages.persisted import encode_persisted
 from pagefmt.messages.properties import properties_bytes
 from pagefmt.messages.values import Property, TypedValue, ValueKind
 from pagefmt.pages.frames import FrameScan

@@ -21,7 +21,7 @@ from pagefmt.messages.amqp_values import decode_amqp_value, encode_amqp_value
 from pagefmt.messages.bodies import embedded_in, inflated, map_of, stream_of, text_of
 from pagefmt.messages.core_message import CoreMessage
 from pagefmt.messages.core_message_old import decode_old_core_message
-from pagefmt.messages.persisters import decode_persisted
+from pagefmt.messages.persisted import decode_persisted
 from pagefmt.messages.properties import PropertiesBlock, decode_whole_block, encode_properties
 from pagefmt.messages.values import TypedValue
 from pagefmt.pages import frames

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from pagefmt.messages.core_message import CoreLargeMessage, CoreMessage, HeaderBlock
 from pagefmt.messages.core_message_old import OldCoreMessage
-from pagefmt.messages.persisters import Message
+from pagefmt.messages.persisted import Message
 from pagefmt.messages.properties import properties_bytes
 from pagefmt.messages.values import Property, TypedValue, ValueKind, string
 from pagefmt.pages.record import Layout, PageRecord, encode_payload, frame

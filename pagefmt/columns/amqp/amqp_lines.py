@@ -24,9 +24,10 @@ from pagefmt.columns.core.property_lines import property_lines
 from pagefmt.describe.amqp_json import ADDRESS
 from pagefmt.describe.message_json import BodyForm
 from pagefmt.editions import Edition
-from pagefmt.messages.amqp_message import DEFAULT_PRIORITY, HIGHEST_PRIORITY, V1, V3
+from pagefmt.messages.amqp_message import DEFAULT_PRIORITY, HIGHEST_PRIORITY
 from pagefmt.messages.amqp_sections import PROPERTY_FIELDS
 from pagefmt.messages.amqp_text import identifier_text
+from pagefmt.messages.persisters import AMQP_V1, AMQP_V3
 from pagefmt.pages.gather import Ints, Mask, PageBytes
 from pagefmt.pages.scan import PageFrames
 
@@ -123,7 +124,7 @@ def _facts(page: PageBytes, found: _Found, message_id: Field | None, source: Lin
     (durable, _), (priority, has_priority) = found.header[0], found.header[1]
     shown = np.where(has_priority, np.minimum(priority, HIGHEST_PRIORITY), DEFAULT_PRIORITY)
     blind = source.wanted.edition is Edition.ARTEMIS_2_28
-    stored = found.parts.persister == V3
+    stored = found.parts.persister == AMQP_V3
     expiration = np.where(stored, found.parts.expiration, np.maximum(found.expires, 0))
     true = source.wanted.edition is not Edition.ARTEMIS_2_17
     return [
@@ -173,4 +174,4 @@ def _extra(parts: AmqpParts, entries: Part, address: Cell, pool: Pool) -> Part:
     out = where_present(pool, parts.extra_end > parts.extra_at, listed, pool.constant("null"))
     head = pool.constant(f'[{{"name":"{ADDRESS}","type":"string","value":')
     alone = laid_out(rows, [head, address, pool.constant("}]")])
-    return where_present(pool, parts.persister == V1, alone, laid_out(rows, [out]))
+    return where_present(pool, parts.persister == AMQP_V1, alone, laid_out(rows, [out]))

@@ -11,8 +11,7 @@ import pyarrow as pa
 from pagefmt.columns.arrays.repeated import repeated
 from pagefmt.columns.arrays.schema import LONGS, STRING
 from pagefmt.columns.arrays.strings import distinct, only_one, slices, text_of_utf16
-from pagefmt.columns.core import parts as core
-from pagefmt.pages.gather import Ints, Mask, PageBytes
+from pagefmt.pages.gather import Ints, Mask, PageBytes, queue_counts, repeated_longs
 
 Columns = dict[str, pa.Array]
 _MOST_QUEUES: Final = 64
@@ -36,9 +35,9 @@ def queue_lists(batch: Batch, parts_end: Ints) -> pa.ListArray:
     if table is not None:
         offsets = np.arange(0, table.size + 1, table.shape[1], dtype=np.int32)
         return pa.ListArray.from_arrays(pa.array(offsets), pa.array(table.reshape(-1)), type=LONGS)
-    count, fine = core.queue_counts(batch.page, parts_end, end, batch.regular)
+    count, fine = queue_counts(batch.page, parts_end, end, batch.regular)
     batch.regular &= fine
-    values, at = core.repeated_longs(batch.page, parts_end + 4, count)
+    values, at = repeated_longs(batch.page, parts_end + 4, count)
     return pa.ListArray.from_arrays(pa.array(at.astype(np.int32)), pa.array(values), type=LONGS)
 
 

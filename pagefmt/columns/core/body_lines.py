@@ -21,7 +21,8 @@ from pagefmt.columns.core.parts import CoreParts, nullable_string
 from pagefmt.columns.core.property_lines import property_lines
 from pagefmt.describe.message_json import BodyForm
 from pagefmt.describe.values_json import typed_json
-from pagefmt.messages.bodies import MAP, STREAM, TEXT, stream_of
+from pagefmt.messages.bodies import stream_of
+from pagefmt.messages.core_fields import MAP, STREAM, TEXT
 from pagefmt.pages.gather import Ints, Mask, PageBytes
 
 _CONTENT: Final = frozenset((BodyForm.TEXT, BodyForm.VALUE, BodyForm.BASE64, BodyForm.HEX))

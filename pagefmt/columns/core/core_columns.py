@@ -13,16 +13,16 @@ from pagefmt.columns.arrays.strings import slices, text_of_utf16
 from pagefmt.columns.core import parts as core
 from pagefmt.columns.core.batch import Batch, Columns, queue_lists, repeated_text
 from pagefmt.columns.core.shapes import property_maps
-from pagefmt.messages.core_message import TYPE_NAMES
+from pagefmt.messages.core_fields import MESSAGE_TYPES
 from pagefmt.pages.gather import Ints, Mask, PageBytes
 
 _COMPRESSED: Final = frozenset(("_AMQ_LARGE_COMPRESSED", "_HQ_LARGE_COMPRESSED"))
 _NO_TEXT, _NO_AMQP = Nulls(STRING), Nulls(AMQP)
-_CORE_TYPE_NAMES: Final = pa.array([TYPE_NAMES.get(code) for code in range(-128, 128)], STRING)
+_CORE_TYPE_NAMES: Final = pa.array([MESSAGE_TYPES.get(code) for code in range(-128, 128)], STRING)
 
 
 def _type_names(code: Ints) -> pa.StringArray:
-    name = TYPE_NAMES.get(int(code[0]))
+    name = MESSAGE_TYPES.get(int(code[0]))
     if name is not None and bool((code == code[0]).all()):
         return repeated((name,), len(code))
     return _CORE_TYPE_NAMES.take(pa.array(code + 128))

@@ -16,7 +16,7 @@ from pagefmt.columns.core.body_lines import core_body
 from pagefmt.columns.core.core_columns import user_ids
 from pagefmt.columns.core.line_parts import LineSource, coded, frame_parts, state_parts
 from pagefmt.columns.core.property_lines import property_lines
-from pagefmt.messages.core_message import TYPE_NAMES
+from pagefmt.messages.core_fields import MESSAGE_TYPES
 from pagefmt.pages.gather import Mask, PageBytes
 from pagefmt.pages.scan import PageFrames
 
@@ -89,6 +89,6 @@ def _types(parts: core.CoreParts, pool: Pool, quote: Quote) -> Cell:
     """Code and name: few combinations."""
     texts = np.zeros(256, np.int32)
     for code in np.unique(parts.type).tolist():
-        name = TYPE_NAMES.get(code)
+        name = MESSAGE_TYPES.get(code)
         texts[code + 128] = pool.constant(f'{code},"type_name":{"null" if name is None else quote(name)}')
     return texts[parts.type + 128]
