@@ -9,7 +9,7 @@ from enum import Enum
 
 
 class Edition(Enum):
-    """A profile; ``value`` is its public name, ``release`` the exact release that was examined."""
+    """A profile; ``value`` is its public name."""
 
     HORNETQ_2_4 = "hornetq-2.4"
     ARTEMIS_1_5 = "artemis-1.5"
@@ -37,7 +37,8 @@ class Edition(Enum):
 
     @property
     def release(self) -> str:
-        return _RELEASES[self]
+        """The exact release that was examined."""
+        return _PATCH_RELEASES.get(self) or self.value.removeprefix("artemis-") + ".0"
 
     @property
     def old_layout(self) -> bool:
@@ -45,8 +46,6 @@ class Edition(Enum):
         return self <= Edition.ARTEMIS_1_5
 
 
-_RELEASES = dict(
-    zip(Edition, ("2.4.7", "1.5.6", "2.4.0", "2.10.1", "2.17.0", "2.28.0", "2.44.0", "2.56.0"), strict=True)
-)
-NEWEST = Edition.ARTEMIS_2_56
+_PATCH_RELEASES = {Edition.HORNETQ_2_4: "2.4.7", Edition.ARTEMIS_1_5: "1.5.6", Edition.ARTEMIS_2_10: "2.10.1"}
+NEWEST = max(Edition)
 EDITION_NAMES = tuple(edition.value for edition in Edition)

@@ -1,20 +1,19 @@
 """How the broker's own reader takes a value after the schema has passed it: ``facts/reader.csv``.
 
-``where`` is the element inside which the reader looks the name up (``replication//master``: a ``master`` somewhere
-below ``replication``), ``read_as`` the type it makes of the text, ``check`` the range it asks for.
+``where`` is the element inside which the reader looks up the name (``replication//master``: a ``master`` anywhere
+below ``replication``), ``read_as`` the type it parses the text as, ``check`` the range it requires. ``since`` and
+``until`` are as in ``facts/schema.csv``.
 """
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
 from brokerconf.reading.sizes import INT_MAX, SizeError, parse_int, parse_long, parse_size, trimmed, wrapped
-from brokerconf.schema.schema_facts import editions_of
+from brokerconf.schema.schema_facts import editions_between, read_table
 from brokerconf.settings.settings_model import parse_double
 from pagefmt.editions import Edition
 
@@ -25,7 +24,6 @@ Number = int | float
 class ReaderFact:
     """One value that the reader takes: where it looks, under which name, as what, within which range."""
 
-    editions: tuple[Edition, ...]
     where: str
     element: str
     read_as: str
@@ -39,13 +37,10 @@ class ReaderFact:
 @cache
 def reader_facts(edition: Edition) -> dict[str, dict[str, ReaderFact]]:
     """By ``where`` and name."""
-    text = (Path(__file__).parents[1] / "facts" / "reader.csv").read_text("utf-8")
-    rows = csv.reader(text.splitlines(), delimiter=";")
-    next(rows)
     found: dict[str, dict[str, ReaderFact]] = {}
-    for row in rows:
-        fact = ReaderFact(editions_of(row[4]), *row[:4])
-        if edition in fact.editions:
+    for *row, since, until in read_table("reader.csv"):
+        fact = ReaderFact(*row)
+        if edition in editions_between(since, until):
             found.setdefault(fact.where, {})[fact.element] = fact
     return found
 

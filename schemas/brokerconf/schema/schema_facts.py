@@ -1,9 +1,10 @@
-"""What the schemas of all editions say, written once: ``facts/schema.csv``, from which our XSDs are made.
+"""The schemas of all editions in one table, ``facts/schema.csv``, from which our XSD files are generated.
 
 A row is an element, an attribute, a type, the document element or another global element of a document (``core``,
-``jms``, and HornetQ's own ``hq-core``, ``hq-jms``, ``hq-users``), with the editions it holds for. ``owner`` is the type
-it stands in. A ``type`` that begins with ``@`` names a type of the table; others are XSD's own. ``group`` lists the
-compositors from the type down, each with its own occurrence where that is not one: ``sequence/choice[1..*]``.
+``jms``, and HornetQ's own ``hq-core``, ``hq-jms``, ``hq-users``). ``owner`` is the type that contains it. A ``type``
+that begins with ``@`` names a type of the table; others are XSD's own. ``group`` lists the compositors from the type
+down, each with its occurrence unless that is one: ``sequence/choice[1..*]``. A row holds from the edition ``since`` up
+to, not including, ``until``; an empty ``until`` means that it still holds, so a new edition changes no row.
 """
 
 from __future__ import annotations
@@ -15,13 +16,13 @@ from typing import NamedTuple
 
 from pagefmt.editions import Edition
 
-_SHORT = {
-    edition: "hq" if edition is Edition.HORNETQ_2_4 else edition.value.removeprefix("artemis-") for edition in Edition
+_BY_NAME = {
+    "hq" if edition is Edition.HORNETQ_2_4 else edition.value.removeprefix("artemis-"): edition for edition in Edition
 }
 
 
 class Fact(NamedTuple):
-    """One row of the table; ``use`` is an attribute's, or the head that an element may stand for."""
+    """One row of the table. ``use``: of an attribute, or the head of the substitution group of an element."""
 
     editions: tuple[Edition, ...]
     document: str
@@ -44,25 +45,23 @@ class Fact(NamedTuple):
         return self.type[1:] if self.type.startswith("@") else ""
 
 
+def read_table(name: str) -> list[list[str]]:
+    """The rows of a table in ``facts/`` without its heading."""
+    text = (Path(__file__).parents[1] / "facts" / name).read_text("utf-8")
+    return list(csv.reader(text.splitlines(), delimiter=";"))[1:]
+
+
 @cache
 def facts() -> tuple[Fact, ...]:
     """All rows."""
-    text = (Path(__file__).parents[1] / "facts" / "schema.csv").read_text("utf-8")
-    rows = csv.reader(text.splitlines(), delimiter=";")
-    next(rows)
-    return tuple(Fact(editions_of(row[13]), *row[:13]) for row in rows)
+    return tuple(Fact(editions_between(*row[13:]), *row[:13]) for row in read_table("schema.csv"))
 
 
 @cache
-def editions_of(text: str) -> tuple[Edition, ...]:
-    """``1.5-2.28 2.56`` as editions."""
-    found: list[Edition] = []
-    order = list(Edition)
-    by_name = {short: edition for edition, short in _SHORT.items()}
-    for span in text.split(" "):
-        first, _, last = span.partition("-")
-        found += order[order.index(by_name[first]) : order.index(by_name[last or first]) + 1]
-    return tuple(found)
+def editions_between(since: str, until: str) -> tuple[Edition, ...]:
+    """The editions from ``since`` (``hq``, ``1.5``, …) up to, not including, ``until`` (empty: no end)."""
+    first, end = _BY_NAME[since], _BY_NAME.get(until)
+    return tuple(edition for edition in Edition if first <= edition and (end is None or edition < end))
 
 
 @cache

@@ -1,5 +1,5 @@
-"""Writes our XSDs from the facts. What is committed in ``xsd/`` is renewed with
-``python -c "from brokerconf import xsd_writer; xsd_writer.renew()"``.
+"""Generates our XSD files from the facts. The files in ``xsd/`` are regenerated with
+``python -c "from brokerconf.schema import xsd_writer; xsd_writer.renew()"``.
 
 For each edition of Artemis ``server.xsd`` (the whole file), ``core.xsd`` and ``jms.xsd``; for HornetQ ``core.xsd`` and
 ``jms.xsd``. They give the verdicts of the broker's own schemas: same names, types, occurrence, order and defaults.
