@@ -154,4 +154,6 @@ FROM_SOURCES_ALONE = frozenset({Edition.ARTEMIS_2_4})
 
 
 def profile_of(edition: Edition) -> Profile:
-    return PROFILES[edition]
+    """The profile of an edition, or of the newest before it where it behaves as that one does."""
+    nearest = PROFILES[max(known for known in PROFILES if known <= edition)]
+    return nearest if nearest.edition is edition else replace(nearest, edition=edition)

@@ -8,11 +8,13 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from pagectl.reference.__main__ import files
+from pagectl.reference.__main__ import files, with_editions
 from pagectl.reference.tree import commands
 from pagectl.running.statuses import STATUSES
 from program import call
 from shells import ROOT, installed, offered
+
+from pagefmt.editions import EDITION_NAMES
 
 FILES = files()
 SHELLS = ("bash", "zsh", "fish")
@@ -26,8 +28,7 @@ OFFERS = [
     ("pagectl pages decode --body text,s", {"text,size", "text,sha256"}),
     ("pagectl pages compact data --ba", {"--backup-dir"}),
     ("pagectl config lint --edition hornetq", {"hornetq-2.4"}),
-    ("pagectl config lint --edition a", {"auto", "artemis-1.5", "artemis-2.4", "artemis-2.10", "artemis-2.17",
-                                         "artemis-2.28", "artemis-2.44", "artemis-2.56"}),
+    ("pagectl config lint --edition a", {"auto", *EDITION_NAMES[1:]}),
     ("pagectl config lint --ignore dla", {"dla-missing", "dla-same-limits"}),
     ("pagectl config explain min-disk", {"min-disk-free", "min-disk-free-over-volume"}),
     ("pagectl replay generate s", {"steady", "slow-consumer", "selective-consumer"}),
@@ -47,6 +48,12 @@ OFFERS = [
 @pytest.mark.parametrize("name", sorted(FILES))
 def test_committed_is_what_the_commands_say(name: str) -> None:
     assert (ROOT / name).read_text("utf-8") == FILES[name], "run: make completions"
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "schemas" / "json").glob("*.json")), ids=lambda path: path.name)
+def test_json_schemas_list_all_editions(path: Path) -> None:
+    text = path.read_text("utf-8")
+    assert text == with_editions(text), "run: make completions"
 
 
 def test_nothing_else_is_committed_there() -> None:
