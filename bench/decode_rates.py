@@ -23,7 +23,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "bench")]
 
 from make_pages import write  # noqa: E402
 
-from pagefmt.columns.arrays.schema import Level  # noqa: E402
+from pagefmt.columns.arrays.schema import Detail  # noqa: E402
 from pagefmt.columns.page import decode_page  # noqa: E402
 from pagefmt.columns.rows import readable_row  # noqa: E402
 from pagefmt.pages.chunks import read_chunks  # noqa: E402
@@ -42,7 +42,7 @@ def main() -> None:
         with tempfile.TemporaryDirectory(prefix="pagectl-bench-") as folder:
             write(Path(folder), name, given.size_mb)
             found = sorted(Path(folder).glob("paging/*/*.page"))
-            for level in Level:
+            for level in Detail:
                 mine = rate(partial(columns, found, level), given.runs)
                 peer = rate(partial(rows, found[0], level), 1)
                 print(f"{name:4}{level.name.lower():12}{mine:16,.0f}{peer:12,.0f}{mine / peer:7.1f}x", flush=True)
@@ -58,12 +58,12 @@ def rate(work: Callable[[], int], runs: int) -> float:
     return best
 
 
-def columns(found: list[Path], level: Level) -> int:
+def columns(found: list[Path], level: Detail) -> int:
     read = (piece for path in found for piece in read_chunks(path, reuse=True))
     return sum(decode_page(content, 1, level, frames).table.num_rows for content, frames in read)
 
 
-def rows(path: Path, level: Level) -> int:
+def rows(path: Path, level: Detail) -> int:
     content = path.read_bytes()
     count = 0
     for number, (offset, length) in enumerate(FrameScan(content)):

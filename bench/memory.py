@@ -46,8 +46,9 @@ FEW = ("--page", "1:10")
 """Of what is read message by message."""
 PLAN = """
 import pickle, sys
-from pagefmt.spark.source import Options, PageFilesReader
-reader = PageFilesReader(Options.of({"path": sys.argv[1]}))
+from pagefmt.spark.groups import SourceOptions
+from pagefmt.spark.source import PageFilesReader
+reader = PageFilesReader(SourceOptions.of({"path": sys.argv[1]}))
 print(len(reader.partitions()), len(pickle.dumps(reader)))
 """
 

@@ -7,16 +7,16 @@ from collections.abc import Callable
 from pageengine.model.message import GROUP_ID, Message
 from pageengine.trace.operations import Property, PropertyType
 from pagefmt.selector import Value, parse
-from pagefmt.selector.values import Kind, Number, Opaque
+from pagefmt.selector.values import JavaClass, Number, Opaque
 
 NS_PER_MS = 1_000_000
 NUMBERS = {
-    PropertyType.BYTE: Kind.BYTE,
-    PropertyType.SHORT: Kind.SHORT,
-    PropertyType.INT: Kind.INT,
-    PropertyType.LONG: Kind.LONG,
-    PropertyType.FLOAT: Kind.FLOAT,
-    PropertyType.DOUBLE: Kind.DOUBLE,
+    PropertyType.BYTE: JavaClass.BYTE,
+    PropertyType.SHORT: JavaClass.SHORT,
+    PropertyType.INT: JavaClass.INT,
+    PropertyType.LONG: JavaClass.LONG,
+    PropertyType.FLOAT: JavaClass.FLOAT,
+    PropertyType.DOUBLE: JavaClass.DOUBLE,
 }
 
 
@@ -42,13 +42,13 @@ class MessageSource:
         message = self.message
         match name:
             case "AMQPriority":
-                return Number(Kind.INT, message.priority)
+                return Number(JavaClass.INT, message.priority)
             case "AMQExpiration":
-                return Number(Kind.LONG, message.expiration // NS_PER_MS)
+                return Number(JavaClass.LONG, message.expiration // NS_PER_MS)
             case "AMQDurable":
                 return "DURABLE" if message.durable else "NON_DURABLE"
             case "AMQSize":
-                return Number(Kind.INT, message.enc)
+                return Number(JavaClass.INT, message.enc)
             case "AMQAddress":
                 return message.address
             case "AMQGroupID":

@@ -1,4 +1,4 @@
-"""JSON Lines of a page from columns: the same text as the reference decoder gives.
+"""JSON MessageLines of a page from columns: the same text as the reference decoder gives.
 
 The text of every field is made for all records of a piece at once, and the lines are their joining. Records that are
 not regular and large messages are left to the reference decoder.
@@ -22,8 +22,8 @@ from pagefmt.columns.core.batch import Batch
 from pagefmt.columns.core.core_columns import may_be_core
 from pagefmt.columns.core.core_lines import core_line_parts
 from pagefmt.columns.core.line_parts import LineSource
-from pagefmt.columns.picking import wanted_records
-from pagefmt.describe.message_json import Wanted
+from pagefmt.columns.wanted_records import wanted_records
+from pagefmt.describe.message_json import MessageOptions
 from pagefmt.outstanding.ack_state import PageRule
 from pagefmt.outstanding.message_filter import MessageFilter, SelectedMessage
 from pagefmt.outstanding.state import StoreState
@@ -41,7 +41,7 @@ array."""
 
 
 @dataclass(frozen=True, slots=True)
-class Lines:
+class MessageLines:
     """Finished lines of records that follow one another."""
 
     texts: pa.BinaryArray
@@ -49,8 +49,8 @@ class Lines:
     def __len__(self) -> int:
         return len(self.texts)
 
-    def first(self, count: int) -> Lines:
-        return Lines(self.texts.slice(0, count))
+    def first(self, count: int) -> MessageLines:
+        return MessageLines(self.texts.slice(0, count))
 
     @property
     def content(self) -> memoryview:
@@ -60,19 +60,19 @@ class Lines:
         return memoryview(content)[int(at[0]) : int(at[-1])] if content is not None else memoryview(b"")
 
 
-Item = Lines | SelectedMessage | Damage
+Item = MessageLines | SelectedMessage | Damage
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class LineFormat:
     """How lines are written. ``quote``: text as JSON."""
 
-    wanted: Wanted
+    wanted: MessageOptions
     quote: Quote
 
 
 def picked_lines(
-    page: PageFile, state: StoreState | None, store: Store, form: Form, choice: MessageFilter
+    page: PageFile, state: StoreState | None, store: Store, form: LineFormat, choice: MessageFilter
 ) -> Iterator[Item]:
     """As ``selection.pick``, with finished lines in the place of most messages. What was not looked at when the next
     is asked for may be gone."""
@@ -88,7 +88,7 @@ def picked_lines(
         for first, last, made in _stretches(done):
             if made:
                 at = int(np.count_nonzero(done[:first]))
-                yield Lines(texts.slice(at, last - first))
+                yield MessageLines(texts.slice(at, last - first))
             else:
                 yield from (_careful(opened, page, frames, n, rule, layout) for n in wanted[first:last].tolist())
     if frames.end < content.size:

@@ -15,7 +15,7 @@ import pyarrow as pa
 from pagefmt.bytes.wire import Undecodable
 from pagefmt.columns.amqp.amqp_columns import amqp_columns, may_be_amqp
 from pagefmt.columns.arrays.order import in_order
-from pagefmt.columns.arrays.schema import FRAME_FIELDS, Level, schema
+from pagefmt.columns.arrays.schema import FRAME_FIELDS, Detail, schema
 from pagefmt.columns.core.batch import Batch, Columns
 from pagefmt.columns.core.core_columns import core_columns, may_be_core
 from pagefmt.columns.rows import Row, readable_row
@@ -42,11 +42,11 @@ class PageColumns:
     undecodable: tuple[int, int] | None
 
 
-def decode_page(content: PageBytes, page: int, level: Level, frames: PageFrames | None = None) -> PageColumns:
+def decode_page(content: PageBytes, page: int, level: Detail, frames: PageFrames | None = None) -> PageColumns:
     """All records of a page, or of a piece of one, in file order."""
     frames = frames or scan(content)
     end = frames.base + frames.end
-    if level is Level.COUNT:
+    if level is Detail.COUNT:
         table = pa.record_batch(_frame_columns(frames, np.arange(len(frames.offset)), page), schema=schema(level))
         return PageColumns(table, frames.whole, end, np.empty(0, np.int64), 0, None)
     pieces: list[tuple[Ints, pa.RecordBatch]] = []
@@ -75,7 +75,12 @@ def _frame_columns(frames: PageFrames, row: Ints, page: int) -> list[pa.Array]:
 
 
 def _fast(
-    content: PageBytes, frames: PageFrames, page: int, row: Ints, level: Level, kind: Callable[[Batch, Level], Columns]
+    content: PageBytes,
+    frames: PageFrames,
+    page: int,
+    row: Ints,
+    level: Detail,
+    kind: Callable[[Batch, Detail], Columns],
 ) -> tuple[Ints, pa.RecordBatch]:
     """The regular ones among ``row``, and their columns. Irregular records are taken out and the rest is read again:
     rare, and simpler than cutting every column."""
@@ -106,7 +111,7 @@ class _Careful:
     undecodable: tuple[int, int] | None
 
 
-def _careful(content: PageBytes, frames: PageFrames, page: int, left: Ints, level: Level) -> _Careful:
+def _careful(content: PageBytes, frames: PageFrames, page: int, left: Ints, level: Detail) -> _Careful:
     """The records at ``left`` by the reference decoder, up to the first that does not decode."""
     rows: list[Row] = []
     partial, undecodable = 0, None
@@ -125,5 +130,5 @@ def _careful(content: PageBytes, frames: PageFrames, page: int, left: Ints, leve
     return _Careful(left[: len(rows)], pa.RecordBatch.from_pylist(rows, schema=schema(level)), partial, undecodable)
 
 
-def _nothing(level: Level) -> pa.RecordBatch:
+def _nothing(level: Detail) -> pa.RecordBatch:
     return pa.RecordBatch.from_pylist([], schema=schema(level))

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from pagefmt.bytes.wire import Undecodable
-from pagefmt.columns.arrays.schema import Level
+from pagefmt.columns.arrays.schema import Detail
 from pagefmt.describe.values_json import typed_json
 from pagefmt.messages.amqp_message import AmqpLargeMessage, AmqpMessage
 from pagefmt.messages.amqp_sections import AmqpSections
@@ -24,7 +24,7 @@ Row = dict[str, Any]
 _LONG_MAX = (1 << 63) - 1
 
 
-def row_of(record: PageRecord, page: int, number: int, level: Level) -> Row:
+def row_of(record: PageRecord, page: int, number: int, level: Detail) -> Row:
     """One row with the columns of ``level``; nothing outside the record is looked at."""
     row: Row = {"page": page, "number": number, "offset": record.offset, "length": record.length}
     for wanted, read in _PARTS:
@@ -33,9 +33,9 @@ def row_of(record: PageRecord, page: int, number: int, level: Level) -> Row:
     return row
 
 
-def readable_row(record: PageRecord, page: int, number: int, level: Level) -> tuple[Row, bool]:
+def readable_row(record: PageRecord, page: int, number: int, level: Detail) -> tuple[Row, bool]:
     """As ``row_of``; parts that the broker reads lazily and that do not decode are left null, and the flag is false."""
-    row = row_of(record, page, number, Level.HEADERS if level >= Level.HEADERS else Level.COUNT)
+    row = row_of(record, page, number, Detail.HEADERS if level >= Detail.HEADERS else Detail.COUNT)
     whole = True
     for wanted, read in _PARTS[1:]:
         if level >= wanted:
@@ -181,4 +181,9 @@ def _amqp_text(message: AmqpMessage) -> str | None:
     return None
 
 
-_PARTS = ((Level.HEADERS, _headers), (Level.PROPERTIES, _properties), (Level.TEXTS, _body_text), (Level.BODIES, _body))
+_PARTS = (
+    (Detail.HEADERS, _headers),
+    (Detail.PROPERTIES, _properties),
+    (Detail.TEXTS, _body_text),
+    (Detail.BODIES, _body),
+)

@@ -13,10 +13,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pagefmt.bytes.wire import Undecodable
-from pagefmt.columns.arrays.schema import LONGS, STRING, Level, schema
-from pagefmt.columns.body_form import Body
+from pagefmt.columns.arrays.schema import LONGS, STRING, Detail, schema
 from pagefmt.columns.page import PageColumns, decode_page
-from pagefmt.columns.selecting import of_reference, select
+from pagefmt.columns.selector_columns import of_reference, select
+from pagefmt.columns.table_body import TableBody
 from pagefmt.describe.message_json import unscanned
 from pagefmt.describe.values_json import property_map_json, typed_json
 from pagefmt.editions import NEWEST, Edition
@@ -40,14 +40,12 @@ LEFTOVER: Final = 5
 """Bytes behind the last record that brokers of today take for nothing (spec/page-files.md 5.1)."""
 
 
-_LEVELS: Final = {
-    Body.NONE: Level.PROPERTIES, Body.SIZE: Level.PROPERTIES, Body.TEXT: Level.TEXTS, Body.VALUE: Level.BODIES,
-    Body.BASE64: Level.BODIES,
-}  # fmt: skip
+_DETAILS: Final = {TableBody.TEXT: Detail.TEXTS, TableBody.VALUE: Detail.BODIES, TableBody.BASE64: Detail.BODIES}
+"""What a body form takes beyond the properties."""
 
 
 @dataclass(frozen=True, slots=True)
-class Stopped:
+class EndOfRows:
     """Where the rows of a page end before its file does: offset and number of the first record without a row.
 
     ``undecodable``: its frame is sound, and its payload does not decode; else the frame itself is damaged. ``size`` is
@@ -77,33 +75,33 @@ class PageSource:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class TableQuery:
     """Which rows and columns. ``where``: only messages that the selector matches. ``columns``: only these of the body
     form's, and no more is read than they need; None: all."""
 
-    body: Body = Body.SIZE
+    body: TableBody = TableBody.SIZE
     where: Selector | None = None
     columns: frozenset[str] | None = None
 
     @property
     def schema(self) -> pa.Schema:
-        fields = [*STORE_FIELDS, *schema(_LEVELS[self.body]), *STATE_FIELDS]
-        if self.body is Body.NONE:
+        fields = [*STORE_FIELDS, *schema(_DETAILS.get(self.body, Detail.PROPERTIES)), *STATE_FIELDS]
+        if self.body is TableBody.NONE:
             fields = [field for field in fields if field.name != "body_size"]
-        if self.body is Body.VALUE:
+        if self.body is TableBody.VALUE:
             fields = [VALUE_FIELD if field.name == "body" else field for field in fields]
         return pa.schema([field for field in fields if self.columns is None or field.name in self.columns])
 
     @property
-    def level(self) -> Level:
+    def level(self) -> Detail:
         """The least that has everything that the columns are made of, and what a selector looks at."""
         made_of = {VALUE_FIELD.name: ("type", "body")} | dict.fromkeys(STATE_COLUMNS, ("number", "tx", "queues"))
         needed = {each for name in self.schema.names for each in made_of.get(name, (name,))} - STORE_COLUMNS
-        least = Level.COUNT if self.where is None else Level.PROPERTIES
-        return next(level for level in Level if level >= least and needed <= set(schema(level).names))
+        least = Detail.COUNT if self.where is None else Detail.PROPERTIES
+        return next(level for level in Detail if level >= least and needed <= set(schema(level).names))
 
 
-def page_batches(source: PageSource, wanted: Wanted) -> Iterator[pa.RecordBatch | Stopped]:
+def page_batches(source: PageSource, wanted: TableQuery) -> Iterator[pa.RecordBatch | EndOfRows]:
     """The rows of one page; last, where it is damaged, what the reading stopped at. Raises ``NotReadable``."""
     level, form = wanted.level, wanted.schema
     for content, frames in read_chunks(source.path, part=source.part, reuse=True):
@@ -115,10 +113,10 @@ def page_batches(source: PageSource, wanted: Wanted) -> Iterator[pa.RecordBatch 
         end = frames.base + content.size
         if decoded.undecodable is not None:
             number, offset = decoded.undecodable
-            yield Stopped(frames.base + offset, frames.number + number, True, end)
+            yield EndOfRows(frames.base + offset, frames.number + number, True, end)
             return
     if not frames.whole and content.size - frames.end > LEFTOVER:
-        yield Stopped(frames.base + frames.end, frames.number + len(frames.offset), False, end)
+        yield EndOfRows(frames.base + frames.end, frames.number + len(frames.offset), False, end)
 
 
 def _matches(where: Selector, content: PageBytes, frames: PageFrames, decoded: PageColumns) -> pa.Array:

@@ -43,7 +43,7 @@ _CONTENT: Final = frozenset((BodyForm.TEXT, BodyForm.VALUE, BodyForm.BASE64, Bod
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class MessageOptions:
     """What to say: body forms, bodies of large messages from ``large``, inflating, and the largest body to show."""
 
     forms: frozenset[BodyForm] = frozenset((BodyForm.SIZE,))
@@ -53,7 +53,7 @@ class Wanted:
     limit: int = BODY_LIMIT
 
 
-def record_json(page: int, number: int | None, record: PageRecord, wanted: Wanted) -> Json:
+def record_json(page: int, number: int | None, record: PageRecord, wanted: MessageOptions) -> Json:
     """``number`` None: recovered from behind damage. ``acked_by`` is for the caller to add, who has the journal."""
     return {
         "page": page,
@@ -67,7 +67,7 @@ def record_json(page: int, number: int | None, record: PageRecord, wanted: Wante
     } | message_json(record.message, wanted)
 
 
-def message_json(message: Message, wanted: Wanted) -> Json:
+def message_json(message: Message, wanted: MessageOptions) -> Json:
     """The part that a message has wherever it lives. Raises ``Undecodable`` where its properties cannot be read."""
     properties = message.properties()
     file = wanted.large.find(message.id) if message.large and wanted.large is not None else None
@@ -123,7 +123,7 @@ def _large_size(message: Message, properties: dict[str, TypedValue]) -> int | No
     return None
 
 
-def _amqp_body(message: AmqpMessage | AmqpLargeMessage, file: LargeFile | None, wanted: Wanted) -> Json:
+def _amqp_body(message: AmqpMessage | AmqpLargeMessage, file: LargeFile | None, wanted: MessageOptions) -> Json:
     fields: Json = {}
     if BodyForm.SIZE in wanted.forms:
         fields["body_size"] = None
@@ -143,7 +143,7 @@ def _core_body(
     message: CoreMessage | OldCoreMessage | CoreLargeMessage,
     properties: dict[str, TypedValue],
     file: LargeFile | None,
-    wanted: Wanted,
+    wanted: MessageOptions,
 ) -> Json:
     body = message.body
     fields: Json = {}
@@ -159,7 +159,7 @@ def _core_body(
 
 
 def _content(
-    kind: int, body: bytes | None, properties: dict[str, TypedValue], file: LargeFile | None, wanted: Wanted
+    kind: int, body: bytes | None, properties: dict[str, TypedValue], file: LargeFile | None, wanted: MessageOptions
 ) -> Json:
     """Text, value, base64, hex. A body that does not fit its type gives ``body_error`` and is shown as hex."""
     fields: Json = {}
@@ -176,7 +176,7 @@ def _content(
     return fields | _raw_forms(content, wanted.forms & {BodyForm.BASE64, BodyForm.HEX})
 
 
-def _inflated_if(kind: int, content: bytes, wanted: Wanted) -> bytes:
+def _inflated_if(kind: int, content: bytes, wanted: MessageOptions) -> bytes:
     if wanted.inflate:
         return inflated(content, wanted.limit)
     if _by_type(kind, None, wanted.forms):

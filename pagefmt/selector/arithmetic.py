@@ -8,7 +8,7 @@ from typing import Final
 
 from pagefmt.selector.values import (
     EvaluationFailed,
-    Kind,
+    JavaClass,
     Number,
     Opaque,
     Value,
@@ -36,19 +36,19 @@ def _operand(value: Value, convert: bool) -> Number:
         if "." in value:
             real = parse_real(value)
             if real is not None:
-                return Number(Kind.DOUBLE, real)
+                return Number(JavaClass.DOUBLE, real)
         else:
             whole = parse_whole(value, 64)
             if whole is not None:
-                return Number(Kind.LONG, whole)
+                return Number(JavaClass.LONG, whole)
     raise EvaluationFailed("not a number")
 
 
-def _result_kind(left: Number, right: Number) -> Kind:
+def _result_kind(left: Number, right: Number) -> JavaClass:
     kinds = {left.kind, right.kind}
-    if kinds & {Kind.FLOAT, Kind.DOUBLE}:
-        return Kind.DOUBLE
-    return Kind.LONG if Kind.LONG in kinds else Kind.INT
+    if kinds & {JavaClass.FLOAT, JavaClass.DOUBLE}:
+        return JavaClass.DOUBLE
+    return JavaClass.LONG if JavaClass.LONG in kinds else JavaClass.INT
 
 
 def _with(
@@ -56,7 +56,7 @@ def _with(
 ) -> Callable[[Number, Number], Number]:
     def run(left: Number, right: Number) -> Number:
         kind = _result_kind(left, right)
-        if kind is Kind.DOUBLE:
+        if kind is JavaClass.DOUBLE:
             return Number(kind, real(float(left.value), float(right.value)))
         return number(kind, whole(int(left.value), int(right.value)))
 
@@ -70,16 +70,16 @@ def _product(left: float, right: float) -> float:
 def _quotient(left: Number, right: Number) -> Number:
     a, b = float(left.value), float(right.value)
     if b != 0:
-        return Number(Kind.DOUBLE, a / b)
+        return Number(JavaClass.DOUBLE, a / b)
     if a == 0 or math.isnan(a):
-        return Number(Kind.DOUBLE, math.nan)
-    return Number(Kind.DOUBLE, math.inf * math.copysign(1, a) * math.copysign(1, b))
+        return Number(JavaClass.DOUBLE, math.nan)
+    return Number(JavaClass.DOUBLE, math.inf * math.copysign(1, a) * math.copysign(1, b))
 
 
 def _remainder(left: Number, right: Number) -> Number:
     a, b = float(left.value), float(right.value)
     defined = b != 0 and not math.isinf(a)
-    return Number(Kind.DOUBLE, math.fmod(a, b) if defined else math.nan)
+    return Number(JavaClass.DOUBLE, math.fmod(a, b) if defined else math.nan)
 
 
 _OPERATIONS: Final[dict[str, Callable[[Number, Number], Number]]] = {
@@ -95,10 +95,10 @@ def negated(value: Value) -> Value:
     """Unary minus: unknown for what is no number; the broker throws for byte and short."""
     if not isinstance(value, Number):
         return None
-    if value.kind in (Kind.BYTE, Kind.SHORT, Kind.OTHER):
+    if value.kind in (JavaClass.BYTE, JavaClass.SHORT, JavaClass.OTHER):
         raise EvaluationFailed(f"no minus for {value.kind.name.lower()}")
-    if value.kind is Kind.BIG:
-        return Number(Kind.LONG, _LONG_MIN) if -value.value == _LONG_MIN else Number(Kind.BIG, -value.value)
+    if value.kind is JavaClass.BIG:
+        return Number(JavaClass.LONG, _LONG_MIN) if -value.value == _LONG_MIN else Number(JavaClass.BIG, -value.value)
     return number(value.kind, -value.value)
 
 
@@ -133,11 +133,11 @@ def real_text(value: Number) -> str:
     return f"{sign}{digits[0]}.{digits[1:] or '0'}E{exponent}"
 
 
-def _shortest(real: float, kind: Kind) -> tuple[str, int]:
+def _shortest(real: float, kind: JavaClass) -> tuple[str, int]:
     """The fewest digits that read back as the same number, and the decimal exponent of the first."""
     for places in range(17):
         text = f"{real:.{places}e}"
-        if (single(float(text)) if kind is Kind.FLOAT else float(text)) == real:
+        if (single(float(text)) if kind is JavaClass.FLOAT else float(text)) == real:
             break
     mantissa, exponent = text.split("e")
     return mantissa.replace(".", "").rstrip("0") or "0", int(exponent)

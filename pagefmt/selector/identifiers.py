@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from pagefmt.selector.lexer import Kind, Token
+from pagefmt.selector.lexer import Token, TokenKind
 
 RENAMED: Final = {
     "JMSDeliveryMode": "AMQDurable", "JMSPriority": "AMQPriority", "JMSTimestamp": "AMQTimestamp",
@@ -22,13 +22,13 @@ _DELIVERY_MODES: Final = {"PERSISTENT": "DURABLE", "NON_PERSISTENT": "NON_DURABL
 
 def translated(found: list[Token]) -> list[Token]:
     """The tokens with client names replaced by the broker's; delivery modes only beside ``JMSDeliveryMode``."""
-    modes = any(token.kind is Kind.NAME and token.text == "JMSDeliveryMode" for token in found)
+    modes = any(token.kind is TokenKind.NAME and token.text == "JMSDeliveryMode" for token in found)
     return [_translated(token, modes) for token in found]
 
 
 def _translated(token: Token, modes: bool) -> Token:
-    if token.kind is Kind.NAME:
+    if token.kind is TokenKind.NAME:
         return replace(token, text=RENAMED.get(token.text, token.text))
-    if modes and token.kind is Kind.STRING:
+    if modes and token.kind is TokenKind.STRING:
         return replace(token, text=_DELIVERY_MODES.get(token.text, token.text))
     return token

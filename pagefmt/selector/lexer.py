@@ -42,7 +42,7 @@ def _excerpt(text: str, column: int) -> str:
     return f"{'…' if at > 30 else ''}{before}»{after}{'…' if len(text) > at + 30 else ''}"
 
 
-class Kind(Enum):
+class TokenKind(Enum):
     KEYWORD = auto()
     NAME = auto()
     STRING = auto()
@@ -56,13 +56,13 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    kind: Kind
+    kind: TokenKind
     text: str
     """Keywords in upper case, strings and quoted names without quotes, the rest as written."""
     column: int
 
     def shown(self) -> str:
-        if self.kind is Kind.END:
+        if self.kind is TokenKind.END:
             return "the end"
         return f"'{self.text}'"
 
@@ -99,18 +99,18 @@ def tokens(text: str, start: int, *, hyphenated: bool) -> Iterator[Token]:
         if found.lastgroup != "skip":
             yield _token(str(found.lastgroup), found.group(), at + 1)
         at = found.end()
-    yield Token(Kind.END, "", len(text) + 1)
+    yield Token(TokenKind.END, "", len(text) + 1)
 
 
 def _token(group: str, text: str, column: int) -> Token:
     if group == "NAME":
         upper = text.upper()
-        return Token(Kind.KEYWORD, upper, column) if upper in KEYWORDS else Token(Kind.NAME, text, column)
+        return Token(TokenKind.KEYWORD, upper, column) if upper in KEYWORDS else Token(TokenKind.NAME, text, column)
     if group == "QUOTED":
-        return Token(Kind.NAME, text[1:-1].replace('""', '"'), column)
+        return Token(TokenKind.NAME, text[1:-1].replace('""', '"'), column)
     if group == "STRING":
-        return Token(Kind.STRING, text[1:-1].replace("''", "'"), column)
-    return Token(Kind[group], text, column)
+        return Token(TokenKind.STRING, text[1:-1].replace("''", "'"), column)
+    return Token(TokenKind[group], text, column)
 
 
 def _stray(char: str) -> str:

@@ -15,7 +15,7 @@ Piece = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Like:
+class LikePattern:
     """A pattern cut at its ``%`` signs; one piece only: the text must be exactly that."""
 
     pieces: tuple[Piece, ...]
@@ -51,7 +51,7 @@ def _find(piece: Piece, text: str, start: int, end: int) -> int:
     return -1
 
 
-def like(pattern: str, escape: str | None) -> Like:
+def like(pattern: str, escape: str | None) -> LikePattern:
     """The pattern with its escape character (one, or none). An escape counts only before ``%``, ``_`` and itself.
 
     A doubled escape character above U+00FF becomes a blank and hex digits in the broker, which writes it as a regular
@@ -69,7 +69,7 @@ def like(pattern: str, escape: str | None) -> Like:
             pieces.append([])
         else:
             pieces[-1].append(ANY if char == "_" else char)
-    return Like(tuple(tuple(piece) for piece in pieces))
+    return LikePattern(tuple(tuple(piece) for piece in pieces))
 
 
 def _escaped(char: str) -> list[str]:

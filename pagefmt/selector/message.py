@@ -17,16 +17,17 @@ from pagefmt.messages.core_message_old import OldCoreMessage
 from pagefmt.messages.persisted import Message
 from pagefmt.messages.values import TypedValue, ValueKind
 from pagefmt.selector.arithmetic import java_text
-from pagefmt.selector.values import EvaluationFailed, Number, Opaque, Value, wrapped
-from pagefmt.selector.values import Kind as Java
+from pagefmt.selector.values import EvaluationFailed, JavaClass, Number, Opaque, Value, wrapped
 
 ANNOTATIONS: Final = "m."
 HOPS: Final = "_AMQ_Hops"
 _NUMBERS: Final = {
-    ValueKind.BYTE: Java.BYTE, ValueKind.SHORT: Java.SHORT, ValueKind.INT: Java.INT, ValueKind.LONG: Java.LONG,
-    ValueKind.FLOAT: Java.FLOAT, ValueKind.DOUBLE: Java.DOUBLE, ValueKind.UBYTE: Java.OTHER,
-    ValueKind.USHORT: Java.OTHER, ValueKind.UINT: Java.OTHER, ValueKind.ULONG: Java.OTHER,
-}  # fmt: skip
+    **{
+        kind: JavaClass[kind.name]
+        for kind in (ValueKind.BYTE, ValueKind.SHORT, ValueKind.INT, ValueKind.LONG, ValueKind.FLOAT, ValueKind.DOUBLE)
+    },
+    **dict.fromkeys((ValueKind.UBYTE, ValueKind.USHORT, ValueKind.UINT, ValueKind.ULONG), JavaClass.OTHER),
+}
 _OPAQUE: Final = {
     ValueKind.CHAR: ("Character", True), ValueKind.SYMBOL: ("Symbol", True), ValueKind.TIMESTAMP: ("Date", True),
     ValueKind.UUID: ("UUID", True), ValueKind.BYTES: ("byte[]", False),
@@ -76,15 +77,15 @@ class _Headers:
         message = self.message
         match name:
             case "AMQPriority":
-                return Number(Java.INT, message.priority)
+                return Number(JavaClass.INT, message.priority)
             case "AMQTimestamp":
-                return Number(Java.LONG, message.timestamp)
+                return Number(JavaClass.LONG, message.timestamp)
             case "AMQExpiration":
-                return Number(Java.LONG, message.expiration)
+                return Number(JavaClass.LONG, message.expiration)
             case "AMQDurable":
                 return "DURABLE" if message.durable else "NON_DURABLE"
             case "AMQSize":
-                return Number(Java.INT, encoded_size(message))
+                return Number(JavaClass.INT, encoded_size(message))
             case "AMQAddress":
                 return message.address
             case "AMQUserID":
@@ -156,7 +157,7 @@ class AmqpSource(_Headers):
                 return selector_value(fields.get("subject"))
             case "JMSXGroupSeq":
                 typed = fields.get("group_sequence")
-                return Number(Java.INT, 0 if typed is None else wrapped(typed.value, 32))
+                return Number(JavaClass.INT, 0 if typed is None else wrapped(typed.value, 32))
             case "JMSXUserID":
                 typed = fields.get("user_id")
                 return None if typed is None else bytes(typed.value).decode("utf-8", "replace")
@@ -185,7 +186,7 @@ def _number_of(typed: TypedValue | None) -> Value:
     """The first four bytes as the number of hops between federated brokers."""
     if typed is None or typed.kind is not ValueKind.BYTES:
         return None
-    return Number(Java.INT, wrapped(int.from_bytes(typed.value[:4], "big"), 32))
+    return Number(JavaClass.INT, wrapped(int.from_bytes(typed.value[:4], "big"), 32))
 
 
 def _annotation(message: AmqpMessage | AmqpLargeMessage, name: str) -> TypedValue | None:

@@ -11,20 +11,20 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from pagefmt.selector.arithmetic import calculate, negated
-from pagefmt.selector.like import Like as Pattern
+from pagefmt.selector.like import LikePattern
 from pagefmt.selector.values import EvaluationFailed, Number, Opaque, Value, compared, equal
 
 
-class Source(Protocol):
+class PropertySource(Protocol):
     """What a selector is asked about."""
 
     def property(self, name: str) -> Value: ...
 
 
 class Node(Protocol):
-    def evaluate(self, source: Source) -> Value: ...
+    def evaluate(self, source: PropertySource) -> Value: ...
 
-    def matches(self, source: Source) -> bool: ...
+    def matches(self, source: PropertySource) -> bool: ...
 
     def parts(self) -> tuple[Node, ...]: ...
 
@@ -32,10 +32,10 @@ class Node(Protocol):
 class Leaf:
     __slots__ = ()
 
-    def evaluate(self, source: Source) -> Value:
+    def evaluate(self, source: PropertySource) -> Value:
         raise NotImplementedError
 
-    def matches(self, source: Source) -> bool:
+    def matches(self, source: PropertySource) -> bool:
         return self.evaluate(source) is True
 
     def parts(self) -> tuple[Node, ...]:
@@ -46,15 +46,15 @@ class Leaf:
 class Constant(Leaf):
     value: Value
 
-    def evaluate(self, source: Source) -> Value:
+    def evaluate(self, source: PropertySource) -> Value:
         return self.value
 
 
 @dataclass(frozen=True, slots=True)
-class Property(Leaf):
+class PropertyName(Leaf):
     name: str
 
-    def evaluate(self, source: Source) -> Value:
+    def evaluate(self, source: PropertySource) -> Value:
         return source.property(self.name)
 
 
@@ -62,9 +62,9 @@ class Property(Leaf):
 class Truth(Leaf):
     """A property where a condition is wanted: true only for a boolean that is true, unknown where it is absent."""
 
-    property: Property
+    property: PropertyName
 
-    def evaluate(self, source: Source) -> Value:
+    def evaluate(self, source: PropertySource) -> Value:
         value = self.property.evaluate(source)
         return None if value is None else value is True
 
@@ -76,7 +76,7 @@ class Truth(Leaf):
 class Not(Leaf):
     operand: Node
 
-    def evaluate(self, source: Source) -> Value:
+    def evaluate(self, source: PropertySource) -> Value:
         value = self.operand.evaluate(source)
         return None if value is None else not value
 
@@ -91,7 +91,7 @@ class Junction(Leaf):
     settles: bool
     operands: tuple[Node, ...]
 
-    def evaluate(self, source: Source) -> Value:
+    def evaluate(self, source: PropertySource) -> Value:
         unknown = False
         for operand in self.operands:
             value = operand.evaluate(source)
@@ -100,7 +100,7 @@ class Junction(Leaf):
             unknown = unknown or value is None
         return None if unknown else not self.settles
 
-    def matches(self, source: Source) -> bool:
+    def matches(self, source: PropertySource) -> bool:
         for operand in self.operands:
             if operand.matches(source) is self.settles:
                 return self.settles
@@ -118,7 +118,7 @@ class Equal(Leaf):
     right: Node
     convert: bool
 
-    def evaluate(self, source: Source) -> Value:
+    def evaluate(self, source: PropertySource) -> Value:
         left, right = self.left.evaluate(source), self.right.evaluate(source)
         if left is None or right is None:
             return True if left is right else (None if left is None else False)
@@ -149,7 +149,7 @@ class Ordered(Leaf):
     right: Node
     convert: bool
 
-    def evaluate(self, source: Source) -> Value:
+    def evaluate(self, source: PropertySource) -> Value:
         left = _orderable(self.left.evaluate(source))
         if left is None:
             return None
@@ -167,11 +167,11 @@ def _orderable(value: Value) -> Value:
 
 
 @dataclass(frozen=True, slots=True)
-class Like(Leaf):
+class LikeTest(Leaf):
     operand: Node
-    pattern: Pattern
+    pattern: LikePattern
 
-    def evaluate(self, source: Source) -> Value:
+    def evaluate(self, source: PropertySource) -> Value:
         value = self.operand.evaluate(source)
         if value is None:
             return None
@@ -185,11 +185,11 @@ class Like(Leaf):
 class In(Leaf):
     """IN and NOT IN; unknown for what is no text, in both forms."""
 
-    operand: Property
+    operand: PropertyName
     members: frozenset[str]
     negated: bool
 
-    def evaluate(self, source: Source) -> Value:
+    def evaluate(self, source: PropertySource) -> Value:
         value = self.operand.evaluate(source)
         if not isinstance(value, str):
             return None
@@ -206,7 +206,7 @@ class Arithmetic(Leaf):
     right: Node
     convert: bool
 
-    def evaluate(self, source: Source) -> Value:
+    def evaluate(self, source: PropertySource) -> Value:
         left = self.left.evaluate(source)
         if left is None:
             return None
@@ -221,7 +221,7 @@ class Arithmetic(Leaf):
 class Minus(Leaf):
     operand: Node
 
-    def evaluate(self, source: Source) -> Value:
+    def evaluate(self, source: PropertySource) -> Value:
         return negated(self.operand.evaluate(source))
 
     def parts(self) -> tuple[Node, ...]:
@@ -232,7 +232,7 @@ def is_condition(node: Node) -> bool:
     """Whether the broker takes the expression for a condition as it stands."""
     if isinstance(node, Constant):
         return node.value is None or isinstance(node.value, bool)
-    return not isinstance(node, Property | Arithmetic | Minus)
+    return not isinstance(node, PropertyName | Arithmetic | Minus)
 
 
 def is_number(node: Node) -> bool:

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from pagefmt.selector.identifiers import translated
-from pagefmt.selector.lexer import Kind, SelectorError, Token, tokens
+from pagefmt.selector.lexer import SelectorError, Token, TokenKind, tokens
 from pagefmt.selector.like import like
 from pagefmt.selector.nodes import (
     ORDERS,
@@ -30,21 +30,20 @@ from pagefmt.selector.nodes import (
     Equal,
     In,
     Junction,
-    Like,
+    LikeTest,
     Minus,
     Node,
     Not,
     Ordered,
-    Property,
-    Source,
+    PropertyName,
+    PropertySource,
     Truth,
     height,
     is_condition,
     is_number,
 )
-from pagefmt.selector.stream import TokenStream
-from pagefmt.selector.values import EvaluationFailed, Number, wrapped
-from pagefmt.selector.values import Kind as Java
+from pagefmt.selector.token_stream import TokenStream
+from pagefmt.selector.values import EvaluationFailed, JavaClass, Number, wrapped
 
 NESTING_LIMIT: Final = 50
 HEIGHT_LIMIT: Final = 200
@@ -60,7 +59,7 @@ class Selector:
     text: str
     root: Node
 
-    def matches(self, source: Source) -> bool:
+    def matches(self, source: PropertySource) -> bool:
         try:
             return self.root.matches(source)
         except EvaluationFailed:
@@ -101,18 +100,18 @@ class _Parser:
     # Conditions
 
     def whole(self) -> Node:
-        if self._on.next().kind is Kind.END:
+        if self._on.next().kind is TokenKind.END:
             raise self._on.error("the selector is empty")
         first = self._on.next()
         node = self._condition()
-        if self._on.next().kind is not Kind.END:
+        if self._on.next().kind is not TokenKind.END:
             raise self._on.error(f"the selector should end here, found {self._on.next().shown()}")
         return self._truth(node, first)
 
     def _truth(self, node: Node, at: Token) -> Node:
         if is_condition(node):
             return node
-        if isinstance(node, Property):
+        if isinstance(node, PropertyName):
             return Truth(node)
         raise self._on.error("a condition is expected, not a value", at)
 
@@ -206,7 +205,7 @@ class _Parser:
         )
 
     def _in(self, left: Node, first: Token, negated: bool) -> Node:
-        if not isinstance(left, Property):
+        if not isinstance(left, PropertyName):
             raise self._on.error("IN needs a name on its left", first)
         self._on.expect("(")
         members = [self._on.string().text]
@@ -224,7 +223,7 @@ class _Parser:
             if len(escape.encode("utf-16-be", "surrogatepass")) != 2:
                 raise self._on.error("ESCAPE takes exactly one character", token)
         try:
-            return Like(left, like(pattern.text, escape))
+            return LikeTest(left, like(pattern.text, escape))
         except ValueError as err:
             raise self._on.error(str(err), pattern) from err
 
@@ -260,17 +259,17 @@ class _Parser:
 
     def _primary(self) -> Node:
         token = self._on.take()
-        if token.kind is Kind.NAME:
-            return Property(token.text)
-        if token.kind is Kind.STRING:
+        if token.kind is TokenKind.NAME:
+            return PropertyName(token.text)
+        if token.kind is TokenKind.STRING:
             return Constant(token.text)
-        if token.kind is Kind.KEYWORD and token.text in _WORDS:
+        if token.kind is TokenKind.KEYWORD and token.text in _WORDS:
             return Constant(_WORDS[token.text])
-        if token.kind is Kind.SIGN and token.text == "(":
+        if token.kind is TokenKind.SIGN and token.text == "(":
             node = self._condition()
             self._on.expect(")")
             return node
-        if token.kind in (Kind.SIGN, Kind.KEYWORD, Kind.END):
+        if token.kind in (TokenKind.SIGN, TokenKind.KEYWORD, TokenKind.END):
             raise self._unwanted(token)
         return Constant(self._number(token))
 
@@ -280,11 +279,11 @@ class _Parser:
         return self._on.error(f"a value or a name is expected, found {token.shown()}", token)
 
     def _number(self, token: Token) -> Number:
-        if token.kind is Kind.FLOAT:
-            return Number(Java.DOUBLE, float(token.text))
-        if token.kind is Kind.DECIMAL:
+        if token.kind is TokenKind.FLOAT:
+            return Number(JavaClass.DOUBLE, float(token.text))
+        if token.kind is TokenKind.DECIMAL:
             return _decimal(int(token.text.rstrip("lL")))
-        value = int(token.text, 16 if token.kind is Kind.HEX else 8)
+        value = int(token.text, 16 if token.kind is TokenKind.HEX else 8)
         if value != wrapped(value, 64):
             raise self._on.error(f"'{token.text}' is too large for a long", token)
         return _decimal(value)
@@ -297,5 +296,5 @@ def _decimal(value: int) -> Number:
     """An int or a long where it fits, else exact; an int, too, where its low 64 bits alone fit one."""
     low = wrapped(value, 64)
     if low == wrapped(low, 32):
-        return Number(Java.INT, low)
-    return Number(Java.LONG, value) if low == value else Number(Java.BIG, value)
+        return Number(JavaClass.INT, low)
+    return Number(JavaClass.LONG, value) if low == value else Number(JavaClass.BIG, value)

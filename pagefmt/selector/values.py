@@ -14,7 +14,7 @@ from enum import IntEnum, auto
 from typing import Any, Final, NamedTuple
 
 
-class Kind(IntEnum):
+class JavaClass(IntEnum):
     """The Java class of a number. OTHER: a class that takes part in arithmetic but in no comparison."""
 
     BYTE = auto()
@@ -28,7 +28,7 @@ class Kind(IntEnum):
 
 
 class Number(NamedTuple):
-    kind: Kind
+    kind: JavaClass
     value: int | float
 
 
@@ -40,7 +40,7 @@ class Opaque(NamedTuple):
     value: object
 
 
-BITS: Final = {Kind.BYTE: 8, Kind.SHORT: 16, Kind.INT: 32, Kind.LONG: 64}
+BITS: Final = {JavaClass.BYTE: 8, JavaClass.SHORT: 16, JavaClass.INT: 32, JavaClass.LONG: 64}
 Value = bool | str | Number | Opaque | None
 
 
@@ -48,13 +48,13 @@ class EvaluationFailed(Exception):
     """The broker's evaluation would throw here; its filter then takes the message as not matching."""
 
 
-def number(kind: Kind, value: int | float) -> Number:
+def number(kind: JavaClass, value: int | float) -> Number:
     """A number of that class; whole numbers wrap, ``float`` is rounded to single precision."""
     if kind in BITS:
         return Number(kind, wrapped(int(value), BITS[kind]))
-    if kind is Kind.FLOAT:
+    if kind is JavaClass.FLOAT:
         return Number(kind, single(value))
-    return Number(kind, float(value) if kind is Kind.DOUBLE else value)
+    return Number(kind, float(value) if kind is JavaClass.DOUBLE else value)
 
 
 def wrapped(value: int, bits: int) -> int:
@@ -120,15 +120,15 @@ def _key(value: Value) -> Any:
 
 # Left class to the right classes it compares with. The wider of the two is used; the narrow whole numbers are widened
 # on the left side only: ``short = 5`` compares, ``5 = short`` does not.
-_COMPARES: Final[dict[Kind, frozenset[Kind]]] = {
-    Kind.BYTE: frozenset((Kind.SHORT, Kind.INT, Kind.LONG, Kind.FLOAT, Kind.DOUBLE)),
-    Kind.SHORT: frozenset((Kind.INT, Kind.LONG, Kind.FLOAT, Kind.DOUBLE)),
-    Kind.INT: frozenset((Kind.LONG, Kind.FLOAT, Kind.DOUBLE)),
-    Kind.LONG: frozenset((Kind.INT, Kind.FLOAT, Kind.DOUBLE)),
-    Kind.FLOAT: frozenset((Kind.INT, Kind.LONG, Kind.DOUBLE)),
-    Kind.DOUBLE: frozenset((Kind.INT, Kind.LONG, Kind.FLOAT)),
-    Kind.BIG: frozenset(),
-    Kind.OTHER: frozenset(),
+_COMPARES: Final[dict[JavaClass, frozenset[JavaClass]]] = {
+    JavaClass.BYTE: frozenset((JavaClass.SHORT, JavaClass.INT, JavaClass.LONG, JavaClass.FLOAT, JavaClass.DOUBLE)),
+    JavaClass.SHORT: frozenset((JavaClass.INT, JavaClass.LONG, JavaClass.FLOAT, JavaClass.DOUBLE)),
+    JavaClass.INT: frozenset((JavaClass.LONG, JavaClass.FLOAT, JavaClass.DOUBLE)),
+    JavaClass.LONG: frozenset((JavaClass.INT, JavaClass.FLOAT, JavaClass.DOUBLE)),
+    JavaClass.FLOAT: frozenset((JavaClass.INT, JavaClass.LONG, JavaClass.DOUBLE)),
+    JavaClass.DOUBLE: frozenset((JavaClass.INT, JavaClass.LONG, JavaClass.FLOAT)),
+    JavaClass.BIG: frozenset(),
+    JavaClass.OTHER: frozenset(),
 }
 
 
@@ -176,7 +176,7 @@ def _read_as(model: Value, text: str) -> Value:
     if model.kind in BITS:
         whole = parse_whole(text, BITS[model.kind])
         return None if whole is None else Number(model.kind, whole)
-    if model.kind in (Kind.FLOAT, Kind.DOUBLE):
+    if model.kind in (JavaClass.FLOAT, JavaClass.DOUBLE):
         real = parse_real(text)
         return None if real is None else number(model.kind, real)
     return None

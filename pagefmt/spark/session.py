@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 # the client compiler and the serial collector: a short job's start takes half the processor time
 LOCAL_JAVA: Final = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+_ARROW_ALLOCATOR: Final = "ARROW_DEFAULT_MEMORY_POOL"
 _ERROR_LINE: Final = re.compile(r"[\w.]*(?:Error|Exception|NotReadable|Refused): (?!An error occurred|Traceback)")
 _THROWN: Final = re.compile(r"(?:Caused by)?: ?[\w.$]+(?:Exception|Error)\b")
 _JAVA_NAMES: Final = re.compile(
@@ -115,7 +116,7 @@ def _hint(said: str) -> str:
     version = jars[0].stem.removeprefix("hadoop-client-api-") if jars else "VERSION"
     return (
         "; Spark needs the library of that storage, for s3a: "
-        f"--conf spark.jars.packages=org.apache.hadoop:hadoop-aws:{version}"
+        f"set spark.jars.packages=org.apache.hadoop:hadoop-aws:{version}"
     )
 
 
@@ -128,6 +129,8 @@ def _settings(local: bool) -> dict[str, str]:
         "spark.sql.session.timeZone": "UTC",
         "spark.driver.extraJavaOptions": java_options,
     }
+    if _ARROW_ALLOCATOR in os.environ:
+        settings[f"spark.executorEnv.{_ARROW_ALLOCATOR}"] = os.environ[_ARROW_ALLOCATOR]
     if local:
         settings |= {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
     return settings

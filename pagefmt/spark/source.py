@@ -12,130 +12,20 @@ apart), ``damage`` (true: a column ``damage``, and one row for each damaged page
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields, replace
-from pathlib import Path
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
-import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
 
-from pagefmt.columns.body_form import Body
-from pagefmt.columns.table import PageSource, Stopped, Wanted, page_batches
-from pagefmt.directory.locate import DataLocation, locate, stores, within
-from pagefmt.editions import NEWEST, Edition
-from pagefmt.errors import PageFmtError
 from pagefmt.journal.message_journal import MessageJournal, load_messages
-from pagefmt.pages.chunks import WHOLE_FILE, FilePart
-from pagefmt.selector import parse
+from pagefmt.spark.groups import PageGroup, SourceOptions, groups_of, read_page
+from pagefmt.spark.stream import PageFilesStream
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
-    from pagefmt.directory.bindings import Bindings
 
 NAME: Final = "artemis-pages"
-GROUP: Final = 64 << 20
-DAMAGE: Final = pa.field("damage", pa.string())
-
-
-class BadOption(PageFmtError):
-    """An option of the data source that is not understood."""
-
-
-@dataclass(frozen=True, slots=True)
-class PageTask:
-    """One page file of a partition, by path: it is opened where the task runs."""
-
-    path: str
-    page: int
-    store: str
-    address: str | None
-    queues: tuple[int, ...] | None
-    part: FilePart = WHOLE_FILE
-    edition: Edition = NEWEST
-
-
-class Group(InputPartition):
-    """Page files of at least ``GROUP`` bytes together: a task costs more than reading a small page."""
-
-    def __init__(self, pages: list[PageTask]) -> None:
-        super().__init__(None)
-        self.pages = pages
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """The options as given, understood."""
-
-    path: str
-    body: Body
-    where: str | None
-    paging: str | None
-    journal: str | None
-    bindings: str | None
-    damage: bool
-    columns: str | None = None
-
-    @classmethod
-    def of(cls, given: dict[str, str]) -> Options:
-        known = {field.name for field in fields(cls)}
-        unknown = sorted(set(map(str.lower, given)) - known)
-        if unknown:
-            raise BadOption(f"option {unknown[0]}: not known; there are {', '.join(sorted(known))}")
-        if not given.get("path"):
-            raise BadOption("no directory given; name one with load(DIR)")
-        try:
-            body = Body(given.get("body", Body.SIZE))
-        except ValueError:
-            raise BadOption(f"option body: {given['body']!r} is none of {', '.join(Body)}") from None
-        options = cls(
-            _local(given["path"]), body, given.get("where"), given.get("paging"), given.get("journal"),
-            given.get("bindings"), given.get("damage", "false").lower() == "true", given.get("columns"),
-        )  # fmt: skip
-        options.wanted()
-        return options
-
-    def said(self) -> dict[str, str]:
-        """As ``of`` takes them."""
-        given = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {name: str(value) for name, value in given.items() if value is not None}
-
-    def place(self) -> DataLocation:
-        """Of an instance the directories in their usual places: a configuration is for the caller to read."""
-        place = locate(Path(self.path), lambda config: within(_root(config) / "data"))
-        paging, journal, bindings = (
-            Path(each) if each else None for each in (self.paging, self.journal, self.bindings)
-        )
-        return replace(
-            place, paging=paging or place.paging, journal=journal or place.journal, bindings=bindings or place.bindings
-        )
-
-    def wanted(self) -> Wanted:
-        """Raises ``BadOption`` where a column is not known, and the selector's error."""
-        every = Wanted(self.body, None if self.where is None else parse(self.where))
-        if self.columns is None:
-            return every
-        names = [name.strip() for name in self.columns.split(",")]
-        unknown = [name for name in names if name not in every.schema.names]
-        if unknown:
-            has = ", ".join(every.schema.names)
-            raise BadOption(f"option columns: {unknown[0]!r} is none; with body {self.body} there are {has}")
-        return replace(every, columns=frozenset(names))
-
-    def schema(self) -> pa.Schema:
-        fields = list(self.wanted().schema)
-        return pa.schema([field.with_nullable(True) for field in [*fields, *([DAMAGE] if self.damage else [])]])
-
-
-def _local(path: str) -> str:
-    """A path, also where it is given as a URL."""
-    return "/" + path.removeprefix("file:").lstrip("/") if path.startswith("file:") else path
-
-
-def _root(config: Path) -> Path:
-    return config.parent.parent if config.parent.name in ("etc", "config") else config.parent
 
 
 class PageFiles(DataSource):
@@ -148,110 +38,31 @@ class PageFiles(DataSource):
     def schema(self) -> StructType:
         from pyspark.sql.pandas.types import from_arrow_schema
 
-        found: StructType = from_arrow_schema(Options.of(dict(self.options)).schema())
+        found: StructType = from_arrow_schema(SourceOptions.of(dict(self.options)).schema())
         return found
 
     def reader(self, schema: StructType) -> PageFilesReader:
-        return PageFilesReader(Options.of(dict(self.options)))
+        return PageFilesReader(SourceOptions.of(dict(self.options)))
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802 (Spark's name)
-        from pagefmt.spark.stream import PageFilesStream
-
-        return PageFilesStream(Options.of(dict(self.options)))
+        return PageFilesStream(SourceOptions.of(dict(self.options)))
 
 
 class PageFilesReader(DataSourceReader):
     """Made where the query is planned: journal and bindings are read there, once, and go to the tasks with it."""
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: SourceOptions) -> None:
         self.options = options
         place = options.place()
         self.journal: MessageJournal | None = load_messages(place.journal) if place.journal else None
         self._groups = groups_of(place, self.journal)
 
-    def partitions(self) -> list[Group]:
+    def partitions(self) -> list[PageGroup]:
         return self._groups
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
-        assert isinstance(partition, Group)
+        assert isinstance(partition, PageGroup)
         wanted = self.options.wanted()
         form = self.options.schema()
         for page in partition.pages:
             yield from read_page(page, wanted, form, self.journal)
-
-
-def groups_of(place: DataLocation, journal: MessageJournal | None) -> list[Group]:
-    from pagefmt.directory.bindings import load_bindings
-    from pagefmt.directory.edition_evidence import likely_writer
-
-    bindings = load_bindings(place.bindings) if place.bindings else None
-    writer = None if journal is None else likely_writer(bindings, journal)
-    return grouped(_pages(place, None if bindings is None else _by_address(bindings), writer or NEWEST))
-
-
-def _pages(
-    place: DataLocation, queues: dict[str, tuple[int, ...]] | None, edition: Edition
-) -> Iterator[tuple[PageTask, int]]:
-    for store in stores(place):
-        own = None if queues is None else queues.get(store.address or "", ())
-        for page in store.pages:
-            path = str(page.path.absolute())
-            yield PageTask(path, page.number, store.name, store.address, own, edition=edition), page.size
-
-
-def grouped(pages: Iterable[tuple[PageTask, int]]) -> list[Group]:
-    """Page files with their sizes, in order, in groups of ``GROUP`` bytes or more."""
-    groups: list[Group] = []
-    members: list[PageTask] = []
-    size = 0
-    for page, amount in pages:
-        members.append(page)
-        size += amount
-        if size >= GROUP:
-            groups.append(Group(members))
-            members, size = [], 0
-    return [*groups, Group(members)] if members or not groups else groups
-
-
-def _by_address(bindings: Bindings) -> dict[str, tuple[int, ...]]:
-    found: dict[str, list[int]] = {}
-    for number, queue in bindings.queues.items():
-        found.setdefault(queue.address, []).append(number)
-    return {address: tuple(numbers) for address, numbers in found.items()}
-
-
-def opened(page: PageTask, journal: MessageJournal | None) -> PageSource:
-    """The page as the columns are read from, with what the journal says about it."""
-    from pagefmt.outstanding.ack_state import PageRule
-
-    rule = None if journal is None else PageRule(journal, page.queues, page.page)
-    return PageSource(Path(page.path), page.page, page.store, page.address, rule, page.part, page.edition)
-
-
-def read_page(page: PageTask, wanted: Wanted, form: pa.Schema, journal: MessageJournal | None) -> Iterator[Any]:
-    """Batches of one page. With a damage column: a row that says where a damaged page's rows end, and why."""
-    source = opened(page, journal)
-    with_damage = DAMAGE.name in form.names
-    for batch in page_batches(source, wanted):
-        if isinstance(batch, Stopped):
-            if with_damage:
-                yield _damage_row(source, batch, form)
-        elif with_damage:
-            yield pa.record_batch([*batch.columns, pa.nulls(batch.num_rows, pa.string())], schema=form)
-        else:
-            yield pa.record_batch(batch.columns, schema=form)
-
-
-def damage_of(source: PageSource, stopped: Stopped) -> dict[str, Any]:
-    """Where the rows of a page end, as ``_damaged.json`` says it."""
-    return {
-        "store": source.store, "page": source.page, "file": source.path.name, "offset": stopped.offset,
-        "bytes": stopped.size - stopped.offset, "number": stopped.number,
-        "kind": "undecodable" if stopped.undecodable else "frame",
-    }  # fmt: skip
-
-
-def _damage_row(source: PageSource, stopped: Stopped, form: pa.Schema) -> pa.RecordBatch:
-    said = json.dumps(damage_of(source, stopped))
-    row = {"store": source.store, "page": source.page, "number": stopped.number, DAMAGE.name: said}
-    return pa.RecordBatch.from_pylist([row], schema=form)

@@ -17,14 +17,14 @@ from pagefmt.bytes.files import NotReadable
 from pagefmt.directory.locate import stores
 from pagefmt.pages.chunks import FilePart, read_chunks
 from pagefmt.pages.paging import Store
-from pagefmt.spark.source import Group, Options, PageTask, grouped, read_page
+from pagefmt.spark.groups import PageGroup, PageTask, SourceOptions, grouped, read_page
 
 Position = dict[str, int]
 Offset = dict[str, Position]
 
 
 class PageFilesStream(DataSourceStreamReader):
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: SourceOptions) -> None:
         self.options = options
         self._reached: Offset = {}
 
@@ -41,7 +41,7 @@ class PageFilesStream(DataSourceStreamReader):
         self._reached = reached
         return reached
 
-    def partitions(self, start: Offset, end: Offset) -> list[Group]:
+    def partitions(self, start: Offset, end: Offset) -> list[PageGroup]:
         return grouped(self._tasks(start, end))
 
     def _tasks(self, start: Offset, end: Offset) -> Iterator[tuple[PageTask, int]]:
@@ -57,7 +57,7 @@ class PageFilesStream(DataSourceStreamReader):
                     yield PageTask(path, page.number, store.name, store.address, None, part), size
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
-        assert isinstance(partition, Group)
+        assert isinstance(partition, PageGroup)
         wanted, form = self.options.wanted(), self.options.schema()
         for page in partition.pages:
             try:

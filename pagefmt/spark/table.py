@@ -18,11 +18,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pagefmt.columns.files import PARQUET, table_file
-from pagefmt.columns.table import Stopped, page_batches
+from pagefmt.columns.table import EndOfRows, page_batches
 from pagefmt.errors import PageFmtError
 from pagefmt.journal.message_journal import MessageJournal, load_messages
+from pagefmt.spark.groups import PageGroup, SourceOptions, damage_of, groups_of, opened
 from pagefmt.spark.session import cause
-from pagefmt.spark.source import NAME, Group, Options, PageFiles, damage_of, groups_of, opened
+from pagefmt.spark.source import NAME, PageFiles
 from pagefmt.spark.table_folder import DAMAGED, SUCCESS, TEMPORARY, clear
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class ExportFailed(PageFmtError):
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenTable:
     """What is in the table. ``bytes``: of its files. ``damaged``: where the rows of a page end before it does."""
 
     rows: int
@@ -47,7 +48,7 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PartFile:
     """One task's file."""
 
     file: str
@@ -56,8 +57,8 @@ class Part:
 
 
 def write_by_tasks(
-    context: SparkContext, options: Options, folder: Path, compression: str, watched: Watched, *, replace: bool
-) -> Written:
+    context: SparkContext, options: SourceOptions, folder: Path, compression: str, watched: Watched, *, replace: bool
+) -> WrittenTable:
     """``replace``: a table that is there goes away when the new one is ready. Raises ``ExportFailed``."""
     place = options.place()
     loaded = load_messages(place.journal) if place.journal else None
@@ -66,12 +67,12 @@ def write_by_tasks(
     fresh = folder.absolute() / TEMPORARY / uuid.uuid4().hex
     fresh.mkdir(parents=True)
 
-    def write(group: Group) -> Part:
+    def write(group: PageGroup) -> PartFile:
         return write_part(group, options, journal.value, fresh, compression)
 
     with watched():
         try:
-            parts: list[Part] = context.parallelize(groups, len(groups)).map(write).collect()
+            parts: list[PartFile] = context.parallelize(groups, len(groups)).map(write).collect()
         except Exception as err:
             shutil.rmtree(fresh.parent, ignore_errors=True)
             with suppress(OSError):  # it holds a table that stays
@@ -80,7 +81,9 @@ def write_by_tasks(
     return _commit(folder.absolute(), fresh, parts, replace)
 
 
-def write_part(group: Group, options: Options, journal: MessageJournal | None, folder: Path, compression: str) -> Part:
+def write_part(
+    group: PageGroup, options: SourceOptions, journal: MessageJournal | None, folder: Path, compression: str
+) -> PartFile:
     """Where the task runs: the rows of its pages in a file of its own, even if a second attempt runs beside it."""
     wanted = options.wanted()
     file = folder / f"part-{uuid.uuid4().hex}.parquet"
@@ -89,15 +92,15 @@ def write_part(group: Group, options: Options, journal: MessageJournal | None, f
         for page in group.pages:
             source = opened(page, journal)
             for batch in page_batches(source, wanted):
-                if isinstance(batch, Stopped):
+                if isinstance(batch, EndOfRows):
                     damaged.append(damage_of(source, batch))
                 else:
                     out.write_batch(batch)
                     rows += batch.num_rows
-    return Part(file.name, rows, damaged)
+    return PartFile(file.name, rows, damaged)
 
 
-def _commit(folder: Path, fresh: Path, parts: list[Part], replace: bool) -> Written:
+def _commit(folder: Path, fresh: Path, parts: list[PartFile], replace: bool) -> WrittenTable:
     """Without ``_SUCCESS`` from the first change to the last."""
     damaged = _sorted(each for part in parts for each in part.damaged)
     (folder / SUCCESS).unlink(missing_ok=True)
@@ -114,7 +117,7 @@ def _commit(folder: Path, fresh: Path, parts: list[Part], replace: bool) -> Writ
         aside.write_text(_text(_sorted([*known, *damaged])), "utf-8")
     shutil.rmtree(folder / TEMPORARY)
     (folder / SUCCESS).touch()
-    return Written(sum(part.rows for part in parts), size, damaged)
+    return WrittenTable(sum(part.rows for part in parts), size, damaged)
 
 
 def _sorted(damaged: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -126,9 +129,9 @@ def _text(damaged: list[dict[str, Any]]) -> str:
 
 
 def write_by_spark(
-    context: SparkContext, options: Options, to: str, mode: str, compression: str, split: Sequence[str],
+    context: SparkContext, options: SourceOptions, to: str, mode: str, compression: str, split: Sequence[str],
     watched: Watched,
-) -> Written:  # fmt: skip
+) -> WrittenTable:  # fmt: skip
     """``mode``: Spark's own word for what happens to a table that is there. Raises ``ExportFailed``."""
     from pyspark.sql import Observation, SparkSession
     from pyspark.sql import functions as f
@@ -149,7 +152,7 @@ def write_by_spark(
     damaged = _sorted(json.loads(each) for each in seen.get["damaged"])
     if damaged:
         _keep_aside(spark, to, damaged)
-    return Written(seen.get["rows"], _size(spark, to), damaged)
+    return WrittenTable(seen.get["rows"], _size(spark, to), damaged)
 
 
 def _hadoop(spark: SparkSession, to: str) -> tuple[Any, Any]:

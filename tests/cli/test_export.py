@@ -25,8 +25,8 @@ import pyarrow.parquet as pq
 
 from pagefmt.directory.locate import within
 from pagefmt.errors import PageFmtError
-from pagefmt.spark.source import Options
-from pagefmt.spark.table import Watched, Written, write_by_spark, write_by_tasks
+from pagefmt.spark.groups import SourceOptions
+from pagefmt.spark.table import Watched, WrittenTable, write_by_spark, write_by_tasks
 
 CASES = golden_cases.cases()
 TORN = GoldenCase("artemis-1.5.6", "torn")
@@ -38,24 +38,24 @@ def unwatched() -> AbstractContextManager[None]:
     return nullcontext()
 
 
-def options_of(data: Path, **more: str) -> Options:
+def options_of(data: Path, **more: str) -> SourceOptions:
     place = within(data)
     given = {"path": data, "paging": place.paging, "journal": place.journal, "bindings": place.bindings}
     words = {name: str(value) for name, value in given.items() if value is not None}
-    return Options.of({**words, "body": "base64", "damage": "true", **more})
+    return SourceOptions.of({**words, "body": "base64", "damage": "true", **more})
 
 
 def write(
     spark_context: Any, writer: str, data: Path, out: Path, mode: str = "error", *, compression: str = "zstd",
     split: tuple[str, ...] = (), watched: Watched = unwatched, **more: str,
-) -> Written:  # fmt: skip
+) -> WrittenTable:  # fmt: skip
     options = options_of(data, **more)
     if writer == "tasks":
         return write_by_tasks(spark_context, options, out, compression, watched, replace=mode == "overwrite")
     return write_by_spark(spark_context, options, str(out), mode, compression, split, watched)
 
 
-def assert_whole(written: Written, out: Path, case: GoldenCase) -> None:
+def assert_whole(written: WrittenTable, out: Path, case: GoldenCase) -> None:
     found = pq.read_table(out).to_pylist()
     assert_same(found, case)
     assert (out / "_SUCCESS").exists() and not (out / "_temporary").exists()
@@ -210,7 +210,7 @@ def test_the_command_keeps_damage_aside_without_java(tmp_path: Path) -> None:
     assert done.status == 1, done.err
     validate("export", done.out)
     summary = json.loads(done.out)
-    assert_whole(Written(summary["rows"], summary["bytes"], []), out, TORN)
+    assert_whole(WrittenTable(summary["rows"], summary["bytes"], []), out, TORN)
     assert summary["damaged"] == json.loads((out / "_damaged.json").read_text())
     assert [each["kind"] for each in summary["damaged"]] == ["frame"]
 

@@ -13,8 +13,8 @@ from table_rows import assert_same, rows_of
 
 pytest.importorskip("pyspark", reason="the extra pagectl[spark] is not installed")
 
-from pagefmt.columns.body_form import Body
-from pagefmt.columns.table import PageSource, Wanted, page_batches
+from pagefmt.columns.table import PageSource, TableQuery, page_batches
+from pagefmt.columns.table_body import TableBody
 from pagefmt.outstanding.state import load_state
 from pagefmt.spark.source import NAME, PageFiles
 
@@ -41,7 +41,7 @@ def test_source_filters_with_a_selector(spark: Any) -> None:
     case = next(case for case in FEW if str(case) == "2.56.0/multicast-acks")
     table = spark.read.format(NAME).option("where", "color = 'red' AND AMQPriority = 4").load(str(case.data()))
     found = table.collect()
-    expected = [row for row in rows_of(case, Body.SIZE) if row["properties"]["color"]["string"] == "red"]
+    expected = [row for row in rows_of(case, TableBody.SIZE) if row["properties"]["color"]["string"] == "red"]
     assert 0 < len(found) == len(expected)
 
 
@@ -75,13 +75,15 @@ def test_source_reads_the_columns_that_are_named(spark: Any) -> None:
 def test_each_column_by_itself_is_as_in_the_table(case: GoldenCase) -> None:
     """No more is decoded than it needs, and that is enough."""
     data = case.data()
-    for body in (Body.SIZE, Body.VALUE, Body.BASE64):
-        every = table_of(data, Wanted(body))
+    for body in (TableBody.SIZE, TableBody.VALUE, TableBody.BASE64):
+        every = table_of(data, TableQuery(body))
         for name in every.column_names:
-            assert table_of(data, Wanted(body, columns=frozenset({name}))).column(name).equals(every.column(name)), name
+            assert (
+                table_of(data, TableQuery(body, columns=frozenset({name}))).column(name).equals(every.column(name))
+            ), name
 
 
-def table_of(data: Path, wanted: Wanted) -> pa.Table:
+def table_of(data: Path, wanted: TableQuery) -> pa.Table:
     found = []
     for store in load_state(data / "paging", data / "journal", data / "bindings").stores():
         for page in store.store.pages[:3]:
@@ -125,21 +127,21 @@ def test_stream_gives_every_record_once_and_survives_restart_and_deletion(spark:
     for page in pages[6:]:
         shutil.copy(page, store)
     catch_up()
-    expected = [(row["page"], row["number"]) for row in rows_of(case, Body.SIZE)]
+    expected = [(row["page"], row["number"]) for row in rows_of(case, TableBody.SIZE)]
     assert numbers() == sorted(expected)
 
 
 def test_a_page_that_is_deleted_before_it_is_read_is_passed_over(tmp_path: Path) -> None:
     """What the broker deletes between two steps of a batch was consumed; the rest of the batch is there."""
-    from pagefmt.spark.source import Options
+    from pagefmt.spark.groups import SourceOptions
     from pagefmt.spark.stream import PageFilesStream
 
     case = next(case for case in FEW if str(case) == "2.56.0/multicast-acks")
     paging = case.copy(tmp_path) / "paging"
-    stream = PageFilesStream(Options.of({"path": str(paging)}))
+    stream = PageFilesStream(SourceOptions.of({"path": str(paging)}))
     (group,) = stream.partitions(stream.initialOffset(), stream.latestOffset())
     gone = sorted(paging.rglob("*.page"))[1]
     gone.unlink()
     rows = [row for batch in stream.read(group) for row in batch.to_pylist()]
-    expected = [row["number"] for row in rows_of(case, Body.SIZE) if row["page"] != int(gone.name[:9])]
+    expected = [row["number"] for row in rows_of(case, TableBody.SIZE) if row["page"] != int(gone.name[:9])]
     assert [row["number"] for row in rows] == expected and len(expected) > 50

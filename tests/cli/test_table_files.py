@@ -12,9 +12,8 @@ import pytest
 from golden_cases import GoldenCase, cases
 from pagectl.app import run
 
-from pagefmt.columns.table import PageSource, Wanted, page_batches
-from pagefmt.describe.message_json import Wanted as JsonWanted
-from pagefmt.describe.message_json import record_json
+from pagefmt.columns.table import PageSource, TableQuery, page_batches
+from pagefmt.describe.message_json import MessageOptions, record_json
 from pagefmt.directory.edition_evidence import likely_writer
 from pagefmt.editions import NEWEST
 from pagefmt.outstanding.state import load_state
@@ -97,14 +96,14 @@ def test_tables_say_what_json_says(case: GoldenCase) -> None:
     for store in state.stores():
         for page in store.store.pages:
             source = PageSource(page.path, page.number, "s", None, None, edition=edition)
-            rows = [row for batch in page_batches(source, Wanted()) if isinstance(batch, pa.RecordBatch)
+            rows = [row for batch in page_batches(source, TableQuery()) if isinstance(batch, pa.RecordBatch)
                     for row in batch.to_pylist()]  # fmt: skip
             found = dict(Page(page.path.read_bytes()).records())
             for row in rows:
                 record = found[row["number"]]
                 if not isinstance(record, PageRecord):
                     continue
-                said = record_json(page.number, row["number"], record, JsonWanted(edition=edition))
+                said = record_json(page.number, row["number"], record, MessageOptions(edition=edition))
                 assert {name: row[name] for name in SAME} == {name: said[name] for name in SAME}, page.path
                 assert [row[name] for name in TEXTS] == [_as_utf8(said[name]) for name in TEXTS]
                 kinds = [(_as_utf8(each["name"]), each["type"]) for each in said["properties"]]

@@ -12,7 +12,7 @@ from reference_rows import comparable, reference_rows
 from pagefmt.columns.amqp import structure as amqp_structure
 from pagefmt.columns.amqp.parts import amqp_parts
 from pagefmt.columns.amqp.structure import Structure, structure
-from pagefmt.columns.arrays.schema import Level
+from pagefmt.columns.arrays.schema import Detail
 from pagefmt.columns.page import decode_page
 from pagefmt.pages.gather import PageBytes
 from pagefmt.pages.scan import scan
@@ -24,7 +24,7 @@ def built(content: bytes) -> Structure:
     return structure(buffer, amqp_parts(buffer, frames.offset + 5, frames.length))
 
 
-def assert_as_reference(content: bytes, what: Any, level: Level = Level.BODIES) -> int:
+def assert_as_reference(content: bytes, what: Any, level: Detail = Detail.BODIES) -> int:
     """How many records were not regular."""
     got = decode_page(PageBytes(content), 7, level)
     assert comparable(got.table.to_pylist()) == comparable(reference_rows(content, level)), what
@@ -36,8 +36,8 @@ def without_known_plans() -> None:
     amqp_structure._RECENT.clear()
 
 
-@pytest.mark.parametrize("level", list(Level))
-def test_messages_that_are_alike_follow_one_plan(level: Level) -> None:
+@pytest.mark.parametrize("level", list(Detail))
+def test_messages_that_are_alike_follow_one_plan(level: Detail) -> None:
     content = page([usual(n) for n in range(60)])
     found = built(content)
     assert found.only is not None and found.regular.all()
@@ -138,7 +138,7 @@ def test_behind_a_body_that_does_not_decode_is_no_footer() -> None:
     cut = compound(0xC0, b"\xa1\x09short")
     for body in (section(6, cut), section(7, cut), section(7, text(b"\xff")), section(5, text(b"", 0xA0))):
         for count in (1, 4):
-            assert_as_reference(page([usual(n, body=body) + footer for n in range(count)]), body, Level.PROPERTIES)
+            assert_as_reference(page([usual(n, body=body) + footer for n in range(count)]), body, Detail.PROPERTIES)
 
 
 def test_a_plan_is_kept_for_the_next_piece_and_given_up_where_it_does_not_fit() -> None:

@@ -17,9 +17,9 @@ from both_decoders import EVERY_FORM, SIZE, fast, pages_of, reference
 from golden_cases import GoldenCase, cases
 from reference_rows import comparable, reference_rows
 
-from pagefmt.columns.arrays.schema import Level
+from pagefmt.columns.arrays.schema import Detail
 from pagefmt.columns.page import decode_page
-from pagefmt.describe.message_json import Wanted
+from pagefmt.describe.message_json import MessageOptions
 from pagefmt.outstanding.message_filter import MessageFilter
 from pagefmt.pages.frames import FrameScan
 from pagefmt.pages.gather import PageBytes
@@ -92,14 +92,14 @@ def made(draw: Random) -> bytes:
 def compare(seed: int, folder: Path) -> None:
     draw = Random(seed)
     content = made(draw)
-    for level in (Level.PROPERTIES, Level.TEXTS, Level.BODIES):
+    for level in (Detail.PROPERTIES, Detail.TEXTS, Detail.BODIES):
         got = decode_page(PageBytes(content), 7, level).table
         got.validate(full=True)
         assert comparable(got.to_pylist()) == comparable(reference_rows(content, level)), (seed, level)
     state, first = next(pages_of(next(case for case in cases() if case.name.startswith("amqp"))))
     page = replace(first, path=folder / first.path.name)
     page.path.write_bytes(content)
-    for wanted in (SIZE, Wanted(EVERY_FORM), Wanted(frozenset())):
+    for wanted in (SIZE, MessageOptions(EVERY_FORM), MessageOptions(frozenset())):
         assert fast(page, state, wanted)[0] == reference(page, state, wanted), (seed, wanted)
     for text in draw.sample(SELECTORS, 3):
         choice = MessageFilter(selector=parse(text))

@@ -8,9 +8,9 @@ import pytest
 from golden_cases import GoldenCase, cases
 from reference_rows import comparable, reference_rows
 
-from pagefmt.columns.arrays.schema import Level
+from pagefmt.columns.arrays.schema import Detail
 from pagefmt.columns.page import decode_page
-from pagefmt.columns.table import PageSource, Stopped, Wanted, page_batches
+from pagefmt.columns.table import EndOfRows, PageSource, TableQuery, page_batches
 from pagefmt.outstanding.state import load_state
 from pagefmt.pages.chunks import read_chunks
 from pagefmt.pages.gather import PageBytes
@@ -27,7 +27,7 @@ def pages(case: GoldenCase) -> list[Path]:
 def test_golden_pages_give_the_reference_rows(case: GoldenCase) -> None:
     for path in pages(case):
         content = path.read_bytes()
-        levels = list(Level) if case.version in ("artemis-1.5.6", "2.44.0") else [Level.BODIES]
+        levels = list(Detail) if case.version in ("artemis-1.5.6", "2.44.0") else [Detail.BODIES]
         for level in levels:
             got = decode_page(PageBytes(content), 7, level).table
             assert comparable(got.to_pylist()) == comparable(reference_rows(content, level)), path.name
@@ -38,7 +38,7 @@ def test_almost_all_golden_records_are_regular() -> None:
     careful = records = 0
     for case in CASES:
         for path in pages(case):
-            got = decode_page(PageBytes(path.read_bytes()), 1, Level.BODIES)
+            got = decode_page(PageBytes(path.read_bytes()), 1, Detail.BODIES)
             careful += len(got.irregular)
             records += len(got.table)
     assert records > 8000
@@ -50,9 +50,9 @@ def test_damage_ends_the_table_where_the_reference_reader_stops() -> None:
     frames = scan(PageBytes(content))
     third = int(frames.offset[3])
     for broken in (content[:third] + b"\0" + content[third + 1 :], content[: third + 9], content[:third] + bytes(50)):
-        got = decode_page(PageBytes(broken), 7, Level.BODIES)
+        got = decode_page(PageBytes(broken), 7, Detail.BODIES)
         assert not got.whole and got.good_bytes == third
-        assert comparable(got.table.to_pylist()) == comparable(reference_rows(broken, Level.BODIES))
+        assert comparable(got.table.to_pylist()) == comparable(reference_rows(broken, Detail.BODIES))
 
 
 @pytest.mark.parametrize("version", ["hornetq-2.4.7", "2.56.0"])
@@ -64,8 +64,8 @@ def test_flipped_bits_never_part_the_two_decoders(version: str) -> None:
         flipped = bytearray(content)
         flipped[bit // 8] ^= 1 << (bit % 8)
         page = PageBytes(bytes(flipped))
-        got = decode_page(page, 7, Level.BODIES)
-        assert comparable(got.table.to_pylist()) == comparable(reference_rows(bytes(flipped), Level.BODIES)), bit
+        got = decode_page(page, 7, Detail.BODIES)
+        assert comparable(got.table.to_pylist()) == comparable(reference_rows(bytes(flipped), Detail.BODIES)), bit
 
 
 @pytest.mark.parametrize("piece", [1, 700, 5000])
@@ -75,11 +75,11 @@ def test_pieces_of_any_size_give_the_same_rows(piece: int) -> None:
     case = next(case for case in CASES if str(case) == "2.56.0/one-per-page")
     for path in [*pages(case), *pages(next(case for case in CASES if str(case) == "2.56.0/mixed-protocols"))]:
         tables = [
-            decode_page(content, 7, Level.BODIES, frames).table
+            decode_page(content, 7, Detail.BODIES, frames).table
             for content, frames in read_chunks(path, piece, reuse=True)
         ]
         rows = [row for table in tables for row in table.to_pylist()]
-        assert comparable(rows) == comparable(reference_rows(path.read_bytes(), Level.BODIES))
+        assert comparable(rows) == comparable(reference_rows(path.read_bytes(), Detail.BODIES))
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
@@ -90,8 +90,8 @@ def test_state_columns_follow_the_rule(case: GoldenCase) -> None:
         for page in store.store.pages:
             rule = store.rule(page.number)
             source = PageSource(page.path, page.number, store.store.name, store.store.address, rule)
-            for batch in page_batches(source, Wanted()):
-                if isinstance(batch, Stopped):
+            for batch in page_batches(source, TableQuery()):
+                if isinstance(batch, EndOfRows):
                     continue
                 for row in batch.to_pylist():
                     assert tuple(row["acked_by"]) == rule.acked_by(row["number"], row["queues"])

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from reference_rows import comparable, reference_rows
 
 from pagefmt.bytes.wire import ByteWriter
-from pagefmt.columns.arrays.schema import Level
+from pagefmt.columns.arrays.schema import Detail
 from pagefmt.columns.core.alike import alike
 from pagefmt.columns.core.parts import core_parts
 from pagefmt.columns.page import decode_page
@@ -63,8 +63,8 @@ def similar(draw: st.DrawFn) -> list[bytes]:
 
 
 def same(content: bytes) -> None:
-    got = decode_page(PageBytes(content), 7, Level.BODIES)
-    assert comparable(got.table.to_pylist()) == comparable(reference_rows(content, Level.BODIES))
+    got = decode_page(PageBytes(content), 7, Detail.BODIES)
+    assert comparable(got.table.to_pylist()) == comparable(reference_rows(content, Detail.BODIES))
 
 
 @given(similar())

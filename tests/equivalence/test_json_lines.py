@@ -9,7 +9,7 @@ import pytest
 from both_decoders import ALL, EVERY_FORM, SIZE, fast, pages_of, reference
 from golden_cases import GoldenCase, cases
 
-from pagefmt.describe.message_json import BodyForm, Wanted
+from pagefmt.describe.message_json import BodyForm, MessageOptions
 from pagefmt.editions import NEWEST, Edition
 from pagefmt.outstanding.message_filter import MessageFilter, SelectedMessage, select_messages
 from pagefmt.selector import parse
@@ -20,7 +20,7 @@ def test_lines_are_those_of_the_reference(case: GoldenCase) -> None:
     editions = (NEWEST, Edition.ARTEMIS_2_28, Edition.ARTEMIS_2_17) if "amqp" in case.name else (NEWEST,)
     wanted = [replace(SIZE, edition=edition) for edition in editions]
     for state, page in pages_of(case):
-        for each in (*wanted, Wanted(frozenset()), Wanted(EVERY_FORM)):
+        for each in (*wanted, MessageOptions(frozenset()), MessageOptions(EVERY_FORM)):
             lines, _ = fast(page, state, each)
             assert lines == reference(page, state, each), page.path
 
@@ -31,7 +31,7 @@ BODIES = ("amqp-sections", "core-jms", "core-types", "large-compressed", "unicod
 @pytest.mark.parametrize("form", BodyForm)
 @pytest.mark.parametrize("case", [case for case in cases("2.56.0") if case.name in BODIES], ids=str)
 def test_each_body_form_by_itself(case: GoldenCase, form: BodyForm) -> None:
-    wanted = Wanted(frozenset({form}), inflate=form is BodyForm.TEXT)
+    wanted = MessageOptions(frozenset({form}), inflate=form is BodyForm.TEXT)
     for state, page in pages_of(case):
         assert fast(page, state, wanted)[0] == reference(page, state, wanted), page.path
 
@@ -40,7 +40,7 @@ def test_most_lines_are_made_fast() -> None:
     made = total = 0
     for case in cases("2.56.0"):
         for state, page in pages_of(case):
-            lines, fast_ones = fast(page, state, Wanted(EVERY_FORM))
+            lines, fast_ones = fast(page, state, MessageOptions(EVERY_FORM))
             made, total = made + fast_ones, total + len(lines)
     assert made > 0.9 * total > 1000
 
@@ -83,6 +83,6 @@ def test_flipped_bits_never_part_the_two_decoders(name: str, step: int, tmp_path
         flipped = bytearray(content)
         flipped[bit // 8] ^= 1 << (bit % 8)
         page.path.write_bytes(flipped)
-        for wanted in (SIZE, Wanted(EVERY_FORM)):
+        for wanted in (SIZE, MessageOptions(EVERY_FORM)):
             assert fast(page, state, wanted)[0] == reference(page, state, wanted), bit
         assert fast(page, state, SIZE, OF_HEADERS)[0] == reference(page, state, SIZE, OF_HEADERS), bit

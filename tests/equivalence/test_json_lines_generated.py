@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pagefmt.bytes.wire import ByteWriter
-from pagefmt.describe.message_json import Wanted
+from pagefmt.describe.message_json import MessageOptions
 from pagefmt.messages.amqp_message import AmqpMessage, ExtraProperties
 from pagefmt.messages.amqp_values import encode_amqp_value
 from pagefmt.messages.bodies import COMPRESSED
@@ -154,7 +154,7 @@ def test_lines_of_made_pages(known: tuple[StoreState, PageFile], tmp_path: Path,
     state, first = known
     page = replace(first, path=tmp_path / first.path.name)
     page.path.write_bytes(b"".join(encode_record(record) for stretch in made for record in stretch))
-    for wanted in (SIZE, Wanted(EVERY_FORM), Wanted(EVERY_FORM, inflate=True)):
+    for wanted in (SIZE, MessageOptions(EVERY_FORM), MessageOptions(EVERY_FORM, inflate=True)):
         assert fast(page, state, wanted)[0] == reference(page, state, wanted)
     for choice in (ALL, MessageFilter(frozenset({4})), MessageFilter(outstanding=True), *map(by_selector, SELECTORS)):
         assert fast(page, state, SIZE, choice)[0] == reference(page, state, SIZE, choice)

@@ -11,7 +11,7 @@ from golden_cases import cases
 
 from pagefmt.bytes.wire import ByteReader, ByteWriter
 from pagefmt.describe.anatomy import record_fields
-from pagefmt.describe.message_json import BodyForm, Wanted, record_json
+from pagefmt.describe.message_json import BodyForm, MessageOptions, record_json
 from pagefmt.directory.bindings import decode_address, decode_queue, encode_queue
 from pagefmt.editions import Edition
 from pagefmt.errors import PageFmtError
@@ -27,7 +27,7 @@ from pagefmt.pages.record import PageRecord, decode_record, encode_record, frame
 from pagefmt.verify.broker_verdict import PageContext
 from pagefmt.verify.pages import verify_bytes
 
-EVERYTHING = Wanted(frozenset(BodyForm), inflate=True, limit=1 << 16)
+EVERYTHING = MessageOptions(frozenset(BodyForm), inflate=True, limit=1 << 16)
 EDITIONS = list(Edition)
 
 

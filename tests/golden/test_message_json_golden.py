@@ -21,7 +21,7 @@ from broker_messages import differences, explained
 from editions_of import EDITION_OF
 from golden_cases import GoldenCase, cases
 
-from pagefmt.describe.message_json import BodyForm, Wanted, record_json
+from pagefmt.describe.message_json import BodyForm, MessageOptions, record_json
 from pagefmt.messages.large import LargeMessages
 from pagefmt.pages.frames import Damage
 from pagefmt.pages.page import open_page
@@ -30,7 +30,7 @@ FORMS = frozenset((BodyForm.SIZE, BodyForm.SHA256, BodyForm.TEXT, BodyForm.VALUE
 
 
 def messages(case: GoldenCase) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    wanted = Wanted(FORMS, LargeMessages(case.data() / "large-messages"), EDITION_OF[case.version])
+    wanted = MessageOptions(FORMS, LargeMessages(case.data() / "large-messages"), EDITION_OF[case.version])
     for store in case.manifest()["stores"]:
         for entry in store["pages"]:
             with open_page(case.data() / "paging" / store["folder"] / entry["file"]) as page:

@@ -15,7 +15,7 @@ from selector_questions import Question, questions
 from pagefmt.selector import SelectorError, parse
 from pagefmt.selector.arithmetic import java_text
 from pagefmt.selector.like import like
-from pagefmt.selector.values import Kind, Number, Value
+from pagefmt.selector.values import JavaClass, Number, Value
 
 HERE = Path(__file__).resolve().parents[1]
 GOLDEN = json.loads((HERE / "golden" / "selectors.json").read_text("utf-8"))
@@ -26,7 +26,7 @@ def holds(text: str, **values: Value) -> bool:
 
 
 def integer(value: int) -> Number:
-    return Number(Kind.INT, value)
+    return Number(JavaClass.INT, value)
 
 
 @pytest.mark.parametrize("case", GOLDEN["answers"], ids=lambda case: case[0])
@@ -153,11 +153,12 @@ def test_any_text_is_parsed_or_refused(text: str) -> None:
 @pytest.mark.parametrize(
     ("kind", "value", "text"),
     [
-        (Kind.DOUBLE, 1.0, "1.0"), (Kind.DOUBLE, 1e7, "1.0E7"), (Kind.DOUBLE, 9999999.0, "9999999.0"),
-        (Kind.DOUBLE, 0.001, "0.001"), (Kind.DOUBLE, 0.00099, "9.9E-4"), (Kind.DOUBLE, -0.0, "-0.0"),
-        (Kind.DOUBLE, 123456789.125, "1.23456789125E8"), (Kind.DOUBLE, float("inf"), "Infinity"),
-        (Kind.FLOAT, 0.10000000149011612, "0.1"), (Kind.FLOAT, 16777216.0, "1.6777216E7"), (Kind.LONG, -5, "-5"),
+        (JavaClass.DOUBLE, 1.0, "1.0"), (JavaClass.DOUBLE, 1e7, "1.0E7"), (JavaClass.DOUBLE, 9999999.0, "9999999.0"),
+        (JavaClass.DOUBLE, 0.001, "0.001"), (JavaClass.DOUBLE, 0.00099, "9.9E-4"), (JavaClass.DOUBLE, -0.0, "-0.0"),
+        (JavaClass.DOUBLE, 123456789.125, "1.23456789125E8"), (JavaClass.DOUBLE, float("inf"), "Infinity"),
+        (JavaClass.FLOAT, 0.10000000149011612, "0.1"), (JavaClass.FLOAT, 16777216.0, "1.6777216E7"),
+        (JavaClass.LONG, -5, "-5"),
     ],
 )  # fmt: skip
-def test_numbers_as_java_writes_them(kind: Kind, value: float, text: str) -> None:
+def test_numbers_as_java_writes_them(kind: JavaClass, value: float, text: str) -> None:
     assert java_text(Number(kind, value)) == text

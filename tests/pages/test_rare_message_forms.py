@@ -9,7 +9,7 @@ import pytest
 from golden_cases import cases
 
 from pagefmt.bytes.wire import ByteReader, ByteWriter, Undecodable
-from pagefmt.describe.message_json import BodyForm, Wanted, message_json
+from pagefmt.describe.message_json import BodyForm, MessageOptions, message_json
 from pagefmt.messages.amqp_message import NO_EXTRA, AmqpLargeMessage, AmqpMessage
 from pagefmt.messages.amqp_sections import decode_sections
 from pagefmt.messages.bodies import embedded_in, inflated, map_of, stream_of, text_of
@@ -43,7 +43,7 @@ def test_standard_amqp_of_every_age(persister: int) -> None:
     assert (record.persister, record.message.id, record.queues) == (persister, 7, (5,))
     assert encode_record(record) == raw
     assert route_at(raw, 0, len(raw) - 6)[5:] == (7, (5,))
-    extra = message_json(record.message, Wanted())["amqp"]["extra_properties"]
+    extra = message_json(record.message, MessageOptions())["amqp"]["extra_properties"]
     assert extra == ([{"name": "_AMQ_AD", "type": "string", "value": "orders"}] if persister == 2 else None)
 
 
@@ -112,10 +112,10 @@ TEXT = b"\x01\x00\x00\x00\x04h\x00i\x00"
 def test_a_compressed_body_is_inflated_only_when_asked() -> None:
     message = core(3, zlib.compress(TEXT), COMPRESSED)
     forms = frozenset((BodyForm.TEXT,))
-    refused = message_json(message, Wanted(forms))
+    refused = message_json(message, MessageOptions(forms))
     assert refused["body_text"] is None
     assert "compressed" in refused["body_error"]
-    assert message_json(message, Wanted(forms, inflate=True))["body_text"] == "hi"
+    assert message_json(message, MessageOptions(forms, inflate=True))["body_text"] == "hi"
 
 
 def test_a_bomb_is_refused() -> None:
@@ -127,7 +127,7 @@ def test_a_bomb_is_refused() -> None:
 
 @pytest.mark.parametrize("kind", [3, 5, 6])
 def test_a_body_that_does_not_fit_its_type_is_shown_as_hex(kind: int) -> None:
-    fields = message_json(core(kind, b"\xff\xff\xff"), Wanted(frozenset((BodyForm.TEXT, BodyForm.VALUE))))
+    fields = message_json(core(kind, b"\xff\xff\xff"), MessageOptions(frozenset((BodyForm.TEXT, BodyForm.VALUE))))
     assert fields["body_hex"] == "ffffff"
     assert fields["body_error"]
 
@@ -167,7 +167,7 @@ def test_the_example_of_the_format_description() -> None:
     for prefix, mark in ((new, "01"), (old, "ff")):
         raw = frame(bytes.fromhex(prefix + block.format(mark) + queues))
         record = decode_record(raw, 0, len(raw) - 6)
-        fields = message_json(record.message, Wanted(frozenset((BodyForm.TEXT,))))
+        fields = message_json(record.message, MessageOptions(frozenset((BodyForm.TEXT,))))
         assert (fields["id"], fields["address"], fields["body_text"]) == (1001, "orders", "hi")
         assert [(entry["name"], entry["value"]) for entry in fields["properties"]] == [("color", "red"), ("n", 7)]
         assert encode_record(record) == raw

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from pagefmt.bytes.wire import ByteReader, ByteWriter, Undecodable
 from pagefmt.describe.decimal_text import decimal_text
-from pagefmt.describe.message_json import BodyForm, Wanted, message_json
+from pagefmt.describe.message_json import BodyForm, MessageOptions, message_json
 from pagefmt.describe.values_json import typed_json
 from pagefmt.editions import Edition
 from pagefmt.messages.amqp_sections import decode_sections
@@ -106,7 +106,7 @@ def test_both_depths_read_the_same(found: list[PageRecord]) -> None:
 
 @given(strategies.records())
 def test_messages_have_a_json_form(record: PageRecord) -> None:
-    fields = message_json(record.message, Wanted(frozenset(BodyForm)))
+    fields = message_json(record.message, MessageOptions(frozenset(BodyForm)))
     assert fields["id"] == record.message.id
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 from small_pages import NEW_PAGE, OLD_PAGE, cuts, flips
 
-from pagefmt.describe.message_json import BodyForm, Wanted, record_json
+from pagefmt.describe.message_json import BodyForm, MessageOptions, record_json
 from pagefmt.editions import Edition
 from pagefmt.pages.frames import Damage, DamageKind
 from pagefmt.pages.page import Page
@@ -18,7 +18,7 @@ from pagefmt.verify.broker_verdict import PageContext
 from pagefmt.verify.pages import verify_bytes
 from pagefmt.verify.quick_check import proves_sound
 
-EVERYTHING = Wanted(frozenset(BodyForm))
+EVERYTHING = MessageOptions(frozenset(BodyForm))
 
 
 PAGES = {"2.x": NEW_PAGE, "1.x": OLD_PAGE}

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from pagefmt.bytes.wire import Undecodable
-from pagefmt.columns.arrays.schema import Level, schema
+from pagefmt.columns.arrays.schema import Detail, schema
 from pagefmt.columns.rows import readable_row
 from pagefmt.pages.frames import FrameScan
 from pagefmt.pages.record import decode_record
@@ -23,7 +23,7 @@ def comparable(value: Any) -> Any:
     return value
 
 
-def reference_rows(content: bytes, level: Level) -> list[dict[str, Any]]:
+def reference_rows(content: bytes, level: Detail) -> list[dict[str, Any]]:
     import pyarrow as pa
 
     rows = []

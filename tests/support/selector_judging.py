@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from selector_questions import Question, Typed
 
 from pagefmt.selector import SelectorError, Value, parse
-from pagefmt.selector.values import Kind, Number, Opaque
+from pagefmt.selector.values import JavaClass, Number, Opaque
 
 # The header of the message that SelectorJudge.java makes.
 HEADER: dict[str, Value] = {
-    "AMQPriority": Number(Kind.INT, 7),
-    "AMQTimestamp": Number(Kind.LONG, 1700000000000),
+    "AMQPriority": Number(JavaClass.INT, 7),
+    "AMQTimestamp": Number(JavaClass.LONG, 1700000000000),
     "AMQDurable": "DURABLE",
 }
 
@@ -27,14 +27,14 @@ def value_of(typed: Typed) -> Value:
             return str(value)
         case "float" | "double":
             code = ">f" if kind == "float" else ">d"
-            return Number(Kind[kind.upper()], struct.unpack(code, bytes.fromhex(str(value)))[0])
+            return Number(JavaClass[kind.upper()], struct.unpack(code, bytes.fromhex(str(value)))[0])
         case "char":
             return Opaque("Character", True, value)
         case "bytes":
             return Opaque("byte[]", False, bytes.fromhex(str(value)))
         case _:
             assert isinstance(value, int)
-            return Number(Kind[kind.upper()], value)
+            return Number(JavaClass[kind.upper()], value)
 
 
 @dataclass

@@ -7,8 +7,8 @@ from typing import Any
 
 from golden_cases import GoldenCase
 
-from pagefmt.columns.body_form import Body
-from pagefmt.columns.table import PageSource, Stopped, Wanted, page_batches
+from pagefmt.columns.table import EndOfRows, PageSource, TableQuery, page_batches
+from pagefmt.columns.table_body import TableBody
 from pagefmt.directory.edition_evidence import likely_writer
 from pagefmt.editions import NEWEST
 from pagefmt.outstanding.state import load_state
@@ -31,7 +31,7 @@ def plain(value: Any) -> Any:
     return bytes(value) if isinstance(value, bytearray) else value
 
 
-def rows_of(case: GoldenCase, body: Body = Body.BASE64) -> list[dict[str, Any]]:
+def rows_of(case: GoldenCase, body: TableBody = TableBody.BASE64) -> list[dict[str, Any]]:
     """What a table of the case must hold, in order."""
     data = case.data()
     rows: list[dict[str, Any]] = []
@@ -41,8 +41,8 @@ def rows_of(case: GoldenCase, body: Body = Body.BASE64) -> list[dict[str, Any]]:
         for page in store.store.pages:
             rule = store.rule(page.number)
             source = PageSource(page.path, page.number, store.store.name, store.store.address, rule, edition=edition)
-            for batch in page_batches(source, Wanted(body)):
-                rows += [] if isinstance(batch, Stopped) else batch.to_pylist()
+            for batch in page_batches(source, TableQuery(body)):
+                rows += [] if isinstance(batch, EndOfRows) else batch.to_pylist()
     return [_emptied(plain(row)) for row in rows]
 
 
@@ -57,7 +57,7 @@ def texts(found: list[Any]) -> list[str]:
     return [json.dumps(row, sort_keys=True, default=str) for row in rows]
 
 
-def assert_same(found: list[Any], case: GoldenCase, body: Body = Body.BASE64) -> None:
+def assert_same(found: list[Any], case: GoldenCase, body: TableBody = TableBody.BASE64) -> None:
     got, expected = texts(found), [json.dumps(row, sort_keys=True, default=str) for row in rows_of(case, body)]
     assert len(got) == len(expected)
     for mine, theirs in zip(got, expected, strict=True):

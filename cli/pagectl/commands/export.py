@@ -13,7 +13,7 @@ from pagectl.opening.location import located
 from pagectl.options.shared import BrokerXmlOption, DirArgument, TextOrJsonOption, WhereOption
 from pagectl.outputs.formats import TextOrJson
 from pagectl.running.exits import CallError, Exit
-from pagefmt.columns.body_form import Body
+from pagefmt.columns.table_body import TableBody
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from pyspark import SparkContext
 
     from pagefmt.directory.locate import DataLocation
-    from pagefmt.spark.source import Options
-    from pagefmt.spark.table import Written
+    from pagefmt.spark.groups import SourceOptions
+    from pagefmt.spark.table import WrittenTable
 
 
 class Mode(StrEnum):
@@ -55,8 +55,8 @@ def command(
         ),
     ] = "local[*]",
     body: Annotated[
-        Body, typer.Option(help="What of the bodies to keep; base64 keeps the bytes, in a binary column.")
-    ] = Body.SIZE,
+        TableBody, typer.Option(help="What of the bodies to keep; base64 keeps the bytes, in a binary column.")
+    ] = TableBody.SIZE,
     partition_by: Annotated[
         list[str],
         typer.Option(
@@ -143,20 +143,20 @@ def _mode_for(folder: Path, mode: Mode) -> Mode:
     return Mode.OVERWRITE if mode is Mode.ERROR else mode
 
 
-def _options(place: DataLocation, body: Body, where: str | None) -> Options:
-    from pagefmt.spark.source import Options
+def _options(place: DataLocation, body: TableBody, where: str | None) -> SourceOptions:
+    from pagefmt.spark.groups import SourceOptions
 
     given = {
         "path": place.given.absolute(), "paging": place.paging, "journal": place.journal, "bindings": place.bindings,
         "body": body.value, "where": where, "damage": "true",
     }  # fmt: skip
-    return Options.of({name: str(value) for name, value in given.items() if value is not None})
+    return SourceOptions.of({name: str(value) for name, value in given.items() if value is not None})
 
 
 def _write(
-    context: SparkContext, options: Options, to: str, folder: Path | None, mode: Mode, compression: Compression,
+    context: SparkContext, options: SourceOptions, to: str, folder: Path | None, mode: Mode, compression: Compression,
     split: list[str],
-) -> Written:  # fmt: skip
+) -> WrittenTable:  # fmt: skip
     from pagectl.terminal.spark_progress import spark_progress
     from pagefmt.spark.table import write_by_spark, write_by_tasks
 

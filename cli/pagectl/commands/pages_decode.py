@@ -31,8 +31,8 @@ from pagectl.terminal.progress import progress
 from pagectl.terminal.streams import CsvTable, json_text, print_json_line, warning, write_utf8
 
 if TYPE_CHECKING:
-    from pagefmt.columns.json_lines import Lines
-    from pagefmt.describe.message_json import BodyForm, Wanted
+    from pagefmt.columns.json_lines import MessageLines
+    from pagefmt.describe.message_json import BodyForm, MessageOptions
     from pagefmt.directory.locate import DataLocation
     from pagefmt.editions import Edition
     from pagefmt.outstanding.message_filter import MessageFilter, SelectedMessage
@@ -108,7 +108,7 @@ def command(
         from pagectl.files.table_output import write_table
 
         return write_table(form.value, to, body, place, state, choice, limit, _reader(state, edition))
-    run = _Run(place, state, choice, _wanted(place, forms, inflate, _reader(state, edition)))
+    run = _Decoding(place, state, choice, _wanted(place, forms, inflate, _reader(state, edition)))
     with output_to(to, place):
         if form is DecodeFormat.jsonl:
             _write_lines(run, limit)
@@ -155,30 +155,30 @@ def _reader(state: PagingState | None, edition: Any) -> Edition:
     return edition_of(edition) or writer or NEWEST
 
 
-def _wanted(place: DataLocation, forms: frozenset[BodyForm], inflate: bool, reader: Edition) -> Wanted:
-    from pagefmt.describe.message_json import Wanted
+def _wanted(place: DataLocation, forms: frozenset[BodyForm], inflate: bool, reader: Edition) -> MessageOptions:
+    from pagefmt.describe.message_json import MessageOptions
     from pagefmt.messages.large import LargeMessages
 
     large = LargeMessages(place.large_messages) if place.large_messages else None
-    return Wanted(forms, large, reader, inflate)
+    return MessageOptions(forms, large, reader, inflate)
 
 
 @dataclass(slots=True)
-class _Run:
+class _Decoding:
     """One call: what is read, what is wanted, and whether damage was met."""
 
     place: DataLocation
     state: PagingState | None
     choice: MessageFilter
-    wanted: Wanted
+    wanted: MessageOptions
     damaged: bool = False
 
     def lines(self) -> Iterator[Item]:
         """Lines made for many messages at once, and the messages between them that are to be looked at one by one."""
-        from pagefmt.columns.json_lines import Form, picked_lines
+        from pagefmt.columns.json_lines import LineFormat, picked_lines
         from pagefmt.pages.frames import Damage
 
-        form = Form(self.wanted, json_text)
+        form = LineFormat(self.wanted, json_text)
         with progress("reading pages", bytes_to_read(self.place), beside_output=True) as bar:
             for store, known in each_store(self.place, self.state):
                 for page in store.pages:
@@ -194,10 +194,10 @@ class _Run:
         """Every message as the object that its line holds."""
         import json
 
-        from pagefmt.columns.json_lines import Lines
+        from pagefmt.columns.json_lines import MessageLines
 
         for store, known, found in self.lines():
-            if isinstance(found, Lines):
+            if isinstance(found, MessageLines):
                 for line in str(found.content, "utf-8").split("\n")[:-1]:
                     yield known, json.loads(line)
             else:
@@ -227,15 +227,15 @@ class _Run:
         return {"store": store.name, "store_address": store.address} | message
 
 
-Item = tuple["Store", "StoreState | None", "Lines | SelectedMessage"]
+Item = tuple["Store", "StoreState | None", "MessageLines | SelectedMessage"]
 
 
-def _write_lines(run: _Run, limit: int | None) -> None:
-    from pagefmt.columns.json_lines import Lines
+def _write_lines(run: _Decoding, limit: int | None) -> None:
+    from pagefmt.columns.json_lines import MessageLines
 
     left = sys.maxsize if limit is None else limit
     for store, _, found in run.lines() if left else ():
-        if isinstance(found, Lines):
+        if isinstance(found, MessageLines):
             taken = found.first(left)
             write_utf8(taken.content)
             left -= len(taken)
@@ -246,13 +246,13 @@ def _write_lines(run: _Run, limit: int | None) -> None:
             break
 
 
-def _write_table(run: _Run, limit: int | None) -> None:
+def _write_table(run: _Decoding, limit: int | None) -> None:
     table = CsvTable((*LEADING, *FACTS, *_body_columns(run.wanted.forms), "amqp"))
     for _, message in islice(run.objects(), limit):
         table.row(message)
 
 
-def _write_text(run: _Run, limit: int | None) -> None:
+def _write_text(run: _Decoding, limit: int | None) -> None:
     view = MessageText()
     for known, message in islice(run.objects(), limit):
         view.show(message, known.queues if known else None)

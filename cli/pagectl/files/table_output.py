@@ -13,7 +13,7 @@ from pagectl.terminal.progress import progress
 from pagectl.terminal.streams import note, warning
 
 if TYPE_CHECKING:
-    from pagefmt.columns.table import Wanted
+    from pagefmt.columns.table import TableQuery
     from pagefmt.directory.locate import DataLocation
     from pagefmt.editions import Edition
     from pagefmt.outstanding.message_filter import MessageFilter
@@ -25,18 +25,18 @@ def write_table(
     limit: int | None, edition: Edition,
 ) -> int:  # fmt: skip
     """Write ``to``, whole or not at all; returns the exit status."""
-    from pagefmt.columns.body_form import Body
     from pagefmt.columns.files import table_file
-    from pagefmt.columns.table import Wanted
+    from pagefmt.columns.table import TableQuery
+    from pagefmt.columns.table_body import TableBody
 
     if to is None or str(to) == "-":
         raise CallError(f"--format {form} needs --to FILE: it is not written to a terminal or a pipe")
-    if body not in list(Body):
-        raise CallError(f"--body {body}: a table takes one of {', '.join(Body)}")
-    wanted = Wanted(Body(body), choice.selector)
+    if body not in list(TableBody):
+        raise CallError(f"--body {body}: a table takes one of {', '.join(TableBody)}")
+    wanted = TableQuery(TableBody(body), choice.selector)
     rows, damaged = 0, [False]
     with fresh_file(to, place) as fresh, table_file(fresh, form, wanted.schema) as table:
-        for batch in _chosen(place, state, choice, wanted, edition, damaged):
+        for batch in _batches(place, state, choice, wanted, edition, damaged):
             if limit is not None:
                 batch = batch.slice(0, limit - rows)
             rows += batch.num_rows
@@ -47,16 +47,16 @@ def write_table(
     return Exit.FOUND if damaged[0] else Exit.OK
 
 
-def _chosen(
+def _batches(
     place: DataLocation,
     state: PagingState | None,
     choice: MessageFilter,
-    wanted: Wanted,
+    wanted: TableQuery,
     edition: Edition,
     damaged: list[bool],
 ) -> Iterator[Any]:
-    from pagefmt.columns.choice import chosen
-    from pagefmt.columns.table import PageSource, Stopped, page_batches
+    from pagefmt.columns.table import EndOfRows, PageSource, page_batches
+    from pagefmt.columns.wanted_records import rows_by_queue
 
     with progress("reading pages", bytes_to_read(place)) as bar:
         for store, known in each_store(place, state):
@@ -65,12 +65,12 @@ def _chosen(
                     rule = known.rule(page.number) if known else None
                     source = PageSource(page.path, page.number, store.name, store.address, rule, edition=edition)
                     for batch in page_batches(source, wanted):
-                        if isinstance(batch, Stopped):
+                        if isinstance(batch, EndOfRows):
                             damaged[0] = True
                             warning(
                                 f"{page.path}: rows end in front of offset {batch.offset}, "
                                 f"{batch.size - batch.offset} bytes are not in the table; see: pagectl pages verify"
                             )
                         else:
-                            yield chosen(batch, choice)
+                            yield rows_by_queue(batch, choice)
                 bar.advance(page.size)

@@ -12,11 +12,11 @@ from pagefmt.columns.amqp.identifiers import identifiers
 from pagefmt.columns.amqp.maps import map_array, map_column
 from pagefmt.columns.amqp.parts import AmqpParts, amqp_parts
 from pagefmt.columns.amqp.plan import MIXED
-from pagefmt.columns.amqp.structure import Structure, Value, structure
+from pagefmt.columns.amqp.structure import Structure, ValueColumn, structure
 from pagefmt.columns.amqp.values import integers, number_array
 from pagefmt.columns.amqp.walk import ABSENT
-from pagefmt.columns.arrays.repeated import Kept, Nulls, repeated
-from pagefmt.columns.arrays.schema import AMQP, AMQP_HEADER, AMQP_PROPERTIES, BINARY, STRING, Level
+from pagefmt.columns.arrays.repeated import Nulls, RepeatedCache, repeated
+from pagefmt.columns.arrays.schema import AMQP, AMQP_HEADER, AMQP_PROPERTIES, BINARY, STRING, Detail
 from pagefmt.columns.arrays.strings import only_one, slices
 from pagefmt.columns.core import properties
 from pagefmt.columns.core.alike import alike
@@ -41,7 +41,7 @@ def may_be_amqp(page: PageBytes, payload: Ints) -> Mask:
     return standard
 
 
-def amqp_columns(batch: Batch, level: Level) -> Columns:
+def amqp_columns(batch: Batch, level: Detail) -> Columns:
     page, n, regular = batch.page, len(batch.row), batch.regular
     parts = amqp_parts(page, batch.payload, batch.length)
     regular &= parts.regular & parts.has_address
@@ -67,20 +67,20 @@ def amqp_columns(batch: Batch, level: Level) -> Columns:
         "user_id": user_id, "type": _NO_TYPE(n), "type_name": _NO_TEXT(n),
         "large": pa.array(np.zeros(n, bool)), "body_size": _NO_NUMBER(n),
     }  # fmt: skip
-    if level >= Level.PROPERTIES:
+    if level >= Detail.PROPERTIES:
         known = {"durable": pa.array(durable != 0, mask=~has_durable), "message_id": user_id}
         known |= {"priority": number_array(priority.astype(np.int16), has_priority)}
         known |= {"creation_time": number_array(created, has_created), "message_id_type": id_type}
         known |= {"absolute_expiry_time": number_array(expires, has_expires)}
         out |= _property_columns(batch, parts, found, known)
-    if level >= Level.TEXTS and regular.all():
+    if level >= Detail.TEXTS and regular.all():
         out["body_text"] = _texts(found)
-    if level >= Level.BODIES and regular.all():
+    if level >= Detail.BODIES and regular.all():
         out["body"] = slices(page, parts.encoded_at, parts.encoded_size)
     return out
 
 
-def _property(found: Structure, name: str) -> Value:
+def _property(found: Structure, name: str) -> ValueColumn:
     return found.field(walk.PROPS, PROPERTY_FIELDS.index(name))
 
 
@@ -92,7 +92,9 @@ def _texts(found: Structure) -> pa.StringArray:
     one = (body.at != ABSENT) & (found.body_kinds() == 1)
     is_text = one & values.IS_STRING[page.byte(np.where(one, body.at, 0))]
     code = MIXED if is_text.any() else ABSENT
-    return values.texts(page, Value(np.where(is_text, body.at, ABSENT), code), found.regular, kinds=values.STRINGS)
+    return values.texts(
+        page, ValueColumn(np.where(is_text, body.at, ABSENT), code), found.regular, kinds=values.STRINGS
+    )
 
 
 def _property_columns(batch: Batch, parts: AmqpParts, found: Structure, known: Columns) -> Columns:
@@ -121,13 +123,13 @@ def _header(found: Structure, known: Columns) -> pa.StructArray:
     return _section_struct(columns, _HEADER_FIELDS, found.section(walk.HEADER))
 
 
-def _section_struct(columns: list[pa.Array], fields: list[pa.Field], section: Value) -> pa.StructArray:
+def _section_struct(columns: list[pa.Array], fields: list[pa.Field], section: ValueColumn) -> pa.StructArray:
     """Null where the section is absent."""
     absent = None if section.code >= 0 else pa.array(section.at == ABSENT)
     return pa.StructArray.from_arrays(columns, fields=fields, mask=absent)
 
 
-def _number(found: Structure, value: Value, kinds: tuple[int, ...]) -> pa.Array:
+def _number(found: Structure, value: ValueColumn, kinds: tuple[int, ...]) -> pa.Array:
     if value.code == ABSENT:
         return _NO_NUMBER(len(found.regular))
     return number_array(*integers(found.page, value, found.regular, kinds=kinds))
@@ -176,4 +178,4 @@ def _repeated_extra(block: bytes, rows: int) -> pa.MapArray | None:
     return table_maps(PageBytes(block), table, 1)[0].take(pa.array(np.zeros(rows, np.int32))) if table else None
 
 
-_SAME_EXTRA: Final = Kept(_repeated_extra, most=4)
+_SAME_EXTRA: Final = RepeatedCache(_repeated_extra, most=4)

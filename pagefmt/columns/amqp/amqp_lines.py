@@ -10,10 +10,17 @@ import numpy as np
 import pyarrow as pa
 
 from pagefmt.columns.amqp import values, walk
-from pagefmt.columns.amqp.line_sections import Field, body_list, field_of, fields_object, header_object, map_parts
+from pagefmt.columns.amqp.line_sections import (
+    OptionalCells,
+    body_list,
+    field_of,
+    fields_object,
+    header_object,
+    map_parts,
+)
 from pagefmt.columns.amqp.line_values import decoded
 from pagefmt.columns.amqp.parts import AmqpParts, amqp_parts
-from pagefmt.columns.amqp.structure import Structure, Value, structure
+from pagefmt.columns.amqp.structure import Structure, ValueColumn, structure
 from pagefmt.columns.arrays.fragments import Cell, Even, Part, Pool, either, laid_out, where_present
 from pagefmt.columns.arrays.json_text import Quote, java_text
 from pagefmt.columns.arrays.strings import distinct
@@ -46,7 +53,7 @@ class _Found:
     queues: pa.ListArray
     built: Structure
     header: list[tuple[Ints, Mask]]
-    fields: list[Value]
+    fields: list[ValueColumn]
     created: Ints
     expires: Ints
 
@@ -119,7 +126,9 @@ def _read(batch: Batch) -> _Found | None:
     return found if regular.all() else None
 
 
-def _facts(page: PageBytes, found: _Found, message_id: Field | None, source: LineSource, pool: Pool) -> list[Part]:
+def _facts(
+    page: PageBytes, found: _Found, message_id: OptionalCells | None, source: LineSource, pool: Pool
+) -> list[Part]:
     """What a reader says on arrival; in some editions before it has looked into the sections (``message_json``)."""
     (durable, _), (priority, has_priority) = found.header[0], found.header[1]
     shown = np.where(has_priority, np.minimum(priority, HIGHEST_PRIORITY), DEFAULT_PRIORITY)
@@ -138,7 +147,7 @@ def _facts(page: PageBytes, found: _Found, message_id: Field | None, source: Lin
     ]  # fmt: skip
 
 
-def _identifiers(page: PageBytes, field: Field | None, pool: Pool, quote: Quote) -> Part:
+def _identifiers(page: PageBytes, field: OptionalCells | None, pool: Pool, quote: Quote) -> Part:
     """The message id as text."""
     if field is None:
         return pool.constant("null")

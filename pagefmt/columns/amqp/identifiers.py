@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from pagefmt.columns.amqp import values
-from pagefmt.columns.amqp.structure import Value
+from pagefmt.columns.amqp.structure import ValueColumn
 from pagefmt.columns.amqp.values import BINARIES, STRINGS, ULONG, by_code, read_integer
 from pagefmt.columns.amqp.walk import ABSENT, widths
 from pagefmt.columns.arrays.repeated import Nulls, repeated
@@ -26,7 +26,7 @@ _TYPES: Final = {
 }  # fmt: skip
 
 
-def identifiers(page: PageBytes, value: Value, regular: Mask) -> tuple[pa.StringArray, pa.StringArray]:
+def identifiers(page: PageBytes, value: ValueColumn, regular: Mask) -> tuple[pa.StringArray, pa.StringArray]:
     """The ids and their types; an id of another type clears ``regular``."""
     n = len(regular)
     if value.code == ABSENT:

@@ -10,7 +10,7 @@ import numpy as np
 from pagefmt.columns.amqp import values, walk
 from pagefmt.columns.amqp.line_values import ValueCells, decoded, value_cells
 from pagefmt.columns.amqp.maps import known_keys
-from pagefmt.columns.amqp.structure import Structure, Value
+from pagefmt.columns.amqp.structure import Structure, ValueColumn
 from pagefmt.columns.amqp.walk import ABSENT
 from pagefmt.columns.arrays.fragments import Cell, Codes, Even, Part, Pool, either, laid_out, listed, where_present
 from pagefmt.columns.arrays.json_text import Quote
@@ -80,7 +80,7 @@ def _flat_parts(found: Structure, kind: int, pool: Pool, quote: Quote) -> MapPar
         except UnicodeDecodeError:
             known.append("")
             wrong.append(n)
-    cells = value_cells(page, Value(pairs.value_at), 2, pool, quote)
+    cells = value_cells(page, ValueColumn(pairs.value_at), 2, pool, quote)
     _irregular(regular, kind, cells, pairs.owners())
     if wrong:
         regular[pairs.owners()[np.isin(which, wrong)]] = False
@@ -95,7 +95,7 @@ def _flat_parts(found: Structure, kind: int, pool: Pool, quote: Quote) -> MapPar
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class OptionalCells:
     """A value that some messages have: the ``rows``, None: all. ``cells`` are those of these messages."""
 
     at: Ints
@@ -120,7 +120,7 @@ class Field:
         return found
 
 
-def field_of(found: Structure, value: Value, depth: int, pool: Pool, quote: Quote) -> Field | None:
+def field_of(found: Structure, value: ValueColumn, depth: int, pool: Pool, quote: Quote) -> OptionalCells | None:
     """None: no message has it. A value that does not decode clears ``found.regular``."""
     if value.code == ABSENT:
         return None
@@ -129,14 +129,14 @@ def field_of(found: Structure, value: Value, depth: int, pool: Pool, quote: Quot
         return None
     if rows is not None and len(rows) == len(value.at):
         rows = None
-    here = value if rows is None else Value(value.at[rows])
+    here = value if rows is None else ValueColumn(value.at[rows])
     cells = value_cells(found.page, here, depth, pool, quote)
     if cells.bad is not None and cells.bad.any():
         found.regular[cells.bad if rows is None else rows[cells.bad]] = False
-    return Field(value.at, rows, cells)
+    return OptionalCells(value.at, rows, cells)
 
 
-def fields_object(found: Structure, fields: list[Field | None], pool: Pool) -> Part:
+def fields_object(found: Structure, fields: list[OptionalCells | None], pool: Pool) -> Part:
     """The fields of the properties section by name."""
     inner: list[Part] = []
     for name, field in zip(PROPERTY_FIELDS, fields, strict=True):
@@ -149,7 +149,7 @@ def fields_object(found: Structure, fields: list[Field | None], pool: Pool) -> P
     return _or_null(found.section(walk.PROPS), [*inner, pool.constant("}")], pool)
 
 
-def _or_null(section: Value, inner: list[Part], pool: Pool) -> Part:
+def _or_null(section: ValueColumn, inner: list[Part], pool: Pool) -> Part:
     present = section.at != ABSENT
     return where_present(pool, present, laid_out(len(present), inner), pool.constant("null"))
 

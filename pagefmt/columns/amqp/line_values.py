@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from pagefmt.bytes.wire import ByteReader, Undecodable
-from pagefmt.columns.amqp.structure import Value
+from pagefmt.columns.amqp.structure import ValueColumn
 from pagefmt.columns.amqp.values import (
     BOOLEANS,
     GIVEN_NAMES,
@@ -62,7 +62,7 @@ class ValueCells:
     huge: Mask | None = None
 
 
-def value_cells(page: PageBytes, value: Value, depth: int, pool: Pool, quote: Quote) -> ValueCells:
+def value_cells(page: PageBytes, value: ValueColumn, depth: int, pool: Pool, quote: Quote) -> ValueCells:
     """The cells of a value that all messages have. ``depth``: how deep in its message it lies."""
     code = value.code if value.code >= 0 else one_value(page.byte(value.at))
     content = None if code is None else _content(page, value, code, pool, quote)
@@ -73,7 +73,7 @@ def value_cells(page: PageBytes, value: Value, depth: int, pool: Pool, quote: Qu
     return ValueCells(code, head, given, content, close)
 
 
-def _content(page: PageBytes, value: Value, code: int, pool: Pool, quote: Quote) -> Cell | None:
+def _content(page: PageBytes, value: ValueColumn, code: int, pool: Pool, quote: Quote) -> Cell | None:
     """Of values that have one constructor; None where they are to be looked at one by one."""
     if TYPE_OF[code] == UNKNOWN or (code == ULONG and _huge(page, value.at).any()):
         return None

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from pagefmt.columns.amqp.structure import Structure, Value
+from pagefmt.columns.amqp.structure import Structure, ValueColumn
 from pagefmt.columns.amqp.values import (
     GIVEN_NAMES,
     IS_BINARY,
@@ -30,10 +30,10 @@ from pagefmt.columns.amqp.values import (
     read_integer,
 )
 from pagefmt.columns.amqp.walk import ABSENT, NULL, Pairs, map_pairs, widths
-from pagefmt.columns.arrays.repeated import Kept, Nulls
+from pagefmt.columns.arrays.repeated import Nulls, RepeatedCache
 from pagefmt.columns.arrays.schema import PROPERTIES, STRING, VALUE
 from pagefmt.columns.arrays.strings import only_one, slices, text_of_utf8
-from pagefmt.columns.arrays.value_maps import Named, value_maps
+from pagefmt.columns.arrays.value_maps import PropertyColumn, value_maps
 from pagefmt.columns.core import properties
 from pagefmt.pages.gather import Bytes, Ints, Mask, PageBytes
 
@@ -61,7 +61,7 @@ def map_column(found: Structure, kind: int, *, as_given: bool = False, nulls: bo
 # -- the same in all messages ---------------------------------------------------------------------------------------
 
 
-def _same_map(found: Structure, section: Value, as_given: bool) -> pa.MapArray | None:
+def _same_map(found: Structure, section: ValueColumn, as_given: bool) -> pa.MapArray | None:
     if section.code < 0:
         return None
     _, start, size = widths(found.page, section.at)
@@ -78,7 +78,7 @@ def _repeated_map(key: tuple[bytes, bool], rows: int) -> pa.MapArray | None:
     return column.take(pa.array(np.zeros(rows, np.int32))) if fits[0] else None
 
 
-_SAME: Final = Kept(_repeated_map, most=4)
+_SAME: Final = RepeatedCache(_repeated_map, most=4)
 
 
 # -- the same names in all messages ---------------------------------------------------------------------------------
@@ -129,7 +129,7 @@ def _ascii(raw: pa.BinaryArray) -> pa.StringArray:
     return text
 
 
-def known_keys(keys: list[Value]) -> tuple[str, ...] | None:
+def known_keys(keys: list[ValueColumn]) -> tuple[str, ...] | None:
     """The names, where all messages have the same ones and nothing about them is odd."""
     known: list[str] = []
     for key in keys:
@@ -139,7 +139,7 @@ def known_keys(keys: list[Value]) -> tuple[str, ...] | None:
     return tuple(known) if len(set(known)) == len(known) else None
 
 
-def _named(page: PageBytes, name: str, value: Value, as_given: bool) -> Named | None:
+def _named(page: PageBytes, name: str, value: ValueColumn, as_given: bool) -> PropertyColumn | None:
     """A column of values that have one type; None where they differ or are nothing usual."""
     code: int | Bytes = value.code if value.code >= 0 else page.byte(value.at)
     kinds = np.unique(TYPE_OF[code])
@@ -148,14 +148,16 @@ def _named(page: PageBytes, name: str, value: Value, as_given: bool) -> Named | 
     first = code if isinstance(code, int) else int(code[0])
     kind = (GIVEN_NAMES if as_given else TYPE_NAMES)[kinds[0]]
     if first == NULL:
-        return Named(name, kind)
+        return PropertyColumn(name, kind)
     if IS_TEXT[first] or IS_BINARY[first]:
         content = value.content or widths(page, value.at)[1:]
-        return Named(name, kind, text=content) if IS_TEXT[first] else Named(name, kind, raw=content)
+        return PropertyColumn(name, kind, text=content) if IS_TEXT[first] else PropertyColumn(name, kind, raw=content)
     if first in (_FLOAT, _DOUBLE):
-        return Named(name, kind, doubles=page.f32(value.at + 1) if first == _FLOAT else page.f64(value.at + 1))
+        return PropertyColumn(name, kind, doubles=page.f32(value.at + 1) if first == _FLOAT else page.f64(value.at + 1))
     numbers = _integers(page, code, value.at)
-    return None if kinds[0] == TYPE_OF[ULONG] and bool((numbers < 0).any()) else Named(name, kind, longs=numbers)
+    return (
+        None if kinds[0] == TYPE_OF[ULONG] and bool((numbers < 0).any()) else PropertyColumn(name, kind, longs=numbers)
+    )
 
 
 def _integers(page: PageBytes, code: int | Bytes, at: Ints) -> Ints:

@@ -23,7 +23,7 @@ _PAIRED: Final = (0xC1, 0xD1)
 _MOST: Final = 256
 
 
-class Token(NamedTuple):
+class OutlinedValue(NamedTuple):
     """A value: its section, its place there (entry k of a map: key 2k, value 2k+1), constructor, content, end."""
 
     section: int
@@ -37,9 +37,9 @@ class _Unusual(Exception):
     pass
 
 
-def outline(buf: Buffer, at: int, end: int) -> list[Token] | None:
+def outline(buf: Buffer, at: int, end: int) -> list[OutlinedValue] | None:
     """The values of the message in ``buf[at:end]``, in order; None where it is not built the usual way."""
-    tokens: list[Token] = []
+    tokens: list[OutlinedValue] = []
     last = -1
     try:
         while at < end:
@@ -53,7 +53,7 @@ def outline(buf: Buffer, at: int, end: int) -> list[Token] | None:
     return tokens if 0 < len(tokens) <= _MOST else None
 
 
-def _section(buf: Buffer, section: int, at: int, end: int, tokens: list[Token]) -> int:
+def _section(buf: Buffer, section: int, at: int, end: int, tokens: list[OutlinedValue]) -> int:
     before = sum(1 for each in tokens if each.section == section)
     if before and section not in (DATA, SEQUENCE):
         raise _Unusual
@@ -67,7 +67,7 @@ def _section(buf: Buffer, section: int, at: int, end: int, tokens: list[Token]) 
     return whole.end
 
 
-def _items(buf: Buffer, whole: Token, tokens: list[Token]) -> None:
+def _items(buf: Buffer, whole: OutlinedValue, tokens: list[OutlinedValue]) -> None:
     """The fields of a list, or keys and values of a map."""
     section, code = whole.section, buf[whole.at]
     if code not in (_LISTS if section in FIELDS else _PAIRED):
@@ -89,7 +89,7 @@ def _items(buf: Buffer, whole: Token, tokens: list[Token]) -> None:
         raise _Unusual
 
 
-def _value(buf: Buffer, section: int, index: int, at: int, end: int) -> Token:
+def _value(buf: Buffer, section: int, index: int, at: int, end: int) -> OutlinedValue:
     if at >= end:
         raise _Unusual
     code = buf[at]
@@ -103,4 +103,4 @@ def _value(buf: Buffer, section: int, index: int, at: int, end: int) -> Token:
         start, size = at + 2, buf[at + 1]
     if start + size > end:
         raise _Unusual
-    return Token(section, index, at, start, start + size)
+    return OutlinedValue(section, index, at, start, start + size)

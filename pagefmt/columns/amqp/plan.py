@@ -15,7 +15,7 @@ from typing import Final, NamedTuple, TypeAlias, assert_never
 
 import numpy as np
 
-from pagefmt.columns.amqp.outline import WHOLE_SECTION, Buffer, Token, outline
+from pagefmt.columns.amqp.outline import WHOLE_SECTION, Buffer, OutlinedValue, outline
 from pagefmt.columns.amqp.walk import NULL, mixed_widths, u32
 from pagefmt.pages.gather import Bytes, Ints, Mask, PageBytes
 
@@ -43,7 +43,7 @@ class Window:
     edge: Edge
 
 
-class Place(NamedTuple):
+class PlannedValue(NamedTuple):
     """A value: its constructor lies ``offset`` bytes into a window.
 
     ``code``: its constructor, or MIXED. ``same``: its content, where that is the same in all messages.
@@ -55,7 +55,7 @@ class Place(NamedTuple):
     same: bytes | None
 
 
-class Whole(NamedTuple):
+class SizedBlock(NamedTuple):
     """A list or map whose size has to lead to where its last value ends."""
 
     window: int
@@ -68,20 +68,20 @@ class Whole(NamedTuple):
 @dataclass(frozen=True, slots=True, eq=False)
 class Plan:
     windows: list[Window]
-    places: dict[tuple[int, int], Place]
-    wholes: list[Whole]
+    places: dict[tuple[int, int], PlannedValue]
+    wholes: list[SizedBlock]
     counts: dict[int, int]  # of the values in each section that is there
 
 
 Shape: TypeAlias = tuple[tuple[int, int, int], ...]
 
 
-class Samples:
+class SampleMessages:
     """Some messages, from which a plan for all that are built like most of them is made."""
 
     def __init__(self, buf: Buffer) -> None:
         self._buf = buf
-        self._alike: dict[Shape, list[tuple[int, int, list[Token]]]] = {}
+        self._alike: dict[Shape, list[tuple[int, int, list[OutlinedValue]]]] = {}
         self._shape: Shape | None = None
 
     def add(self, messages: Iterable[tuple[int, int]]) -> bool:
@@ -112,12 +112,12 @@ class _Maker:
         self.start = lead
         self.free: list[tuple[int, int]] = []
         self.windows: list[Window] = []
-        self.places: dict[tuple[int, int], Place] = {}
-        self.wholes: list[Whole] = []
-        self.open: tuple[Token, int, int] | None = None
+        self.places: dict[tuple[int, int], PlannedValue] = {}
+        self.wholes: list[SizedBlock] = []
+        self.open: tuple[OutlinedValue, int, int] | None = None
         self.counts: dict[int, int] = {}
 
-    def made(self, samples: list[list[Token]], end: int) -> Plan:
+    def made(self, samples: list[list[OutlinedValue]], end: int) -> Plan:
         for n, token in enumerate(samples[0]):
             self._close(token.at)
             if token.place == WHOLE_SECTION:
@@ -128,7 +128,7 @@ class _Maker:
         self._edge(end, Edge.END)
         return Plan(self.windows, self.places, self.wholes, self.counts)
 
-    def _whole(self, token: Token) -> None:
+    def _whole(self, token: OutlinedValue) -> None:
         code = self.buf[token.at]
         self._place(token, code, None)
         self.counts[token.section] = 0
@@ -141,10 +141,10 @@ class _Maker:
         if self.open is not None and at >= self.open[0].end:
             token, window, offset = self.open
             wide = token.start - token.at == 5
-            self.wholes.append(Whole(window, offset, wide, len(self.windows), token.end - self.start))
+            self.wholes.append(SizedBlock(window, offset, wide, len(self.windows), token.end - self.start))
             self.open = None
 
-    def _value(self, token: Token, peers: list[Token]) -> None:
+    def _value(self, token: OutlinedValue, peers: list[OutlinedValue]) -> None:
         buf = self.buf
         self.counts[token.section] = token.place + 1
         codes = {buf[peer.at] for peer in peers}
@@ -165,8 +165,8 @@ class _Maker:
             self.free.append((token.at + 1, token.start))
             self._edge(token.start, Edge.WIDE_SIZE if code & 0x10 else Edge.SIZE, token.end)
 
-    def _place(self, token: Token, code: int, same: bytes | None) -> None:
-        self.places[token.section, token.place] = Place(len(self.windows), token.at - self.start, code, same)
+    def _place(self, token: OutlinedValue, code: int, same: bytes | None) -> None:
+        self.places[token.section, token.place] = PlannedValue(len(self.windows), token.at - self.start, code, same)
 
     def _edge(self, at: int, edge: Edge, behind: int = 0) -> None:
         """End a window in front of ``at``; the next one begins at ``behind``."""
@@ -181,7 +181,7 @@ class _Maker:
 
 
 @dataclass(slots=True)
-class Followed:
+class PlanMatch:
     """The messages ``rows`` (None: all) that a plan fits: where each window begins, and the values behind them."""
 
     plan: Plan
@@ -194,17 +194,17 @@ class Followed:
         keys = (self.plan.places[kind, n] for n in range(0, self.plan.counts[kind], 2))
         return tuple((key.code, key.same) for key in keys)
 
-    def cut(self, rows: Ints, keep: Mask) -> Followed:
+    def cut(self, rows: Ints, keep: Mask) -> PlanMatch:
         """Only some of the messages, which are those at ``rows`` of the page."""
         if keep.all():
-            return Followed(self.plan, rows, self.windows, self.contents)
+            return PlanMatch(self.plan, rows, self.windows, self.contents)
         contents = [(start[keep], size[keep]) for start, size in self.contents]
-        return Followed(self.plan, rows[keep], [at[keep] for at in self.windows], contents)
+        return PlanMatch(self.plan, rows[keep], [at[keep] for at in self.windows], contents)
 
 
-def followed(page: PageBytes, plan: Plan, at: Ints, end: Ints) -> tuple[Followed, Mask]:
+def followed(page: PageBytes, plan: Plan, at: Ints, end: Ints) -> tuple[PlanMatch, Mask]:
     """The messages in ``at … end``, and which of them the plan fits; what is found of the others means nothing."""
-    found = Followed(plan, None, [], [])
+    found = PlanMatch(plan, None, [], [])
     if max(len(window.same) for window in plan.windows) > page.size:
         return found, np.zeros(len(at), bool)
     good = np.ones(len(at), bool)

@@ -10,7 +10,7 @@ import numpy as np
 from pagefmt.columns.amqp import walk
 from pagefmt.columns.amqp.outline import WHOLE_SECTION
 from pagefmt.columns.amqp.parts import AmqpParts
-from pagefmt.columns.amqp.plan import MIXED, Followed, Plan, Samples, followed
+from pagefmt.columns.amqp.plan import MIXED, Plan, PlanMatch, SampleMessages, followed
 from pagefmt.columns.amqp.walk import ABSENT, NULL, Pairs
 from pagefmt.pages.gather import Ints, Mask, PageBytes
 
@@ -23,7 +23,7 @@ _WORTH_IT: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class ValueColumn:
     """One value of each message. ``at``: where its constructor is, ABSENT where it is missing or null.
 
     ``code``: the constructor that all have, ABSENT if no message has the value, else MIXED. ``content``: (offset,
@@ -42,32 +42,32 @@ class Structure:
 
     page: PageBytes
     regular: Mask
-    plans: list[Followed]
+    plans: list[PlanMatch]
     others: Ints
-    rest: walk.Sections
+    rest: walk.SectionPositions
     absent: Ints
     _lists: dict[int, Ints] = field(default_factory=dict)
 
     @property
-    def only(self) -> Followed | None:
+    def only(self) -> PlanMatch | None:
         """The plan that all messages follow."""
         return self.plans[0] if self.plans and self.plans[0].rows is None else None
 
-    def section(self, kind: int) -> Value:
+    def section(self, kind: int) -> ValueColumn:
         """The list, map or (first) body of a kind of section, which may be null."""
         index = WHOLE_SECTION if kind in walk.FIELDS or kind in walk.MAPS else 0
         return self._merged(self.rest.at[kind], kind, index)
 
-    def field(self, kind: int, index: int) -> Value:
+    def field(self, kind: int, index: int) -> ValueColumn:
         """A field of the header or the properties."""
         if kind not in self._lists:
             self._lists[kind] = self._of_others(kind)
         value = self._merged(self._lists[kind][index], kind, index)
         if value.code == NULL:
-            return Value(self.absent, ABSENT)
+            return ValueColumn(self.absent, ABSENT)
         if value.code == MIXED:
             at = np.where(self.page.byte(value.at) == NULL, ABSENT, value.at)
-            return Value(at, MIXED)
+            return ValueColumn(at, MIXED)
         return value
 
     def _of_others(self, kind: int) -> Ints:
@@ -75,7 +75,7 @@ class Structure:
             return walk.list_fields(self.page, self.rest.at[kind], walk.FIELDS[kind], self.regular)
         return np.broadcast_to(self.absent, (walk.FIELDS[kind], len(self.absent)))
 
-    def _merged(self, others: Ints, kind: int, index: int) -> Value:
+    def _merged(self, others: Ints, kind: int, index: int) -> ValueColumn:
         if self.only is not None:
             return self._planned(self.only, kind, index)
         at = others.copy()
@@ -86,20 +86,20 @@ class Structure:
         codes = {value.code for value in values}
         if len(self.others):
             codes.add(ABSENT if bool((others[self.others] == ABSENT).all()) else MIXED)
-        return Value(at, codes.pop() if len(codes) == 1 else MIXED)
+        return ValueColumn(at, codes.pop() if len(codes) == 1 else MIXED)
 
-    def _planned(self, plan: Followed, kind: int, index: int) -> Value:
+    def _planned(self, plan: PlanMatch, kind: int, index: int) -> ValueColumn:
         if (kind, index) in plan.plan.places:
             return _at_place(plan, kind, index)
-        return Value(self.absent[: len(plan.windows[0])], ABSENT)
+        return ValueColumn(self.absent[: len(plan.windows[0])], ABSENT)
 
-    def entries(self, kind: int) -> list[Value] | None:
+    def entries(self, kind: int) -> list[ValueColumn] | None:
         """Keys and values of a map in turn, where all messages have the same number; nulls count as values here."""
         if self.only is None:
             return None
         return [_at_place(self.only, kind, n) for n in range(self.only.plan.counts.get(kind, 0))]
 
-    def table(self, kind: int) -> tuple[Ints, list[Value]] | None:
+    def table(self, kind: int) -> tuple[Ints, list[ValueColumn]] | None:
         """As ``entries``, of the messages that have the map at all (which these are comes first).
 
         None where they have not the same names, or where some messages follow no plan.
@@ -137,9 +137,9 @@ class Structure:
             out.key_at[slot], out.value_at[slot] = others.key_at, others.value_at
         return out
 
-    def sections(self) -> walk.Sections:
+    def sections(self) -> walk.SectionPositions:
         """All sections as the general walk finds them."""
-        return walk.Sections([self.section(kind).at for kind in range(walk.FOOTER + 1)], self.body_kinds())
+        return walk.SectionPositions([self.section(kind).at for kind in range(walk.FOOTER + 1)], self.body_kinds())
 
     def body_kinds(self) -> Ints:
         """How many body sections each message has."""
@@ -158,18 +158,18 @@ class Structure:
         return out
 
 
-def _at_place(plan: Followed, kind: int, index: int) -> Value:
+def _at_place(plan: PlanMatch, kind: int, index: int) -> ValueColumn:
     place = plan.plan.places[kind, index]
     at = plan.windows[place.window] + place.offset
     known = place.code == MIXED or (place.same is None and place.code >= 0xA0 and index != WHOLE_SECTION)
-    return Value(at, place.code, plan.contents[place.window] if known else None, place.same)
+    return ValueColumn(at, place.code, plan.contents[place.window] if known else None, place.same)
 
 
-def _joined(values: list[Value], order: Ints) -> Value:
+def _joined(values: list[ValueColumn], order: Ints) -> ValueColumn:
     """The value of several plans' messages."""
     codes, same = {value.code for value in values}, {value.same for value in values}
     contents = [value.content for value in values if value.content is not None]
-    return Value(
+    return ValueColumn(
         np.concatenate([value.at for value in values])[order],
         codes.pop() if len(codes) == 1 else MIXED,
         None
@@ -206,9 +206,9 @@ _RECENT: Final[list[Plan]] = []
 """The plans of the piece before: the next one mostly follows them, too. What they find is the same as without them."""
 
 
-def _known(page: PageBytes, parts: AmqpParts, rows: Ints) -> tuple[list[Followed], Ints]:
+def _known(page: PageBytes, parts: AmqpParts, rows: Ints) -> tuple[list[PlanMatch], Ints]:
     """The messages that follow the plans of the piece before, and those that do not; no plan if these are many."""
-    plans: list[Followed] = []
+    plans: list[PlanMatch] = []
     left = rows
     for plan in _RECENT:
         if not len(left):
@@ -220,14 +220,14 @@ def _known(page: PageBytes, parts: AmqpParts, rows: Ints) -> tuple[list[Followed
     return (plans, left) if len(left) * _WORTH_IT <= len(rows) else ([], rows)
 
 
-def _fresh(page: PageBytes, parts: AmqpParts, rows: Ints) -> tuple[Followed | None, Mask]:
+def _fresh(page: PageBytes, parts: AmqpParts, rows: Ints) -> tuple[PlanMatch | None, Mask]:
     """A plan that was made for the messages ``rows``, and which of them follow it.
 
     What a few messages have in common need not hold for others: those that it does not fit have their say as well.
     """
     at = parts.encoded_at[rows]
     end = at + parts.encoded_size[rows]
-    samples = Samples(page.buffer)
+    samples = SampleMessages(page.buffer)
     best, best_good = None, np.zeros(len(rows), bool)
     left = np.arange(len(rows))
     for _ in range(_ROUNDS):

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pagefmt.columns.amqp.structure import Value
+from pagefmt.columns.amqp.structure import ValueColumn
 from pagefmt.columns.amqp.walk import ABSENT, Pairs, u32, widths
 from pagefmt.columns.arrays.repeated import repeated
 from pagefmt.columns.arrays.schema import BINARY
@@ -23,7 +23,7 @@ from pagefmt.columns.core.properties import period
 from pagefmt.pages.gather import Bytes, Ints, Mask, PageBytes
 
 
-def integers(page: PageBytes, value: Value, regular: Mask, *, kinds: tuple[int, ...]) -> tuple[Ints, Mask]:
+def integers(page: PageBytes, value: ValueColumn, regular: Mask, *, kinds: tuple[int, ...]) -> tuple[Ints, Mask]:
     """Values of the integer-like constructors in ``kinds``; another constructor clears ``regular``."""
     n = len(value.at)
     if value.code in kinds:
@@ -99,7 +99,7 @@ IS_BINARY: Final = _among(*BINARIES)
 _TABLES: Final[dict[tuple[int, ...], Mask]] = {STRINGS: IS_STRING, SYMBOLS: IS_SYMBOL, BINARIES: IS_BINARY}
 
 
-def texts(page: PageBytes, value: Value, regular: Mask, *, kinds: tuple[int, ...]) -> pa.StringArray:
+def texts(page: PageBytes, value: ValueColumn, regular: Mask, *, kinds: tuple[int, ...]) -> pa.StringArray:
     """String or symbol fields as text."""
     if value.same is not None:
         text, bad = text_of_utf8(pa.array([value.same], BINARY))
@@ -122,11 +122,11 @@ def beyond_ascii(text: pa.StringArray) -> Mask:
     return np.asarray(pc.fill_null(more, False))
 
 
-def binaries(page: PageBytes, value: Value, regular: Mask) -> pa.BinaryArray:
+def binaries(page: PageBytes, value: ValueColumn, regular: Mask) -> pa.BinaryArray:
     return _content(page, value, regular, BINARIES)
 
 
-def _content(page: PageBytes, value: Value, regular: Mask, kinds: tuple[int, ...]) -> pa.BinaryArray:
+def _content(page: PageBytes, value: ValueColumn, regular: Mask, kinds: tuple[int, ...]) -> pa.BinaryArray:
     if value.code == ABSENT:
         return pa.nulls(len(value.at), BINARY)
     if value.code in kinds and value.content is not None:

@@ -65,14 +65,14 @@ def mixed_widths(page: PageBytes, at: Ints, code: Bytes) -> tuple[Ints, Ints]:
 
 
 @dataclass(slots=True)
-class Sections:
+class SectionPositions:
     """For each kind of section the position of its (first) value's constructor, ``ABSENT`` where there is none."""
 
     at: list[Ints]
     body_kinds: Ints  # how many body sections (data, sequence, value) there are
 
 
-def sections(page: PageBytes, parts: AmqpParts, rows: Ints) -> Sections:
+def sections(page: PageBytes, parts: AmqpParts, rows: Ints) -> SectionPositions:
     """Walk the sections of the messages ``rows``; what does not fit clears ``parts.regular``."""
     n = len(parts.regular)
     found = [np.full(n, ABSENT, np.int64) for _ in range(9)]
@@ -96,7 +96,7 @@ def sections(page: PageBytes, parts: AmqpParts, rows: Ints) -> Sections:
         going = good & (after < end)
         rows, at, end = rows[going], after[going], end[going]
     parts.regular[rows] = False
-    return Sections(found, bodies)
+    return SectionPositions(found, bodies)
 
 
 def _placed(found: Ints, bodies: Ints, rows: Ints, at: Ints, here: Mask, kind: int) -> Mask:

@@ -36,7 +36,7 @@ def validity(pattern: tuple[bool, ...], times: int) -> pa.Buffer:
     return _BITS.get(pattern, times)
 
 
-class Kept(Generic[Key, Made]):
+class RepeatedCache(Generic[Key, Made]):
     """The last ``most`` things made, each for as many rows as were ever asked for, or more: pieces differ a little."""
 
     def __init__(self, make: Callable[[Key, int], Made], most: int = 16) -> None:
@@ -67,5 +67,5 @@ def _bits(pattern: tuple[bool, ...], times: int) -> pa.Buffer:
     return pa.py_buffer(np.packbits(np.tile(np.array(pattern, bool), times), bitorder="little"))
 
 
-_TEXTS: Final = Kept(_texts)
-_BITS: Final = Kept(_bits)
+_TEXTS: Final = RepeatedCache(_texts)
+_BITS: Final = RepeatedCache(_bits)

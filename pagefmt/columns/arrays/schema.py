@@ -97,7 +97,7 @@ TEXT_FIELDS: Final = (pa.field("body_text", STRING),)
 BODY_FIELDS: Final = (pa.field("body", BINARY),)
 
 
-class Level(IntEnum):
+class Detail(IntEnum):
     """How much of each message is wanted; each level holds the ones before."""
 
     COUNT = 0
@@ -108,14 +108,14 @@ class Level(IntEnum):
 
 
 FIELDS: Final = {
-    Level.COUNT: FRAME_FIELDS,
-    Level.HEADERS: FRAME_FIELDS + HEADER_FIELDS,
-    Level.PROPERTIES: FRAME_FIELDS + HEADER_FIELDS + PROPERTY_FIELDS,
-    Level.TEXTS: FRAME_FIELDS + HEADER_FIELDS + PROPERTY_FIELDS + TEXT_FIELDS,
-    Level.BODIES: FRAME_FIELDS + HEADER_FIELDS + PROPERTY_FIELDS + TEXT_FIELDS + BODY_FIELDS,
+    Detail.COUNT: FRAME_FIELDS,
+    Detail.HEADERS: FRAME_FIELDS + HEADER_FIELDS,
+    Detail.PROPERTIES: FRAME_FIELDS + HEADER_FIELDS + PROPERTY_FIELDS,
+    Detail.TEXTS: FRAME_FIELDS + HEADER_FIELDS + PROPERTY_FIELDS + TEXT_FIELDS,
+    Detail.BODIES: FRAME_FIELDS + HEADER_FIELDS + PROPERTY_FIELDS + TEXT_FIELDS + BODY_FIELDS,
 }
 
 
-def schema(level: Level) -> pa.Schema:
+def schema(level: Detail) -> pa.Schema:
     """The columns of a level, in order."""
     return pa.schema(FIELDS[level])

@@ -22,7 +22,7 @@ _NO_TEXT, _NO_BYTES = Nulls(STRING), Nulls(BINARY)
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class PropertyColumn:
     """One name's value in all messages: the field of VALUE that has it is set, none for nulls.
 
     Texts and bytes: (offset in the page, size).
@@ -37,7 +37,7 @@ class Named:
 
 
 def value_maps(
-    page: PageBytes, columns: Sequence[Named], rows: int, text_of: Callable[[pa.BinaryArray], pa.StringArray]
+    page: PageBytes, columns: Sequence[PropertyColumn], rows: int, text_of: Callable[[pa.BinaryArray], pa.StringArray]
 ) -> pa.MapArray:
     """A map for each message. ``text_of`` decodes the texts."""
     texts, at = _contents(page, [column.text for column in columns], rows)

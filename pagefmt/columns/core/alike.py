@@ -53,7 +53,7 @@ class _Field:
 
 
 @dataclass(frozen=True, slots=True)
-class _Run:
+class _FixedRun:
     """Bytes that have their place in all messages, up to a value of a stated size.
 
     ``words``: by eight bytes, what all messages have, and which bits of it.
@@ -110,7 +110,7 @@ def like_first(page: PageBytes, at: Ints, end: Ints) -> Ints:
     return fitting
 
 
-def _runs_of_first(page: PageBytes, at: Ints, end: Ints) -> list[_Run] | None:
+def _runs_of_first(page: PageBytes, at: Ints, end: Ints) -> list[_FixedRun] | None:
     first, last = int(at[0]), int(end[0])
     return _pattern(page.u8[first:last].tobytes()) if 0 <= first < last <= page.size else None
 
@@ -120,7 +120,7 @@ def _unfit(kind: int) -> int:
     return _SIGN | (kind == props.TEXT)
 
 
-def _read(page: PageBytes, at: Ints, run: _Run, columns: list[Column]) -> Ints | None:
+def _read(page: PageBytes, at: Ints, run: _FixedRun, columns: list[Column]) -> Ints | None:
     """Add the columns of a run that begins at each position; where it ends, None where one does not fit."""
     if int(at.max()) + run.width > page.size or len(at) * run.width > page.size:
         return None
@@ -143,12 +143,12 @@ def _read(page: PageBytes, at: Ints, run: _Run, columns: list[Column]) -> Ints |
     return behind
 
 
-def _pattern(block: bytes) -> list[_Run] | None:
+def _pattern(block: bytes) -> list[_FixedRun] | None:
     """The runs of one message's block; None where it is odd."""
     count = 0 if not block[0] else _SIZE(block, 1)[0] if len(block) >= 5 else -1
     if not 0 <= count <= props.MAX_ENTRIES:
         return None
-    runs: list[_Run] = []
+    runs: list[_FixedRun] = []
     fields: list[_Field] = []
     start, at = 0, 5 if block[0] else 1
     for _ in range(count):
@@ -183,11 +183,11 @@ def _field(block: bytes, at: int, start: int) -> _Field | None:
     return _Field(name, code, at + 5 + size - start) if code in _FORMS else None
 
 
-def _run(fields: list[_Field], content: bytes) -> _Run:
+def _run(fields: list[_Field], content: bytes) -> _FixedRun:
     same = bytearray(b"\xff" * len(content))
     for field in fields:
         width = np.dtype(_FORMS[field.type]).itemsize
         same[field.at : field.at + width] = bytes(width)
     padding = bytes(-len(content) % 8)
     words, bits = (np.frombuffer(each + padding, np.uint64) for each in (content, same))
-    return _Run(tuple(fields), len(content), tuple(zip(words, bits, strict=True)))
+    return _FixedRun(tuple(fields), len(content), tuple(zip(words, bits, strict=True)))

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from pagefmt.columns.arrays.schema import BINARY
 from pagefmt.columns.arrays.strings import text_of_utf16
-from pagefmt.columns.arrays.value_maps import Named, value_maps
+from pagefmt.columns.arrays.value_maps import PropertyColumn, value_maps
 from pagefmt.columns.core import properties as props
 from pagefmt.columns.core.alike import Column
 from pagefmt.pages.gather import PageBytes, doubles
@@ -24,14 +24,14 @@ def table_maps(page: PageBytes, columns: Sequence[Column], rows: int) -> tuple[p
     return value_maps(page, named, rows, text_of_utf16), names
 
 
-def _named(name: str, column: Column) -> Named:
+def _named(name: str, column: Column) -> PropertyColumn:
     kind, values = props.NAMES[column.type], column.values
     if column.type == props.TEXT:
-        return Named(name, kind, text=(column.at, column.size))
+        return PropertyColumn(name, kind, text=(column.at, column.size))
     if column.type == props.BYTES:
-        return Named(name, kind, raw=(column.at, column.size))
+        return PropertyColumn(name, kind, raw=(column.at, column.size))
     if column.type == props.NULL or values is None:
-        return Named(name, kind)
+        return PropertyColumn(name, kind)
     if column.type in _DOUBLES:
-        return Named(name, kind, doubles=doubles(values))
-    return Named(name, kind, longs=values != 0 if column.type == props.BOOLEAN else values)
+        return PropertyColumn(name, kind, doubles=doubles(values))
+    return PropertyColumn(name, kind, longs=values != 0 if column.type == props.BOOLEAN else values)

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from pagefmt.columns.arrays.repeated import Nulls, repeated
-from pagefmt.columns.arrays.schema import AMQP, STRING, Level
+from pagefmt.columns.arrays.schema import AMQP, STRING, Detail
 from pagefmt.columns.arrays.strings import slices, text_of_utf16
 from pagefmt.columns.core import parts as core
 from pagefmt.columns.core.batch import Batch, Columns, queue_lists, repeated_text
@@ -35,7 +35,7 @@ def may_be_core(page: PageBytes, payload: Ints) -> Mask:
     return core
 
 
-def core_columns(batch: Batch, level: Level) -> Columns:
+def core_columns(batch: Batch, level: Detail) -> Columns:
     page, n = batch.page, len(batch.row)
     parts = core.core_parts(page, batch.payload, batch.length)
     batch.regular &= parts.regular
@@ -54,12 +54,12 @@ def core_columns(batch: Batch, level: Level) -> Columns:
         "large": pa.array(parts.large),
         "body_size": pa.array(parts.body_size, mask=parts.large),
     }  # fmt: skip
-    if level >= Level.PROPERTIES:
+    if level >= Detail.PROPERTIES:
         out["properties"] = property_maps(page, parts.properties_at, parts.block_end, batch.regular, _COMPRESSED)
         out["amqp"] = _NO_AMQP(n)
-    if level >= Level.TEXTS and batch.regular.all():
+    if level >= Detail.TEXTS and batch.regular.all():
         out["body_text"] = _core_texts(batch, parts)
-    if level >= Level.BODIES and batch.regular.all():
+    if level >= Detail.BODIES and batch.regular.all():
         out["body"] = slices(page, parts.body_at, parts.body_size, ~parts.large)
     return out
 

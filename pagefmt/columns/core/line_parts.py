@@ -14,7 +14,7 @@ import pyarrow as pa
 from pagefmt.columns.arrays.fragments import Cell, Codes, Even, Part, Pool, Runs, listed
 from pagefmt.columns.arrays.json_text import Quote
 from pagefmt.columns.core.batch import Batch
-from pagefmt.describe.message_json import Wanted
+from pagefmt.describe.message_json import MessageOptions
 from pagefmt.outstanding.ack_state import PageRule
 from pagefmt.outstanding.acked_columns import acked_columns
 from pagefmt.pages.gather import Ints, PageBytes
@@ -29,7 +29,7 @@ class LineSource:
     address: str | None
     page: int
     rule: PageRule | None
-    wanted: Wanted
+    wanted: MessageOptions
     quote: Quote
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pagefmt.selector.lexer import Kind, SelectorError, Token
+from pagefmt.selector.lexer import SelectorError, Token, TokenKind
 
 
 class TokenStream:
@@ -25,7 +25,7 @@ class TokenStream:
     def comes(self, *texts: str, ahead: int = 0) -> bool:
         """Whether the coming token is one of these signs or keywords."""
         token = self.next(ahead)
-        return token.kind in (Kind.SIGN, Kind.KEYWORD) and token.text in texts
+        return token.kind in (TokenKind.SIGN, TokenKind.KEYWORD) and token.text in texts
 
     def taken(self, text: str) -> bool:
         """Take the sign or keyword if it comes."""
@@ -39,7 +39,7 @@ class TokenStream:
             raise self.error(f"'{text}' is expected, found {self.next().shown()}")
 
     def string(self) -> Token:
-        if self.next().kind is not Kind.STRING:
+        if self.next().kind is not TokenKind.STRING:
             raise self.error(f"a quoted string is expected, found {self.next().shown()}")
         return self.take()
 

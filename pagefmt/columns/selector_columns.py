@@ -27,9 +27,8 @@ from pagefmt.pages.record import Layout
 from pagefmt.pages.scan import PageFrames
 from pagefmt.selector import Selector, Value
 from pagefmt.selector.message import ANNOTATIONS, HOPS, selector_value, source_of
-from pagefmt.selector.nodes import Node, Property
-from pagefmt.selector.values import Kind as Java
-from pagefmt.selector.values import Number
+from pagefmt.selector.nodes import Node, PropertyName
+from pagefmt.selector.values import JavaClass, Number
 
 Answer: TypeAlias = tuple[str, Any] | None
 """A kind and a value, None where there is none: what tells one answer from another."""
@@ -76,7 +75,7 @@ def _is_exact(name: str) -> bool:
 
 
 def _names(node: Node) -> Iterator[str]:
-    if isinstance(node, Property):
+    if isinstance(node, PropertyName):
         yield node.name
     for part in node.parts():
         yield from _names(part)
@@ -92,7 +91,7 @@ class _Answers:
             return None
         kind, value = answer
         if kind in (_INT, _LONG):
-            return Number(Java.INT if kind == _INT else Java.LONG, value)
+            return Number(JavaClass.INT if kind == _INT else JavaClass.LONG, value)
         if kind == _TEXT:
             return str(value)
         return selector_value(TypedValue(ValueKind(kind), float.fromhex(value) if kind in _REALS else value))

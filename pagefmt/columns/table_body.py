@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 
-class Body(StrEnum):
+class TableBody(StrEnum):
     """``base64`` is the bytes themselves, in a binary column."""
 
     NONE = "none"

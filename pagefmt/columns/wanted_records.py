@@ -1,12 +1,16 @@
-"""Which records of a piece are wanted: ``pagefmt.outstanding.message_filter`` over vectors, where they tell."""
+"""Which records of a chunk, or rows of a table, a command asked for.
+
+The columnar form of ``pagefmt.outstanding.message_filter``; what columns cannot decide is decided record by record.
+"""
 
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
 
-from pagefmt.columns.arrays.schema import Level
+from pagefmt.columns.arrays.schema import Detail
 from pagefmt.columns.page import decode_page
-from pagefmt.columns.selecting import body_unread, decides, of_reference, select
+from pagefmt.columns.selector_columns import body_unread, decides, of_reference, select
 from pagefmt.outstanding.ack_state import AckState, PageRule
 from pagefmt.outstanding.ack_state_columns import CODE, ack_state_columns
 from pagefmt.outstanding.message_filter import MessageFilter, wanted_by_route
@@ -30,7 +34,7 @@ def wanted_records(
 def _by_selector(content: PageBytes, frames: PageFrames, selector: Selector, mask: Mask, layout: Layout | None) -> None:
     if not decides(selector):
         return select(content, frames, selector, None, mask, mask, layout)
-    decoded = decode_page(content, 0, Level.TEXTS, frames)
+    decoded = decode_page(content, 0, Detail.TEXTS, frames)
     doubtful = of_reference(decoded, len(mask))
     doubtful[body_unread(content, frames, decoded.table)] = True
     return select(content, frames, selector, decoded.table, doubtful, mask, layout)
@@ -62,3 +66,18 @@ def _named(routes: RouteColumns, choice: MessageFilter) -> Mask:
         if choice.queues is None or queue in choice.queues:
             found[rows] = True
     return found
+
+
+def rows_by_queue(batch: pa.RecordBatch, choice: MessageFilter) -> pa.RecordBatch:
+    """The rows routed to, or outstanding for, one of the chosen queues. The selector was applied before."""
+    if not choice.by_route:
+        return batch
+    lists = batch.column(batch.schema.get_field_index("outstanding" if choice.outstanding else "queues"))
+    offsets = np.asarray(lists.offsets)
+    queues = np.asarray(lists.values)[offsets[0] : offsets[-1]]
+    if choice.queues is None:
+        wanted = np.ones(len(queues), bool)
+    else:
+        wanted = np.isin(queues, np.fromiter(choice.queues, np.int64, len(choice.queues)))
+    rows = np.repeat(np.arange(batch.num_rows), np.diff(offsets))[wanted]
+    return batch.filter(pa.array(np.bincount(rows, minlength=batch.num_rows) > 0))
