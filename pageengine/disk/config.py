@@ -18,7 +18,7 @@ from pageengine.errors import PageEngineError
 from pagefmt.editions import NEWEST, Edition
 
 if TYPE_CHECKING:
-    from brokerconf.instance.instance import Directories, Instance
+    from brokerconf.instance.instance import Directories
     from brokerconf.reading.document import ConfigNode, Document
     from brokerconf.reading.properties import Entry
 
@@ -49,29 +49,7 @@ def disk_settings(document: Document, edition: Edition = NEWEST, entries: Iterab
     return _overridden(settings, entries, edition)
 
 
-def properties_in_force(instance: Instance, edition: Edition) -> tuple[Entry, ...]:
-    """broker.properties beside the configuration, then the system properties of the start profile: the last counts."""
-    file = instance.config.parent / "broker.properties"
-    beside = file.is_file() and edition >= Edition.ARTEMIS_2_28
-    given = {name: value for name, value in instance.properties.items() if name.startswith(_PREFIX)}
-    if not (beside or given) or edition < Edition.ARTEMIS_2_10:
-        return ()
-    from brokerconf.reading.findings import Position
-    from brokerconf.reading.properties import Entry, read_properties
-
-    at = Position("artemis.profile", 1, 1)
-    system = [Entry(name.removeprefix(_PREFIX), value, at) for name, value in given.items()]
-    return (*(read_properties(file) if beside else ()), *system)
-
-
-_PREFIX = "brokerconfig."
 _BEANS = {"maxDiskUsage": "max_disk_usage", "minDiskFree": "min_disk_free", "diskScanPeriod": "disk_scan_period"}
-_DIRECTORIES = {
-    "pagingDirectory": "paging",
-    "journalDirectory": "journal",
-    "largeMessagesDirectory": "large_messages",
-    "bindingsDirectory": "bindings",
-}
 
 
 def _overridden(settings: DiskSettings, entries: Iterable[Entry], edition: Edition) -> DiskSettings:
@@ -86,14 +64,6 @@ def _overridden(settings: DiskSettings, entries: Iterable[Entry], edition: Editi
             named: dict[str, Any] = {_BEANS[entry.key]: value}
             settings = replace(settings, **named)
     return settings
-
-
-def moved(found: Directories, entries: Iterable[Entry], root: Path) -> Directories:
-    """The directories after broker.properties and system properties; relative ones against the instance."""
-    for entry in entries:
-        if entry.key in _DIRECTORIES and entry.value:
-            found = replace(found, **{_DIRECTORIES[entry.key]: root.absolute() / entry.value})
-    return found
 
 
 def _number(core: ConfigNode, name: str, parse: Callable[[str], int]) -> int | None:

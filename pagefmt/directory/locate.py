@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -59,20 +59,18 @@ class DataLocation:
     obvious: bool = True
 
 
-ConfiguredLocation = Callable[[Path], DataLocation]
-"""Reads a configuration file: the place of its instance."""
+def configuration_in(path: Path) -> Path | None:
+    """The configuration of an instance; None where ``path`` is no instance."""
+    return next((path / name for name in CONFIGURATIONS if _is_file(path / name)), None)
 
 
-def locate(path: Path, configured: ConfiguredLocation) -> DataLocation:
-    """What ``path`` is. ``configured`` is asked where an instance has a configuration. Raises ``LocateError``."""
+def locate(path: Path) -> DataLocation:
+    """What ``path`` is, by the names below it: no configuration is read. Raises ``LocateError``."""
     mode = _mode(path)
     if stat.S_ISREG(mode):
         return _page(path)
     if not stat.S_ISDIR(mode):
         raise LocateError(f"{path}: neither a folder nor a regular file; name a broker's data directory or a page file")
-    config = next((path / name for name in CONFIGURATIONS if _is_file(path / name)), None)
-    if config is not None:
-        return replace(configured(config), given=path, kind=LocationKind.INSTANCE)
     return _folder(path)
 
 

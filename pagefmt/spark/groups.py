@@ -15,7 +15,7 @@ from pagefmt.columns.table import EndOfRows, PageSource, TableQuery, page_batche
 from pagefmt.columns.table_body import TableBody
 from pagefmt.directory.bindings import Bindings, load_bindings
 from pagefmt.directory.edition_evidence import likely_writer
-from pagefmt.directory.locate import DataLocation, locate, stores, within
+from pagefmt.directory.locate import DataLocation, LocateError, LocationKind, locate, stores
 from pagefmt.editions import NEWEST, Edition
 from pagefmt.errors import PageFmtError
 from pagefmt.journal.message_journal import MessageJournal
@@ -91,13 +91,21 @@ class SourceOptions:
 
     def place(self) -> DataLocation:
         """Of an instance the directories in their usual places: a configuration is for the caller to read."""
-        place = locate(Path(self.path), lambda config: within(_root(config) / "data"))
-        paging, journal, bindings = (
-            Path(each) if each else None for each in (self.paging, self.journal, self.bindings)
-        )
+        try:
+            place = locate(Path(self.path))
+        except LocateError:
+            if not self.paging:
+                raise
+            place = DataLocation(Path(self.path), LocationKind.INSTANCE, None)
+
+        def directory(given: str | None, usual: Path | None) -> Path | None:
+            """As given, empty for none; else where it usually lies."""
+            return usual if given is None else Path(given) if given else None
+
         return replace(
-            place, paging=paging or place.paging, journal=journal or place.journal, bindings=bindings or place.bindings
-        )
+            place, paging=directory(self.paging, place.paging), journal=directory(self.journal, place.journal),
+            bindings=directory(self.bindings, place.bindings),
+        )  # fmt: skip
 
     def wanted(self) -> TableQuery:
         """Raises ``BadOption`` where a column is not known, and the selector's error."""
@@ -119,10 +127,6 @@ class SourceOptions:
 def _local(path: str) -> str:
     """A path, also where it is given as a URL."""
     return "/" + path.removeprefix("file:").lstrip("/") if path.startswith("file:") else path
-
-
-def _root(config: Path) -> Path:
-    return config.parent.parent if config.parent.name in ("etc", "config") else config.parent
 
 
 def groups_of(place: DataLocation, journal: MessageJournal | None) -> list[PageGroup]:

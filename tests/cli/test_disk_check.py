@@ -419,7 +419,8 @@ def test_no_permission() -> None:
         (home / "data").chmod(0o700)
         code = (
             "import os, sys; sys.path[:0] = sys.argv[1:4]; from pagectl.app import run;"
-            "import pagectl.opening.disk_target, pagectl.outputs.disk_report, pagectl.commands.disk_check, lxml.etree;"
+            "import pagectl.opening.monitored_disks, pagectl.outputs.disk_report, pagectl.commands.disk_check;"
+            "import pagectl.opening.configuration, brokerconf.instance.installed, lxml.etree;"
             "import brokerconf.reading.reading;"
             "import brokerconf.instance.instance, pageengine.disk.config, pageengine.disk.state;"
             "os.setgid(65534); os.setuid(65534); sys.exit(run(sys.argv[4:]))"
@@ -533,7 +534,7 @@ def test_nothing_heavy_is_imported() -> None:
     heavy = "{'numpy', 'pyarrow', 'xmlschema', 'pyspark', 'rich', 'lxml', 'crc32c', 'pydantic'}"
     code = (
         "import sys, pagectl.app, pagectl.commands.disk_check, pagectl.outputs.disk_report;"
-        "import pagectl.opening.disk_target;"
+        "import pagectl.opening.monitored_disks;"
         f"import pagefmt.bytes.filesystems; print(sorted({heavy} & set(sys.modules)))"
     )
     path = ":".join(map(str, (ROOT, ROOT / "cli", ROOT / "schemas")))

@@ -15,8 +15,8 @@ from pagectl.options.shared import (
     DefineOption,
     EditionOption,
     HeapOption,
+    PropertiesOption,
     TextOrJsonOption,
-    edition_of,
 )
 from pagectl.outputs.formats import TextOrJson
 
@@ -36,16 +36,19 @@ def command(
     format: TextOrJsonOption = TextOrJson.text,
     cwd: CwdOption = None,
     define: DefineOption = None,
+    properties: PropertiesOption = None,
 ) -> int:
     """Heap and disk by address at worst, and what acts first. '·' in a name stands for any word of a match."""
     from brokerconf.settings.capacity import capacity
 
-    from pagectl.opening.config_settings import Asked, open_settings
+    from pagectl.opening.configuration import open_settings
+    from pagectl.options.configuration import configuration_options
     from pagectl.options.sizes import size_of
     from pagectl.terminal.streams import print_json
 
     volume = size_of(disk, "--disk")
-    settings = open_settings(file, Asked(edition_of(edition), cwd, tuple(define or ()), heap))
+    options = configuration_options(edition, heap=heap, cwd=cwd, define=define, properties=properties)
+    settings = open_settings(file, options)
     found = capacity(settings, disk=volume, on_disk=_on_disk(data))
     if format is TextOrJson.json:
         sums = {"memory_sum": found.memory_sum, "disk_sum": found.disk_sum}
@@ -58,7 +61,7 @@ def command(
 def _on_disk(data: Path | None) -> dict[str, int]:
     if data is None:
         return {}
-    from pagectl.opening.config_host import stores_below
+    from pagectl.opening.linting import stores_below
 
     found: dict[str, int] = {}
     for store in stores_below(data):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pagectl.options.shared import CwdOption, DefineOption, EditionOption, HeapOption, TextOrJsonOption, edition_of
+from pagectl.options.shared import CwdOption, DefineOption, EditionOption, HeapOption, TextOrJsonOption
 from pagectl.outputs.formats import TextOrJson
 from pagectl.running.exits import Exit
 
@@ -33,10 +33,11 @@ def command(
     from brokerconf.settings.comparison import addresses_to_compare, differences
     from brokerconf.settings.settings_model import Scope
 
-    from pagectl.opening.config_settings import Asked, open_settings
+    from pagectl.opening.configuration import open_settings
+    from pagectl.options.configuration import configuration_options
     from pagectl.terminal.streams import print_json
 
-    asked = Asked(edition_of(edition), cwd, tuple(define or ()), heap)
+    asked = configuration_options(edition, heap=heap, cwd=cwd, define=define)
     a, b = open_settings(one, asked), open_settings(other, asked)
     names = address or addresses_to_compare(a, b)
     # the broker's own settings say nothing about one address

@@ -12,8 +12,8 @@ from pagectl.options.shared import (
     DefineOption,
     EditionOption,
     HeapOption,
+    PropertiesOption,
     TextOrJsonOption,
-    edition_of,
 )
 from pagectl.outputs.formats import TextOrJson
 
@@ -29,17 +29,20 @@ def command(
     heap: HeapOption = None,
     cwd: CwdOption = None,
     define: DefineOption = None,
+    properties: PropertiesOption = None,
 ) -> int:
     """The settings in force for each address after all matches are merged, and for the broker."""
     from brokerconf.settings.effective import as_json
     from brokerconf.settings.settings_model import Scope
 
-    from pagectl.opening.config_settings import Asked, open_settings
+    from pagectl.opening.configuration import open_settings
+    from pagectl.options.configuration import configuration_options
     from pagectl.outputs.config_values import rows
     from pagectl.terminal.sanitise import one_line
     from pagectl.terminal.streams import print_json, print_table
 
-    settings = open_settings(file, Asked(edition_of(edition), cwd, tuple(define or ()), heap))
+    options = configuration_options(edition, heap=heap, cwd=cwd, define=define, properties=properties)
+    settings = open_settings(file, options)
     names = addresses or []
     if format is TextOrJson.json:
         print_json(as_json(settings, names))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, assert_never
 
 import typer
 
+from pagectl.options.configuration import ConfigurationOptions, configuration_options
 from pagectl.options.shared import (
     FORMAT_HELP,
     CwdOption,
@@ -20,7 +21,7 @@ from pagectl.options.shared import (
     DefineOption,
     EditionOption,
     HeapOption,
-    edition_of,
+    PropertiesOption,
 )
 from pagectl.running.exits import CallError, Exit
 
@@ -86,14 +87,17 @@ def command(
     data: DataOption = None,
     cwd: CwdOption = None,
     define: DefineOption = None,
+    properties: PropertiesOption = None,
 ) -> int:
     """Lint broker configurations: schema, values, and rules about what the settings do."""
     with _without_collecting():
-        from pagectl.opening import config_call
+        from pagectl.opening import linting
+        from pagectl.options.rules import selected_rules
 
-        selection = config_call.selection(only or [], ignore or [])
-        around = config_call.surroundings(edition_of(edition), schema, artemis_home, heap, data, cwd, define or [])
-        reports, failed = _lint_all(files or config_call.default_files(), around, selection)
+        selection = selected_rules(only or [], ignore or [])
+        options = configuration_options(edition, heap=heap, cwd=cwd, define=define, properties=properties)
+        around = linting.surroundings(options, schema, artemis_home, data)
+        reports, failed = _lint_all(files or linting.default_files(), around, options, selection)
         chosen = format or (Format.github if os.environ.get("GITHUB_ACTIONS") == "true" else Format.text)
         _write(reports, chosen)
     return Exit.FAILED if failed else _status(reports, fail_on)
@@ -110,16 +114,20 @@ def _without_collecting() -> Iterator[None]:
         gc.enable()
 
 
-def _lint_all(files: list[str], around: Surroundings, selection: Selection) -> tuple[list[FileReport], bool]:
+def _lint_all(
+    files: list[str], around: Surroundings, options: ConfigurationOptions, selection: Selection
+) -> tuple[list[FileReport], bool]:
     """All files, also after one that cannot be read; that one is told on standard error."""
-    from pagectl.opening import config_call
+    from brokerconf.errors import BrokerConfError
+
+    from pagectl.opening.linting import lint_one
     from pagectl.running.exits import describe, report
 
     reports, failed = [], False
     for name in files:
         try:
-            reports.append(config_call.lint_one(name, around, selection))
-        except (OSError, CallError) as err:
+            reports.append(lint_one(name, around, options, selection))
+        except (OSError, CallError, BrokerConfError) as err:
             report(describe(err))
             failed = True
     return reports, failed

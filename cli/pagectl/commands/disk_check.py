@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Annotated, assert_never
 
 import typer
 
-from pagectl.opening.disk_target import Limits
+from pagectl.options.configuration import ConfigurationOptions, configuration_options
 from pagectl.options.disk import (
     PLUGIN_FORMAT_HELP,
+    DiskLimits,
     MaxDiskUsage,
     MinDiskFree,
     QuietOption,
@@ -23,11 +24,10 @@ from pagectl.options.disk import (
     parsed,
 )
 from pagectl.options.disk_thresholds import Threshold, Thresholds
-from pagectl.options.shared import BrokerXmlOption, EditionOption, PlaceArgument, edition_of
+from pagectl.options.shared import BrokerXmlOption, EditionOption, PlaceArgument, PropertiesOption
 from pagectl.outputs.nagios import Range, Status, line
 from pagectl.running.deadline import Answer, TimedOut, within
 from pagectl.running.exits import describe
-from pagefmt.editions import Edition
 
 if TYPE_CHECKING:
     from pagectl.outputs.disk_report import DiskReport
@@ -50,8 +50,8 @@ class _Call:
 
     path: Path | None
     broker_xml: Path | None
-    limits: Limits
-    edition: Edition | None
+    limits: DiskLimits
+    options: ConfigurationOptions
     thresholds: Thresholds
     format: Format
     details: bool
@@ -64,6 +64,7 @@ def command(
     max_disk_usage: MaxDiskUsage = None,
     min_disk_free: MinDiskFree = None,
     broker_xml: BrokerXmlOption = None,
+    properties: PropertiesOption = None,
     edition: EditionOption = None,
     warning: Annotated[
         str | None,
@@ -120,7 +121,8 @@ def command(
         parsed(Range.parse, inodes_warning, "-W"), parsed(Range.parse, inodes_critical, "-K"),
     )  # fmt: skip
     call = _Call(
-        path, broker_xml, limits_of(max_disk_usage, min_disk_free), edition_of(edition), thresholds,
+        path, broker_xml, limits_of(max_disk_usage, min_disk_free),
+        configuration_options(edition, properties=properties), thresholds,
         format, verbose or format is Format.text, textfile, quiet,
     )  # fmt: skip
     answer = _in_time(call, timeout)
@@ -152,19 +154,18 @@ def _checked(call: _Call) -> Answer:
 
 
 def _check(call: _Call) -> Answer:
-    from pagectl.opening.disk_target import locate
+    from pagectl.opening.monitored_disks import monitored_disks
     from pagectl.outputs.disk_report import DiskReport
-    from pageengine.disk.state import DiskState
 
-    target = locate(call.path, broker_xml=call.broker_xml, limits=call.limits, edition=call.edition)
-    state = DiskState.of(target.settings, target.edition, *target.probe())
-    felt = target.when_blocked() if call.details or call.format is Format.json else ()
+    disks = monitored_disks(call.path, call.broker_xml, call.limits, call.options)
+    state = disks.state()
+    felt = disks.when_blocked() if call.details or call.format is Format.json else ()
     report = DiskReport(state, call.thresholds, felt)
     if call.textfile is not None:
         _write(call.textfile, report)
     if call.quiet and report.status is Status.OK:
         return Answer(Status.OK)
-    return Answer(report.status, _shown(call, report, target.took_for))
+    return Answer(report.status, _shown(call, report, disks.took_for))
 
 
 def _write(textfile: Path, report: DiskReport | None) -> None:

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Annotated, assert_never
 
 import typer
 
-from pagectl.opening.disk_target import Limits, locate
+from pagectl.options.configuration import ConfigurationOptions, configuration_options
 from pagectl.options.disk import (
     PLUGIN_FORMAT_HELP,
+    DiskLimits,
     MaxDiskUsage,
     MinDiskFree,
     QuietOption,
@@ -24,14 +25,13 @@ from pagectl.options.disk import (
     parsed,
 )
 from pagectl.options.durations import parse_duration
-from pagectl.options.shared import BrokerXmlOption, EditionOption, PlaceArgument, edition_of
+from pagectl.options.shared import BrokerXmlOption, EditionOption, PlaceArgument, PropertiesOption
 from pagectl.outputs.nagios import Status, line
 from pagectl.running.deadline import Answer, TimedOut, within
 from pagectl.running.exits import describe
-from pagefmt.editions import Edition
 
 if TYPE_CHECKING:
-    from pagectl.opening.disk_target import Target
+    from pagectl.opening.monitored_disks import MonitoredDisks
     from pagectl.outputs.forecast_report import Forecast
     from pageengine.disk.samples import Sample, Samples
     from pageengine.disk.state import StoreState
@@ -49,8 +49,8 @@ class Format(StrEnum):
 class _Call:
     path: Path | None
     broker_xml: Path | None
-    limits: Limits
-    edition: Edition | None
+    limits: DiskLimits
+    options: ConfigurationOptions
     state: Path | None
     warn: float | None
     critical: float | None
@@ -86,6 +86,7 @@ def command(
     max_disk_usage: MaxDiskUsage = None,
     min_disk_free: MinDiskFree = None,
     broker_xml: BrokerXmlOption = None,
+    properties: PropertiesOption = None,
     edition: EditionOption = None,
     no_addresses: Annotated[
         bool, typer.Option("--no-addresses", help="Do not count the bytes of every address as well.")
@@ -100,7 +101,8 @@ def command(
     Statuses of monitoring plugins: 0 OK (or still learning), 1 WARNING, 2 CRITICAL (it blocks already), 3 UNKNOWN.
     """
     call = _Call(
-        path, broker_xml, limits_of(max_disk_usage, min_disk_free), edition_of(edition), state,
+        path, broker_xml, limits_of(max_disk_usage, min_disk_free),
+        configuration_options(edition, properties=properties), state,
         parsed(parse_duration, warn_within, "--warn-within"),
         parsed(parse_duration, critical_within, "--critical-within"),
         not no_addresses, format, verbose or format is Format.text, quiet,
@@ -125,32 +127,32 @@ def _forecast(call: _Call) -> Answer:
 
 def _answer(call: _Call) -> Answer:
     from pagectl.files.small_files import replace_text
+    from pagectl.opening.monitored_disks import monitored_disks
     from pagectl.outputs.forecast_report import Forecast
-    from pageengine.disk.state import DiskState
 
-    target = locate(call.path, broker_xml=call.broker_xml, limits=call.limits, edition=call.edition)
-    state = DiskState.of(target.settings, target.edition, *target.probe())
-    file = call.state or _default_state(target)
-    samples = _read(file, target)
-    samples = samples.added(_sample(state.stores, target, samples, call.addresses))
+    disks = monitored_disks(call.path, call.broker_xml, call.limits, call.options)
+    state = disks.state()
+    file = call.state or _default_state(disks)
+    samples = _read(file, disks)
+    samples = samples.added(_sample(state.stores, disks, samples, call.addresses))
     replace_text(file, samples.as_text(), new_mode=0o600)
     forecast = Forecast.of(state, samples, call.warn, call.critical)
     if call.quiet and forecast.status is Status.OK:
         return Answer(Status.OK)
-    return Answer(forecast.status, _shown(call, forecast, target))
+    return Answer(forecast.status, _shown(call, forecast, disks))
 
 
-def _default_state(target: Target) -> Path:
+def _default_state(disks: MonitoredDisks) -> Path:
     """Below the folder that systemd gives a service, or the user's own folder for state."""
     from hashlib import sha256
 
     given = os.environ.get("STATE_DIRECTORY", "").split(":")[0] or os.environ.get("XDG_STATE_HOME")
     folder = (Path(given) if given else Path.home() / ".local" / "state") / "pagectl"
     folder.mkdir(parents=True, exist_ok=True)
-    return folder / f"disk-{sha256(os.fsencode(target.place)).hexdigest()[:16]}.json"
+    return folder / f"disk-{sha256(os.fsencode(disks.place)).hexdigest()[:16]}.json"
 
 
-def _read(file: Path, target: Target) -> Samples:
+def _read(file: Path, disks: MonitoredDisks) -> Samples:
     from pageengine.disk.samples import parse_samples
 
     try:
@@ -158,14 +160,14 @@ def _read(file: Path, target: Target) -> Samples:
             text = stream.read(LARGEST_STATE)
     except FileNotFoundError:
         text = ""
-    return parse_samples(text, target.place, str(file))
+    return parse_samples(text, disks.place, str(file))
 
 
-def _sample(stores: Iterable[StoreState], target: Target, before: Samples, addresses: bool) -> Sample:
+def _sample(stores: Iterable[StoreState], disks: MonitoredDisks, before: Samples, addresses: bool) -> Sample:
     from pageengine.disk.samples import Sample, largest
 
     used = {one.file_system.mount: (one.space.total - one.space.usable, one.space.total) for one in stores}
-    sizes = _sizes(target.directories.get("paging")) if addresses else {}
+    sizes = _sizes(disks.directories.get("paging")) if addresses else {}
     return Sample(time.time(), used, largest(sizes.items(), before.names()))
 
 
@@ -183,7 +185,7 @@ def _sizes(paging: Path | None) -> dict[str, int]:
     return sizes
 
 
-def _shown(call: _Call, forecast: Forecast, target: Target) -> str:
+def _shown(call: _Call, forecast: Forecast, disks: MonitoredDisks) -> str:
     from pagectl.outputs.forecast_report import as_json, nagios
 
     match call.format:
@@ -192,7 +194,7 @@ def _shown(call: _Call, forecast: Forecast, target: Target) -> str:
         case Format.json:
             from pagectl.terminal.streams import json_text
 
-            return json_text(as_json(forecast, target.took_for), indent=2) + "\n"
+            return json_text(as_json(forecast, disks.took_for), indent=2) + "\n"
         case _:
             assert_never(call.format)
 

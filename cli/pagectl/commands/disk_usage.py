@@ -6,8 +6,8 @@ from typing import Annotated, assert_never
 
 import typer
 
-from pagectl.opening.location import located
-from pagectl.options.shared import BrokerXmlOption, DirArgument, TextJsonOrCsvOption
+from pagectl.opening.broker import located
+from pagectl.options.shared import BrokerXmlOption, DirArgument, PropertiesOption, TextJsonOrCsvOption
 from pagectl.outputs.formats import TextJsonOrCsv
 from pagectl.running.exits import Exit
 from pagectl.terminal.streams import print_json, warning
@@ -16,6 +16,7 @@ from pagectl.terminal.streams import print_json, warning
 def command(
     directory: DirArgument = None,
     broker_xml: BrokerXmlOption = None,
+    properties: PropertiesOption = None,
     format: TextJsonOrCsvOption = TextJsonOrCsv.text,
     limit: Annotated[
         int, typer.Option("--limit", metavar="N", min=0, help="Addresses that text shows; 0 for all.")
@@ -26,10 +27,10 @@ def command(
     ] = False,
 ) -> int:
     """Bytes by address, of the journal, the bindings, the large messages, and of the rest of the instance."""
-    from pagectl.opening.disk_count import count
     from pagectl.outputs.usage_report import as_json, print_csv, print_text
+    from pagectl.running.disk_count import count
 
-    counting = count(located(directory, broker_xml), contents=not sizes_only)
+    counting = count(located(directory, broker_xml, properties), contents=not sizes_only)
     match format:
         case TextJsonOrCsv.text:
             print_text(counting, limit or None)

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pagectl.opening.disk_target import locate
+from pagectl.options.configuration import configuration_options
 from pagectl.options.disk import MaxDiskUsage, MinDiskFree, limits_of
-from pagectl.options.shared import BrokerXmlOption, EditionOption, PlaceArgument, edition_of
+from pagectl.options.shared import BrokerXmlOption, EditionOption, PlaceArgument, PropertiesOption
 from pagectl.running.exits import CallError, Exit
 from pagectl.terminal.keyboard import Keys, keys
 
 if TYPE_CHECKING:
-    from pagectl.opening.disk_live import Live
+    from pagectl.running.disk_live import LiveDisks
 
 REDRAW = 0.25
 
@@ -27,15 +27,19 @@ def command(
     max_disk_usage: MaxDiskUsage = None,
     min_disk_free: MinDiskFree = None,
     broker_xml: BrokerXmlOption = None,
+    properties: PropertiesOption = None,
     edition: EditionOption = None,
 ) -> int:
     """Show how full the broker's disks are, how fast they fill, and which addresses grow. The q key ends it."""
-    limits, release = limits_of(max_disk_usage, min_disk_free), edition_of(edition)
+    limits = limits_of(max_disk_usage, min_disk_free)
+    options = configuration_options(edition, properties=properties)
     if not sys.stdout.isatty():
         raise CallError("disk watch draws on a terminal, and standard output is none: use disk check or disk forecast")
-    from pagectl.opening.disk_live import Live
+    from pagectl.opening.monitored_disks import monitored_disks
+    from pagectl.running.disk_live import LiveDisks
 
-    live = Live(locate(path, broker_xml=broker_xml, limits=limits, edition=release), interval)
+    disks = monitored_disks(path, broker_xml, limits, options)
+    live = LiveDisks(disks.root, disks.directories.get("paging"), disks.state, interval)
     live.start()
     try:
         with keys() as pressed:
@@ -47,7 +51,7 @@ def command(
     return Exit.OK
 
 
-def _draw(live: Live, pressed: Keys) -> None:
+def _draw(live: LiveDisks, pressed: Keys) -> None:
     """Until a key or a failure ends it; the screen that was there comes back."""
     from rich.live import Live as Picture
 

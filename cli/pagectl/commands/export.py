@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pagectl.opening.location import located
-from pagectl.options.shared import BrokerXmlOption, DirArgument, TextOrJsonOption, WhereOption
+from pagectl.opening.broker import located
+from pagectl.options.shared import BrokerXmlOption, DirArgument, PropertiesOption, TextOrJsonOption, WhereOption
 from pagectl.outputs.formats import TextOrJson
 from pagectl.running.exits import CallError, Exit
 from pagefmt.columns.table_body import TableBody
@@ -73,6 +73,7 @@ def command(
         list[str], typer.Option(metavar="K=V", show_default=False, help="A setting for Spark; repeatable.")
     ] = [],  # noqa: B006
     broker_xml: BrokerXmlOption = None,
+    properties: PropertiesOption = None,
     form: TextOrJsonOption = TextOrJson.text,
 ) -> int:
     """Export a page directory to Parquet through Spark.
@@ -81,7 +82,7 @@ def command(
     have a Python with numpy, pyarrow and crc32c (--conf spark.pyspark.python=PATH). Damaged pages give the rows in
     front of the damage; where each stops is written to OUT/_damaged.json, and the exit status is 1.
     """
-    place = located(directory, broker_xml)
+    place = located(directory, broker_xml, properties)
     settings = _settings(conf)
     unknown = [name for name in partition_by if name not in SPLITS]
     if unknown:

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pagectl.opening.location import located
+from pagectl.opening.broker import located
 from pagectl.options.shared import (
     BackupDirOption,
     BrokerXmlOption,
     DirArgument,
     EditionOption,
     OutOption,
+    PropertiesOption,
     TextOrJsonOption,
     edition_of,
 )
@@ -47,13 +48,14 @@ def command(
     form: TextOrJsonOption = TextOrJson.text,
     edition: EditionOption = None,
     broker_xml: BrokerXmlOption = None,
+    properties: PropertiesOption = None,
 ) -> None:  # fmt: skip
     """Free what no queue will ever read again; a broker then delivers exactly what it would have delivered before.
 
     Without --out or --in-place: the plan, the bytes it would free, and which queues hold the rest.
     """
     _check_options(out, in_place, backup_dir, no_backup)
-    place = located(given, broker_xml)
+    place = located(given, broker_xml, properties)
     changing = (in_place or out is not None) and not dry_run
     with _brokers_held_off(place, changing):
         plan = _plan(place, edition, keep_unknown)

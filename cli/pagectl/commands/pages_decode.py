@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from pagectl.files.destination import output_to
-from pagectl.opening.location import located
+from pagectl.opening.broker import located
 from pagectl.options.shared import (
     FORMAT_HELP,
     BrokerXmlOption,
     DirArgument,
     EditionOption,
     PageOption,
+    PropertiesOption,
     ToFileOption,
     WhereOption,
     edition_of,
@@ -89,6 +90,7 @@ def command(
     page: PageOption = None,
     edition: EditionOption = None,
     broker_xml: BrokerXmlOption = None,
+    properties: PropertiesOption = None,
 ) -> int:
     """Show every message: headers, properties, queues, who acknowledged it.
 
@@ -99,7 +101,7 @@ def command(
 
     forms, pages = body_forms(body), page_range(page)
     selector = parse(where) if where is not None else None
-    place = located(given, broker_xml)
+    place = located(given, broker_xml, properties)
     state = _state(place, needed=outstanding)
     queues = queue_ids(queue, state.bindings if state else None) if queue else None
     choice = MessageFilter(queues, selector, outstanding, pages)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pagectl.opening.location import located
-from pagectl.options.shared import BrokerXmlOption, DirArgument, PageOption, TextOrJsonlOption
+from pagectl.opening.broker import located
+from pagectl.options.shared import BrokerXmlOption, DirArgument, PageOption, PropertiesOption, TextOrJsonlOption
 from pagectl.outputs.formats import TextOrJsonl
 from pagectl.running.exits import CallError, Exit
 from pagectl.running.reading import page_range
@@ -32,6 +32,7 @@ def command(
     with_bytes: Annotated[bool, typer.Option("--hex", help="Show the bytes beside the names of the fields.")] = False,
     form: TextOrJsonlOption = TextOrJsonl.text,
     broker_xml: BrokerXmlOption = None,
+    properties: PropertiesOption = None,
 ) -> int:
     """Show page files down to the byte: offset, length, frame, transaction, persister, queues, every field.
 
@@ -41,7 +42,7 @@ def command(
 
     pages = page_range(page)
     shown = damaged = 0
-    for store in stores(located(given, broker_xml)):
+    for store in stores(located(given, broker_xml, properties)):
         for file in store.pages:
             if file.number not in pages:
                 continue

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pagectl.opening.location import located
-from pagectl.options.shared import FORMAT_HELP, BrokerXmlOption, DirArgument
+from pagectl.opening.broker import located
+from pagectl.options.shared import FORMAT_HELP, BrokerXmlOption, DirArgument, PropertiesOption
 from pagectl.running.exits import Exit
 from pagectl.running.reading import bytes_to_read, each_store, known_state, moment
 from pagectl.terminal.progress import progress
@@ -36,12 +36,13 @@ def command(
     given: DirArgument = None,
     form: Annotated[LsFormat, typer.Option("--format", help=FORMAT_HELP)] = LsFormat.text,
     broker_xml: BrokerXmlOption = None,
+    properties: PropertiesOption = None,
 ) -> int:
     """List the addresses that have page files, one row each, and what is wrong with them.
 
     Ends with status 1 where a condition is neither ok nor empty.
     """
-    place = located(given, broker_xml)
+    place = located(given, broker_xml, properties)
     found = _Worst()
     rows = found.watched(_surveys(place, beside_output=form is not LsFormat.text))
     match form:

@@ -8,8 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pagectl.opening.location import located
-from pagectl.options.shared import BrokerXmlOption, DirArgument, EditionOption, TextJsonOrCsvOption, edition_of
+from pagectl.opening.broker import located
+from pagectl.options.shared import (
+    BrokerXmlOption,
+    DirArgument,
+    EditionOption,
+    PropertiesOption,
+    TextJsonOrCsvOption,
+    edition_of,
+)
 from pagectl.outputs.formats import TextJsonOrCsv
 from pagectl.running.exits import CallError, Exit
 from pagectl.running.reading import bytes_to_read
@@ -38,6 +45,7 @@ def command(
     ] = False,
     edition: EditionOption = None,
     broker_xml: BrokerXmlOption = None,
+    properties: PropertiesOption = None,
 ) -> int:
     """Show per queue the messages not yet acknowledged, and for each page which queues hold it.
 
@@ -45,7 +53,7 @@ def command(
     """
     if positions and form is not TextJsonOrCsv.json:
         raise CallError("--positions goes with --format json only")
-    place = located(given, broker_xml)
+    place = located(given, broker_xml, properties)
     state = _state(place, edition_of(edition))
     found = _Findings()
     summaries = found.watched(_summaries(place, state, positions))

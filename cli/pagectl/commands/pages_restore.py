@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from pagectl.opening.location import located
-from pagectl.options.shared import BackupDirOption, BrokerXmlOption, DirArgument
+from pagectl.opening.broker import located
+from pagectl.options.shared import BackupDirOption, BrokerXmlOption, DirArgument, PropertiesOption
 from pagectl.running.exits import CallError
 from pagectl.terminal.streams import size_text
 
@@ -17,6 +17,7 @@ def command(
     discard: Annotated[bool, typer.Option("--discard", help="Drop the backup instead: its space comes back.")] = False,
     backup_dir: BackupDirOption = None,
     broker_xml: BrokerXmlOption = None,
+    properties: PropertiesOption = None,
 ) -> None:
     """Put every page back as it was before 'pagectl pages compact --in-place', and drop the backup.
 
@@ -30,7 +31,7 @@ def command(
     from pagefmt.compaction.planning import roots_of
     from pagefmt.directory.locate import LocationKind
 
-    place = located(given, broker_xml)
+    place = located(given, broker_xml, properties)
     if place.paging is None:
         raise CallError(f"{place.given}: no paging directory; name the data directory or the instance")
     folder = backup_dir or place.paging.resolve().parent / NAME

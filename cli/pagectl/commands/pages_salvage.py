@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pagectl.opening.location import located
-from pagectl.options.shared import BrokerXmlOption, DirArgument, OutOption, TextOrJsonOption
+from pagectl.opening.broker import located
+from pagectl.options.shared import BrokerXmlOption, DirArgument, OutOption, PropertiesOption, TextOrJsonOption
 from pagectl.outputs.formats import TextOrJson
 from pagectl.running.exits import CallError, Exit
 from pagectl.running.reading import known_state
@@ -26,6 +26,7 @@ def command(
     out: OutOption = None,
     form: TextOrJsonOption = TextOrJson.text,
     broker_xml: BrokerXmlOption = None,
+    properties: PropertiesOption = None,
 ) -> int:
     """Write the paging directory anew, with all messages of damaged, put-aside and orphaned pages that can be read.
 
@@ -35,7 +36,7 @@ def command(
     """
     if out is None:
         raise CallError("--out NEW is missing: salvage writes into a new folder and changes nothing where it reads")
-    place = located(given, broker_xml)
+    place = located(given, broker_xml, properties)
     found = _page(place, out) if place.page is not None else _directory(place, out)
     if form is TextOrJson.json:
         print_json({"out": str(out), "copied": found.copied, "stores": [_object(each) for each in found.stores]})

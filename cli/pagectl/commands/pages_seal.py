@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from pagectl.files.destination import output_to
-from pagectl.opening.location import located
-from pagectl.options.shared import BrokerXmlOption, DirArgument, ToFileOption
+from pagectl.opening.broker import located
+from pagectl.options.shared import BrokerXmlOption, DirArgument, PropertiesOption, ToFileOption
 from pagectl.terminal.progress import progress
 from pagectl.terminal.streams import print_json_line
 
@@ -13,6 +13,7 @@ def command(
     given: DirArgument = None,
     to: ToFileOption = None,
     broker_xml: BrokerXmlOption = None,
+    properties: PropertiesOption = None,
 ) -> None:
     """Write size and CRC-32C of every file of the paging directory and of the large messages.
 
@@ -20,7 +21,7 @@ def command(
     """
     from pagefmt.verify.seal import HEADER, seal_file, sealed_files, sealed_json
 
-    place = located(given, broker_xml)
+    place = located(given, broker_xml, properties)
     files = sealed_files(place)
     with output_to(to, place), progress("sealing", len(files), "files", beside_output=True) as bar:
         print_json_line(HEADER)

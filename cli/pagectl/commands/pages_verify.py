@@ -10,8 +10,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pagectl.opening.location import located
-from pagectl.options.shared import BrokerXmlOption, DirArgument, EditionOption, TextOrJsonlOption, edition_of
+from pagectl.opening.broker import located
+from pagectl.options.shared import (
+    BrokerXmlOption,
+    DirArgument,
+    EditionOption,
+    PropertiesOption,
+    TextOrJsonlOption,
+    edition_of,
+)
 from pagectl.outputs.formats import TextOrJsonl
 from pagectl.running.exits import Exit
 from pagectl.running.reading import bytes_to_read
@@ -39,6 +46,7 @@ def command(
     ] = None,
     edition: EditionOption = None,
     broker_xml: BrokerXmlOption = None,
+    properties: PropertiesOption = None,
 ) -> int:
     """Read every page to the last byte, and say what a broker would do with it.
 
@@ -48,7 +56,7 @@ def command(
     from pagefmt.verify.seal import read_seal
 
     sealed = read_seal(manifest) if manifest is not None else None
-    place = located(given, broker_xml)
+    place = located(given, broker_xml, properties)
     state, unreadable = _state(place)
     view = _Lines() if form is TextOrJsonl.jsonl else _Text()
     lines = form is TextOrJsonl.jsonl

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Annotated, TypeVar
 
 import typer
 
-from pagectl.opening.disk_target import Limits
 from pagectl.options.shared import FORMAT_HELP
+from pageengine.disk.monitor import DiskSettings
 
 T = TypeVar("T")
 
@@ -32,6 +33,23 @@ VerboseOption = Annotated[bool, typer.Option("-v", "--verbose", help="More lines
 PLUGIN_FORMAT_HELP = f"{FORMAT_HELP} text is nagios with --verbose."
 
 
+@dataclass(frozen=True, slots=True)
+class DiskLimits:
+    """Limits from options; either one given replaces what a configuration says."""
+
+    max_disk_usage: int | None = None
+    min_disk_free: int | None = None
+
+    @property
+    def given(self) -> bool:
+        """Whether any of the two was."""
+        return self.max_disk_usage is not None or self.min_disk_free is not None
+
+    def settings(self) -> DiskSettings:
+        """As a configuration with these values."""
+        return DiskSettings(self.max_disk_usage, self.min_disk_free)
+
+
 def parsed(parse: Callable[[str], T], text: str | None, option: str) -> T | None:
     """The option's value; a text that does not parse is a usage error."""
     try:
@@ -40,9 +58,9 @@ def parsed(parse: Callable[[str], T], text: str | None, option: str) -> T | None
         raise typer.BadParameter(f"{option}: {err}") from err
 
 
-def limits_of(max_disk_usage: str | None, min_disk_free: str | None) -> Limits:
+def limits_of(max_disk_usage: str | None, min_disk_free: str | None) -> DiskLimits:
     """Limits as the broker would take them; what it refuses is a usage error."""
-    limits = Limits(
+    limits = DiskLimits(
         parsed(_percent, max_disk_usage, "--max-disk-usage"), parsed(_size, min_disk_free, "--min-disk-free")
     )
     refused = limits.settings().refusal()

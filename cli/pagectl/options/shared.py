@@ -41,6 +41,13 @@ BrokerXmlOption = Annotated[
         "--broker-xml", metavar="FILE", show_default=False, help="Configuration that tells where the directories are."
     ),
 ]
+PropertiesOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--properties", metavar="FILE|FOLDER", show_default=False,
+        help="Properties over the configuration; repeatable [default: broker.properties beside it].",
+    ),
+]  # fmt: skip
 EditionOption = Annotated[
     EditionChoice | None,
     typer.Option(

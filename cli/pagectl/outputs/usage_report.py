@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from pagectl.opening.disk_count import Counting
+from pagectl.running.disk_count import Counting
 from pagectl.terminal.sanitise import one_line
 from pagectl.terminal.streams import CsvTable, is_terminal, print_table, size_text
 from pagefmt.directory.usage import AddressUsage, FileTotals

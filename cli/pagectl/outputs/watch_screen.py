@@ -9,9 +9,9 @@ from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from pagectl.opening.disk_live import Live
 from pagectl.options.durations import duration_text
 from pagectl.outputs.disk_report import limit_text
+from pagectl.running.disk_live import LiveDisks
 from pagectl.terminal.sanitise import one_line
 from pagectl.terminal.streams import size_text
 from pageengine.disk.forecast import time_left, trend
@@ -25,7 +25,7 @@ STALE = 5.0
 class Screen:
     """Rendered anew at every refresh, to the size that the terminal has then."""
 
-    def __init__(self, live: Live) -> None:
+    def __init__(self, live: LiveDisks) -> None:
         self.live = live
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
@@ -40,7 +40,7 @@ class Screen:
         yield Group(*head, *stores, *self._addresses(room - 1), foot)
 
     def _head(self, state: DiskState, width: int) -> Iterator[Text]:
-        title = _cut(one_line(f"pagectl disk watch  {self.live.target.root}"), width - 10)
+        title = _cut(one_line(f"pagectl disk watch  {self.live.root}"), width - 10)
         clock = time.strftime("%H:%M:%S")
         yield Text(title + clock.rjust(max(1, width - len(title))), style="bold")
         limit = state.limit

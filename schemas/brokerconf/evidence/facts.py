@@ -16,6 +16,7 @@ from brokerconf.evidence.host import Store, Volume
 from brokerconf.evidence.places import Endpoint, SecretPlace, endpoints_of, jms_destinations_of, secrets_of
 from brokerconf.evidence.taken import Named, Taken
 from brokerconf.reading.document import ConfigNode, Document, FoundPlaceholder, Kind
+from brokerconf.reading.properties import in_force
 from brokerconf.reading.sizes import trimmed
 from brokerconf.settings import overrides
 from brokerconf.settings.address_settings import AddressSetting, read_value
@@ -45,7 +46,7 @@ class Facts(AddressFacts):
         super().__init__(EffectiveSettings(document, core=core, heap=heap))
         self.document, self.core = document, core
         self.heap, self.stores, self.volumes = heap, stores, volumes
-        self.properties = overrides.in_force(self.effective, properties, system or {})
+        self.properties = in_force(core, document.edition, properties, system or {})
         overrides.apply(self.effective, self.properties)
 
     @cached_property

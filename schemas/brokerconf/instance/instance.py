@@ -7,13 +7,17 @@ started in (``bin``), EAP 6 against the server's ``data`` folder.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from brokerconf.errors import BrokerConfError
 from brokerconf.reading.document import ConfigNode, Document, Kind
 from brokerconf.reading.sizes import SizeError, parse_size, trimmed
+
+if TYPE_CHECKING:
+    from brokerconf.reading.properties import Entry
 
 BROKER_XML = "broker.xml"
 HORNETQ_XML = "hornetq-configuration.xml"
@@ -29,6 +33,14 @@ _EAP6_DEFAULTS = {
     "bindings-directory": "messagingbindings",
     "large-messages-directory": "messaginglargemessages",
 }
+NAMES = ("paging", "journal", "bindings", "large_messages")
+_BEANS = {
+    "paging-directory": "pagingDirectory",
+    "journal-directory": "journalDirectory",
+    "bindings-directory": "bindingsDirectory",
+    "large-messages-directory": "largeMessagesDirectory",
+}
+DEFAULT = "default"
 _ASSIGNMENT = re.compile(r"^\s*(?:export\s+)?([A-Z_]+)=(.*?)\s*$", re.MULTILINE)
 _DEFINITION = re.compile(r"""-D([^\s=]+)=("[^"]*"|'[^']*'|[^\s"']*)""")
 _HEAP = re.compile(r"-Xmx(\d+[kKmMgG]?)\b")
@@ -42,12 +54,13 @@ class InstanceError(BrokerConfError):
 
 @dataclass(frozen=True, slots=True)
 class Directories:
-    """Absolute paths; none of them need exist."""
+    """Absolute paths; none of them need exist. ``sources``: where each is set, as ``etc/broker.xml:12``."""
 
     paging: Path
     journal: Path
     bindings: Path
     large_messages: Path
+    sources: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,27 +76,40 @@ class Instance:
     home: Path | None = None
     heap: int | None = None
     properties: Mapping[str, str] = field(default_factory=dict)
+    profile: Path | None = None
 
 
-def find_instance(path: Path) -> Instance:
-    """The instance a path belongs to: its folder, its ``etc``, or its configuration file; raises ``InstanceError``."""
+def find_instance(path: Path, root: Path | None = None) -> Instance:
+    """The instance a path belongs to: its folder, its ``etc``, or its configuration file; raises ``InstanceError``.
+
+    ``root``: the instance that a configuration kept elsewhere is for; its own start profile counts then.
+    """
     if path.is_file():
-        return _with_profile(_root_of(path), path)
+        return _with_profile(path, root)
     for config in (path / "etc" / BROKER_XML, path / BROKER_XML, path / "config" / HORNETQ_XML, path / HORNETQ_XML):
         if config.is_file():
-            return _with_profile(_root_of(config), config)
+            return _with_profile(config, root)
     raise InstanceError(f"{path}: no etc/{BROKER_XML} there; name a broker instance or its configuration file")
 
 
-def directories(document: Document, root: Path | None = None) -> Directories:
-    """The four store directories of a document; ``root``: the folder that relative ones are taken against."""
+def directories(document: Document, root: Path | None = None, entries: Iterable[Entry] = ()) -> Directories:
+    """The four store directories of a document, and where each is set.
+
+    ``root`` is the folder that relative ones are taken against; ``entries`` are the properties in force, which come
+    after the file.
+    """
     base = (root or base_of(Path(document.path), document.kind)).absolute()
-    core = document.core
-    found = {name: base / _directory(core, name, document.kind) for name in _DEFAULTS}
-    return Directories(
-        found["paging-directory"], found["journal-directory"], found["bindings-directory"],
-        found["large-messages-directory"],
-    )  # fmt: skip
+    found: dict[str, tuple[Path, str]] = {}
+    for name in _DEFAULTS:
+        text, source = _directory(document.core, name, document.kind)
+        found[_BEANS[name]] = (base / text, source)
+    for entry in entries:
+        if entry.key in found and entry.value:
+            place = f"{entry.position.file}:{entry.position.line}" if entry.position.line else entry.position.file
+            found[entry.key] = (base / entry.value, place)
+    paths = {name: found[bean][0] for name, bean in zip(NAMES, _BEANS.values(), strict=True)}
+    sources = {name: found[bean][1] for name, bean in zip(NAMES, _BEANS.values(), strict=True)}
+    return Directories(**paths, sources=sources)
 
 
 def base_of(config: Path, kind: Kind) -> Path:
@@ -95,12 +121,21 @@ def base_of(config: Path, kind: Kind) -> Path:
     return _root_of(config)
 
 
-def _directory(core: ConfigNode | None, name: str, kind: Kind) -> str:
+def base_in(root: Path, kind: Kind) -> Path:
+    """The same of a configuration that is kept elsewhere, for the instance ``root``."""
+    below = {Kind.EAP6: "data", Kind.HORNETQ: "bin"}.get(kind, "")
+    return root / below if (root / below).is_dir() else root
+
+
+def _directory(core: ConfigNode | None, name: str, kind: Kind) -> tuple[str, str]:
+    """The directory as written, and where: ``FILE:LINE`` or ``default``."""
     if kind is Kind.EAP6:
         node = core.child(name) if core else None
-        return node.attributes.get("path", "") if node else _EAP6_DEFAULTS[name]
-    node = core.descendant(name) if core else None
-    return trimmed(node.text) if node else _DEFAULTS[name]
+        text = node.attributes.get("path", "") if node else _EAP6_DEFAULTS[name]
+    else:
+        node = core.descendant(name) if core else None
+        text = trimmed(node.text) if node else _DEFAULTS[name]
+    return text, f"{node.position.file}:{node.position.line}" if node else DEFAULT
 
 
 def _root_of(config: Path) -> Path:
@@ -108,25 +143,38 @@ def _root_of(config: Path) -> Path:
     return folder.parent if folder.name == "etc" else folder
 
 
-def _with_profile(root: Path, config: Path) -> Instance:
-    profile = config.parent / "artemis.profile"
+def _with_profile(config: Path, root: Path | None) -> Instance:
+    """``artemis.instance`` is where the instance lies now, also where its profile was written for another place."""
+    profiles = [folder / "artemis.profile" for folder in ([root / "etc"] if root else []) + [config.parent]]
+    profile = next((path for path in profiles if path.is_file()), None)
     try:
-        with profile.open(encoding="utf-8", errors="replace") as stream:
+        with (profile or profiles[-1]).open(encoding="utf-8", errors="replace") as stream:
             text = stream.read(_PROFILE_LIMIT)
     except OSError:
-        return Instance(root, config)
+        return Instance(root or _root_of(config), config)
     variables = _variables(text)
+    written_for = variables.get("ARTEMIS_INSTANCE")
+    if root is None:
+        apart = written_for if config.absolute().parent.name != "etc" else None
+        root = Path(apart) if apart else _root_of(config)
     arguments = variables.get("JAVA_ARGS", "")
     home = variables.get("ARTEMIS_HOME")
-    given = {name: value.strip("\"'") for name, value in _DEFINITION.findall(arguments)}
     started_with = {
-        "artemis.instance": variables.get("ARTEMIS_INSTANCE", str(root)),
         "artemis.home": home,
         "data.dir": variables.get("ARTEMIS_DATA_DIR"),
         "artemis.instance.etc": variables.get("ARTEMIS_ETC_DIR") or variables.get("ARTEMIS_INSTANCE_ETC"),
+    } | {name: value.strip("\"'") for name, value in _DEFINITION.findall(arguments)}
+    properties = {"artemis.instance": str(root.absolute())} | {
+        name: _moved(value, written_for, root) for name, value in started_with.items() if value
     }
-    properties = {name: value for name, value in started_with.items() if value} | given
-    return Instance(root, config, Path(home) if home else None, _heap(arguments), properties)
+    return Instance(root, config, Path(home) if home else None, _heap(arguments), properties, profile)
+
+
+def _moved(value: str, written_for: str | None, root: Path) -> str:
+    """A path inside the place that a profile was written for, as it is where the instance lies now."""
+    if not written_for or not f"{value}/".startswith(f"{written_for.rstrip('/')}/"):
+        return value
+    return str(root.absolute()) + value[len(written_for.rstrip("/")) :]
 
 
 def _variables(text: str) -> dict[str, str]:

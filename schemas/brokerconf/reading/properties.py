@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from brokerconf.errors import BrokerConfError
 from brokerconf.reading.findings import Position
+from brokerconf.reading.sizes import trimmed
+from pagefmt.editions import Edition
 
+if TYPE_CHECKING:
+    from brokerconf.reading.document import ConfigNode
+
+PREFIX = "brokerconfig."
 _LARGEST = 4 << 20
+_SUFFIXES = (".properties", ".json", ".yaml")
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
 _LETTERS = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 _KEY = re.compile(r"((?:\\.|[^\\=:\s])*)[ \t\f]*[=:]?[ \t\f]*(.*)", re.DOTALL)
@@ -29,18 +37,81 @@ class Entry:
     position: Position
 
 
+def property_files(given: str) -> tuple[Path, ...]:
+    """The files that ``artemis run --properties`` would read: several with commas; of a folder its files by name.
+
+    Raises ``PropertiesError`` for what does not exist. Source: docs/spec/settings.md 1.
+    """
+    found: list[Path] = []
+    for name in filter(None, map(str.strip, given.split(","))):
+        path = Path(name)
+        if path.is_dir():
+            found += sorted(file for file in path.iterdir() if file.suffix in _SUFFIXES)
+        elif path.exists():
+            found.append(path)
+        else:
+            raise PropertiesError(f"{path}: no such file or folder of properties")
+    return tuple(found)
+
+
 def read_properties(path: Path) -> tuple[Entry, ...]:
-    """All entries in the order of the file; nothing where there is no such file; raises ``PropertiesError``."""
+    """All entries of a ``.properties`` or ``.json`` file, in its order; raises ``PropertiesError``."""
     try:
         with path.open("rb") as stream:
             raw = stream.read(_LARGEST + 1)
-    except FileNotFoundError:
-        return ()
     except OSError as err:
         raise PropertiesError(f"{path}: {err.strerror}") from err
     if len(raw) > _LARGEST:
         raise PropertiesError(f"{path}: larger than {_LARGEST >> 20} MiB")
-    return tuple(parse_properties(raw.decode("utf-8", "replace"), str(path)))
+    if path.suffix == ".yaml":
+        raise PropertiesError(f"{path}: YAML is not read here; write it as .properties or .json")
+    if path.suffix == ".json":
+        return tuple(_parse_json(raw, str(path)))
+    return tuple(parse_properties(raw.decode("latin-1"), str(path)))
+
+
+def in_force(
+    core: ConfigNode | None, edition: Edition, files: Iterable[Entry], system: Mapping[str, str]
+) -> tuple[Entry, ...]:
+    """What a broker of that edition applies over the file, in its order.
+
+    First the entries of ``broker.properties`` (since 2.18), then those ``system`` properties that begin with the
+    configuration's prefix (HornetQ has neither). Source: docs/spec/settings.md 1.
+    """
+    entries = tuple(files) if edition >= Edition.ARTEMIS_2_28 else ()
+    if edition is Edition.HORNETQ_2_4 or not system:
+        return entries
+    node = core.descendant("system-property-prefix") if core else None
+    prefix = trimmed(node.text) if node is not None and trimmed(node.text) else PREFIX
+    named = {name.removeprefix(prefix): value for name, value in system.items() if name.startswith(prefix)}
+    return (*entries, *(Entry(key, value, Position(f"-D{prefix}{key}", 0, 0)) for key, value in named.items()))
+
+
+def _parse_json(raw: bytes, name: str) -> Iterator[Entry]:
+    import json
+
+    try:
+        document = json.loads(raw.decode("utf-8"))
+    except ValueError as err:
+        raise PropertiesError(f"{name}: not JSON: {err}") from err
+    if not isinstance(document, dict):
+        raise PropertiesError(f"{name}: not a JSON object of properties")
+    yield from _flattened(document, "", name)
+
+
+def _flattened(found: dict[str, object], above: str, name: str) -> Iterator[Entry]:
+    """Nested keys joined by dots; a key that has dots itself is put in quotes."""
+    for own, value in found.items():
+        key = above + (f'"{own}"' if "." in own else own)
+        match value:
+            case dict():
+                yield from _flattened(value, f"{key}.", name)
+            case bool():
+                yield Entry(key, str(value).lower(), Position(name, 0, 0))
+            case str() | int() | float():
+                yield Entry(key, str(value), Position(name, 0, 0))
+            case _:
+                raise PropertiesError(f"{name}: {key}: null and arrays are not read")
 
 
 def parse_properties(text: str, name: str) -> Iterator[Entry]:

@@ -7,11 +7,10 @@ or is left out for the prefetch limits. An unknown word of an enumeration leaves
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from brokerconf.reading.findings import Position
-from brokerconf.reading.sizes import SizeError, parse_boolean, parse_long, parse_size, trimmed
+from brokerconf.reading.sizes import SizeError, parse_boolean, parse_long, parse_size
 from brokerconf.settings.effective import EffectiveSettings
 from brokerconf.settings.matching import MatchError
 from brokerconf.settings.settings_model import Scope, Setting, Value, in_scope
@@ -21,23 +20,7 @@ if TYPE_CHECKING:
     from brokerconf.reading.properties import Entry
 
 _ADDRESS = re.compile(r'addressSettings\.("(?P<quoted>[^"]*)"|(?P<plain>[^".]+))\.(?P<bean>\w+)')
-PREFIX = "brokerconfig."
 _SIXTY_FOUR = {"globalMaxSize", "minDiskFree", "maxSizeBytes", "maxSizeBytesRejectThreshold", "maxSizeMessages"}
-
-
-def in_force(settings: EffectiveSettings, beside: Iterable[Entry], system: Mapping[str, str]) -> tuple[Entry, ...]:
-    """What the broker of that edition lays over the file, in its order: ``broker.properties`` beside it (since 2.18),
-    then the ``system`` properties that begin with the prefix of the configuration (HornetQ: neither)."""
-    from brokerconf.reading.properties import Entry
-
-    edition = settings.edition
-    entries = tuple(beside) if edition >= Edition.ARTEMIS_2_28 else ()
-    if edition is Edition.HORNETQ_2_4 or not system:
-        return entries
-    node = settings.first.get("system-property-prefix")
-    prefix = trimmed(node.text) if node is not None and trimmed(node.text) else PREFIX
-    named = {name.removeprefix(prefix): value for name, value in system.items() if name.startswith(prefix)}
-    return (*entries, *(Entry(key, value, Position(f"-D{prefix}{key}", 0, 0)) for key, value in named.items()))
 
 
 def apply(settings: EffectiveSettings, entries: Iterable[Entry]) -> list[Entry]:

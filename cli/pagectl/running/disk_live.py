@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +13,6 @@ from pageengine.disk.samples import Sample, Samples
 from pageengine.disk.state import DiskState
 
 if TYPE_CHECKING:
-    from pagectl.opening.disk_target import Target
     from pagefmt.directory.usage import AddressUsage
 
 REST = 5.0
@@ -20,10 +20,15 @@ REST = 5.0
 
 
 @dataclass(slots=True)
-class Live:
-    """The newest state, what was seen so far, the addresses by size; ``failure`` ends it all."""
+class LiveDisks:
+    """The newest state, what was seen so far, the addresses by size; ``failure`` ends it all.
 
-    target: Target
+    ``probe`` looks at the file systems; ``paging`` is the directory whose addresses are counted.
+    """
+
+    root: Path
+    paging: Path | None
+    probe: Callable[[], DiskState]
     interval: float
     state: DiskState | None = None
     samples: Samples = field(default_factory=lambda: Samples(""))
@@ -44,7 +49,7 @@ class Live:
 
     def look(self) -> None:
         """One look at the file systems; raises what locating and probing raise."""
-        state = DiskState.of(self.target.settings, self.target.edition, *self.target.probe())
+        state = self.probe()
         used = {one.file_system.mount: (one.space.total - one.space.usable, one.space.total) for one in state.stores}
         self.samples = self.samples.added(Sample(time.monotonic(), used))
         self.state = state
@@ -59,10 +64,9 @@ class Live:
                 return
 
     def _keep_counting(self) -> None:
-        paging = self.target.directories.get("paging")
-        while paging is not None:
+        while self.paging is not None:
             began = time.monotonic()
-            self._count(paging)
+            self._count(self.paging)
             if self._stop.wait(max(self.interval, REST * (time.monotonic() - began))):
                 return
 

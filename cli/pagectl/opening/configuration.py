@@ -1,0 +1,128 @@
+"""A broker's configuration opened: the document with includes, properties in force, directories, edition, heap."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pagectl.opening.start_parameters import StartParameters, start_parameters
+from pagectl.options.configuration import ConfigurationOptions
+from pagectl.terminal.streams import note
+
+if TYPE_CHECKING:
+    from brokerconf.instance.instance import Directories
+    from brokerconf.reading.document import Document
+    from brokerconf.reading.properties import Entry
+    from brokerconf.settings.effective import EffectiveSettings
+
+    from pagefmt.editions import Edition
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerConfiguration:
+    """A configuration as its broker reads it. ``entries`` are the properties in force, the last of a key counts.
+
+    ``sources`` says where ``edition``, ``heap`` and each directory come from: ``default``, ``FILE:LINE``,
+    ``-Dbrokerconfig.…``, an option, or how it was found.
+    """
+
+    start: StartParameters
+    document: Document
+    entries: tuple[Entry, ...]
+    directories: Directories
+    sources: Mapping[str, str]
+
+    @property
+    def edition(self) -> Edition:
+        """The edition whose broker reads it."""
+        return self.document.edition
+
+    @property
+    def root(self) -> Path:
+        """The instance's folder."""
+        return self.start.instance.root
+
+    def settings(self) -> EffectiveSettings:
+        """The settings in force; entries that set nothing known are told on standard error."""
+        from brokerconf.settings.effective import EffectiveSettings
+        from brokerconf.settings.overrides import apply
+
+        settings = EffectiveSettings(self.document, heap=self.start.heap)
+        unused = [entry.key for entry in apply(settings, self.entries)]
+        if unused:
+            more = " …" if len(unused) > 5 else ""
+            note(f"overrides that set nothing shown here: {', '.join(unused[:5])}{more}")
+        return settings
+
+    def placeholders(self) -> dict[str, str]:
+        """The values that the document's ``${…}`` take from system properties and the environment."""
+        found = (each.placeholder for each in self.document.placeholders)
+        return {each.name: each.value for each in found if each.origin in ("property", "environment")}
+
+
+def open_configuration(
+    path: Path, options: ConfigurationOptions | None = None, *, root: Path | None = None, newest_that_fits: bool = False
+) -> BrokerConfiguration:
+    """Open the configuration of an instance, or a configuration file.
+
+    ``root`` is the instance that a configuration kept elsewhere is used for: relative directories are resolved
+    against it. The edition is the one asked for, else that of the instance's jars, else what the namespace says; with
+    ``newest_that_fits`` the newest whose schema the file fits. Raises ``BrokerConfError``, ``CallError``, ``OSError``.
+    """
+    from brokerconf.instance.instance import base_in, base_of, directories
+
+    start = start_parameters(path, options or ConfigurationOptions(), root)
+    document, reason = _read(start, newest_that_fits)
+    entries = _entries(start, document)
+    if root is None and start.instance.root == start.config.absolute().parent:
+        base = base_of(start.config, document.kind)
+    else:
+        base = base_in(start.instance.root, document.kind)
+    found = directories(document, base, entries)
+    return BrokerConfiguration(start, document, entries, found, {**found.sources, **start.sources, "edition": reason})
+
+
+def open_settings(path: Path, options: ConfigurationOptions) -> EffectiveSettings:
+    """The settings in force of a file or an instance, for the ``config`` commands; raises as ``open_configuration``."""
+    found = open_configuration(path, options, newest_that_fits=True)
+    config, document = found.start.config, found.document
+    if document.core is None:
+        note(f"{config}: the broker finds no <core> in it and starts with its defaults alone")
+    if len(document.cores) > 1:
+        note(f"{config}: {len(document.cores)} messaging servers; this is about the first")
+    settings = found.settings()
+    note(f"{config}: {found.edition.value} ({found.sources['edition']})")
+    return settings
+
+
+def _read(start: StartParameters, newest_that_fits: bool) -> tuple[Document, str]:
+    """The document, and how its edition was found."""
+    if newest_that_fits:
+        from brokerconf.instance.detection import read_as_fits
+
+        fitting = read_as_fits(
+            start.config, edition=start.edition, cwd=start.cwd, properties=start.system, environment=os.environ
+        )
+        return fitting.document, start.sources.get("edition", fitting.reason)
+    from brokerconf.reading.reading import read
+
+    document = read(start.config, edition=start.edition, cwd=start.cwd, properties=start.system, environment=os.environ)
+    return document, start.sources.get("edition", "by its namespace")
+
+
+def _entries(start: StartParameters, document: Document) -> tuple[Entry, ...]:
+    """The properties in force, ``${…}`` in their values replaced."""
+    from dataclasses import replace
+
+    from brokerconf.reading.properties import in_force, read_properties
+    from brokerconf.reading.substitution import Values, substitute
+
+    files = (entry for file in start.files for entry in read_properties(file))
+    entries = in_force(document.core, document.edition, files, start.system)
+    if not any("${" in entry.value for entry in entries):
+        return entries
+    values = Values.of(document.edition, start.system, os.environ)
+    return tuple(replace(entry, value=substitute(entry.value, values).text) for entry in entries)

@@ -1,0 +1,132 @@
+"""What ``config lint`` is pointed at: files, instances or standard input, and what is known beside them."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from brokerconf.evidence.host import Store, Volume
+from brokerconf.linting.lint import FileReport, Selection, Surroundings, lint, read_raw
+
+from pagectl.opening.broker import from_environment, open_broker
+from pagectl.opening.start_parameters import StartParameters, start_parameters
+from pagectl.options.configuration import ConfigurationOptions
+from pagectl.running.exits import CallError
+
+if TYPE_CHECKING:
+    from brokerconf.reading.document import Document
+    from brokerconf.schema.validation import Schemas
+
+STDIN = "-"
+RETENTION = "journal-retention-directory"
+
+
+def surroundings(
+    options: ConfigurationOptions, schema: Path | None, home: Path | None, data: Path | None
+) -> Surroundings:
+    """What is the same for every file of a call; raises ``CallError`` or a room's own error."""
+    if schema is not None and home is not None:
+        raise CallError("--schema and --artemis-home: one of the two")
+    return Surroundings(
+        edition=options.edition,
+        schemas=_own_schemas(schema, home, options),
+        cwd=options.cwd,
+        properties=options.define,
+        environment=dict(os.environ),
+        heap=options.heap,
+        stores=None if data is None else stores_below(data),
+    )
+
+
+def _own_schemas(schema: Path | None, home: Path | None, options: ConfigurationOptions) -> Schemas | None:
+    from pagefmt.editions import NEWEST
+
+    if home is not None:
+        from brokerconf.instance.own_schema import from_home
+
+        return from_home(home)
+    if schema is None:
+        return None
+    from brokerconf.instance.own_schema import from_file
+
+    return from_file(schema, options.edition or NEWEST)
+
+
+def default_files() -> list[str]:
+    """What is linted where no file is named; raises ``CallError``."""
+    instance = from_environment()
+    if instance is None:
+        raise CallError("name a configuration file or a broker instance; '-' reads standard input")
+    return [str(instance)]
+
+
+def lint_one(name: str, around: Surroundings, options: ConfigurationOptions, chosen: Selection) -> FileReport:
+    """One file, the configuration of an instance, or standard input; raises ``OSError`` or ``CallError``."""
+    if name == STDIN:
+        from brokerconf.reading.inclusion import LARGEST
+
+        return lint(sys.stdin.buffer.read(LARGEST + 1), "stdin", around, chosen)
+    path = Path(name)
+    if not path.is_dir() and not path.is_file():
+        return lint(read_raw(path), name, around, chosen)
+    start = start_parameters(path, options)
+    shown = str(start.config) if path.is_dir() else name
+    return lint(read_raw(start.config), shown, _with_start(around, start), chosen)
+
+
+def _with_start(around: Surroundings, start: StartParameters) -> Surroundings:
+    """What the instance says itself, where the call does not say it."""
+    from brokerconf.reading.properties import read_properties
+    from brokerconf.reading.sources import plain_source
+
+    instance = start.instance
+    runs_here = instance.profile is not None or instance.root != instance.config.absolute().parent
+    return replace(
+        around,
+        edition=around.edition or (start.edition if around.schemas is None else None),
+        heap=start.heap,
+        properties=start.system,
+        entries=tuple(entry for file in start.files for entry in read_properties(file)),
+        beside=tuple(plain_source(str(file), file.read_text("latin-1")) for file in start.files),
+        host=(lambda document: _volumes(document, instance.root)) if runs_here else None,
+    )
+
+
+def stores_below(data: Path) -> tuple[Store, ...]:
+    """The page stores of ``--data`` with their bytes; raises ``CallError`` or pagefmt's own errors."""
+    from pagefmt.directory.locate import stores
+
+    place = open_broker(data, None, ConfigurationOptions()).place
+    if place.paging is None and place.store is None and place.page is None:
+        raise CallError(f"--data {data}: no paging directory there")
+    return tuple(
+        Store(store.address or "", store.name, len(store.pages), sum(page.size for page in store.pages))
+        for store in stores(place)
+    )
+
+
+def _volumes(document: Document, root: Path) -> tuple[Volume, ...] | None:
+    """The file systems of those directories that exist here; None where none does."""
+    from brokerconf.instance.instance import directories
+
+    where = directories(document, root)
+    named = {
+        "paging": where.paging,
+        "journal": where.journal,
+        "bindings": where.bindings,
+        "large-messages": where.large_messages,
+    }
+    retention = document.core.descendant(RETENTION) if document.core else None
+    if retention is not None and retention.text.strip():
+        named["journal-retention"] = root / retention.text.strip()
+    found = [_volume(what, path) for what, path in named.items() if path.is_dir()]
+    return tuple(found) or None
+
+
+def _volume(what: str, path: Path) -> Volume:
+    stats = os.statvfs(path)
+    size = stats.f_frsize
+    return Volume(what, path.stat().st_dev, stats.f_blocks * size, stats.f_bavail * size)

@@ -1,0 +1,124 @@
+"""What a ``disk`` command looks at: the directories that count, the limits in force, and where both come from."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pagectl.opening.broker import configuration_for, from_environment, instance_above, opened
+from pagectl.options.configuration import ConfigurationOptions
+from pagectl.options.disk import DiskLimits
+from pagectl.running.exits import CallError
+from pageengine.disk.monitor import DiskSettings, edition_of_monitor
+from pagefmt.directory.locate import BINDINGS_NAMES, JOURNAL_NAMES, LARGE_NAMES, PAGING_NAMES, configuration_in
+from pagefmt.editions import NEWEST, Edition
+
+if TYPE_CHECKING:
+    from brokerconf.reading.document import Document
+
+    from pagectl.opening.configuration import BrokerConfiguration
+    from pageengine.disk.config import WhenBlocked
+    from pageengine.disk.state import DiskState
+
+LAYOUT = {
+    "paging": PAGING_NAMES, "journal": JOURNAL_NAMES, "large-messages": LARGE_NAMES, "bindings": BINDINGS_NAMES,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class MonitoredDisks:
+    """``directories`` by the broker's names, or the one path that was given; ``took_for`` says what that was."""
+
+    directories: dict[str, Path]
+    settings: DiskSettings
+    edition: Edition
+    took_for: str
+    root: Path
+    document: Document | None = None
+
+    @property
+    def place(self) -> str:
+        """One text for one place, however it was written."""
+        return os.path.realpath(self.root)
+
+    def state(self) -> DiskState:
+        """The state of the file systems now; raises ``CallError`` when none of the directories exists."""
+        from pageengine.disk.state import DiskState
+        from pagefmt.bytes.filesystems import file_systems
+
+        found, missing = file_systems(self.directories)
+        if not found:
+            names = ", ".join(str(path) for path in self.directories.values())
+            raise CallError(f"{names}: no such directory: name a broker instance, a data directory or any path")
+        return DiskState.of(self.settings, self.edition, found, missing)
+
+    def when_blocked(self) -> tuple[WhenBlocked, ...]:
+        """What producers of each address feel while the broker blocks."""
+        from pageengine.disk.config import when_blocked
+
+        return when_blocked(self.document, self.edition)
+
+
+def monitored_disks(
+    path: Path | None, broker_xml: Path | None, limits: DiskLimits, options: ConfigurationOptions
+) -> MonitoredDisks:
+    """The disks of an instance, a data directory, a directory of one, or of any path.
+
+    Without limits from options those of the instance count, also where ``path`` is one of its directories.
+    Raises ``CallError`` and what reading a configuration raises.
+    """
+    path = path or (None if broker_xml else from_environment())
+    if broker_xml is not None:
+        found = opened(broker_xml, None, options) if path is None else configuration_for(path, broker_xml, options)[1]
+    elif path is None:
+        raise CallError("nothing to look at: name a path, or --broker-xml, or set ARTEMIS_INSTANCE")
+    else:
+        own = _own_configuration(path, limits, options)
+        if own is None:
+            return _without_configuration(path, limits, options.edition or NEWEST)
+        found = own
+    return _configured(path if broker_xml is not None else None, found, limits)
+
+
+def _own_configuration(path: Path, limits: DiskLimits, options: ConfigurationOptions) -> BrokerConfiguration | None:
+    """Of the instance that ``path`` is, or whose directories it belongs to."""
+    if configuration_in(path) is not None or (path.suffix == ".xml" and path.is_file()):
+        return opened(path, None, options)
+    above = None if limits.given else instance_above(path)
+    if above is None:
+        return None
+    found = opened(above, None, options)
+    return found if any(_related(path, directory) for directory in _watched(found).values()) else None
+
+
+def _related(path: Path, directory: Path) -> bool:
+    one, other = (os.path.realpath(place) for place in (path, directory))
+    return os.path.commonpath((one, other)) in (one, other)
+
+
+def _watched(found: BrokerConfiguration) -> dict[str, Path]:
+    from pageengine.disk.config import watched
+
+    return watched(found.document, found.directories)
+
+
+def _configured(path: Path | None, found: BrokerConfiguration, limits: DiskLimits) -> MonitoredDisks:
+    """With the configuration's limits, and its directories; where none of them is there, those of ``path``."""
+    from pageengine.disk.config import disk_settings
+
+    release = found.start.release
+    edition = edition_of_monitor(release) if release else found.edition
+    settings = limits.settings() if limits.given else disk_settings(found.document, edition, found.entries)
+    directories, took_for, root = _watched(found), f"instance of {found.start.config}", found.root
+    if path is not None and not any(directory.exists() for directory in directories.values()):
+        plain = _without_configuration(path, limits, edition)
+        directories, took_for, root = plain.directories, plain.took_for, path
+    return MonitoredDisks(directories, settings, edition, took_for, root, found.document)
+
+
+def _without_configuration(path: Path, limits: DiskLimits, edition: Edition) -> MonitoredDisks:
+    found = {name: path / folder for name, folders in LAYOUT.items() for folder in folders if (path / folder).is_dir()}
+    took = "data directory" if found else "path"
+    return MonitoredDisks(found or {"path": path}, limits.settings(), edition, took, path)

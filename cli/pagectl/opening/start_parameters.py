@@ -1,0 +1,78 @@
+"""What a broker is started with, before its configuration is read: instance, start profile, properties, release."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pagectl.options.configuration import ConfigurationOptions
+from pagefmt.editions import Edition
+
+if TYPE_CHECKING:
+    from brokerconf.instance.instance import Instance
+
+BROKER_PROPERTIES = "broker.properties"
+
+
+@dataclass(frozen=True, slots=True)
+class StartParameters:
+    """What the start script hands to the broker. ``edition`` None: it is told by the configuration alone.
+
+    ``release`` is that of the installation's jars, or empty; ``heap`` the JVM's maximum in bytes; ``system`` the
+    system properties; ``files`` those of ``broker.properties``; ``sources`` say where edition and heap come from.
+    """
+
+    instance: Instance
+    edition: Edition | None
+    release: str
+    heap: int | None
+    system: Mapping[str, str]
+    files: tuple[Path, ...]
+    cwd: Path | None
+    sources: Mapping[str, str]
+
+    @property
+    def config(self) -> Path:
+        """The configuration file."""
+        return self.instance.config
+
+
+def start_parameters(path: Path, options: ConfigurationOptions, root: Path | None = None) -> StartParameters:
+    """The start parameters of an instance, or of the one that a configuration file belongs to.
+
+    ``root`` is the instance that a configuration kept elsewhere is used for. Raises ``BrokerConfError``.
+    """
+    from brokerconf.instance.installed import edition_run_by, release_of_home
+    from brokerconf.instance.instance import find_instance
+
+    instance = find_instance(path, root)
+    profile = str(instance.profile)
+    sources = {}
+    if options.edition is not None:
+        sources["edition"] = "as asked for"
+    elif edition_run_by(instance):
+        sources["edition"] = "its instance runs that"
+    if options.heap or instance.heap:
+        sources["heap"] = "--heap" if options.heap else f"{profile} -Xmx"
+    return StartParameters(
+        instance,
+        options.edition or edition_run_by(instance),
+        "" if options.edition or instance.home is None else release_of_home(instance.home),
+        options.heap or instance.heap,
+        {**instance.properties, **options.define},
+        _property_files(instance.config, options.properties),
+        options.cwd,
+        sources,
+    )
+
+
+def _property_files(config: Path, given: tuple[str, ...]) -> tuple[Path, ...]:
+    """Those named, else ``broker.properties`` beside the configuration."""
+    from brokerconf.reading.properties import property_files
+
+    if given:
+        return tuple(file for text in given for file in property_files(text))
+    beside = config.parent / BROKER_PROPERTIES
+    return (beside,) if beside.is_file() else ()

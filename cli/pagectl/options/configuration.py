@@ -1,0 +1,54 @@
+"""The options that decide how a configuration is read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pagectl.options.shared import EditionChoice, edition_of
+from pagectl.options.sizes import size_of
+from pagectl.running.exits import CallError
+from pagefmt.editions import Edition
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigurationOptions:
+    """Each wins over what the instance says.
+
+    ``heap`` is in bytes; ``define`` holds system properties; ``properties`` are files or folders as ``artemis run
+    --properties`` takes them.
+    """
+
+    edition: Edition | None = None
+    heap: int | None = None
+    cwd: Path | None = None
+    define: Mapping[str, str] = field(default_factory=dict)
+    properties: tuple[str, ...] = ()
+
+
+def configuration_options(
+    edition: EditionChoice | None = None,
+    *,
+    heap: str | None = None,
+    cwd: Path | None = None,
+    define: Iterable[str] | None = None,
+    properties: Iterable[str] | None = None,
+) -> ConfigurationOptions:
+    """The options as typed, understood; raises ``CallError``."""
+    if cwd is not None and not cwd.is_dir():
+        raise CallError(f"--cwd {cwd}: no such folder; name the one that the broker is started in")
+    return ConfigurationOptions(
+        edition_of(edition), size_of(heap, "--heap"), cwd, _definitions(define or ()), tuple(properties or ())
+    )
+
+
+def _definitions(given: Iterable[str]) -> dict[str, str]:
+    """``NAME=VALUE`` each; raises ``CallError``."""
+    found: dict[str, str] = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not name or not equals:
+            raise CallError(f"-D {text.partition('=')[0]}: write it as NAME=VALUE")
+        found[name] = value
+    return found

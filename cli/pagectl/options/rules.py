@@ -1,0 +1,26 @@
+"""Rules of ``config lint`` named by options."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+from brokerconf.linting.catalogue import known_ids
+from brokerconf.linting.lint import Selection
+
+from pagectl.running.exits import CallError
+
+
+def selected_rules(only: Iterable[str], ignored: Iterable[str]) -> Selection:
+    """The rules of ``--only`` and ``--ignore``; raises ``CallError`` for a name that no rule has."""
+    return Selection(frozenset(_named(only, "--only")), frozenset(_named(ignored, "--ignore")))
+
+
+def _named(given: Iterable[str], option: str) -> list[str]:
+    names = [name.strip() for text in given for name in text.split(",") if name.strip()]
+    for name in names:
+        if name not in known_ids():
+            close = get_close_matches(name, sorted(known_ids()), 1)
+            meant = f"did you mean '{close[0]}'?" if close else "'pagectl config rules' lists them"
+            raise CallError(f"{option} {name}: no such rule; {meant}")
+    return names
