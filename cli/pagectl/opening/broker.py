@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from pagectl.options.configuration import ConfigurationOptions
 from pagectl.running.exits import CallError
 from pagectl.terminal.streams import note
-from pagefmt.directory.locate import LocateError, DataLocation, LocationKind, configuration_in, locate, stores
+from pagefmt.directory.locate import DataLocation, LocateError, LocationKind, configuration_in, locate, stores
 from pagefmt.errors import PageFmtError
 
 if TYPE_CHECKING:
