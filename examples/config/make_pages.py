@@ -107,7 +107,7 @@ def ours(mistake: Mistake) -> str:
     found = [finding for finding in report_of(mistake).findings if finding.rule in mistake.rules]
     assert found, f"{mistake.what}: not found"
     one = found[0]
-    return f"{one.line}:{one.column}: {one.severity.value}: {one.message} [{one.rule}]; {one.help}"
+    return f"{one.place.line}:{one.place.column}: {one.severity.value}: {one.message} [{one.rule}]; {one.help}"
 
 
 def xmllint(mistake: Mistake) -> str:

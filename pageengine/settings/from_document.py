@@ -7,7 +7,6 @@ from enum import Enum
 from typing import TypeVar
 
 from brokerconf.reading.document import ConfigNode, Document
-from brokerconf.reading.findings import Position
 from brokerconf.settings.address_settings import Effective, read_value
 from brokerconf.settings.effective import EffectiveSettings, wildcard_routing
 from brokerconf.settings.settings_model import Scope, in_scope
@@ -24,6 +23,7 @@ from pageengine.settings.settings import (
     PageFullPolicy,
 )  # fmt: skip
 from pageengine.trace.operations import RoutingType
+from pagefmt.findings import Position
 
 Values = Mapping[str, Effective]
 E = TypeVar("E", bound=Enum)

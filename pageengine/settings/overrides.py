@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from brokerconf.reading.document import Document
-from brokerconf.reading.findings import Position
 from brokerconf.settings.address_settings import Effective, read_value
 from brokerconf.settings.effective import EffectiveSettings
 from brokerconf.settings.settings_model import Scope, Setting, in_scope
@@ -15,6 +14,7 @@ from brokerconf.settings.settings_model import Scope, Setting, in_scope
 from pageengine.errors import PageEngineError
 from pageengine.settings.from_document import engine_settings
 from pageengine.settings.settings import HALF_A_GIB, EngineSettings
+from pagefmt.findings import Position
 
 BY_HAND = "--set"
 # What a report shows: the settings that a replay hangs on.

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 from brokerconf.linting.lint import Surroundings, lint
-from brokerconf.reading.findings import Severity
 from brokerconf.rules import rules
 from config_cases import judged
 from lint_calls import CLEAN, DROP, FAULTY, HEAD, TAIL, found, rules_of, write
 from pagectl.app import run
 
 from pagefmt.editions import NEWEST, Edition
+from pagefmt.findings import Severity
 
 
 @pytest.fixture(autouse=True)

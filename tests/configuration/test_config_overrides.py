@@ -33,7 +33,7 @@ def findings(
         edition=edition, entries=tuple(parse_properties(properties, "broker.properties")), properties=system or {}
     )
     report = lint((HEAD + inside + TAIL).encode(), "broker.xml", around)
-    return [(finding.rule, finding.file, finding.line) for finding in report.findings]
+    return [(finding.rule, finding.place.file, finding.place.line) for finding in report.findings]
 
 
 HERE = "broker.properties"
@@ -110,7 +110,7 @@ def test_older_brokers_read_no_such_file(edition: Edition) -> None:
         f"{head}<paging-directory>p</paging-directory>{tail}".encode(), "broker.xml",
         Surroundings(edition=edition, entries=entries),
     )  # fmt: skip
-    assert all(finding.file == "broker.xml" for finding in report.findings)
+    assert all(finding.place.file == "broker.xml" for finding in report.findings)
 
 
 def test_the_line_of_the_properties_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

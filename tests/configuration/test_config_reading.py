@@ -161,7 +161,7 @@ def test_refused(raw: bytes, rule: str) -> None:
     with pytest.raises(ReadingError) as err:
         document(raw)
     assert err.value.rule == rule
-    assert "\n" not in str(err.value) and err.value.finding().line >= 1
+    assert "\n" not in str(err.value) and err.value.finding().place.line >= 1
 
 
 def test_the_declared_encoding_is_not_looked_at() -> None:

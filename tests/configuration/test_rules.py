@@ -9,8 +9,9 @@ from brokerconf import rules as package
 from brokerconf.evidence.rule import Example, Rule
 from brokerconf.linting.checking import check
 from brokerconf.linting.examples import facts_of
-from brokerconf.reading.findings import Finding, Severity
 from brokerconf.rules import rules
+
+from pagefmt.findings import Finding, Severity
 
 RULES = rules()
 
@@ -26,7 +27,7 @@ def test_failing_example_is_found(rule: Rule) -> None:
     for finding in found:
         assert finding.rule == rule.id
         assert finding.severity is rule.severity_in(rule.failing.edition)
-        assert finding.line > 0 and finding.column > 0
+        assert finding.place.line > 0 and finding.place.column > 0
         assert finding.message and finding.help and finding.why
         assert finding.message[-1] not in ".!" and "\n" not in finding.message
 

@@ -9,7 +9,8 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from brokerconf.reading.findings import Severity
+
+from pagefmt.findings import Severity
 
 FOLDER = Path(__file__).resolve().parents[2] / "examples" / "config"
 

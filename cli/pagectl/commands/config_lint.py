@@ -184,7 +184,7 @@ _MARGIN = 9
 
 
 def _status(reports: list[FileReport], fail_on: FailOn) -> int:
-    from brokerconf.reading.findings import Severity
+    from pagefmt.findings import Severity
 
     if fail_on is FailOn.never:
         return Exit.OK

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from brokerconf.linting.lint import FileReport
-from brokerconf.reading.findings import Finding, Severity
 
 from pagectl.terminal.sanitise import visible
+from pagefmt.findings import Finding, Severity
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
 
@@ -17,9 +17,9 @@ def lint_github(files: Sequence[FileReport]) -> str:
 
 
 def _command(finding: Finding) -> str:
-    place = [f"file={_property(finding.file)}"]
-    if finding.line > 0:
-        place += [f"line={finding.line}", f"col={max(finding.column, 1)}"]
+    place = [f"file={_property(finding.place.file)}"]
+    if finding.place.line > 0:
+        place += [f"line={finding.place.line}", f"col={max(finding.place.column, 1)}"]
     place.append(f"title={_property(finding.rule)}")
     text = "\n".join(part for part in (finding.message, finding.why, finding.help) if part)
     return f"::{_COMMANDS[finding.severity]} {','.join(place)}::{_escaped(text)}\n"

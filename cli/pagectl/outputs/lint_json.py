@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from brokerconf.linting.lint import FileReport
-from brokerconf.reading.findings import Finding
 
 from pagectl.outputs.lint_report import summary
 from pagectl.terminal.streams import json_text
+from pagefmt.findings import Finding
 
 
 def lint_json(files: Sequence[FileReport]) -> str:
@@ -30,9 +30,9 @@ def _finding(finding: Finding) -> dict[str, object]:
     return {
         "rule": finding.rule,
         "severity": finding.severity.value,
-        "file": finding.file,
-        "line": finding.line,
-        "column": finding.column,
+        "file": finding.place.file,
+        "line": finding.place.line,
+        "column": finding.place.column,
         "path": finding.path,
         "message": finding.message,
         "why": finding.why,

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from brokerconf.linting.lint import FileReport
-from brokerconf.reading.findings import Finding, Severity
 
 from pagectl.terminal.sanitise import visible
+from pagefmt.findings import Finding, Severity
 
 # What XML 1.0 has no place for, beyond what is made visible before.
 _NO_XML = re.compile("[\ufffe\uffff]")
@@ -42,8 +42,9 @@ def _suite(suites: Element, report: FileReport) -> tuple[int, int, int]:
 
 
 def _case(suite: Element, finding: Finding) -> None:
-    place = f"{finding.file}:{finding.line}:{finding.column}"
-    case = SubElement(suite, "testcase", name=_text(f"{finding.rule} {place}"), classname=_text(finding.file))
+    file, line, column = finding.place
+    place = f"{file}:{line}:{column}"
+    case = SubElement(suite, "testcase", name=_text(f"{finding.rule} {place}"), classname=_text(file))
     body = "\n".join(part for part in (f"{place}: {finding.message}", finding.why, finding.help) if part)
     if finding.severity is Severity.INFO:
         SubElement(case, "system-out").text = _text(body)

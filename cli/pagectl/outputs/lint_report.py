@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from brokerconf.linting.lint import FileReport
-from brokerconf.reading.findings import Finding, Severity
 from brokerconf.reading.secrets import masked_line, masked_text
 from brokerconf.reading.sources import SourceFile
 
 from pagectl.terminal.sanitise import one_line
+from pagefmt.findings import Finding, Severity
 
 WIDTH = 160
 _STOPS = frozenset("<>\"' \t&;,=")
@@ -43,11 +43,11 @@ class Lines:
 
     def of(self, finding: Finding) -> str | None:
         """The line that a finding stands on, as it was written; ``None`` where there is none."""
-        if finding.file not in self._lines:
-            source = self._sources.get(finding.file)
-            self._lines[finding.file] = masked_text(source.original).split("\n") if source else []
-        lines = self._lines[finding.file]
-        return lines[finding.line - 1].rstrip("\r") if 0 < finding.line <= len(lines) else None
+        if finding.place.file not in self._lines:
+            source = self._sources.get(finding.place.file)
+            self._lines[finding.place.file] = masked_text(source.original).split("\n") if source else []
+        lines = self._lines[finding.place.file]
+        return lines[finding.place.line - 1].rstrip("\r") if 0 < finding.place.line <= len(lines) else None
 
     def quoted(self, finding: Finding) -> Quoted | None:
         """The line without its passwords, cut to the width around the place, control characters visible."""
@@ -55,7 +55,7 @@ class Lines:
         line = self.of(finding)
         if line is None:
             return None
-        start = min(max(finding.column - 1, 0), len(line))
+        start = min(max(finding.place.column - 1, 0), len(line))
         end = token_end(line, start)
         hidden = masked_line(line)
         if hidden != line:

@@ -9,10 +9,10 @@ from urllib.parse import quote
 
 from brokerconf.linting.catalogue import Described
 from brokerconf.linting.lint import FileReport
-from brokerconf.reading.findings import Finding, Severity
 
 from pagectl import __version__
 from pagectl.terminal.streams import json_text
+from pagefmt.findings import Finding, Severity
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
@@ -38,7 +38,7 @@ def lint_sarif(files: Sequence[FileReport], rules: Mapping[str, Described]) -> s
 
 
 def _files(files: Sequence[FileReport]) -> list[str]:
-    return sorted({report.file for report in files} | {f.file for report in files for f in report.findings})
+    return sorted({report.file for report in files} | {f.place.file for report in files for f in report.findings})
 
 
 def _descriptor(rule: Described) -> dict[str, object]:
@@ -48,9 +48,9 @@ def _descriptor(rule: Described) -> dict[str, object]:
 
 
 def _result(finding: Finding, index: Mapping[str, int]) -> dict[str, object]:
-    physical: dict[str, object] = {"artifactLocation": {"uri": _uri(finding.file)}}
-    if finding.line > 0:
-        physical["region"] = {"startLine": finding.line, "startColumn": max(finding.column, 1)}
+    physical: dict[str, object] = {"artifactLocation": {"uri": _uri(finding.place.file)}}
+    if finding.place.line > 0:
+        physical["region"] = {"startLine": finding.place.line, "startColumn": max(finding.place.column, 1)}
     location: dict[str, object] = {"physicalLocation": physical}
     if finding.path:
         location["logicalLocations"] = [{"fullyQualifiedName": finding.path, "kind": "element"}]
@@ -66,7 +66,7 @@ def _result(finding: Finding, index: Mapping[str, int]) -> dict[str, object]:
 
 def _fingerprint(finding: Finding) -> str:
     """Stays the same when lines move: rule, file, element and sentence."""
-    parts = "\0".join((finding.rule, finding.file, finding.path, finding.message))
+    parts = "\0".join((finding.rule, finding.place.file, finding.path, finding.message))
     return hashlib.sha256(parts.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 

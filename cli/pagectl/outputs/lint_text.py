@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from brokerconf.linting.lint import FileReport
-from brokerconf.reading.findings import Finding, Severity
 
 from pagectl.outputs.lint_report import WIDTH, Lines, summary
 from pagectl.terminal.sanitise import one_line
+from pagefmt.findings import Finding, Severity
 
 _COLOURS = {Severity.ERROR: "31", Severity.WARNING: "33", Severity.INFO: "36"}
 
@@ -30,13 +30,13 @@ def _paint(text: str, code: str, colour: bool) -> str:
 def _block(finding: Finding, lines: Lines, *, colour: bool, why: bool) -> str:
     """The reason is given at the first finding that has it; a hundred lines of one kind repeat nothing."""
     tint = _COLOURS[finding.severity]
-    place = one_line(finding.file) + (f":{finding.line}:{finding.column}: " if finding.line else ": ")
-    head = f"{_paint(place, '1', colour)}{_paint(finding.severity.value, '1;' + tint, colour)}: "
+    place = one_line(str(finding.place))
+    head = f"{_paint(f'{place}: ', '1', colour)}{_paint(finding.severity.value, '1;' + tint, colour)}: "
     out = [f"{head}{one_line(finding.message)} [{finding.rule}]"]
     quoted = lines.quoted(finding)
-    margin = " " * max(len(str(finding.line)), 4)
+    margin = " " * max(len(str(finding.place.line)), 4)
     if quoted is not None:
-        out.append(f"{finding.line:>{len(margin)}} | {quoted.line}")
+        out.append(f"{finding.place.line:>{len(margin)}} | {quoted.line}")
         caret = "^" + "~" * (quoted.length - 1)
         out.append(f"{margin} | {' ' * quoted.caret}{_paint(caret, tint, colour)}")
     if why and finding.why:

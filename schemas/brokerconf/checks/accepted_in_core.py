@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from brokerconf.checks.reader_facts import reader_facts
 from brokerconf.reading.document import ConfigNode, Document
-from brokerconf.reading.findings import Finding, Position, Severity
 from brokerconf.reading.secrets import masked
 from brokerconf.reading.sizes import SizeError, parse_size, trimmed
 from brokerconf.schema.schema_facts import Fact, members, root_type
 from pagefmt.editions import Edition
+from pagefmt.findings import Finding, Position, Severity
 
 # In the schemas, and read nowhere in any release; the second is the element it must stand in.
 _NEVER_READ = {
@@ -50,17 +50,7 @@ _PERMISSIONS = {
 def finding_at(
     position: Position, rule: str, severity: Severity, message: str, help: str, why: str, node: ConfigNode | None = None
 ) -> Finding:
-    return Finding(
-        file=position.file,
-        line=position.line,
-        column=position.column,
-        severity=severity,
-        rule=rule,
-        path=node.path if node else "",
-        message=message,
-        help=help,
-        why=why,
-    )
+    return Finding(position, severity, rule, message, node.path if node else "", help, why)
 
 
 class CoreSilences:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from brokerconf.checks.accepted_in_core import CoreSilences, finding_at
 from brokerconf.reading.document import Document, Kind
-from brokerconf.reading.findings import Finding, Severity
+from pagefmt.findings import Finding, Severity
 
 _DECLARED = re.compile(r"""^<\?xml\s[^>]*?\sencoding\s*=\s*["']([^"']*)["']""")
 

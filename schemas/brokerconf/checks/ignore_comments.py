@@ -12,8 +12,8 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from brokerconf.reading.document import Comment, Document
-from brokerconf.reading.findings import Finding, Position, Severity
 from brokerconf.reading.sources import SourceFile
+from pagefmt.findings import Finding, Position, Severity
 
 UNKNOWN = "unknown-rule"
 _COMMENT = re.compile(r"\s*pagectl:\s*(\S+)\s*(.*?)\s*", re.DOTALL)
@@ -29,7 +29,7 @@ class Silence:
     last: Position
 
     def covers(self, finding: Finding) -> bool:
-        return finding.rule in self.rules and self.first <= finding.position <= self.last
+        return finding.rule in self.rules and self.first <= finding.place <= self.last
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +75,8 @@ def _unknown(comment: Comment, name: str, known: Collection[str]) -> Finding:
 
 
 def _fault(comment: Comment, message: str, advice: str) -> Finding:
-    at = comment.position
-    return Finding(
-        file=at.file, line=at.line, column=at.column, severity=Severity.WARNING, rule=UNKNOWN, message=message,
-        help=advice, why="a comment that silences nothing looks as if it did",
-    )  # fmt: skip
+    why = "a comment that silences nothing looks as if it did"
+    return Finding(comment.position, Severity.WARNING, UNKNOWN, message, help=advice, why=why)
 
 
 def _range(comment: Comment, *, section: bool) -> tuple[Position, Position]:

@@ -12,12 +12,12 @@ from collections.abc import Iterator
 from brokerconf.checks import transports
 from brokerconf.checks.reader_facts import ReaderFact, fault, reader_facts
 from brokerconf.reading.document import ConfigNode, Document, Kind
-from brokerconf.reading.findings import Finding, Position, Severity
 from brokerconf.reading.secrets import masked
 from brokerconf.reading.sizes import SizeError, parse_boolean, parse_int, parse_long, parse_size, trimmed
 from brokerconf.settings.effective import EffectiveSettings
 from brokerconf.settings.settings_model import find
 from pagefmt.editions import Edition
+from pagefmt.findings import Finding, Position, Severity
 
 REFUSED = "the broker's reader stops the start at this value, although the schema allows it"
 _QUEUE_NUMBERS = {"max-consumers": parse_int, "group-buckets": parse_int, "consumers-before-dispatch": parse_int}
@@ -214,10 +214,7 @@ _BY_HAND = {
 
 def refused(rule: str, node: ConfigNode, at: Position, message: str, help: str, why: str = REFUSED) -> Finding:
     """An error at a place of an element."""
-    return Finding(
-        file=at.file, line=at.line, column=at.column, severity=Severity.ERROR, rule=rule, path=node.path,
-        message=message, help=help, why=why,
-    )  # fmt: skip
+    return Finding(at, Severity.ERROR, rule, message, node.path, help, why)
 
 
 def _is_below(node: ConfigNode, tag: str) -> bool:

@@ -12,11 +12,11 @@ from brokerconf.evidence.places import Address, addresses_of
 from brokerconf.evidence.spelling import Spelling
 from brokerconf.evidence.taken import Taken, as_number
 from brokerconf.reading.document import ConfigNode
-from brokerconf.reading.findings import Position
 from brokerconf.settings.address_settings import AddressSetting
 from brokerconf.settings.effective import EffectiveSettings
 from brokerconf.settings.settings_model import Scope, Setting, Value, in_scope
 from pagefmt.editions import Edition
+from pagefmt.findings import Position
 
 
 class Case:

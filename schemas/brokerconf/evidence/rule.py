@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from brokerconf.reading.findings import Position, Severity
 from pagefmt.editions import NEWEST, Edition
+from pagefmt.findings import Position, Severity
 
 if TYPE_CHECKING:
     from brokerconf.evidence.facts import Facts

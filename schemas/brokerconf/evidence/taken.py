@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from brokerconf.reading.document import ConfigNode
-from brokerconf.reading.findings import Position
 from brokerconf.reading.secrets import masked
 from brokerconf.reading.sizes import trimmed
 from brokerconf.settings.address_settings import Override
 from brokerconf.settings.settings_model import Value
+from pagefmt.findings import Position
 
 
 # not frozen: made by the ten thousand, where that costs more than all else

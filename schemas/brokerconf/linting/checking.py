@@ -8,8 +8,8 @@ from brokerconf.evidence.facts import Facts
 from brokerconf.evidence.rule import Hit, Rule
 from brokerconf.evidence.taken import Taken
 from brokerconf.reading.document import ConfigNode
-from brokerconf.reading.findings import Finding, Position, Severity
 from brokerconf.settings.address_settings import Override
+from pagefmt.findings import Finding, Position, Severity
 
 
 def check(facts: Facts, rules: Iterable[Rule]) -> list[Finding]:
@@ -27,11 +27,8 @@ def check(facts: Facts, rules: Iterable[Rule]) -> list[Finding]:
 
 
 def _finding(rule: Rule, hit: Hit, severity: Severity, node: ConfigNode | None, position: Position) -> Finding:
-    return Finding(
-        file=position.file, line=position.line, column=position.column,
-        severity=hit.severity or severity, rule=rule.id, path=node.path if node else "",
-        message=hit.message, help=hit.help or rule.help, why=rule.why,
-    )  # fmt: skip
+    path = node.path if node else ""
+    return Finding(position, hit.severity or severity, rule.id, hit.message, path, hit.help or rule.help, rule.why)
 
 
 def _place(hit: Hit, facts: Facts) -> tuple[ConfigNode | None, Position]:
@@ -50,8 +47,9 @@ def _place(hit: Hit, facts: Facts) -> tuple[ConfigNode | None, Position]:
 
 
 def sorted_findings(findings: Iterable[Finding]) -> Iterator[Finding]:
-    """By place, the graver first: no output hangs on the order of checking."""
-    return iter(sorted(findings, key=lambda f: (f.file, f.line, f.column, _RANK[f.severity.value], f.rule, f.message)))
+    """By place, the graver first, so that no output depends on the order of checking."""
+    return iter(sorted(findings, key=lambda found: (found.place, _RANK[found.severity], found.rule, found.message)))
 
 
-_RANK = {"error": 0, "warning": 1, "info": 2}
+# comparing the members themselves takes several times as long
+_RANK = {severity: rank for rank, severity in enumerate(Severity)}

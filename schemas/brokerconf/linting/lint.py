@@ -14,7 +14,6 @@ from brokerconf.evidence.host import Store, Volume
 from brokerconf.instance.detection import as_fits
 from brokerconf.linting.checking import check, sorted_findings
 from brokerconf.reading.document import ConfigNode, Document
-from brokerconf.reading.findings import Finding
 from brokerconf.reading.inclusion import LARGEST
 from brokerconf.reading.parsing import ReadingError
 from brokerconf.reading.reading import edition_by_namespace, read_bytes
@@ -23,6 +22,7 @@ from brokerconf.rules import rules
 from brokerconf.schema.schema_findings import schema_findings
 from brokerconf.schema.validation import Schemas, Verdict, judge
 from pagefmt.editions import Edition
+from pagefmt.findings import Finding
 
 if TYPE_CHECKING:
     from brokerconf.reading.properties import Entry

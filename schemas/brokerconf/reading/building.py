@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from brokerconf.reading.document import Comment, ConfigNode, Document, FoundPlaceholder, Kind
-from brokerconf.reading.findings import Position
 from brokerconf.reading.inclusion import FALLBACK, INCLUDE, MissingInclude, Place, load
 from brokerconf.reading.parsing import ReadingError, parse
 from brokerconf.reading.sources import SourceFile
 from brokerconf.reading.substitution import SubstitutionError, Values, substitute
 from pagefmt.editions import Edition
+from pagefmt.findings import Position
 
 if TYPE_CHECKING:
     from lxml.etree import _Element

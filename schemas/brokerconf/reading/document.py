@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from brokerconf.reading.findings import Position
 from brokerconf.reading.substitution import Placeholder
 from pagefmt.editions import Edition
+from pagefmt.findings import Position
 
 if TYPE_CHECKING:
     from lxml.etree import _Element

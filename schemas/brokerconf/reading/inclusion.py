@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from brokerconf.reading.decoding import as_xml_says
-from brokerconf.reading.findings import Position
 from brokerconf.reading.parsing import ReadingError
 from brokerconf.reading.sources import SourceFile, plain_source
+from pagefmt.findings import Position
 
 XINCLUDE = "http://www.w3.org/2001/XInclude"
 INCLUDE = f"{{{XINCLUDE}}}include"

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from brokerconf.errors import BrokerConfError
 from brokerconf.reading.decoding import without_declared_encoding
-from brokerconf.reading.findings import Finding, Position, Severity
 from brokerconf.reading.sources import SourceFile
+from pagefmt.findings import Finding, Position, Severity
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -30,11 +30,8 @@ class ReadingError(BrokerConfError):
 
     def finding(self) -> Finding:
         """The same as an error of a lint."""
-        where = self.position
-        return Finding(
-            file=where.file, line=where.line, column=where.column, severity=Severity.ERROR, rule=self.rule,
-            message=self.message, help=self.help, why=self.why or "the broker does not start with this file",
-        )  # fmt: skip
+        why = self.why or "the broker does not start with this file"
+        return Finding(self.position, Severity.ERROR, self.rule, self.message, help=self.help, why=why)
 
 
 def parse(source: SourceFile) -> _Element:

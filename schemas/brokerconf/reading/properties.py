@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from brokerconf.errors import BrokerConfError
-from brokerconf.reading.findings import Position
 from brokerconf.reading.sizes import trimmed
 from pagefmt.editions import Edition
+from pagefmt.findings import Position
 
 if TYPE_CHECKING:
     from brokerconf.reading.document import ConfigNode

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 from brokerconf.reading.building import Builder, bad_placeholder
 from brokerconf.reading.decoding import as_the_broker, foreign_encoding
 from brokerconf.reading.document import Document
-from brokerconf.reading.findings import Position
 from brokerconf.reading.inclusion import LARGEST, Place
 from brokerconf.reading.parsing import ReadingError
 from brokerconf.reading.sources import SourceFile, plain_source
 from brokerconf.reading.substitution import Replaced, SubstitutionError, Values, of_every_jvm, substitute
 from pagefmt.editions import NEWEST, Edition
+from pagefmt.findings import Position
 
 if TYPE_CHECKING:
     pass

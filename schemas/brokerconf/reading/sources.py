@@ -11,8 +11,8 @@ import re
 from bisect import bisect_right
 from dataclasses import dataclass
 
-from brokerconf.reading.findings import Position
 from brokerconf.reading.substitution import Replaced
+from pagefmt.findings import Position
 
 _ATTRIBUTE = re.compile(r"""\s([^\s=/<>"']+)\s*=\s*("[^"]*"|'[^']*')""")
 _SECTIONS = r"<!--.*?-->|<!\[CDATA\[.*?\]\]>|<\?.*?\?>"

@@ -8,8 +8,8 @@ from itertools import islice
 from brokerconf.evidence.address_facts import Case
 from brokerconf.evidence.facts import Facts
 from brokerconf.evidence.rule import Example, Hit, Rule
-from brokerconf.reading.findings import Severity
 from pagefmt.editions import Edition
+from pagefmt.findings import Severity
 
 _LOST = {"dead-letter-address": "messages that cannot be delivered", "expiry-address": "expired messages"}
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from brokerconf.evidence.facts import Facts
 from brokerconf.evidence.rule import Example, Hit, Rule
-from brokerconf.reading.findings import Severity
+from pagefmt.findings import Severity
 
 
 def check(facts: Facts) -> Iterator[Hit]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from brokerconf.evidence.facts import Facts
 from brokerconf.evidence.rule import Example, Hit, Rule
-from brokerconf.reading.findings import Severity
+from pagefmt.findings import Severity
 
 # Words by which people name addresses whose messages may be lost.
 _LOSSY = re.compile(

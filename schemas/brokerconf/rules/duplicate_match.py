@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from brokerconf.evidence.facts import Facts
 from brokerconf.evidence.rule import Example, Hit, Rule
-from brokerconf.reading.findings import Severity
 from brokerconf.settings.address_settings import AddressSetting
 from pagefmt.editions import Edition
+from pagefmt.findings import Severity
 
 
 def check(facts: Facts) -> Iterator[Hit]:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from brokerconf.evidence.facts import Facts
 from brokerconf.evidence.rule import Example, Hit, Rule
-from brokerconf.reading.findings import Severity
 from pagefmt.editions import Edition
+from pagefmt.findings import Severity
 
 NAME = "global-max-size-percent-of-jvm-max-memory"
 

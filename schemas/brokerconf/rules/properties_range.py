@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 
 from brokerconf.evidence.facts import Facts
 from brokerconf.evidence.rule import Example, Hit, Rule
-from brokerconf.reading.findings import Severity
 from brokerconf.reading.sizes import SizeError, parse_size
 from pagefmt.editions import Edition
+from pagefmt.findings import Severity
 
 INT_MAX = 2**31 - 1
 

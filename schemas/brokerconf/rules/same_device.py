@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from brokerconf.evidence.facts import Facts
 from brokerconf.evidence.host import Volume
 from brokerconf.evidence.rule import Example, Hit, Rule
-from brokerconf.reading.findings import Severity
+from pagefmt.findings import Severity
 
 _STORES = ("paging", "journal", "large-messages")
 

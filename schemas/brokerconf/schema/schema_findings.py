@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from brokerconf.reading.document import ConfigNode, Document, Kind
-from brokerconf.reading.findings import Finding, Severity
 from brokerconf.reading.secrets import masked
 from brokerconf.schema.schema_facts import Fact, members, root_type
 from brokerconf.schema.validation import Verdict, Violation
 from pagefmt.editions import Edition
+from pagefmt.findings import Finding, Severity
 
 _REFUSED = "the broker validates its configuration before it reads it and does not start"
 _UNSEEN = "the broker does not look at this part and starts; the schema of the whole document refuses it all the same"
@@ -53,9 +53,8 @@ def eap6_findings(document: Document) -> list[Finding]:
     nodes = [child for core in document.cores for node in core.by_tag().get(_SETTING, ()) for child in node.children]
     return [
         Finding(
-            file=node.position.file, line=node.position.line, column=node.position.column, severity=Severity.ERROR,
-            rule="unknown-element", path=node.path, message=f"<{_SETTING}> has no <{node.name}>",
-            help=f"did you mean <{close[0]}>?", why="the application server does not start the messaging subsystem",
+            node.position, Severity.ERROR, "unknown-element", f"<{_SETTING}> has no <{node.name}>", node.path,
+            f"did you mean <{close[0]}>?", "the application server does not start the messaging subsystem",
         )
         for node in nodes
         if node.name not in names and (close := close_matches(node.name, names, 1, 0.8))
@@ -80,10 +79,7 @@ def _finding(violation: Violation, refused: bool, places: _Names) -> Finding:
         at = node.attribute_position(violation.attribute)
     elif rule == "invalid-value" and node.text.strip():
         at = node.text_position
-    return Finding(
-        file=at.file, line=at.line, column=at.column, severity=Severity.ERROR, rule=rule, path=node.path,
-        message=message, help=advice, why=_REFUSED if refused else _UNSEEN,
-    )  # fmt: skip
+    return Finding(at, Severity.ERROR, rule, message, node.path, advice, _REFUSED if refused else _UNSEEN)
 
 
 def _said(violation: Violation, places: _Names) -> tuple[str, str, str]:

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from brokerconf.reading.document import ConfigNode
-from brokerconf.reading.findings import Position
 from brokerconf.reading.secrets import masked
 from brokerconf.reading.sizes import SizeError
 from brokerconf.settings.matching import Match
 from brokerconf.settings.settings_model import Scope, Setting, Value, in_scope
 from pagefmt.editions import Edition
+from pagefmt.findings import Position
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from brokerconf.reading.document import ConfigNode, Document, Kind
-from brokerconf.reading.findings import Position
 from brokerconf.reading.sizes import parse_boolean, trimmed
 from brokerconf.settings.address_settings import (
     AddressSetting,
@@ -25,6 +24,7 @@ from brokerconf.settings.address_settings import (
 from brokerconf.settings.matching import MatchError, MatchTable, Wildcards, compile_match, modified
 from brokerconf.settings.settings_model import Scope, Setting, Value, in_scope
 from pagefmt.editions import Edition
+from pagefmt.findings import Position
 
 # Fields that the merging of an edition forgets.
 _NOT_MERGED = {
