@@ -31,7 +31,7 @@ from make_pages import QUEUES, record, write  # noqa: E402
 from pages import cost  # noqa: E402
 
 from pageengine.data_directory.writing import write_journal  # noqa: E402
-from pagefmt.bytes.writing import RealDisk  # noqa: E402
+from pagefmt.bytes.writing import Disk  # noqa: E402
 from pagefmt.compaction.apply import apply  # noqa: E402
 from pagefmt.compaction.plan import CompactionPlan, RewritePage  # noqa: E402
 from pagefmt.compaction.planning import make_plan  # noqa: E402
@@ -79,7 +79,7 @@ def once(kind: str, megabytes: int) -> Cost:
         planned = time.process_time()
         copy = plain_copy(plan)
         before = time.process_time()
-        apply(plan, RealDisk(), None)
+        apply(plan, Disk(), None)
         return Cost(planned - begun, time.process_time() - before, copy, plan.size, plan.freed, acks)
 
 

@@ -24,9 +24,10 @@ from pageengine.data_directory.journal_content import binding_records, journal_r
 from pageengine.data_directory.page_encoding import encoded_page
 from pageengine.errors import PageEngineError
 from pageengine.running.restart import alive_references
+from pagefmt.bytes.writing import DISK, Disk, check_new_folder, whole_folder
 from pagefmt.journal.files import JournalHeader, encode_header
 from pagefmt.journal.records import JournalRecord, encode
-from pagefmt.pages.paging import page_name
+from pagefmt.pages.paging import ADDRESS_FILE, page_name
 
 if TYPE_CHECKING:
     from pageengine.model.message import Message
@@ -42,50 +43,55 @@ class CannotWrite(PageEngineError):
 
 
 def check_target(engine: Engine, target: Path) -> None:
-    """Raises CannotWrite where it exists with content, or for editions of the old layout."""
+    """Raises ``TargetRefused`` where it exists with content, ``CannotWrite`` for editions of the old layout."""
     if engine.profile.old_layout:
         raise CannotWrite(f"{target}: data directories of {engine.profile.edition.value} are not written; choose 2.x")
-    if target.exists() and not target.is_dir():
-        raise CannotWrite(f"{target}: is not a directory; name a new one")
-    if target.exists() and any(target.iterdir()):
-        raise CannotWrite(f"{target}: the directory is not empty; name a new one")
+    check_new_folder(target)
 
 
-def write_data_directory(engine: Engine, target: Path) -> None:
-    """Writes a new directory. Raises CannotWrite as ``check_target`` does."""
+def write_data_directory(engine: Engine, target: Path, disk: Disk = DISK) -> None:
+    """Write a new directory, which appears whole or not at all. Raises as ``check_target`` does, and ``OSError``."""
     check_target(engine, target)
-    for name in ("bindings", "journal", "large-messages", "paging"):
-        (target / name).mkdir(parents=True, exist_ok=True)
-    write_journal(target / "bindings", "activemq-bindings-{}.bindings", binding_records(engine))
-    write_journal(target / "journal", "activemq-data-{}.amq", journal_records(engine))
-    written: set[int] = set()
-    for number, store in enumerate(engine.broker.stores.values(), start=1):
-        if store.pages:
-            _write_store(engine, store, target / "paging" / f"{number:08d}", written, target / "large-messages")
-    for queue in engine.broker.queues.values():
-        for ref in alive_references(engine, queue) if queue.durable else ():
-            _write_body(ref.message, written, target / "large-messages")
+    with whole_folder(target, disk=disk) as folder:
+        for name in ("bindings", "journal", "large-messages", "paging"):
+            disk.make_folder(folder / name)
+        write_journal(folder / "bindings", "activemq-bindings-{}.bindings", binding_records(engine), disk)
+        write_journal(folder / "journal", "activemq-data-{}.amq", journal_records(engine), disk)
+        bodies = _Bodies(folder / "large-messages", disk)
+        for number, store in enumerate(engine.broker.stores.values(), start=1):
+            if store.pages:
+                _write_store(engine, store, folder / "paging" / f"{number:08d}", bodies, disk)
+        for queue in engine.broker.queues.values():
+            for ref in alive_references(engine, queue) if queue.durable else ():
+                bodies.write(ref.message)
 
 
-def _write_store(engine: Engine, store: AddressStore, folder: Path, written: set[int], bodies: Path) -> None:
-    folder.mkdir()
-    (folder / "address.txt").write_text(store.address + "\n", "utf-8")
+def _write_store(engine: Engine, store: AddressStore, folder: Path, bodies: _Bodies, disk: Disk) -> None:
+    disk.make_folder(folder)
+    disk.create(folder / ADDRESS_FILE, [f"{store.address}\n".encode()])
     for number in store.files:
-        with (folder / page_name(number)).open("wb") as file:
-            page = store.pages[number]
-            file.write(encoded_page(engine, page).data)
-            for record in page.records:
-                _write_body(record.message, written, bodies)
+        page = store.pages[number]
+        disk.create(folder / page_name(number), [encoded_page(engine, page).data])
+        for record in page.records:
+            bodies.write(record.message)
 
 
-def _write_body(message: Message, written: set[int], folder: Path) -> None:
-    if message.large and message.id not in written:
-        written.add(message.id)
-        suffix = "msg" if message.durable else "tmp"
-        (folder / f"{message.id}.{suffix}").write_bytes(large_body(message))
+class _Bodies:
+    """The files of large messages, each written once."""
+
+    def __init__(self, folder: Path, disk: Disk) -> None:
+        self._folder, self._disk = folder, disk
+        self._written: set[int] = set()
+
+    def write(self, message: Message) -> None:
+        """Nothing, where the message is not large or was written before."""
+        if message.large and message.id not in self._written:
+            self._written.add(message.id)
+            suffix = "msg" if message.durable else "tmp"
+            self._disk.create(self._folder / f"{message.id}.{suffix}", [large_body(message)])
 
 
-def write_journal(folder: Path, name: str, records: list[JournalRecord]) -> None:
+def write_journal(folder: Path, name: str, records: list[JournalRecord], disk: Disk = DISK) -> None:
     """Records in files of one size; what is left of each is zero."""
     file_id = 0
     content = bytearray()
@@ -99,4 +105,4 @@ def write_journal(folder: Path, name: str, records: list[JournalRecord]) -> None
                 break
             content += encoded
             pending.pop()
-        (folder / name.format(file_id)).write_bytes(content.ljust(FILE_SIZE, b"\0"))
+        disk.create(folder / name.format(file_id), [bytes(content.ljust(FILE_SIZE, b"\0"))])

@@ -38,6 +38,6 @@ def line_text(value: dict[str, Any]) -> str:
 
 @contextmanager
 def writing_outcome(path: Path) -> Iterator[OutcomeWriter]:
-    """An outcome file being written; what was written stays when the work stops early."""
+    """An outcome file, which appears when the block ends without an error."""
     with writing_lines(path) as stream:
         yield OutcomeWriter(stream)

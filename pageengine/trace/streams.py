@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, BinaryIO, Protocol
 
 from pageengine.errors import PageEngineError
+from pagefmt.bytes.writing import atomic_file
 
 GZIP = b"\x1f\x8b"
 ZSTD = b"\x28\xb5\x2f\xfd"
@@ -145,15 +146,24 @@ def _whole_lines(pieces: Iterator[bytes], path: Path, ending: Ending) -> Iterato
 
 @contextmanager
 def writing_lines(path: Path) -> Iterator[IO[str]]:
-    """A text file to write UTF-8 lines to, compressed by its name (``.gz``, ``.zst``); same lines, same bytes."""
-    if path.suffix == ".gz":
+    """A text file to write UTF-8 lines to, compressed by its name (``.gz``, ``.zst``); same lines, same bytes.
+
+    It appears whole when the block ends without an error. Raises ``OSError``.
+    """
+    with atomic_file(path) as fresh, _opened_lines(fresh, path.suffix) as text:
+        yield text
+
+
+@contextmanager
+def _opened_lines(path: Path, suffix: str) -> Iterator[IO[str]]:
+    if suffix == ".gz":
         with (
             path.open("wb") as raw,
             gzip.GzipFile("", "wb", 6, raw, mtime=0) as packed,
             io.TextIOWrapper(packed, "utf-8", newline="\n") as text,
         ):
             yield text
-    elif path.suffix == ".zst":
+    elif suffix == ".zst":
         import zstandard
 
         with (

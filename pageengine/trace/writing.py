@@ -15,6 +15,7 @@ from pageengine.trace.forms import FORMS, write_operation
 from pageengine.trace.operations import Operation, Send, Settings, TraceHeader
 from pageengine.trace.send_form import write_send
 from pageengine.trace.streams import writing_lines
+from pagefmt.bytes.writing import atomic_file
 
 
 def operation_object(operation: Operation) -> dict[str, Any]:
@@ -47,7 +48,8 @@ def write_trace(
     if path.suffix == ".parquet":
         from pageengine.trace.parquet import write_parquet
 
-        return write_parquet(path, header_object(header), lines)
+        with atomic_file(path) as fresh:
+            return write_parquet(fresh, header_object(header), lines)
     count = 0
     with writing_lines(path) as out:
         out.write(_text(header_object(header)))

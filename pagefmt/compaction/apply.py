@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -16,10 +15,9 @@ from time import monotonic
 from typing import TYPE_CHECKING, Final
 
 from pagefmt.bytes.files import MappedFile
-from pagefmt.bytes.writing import BLOCK, DiskSteps
+from pagefmt.bytes.writing import BLOCK, NEW_SUFFIX, Disk
 from pagefmt.compaction.backup import (
     LIST,
-    NEW_SUFFIX,
     Backup,
     BackupError,
     ChecksumStream,
@@ -93,7 +91,7 @@ def check_space(plan: CompactionPlan, folder: Path, *, backup: bool) -> None:
         raise CompactionStopped(f"{folder}: {free} bytes are free, {needed} are needed{way}; nothing was changed")
 
 
-def open_backup(disk: DiskSteps, folder: Path, plan: CompactionPlan) -> Backup:
+def open_backup(disk: Disk, folder: Path, plan: CompactionPlan) -> Backup:
     """The backup of this plan: a fresh one, or that of a run that was stopped and left nothing else behind."""
     journals = {f"{root}/{path.name}": sum_of(path) for root, path, _ in plan.witnesses}
     if not (folder / LIST).exists():
@@ -111,7 +109,7 @@ def open_backup(disk: DiskSteps, folder: Path, plan: CompactionPlan) -> Backup:
 
 
 def apply(
-    plan: CompactionPlan, disk: DiskSteps, backup: Backup | None, passed: Callable[[int], object] = lambda size: None
+    plan: CompactionPlan, disk: Disk, backup: Backup | None, passed: Callable[[int], object] = lambda size: None
 ) -> CompactionResult:
     """Carry out the steps in order; ``passed`` gets the size of each finished file. Raises ``CompactionStopped``."""
     steps = freed = 0
@@ -164,25 +162,21 @@ def _unchanged(path: Path, seen: Fingerprint) -> None:
         )
 
 
-def _carry_out(step: Step, disk: DiskSteps, backup: Backup | None) -> None:
+def _carry_out(step: Step, disk: Disk, backup: Backup | None) -> None:
     if isinstance(step, RemoveFile):
         if backup is not None:
             backup.keep(disk, step.path.absolute(), sum_of(step.path), None)
         disk.remove(step.path)
         disk.sync_folder(step.path.parent)
         return
-    fresh = step.path.with_name(step.path.name + NEW_SUFFIX)
     with MappedFile(step.path) as file:
         parts = rewritten(file.buf, step)
-        new = ChecksumStream(parts) if backup is not None else None
-        disk.create(fresh, new or parts, like=step.path)
-        old = sum_of_buffer(file.buf) if backup is not None else None
-    try:
-        if backup is not None and old is not None and new is not None:
-            backup.keep(disk, step.path.absolute(), old, new.total)
-        disk.replace(fresh, step.path)
-    except BaseException:
-        with suppress(OSError):
-            disk.remove(fresh)
-        raise
-    disk.sync_folder(step.path.parent)
+        if backup is None:
+            disk.write(step.path, parts, like=step.path)
+            return
+        new = ChecksumStream(parts)
+
+        def keep_old() -> None:
+            backup.keep(disk, step.path.absolute(), sum_of_buffer(file.buf), new.total)
+
+        disk.write(step.path, new, like=step.path, before_rename=keep_old)

@@ -15,13 +15,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from pagefmt.bytes.files import MappedFile
-from pagefmt.bytes.writing import DiskSteps
+from pagefmt.bytes.writing import NEW_SUFFIX, Disk
 from pagefmt.errors import PageFmtError
 
 LIST: Final = "list.jsonl"
 NAME: Final = "pagectl-backup"
-NEW_SUFFIX: Final = ".pagectl-new"
-"""The ending of a file that is being made; brokers look at ``.page`` and ``.msg`` only."""
 
 SizeAndSum = tuple[int, int]
 """size and CRC-32C of a file"""
@@ -90,7 +88,7 @@ class Backup:
     def place(self, entry: BackupEntry) -> Path:
         return self.roots[entry.root] / entry.path
 
-    def keep(self, disk: DiskSteps, path: Path, old: SizeAndSum, new: SizeAndSum | None) -> None:
+    def keep(self, disk: Disk, path: Path, old: SizeAndSum, new: SizeAndSum | None) -> None:
         """Keep a file that is about to be replaced. An older keep of the same file stays: it is the original."""
         root = next(name for name, folder in self.roots.items() if path.is_relative_to(folder))
         relative = path.relative_to(self.roots[root]).as_posix()
@@ -111,15 +109,10 @@ def _line(value: dict[str, Any]) -> bytes:
     return json.dumps(value, sort_keys=True, ensure_ascii=True).encode() + b"\n"
 
 
-def new_backup(disk: DiskSteps, folder: Path, roots: dict[str, Path], journals: dict[str, SizeAndSum]) -> Backup:
+def new_backup(disk: Disk, folder: Path, roots: dict[str, Path], journals: dict[str, SizeAndSum]) -> Backup:
     """An empty one; its list is there, synced, before anything is changed."""
     disk.make_folder(folder)
-    fresh = folder / (LIST + NEW_SUFFIX)
-    if fresh.exists():
-        disk.remove(fresh)
-    disk.create(fresh, [_line({"schema": 1, "journals": journals})])
-    disk.replace(fresh, folder / LIST)
-    disk.sync_folder(folder)
+    disk.write(folder / LIST, [_line({"schema": 1, "journals": journals})])
     return Backup(folder, roots, journals)
 
 
@@ -192,7 +185,7 @@ def check_still(backup: Backup) -> list[BackupEntry]:
     return waiting
 
 
-def restore(disk: DiskSteps, backup: Backup) -> list[BackupEntry]:
+def restore(disk: Disk, backup: Backup) -> list[BackupEntry]:
     """Put everything back, large-message files before the pages that name them, then drop the backup."""
     if backup.discarding:
         raise BackupError(f"{backup.folder}: is half dropped; finish that with: pagectl pages restore --discard")
@@ -211,7 +204,7 @@ def restore(disk: DiskSteps, backup: Backup) -> list[BackupEntry]:
     return waiting
 
 
-def discard(disk: DiskSteps, backup: Backup) -> int:
+def discard(disk: Disk, backup: Backup) -> int:
     """Drop the backup; gives the bytes of the files that it kept."""
     freed = 0
     disk.append(backup.folder / LIST, _line({"discarding": True}))
@@ -222,7 +215,7 @@ def discard(disk: DiskSteps, backup: Backup) -> int:
     return freed
 
 
-def _empty(disk: DiskSteps, folder: Path) -> int:
+def _empty(disk: Disk, folder: Path) -> int:
     """Everything below, also what a run was cut off with before it stood in the list."""
     freed = 0
     for parent, _, files in os.walk(folder, topdown=False):

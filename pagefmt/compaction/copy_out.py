@@ -10,43 +10,27 @@ from pathlib import Path
 from typing import Final
 
 from pagefmt.bytes.files import MappedFile, open_regular
-from pagefmt.bytes.writing import RealDisk
+from pagefmt.bytes.writing import DISK, Disk, whole_folder
 from pagefmt.compaction.apply import CompactionResult, CompactionStopped, rewritten
 from pagefmt.compaction.plan import CompactionPlan, RemoveFile, RewritePage, Step, fingerprint
 
-PARTIAL: Final = ".pagectl-partial"
 _BLOCK: Final = 1 << 20
 
 
 def copy_out(
-    plan: CompactionPlan, target: Path, passed: Callable[[int], object] = lambda size: None
+    plan: CompactionPlan, target: Path, passed: Callable[[int], object] = lambda size: None, disk: Disk = DISK
 ) -> CompactionResult:
-    """``target``, which must not exist, gets ``paging``, ``journal``, ``bindings`` and ``large-messages``.
+    """Write ``paging``, ``journal``, ``bindings`` and ``large-messages`` below ``target``, which must not exist.
 
-    It appears under its name when it is whole and synced. What is no regular file or folder is left out. Raises
-    ``CompactionStopped``; nothing is left behind then.
+    The folder appears whole or not at all. Only regular files and folders are copied. ``passed`` gets the size of each
+    file that was read. Raises ``CompactionStopped`` and ``TargetRefused``.
     """
-    target = target.absolute()
-    if target.exists():
-        raise CompactionStopped(f"{target}: exists already; name a folder that does not")
-    for root in plan.roots.values():
-        if target.is_relative_to(root.resolve()):
-            raise CompactionStopped(f"{target}: lies inside {root}; name a folder elsewhere")
-    partial = target.with_name(target.name + PARTIAL)
-    disk = RealDisk()
     steps = {step.path.absolute(): step for step in plan.steps()}
     try:
-        partial.mkdir()
-        try:
+        with whole_folder(target, plan.roots.values(), disk) as partial:
             for name, root in plan.roots.items():
                 _copy_root(root, partial / name, steps, disk, passed)
-            disk.sync_folder(partial)
             _unchanged(plan)
-            partial.rename(target)
-        except BaseException:
-            shutil.rmtree(partial, ignore_errors=True)
-            raise
-        disk.sync_folder(target.parent)
     except OSError as err:
         raise CompactionStopped(
             f"{err.filename or target}: {err.strerror or err}; nothing was written to {target}"
@@ -60,11 +44,11 @@ def _unchanged(plan: CompactionPlan) -> None:
             raise CompactionStopped(f"{path}: changed while it was copied; is a broker at work? Nothing was written")
 
 
-def _copy_root(root: Path, to: Path, steps: dict[Path, Step], disk: RealDisk, passed: Callable[[int], object]) -> None:
+def _copy_root(root: Path, to: Path, steps: dict[Path, Step], disk: Disk, passed: Callable[[int], object]) -> None:
     for folder, names, files in os.walk(root, onerror=_raise):
         here = Path(folder)
         there = to / here.relative_to(root)
-        there.mkdir()
+        disk.make_folder(there)
         names[:] = sorted(name for name in names if not (here / name).is_symlink())
         for name in sorted(files):
             path = here / name
@@ -73,14 +57,13 @@ def _copy_root(root: Path, to: Path, steps: dict[Path, Step], disk: RealDisk, pa
                 _copy(path, there / name, steps.get(path), disk)
                 passed(status.st_size)
         shutil.copystat(here, there)
-        disk.sync_folder(there)
 
 
 def _raise(err: OSError) -> None:
     raise err
 
 
-def _copy(path: Path, to: Path, step: Step | None, disk: RealDisk) -> None:
+def _copy(path: Path, to: Path, step: Step | None, disk: Disk) -> None:
     if isinstance(step, RemoveFile):
         return
     if isinstance(step, RewritePage):

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pagefmt.bytes.writing import DISK, Disk, whole_folder
 from pagefmt.compaction.planning import layout_of_bindings
 from pagefmt.directory.locate import DataLocation, stores
 from pagefmt.pages.page import open_page
 from pagefmt.pages.paging import Store, read_paging
 from pagefmt.pages.record import Layout
-from pagefmt.salvage.store import CannotSalvage, SalvagedStore, address_of, salvage_store
+from pagefmt.salvage.store import CannotSalvage, SalvagedStore, address_of, salvage_page, salvage_store
 from pagefmt.salvage.writing import copy_store, write
 
 if TYPE_CHECKING:
@@ -32,8 +33,23 @@ class SalvagedDirectory:
     copied: int
 
 
-def salvage_directory(place: DataLocation, state: PagingState | None, out: Path) -> SalvagedDirectory:
-    """Raises ``CannotSalvage`` where all is well; nothing is written then."""
+def salvage_directory(
+    place: DataLocation, state: PagingState | None, out: Path, disk: Disk = DISK
+) -> SalvagedDirectory:
+    """Write ``out``, whole or not at all. Raises ``CannotSalvage`` where all is well, and ``TargetRefused``."""
+    with whole_folder(out, [path for path in (place.paging, place.store) if path is not None], disk) as partial:
+        return _salvage(place, state, partial, disk)
+
+
+def salvage_single_page(path: Path, out: Path, disk: Disk = DISK) -> SalvagedDirectory:
+    """Write a store folder with what one page file by itself holds; acknowledgements are not looked at."""
+    with whole_folder(out, [path.parent], disk) as partial:
+        with open_page(path) as page:
+            layout = page.layout() or Layout.NEW
+        return SalvagedDirectory([write(salvage_page(path, layout), None, partial, disk)], 0)
+
+
+def _salvage(place: DataLocation, state: PagingState | None, out: Path, disk: Disk) -> SalvagedDirectory:
     found: list[SalvagedStore] = []
     well: list[Store] = []
     for store, others in _by_address(place):
@@ -43,13 +59,13 @@ def salvage_directory(place: DataLocation, state: PagingState | None, out: Path)
         if rescue is None:
             well.append(store)
         else:
-            found.append(write(rescue, store, out))
+            found.append(write(rescue, store, out, disk))
     if not found:
         raise CannotSalvage(
             f"{place.given}: no page is damaged or put aside, no folder is orphaned; nothing was written"
         )
     for store in well:
-        copy_store(store, out)
+        copy_store(store, out, disk)
     return SalvagedDirectory(found, len(well))
 
 

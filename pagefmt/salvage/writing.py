@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 from pagefmt.bytes.files import MappedFile
-from pagefmt.bytes.writing import RealDisk
+from pagefmt.bytes.writing import Disk
 from pagefmt.pages.paging import ADDRESS_FILE, Store, page_name
-from pagefmt.salvage.store import CannotSalvage, SalvagedStore, SalvagePlan
+from pagefmt.salvage.store import SalvagedStore, SalvagePlan
 
 PAGE_SIZE: Final = 10 << 20
 """New pages are no larger than the broker's default, unless one record is."""
 
 
-def write(rescue: SalvagePlan, source: Store | None, out: Path) -> SalvagedStore:
+def write(rescue: SalvagePlan, source: Store | None, out: Path, disk: Disk) -> SalvagedStore:
     """``out/<folder>``: the whole store. ``source``: the folder that it was."""
-    report, disk = rescue.report, RealDisk()
+    report = rescue.report
     folder = out / report.folder
-    folder.mkdir(parents=True)
+    disk.make_folder(folder)
     if source is not None and source.address is not None:
-        shutil.copyfile(source.folder / ADDRESS_FILE, folder / ADDRESS_FILE)
+        _copy(source.folder / ADDRESS_FILE, folder / ADDRESS_FILE, disk)
     elif report.address is not None:
         disk.create(folder / ADDRESS_FILE, [report.address.encode() + b"\n"])
     for number, content in rescue.pages.items():
@@ -31,27 +30,25 @@ def write(rescue: SalvagePlan, source: Store | None, out: Path) -> SalvagedStore
         else:
             _copy(content, folder / page_name(number), disk)
     _write_new(rescue, folder, disk)
-    disk.sync_folder(folder)
     return report
 
 
-def copy_store(source: Store, out: Path) -> None:
+def copy_store(source: Store, out: Path, disk: Disk) -> None:
     """A store that needs nothing: its address and its pages, as they are."""
-    disk, folder = RealDisk(), out / source.name
-    folder.mkdir(parents=True)
+    folder = out / source.name
+    disk.make_folder(folder)
     if source.address is not None:
-        shutil.copyfile(source.folder / ADDRESS_FILE, folder / ADDRESS_FILE)
+        _copy(source.folder / ADDRESS_FILE, folder / ADDRESS_FILE, disk)
     for page in source.pages:
         _copy(page.path, folder / page.name, disk)
-    disk.sync_folder(folder)
 
 
-def _copy(path: Path, to: Path, disk: RealDisk) -> None:
+def _copy(path: Path, to: Path, disk: Disk) -> None:
     with MappedFile(path) as file:
         disk.create(to, [file.buf])
 
 
-def _write_new(rescue: SalvagePlan, folder: Path, disk: RealDisk) -> None:
+def _write_new(rescue: SalvagePlan, folder: Path, disk: Disk) -> None:
     """Pages behind the last one: what lay behind damage first, then whole files."""
     for content in _filled(_fresh(rescue)):
         disk.create(_next(rescue, folder), [content])
@@ -86,12 +83,3 @@ def _filled(records: Iterator[bytes]) -> Iterator[bytes]:
         size += len(record)
     if page:
         yield b"".join(page)
-
-
-def check_target(out: Path, sources: list[Path]) -> None:
-    """Raises ``CannotSalvage``: never into a folder that is there, or into what is being read."""
-    if out.exists():
-        raise CannotSalvage(f"{out}: exists already; name a folder that does not")
-    for source in sources:
-        if out.absolute().is_relative_to(source.resolve()):
-            raise CannotSalvage(f"{out}: lies inside {source}; name a folder elsewhere")

@@ -14,6 +14,7 @@ import subprocess
 from pathlib import Path
 from typing import Final
 
+from pagefmt.bytes.writing import write_text
 from pagefmt.errors import PageFmtError
 
 OLDEST: Final = 17
@@ -66,8 +67,5 @@ def _home_around(java: Path) -> Path:
     launcher = cache / "bin" / "java"
     if not launcher.exists():
         launcher.parent.mkdir(parents=True, exist_ok=True)
-        beside = launcher.with_name(f"java.{os.getpid()}")
-        beside.write_text(text)
-        beside.chmod(0o755)
-        beside.replace(launcher)
+        write_text(launcher, text, 0o755)
     return cache

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import pagefmt
+from pagefmt.bytes.writing import write_text
 from pagefmt.errors import PageFmtError
 from pagefmt.spark.java_home import java_home
 
@@ -151,7 +152,5 @@ def _logging_file() -> Path:
     cache.mkdir(parents=True, exist_ok=True)
     file = cache / "spark-log4j2.properties"
     if not file.exists() or file.read_text() != QUIET_LOGGING:
-        beside = file.with_name(f"{file.name}.{os.getpid()}")
-        beside.write_text(QUIET_LOGGING)
-        beside.replace(file)
+        write_text(file, QUIET_LOGGING)
     return file

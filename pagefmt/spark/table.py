@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pagefmt.bytes.writing import write_text
 from pagefmt.columns.files import PARQUET, table_file
 from pagefmt.columns.table import EndOfRows, page_batches
 from pagefmt.errors import PageFmtError
@@ -114,7 +115,7 @@ def _commit(folder: Path, fresh: Path, parts: list[PartFile], replace: bool) -> 
     aside = folder / DAMAGED
     if damaged:
         known = json.loads(aside.read_text("utf-8")) if aside.exists() else []
-        aside.write_text(_text(_sorted([*known, *damaged])), "utf-8")
+        write_text(aside, _text(_sorted([*known, *damaged])))
     shutil.rmtree(folder / TEMPORARY)
     (folder / SUCCESS).touch()
     return WrittenTable(sum(part.rows for part in parts), size, damaged)

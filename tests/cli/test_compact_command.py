@@ -14,7 +14,8 @@ from compactions import due
 from golden_cases import GoldenCase
 from program import ROOT, call, environment, tree
 
-from pagefmt.compaction.backup import NAME, NEW_SUFFIX
+from pagefmt.bytes.writing import NEW_SUFFIX
+from pagefmt.compaction.backup import NAME
 from pagefmt.directory.locate import within
 
 CASE = GoldenCase("2.56.0", "scattered-acks")
@@ -127,15 +128,15 @@ def test_the_lock_is_held_while_pages_change(data: Path, monkeypatch: pytest.Mon
 
     seen: list[bool] = []
     lock = data / "journal" / "serverlock.1"
-    real = disk_steps.RealDisk.replace
+    real = disk_steps.Disk.replace
     probe = f"import fcntl; fcntl.lockf(open({str(lock)!r}, 'r+b'), fcntl.LOCK_EX | fcntl.LOCK_NB)"
 
-    def watched(self: disk_steps.RealDisk, new: Path, old: Path) -> None:
+    def watched(self: disk_steps.Disk, new: Path, old: Path) -> None:
         if not seen:
             seen.append(subprocess.run([sys.executable, "-c", probe], capture_output=True, check=False).returncode != 0)
         real(self, new, old)
 
-    monkeypatch.setattr(disk_steps.RealDisk, "replace", watched)
+    monkeypatch.setattr(disk_steps.Disk, "replace", watched)
     assert call("pages", "compact", data, "--in-place").status == 0
     assert seen == [True]
     assert subprocess.run([sys.executable, "-c", probe], check=False).returncode == 0
@@ -146,14 +147,14 @@ import os, signal, sys
 from pagefmt.bytes import writing as disk_steps
 left = int(sys.argv.pop(1))
 def fatal(name):
-    real = getattr(disk_steps.RealDisk, name)
+    real = getattr(disk_steps.Disk, name)
     def step(self, *words, **more):
         global left
         left -= 1
         if left == 0:
             os.kill(os.getpid(), signal.SIGKILL)
         return real(self, *words, **more)
-    setattr(disk_steps.RealDisk, name, step)
+    setattr(disk_steps.Disk, name, step)
 for name in ("create", "append", "link", "replace", "remove", "make_folder", "sync_folder"):
     fatal(name)
 from pagectl.app import run

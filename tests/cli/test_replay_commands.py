@@ -165,7 +165,7 @@ def test_a_cut_trace_is_replayed_with_a_warning(tmp_path: Path, call: Call) -> N
         (("sweep", "{trace}", "--config", "{config}", "--vary", "#:max-size-bytes=1,x"), "refuses the value 'x'"),
         (("run", "{trace}", "--config", "{config}", "--report", "{config}"), "is also what is read"),
         (("run", "{trace}", "--config", "{config}", "--outcome", "{trace}"), "is also what is read"),
-        (("run", "{trace}", "--config", "{config}", "--out", "{trace}"), "is not a directory"),
+        (("run", "{trace}", "--config", "{config}", "--out", "{trace}"), "not an empty folder"),
         (("import", "{config}", "--to", "{config}"), "is also what is read"),
         (("import", "{config}", "--to", "{trace}.out"), "no line of the message audit log"),
         (("import", "nowhere.log", "--to", "{trace}.out"), "nowhere.log: No such file"),

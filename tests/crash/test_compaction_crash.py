@@ -20,9 +20,9 @@ from crash_simulator import (
 )
 from golden_cases import GoldenCase
 
-from pagefmt.bytes.writing import RealDisk
+from pagefmt.bytes.writing import NEW_SUFFIX, Disk
 from pagefmt.compaction.apply import CompactionStopped, apply, open_backup
-from pagefmt.compaction.backup import NEW_SUFFIX, BackupError, read_backup, restore
+from pagefmt.compaction.backup import BackupError, read_backup, restore
 from pagefmt.compaction.planning import make_plan
 from pagefmt.directory.locate import within
 from pagefmt.editions import Edition
@@ -139,7 +139,7 @@ def recoveries(case: GoldenCase, tmp_path: Path, most: int | None) -> int:
 
 def finish(run: Recorded, at: Path) -> None:
     plan = make_plan(within(at / "data"), run.edition)
-    apply(plan, RealDisk(), open_backup(RealDisk(), at / "backup", plan))
+    apply(plan, Disk(), open_backup(Disk(), at / "backup", plan))
 
 
 def undo(run: Recorded, at: Path) -> None:
@@ -149,7 +149,7 @@ def undo(run: Recorded, at: Path) -> None:
     except BackupError:
         now = tree_of(at)  # nothing had been touched yet
     else:
-        restore(RealDisk(), backup)
+        restore(Disk(), backup)
         now = tree_of(at)
         assert not (at / "backup").exists()
     for path, content in run.before.items():

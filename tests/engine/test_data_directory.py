@@ -11,18 +11,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from brokerconf.reading.reading import read_bytes
-from replay_scenarios import HEAP, Scenario, scenarios
+from replay_scenarios import engine_after, scenarios
 
 from pageengine.data_directory.encoding import body_of
 from pageengine.data_directory.writing import CannotWrite, write_data_directory
 from pageengine.running.engine import Engine
-from pageengine.settings.from_document import engine_settings
 from pageengine.settings.profiles import profile_of
-from pageengine.trace.items import Interpreter
 from pageengine.trace.operations import Ack, AckMode, Crash, OpenConsumer, Receive, TraceHeader
+from pagefmt.bytes.writing import TargetRefused
 from pagefmt.directory.bindings import load_bindings
-from pagefmt.editions import NEWEST, Edition
+from pagefmt.editions import Edition
 from pagefmt.journal.message_journal import load_messages
 from pagefmt.pages.page import open_page
 from pagefmt.pages.paging import page_name, read_paging
@@ -35,21 +33,6 @@ CUTS = {
     "random-001-08": 700, "xa-prepare-restart": 36, "queue-filters": 54, "size-model-paged": 28,
     "non-durable": 31, "restart-mid": 30, "random-001-12": 300,
 }  # fmt: skip
-
-
-def engine_after(scenario: Scenario, last: int, edition: Edition = NEWEST) -> Engine:
-    document = read_bytes(scenario.config, "broker.xml", folder=Path(), edition=edition, properties={}, environment={})
-    interpreter = Interpreter()
-    lines = [json.loads(line) for line in scenario.trace.splitlines() if line.strip()]
-    engine = Engine(
-        engine_settings(document, heap=HEAP), profile_of(edition), interpreter.header(lines[0], scenario.name)
-    )
-    for line in lines[1:]:
-        operation = interpreter.operation(line)
-        engine.apply(operation)  # type: ignore[arg-type]
-        if engine.operations > last:
-            break
-    return engine
 
 
 def delivered_after_crash(engine: Engine) -> dict[str, list[tuple[int, str | None]]]:
@@ -104,7 +87,7 @@ def test_read_back(name: str, tmp_path: Path) -> None:
 def test_an_existing_directory_is_not_touched(tmp_path: Path) -> None:
     engine = engine_after(scenarios(ARCHIVE)["page-basic"], 20)
     (tmp_path / "mine").write_text("x")
-    with pytest.raises(CannotWrite, match="not empty"):
+    with pytest.raises(TargetRefused, match="not an empty"):
         write_data_directory(engine, tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
 

@@ -11,7 +11,7 @@ from compactions import compact, due, tree
 from editions_of import EDITION_OF as EDITIONS
 from golden_cases import GoldenCase
 
-from pagefmt.bytes.writing import RealDisk
+from pagefmt.bytes.writing import Disk
 from pagefmt.compaction import apply as apply_module
 from pagefmt.compaction.apply import CompactionStopped, apply, open_backup, rewritten
 from pagefmt.compaction.backup import BackupError, discard, read_backup, restore
@@ -78,7 +78,7 @@ def test_compaction_keeps_what_is_due(case: GoldenCase, named: bool, tmp_path: P
     assert plan.freed <= plan.bound
     again = make_plan(place, edition)
     assert list(again.steps()) == [] and again.freed == 0
-    restore(RealDisk(), read_backup(tmp_path / "backup", plan.roots))
+    restore(Disk(), read_backup(tmp_path / "backup", plan.roots))
     assert tree(data) == files and not (tmp_path / "backup").exists()
 
 
@@ -138,11 +138,11 @@ def test_backup_is_refused_when_a_broker_has_run(tmp_path: Path) -> None:
     journal = sorted((data / "journal").glob("*.amq"))[0]
     journal.write_bytes(journal.read_bytes()[:-1] + b"\1")
     with pytest.raises(BackupError, match="a broker has run"):
-        restore(RealDisk(), read_backup(tmp_path / "backup", plan.roots))
+        restore(Disk(), read_backup(tmp_path / "backup", plan.roots))
     with pytest.raises(BackupError, match="earlier compaction"):
-        open_backup(RealDisk(), tmp_path / "backup", make_plan(place))
+        open_backup(Disk(), tmp_path / "backup", make_plan(place))
     compacted = tree(data)
-    assert discard(RealDisk(), read_backup(tmp_path / "backup", plan.roots)) > plan.freed
+    assert discard(Disk(), read_backup(tmp_path / "backup", plan.roots)) > plan.freed
     assert tree(data) == compacted and not (tmp_path / "backup").exists()
 
 
@@ -152,7 +152,7 @@ def test_a_page_that_changes_stops_the_run(tmp_path: Path) -> None:
     step = next(step for step in plan.steps() if isinstance(step, RewritePage))
     step.path.write_bytes(step.path.read_bytes() + b"{")
     with pytest.raises(CompactionStopped, match="changed while the compaction ran"):
-        apply(plan, RealDisk(), None)
+        apply(plan, Disk(), None)
 
 
 class Clock:
@@ -183,7 +183,7 @@ def test_a_journal_that_changes_stops_the_run(tmp_path: Path, monkeypatch: pytes
             journal.write_bytes(journal.read_bytes())
 
     with pytest.raises(CompactionStopped, match=r"amq: changed while the compaction ran"):
-        apply(plan, RealDisk(), None, passed)
+        apply(plan, Disk(), None, passed)
     assert len(done) == 2
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from pathlib import Path
 
-from pagefmt.bytes.writing import RealDisk
+from pagefmt.bytes.writing import Disk
 from pagefmt.compaction.apply import apply, open_backup
 from pagefmt.compaction.plan import CompactionPlan
 from pagefmt.compaction.planning import make_plan
@@ -45,7 +45,7 @@ def tree(root: Path) -> dict[str, bytes]:
 
 def compact(place: DataLocation, edition: Edition | None = None, backup: Path | None = None) -> CompactionPlan:
     plan = make_plan(place, edition)
-    disk = RealDisk()
+    disk = Disk()
     kept = open_backup(disk, backup, plan) if backup else None
     apply(plan, disk, kept)
     return plan

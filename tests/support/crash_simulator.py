@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise, product
 from pathlib import Path
 
-from pagefmt.bytes.writing import RealDisk
+from pagefmt.bytes.writing import Disk
 
 MOST_STATES = 4096
 
@@ -28,7 +28,7 @@ class Primitive:
     content: bytes = b""
 
 
-class RecordingDisk(RealDisk):
+class RecordingDisk(Disk):
     """Does what the real one does, and writes down what that comes to."""
 
     def __init__(self) -> None:
@@ -120,12 +120,23 @@ class Names:
             case "rename":
                 if step.path in self.files:
                     self.files[step.other] = self.files.pop(step.path)
+                elif step.path in self.folders:
+                    self._move(step.path, step.other)
             case "unlink":
                 self.files.pop(step.path, None)
             case "mkdir":
                 self.folders.add(step.path)
             case "rmdir":
                 self.folders.discard(step.path)
+
+    def _move(self, old: str, new: str) -> None:
+        """A folder with all that is below it."""
+
+        def moved(path: str) -> str:
+            return new + path[len(old) :] if path == old or path.startswith(old + "/") else path
+
+        self.files = {moved(path): inode for path, inode in self.files.items()}
+        self.folders = {moved(path) for path in self.folders}
 
 
 def folder_of(step: Primitive) -> str:
@@ -172,9 +183,7 @@ class Simulator:
         """What may be found after a power failure now; folders that are not sure hold nothing."""
         loose = [inode for inode, versions in self.contents.items() if len(versions) > 1]
         choices = [possible(self.contents[inode]) for inode in loose]
-        for number, kept in enumerate(product((False, True), repeat=len(self.waiting))):
-            if number > MOST_STATES:
-                raise AssertionError("too much is left unsynced")
+        for kept in subsets(len(self.waiting)):
             names = self.sure.copy()
             for keep, (change, inode) in zip(kept, self.waiting, strict=True):
                 if keep:
@@ -186,6 +195,17 @@ class Simulator:
                     for path, inode in sorted(names.files.items())
                     if str(Path(path).parent) in names.folders
                 }
+
+
+def subsets(count: int) -> Iterator[tuple[bool, ...]]:
+    """Which of so many changes reached the disk: every combination, or of very many all, none, each, all but each."""
+    if 1 << count <= MOST_STATES:
+        yield from product((False, True), repeat=count)
+        return
+    for most in (False, True):
+        yield (most,) * count
+        for other in range(count):
+            yield tuple(most != (n == other) for n in range(count))
 
 
 def possible(versions: list[bytes]) -> list[bytes]:
@@ -217,7 +237,7 @@ def lay_out(state: dict[str, bytes], old_root: Path, new_root: Path) -> None:
         path.write_bytes(content)
 
 
-class FailingDisk(RealDisk):
+class FailingDisk(Disk):
     """Raises at the ``at``-th operation, and at every one after it if ``forever``."""
 
     def __init__(self, at: int, code: int, forever: bool) -> None:

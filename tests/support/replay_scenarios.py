@@ -135,3 +135,18 @@ def compared(scenario: Scenario, found: list[Line]) -> Comparison:
                 result.first = result.first or wrong
         result.different += wrong is not None
     return result
+
+
+def engine_after(scenario: Scenario, last: int, edition: Edition = NEWEST) -> Engine:
+    document = read_bytes(scenario.config, "broker.xml", folder=Path(), edition=edition, properties={}, environment={})
+    interpreter = Interpreter()
+    lines = [json.loads(line) for line in scenario.trace.splitlines() if line.strip()]
+    engine = Engine(
+        engine_settings(document, heap=HEAP), profile_of(edition), interpreter.header(lines[0], scenario.name)
+    )
+    for line in lines[1:]:
+        operation = interpreter.operation(line)
+        engine.apply(operation)  # type: ignore[arg-type]
+        if engine.operations > last:
+            break
+    return engine

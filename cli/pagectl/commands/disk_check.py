@@ -170,11 +170,11 @@ def _check(call: _Call) -> Answer:
 
 def _write(textfile: Path, report: DiskReport | None) -> None:
     """Without a report: that nothing is known."""
-    from pagectl.files.small_files import replace_text
     from pagectl.outputs.disk_metrics import metrics, status_metric
     from pagectl.outputs.prometheus import exposition
+    from pagefmt.bytes.writing import write_text
 
-    replace_text(textfile, exposition(metrics(report) if report else [status_metric(Status.UNKNOWN)]))
+    write_text(textfile, exposition(metrics(report) if report else [status_metric(Status.UNKNOWN)]), 0o644)
 
 
 def _shown(call: _Call, report: DiskReport, took_for: str) -> str:

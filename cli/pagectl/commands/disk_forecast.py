@@ -126,16 +126,16 @@ def _forecast(call: _Call) -> Answer:
 
 
 def _answer(call: _Call) -> Answer:
-    from pagectl.files.small_files import replace_text
     from pagectl.opening.monitored_disks import monitored_disks
     from pagectl.outputs.forecast_report import Forecast
+    from pagefmt.bytes.writing import write_text
 
     disks = monitored_disks(call.path, call.broker_xml, call.limits, call.options)
     state = disks.state()
     file = call.state or _default_state(disks)
     samples = _read(file, disks)
     samples = samples.added(_sample(state.stores, disks, samples, call.addresses))
-    replace_text(file, samples.as_text(), new_mode=0o600)
+    write_text(file, samples.as_text(), 0o600)
     forecast = Forecast.of(state, samples, call.warn, call.critical)
     if call.quiet and forecast.status is Status.OK:
         return Answer(Status.OK)

@@ -117,14 +117,14 @@ def _copy(plan: CompactionPlan, out: Path) -> None:
 
 def _replace(plan: CompactionPlan, folder: Path | None) -> Path | None:
     """Gives the backup, if there is one now."""
-    from pagefmt.bytes.writing import RealDisk
+    from pagefmt.bytes.writing import Disk
     from pagefmt.compaction.apply import apply, check_space, open_backup
 
     steps = list(plan.steps())
     if not steps:
         return None
     check_space(plan, plan.paging, backup=folder is not None)
-    disk = RealDisk()
+    disk = Disk()
     backup = open_backup(disk, folder.absolute(), plan) if folder is not None else None
     with progress("compacting", sum(step.freed for step in steps)) as bar:
         apply(plan, disk, backup, bar.advance)

@@ -23,7 +23,7 @@ def command(
 
     Refused once a broker has run on the compacted pages: it would deliver messages again.
     """
-    from pagefmt.bytes.writing import RealDisk
+    from pagefmt.bytes.writing import Disk
     from pagefmt.compaction.backup import NAME, read_backup
     from pagefmt.compaction.backup import discard as drop
     from pagefmt.compaction.backup import restore as put_back
@@ -39,8 +39,8 @@ def command(
         raise CallError(f"{folder}: no backup here; it lies beside the pages or where --backup-dir said")
     backup = read_backup(folder.absolute(), roots_of(place))
     if discard:
-        print(f"dropped the backup of {len(backup.entries)} files, {size_text(drop(RealDisk(), backup))}")
+        print(f"dropped the backup of {len(backup.entries)} files, {size_text(drop(Disk(), backup))}")
         return
     instance = place.given if place.kind is LocationKind.INSTANCE and place.given.is_dir() else None
     with hold_off_brokers(place.journal, instance):
-        print(f"put back {len(put_back(RealDisk(), backup))} files; the backup is gone")
+        print(f"put back {len(put_back(Disk(), backup))} files; the backup is gone")

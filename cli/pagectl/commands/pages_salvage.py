@@ -14,7 +14,6 @@ from pagectl.terminal.sanitise import one_line
 from pagectl.terminal.streams import note, print_json
 
 if TYPE_CHECKING:
-    from pagefmt.directory.locate import DataLocation
     from pagefmt.salvage.directory import SalvagedDirectory
     from pagefmt.salvage.store import SalvagedStore
 
@@ -34,38 +33,23 @@ def command(
     record whose number is sure stays where it is, the others go to new pages behind the last one. Ends with status 1
     where something was lost.
     """
+    from pagefmt.bytes.writing import check_new_folder
+    from pagefmt.salvage.directory import salvage_directory, salvage_single_page
+
     if out is None:
         raise CallError("--out NEW is missing: salvage writes into a new folder and changes nothing where it reads")
     place = located(given, broker_xml, properties)
-    found = _page(place, out) if place.page is not None else _directory(place, out)
+    if place.page is not None:
+        note("one page by itself: acknowledgements are not looked at; records keep their numbers where these are sure")
+        found = salvage_single_page(place.page, out)
+    else:
+        check_new_folder(out)  # before the journal is read
+        found = salvage_directory(place, known_state(place), out)
     if form is TextOrJson.json:
         print_json({"out": str(out), "copied": found.copied, "stores": [_object(each) for each in found.stores]})
     else:
         _text(found, out)
     return Exit.FOUND if any(each.losses for each in found.stores) else Exit.OK
-
-
-def _page(place: DataLocation, out: Path) -> SalvagedDirectory:
-    from pagefmt.pages.page import open_page
-    from pagefmt.pages.record import Layout
-    from pagefmt.salvage.directory import SalvagedDirectory
-    from pagefmt.salvage.store import salvage_page
-    from pagefmt.salvage.writing import check_target, write
-
-    assert place.page is not None
-    check_target(out, [place.page.parent])
-    with open_page(place.page) as page:
-        layout = page.layout() or Layout.NEW
-    note("one page by itself: acknowledgements are not looked at, its records keep their numbers where these are sure")
-    return SalvagedDirectory([write(salvage_page(place.page, layout), None, out)], 0)
-
-
-def _directory(place: DataLocation, out: Path) -> SalvagedDirectory:
-    from pagefmt.salvage.directory import salvage_directory
-    from pagefmt.salvage.writing import check_target
-
-    check_target(out, [path for path in (place.paging, place.store) if path is not None])
-    return salvage_directory(place, known_state(place), out)
 
 
 def _object(each: SalvagedStore) -> dict[str, object]:

@@ -82,8 +82,9 @@ def command(
         print_replay(recording, found)
     if to_html is not None:
         from pagectl.outputs.replay_html import report_html
+        from pagefmt.bytes.writing import write_text
 
-        to_html.write_text(report_html(recording, found, told, facts), encoding="utf-8")
+        write_text(to_html, report_html(recording, found, told, facts))
     if stopped is not None:
         report(describe(stopped))
         return Exit.FAILED

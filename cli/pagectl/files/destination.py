@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import stat
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 from pagectl.running.exits import CallError
+from pagefmt.bytes.writing import atomic_file
 from pagefmt.directory.locate import DataLocation
 
 
@@ -23,34 +23,20 @@ def output_to(target: Path | None, place: DataLocation | None = None) -> Iterato
         yield
         return
     _refuse_inside(target, place)
-    if _is_special(target):
-        with target.open("w", encoding="utf-8") as stream, contextlib.redirect_stdout(stream):
-            yield
-        return
-    with fresh_file(target) as fresh, fresh.open("x", encoding="utf-8") as stream:
-        with contextlib.redirect_stdout(stream):
-            yield
-        stream.flush()
+    _is_special(target)
+    with atomic_file(target) as fresh, fresh.open("w", encoding="utf-8") as stream, contextlib.redirect_stdout(stream):
+        yield
     sys.stdout.flush()
 
 
 @contextlib.contextmanager
 def fresh_file(target: Path, place: DataLocation | None = None) -> Iterator[Path]:
-    """A name beside ``target`` to write to; synced and renamed to it at the end, removed where that is not reached."""
+    """As ``pagefmt.bytes.writing.atomic_file``, where a pipe, a device or a file below ``place`` is refused."""
     _refuse_inside(target, place)
     if _is_special(target):
         raise CallError(f"{target}: not a regular file; name a file to write to")
-    fresh = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-    try:
+    with atomic_file(target) as fresh:
         yield fresh
-        with fresh.open("rb") as written:
-            os.fsync(written.fileno())
-        fresh.replace(target)
-    except BaseException as err:
-        if isinstance(err, OSError) and err.filename == str(fresh):
-            err.filename = str(target)
-        fresh.unlink(missing_ok=True)
-        raise
 
 
 def _is_special(target: Path) -> bool:
@@ -66,7 +52,7 @@ def _is_special(target: Path) -> bool:
 def _refuse_inside(target: Path, place: DataLocation | None) -> None:
     if place is None:
         return
-    folder = target.absolute().parent.resolve()
+    folder = target.resolve().parent
     for guarded in (place.paging, place.journal, place.bindings, place.large_messages, place.store):
         if guarded is not None and folder.is_relative_to(guarded.resolve()):
             raise CallError(f"{target}: lies below {guarded}, which is only read; write somewhere else")
