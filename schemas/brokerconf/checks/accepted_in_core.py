@@ -17,40 +17,45 @@ _NEVER_READ = {
     ("log-delegate-factory-class-name", "core"),
     ("message-expiry-thread-priority", "core"),
     ("failover-on-server-shutdown", "bridge"),
-    ("share-connection", "upstream"),
-    ("share-connection", "downstream"),
-    ("failback-delay", "slave"),
-    ("failback-delay", "backup"),
-    ("failback-delay", "master"),
-    ("failback-delay", "primary"),
     ("scale-down-connector", "cluster-connection"),
     ("key-transformer", "connection-router"),
     ("max-sessions", "resource-limit-setting"),
+    *(("share-connection", stream) for stream in ("upstream", "downstream")),
+    *(("failback-delay", policy) for policy in ("slave", "backup", "master", "primary")),
 }
 _ROUTING = "wild-card-routing-enabled"
 _SPOKEN_OF = {name for name, _ in _NEVER_READ} | {_ROUTING, "connector", "permission"}
-_PERMISSIONS = {
-    "send",
-    "consume",
-    "createDurableQueue",
-    "deleteDurableQueue",
-    "createNonDurableQueue",
-    "deleteNonDurableQueue",
-    "createTempQueue",
-    "deleteTempQueue",
-    "manage",
-    "browse",
-    "createAddress",
-    "deleteAddress",
-    "view",
-    "edit",
+_PERMISSIONS = frozenset(
+    [
+        "send",
+        "consume",
+        "createDurableQueue",
+        "deleteDurableQueue",
+        "createNonDurableQueue",
+        "deleteNonDurableQueue",
+        "createTempQueue",
+        "deleteTempQueue",
+        "manage",
+        "browse",
+        "createAddress",
+        "deleteAddress",
+        "view",
+        "edit",
+    ]
+)
+
+
+# rule: why it matters
+_WHY = {
+    "boolean-one": "the schema takes 1 for true, but the broker's reader knows only the word",
+    "size-overflow": "the product does not fit into 64 bits and wraps without a word",
+    "unknown-permission": "the broker logs a warning and grants nothing",
 }
 
 
-def finding_at(
-    position: Position, rule: str, severity: Severity, message: str, help: str, why: str, node: ConfigNode | None = None
-) -> Finding:
-    return Finding(position, severity, rule, message, node.path if node else "", help, why)
+def warning(rule: str, node: ConfigNode, message: str, help: str, why: str = "", at: Position | None = None) -> Finding:
+    """A warning about an element; ``at`` is the place where it is not that of the start tag."""
+    return Finding(at or node.position, Severity.WARNING, rule, message, node.path, help, why or _WHY[rule])
 
 
 class CoreSilences:
@@ -121,15 +126,8 @@ class CoreSilences:
 
     def _boolean(self, node: ConfigNode, text: str, at: Position | None, name: str) -> Iterator[Finding]:
         if trimmed(text) == "1":
-            yield finding_at(
-                at or node.attribute_position(name),
-                "boolean-one",
-                Severity.WARNING,
-                f"{name} 1 is read as false",
-                "write true",
-                "the schema takes 1 for true, but the broker's reader knows only the word",
-                node,
-            )
+            at = at or node.attribute_position(name)
+            yield warning("boolean-one", node, f"{name} 1 is read as false", "write true", at=at)
 
     def _size(self, node: ConfigNode) -> Iterator[Finding]:
         try:
@@ -137,31 +135,15 @@ class CoreSilences:
         except SizeError:
             return
         if size.overflowed:
-            yield finding_at(
-                node.position,
-                "size-overflow",
-                Severity.WARNING,
-                f"{node.name} {trimmed(node.text)} overflows to {size.value} bytes",
-                "write a smaller size",
-                "the product does not fit into 64 bits and wraps without a word",
-                node,
-            )
+            message = f"{node.name} {trimmed(node.text)} overflows to {size.value} bytes"
+            yield warning("size-overflow", node, message, "write a smaller size")
 
     def _by_name(self, node: ConfigNode, parent: ConfigNode) -> Iterator[Finding]:
         name = node.name
         unread_routing = name == _ROUTING and parent is self.core and self.edition > Edition.ARTEMIS_1_5
         if ((name, parent.name) in _NEVER_READ and self.edition > Edition.HORNETQ_2_4) or unread_routing:
-            yield finding_at(
-                node.position,
-                "never-read",
-                Severity.WARNING,
-                f"{name} is allowed and never read",
-                "remove it",
-                "the setting has no effect in any way"
-                if not unread_routing
-                else "use wildcard-addresses/routing-enabled",
-                node,
-            )
+            why = "use wildcard-addresses/routing-enabled" if unread_routing else "the setting has no effect in any way"
+            yield warning("never-read", node, f"{name} is allowed and never read", "remove it", why)
         elif name == "connector" and parent.name == "connectors":
             yield from self._connector(node)
         elif name == "permission" and "type" in node.attributes:
@@ -169,31 +151,21 @@ class CoreSilences:
 
     def _connector(self, node: ConfigNode) -> Iterator[Finding]:
         name = node.attributes.get("name", "")
-        if name in self.connectors:
-            yield finding_at(
-                node.position,
-                "duplicate-connector",
-                Severity.WARNING,
+        first = self.connectors.setdefault(name, node)
+        if first is not node:
+            message, why = (
                 f"a second connector '{name}' is left out",
-                "give it a name of its own",
-                f"the first one, of line {self.connectors[name].position.line}, counts",
-                node,
+                f"the first one, of line {first.position.line}, counts",
             )
-        self.connectors.setdefault(name, node)
+            yield warning("duplicate-connector", node, message, "give it a name of its own", why)
 
     def _permission(self, node: ConfigNode) -> Iterator[Finding]:
         kind = node.attributes["type"]
         if kind not in _PERMISSIONS:
             near = next((known for known in sorted(_PERMISSIONS) if known.lower() == kind.lower()), "")
-            yield finding_at(
-                node.attribute_position("type"),
-                "unknown-permission",
-                Severity.WARNING,
-                f"permission '{masked(kind)}' is unknown and has no effect",
-                f"did you mean '{near}'?" if near else f"known are {', '.join(sorted(_PERMISSIONS))}",
-                "the broker logs a warning and grants nothing",
-                node,
-            )
+            message = f"permission '{masked(kind)}' is unknown and has no effect"
+            help = f"did you mean '{near}'?" if near else f"known are {', '.join(sorted(_PERMISSIONS))}"
+            yield warning("unknown-permission", node, message, help, at=node.attribute_position("type"))
 
     def _taken_from_below(self) -> Iterator[Finding]:
         """Settings of the broker that its reader takes from an element further down, because it comes first."""
@@ -203,12 +175,6 @@ class CoreSilences:
         for name, node in first.items():
             if node.parent is not self.core:
                 given = "the one directly in <core> is passed over" if name in direct else "none is given in <core>"
-                yield finding_at(
-                    node.position,
-                    "taken-for-broker",
-                    Severity.WARNING,
-                    f"{name} of this element is taken for the broker's own {name}",
-                    f"put {name} into <core> above this element",
-                    f"the reader takes the first at any depth: {given}",
-                    node,
-                )
+                message = f"{name} of this element is taken for the broker's own {name}"
+                why = f"the reader takes the first at any depth: {given}"
+                yield warning("taken-for-broker", node, message, f"put {name} into <core> above this element", why)

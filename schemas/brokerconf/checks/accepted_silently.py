@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from brokerconf.checks.accepted_in_core import CoreSilences, finding_at
+from brokerconf.checks.accepted_in_core import CoreSilences, warning
 from brokerconf.reading.document import Document, Kind
 from pagefmt.findings import Finding, Severity
 
@@ -28,17 +28,12 @@ def silence_findings(document: Document, *, cwd_given: bool = False) -> list[Fin
 
 
 def _whole_file(document: Document) -> Iterator[Finding]:
-    root = document.root
     if document.core is None:
-        yield finding_at(
-            root.position,
-            "core-not-found",
-            Severity.WARNING,
-            "the broker finds no <core> in this file",
+        yield warning(
+            "core-not-found", document.root, "the broker finds no <core> in this file",
             'write <core xmlns="urn:activemq:core"> below <configuration>, without a prefix',
             "it starts all the same, with nothing but its defaults: no acceptors, no settings, data in ./data",
-            root,
-        )
+        )  # fmt: skip
     elif document.kind is Kind.ARTEMIS:
         yield from _unread_parts(document)
     yield from _encoding(document)
@@ -47,42 +42,23 @@ def _whole_file(document: Document) -> Iterator[Finding]:
 def _unread_parts(document: Document) -> Iterator[Finding]:
     for node in document.root.children:
         if node is not document.core and node is not document.jms:
-            yield finding_at(
-                node.position,
-                "part-not-read",
-                Severity.WARNING,
-                f"<{node.tag}> here is neither checked nor read",
-                "move what it holds into the first <core>",
-                "the broker takes the first <core> and the first <jms>",
-                node,
-            )
+            message, help = f"<{node.tag}> here is neither checked nor read", "move what it holds into the first <core>"
+            yield warning("part-not-read", node, message, help, "the broker takes the first <core> and the first <jms>")
 
 
 def _encoding(document: Document) -> Iterator[Finding]:
-    start = document.source.position(0)
-    why = "the broker decodes the file by the platform's encoding (UTF-8) and does not look at the declaration"
+    text = document.source.text
+    declared = _DECLARED.match(text)
     if document.badly_decoded:
-        yield finding_at(
-            start,
-            "encoding-ignored",
-            Severity.WARNING,
-            "bytes that are no UTF-8: the broker reads them as \N{REPLACEMENT CHARACTER}",
-            "save the file as UTF-8",
-            why,
-        )
+        severity, help = Severity.WARNING, "save the file as UTF-8"
+        message = "bytes that are no UTF-8: the broker reads them as \N{REPLACEMENT CHARACTER}"
+    elif declared and declared.group(1).lower() not in ("utf-8", "utf8", "us-ascii", "ascii"):
+        severity, help = Severity.INFO if text.isascii() else Severity.WARNING, 'declare encoding="UTF-8"'
+        message = f"the declared encoding '{declared.group(1)}' is not what counts"
+    else:
         return
-    declared = _DECLARED.match(document.source.text)
-    if declared and declared.group(1).lower() not in ("utf-8", "utf8", "us-ascii", "ascii"):
-        plain = document.source.text.isascii()
-        severity = Severity.INFO if plain else Severity.WARNING
-        yield finding_at(
-            start,
-            "encoding-ignored",
-            severity,
-            f"the declared encoding '{declared.group(1)}' is not what counts",
-            'declare encoding="UTF-8"',
-            why,
-        )
+    why = "the broker decodes the file by the platform's encoding (UTF-8) and does not look at the declaration"
+    yield Finding(document.source.position(0), severity, "encoding-ignored", message, help=help, why=why)
 
 
 def _placeholders(document: Document) -> Iterator[Finding]:
@@ -91,34 +67,24 @@ def _placeholders(document: Document) -> Iterator[Finding]:
             end = source.original.find("}", found.offset)
             inside = source.original[found.offset : end]
             if "<" in inside or "\n" in inside:
-                yield finding_at(
-                    source.position(found.offset),
-                    "placeholder-swallows",
-                    Severity.WARNING,
+                yield Finding(
+                    source.position(found.offset), Severity.WARNING, "placeholder-swallows",
                     "'${' is closed only further on: all between is taken for the name of a property",
-                    "close it with '}' where it ends",
-                    "the text between is gone before the file is parsed",
-                )
+                    help="close it with '}' where it ends", why="the text between is gone before the file is parsed",
+                )  # fmt: skip
         open_one = source.text.rfind("${")
         if open_one >= 0 and "}" not in source.text[open_one:]:
-            yield finding_at(
-                source.of_parsed(open_one),
-                "placeholder-unclosed",
-                Severity.WARNING,
-                "'${' without '}'",
-                "close it with '}'",
-                "the broker leaves it, and replaces nothing more after it",
-            )
+            yield Finding(
+                source.of_parsed(open_one), Severity.WARNING, "placeholder-unclosed", "'${' without '}'",
+                help="close it with '}'", why="the broker leaves it, and replaces nothing more after it",
+            )  # fmt: skip
 
 
 def _includes(document: Document) -> Iterator[Finding]:
     for source in document.sources[1:2]:
-        yield finding_at(
-            document.root.position,
-            "include-working-directory",
-            Severity.INFO,
-            f"{source.path} and other includes are looked for in the broker's working directory",
+        yield Finding(
+            document.root.position, Severity.INFO, "include-working-directory",
+            f"{source.path} and other includes are looked for in the broker's working directory", document.root.path,
             "start the broker in the folder that the names are relative to, and check with --cwd",
             "the broker's parser is not told where the file lies",
-            document.root,
-        )
+        )  # fmt: skip

@@ -31,12 +31,22 @@ class Hit(NamedTuple):
     severity: Severity | None = None
 
 
+Hits = Iterator[Hit]
+
+
+def address_setting(match: str, **values: str) -> str:
+    """The XML of an ``address-setting``; ``max_size_bytes="10M"`` becomes ``<max-size-bytes>10M</max-size-bytes>``."""
+    inside = [f"<{name}>{text}</{name}>" for name, text in ((key.replace("_", "-"), values[key]) for key in values)]
+    body = inside[0] if len(inside) == 1 else "".join(f"\n  {line}" for line in inside) + "\n"
+    return f'<address-setting match="{match}">{body}</address-setting>\n'
+
+
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A configuration in small: ``core`` and ``settings`` are XML inside ``core`` and inside ``address-settings``.
+    """A small configuration: ``core`` and ``settings`` are XML inside ``core`` and inside ``address-settings``.
 
-    ``jms`` stands in the ``jms`` part of 1.x; ``properties`` is a ``broker.properties`` beside the file; ``heap`` in
-    bytes, ``stores`` and ``volumes`` what a data directory and a host would show.
+    ``jms`` is the ``jms`` part of 1.x, ``properties`` a ``broker.properties`` beside the file, ``heap`` is in bytes;
+    ``stores`` and ``volumes`` are what a data directory and a host would show.
     """
 
     settings: str = ""

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from brokerconf.evidence.facts import Facts
-from brokerconf.evidence.rule import Example, Hit, Rule
+from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
 from pagefmt.editions import Edition
 from pagefmt.findings import Severity
 
 NAMES = ("max-read-page-bytes", "max-read-page-messages", "prefetch-page-bytes", "prefetch-page-messages")
 
 
-def check(facts: Facts) -> Iterator[Hit]:
+def check(facts: Facts) -> Hits:
     for case in facts.cases_with(*NAMES):
         limits = [case[name] for name in NAMES]
         where = next((limit for limit in limits if limit.given), None)
@@ -30,18 +28,14 @@ RULE = Rule(
     settings=NAMES,
     since=Edition.ARTEMIS_2_28,
     failing=Example(
-        settings="""<address-setting match="orders.#">
-  <max-read-page-bytes>-1</max-read-page-bytes>
-  <max-read-page-messages>-1</max-read-page-messages>
-  <prefetch-page-bytes>-1</prefetch-page-bytes>
-  <prefetch-page-messages>-1</prefetch-page-messages>
-</address-setting>"""
+        settings=address_setting(
+            "orders.#",
+            max_read_page_bytes="-1",
+            max_read_page_messages="-1",
+            prefetch_page_bytes="-1",
+            prefetch_page_messages="-1",
+        )
     ),
-    passing=Example(
-        settings="""<address-setting match="orders.#">
-  <max-read-page-messages>-1</max-read-page-messages>
-  <prefetch-page-messages>-1</prefetch-page-messages>
-</address-setting>"""
-    ),
+    passing=Example(settings=address_setting("orders.#", max_read_page_messages="-1", prefetch_page_messages="-1")),
     source="spec/settings.md 7",
 )

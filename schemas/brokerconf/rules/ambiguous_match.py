@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from brokerconf.evidence.facts import Facts
 from brokerconf.evidence.patterns import same_rank_pairs
-from brokerconf.evidence.rule import Example, Hit, Rule
+from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
 from brokerconf.settings.address_settings import AddressSetting
 from pagefmt.findings import Severity
 
 
-def check(facts: Facts) -> Iterator[Hit]:
+def check(facts: Facts) -> Hits:
     for first, second in same_rank_pairs(facts.wildcard_matches, facts.spelling.wildcards):
         differing = _differing(first, second)
         if differing:
@@ -34,12 +32,10 @@ RULE = Rule(
     help="make one of the matches longer or plainer, or give both the same values",
     check=check,
     failing=Example(
-        settings="""<address-setting match="a.*.#"><max-size-bytes>10M</max-size-bytes></address-setting>
-<address-setting match="a.b.#"><max-size-bytes>20M</max-size-bytes></address-setting>"""
+        settings=address_setting("a.*.#", max_size_bytes="10M") + address_setting("a.b.#", max_size_bytes="20M")
     ),
     passing=Example(
-        settings="""<address-setting match="a.*.#"><max-size-bytes>10M</max-size-bytes></address-setting>
-<address-setting match="a.bb.#"><max-size-bytes>20M</max-size-bytes></address-setting>"""
+        settings=address_setting("a.*.#", max_size_bytes="10M") + address_setting("a.bb.#", max_size_bytes="20M")
     ),
     source="spec/settings.md 4 and 7",
 )

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from brokerconf.evidence.facts import Facts
-from brokerconf.evidence.rule import Example, Hit, Rule
+from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
 from pagefmt.editions import Edition
 from pagefmt.findings import Severity
 
 
-def check(facts: Facts) -> Iterator[Hit]:
+def check(facts: Facts) -> Hits:
     doors = [acceptor for acceptor in facts.acceptors if acceptor.accepts("STOMP") or acceptor.accepts("MQTT")]
     if not doors:
         return
@@ -33,17 +31,11 @@ RULE = Rule(
     since=Edition.ARTEMIS_1_5,
     failing=Example(
         core='<acceptors><acceptor name="all">tcp://0.0.0.0:61616</acceptor></acceptors>',
-        settings="""<address-setting match="orders.#">
-  <max-size-bytes>100M</max-size-bytes>
-  <address-full-policy>BLOCK</address-full-policy>
-</address-setting>""",
+        settings=address_setting("orders.#", max_size_bytes="100M", address_full_policy="BLOCK"),
     ),
     passing=Example(
         core='<acceptors><acceptor name="core">tcp://0.0.0.0:61616?protocols=CORE,AMQP</acceptor></acceptors>',
-        settings="""<address-setting match="orders.#">
-  <max-size-bytes>100M</max-size-bytes>
-  <address-full-policy>BLOCK</address-full-policy>
-</address-setting>""",
+        settings=address_setting("orders.#", max_size_bytes="100M", address_full_policy="BLOCK"),
     ),
     source="spec/settings.md 6.11 and 7",
 )

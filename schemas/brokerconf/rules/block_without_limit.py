@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from brokerconf.evidence.facts import Facts
-from brokerconf.evidence.rule import Example, Hit, Rule
+from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
 from pagefmt.editions import Edition
 from pagefmt.findings import Severity
 
 
-def check(facts: Facts) -> Iterator[Hit]:
+def check(facts: Facts) -> Hits:
     if not facts.global_off:
         return
     for case in facts.cases_with("address-full-policy", "max-size-bytes", "max-size-messages"):
@@ -31,16 +29,11 @@ RULE = Rule(
     settings=("address-full-policy", "max-size-bytes", "max-size-messages"),
     failing=Example(
         edition=Edition.ARTEMIS_1_5,
-        settings="""<address-setting match="orders.#">
-  <address-full-policy>BLOCK</address-full-policy>
-</address-setting>""",
+        settings=address_setting("orders.#", address_full_policy="BLOCK"),
     ),
     passing=Example(
         edition=Edition.ARTEMIS_1_5,
-        settings="""<address-setting match="orders.#">
-  <max-size-bytes>104857600</max-size-bytes>
-  <address-full-policy>BLOCK</address-full-policy>
-</address-setting>""",
+        settings=address_setting("orders.#", max_size_bytes="104857600", address_full_policy="BLOCK"),
     ),
     source="spec/settings.md 7",
 )

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from brokerconf.evidence.facts import Facts
-from brokerconf.evidence.rule import Example, Hit, Rule
+from brokerconf.evidence.rule import Example, Hit, Hits, Rule
 from pagefmt.editions import Edition
 from pagefmt.findings import Severity
 
@@ -16,7 +14,7 @@ _EFFECTS = {
 }
 
 
-def check(facts: Facts) -> Iterator[Hit]:
+def check(facts: Facts) -> Hits:
     usage, period = facts.broker["max-disk-usage"], facts.broker["disk-scan-period"]
     decides = facts.broker["min-disk-free"].number == -1
     if usage.given and decides and usage.number in _EFFECTS:

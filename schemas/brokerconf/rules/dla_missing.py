@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import islice
 
 from brokerconf.evidence.address_facts import Case
 from brokerconf.evidence.facts import Facts
-from brokerconf.evidence.rule import Example, Hit, Rule
+from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
 from pagefmt.editions import Edition
 from pagefmt.findings import Severity
 
 _LOST = {"dead-letter-address": "messages that cannot be delivered", "expiry-address": "expired messages"}
 
 
-def check(facts: Facts) -> Iterator[Hit]:
+def check(facts: Facts) -> Hits:
     for name, lost in _LOST.items():
         yield from _unset(facts, name, lost)
         if facts.edition >= Edition.ARTEMIS_2_4:
             yield from _undeclared(facts, name, lost)
 
 
-def _unset(facts: Facts, name: str, lost: str) -> Iterator[Hit]:
+def _unset(facts: Facts, name: str, lost: str) -> Hits:
     """One finding for the file: at the first match that has none, or at ``core`` where there is no match at all."""
     found = (case for case in facts.cases if not case.value(name) and not facts.is_management(case))
     without = list(islice(found, 6))
@@ -32,7 +31,7 @@ def _unset(facts: Facts, name: str, lost: str) -> Iterator[Hit]:
         yield Hit(facts.core, f"no {name} for any address: {lost} are dropped", about=name)
 
 
-def _undeclared(facts: Facts, name: str, lost: str) -> Iterator[Hit]:
+def _undeclared(facts: Facts, name: str, lost: str) -> Hits:
     for case in facts.cases_with(name, given="auto-create-addresses"):
         address = case[name]
         target = str(address.value or "")
@@ -57,19 +56,15 @@ RULE = Rule(
     check=check,
     settings=("dead-letter-address", "expiry-address"),
     failing=Example(
-        settings="""<address-setting match="#">
-  <dead-letter-address>DLQ</dead-letter-address>
-  <expiry-address>Expiry</expiry-address>
-  <auto-create-addresses>false</auto-create-addresses>
-</address-setting>""",
+        settings=address_setting(
+            "#", dead_letter_address="DLQ", expiry_address="Expiry", auto_create_addresses="false"
+        ),
         core='<addresses><address name="Expiry"><anycast><queue name="Expiry"/></anycast></address></addresses>',
     ),
     passing=Example(
-        settings="""<address-setting match="#">
-  <dead-letter-address>DLQ</dead-letter-address>
-  <expiry-address>Expiry</expiry-address>
-  <auto-create-addresses>false</auto-create-addresses>
-</address-setting>""",
+        settings=address_setting(
+            "#", dead_letter_address="DLQ", expiry_address="Expiry", auto_create_addresses="false"
+        ),
         core="""<addresses>
   <address name="DLQ"><anycast><queue name="DLQ"/></anycast></address>
   <address name="Expiry"><anycast><queue name="Expiry"/></anycast></address>

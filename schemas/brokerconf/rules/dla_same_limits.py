@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from brokerconf.evidence.facts import Facts
-from brokerconf.evidence.rule import Example, Hit, Rule
+from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
 from pagefmt.findings import Severity
 
 
-def check(facts: Facts) -> Iterator[Hit]:
+def check(facts: Facts) -> Hits:
     for case in facts.cases_with("dead-letter-address", "address-full-policy", "max-size-bytes", "max-size-messages"):
         name = case.value("dead-letter-address")
         if not name:
@@ -30,21 +28,15 @@ RULE = Rule(
     check=check,
     settings=("dead-letter-address", "address-full-policy"),
     failing=Example(
-        settings="""<address-setting match="orders.#">
-  <dead-letter-address>orders.dead</dead-letter-address>
-  <max-size-bytes>10M</max-size-bytes>
-  <address-full-policy>FAIL</address-full-policy>
-</address-setting>"""
+        settings=address_setting(
+            "orders.#", dead_letter_address="orders.dead", max_size_bytes="10M", address_full_policy="FAIL"
+        )
     ),
     passing=Example(
-        settings="""<address-setting match="orders.#">
-  <dead-letter-address>orders.dead</dead-letter-address>
-  <max-size-bytes>10M</max-size-bytes>
-  <address-full-policy>FAIL</address-full-policy>
-</address-setting>
-<address-setting match="orders.dead">
-  <address-full-policy>PAGE</address-full-policy>
-</address-setting>"""
+        settings=address_setting(
+            "orders.#", dead_letter_address="orders.dead", max_size_bytes="10M", address_full_policy="FAIL"
+        )
+        + address_setting("orders.dead", address_full_policy="PAGE")
     ),
     source="spec/settings.md 7",
 )

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from brokerconf.evidence.facts import Facts
-from brokerconf.evidence.rule import Example, Hit, Rule
+from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
 from pagefmt.findings import Severity
 
 # Words by which people name addresses whose messages may be lost.
@@ -17,7 +16,7 @@ _LOSSY = re.compile(
 )
 
 
-def check(facts: Facts) -> Iterator[Hit]:
+def check(facts: Facts) -> Hits:
     for name in ("address-full-policy", "page-full-policy", "disk-full-policy"):
         for case in facts.cases_with(name):
             if case.value(name) == "DROP" and not (name == "address-full-policy" and _LOSSY.search(case.match)):
@@ -33,17 +32,7 @@ RULE = Rule(
     help="use PAGE, BLOCK or FAIL; where the loss is meant, silence the rule with a comment",
     check=check,
     settings=("address-full-policy", "page-full-policy", "disk-full-policy"),
-    failing=Example(
-        settings="""<address-setting match="orders.#">
-  <max-size-bytes>100M</max-size-bytes>
-  <address-full-policy>DROP</address-full-policy>
-</address-setting>"""
-    ),
-    passing=Example(
-        settings="""<address-setting match="metrics.#">
-  <max-size-bytes>100M</max-size-bytes>
-  <address-full-policy>DROP</address-full-policy>
-</address-setting>"""
-    ),
+    failing=Example(settings=address_setting("orders.#", max_size_bytes="100M", address_full_policy="DROP")),
+    passing=Example(settings=address_setting("metrics.#", max_size_bytes="100M", address_full_policy="DROP")),
     source="spec/settings.md 7",
 )

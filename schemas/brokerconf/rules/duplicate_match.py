@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from brokerconf.evidence.facts import Facts
-from brokerconf.evidence.rule import Example, Hit, Rule
+from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
 from brokerconf.settings.address_settings import AddressSetting
 from pagefmt.editions import Edition
 from pagefmt.findings import Severity
 
 
-def check(facts: Facts) -> Iterator[Hit]:
+def check(facts: Facts) -> Hits:
     seen: dict[str, AddressSetting] = {}
     late = facts.edition >= Edition.ARTEMIS_2_28
     counts = "the first one counts, this one is ignored" if late else "this one counts, the first one is lost"
@@ -32,14 +30,8 @@ RULE = Rule(
     help="put all settings of a match into one address-setting",
     check=check,
     failing=Example(
-        settings="""<address-setting match="orders.#"><max-size-bytes>10M</max-size-bytes></address-setting>
-<address-setting match="orders.#"><page-size-bytes>1M</page-size-bytes></address-setting>"""
+        settings=address_setting("orders.#", max_size_bytes="10M") + address_setting("orders.#", page_size_bytes="1M")
     ),
-    passing=Example(
-        settings="""<address-setting match="orders.#">
-  <max-size-bytes>10M</max-size-bytes>
-  <page-size-bytes>1M</page-size-bytes>
-</address-setting>"""
-    ),
+    passing=Example(settings=address_setting("orders.#", max_size_bytes="10M", page_size_bytes="1M")),
     source="spec/settings.md 4 and 7",
 )

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from brokerconf.evidence.facts import Facts
-from brokerconf.evidence.rule import Example, Hit, Rule
+from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
 from pagefmt.findings import Severity
 
 
-def check(facts: Facts) -> Iterator[Hit]:
+def check(facts: Facts) -> Hits:
     """A match that is nothing but '#' is left out: every broker is created with one, and its expiry address has to
     fit it."""
     for case in facts.cases_with("expiry-address"):
@@ -29,11 +27,7 @@ RULE = Rule(
     help="name an address outside the match",
     check=check,
     settings=("expiry-address",),
-    failing=Example(
-        settings='<address-setting match="orders.#"><expiry-address>orders.new</expiry-address></address-setting>'
-    ),
-    passing=Example(
-        settings='<address-setting match="orders.#"><expiry-address>expired.orders</expiry-address></address-setting>'
-    ),
+    failing=Example(settings=address_setting("orders.#", expiry_address="orders.new")),
+    passing=Example(settings=address_setting("orders.#", expiry_address="expired.orders")),
     source="spec/settings.md 7",
 )

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from brokerconf.evidence.facts import Facts
-from brokerconf.evidence.rule import Example, Hit, Rule
+from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
 from pagefmt.findings import Severity
 
 
-def check(facts: Facts) -> Iterator[Hit]:
+def check(facts: Facts) -> Hits:
     for case in facts.cases_with("address-full-policy"):
         if case.value("address-full-policy") == "FAIL":
             policy = case["address-full-policy"]
@@ -24,17 +22,7 @@ RULE = Rule(
     help="see that producers catch the failure and repeat the whole transaction",
     check=check,
     settings=("address-full-policy",),
-    failing=Example(
-        settings="""<address-setting match="orders.#">
-  <max-size-bytes>100M</max-size-bytes>
-  <address-full-policy>FAIL</address-full-policy>
-</address-setting>"""
-    ),
-    passing=Example(
-        settings="""<address-setting match="orders.#">
-  <max-size-bytes>100M</max-size-bytes>
-  <address-full-policy>PAGE</address-full-policy>
-</address-setting>"""
-    ),
+    failing=Example(settings=address_setting("orders.#", max_size_bytes="100M", address_full_policy="FAIL")),
+    passing=Example(settings=address_setting("orders.#", max_size_bytes="100M", address_full_policy="PAGE")),
     source="spec/settings.md 7",
 )

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from brokerconf.evidence.facts import Facts
-from brokerconf.evidence.rule import Example, Hit, Rule
+from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
 from pagefmt.editions import Edition
 from pagefmt.findings import Severity
 
 
-def check(facts: Facts) -> Iterator[Hit]:
+def check(facts: Facts) -> Hits:
     for match in facts.matches:
         setting = facts.own(match, "page-max-cache-size")
         if setting:
@@ -29,11 +27,7 @@ RULE = Rule(
     check=check,
     settings=("page-max-cache-size", "read-whole-page"),
     since=Edition.ARTEMIS_2_28,
-    failing=Example(
-        settings='<address-setting match="a"><page-max-cache-size>5</page-max-cache-size></address-setting>'
-    ),
-    passing=Example(
-        settings='<address-setting match="a"><max-read-page-bytes>20M</max-read-page-bytes></address-setting>'
-    ),
+    failing=Example(settings=address_setting("a", page_max_cache_size="5")),
+    passing=Example(settings=address_setting("a", max_read_page_bytes="20M")),
     source="spec/settings.md 3 and 7",
 )

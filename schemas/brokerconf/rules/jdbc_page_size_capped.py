@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from brokerconf.evidence.facts import Facts
-from brokerconf.evidence.rule import Example, Hit, Rule
+from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
 from pagefmt.editions import Edition
 from pagefmt.findings import Severity
 
 
-def check(facts: Facts) -> Iterator[Hit]:
+def check(facts: Facts) -> Hits:
     if facts.database_store is None:
         return
     cap = facts.store["jdbc-max-page-size-bytes"]
@@ -34,14 +32,14 @@ RULE = Rule(
   <jdbc-connection-url>jdbc:derby:data/derby;create=true</jdbc-connection-url>
   <jdbc-driver-class-name>org.apache.derby.jdbc.EmbeddedDriver</jdbc-driver-class-name>
 </database-store></store>""",
-        settings='<address-setting match="#"><page-size-bytes>10M</page-size-bytes></address-setting>',
+        settings=address_setting("#", page_size_bytes="10M"),
     ),
     passing=Example(
         core="""<store><database-store>
   <jdbc-connection-url>jdbc:derby:data/derby;create=true</jdbc-connection-url>
   <jdbc-driver-class-name>org.apache.derby.jdbc.EmbeddedDriver</jdbc-driver-class-name>
 </database-store></store>""",
-        settings='<address-setting match="#"><page-size-bytes>100K</page-size-bytes></address-setting>',
+        settings=address_setting("#", page_size_bytes="100K"),
     ),
     source="spec/settings.md 6.16 and 7",
 )

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from brokerconf.evidence.facts import Facts
-from brokerconf.evidence.rule import Example, Hit, Rule
+from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
 from pagefmt.editions import Edition
 from pagefmt.findings import Severity
 
 PREFIXES = ("jms.queue.", "jms.topic.")
 
 
-def check(facts: Facts) -> Iterator[Hit]:
+def check(facts: Facts) -> Hits:
     for match in facts.matches:
         prefix = next((prefix for prefix in PREFIXES if match.text.startswith(prefix)), "")
         if prefix:
@@ -29,9 +27,7 @@ RULE = Rule(
     help="take the prefix off",
     check=check,
     since=Edition.ARTEMIS_2_4,
-    failing=Example(
-        settings='<address-setting match="jms.queue.orders"><max-size-bytes>10M</max-size-bytes></address-setting>'
-    ),
-    passing=Example(settings='<address-setting match="orders"><max-size-bytes>10M</max-size-bytes></address-setting>'),
+    failing=Example(settings=address_setting("jms.queue.orders", max_size_bytes="10M")),
+    passing=Example(settings=address_setting("orders", max_size_bytes="10M")),
     source="spec/settings.md 7",
 )

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from brokerconf.evidence.facts import Facts
 from brokerconf.evidence.host import Store
-from brokerconf.evidence.rule import Example, Hit, Rule
+from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
 from pagefmt.editions import Edition
 from pagefmt.findings import Severity
 
 
-def check(facts: Facts) -> Iterator[Hit]:
+def check(facts: Facts) -> Hits:
     if not facts.global_off:
         return
     for store in facts.stores or ():
@@ -35,16 +33,12 @@ RULE = Rule(
     needs="data",
     failing=Example(
         edition=Edition.ARTEMIS_1_5,
-        settings="""<address-setting match="#">
-  <max-size-bytes>-1</max-size-bytes>
-</address-setting>""",
+        settings=address_setting("#", max_size_bytes="-1"),
         stores=(Store("jms.queue.orders", folder="a1", pages=12, bytes=120 << 20),),
     ),
     passing=Example(
         edition=Edition.ARTEMIS_1_5,
-        settings="""<address-setting match="#">
-  <max-size-bytes>104857600</max-size-bytes>
-</address-setting>""",
+        settings=address_setting("#", max_size_bytes="104857600"),
         stores=(Store("jms.queue.orders", folder="a1", pages=12, bytes=120 << 20),),
     ),
     source="design/operators.md (HornetQ 1469369)",

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from brokerconf.evidence.facts import Facts
-from brokerconf.evidence.rule import Example, Hit, Rule
+from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
 from pagefmt.editions import Edition
 from pagefmt.findings import Severity
 
@@ -22,7 +20,7 @@ _NAMES = {
 }
 
 
-def check(facts: Facts) -> Iterator[Hit]:
+def check(facts: Facts) -> Hits:
     for match in facts.matches:
         if not facts.reaches_only_management(match.text):
             continue
@@ -41,16 +39,7 @@ RULE = Rule(
     check=check,
     settings=tuple(_NAMES),
     since=Edition.ARTEMIS_2_10,
-    failing=Example(
-        settings="""<address-setting match="activemq.management.#">
-  <max-size-bytes>10M</max-size-bytes>
-</address-setting>"""
-    ),
-    passing=Example(
-        settings="""<address-setting match="activemq.management.#">
-  <max-size-bytes>-1</max-size-bytes>
-  <address-full-policy>PAGE</address-full-policy>
-</address-setting>"""
-    ),
+    failing=Example(settings=address_setting("activemq.management.#", max_size_bytes="10M")),
+    passing=Example(settings=address_setting("activemq.management.#", max_size_bytes="-1", address_full_policy="PAGE")),
     source="spec/settings.md 4 and 7",
 )

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from brokerconf.evidence.facts import Facts
-from brokerconf.evidence.rule import Example, Hit, Rule
+from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
 from pagefmt.findings import Severity
 
 
-def check(facts: Facts) -> Iterator[Hit]:
+def check(facts: Facts) -> Hits:
     any_words, delimiter = facts.spelling.wildcards.any_words, facts.spelling.wildcards.delimiter
     for match in facts.matches:
         text = match.text
@@ -28,9 +26,7 @@ RULE = Rule(
     why="'#' stands for whole words: it never completes a word that has begun",
     help="put the delimiter before '#'; there is no wildcard for a part of a word",
     check=check,
-    failing=Example(settings='<address-setting match="orders#"><max-size-bytes>10M</max-size-bytes></address-setting>'),
-    passing=Example(
-        settings='<address-setting match="orders.#"><max-size-bytes>10M</max-size-bytes></address-setting>'
-    ),
+    failing=Example(settings=address_setting("orders#", max_size_bytes="10M")),
+    passing=Example(settings=address_setting("orders.#", max_size_bytes="10M")),
     source="spec/settings.md 4 and 7",
 )

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from brokerconf.evidence.facts import Facts
-from brokerconf.evidence.rule import Example, Hit, Rule
+from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
 from pagefmt.findings import Severity
 
 SPECIAL = frozenset("+?()[]{}|^\\")
 
 
-def check(facts: Facts) -> Iterator[Hit]:
+def check(facts: Facts) -> Hits:
     given = facts.spelling.wildcards
     wild = {given.any_words, given.single_word, given.delimiter}
     for match in facts.wildcard_matches:
@@ -28,7 +26,7 @@ RULE = Rule(
     why="a match with a wildcard is made into a regular expression, in which only '.' and '$' are taken as they are",
     help="avoid such characters in addresses, or use an exact match or literal-match-markers",
     check=check,
-    failing=Example(settings='<address-setting match="a+b.#"><max-size-bytes>10M</max-size-bytes></address-setting>'),
-    passing=Example(settings='<address-setting match="a+b"><max-size-bytes>10M</max-size-bytes></address-setting>'),
+    failing=Example(settings=address_setting("a+b.#", max_size_bytes="10M")),
+    passing=Example(settings=address_setting("a+b", max_size_bytes="10M")),
     source="spec/settings.md 4 and 7",
 )

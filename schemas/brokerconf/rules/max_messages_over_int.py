@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from brokerconf.evidence.facts import Facts
-from brokerconf.evidence.rule import Example, Hit, Rule
+from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
 from pagefmt.editions import Edition
 from pagefmt.findings import Severity
 
 LARGEST = 2**31 - 1
 
 
-def check(facts: Facts) -> Iterator[Hit]:
+def check(facts: Facts) -> Hits:
     for match in facts.matches:
         limit = facts.own(match, "max-size-messages")
         digits = limit.text.strip().removeprefix("+") if limit else ""
@@ -30,11 +28,7 @@ RULE = Rule(
     settings=("max-size-messages",),
     since=Edition.ARTEMIS_2_28,
     explains_schema=True,
-    failing=Example(
-        settings='<address-setting match="a"><max-size-messages>3000000000</max-size-messages></address-setting>'
-    ),
-    passing=Example(
-        settings='<address-setting match="a"><max-size-messages>2147483647</max-size-messages></address-setting>'
-    ),
+    failing=Example(settings=address_setting("a", max_size_messages="3000000000")),
+    passing=Example(settings=address_setting("a", max_size_messages="2147483647")),
     source="spec/settings.md 3 and 7",
 )

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from brokerconf.evidence.facts import Facts
-from brokerconf.evidence.rule import Example, Hit, Rule
+from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
 from pagefmt.findings import Severity
 
 
-def check(facts: Facts) -> Iterator[Hit]:
+def check(facts: Facts) -> Hits:
     for case in facts.cases_with("max-size-bytes"):
         if case.number("max-size-bytes") < -1:
             limit = case["max-size-bytes"]
@@ -24,7 +22,7 @@ RULE = Rule(
     help="write -1 for no limit",
     check=check,
     settings=("max-size-bytes",),
-    failing=Example(settings='<address-setting match="a"><max-size-bytes>-5</max-size-bytes></address-setting>'),
-    passing=Example(settings='<address-setting match="a"><max-size-bytes>-1</max-size-bytes></address-setting>'),
+    failing=Example(settings=address_setting("a", max_size_bytes="-5")),
+    passing=Example(settings=address_setting("a", max_size_bytes="-1")),
     source="spec/settings.md 7",
 )

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from brokerconf.evidence.facts import Facts
-from brokerconf.evidence.rule import Example, Hit, Rule
+from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
 from pagefmt.findings import Severity
 
 
-def check(facts: Facts) -> Iterator[Hit]:
+def check(facts: Facts) -> Hits:
     for name in ("max-size-bytes", "max-size-messages"):
         for case in facts.cases_with(name):
             if case.value(name) == 0:
@@ -26,7 +24,7 @@ RULE = Rule(
     help="use -1 where no limit is meant",
     check=check,
     settings=("max-size-bytes", "max-size-messages"),
-    failing=Example(settings='<address-setting match="a"><max-size-bytes>0</max-size-bytes></address-setting>'),
-    passing=Example(settings='<address-setting match="a"><max-size-bytes>100M</max-size-bytes></address-setting>'),
+    failing=Example(settings=address_setting("a", max_size_bytes="0")),
+    passing=Example(settings=address_setting("a", max_size_bytes="100M")),
     source="spec/settings.md 7; spec/editions.md 1",
 )

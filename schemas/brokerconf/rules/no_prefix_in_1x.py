@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from brokerconf.evidence.facts import Facts
-from brokerconf.evidence.rule import Example, Hit, Rule
+from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
 from pagefmt.editions import Edition
 from pagefmt.findings import Severity
 
 
-def check(facts: Facts) -> Iterator[Hit]:
+def check(facts: Facts) -> Hits:
     if not facts.jms_destinations:
         return
     for match in facts.matches:
@@ -32,12 +30,12 @@ RULE = Rule(
     failing=Example(
         edition=Edition.ARTEMIS_1_5,
         jms='<queue name="orders"/>',
-        settings='<address-setting match="orders"><redelivery-delay>5</redelivery-delay></address-setting>',
+        settings=address_setting("orders", redelivery_delay="5"),
     ),
     passing=Example(
         edition=Edition.ARTEMIS_1_5,
         jms='<queue name="orders"/>',
-        settings='<address-setting match="jms.queue.orders"><redelivery-delay>5</redelivery-delay></address-setting>',
+        settings=address_setting("jms.queue.orders", redelivery_delay="5"),
     ),
     source="spec/settings.md 5 and 7",
 )

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from brokerconf.evidence.facts import Facts
-from brokerconf.evidence.rule import Example, Hit, Rule
+from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
 from pagefmt.editions import Edition
 from pagefmt.findings import Severity
 
 
-def check(facts: Facts) -> Iterator[Hit]:
+def check(facts: Facts) -> Hits:
     for case in facts.cases_with("page-limit-bytes", "page-size-bytes", "page-full-policy", given="page-limit-bytes"):
         limit, size = case["page-limit-bytes"], facts.page_size(case)
         if case["page-full-policy"].value and 0 < limit.number < size:
@@ -28,18 +26,10 @@ RULE = Rule(
     settings=("page-limit-bytes", "page-size-bytes", "page-full-policy"),
     since=Edition.ARTEMIS_2_28,
     failing=Example(
-        settings="""<address-setting match="orders.#">
-  <page-size-bytes>10M</page-size-bytes>
-  <page-limit-bytes>5M</page-limit-bytes>
-  <page-full-policy>FAIL</page-full-policy>
-</address-setting>"""
+        settings=address_setting("orders.#", page_size_bytes="10M", page_limit_bytes="5M", page_full_policy="FAIL")
     ),
     passing=Example(
-        settings="""<address-setting match="orders.#">
-  <page-size-bytes>10M</page-size-bytes>
-  <page-limit-bytes>500M</page-limit-bytes>
-  <page-full-policy>FAIL</page-full-policy>
-</address-setting>"""
+        settings=address_setting("orders.#", page_size_bytes="10M", page_limit_bytes="500M", page_full_policy="FAIL")
     ),
     source="spec/settings.md 7; ARTEMIS-4973",
 )

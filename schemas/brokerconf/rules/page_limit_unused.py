@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from brokerconf.evidence.facts import Facts
-from brokerconf.evidence.rule import Example, Hit, Rule
+from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
 from pagefmt.editions import Edition
 from pagefmt.findings import Severity
 
 NAMES = ("page-limit-bytes", "page-limit-messages", "page-full-policy")
 
 
-def check(facts: Facts) -> Iterator[Hit]:
+def check(facts: Facts) -> Hits:
     for case in facts.cases_with("page-full-policy", "page-limit-bytes", "page-limit-messages", "address-full-policy"):
         if case.value("address-full-policy") == "PAGE" or facts.given.isdisjoint(NAMES):
             continue
@@ -33,20 +31,22 @@ RULE = Rule(
     settings=(*NAMES, "address-full-policy"),
     since=Edition.ARTEMIS_2_28,
     failing=Example(
-        settings="""<address-setting match="orders.#">
-  <max-size-bytes>100M</max-size-bytes>
-  <address-full-policy>BLOCK</address-full-policy>
-  <page-limit-bytes>500M</page-limit-bytes>
-  <page-full-policy>FAIL</page-full-policy>
-</address-setting>"""
+        settings=address_setting(
+            "orders.#",
+            max_size_bytes="100M",
+            address_full_policy="BLOCK",
+            page_limit_bytes="500M",
+            page_full_policy="FAIL",
+        )
     ),
     passing=Example(
-        settings="""<address-setting match="orders.#">
-  <max-size-bytes>100M</max-size-bytes>
-  <address-full-policy>PAGE</address-full-policy>
-  <page-limit-bytes>500M</page-limit-bytes>
-  <page-full-policy>FAIL</page-full-policy>
-</address-setting>"""
+        settings=address_setting(
+            "orders.#",
+            max_size_bytes="100M",
+            address_full_policy="PAGE",
+            page_limit_bytes="500M",
+            page_full_policy="FAIL",
+        )
     ),
     source="spec/settings.md 7",
 )

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from brokerconf.evidence.facts import Facts
-from brokerconf.evidence.rule import Example, Hit, Rule
+from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
 from pagefmt.editions import Edition
 from pagefmt.findings import Severity
 
 
-def check(facts: Facts) -> Iterator[Hit]:
+def check(facts: Facts) -> Hits:
     for case in facts.cases_with("page-full-policy", "page-limit-bytes", "page-limit-messages"):
         if not case["page-full-policy"].value:
             for limit in (case["page-limit-bytes"], case["page-limit-messages"]):
@@ -27,19 +25,10 @@ RULE = Rule(
     check=check,
     settings=("page-limit-bytes", "page-limit-messages", "page-full-policy"),
     since=Edition.ARTEMIS_2_28,
-    failing=Example(
-        settings="""<address-setting match="orders.#">
-  <page-limit-bytes>500M</page-limit-bytes>
-</address-setting>"""
-    ),
+    failing=Example(settings=address_setting("orders.#", page_limit_bytes="500M")),
     passing=Example(
-        settings="""<address-setting match="#">
-  <page-full-policy>FAIL</page-full-policy>
-  <page-limit-bytes>1G</page-limit-bytes>
-</address-setting>
-<address-setting match="orders.#">
-  <page-limit-bytes>500M</page-limit-bytes>
-</address-setting>"""
+        settings=address_setting("#", page_full_policy="FAIL", page_limit_bytes="1G")
+        + address_setting("orders.#", page_limit_bytes="500M")
     ),
     source="spec/settings.md 3 and 7",
 )

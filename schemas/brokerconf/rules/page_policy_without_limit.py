@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from brokerconf.evidence.facts import Facts
-from brokerconf.evidence.rule import Example, Hit, Rule
+from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
 from pagefmt.editions import Edition
 from pagefmt.findings import Severity
 
 
-def check(facts: Facts) -> Iterator[Hit]:
+def check(facts: Facts) -> Hits:
     for case in facts.cases_with(
         "page-full-policy", "page-limit-bytes", "page-limit-messages", given="page-full-policy"
     ):
@@ -30,16 +28,7 @@ RULE = Rule(
     check=check,
     settings=("page-full-policy", "page-limit-bytes", "page-limit-messages"),
     since=Edition.ARTEMIS_2_28,
-    failing=Example(
-        settings="""<address-setting match="orders.#">
-  <page-full-policy>FAIL</page-full-policy>
-</address-setting>"""
-    ),
-    passing=Example(
-        settings="""<address-setting match="orders.#">
-  <page-limit-messages>100000</page-limit-messages>
-  <page-full-policy>FAIL</page-full-policy>
-</address-setting>"""
-    ),
+    failing=Example(settings=address_setting("orders.#", page_full_policy="FAIL")),
+    passing=Example(settings=address_setting("orders.#", page_limit_messages="100000", page_full_policy="FAIL")),
     source="spec/settings.md 3 and 7",
 )

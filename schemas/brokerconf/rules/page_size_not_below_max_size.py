@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from brokerconf.evidence.facts import Facts
-from brokerconf.evidence.rule import Example, Hit, Rule
+from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
 from pagefmt.editions import Edition
 from pagefmt.findings import Severity
 
 
-def check(facts: Facts) -> Iterator[Hit]:
+def check(facts: Facts) -> Hits:
     for case in facts.cases_with("page-size-bytes", "max-size-bytes", "address-full-policy"):
         size, most = case.number("page-size-bytes"), case.number("max-size-bytes")
         if most != -1 and size >= most and case.value("address-full-policy") == "PAGE":
@@ -30,19 +28,11 @@ RULE = Rule(
     settings=("page-size-bytes", "max-size-bytes"),
     failing=Example(
         edition=Edition.ARTEMIS_2_17,
-        settings="""<address-setting match="orders.#">
-  <max-size-bytes>5M</max-size-bytes>
-  <page-size-bytes>10M</page-size-bytes>
-  <address-full-policy>PAGE</address-full-policy>
-</address-setting>""",
+        settings=address_setting("orders.#", max_size_bytes="5M", page_size_bytes="10M", address_full_policy="PAGE"),
     ),
     passing=Example(
         edition=Edition.ARTEMIS_2_17,
-        settings="""<address-setting match="orders.#">
-  <max-size-bytes>100M</max-size-bytes>
-  <page-size-bytes>10M</page-size-bytes>
-  <address-full-policy>PAGE</address-full-policy>
-</address-setting>""",
+        settings=address_setting("orders.#", max_size_bytes="100M", page_size_bytes="10M", address_full_policy="PAGE"),
     ),
     source="spec/settings.md 3 and 7; spec/editions.md 1",
 )

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from brokerconf.evidence.facts import Facts
-from brokerconf.evidence.rule import Example, Hit, Rule
+from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
 from pagefmt.editions import Edition
 from pagefmt.findings import Severity
 
 HALF = 2**30 - 1
 
 
-def check(facts: Facts) -> Iterator[Hit]:
+def check(facts: Facts) -> Hits:
     for case in facts.cases_with("page-size-bytes", "max-read-page-bytes"):
         if case.number("page-size-bytes") > HALF and not case["max-read-page-bytes"].given:
             size = case["page-size-bytes"]
@@ -28,7 +26,7 @@ RULE = Rule(
     check=check,
     settings=("page-size-bytes", "max-read-page-bytes"),
     since=Edition.ARTEMIS_2_28,
-    failing=Example(settings='<address-setting match="a"><page-size-bytes>1500M</page-size-bytes></address-setting>'),
-    passing=Example(settings='<address-setting match="a"><page-size-bytes>100M</page-size-bytes></address-setting>'),
+    failing=Example(settings=address_setting("a", page_size_bytes="1500M")),
+    passing=Example(settings=address_setting("a", page_size_bytes="100M")),
     source="spec/settings.md 7",
 )

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from brokerconf.evidence.facts import Facts
-from brokerconf.evidence.rule import Example, Hit, Rule
+from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
 from pagefmt.findings import Severity
 
 SMALLEST = 65536
 
 
-def check(facts: Facts) -> Iterator[Hit]:
+def check(facts: Facts) -> Hits:
     for case in facts.cases_with("page-size-bytes"):
         if 0 < case.number("page-size-bytes") < SMALLEST:
             size = case["page-size-bytes"]
@@ -26,7 +24,7 @@ RULE = Rule(
     help="use 1M or more; the default is 10 MiB",
     check=check,
     settings=("page-size-bytes",),
-    failing=Example(settings='<address-setting match="a"><page-size-bytes>1024</page-size-bytes></address-setting>'),
-    passing=Example(settings='<address-setting match="a"><page-size-bytes>1048576</page-size-bytes></address-setting>'),
+    failing=Example(settings=address_setting("a", page_size_bytes="1024")),
+    passing=Example(settings=address_setting("a", page_size_bytes="1048576")),
     source="spec/settings.md 7",
 )

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from brokerconf.evidence.facts import Facts
-from brokerconf.evidence.rule import Example, Hit, Rule
+from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
 from pagefmt.editions import Edition
 from pagefmt.findings import Severity
 
 NAMES = ("address-full-policy", "max-size-bytes", "max-size-messages")
 
 
-def check(facts: Facts) -> Iterator[Hit]:
+def check(facts: Facts) -> Hits:
     if not facts.global_off:
         return
     for case in facts.cases_with(*NAMES):
@@ -32,17 +30,11 @@ RULE = Rule(
     settings=NAMES,
     failing=Example(
         edition=Edition.ARTEMIS_1_5,
-        settings="""<address-setting match="#">
-  <address-full-policy>PAGE</address-full-policy>
-  <max-size-bytes>-1</max-size-bytes>
-</address-setting>""",
+        settings=address_setting("#", address_full_policy="PAGE", max_size_bytes="-1"),
     ),
     passing=Example(
         edition=Edition.ARTEMIS_1_5,
-        settings="""<address-setting match="#">
-  <address-full-policy>PAGE</address-full-policy>
-  <max-size-bytes>104857600</max-size-bytes>
-</address-setting>""",
+        settings=address_setting("#", address_full_policy="PAGE", max_size_bytes="104857600"),
     ),
     source="spec/settings.md 7",
 )

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from brokerconf.evidence.facts import Facts
 from brokerconf.evidence.host import WATCHED, Volume
-from brokerconf.evidence.rule import Example, Hit, Rule
+from brokerconf.evidence.rule import Example, Hit, Hits, Rule
 from pagefmt.editions import Edition
 from pagefmt.findings import Severity
 
 NAME = "journal-retention-directory"
 
 
-def check(facts: Facts) -> Iterator[Hit]:
+def check(facts: Facts) -> Hits:
     volumes = facts.volumes or ()
     watched = {volume.device for volume in volumes if volume.what in WATCHED}
     for volume in volumes:

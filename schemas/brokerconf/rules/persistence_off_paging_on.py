@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from brokerconf.evidence.facts import Facts
-from brokerconf.evidence.rule import Example, Hit, Rule
+from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
 from pagefmt.findings import Severity
 
 
-def check(facts: Facts) -> Iterator[Hit]:
+def check(facts: Facts) -> Hits:
     persistence = facts.broker["persistence-enabled"]
     if persistence.value is not False:
         return
@@ -30,10 +28,7 @@ RULE = Rule(
     failing=Example(core="<persistence-enabled>false</persistence-enabled>"),
     passing=Example(
         core="<persistence-enabled>false</persistence-enabled>",
-        settings="""<address-setting match="#">
-  <max-size-bytes>100M</max-size-bytes>
-  <address-full-policy>FAIL</address-full-policy>
-</address-setting>""",
+        settings=address_setting("#", max_size_bytes="100M", address_full_policy="FAIL"),
     ),
     source="spec/settings.md 7",
 )

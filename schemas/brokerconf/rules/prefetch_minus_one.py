@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from brokerconf.evidence.facts import Facts
-from brokerconf.evidence.rule import Example, Hit, Rule
+from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
 from pagefmt.editions import Edition
 from pagefmt.findings import Severity
 
 
-def check(facts: Facts) -> Iterator[Hit]:
+def check(facts: Facts) -> Hits:
     for unit in ("bytes", "messages"):
         name = f"prefetch-page-{unit}"
         for match in facts.matches if name in facts.given else ():
@@ -28,11 +26,7 @@ RULE = Rule(
     check=check,
     settings=("prefetch-page-bytes", "prefetch-page-messages"),
     since=Edition.ARTEMIS_2_44,
-    failing=Example(
-        settings='<address-setting match="a"><prefetch-page-bytes>-1</prefetch-page-bytes></address-setting>'
-    ),
-    passing=Example(
-        settings='<address-setting match="a"><prefetch-page-bytes>1M</prefetch-page-bytes></address-setting>'
-    ),
+    failing=Example(settings=address_setting("a", prefetch_page_bytes="-1")),
+    passing=Example(settings=address_setting("a", prefetch_page_bytes="1M")),
     source="spec/settings.md 7",
 )

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from brokerconf.evidence.facts import Facts
-from brokerconf.evidence.rule import Example, Hit, Rule
+from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
 from pagefmt.editions import Edition
 from pagefmt.findings import Severity
 
 
-def check(facts: Facts) -> Iterator[Hit]:
+def check(facts: Facts) -> Hits:
     for unit in ("bytes", "messages"):
         name = f"prefetch-page-{unit}"
         for case in facts.cases_with(name, f"max-read-page-{unit}", "page-size-bytes", given=name):
@@ -28,17 +26,7 @@ RULE = Rule(
     check=check,
     settings=("prefetch-page-bytes", "prefetch-page-messages", "max-read-page-bytes", "max-read-page-messages"),
     since=Edition.ARTEMIS_2_44,
-    failing=Example(
-        settings="""<address-setting match="orders.#">
-  <max-read-page-bytes>10M</max-read-page-bytes>
-  <prefetch-page-bytes>20M</prefetch-page-bytes>
-</address-setting>"""
-    ),
-    passing=Example(
-        settings="""<address-setting match="orders.#">
-  <max-read-page-bytes>20M</max-read-page-bytes>
-  <prefetch-page-bytes>10M</prefetch-page-bytes>
-</address-setting>"""
-    ),
+    failing=Example(settings=address_setting("orders.#", max_read_page_bytes="10M", prefetch_page_bytes="20M")),
+    passing=Example(settings=address_setting("orders.#", max_read_page_bytes="20M", prefetch_page_bytes="10M")),
     source="spec/settings.md 7",
 )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from brokerconf.evidence.facts import Facts
-from brokerconf.evidence.rule import Example, Hit, Rule
+from brokerconf.evidence.rule import Example, Hit, Hits, Rule
 from brokerconf.reading.sizes import SizeError, parse_size
 from pagefmt.editions import Edition
 from pagefmt.findings import Severity
@@ -49,7 +49,7 @@ _RANGES: dict[str, tuple[Callable[[int], bool], str]] = {
 }
 
 
-def check(facts: Facts) -> Iterator[Hit]:
+def check(facts: Facts) -> Hits:
     for entry in facts.properties:
         bean = entry.key.rpartition(".")[2]
         fits, allowed = _RANGES.get(bean, (None, ""))

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from brokerconf.evidence.facts import Facts
-from brokerconf.evidence.rule import Example, Hit, Rule
+from brokerconf.evidence.rule import Example, Hit, Hits, Rule
 from pagefmt.editions import Edition
 from pagefmt.findings import Severity
 
@@ -14,7 +13,7 @@ PLAIN_ONLY = ("pageSizeBytes", "pageLimitBytes", "maxReadPageBytes", "prefetchPa
 _PLAIN = re.compile(r"\s*[+-]?\d+\s*")
 
 
-def check(facts: Facts) -> Iterator[Hit]:
+def check(facts: Facts) -> Hits:
     for entry in facts.properties:
         bean = entry.key.rpartition(".")[2]
         if bean in PLAIN_ONLY and not _PLAIN.fullmatch(entry.value):

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from brokerconf.evidence.facts import Facts
-from brokerconf.evidence.rule import Example, Hit, Rule
+from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
 from pagefmt.editions import Edition
 from pagefmt.findings import Severity
 
@@ -14,7 +12,7 @@ CORE_WINDOW = 1048576
 AMQP_CREDIT = 1000
 
 
-def check(facts: Facts) -> Iterator[Hit]:
+def check(facts: Facts) -> Hits:
     amqp = any(acceptor.accepts("AMQP") for acceptor in facts.acceptors)
     for case in facts.cases_with("max-read-page-bytes", "max-read-page-messages", "default-consumer-window-size"):
         size, count = case["max-read-page-bytes"], case["max-read-page-messages"]
@@ -39,16 +37,10 @@ RULE = Rule(
     settings=("max-read-page-bytes", "max-read-page-messages", "default-consumer-window-size"),
     since=Edition.ARTEMIS_2_28,
     failing=Example(
-        settings="""<address-setting match="orders.#">
-  <max-read-page-bytes>1M</max-read-page-bytes>
-  <default-consumer-window-size>4194304</default-consumer-window-size>
-</address-setting>"""
+        settings=address_setting("orders.#", max_read_page_bytes="1M", default_consumer_window_size="4194304")
     ),
     passing=Example(
-        settings="""<address-setting match="orders.#">
-  <max-read-page-bytes>8M</max-read-page-bytes>
-  <default-consumer-window-size>4194304</default-consumer-window-size>
-</address-setting>"""
+        settings=address_setting("orders.#", max_read_page_bytes="8M", default_consumer_window_size="4194304")
     ),
     source="spec/settings.md 6.8 and 7; ARTEMIS-4362",
 )

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from brokerconf.evidence.facts import Facts
-from brokerconf.evidence.rule import Example, Hit, Rule
+from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
 from pagefmt.editions import Edition
 from pagefmt.findings import Severity
 
 LARGE_MESSAGE = 102400
 
 
-def check(facts: Facts) -> Iterator[Hit]:
+def check(facts: Facts) -> Hits:
     for case in facts.cases_with("max-read-page-bytes", "max-read-page-messages"):
         size, count = case["max-read-page-bytes"], case["max-read-page-messages"]
         if size.given and 0 < size.number < LARGE_MESSAGE:
@@ -30,11 +28,7 @@ RULE = Rule(
     check=check,
     settings=("max-read-page-bytes", "max-read-page-messages"),
     since=Edition.ARTEMIS_2_28,
-    failing=Example(
-        settings='<address-setting match="a"><max-read-page-bytes>50K</max-read-page-bytes></address-setting>'
-    ),
-    passing=Example(
-        settings='<address-setting match="a"><max-read-page-bytes>20M</max-read-page-bytes></address-setting>'
-    ),
+    failing=Example(settings=address_setting("a", max_read_page_bytes="50K")),
+    passing=Example(settings=address_setting("a", max_read_page_bytes="20M")),
     source="spec/settings.md 7",
 )

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from brokerconf.evidence.facts import Facts
-from brokerconf.evidence.rule import Example, Hit, Rule
+from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
 from pagefmt.editions import Edition
 from pagefmt.findings import Severity
 
 NAME = "max-size-bytes-reject-threshold"
 
 
-def check(facts: Facts) -> Iterator[Hit]:
+def check(facts: Facts) -> Hits:
     for match in facts.matches:
         threshold = facts.own(match, NAME)
         if threshold and threshold.value is not None and threshold.text.strip()[-1:].isalpha():
@@ -32,18 +30,14 @@ RULE = Rule(
     explains_schema=True,
     failing=Example(
         valid=False,
-        settings=f"""<address-setting match="orders.#">
-  <max-size-bytes>5M</max-size-bytes>
-  <address-full-policy>BLOCK</address-full-policy>
-  <{NAME}>10M</{NAME}>
-</address-setting>""",
+        settings=address_setting(
+            "orders.#", max_size_bytes="5M", address_full_policy="BLOCK", max_size_bytes_reject_threshold="10M"
+        ),
     ),
     passing=Example(
-        settings=f"""<address-setting match="orders.#">
-  <max-size-bytes>5M</max-size-bytes>
-  <address-full-policy>BLOCK</address-full-policy>
-  <{NAME}>10485760</{NAME}>
-</address-setting>"""
+        settings=address_setting(
+            "orders.#", max_size_bytes="5M", address_full_policy="BLOCK", max_size_bytes_reject_threshold="10485760"
+        )
     ),
     source="spec/settings.md 7",
 )

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from brokerconf.evidence.facts import Facts
-from brokerconf.evidence.rule import Example, Hit, Rule
+from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
 from pagefmt.editions import Edition
 from pagefmt.findings import Severity
 
 NAME = "max-size-bytes-reject-threshold"
 
 
-def check(facts: Facts) -> Iterator[Hit]:
+def check(facts: Facts) -> Hits:
     for case in facts.cases_with(NAME, "address-full-policy", "max-size-bytes", given=NAME):
         threshold, policy, limit = case[NAME], case["address-full-policy"], case["max-size-bytes"]
         if threshold.number < 0:
@@ -35,18 +33,14 @@ RULE = Rule(
     settings=(NAME, "address-full-policy", "max-size-bytes"),
     since=Edition.ARTEMIS_1_5,
     failing=Example(
-        settings=f"""<address-setting match="orders.#">
-  <max-size-bytes>100M</max-size-bytes>
-  <{NAME}>50000000</{NAME}>
-  <address-full-policy>BLOCK</address-full-policy>
-</address-setting>"""
+        settings=address_setting(
+            "orders.#", max_size_bytes="100M", max_size_bytes_reject_threshold="50000000", address_full_policy="BLOCK"
+        )
     ),
     passing=Example(
-        settings=f"""<address-setting match="orders.#">
-  <max-size-bytes>100M</max-size-bytes>
-  <{NAME}>200000000</{NAME}>
-  <address-full-policy>BLOCK</address-full-policy>
-</address-setting>"""
+        settings=address_setting(
+            "orders.#", max_size_bytes="100M", max_size_bytes_reject_threshold="200000000", address_full_policy="BLOCK"
+        )
     ),
     source="spec/settings.md 7",
 )

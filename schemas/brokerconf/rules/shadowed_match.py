@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from brokerconf.evidence.facts import Facts
-from brokerconf.evidence.rule import Example, Hit, Rule
+from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
 from brokerconf.settings.address_settings import AddressSetting
 from pagefmt.findings import Severity
 
 
-def check(facts: Facts) -> Iterator[Hit]:
+def check(facts: Facts) -> Hits:
     by_text = {match.text: match for match in reversed(facts.matches)}
     for match in facts.matches:
         reason = _reason(facts, match, by_text)
@@ -37,11 +35,7 @@ RULE = Rule(
     why="every setting in it comes from a match that goes first, or it fits no address at all",
     help="remove it, or correct the match",
     check=check,
-    failing=Example(
-        settings="""<address-setting match="orders::new"><max-size-bytes>10M</max-size-bytes></address-setting>"""
-    ),
-    passing=Example(
-        settings="""<address-setting match="orders"><max-size-bytes>10M</max-size-bytes></address-setting>"""
-    ),
+    failing=Example(settings=address_setting("orders::new", max_size_bytes="10M")),
+    passing=Example(settings=address_setting("orders", max_size_bytes="10M")),
     source="spec/settings.md 4 and 7",
 )

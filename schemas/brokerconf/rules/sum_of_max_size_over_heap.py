@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from brokerconf.evidence.facts import Facts
-from brokerconf.evidence.rule import Example, Hit, Rule
+from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
 from pagefmt.findings import Severity
 
 
-def check(facts: Facts) -> Iterator[Hit]:
+def check(facts: Facts) -> Hits:
     if facts.heap is None or facts.addresses_node is None:
         return
     limits = [facts.at(address.name)["max-size-bytes"].number for address in facts.addresses]
@@ -31,14 +29,14 @@ RULE = Rule(
     needs="heap",
     failing=Example(
         heap=256 << 20,
-        settings='<address-setting match="#"><max-size-bytes>100M</max-size-bytes></address-setting>',
+        settings=address_setting("#", max_size_bytes="100M"),
         core="""<addresses>
   <address name="a"><anycast/></address><address name="b"><anycast/></address><address name="c"><anycast/></address>
 </addresses>""",
     ),
     passing=Example(
         heap=2 << 30,
-        settings='<address-setting match="#"><max-size-bytes>100M</max-size-bytes></address-setting>',
+        settings=address_setting("#", max_size_bytes="100M"),
         core="""<addresses>
   <address name="a"><anycast/></address><address name="b"><anycast/></address><address name="c"><anycast/></address>
 </addresses>""",

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from brokerconf.evidence.facts import Facts
-from brokerconf.evidence.rule import Example, Hit, Rule
+from brokerconf.evidence.rule import Example, Hit, Hits, Rule
 from pagefmt.findings import Severity
 
 NANOSECONDS = 10000
 MILLISECONDS = 100
 
 
-def check(facts: Facts) -> Iterator[Hit]:
+def check(facts: Facts) -> Hits:
     for name in ("page-sync-timeout", "journal-buffer-timeout"):
         timeout = facts.broker[name]
         if timeout.given and 0 < timeout.number < NANOSECONDS:

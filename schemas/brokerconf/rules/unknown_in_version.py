@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from brokerconf.evidence.facts import Facts
-from brokerconf.evidence.rule import Example, Hit, Rule
+from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
 from pagefmt.editions import Edition
 from pagefmt.findings import Severity
 
 
-def check(facts: Facts) -> Iterator[Hit]:
+def check(facts: Facts) -> Hits:
     for setting, node in facts.foreign:
         known = (
             f"known since {setting.since}" if not setting.until else f"known from {setting.since} to {setting.until}"
@@ -30,11 +28,11 @@ RULE = Rule(
     failing=Example(
         valid=False,
         edition=Edition.ARTEMIS_2_28,
-        settings='<address-setting match="a"><prefetch-page-bytes>1M</prefetch-page-bytes></address-setting>',
+        settings=address_setting("a", prefetch_page_bytes="1M"),
     ),
     passing=Example(
         edition=Edition.ARTEMIS_2_44,
-        settings='<address-setting match="a"><prefetch-page-bytes>1M</prefetch-page-bytes></address-setting>',
+        settings=address_setting("a", prefetch_page_bytes="1M"),
     ),
     source="spec/settings.md 7; spec/editions.md 3",
 )
