@@ -8,7 +8,8 @@ from brokerconf.checks.reader_facts import reader_facts
 from brokerconf.reading.document import ConfigNode, Document
 from brokerconf.reading.secrets import masked
 from brokerconf.reading.sizes import SizeError, parse_size, trimmed
-from brokerconf.schema.schema_facts import Fact, members, root_type
+from brokerconf.schema.schema_facts import members
+from brokerconf.schema.schema_places import SchemaPlaces
 from pagefmt.editions import Edition
 from pagefmt.findings import Finding, Position, Severity
 
@@ -25,24 +26,10 @@ _NEVER_READ = {
 }
 _ROUTING = "wild-card-routing-enabled"
 _SPOKEN_OF = {name for name, _ in _NEVER_READ} | {_ROUTING, "connector", "permission"}
-_PERMISSIONS = frozenset(
-    [
-        "send",
-        "consume",
-        "createDurableQueue",
-        "deleteDurableQueue",
-        "createNonDurableQueue",
-        "deleteNonDurableQueue",
-        "createTempQueue",
-        "deleteTempQueue",
-        "manage",
-        "browse",
-        "createAddress",
-        "deleteAddress",
-        "view",
-        "edit",
-    ]
-)
+_PERMISSIONS = {
+    "send", "consume", "createDurableQueue", "deleteDurableQueue", "createNonDurableQueue", "deleteNonDurableQueue",
+    "createTempQueue", "deleteTempQueue", "manage", "browse", "createAddress", "deleteAddress", "view", "edit",
+}  # fmt: skip
 
 
 # rule: why it matters
@@ -63,7 +50,7 @@ class CoreSilences:
 
     def __init__(self, document: Document, core: ConfigNode) -> None:
         self.document, self.core, self.edition = document, core, document.edition
-        self.types = members(self.edition)
+        self.places = SchemaPlaces(document)
         self.sizes = {
             name
             for facts in reader_facts(self.edition).values()
@@ -71,8 +58,7 @@ class CoreSilences:
             if fact.read_as.startswith("bytes")
         }
         self.connectors: dict[str, ConfigNode] = {}
-        self.root = root_type(self.edition)
-        facts = [(name, fact) for inside in self.types.values() for name, fact in inside.items()]
+        facts = [(name, fact) for inside in members(self.edition).values() for name, fact in inside.items()]
         self.booleans = {name for name, fact in facts if fact.type == "boolean"}
         owners = {fact.owner for name, fact in facts if fact.type == "boolean" and name.startswith("@")}
         self.with_booleans = {name for name, fact in facts if fact.type_name in owners}
@@ -84,17 +70,11 @@ class CoreSilences:
                 yield from self._values(nodes)
             if name in _SPOKEN_OF:
                 for node in nodes:
-                    if self._fact(node) is not None and node.parent is not None:
+                    if self.places.fact(node) is not None and node.parent is not None:
                         yield from self._by_name(node, node.parent)
             if name in self.with_booleans:
                 yield from self._attributes(nodes)
         yield from self._taken_from_below()
-
-    def _fact(self, node: ConfigNode) -> Fact | None:
-        """What the schema says of an element, found on the way down from the core; None: not in the schema there."""
-        above = self._fact(node.parent) if node.parent is not None and node.parent is not self.core else None
-        owner = self.root if node.parent is self.core else above.type_name if above else ""
-        return self.types.get(owner, {}).get(node.name)
 
     def _values(self, nodes: list[ConfigNode]) -> Iterator[Finding]:
         """Thousands of elements of one name have a few texts between them."""
@@ -103,7 +83,7 @@ class CoreSilences:
             text = node.text
             if text not in odd:
                 odd[text] = trimmed(text) == "1" or self._overflows(text)
-            fact = self._fact(node) if odd[text] else None
+            fact = self.places.fact(node) if odd[text] else None
             if fact is not None and fact.type == "boolean":
                 yield from self._boolean(node, text, node.position, node.name)
             elif fact is not None and node.name in self.sizes:
@@ -113,8 +93,7 @@ class CoreSilences:
         for node in nodes:
             for name, value in node.attributes.items():
                 if trimmed(value) == "1":
-                    above = self._fact(node)
-                    fact = self.types.get(above.type_name, {}).get(f"@{name}") if above else None
+                    fact = self.places.fact(node, name)
                     if fact is not None and fact.type == "boolean":
                         yield from self._boolean(node, value, None, name)
 

@@ -200,16 +200,9 @@ class _Check:
 
 
 _BY_HAND = {
-    "cluster-connection-uri",
-    "wildcard-addresses",
-    "address-setting",
-    "address",
-    "queue",
-    "acceptor",
-    "amqp-connection",
-    "connector",
-    "journal-retention-directory",
-}
+    "cluster-connection-uri", "wildcard-addresses", "address-setting", "address", "queue", "acceptor",
+    "amqp-connection", "connector", "journal-retention-directory",
+}  # fmt: skip
 
 
 def refused(rule: str, node: ConfigNode, at: Position, message: str, help: str, why: str = REFUSED) -> Finding:
@@ -218,12 +211,7 @@ def refused(rule: str, node: ConfigNode, at: Position, message: str, help: str, 
 
 
 def _is_below(node: ConfigNode, tag: str) -> bool:
-    above = node.parent
-    while above is not None:
-        if above.tag == tag:
-            return True
-        above = above.parent
-    return False
+    return any(above.tag == tag for above in node.ancestors())
 
 
 def _advice(fact: ReaderFact, name: str) -> str:

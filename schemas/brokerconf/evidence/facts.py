@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from brokerconf.evidence.address_facts import AddressFacts, Case
 from brokerconf.evidence.host import Store, Volume
 from brokerconf.evidence.places import Endpoint, SecretPlace, endpoints_of, jms_destinations_of, secrets_of
-from brokerconf.evidence.taken import Named, Taken
+from brokerconf.evidence.taken import SettingsByName, Taken
 from brokerconf.reading.document import ConfigNode, Document, FoundPlaceholder, Kind
 from brokerconf.reading.properties import in_force
 from brokerconf.reading.sizes import trimmed
@@ -58,7 +58,7 @@ class Facts(AddressFacts):
 
     @cached_property
     def broker(self) -> Mapping[str, Taken]:
-        return Named(self._of_broker)
+        return SettingsByName(self._of_broker)
 
     def _of_broker(self, name: str) -> Taken:
         over = self.effective.overridden(name)
@@ -69,7 +69,7 @@ class Facts(AddressFacts):
     @cached_property
     def store(self) -> Mapping[str, Taken]:
         base = self.database_store
-        return Named(lambda name: self._taken(Scope.STORE, name, base.child(name) if base else None))
+        return SettingsByName(lambda name: self._taken(Scope.STORE, name, base.child(name) if base else None))
 
     def _taken(self, scope: Scope, name: str, node: ConfigNode | None) -> Taken:
         setting = in_scope(scope).get(name)

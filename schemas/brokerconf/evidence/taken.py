@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from brokerconf.reading.document import ConfigNode
@@ -61,20 +61,12 @@ def as_number(value: Value) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) else -1
 
 
-class Named(Mapping[str, Taken]):
-    """Settings worked out one by one, when asked for."""
+class SettingsByName(dict[str, Taken]):
+    """Settings by name, each worked out when it is first asked for."""
 
     def __init__(self, find: Callable[[str], Taken]) -> None:
+        super().__init__()
         self._find = find
-        self._known: dict[str, Taken] = {}
 
-    def __getitem__(self, name: str) -> Taken:
-        if name not in self._known:
-            self._known[name] = self._find(name)
-        return self._known[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._known)
-
-    def __len__(self) -> int:
-        return len(self._known)
+    def __missing__(self, name: str) -> Taken:
+        return self.setdefault(name, self._find(name))

@@ -81,6 +81,13 @@ class ConfigNode:
     def children_named(self, name: str) -> list[ConfigNode]:
         return [child for child in self.children if child.name == name]
 
+    def ancestors(self) -> Iterator[ConfigNode]:
+        """The elements around this one, the innermost first."""
+        above = self.parent
+        while above is not None:
+            yield above
+            above = above.parent
+
     def walk(self) -> Iterator[ConfigNode]:
         """This element and all below it, in document order."""
         stack = [self]

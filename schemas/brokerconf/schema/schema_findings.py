@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 
 from brokerconf.reading.document import ConfigNode, Document, Kind
 from brokerconf.reading.secrets import masked
-from brokerconf.schema.schema_facts import Fact, members, root_type
+from brokerconf.schema.schema_facts import members
+from brokerconf.schema.schema_places import SchemaPlaces
 from brokerconf.schema.validation import Verdict, Violation
 from pagefmt.editions import Edition
 from pagefmt.findings import Finding, Severity
@@ -33,7 +34,7 @@ def schema_findings(document: Document, verdict: Verdict) -> list[Finding]:
     """One finding for each element and attribute at fault. What hangs on an unknown element is not told again."""
     if document.kind is Kind.EAP6:
         return eap6_findings(document)
-    places = _Names(document)
+    places = SchemaPlaces(document)
     seen: set[tuple[int, str]] = set()
     found: list[Finding] = []
     for violation, refused in _once(verdict):
@@ -71,7 +72,7 @@ def _once(verdict: Verdict) -> Iterator[tuple[Violation, bool]]:
         yield violation, id(violation.node) in broker
 
 
-def _finding(violation: Violation, refused: bool, places: _Names) -> Finding:
+def _finding(violation: Violation, refused: bool, places: SchemaPlaces) -> Finding:
     rule, message, advice = _said(violation, places)
     node = violation.node
     at = node.position
@@ -82,7 +83,7 @@ def _finding(violation: Violation, refused: bool, places: _Names) -> Finding:
     return Finding(at, Severity.ERROR, rule, message, node.path, advice, _REFUSED if refused else _UNSEEN)
 
 
-def _said(violation: Violation, places: _Names) -> tuple[str, str, str]:
+def _said(violation: Violation, places: SchemaPlaces) -> tuple[str, str, str]:
     """Rule, sentence, advice."""
     node, attribute = violation.node, violation.attribute
     if violation.rule in _PLACE:
@@ -129,7 +130,7 @@ def _meant(wanted: str, written: Iterable[str], otherwise: str) -> str:
     return f"did you mean '{wanted}' by '{close[0]}'?" if close else otherwise
 
 
-def _value(violation: Violation, places: _Names) -> tuple[str, str]:
+def _value(violation: Violation, places: SchemaPlaces) -> tuple[str, str]:
     node, attribute = violation.node, violation.attribute
     fact = places.fact(node, attribute)
     name = attribute or node.name
@@ -146,7 +147,7 @@ def _value(violation: Violation, places: _Names) -> tuple[str, str]:
     return f"{name} is '{shown}', which is no {kind}", words.get(kind, f"write a value of type {kind}")
 
 
-def _out_of_place(violation: Violation, places: _Names) -> tuple[str, str, str]:
+def _out_of_place(violation: Violation, places: SchemaPlaces) -> tuple[str, str, str]:
     """An element that its parent does not have, has once only, or has at another place."""
     node, parent = violation.node, violation.node.parent
     if parent is None or places.type_of(parent) is None:
@@ -194,51 +195,3 @@ def close_matches(word: str, names: Iterable[str], n: int, cutoff: float = 0.6) 
     import difflib
 
     return difflib.get_close_matches(word, list(names), n, cutoff)
-
-
-class _Names:
-    """What the schema of the document's edition allows at each place."""
-
-    def __init__(self, document: Document) -> None:
-        self.edition: Edition = document.edition
-        self.tops = {id(document.core): "core", id(document.jms): "jms"}
-        self._types: dict[int, tuple[str, str] | None] = {}
-
-    def type_of(self, node: ConfigNode) -> tuple[str, str] | None:
-        """(schema document, type) of an element; None where the schema has no such element."""
-        if id(node) in self.tops:
-            document = self.tops[id(node)]
-            return document, root_type(self.edition, document)
-        if id(node) not in self._types:
-            self._types[id(node)] = self._from_parent(node)
-        return self._types[id(node)]
-
-    def _from_parent(self, node: ConfigNode) -> tuple[str, str] | None:
-        above = self.type_of(node.parent) if node.parent else None
-        fact = members(self.edition, above[0]).get(above[1], {}).get(node.name) if above else None
-        return (above[0], fact.type_name) if above and fact and fact.type_name else None
-
-    def _members(self, node: ConfigNode) -> dict[str, Fact]:
-        kind = self.type_of(node)
-        return members(self.edition, kind[0]).get(kind[1], {}) if kind else {}
-
-    def elements(self, node: ConfigNode) -> list[str]:
-        return [name for name in self._members(node) if not name.startswith("@")]
-
-    def attributes(self, node: ConfigNode) -> list[str]:
-        return [name[1:] for name in self._members(node) if name.startswith("@")]
-
-    def fact(self, node: ConfigNode, attribute: str) -> Fact | None:
-        """Of an attribute, or of the element itself."""
-        if attribute:
-            return self._members(node).get(f"@{attribute}")
-        return self._members(node.parent).get(node.name) if node.parent else None
-
-    def owners(self, name: str) -> list[str]:
-        """Elements that have a child of that name."""
-        types = members(self.edition)
-        owning = {owner for owner, inside in types.items() if name in inside}
-        found = {f.name for inside in types.values() for f in inside.values() if f.type_name in owning}
-        if root_type(self.edition) in owning:
-            return ["core", *sorted(found)]
-        return sorted(found, key=lambda owner: (owner != "address-setting", owner))

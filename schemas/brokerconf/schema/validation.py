@@ -21,7 +21,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
 
 from brokerconf.reading.document import ConfigNode, Document, Kind
-from brokerconf.schema.schema_facts import members, root_type
+from brokerconf.schema.schema_facts import Fact, members, root_type
+from brokerconf.schema.schema_places import SchemaPlaces
 from brokerconf.schema.xsd_files import path_of
 from pagefmt.editions import Edition
 
@@ -145,11 +146,12 @@ def _violations(document: Document, schema: XMLSchema, tree: _Element, top: Conf
         tree.tail = None
     if schema.validate(tree):
         return
+    places = SchemaPlaces(document)
     for entry in islice(cast(Any, schema.error_log), _MOST):
-        yield _violation(entry, top, document.edition)
+        yield _violation(entry, top, places)
 
 
-def _violation(entry: Any, top: ConfigNode, edition: Edition) -> Violation:
+def _violation(entry: Any, top: ConfigNode, places: SchemaPlaces) -> Violation:
     node = _node_at(entry.path, top)
     text = _plain(entry.message)
     attribute = re.search(r"attribute '([^']*)'", text)
@@ -158,7 +160,7 @@ def _violation(entry: Any, top: ConfigNode, edition: Edition) -> Violation:
     rule = _rule(entry.type_name, text, value.group(1) if value else "")
     expected = re.search(r"Expected is(?: one of)? \( (.*?) \)", text)
     return Violation(
-        _refined(rule, node, name, text, edition),
+        _refined(rule, node, name, text, places),
         node,
         name,
         value.group(1) if value else "",
@@ -167,32 +169,21 @@ def _violation(entry: Any, top: ConfigNode, edition: Edition) -> Violation:
     )
 
 
-def _refined(rule: str, node: ConfigNode, attribute: str, text: str, edition: Edition) -> str:
+def _refined(rule: str, node: ConfigNode, attribute: str, text: str, places: SchemaPlaces) -> str:
     """Where the other validator tells apart what this one does not."""
     if rule == "cvc-datatype-valid.1.2.1":
-        owner, name = (node, f"@{attribute}") if attribute else (node.parent, node.name)
-        known = members(edition).get(_type_of(owner, edition), {}).get(name) if owner else None
+        known = places.fact(node, attribute)
         number = _WHOLE.fullmatch(node.attributes.get(attribute, "") if attribute else node.text)
         if number and known is not None and known.type in ("int", "long"):
             return "cvc-minInclusive-valid" if number.group(1) == "-" else "cvc-maxInclusive-valid"
-    if rule == "cvc-complex-type.2.4.a" and "Expected" not in text and _is_complete(node, edition):
+    if rule == "cvc-complex-type.2.4.a" and "Expected" not in text and _is_complete(places.fact(node)):
         return "cvc-complex-type.2.4.d"
     return rule
 
 
-def _is_complete(node: ConfigNode, edition: Edition) -> bool:
+def _is_complete(known: Fact | None) -> bool:
     """Whether nothing more can follow the children before this one: the only choice of its parent is made."""
-    inside = members(edition).get(_type_of(node.parent, edition), {}) if node.parent else {}
-    known = inside.get(node.name)
     return known is not None and known.group == "choice" and known.max == "1"
-
-
-def _type_of(node: ConfigNode, edition: Edition) -> str:
-    """The name of the type that the schema gives an element, found on the way down from the core."""
-    if node.parent is None or node.tag == "core":
-        return root_type(edition)
-    fact = members(edition).get(_type_of(node.parent, edition), {}).get(node.name)
-    return fact.type_name if fact else ""
 
 
 _WHOLE = re.compile(r"[ \t\r\n]*([+-]?)[0-9]+[ \t\r\n]*")

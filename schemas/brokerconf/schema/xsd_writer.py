@@ -153,31 +153,29 @@ def _element(fact: Fact) -> Iterator[str]:
     occurs = _occurs(fact.min, fact.max)
     if fact.type == "abstract":
         yield f"<xs:element ref={quoteattr('t:' + fact.name)}{occurs}/>"
-        return
-    default = f" default={quoteattr(fact.default)}" if fact.default else ""
-    head = f"<xs:element name={quoteattr(fact.name)}"
-    if not fact.enum:
-        yield f"{head} type={quoteattr(_qualified(fact))}{default}{occurs}/>"
-        return
-    yield f"{head}{default}{occurs}>"
-    yield "<xs:simpleType>"
-    yield from _restriction(_qualified(fact), fact.enum)
-    yield "</xs:simpleType>"
-    yield "</xs:element>"
+    else:
+        yield from _declaration("element", fact, _default(fact) + occurs)
 
 
 def _attribute(fact: Fact) -> Iterator[str]:
-    use = ' use="required"' if fact.use == "required" else ""
-    default = f" default={quoteattr(fact.default)}" if fact.default else ""
-    head = f"<xs:attribute name={quoteattr(fact.name)}"
+    return _declaration("attribute", fact, (' use="required"' if fact.use == "required" else "") + _default(fact))
+
+
+def _default(fact: Fact) -> str:
+    return f" default={quoteattr(fact.default)}" if fact.default else ""
+
+
+def _declaration(kind: str, fact: Fact, properties: str) -> Iterator[str]:
+    """An element or attribute by a named type, or by one in place where the fact lists the values."""
+    head = f"<xs:{kind} name={quoteattr(fact.name)}"
     if not fact.enum:
-        yield f"{head} type={quoteattr(_qualified(fact))}{use}{default}/>"
+        yield f"{head} type={quoteattr(_qualified(fact))}{properties}/>"
         return
-    yield f"{head}{use}{default}>"
+    yield f"{head}{properties}>"
     yield "<xs:simpleType>"
     yield from _restriction(_qualified(fact), fact.enum)
     yield "</xs:simpleType>"
-    yield "</xs:attribute>"
+    yield f"</xs:{kind}>"
 
 
 def _restriction(base: str, enum: str) -> Iterator[str]:

@@ -170,11 +170,5 @@ def address_setting_nodes(core: ConfigNode | None) -> list[ConfigNode]:
     block = next(iter(found.get("address-settings", ())), None)
     if block is None:
         return []
-    return [node for node in found.get("address-setting", ()) if node.parent is block or _below(node, block)]
-
-
-def _below(node: ConfigNode, block: ConfigNode) -> bool:
-    above = node.parent
-    while above is not None and above is not block:
-        above = above.parent
-    return above is block
+    nodes = found.get("address-setting", ())
+    return [node for node in nodes if node.parent is block or any(above is block for above in node.ancestors())]
