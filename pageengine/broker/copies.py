@@ -7,15 +7,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from pageengine.model.message import RESERVED, SCHEDULED, Message, Reference, long_property, string_property
+from pageengine.broker.broker import Broker
+from pageengine.model.message import RESERVED, SCHEDULED, Message, long_property, string_property
 from pageengine.model.sizes import LARGE_SIZE_PROPERTY, body_bytes, header_bytes, properties_bytes
 from pageengine.settings.profiles import Profile
 from pageengine.trace.operations import MessageType, Property, PropertyType, Send, TraceHeader
-
-if TYPE_CHECKING:
-    from pageengine.broker.broker import Broker
 
 NS_PER_MS = 1_000_000
 ORIGINAL_ADDRESS = "_AMQ_ORIG_ADDRESS"
@@ -103,55 +101,47 @@ def weights(profile: Profile, header: TraceHeader, send: Send) -> Weights:
 
 
 def from_send(broker: Broker, header: TraceHeader, send: Send) -> Message:
-    """The message as it arrives from a client."""
+    """The message as it arrives from a client; with its number as a property, if the trace has one for that."""
     found = weights(broker.profile, header, send)
     expiration = 0
     if send.expire_ms:
         expiration = broker.now + send.expire_ms * NS_PER_MS
         broker.expiring = True
-    return arriving(broker.next_id(), header, send, found, expiration)
-
-
-def arriving(id: int, header: TraceHeader, send: Send, found: Weights, expiration: int = 0) -> Message:
-    """The message of a send; with its number as a property, where the trace wants that."""
     name = header.seq_property
     props = (_made(Property, (name, PropertyType.LONG, send.seq)), *send.props) if name else send.props
     if found.large:
         props = (*props, long_property(LARGE_SIZE_PROPERTY, body_bytes(send)))
     return Message(
-        id, send.seq, send.address, send.type, send.durable, min(send.priority, 9), expiration, props,
+        broker.next_id(), send.seq, send.address, send.type, send.durable, min(send.priority, 9), expiration, props,
         found.enc, found.mem, found.reload_mem, found.large, send, found.special,
     )  # fmt: skip
 
 
-def expired_copy(broker: Broker, ref: Reference, target: str, *, expired: bool) -> Message:
-    """The copy that goes to an expiry or dead letter address: it says where it comes from and expires no more."""
-    message = ref.message
+def dead_letter_copy(broker: Broker, message: Message, queue: str, target: str, *, expired: bool = False) -> Message:
+    """The copy for a dead letter or expiry address: it names its origin and does not expire."""
     added = [
         string_property(ORIGINAL_ADDRESS, message.address),
-        string_property(ORIGINAL_QUEUE, ref.queue.name),
+        string_property(ORIGINAL_QUEUE, queue),
         long_property(ORIGINAL_ID, message.id),
     ]
     if expired:
         added.append(long_property(ACTUAL_EXPIRY, broker.now // NS_PER_MS))
-    names = {one.name for one in added}
-    props = (*(one for one in message.props if one.name not in names), *added)
-    return _copy(broker, message, target, props)
+    return _copy(broker, message, target, added)
 
 
 def diverted_copy(broker: Broker, message: Message, divert: str, target: str) -> Message:
-    """The copy that goes along a divert: it says which one, and expires when the message does."""
-    added = (
+    """The copy for a divert: it names the divert and expires when the message does."""
+    added = [
         string_property(ORIGINAL_QUEUE, divert),
         string_property(ORIGINAL_ADDRESS, message.address),
         long_property(ORIGINAL_ID, message.id),
-    )
+    ]
+    return _copy(broker, message, target, added, message.expiration)
+
+
+def _copy(broker: Broker, message: Message, target: str, added: list[Property], expiration: int = 0) -> Message:
     names = {one.name for one in added}
     props = (*(one for one in message.props if one.name not in names), *added)
-    return _copy(broker, message, target, props, message.expiration)
-
-
-def _copy(broker: Broker, message: Message, target: str, props: tuple[Property, ...], expiration: int = 0) -> Message:
     body = body_bytes(message.source)
     enc, mem = _sizes(broker.profile, measures(target, props, ""), body, message.large)
     return Message(

@@ -6,18 +6,18 @@ Source: spec/paging-engine.md 3.7, spec/trace-format.md 1.2.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from pageengine.broker.transaction import Reason, Transaction
-from pageengine.model.message import Reference
+from pageengine.broker.broker import Broker
+from pageengine.broker.settling import expire_reference
+from pageengine.broker.transaction import Transaction
+from pageengine.model.reference import AckReason, Reference
+from pageengine.paging.cleanup import schedule_cleanup
 from pageengine.paging.cursor import PageIterator
-
-if TYPE_CHECKING:
-    from pageengine.broker.broker import Broker
-    from pageengine.queues.queue import Matches, Queue
+from pageengine.queues.ports import MessageFilter
+from pageengine.queues.queue import Queue
 
 
-def purge(broker: Broker, queue: Queue, matches: Matches | None) -> int:
+def purge(broker: Broker, queue: Queue, matches: MessageFilter | None) -> int:
     """Removes what is in memory, scheduled and in pages; what does not match is read into memory. How many went."""
     tx = Transaction(broker)
     count = 0
@@ -26,7 +26,7 @@ def purge(broker: Broker, queue: Queue, matches: Matches | None) -> int:
         ref = waiting.next()
         if matches is None or matches(ref.message):
             waiting.remove()
-            queue.forgotten(ref)
+            queue.removed(ref)
             count += _kill(queue, ref, tx)
     waiting.close()
     for ref in [ref for ref in queue.scheduled if matches is None or matches(ref.message)]:
@@ -35,18 +35,18 @@ def purge(broker: Broker, queue: Queue, matches: Matches | None) -> int:
     tx.commit()
     if queue.cursor is not None:
         count += _purge_pages(broker, queue, matches)
-    broker.touch(queue)
+    broker.schedule.touch(queue)
     queue.force_delivery()
     return count
 
 
 def _kill(queue: Queue, ref: Reference, tx: Transaction) -> int:
     queue.delivering(ref)
-    tx.acknowledge(ref, Reason.KILLED)
+    tx.acknowledge(ref, AckReason.KILLED)
     return 1
 
 
-def _purge_pages(broker: Broker, queue: Queue, matches: Matches | None) -> int:
+def _purge_pages(broker: Broker, queue: Queue, matches: MessageFilter | None) -> int:
     assert queue.cursor is not None
     in_place = broker.profile.purges_in_place
     iterator = PageIterator(queue.cursor, browsing=False) if in_place else queue.cursor.iterator
@@ -79,7 +79,7 @@ def _scan(broker: Broker, queue: Queue) -> Iterator[bool]:
         tx = Transaction(broker)
         for ref in expired:
             queue.delivering(ref)
-            if not broker.expire_reference(ref, tx):
+            if not expire_reference(broker, ref, tx):
                 queue.stick(ref)
         open_transactions.append(tx)
         if (had_elements and not expired) or queue.cursor is None or not queue.cursor.iterator.has_next():
@@ -104,7 +104,7 @@ def _take_expired(queue: Queue) -> list[Reference]:
         ref = waiting.next()
         if ref.message.expiration and ref.message.expiration <= now:
             waiting.remove()
-            queue.forgotten(ref)
+            queue.removed(ref)
             found.append(ref)
     waiting.close()
     return found
@@ -118,6 +118,6 @@ def delete_queue(broker: Broker, queue: Queue) -> None:
     if cursor is not None and store is not None:
         cursor.counter.value = cursor.counter.bytes = 0
         store.cursors.pop(queue.id, None)
-        store.schedule_cleanup()
+        schedule_cleanup(store)
     del broker.queues[queue.name]
     broker.routes.clear()

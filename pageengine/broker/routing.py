@@ -5,19 +5,20 @@ Source: spec/paging-engine.md 2.2, 2.3, 2.9 and 3.6.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
+from pageengine.broker.bindings import belongs, table_order
+from pageengine.broker.broker import Broker
+from pageengine.broker.copies import dead_letter_copy, diverted_copy
 from pageengine.broker.transaction import Transaction
-from pageengine.model.message import DUPLICATE_ID, Message, Reference
-from pageengine.model.page import NO_TRANSACTION, Record
+from pageengine.model.message import DUPLICATE_ID, Message
+from pageengine.model.page import NO_TRANSACTION, PagedMessage
+from pageengine.model.reference import Reference
 from pageengine.model.sizes import body_bytes, large_record_payload, record_payload
 from pageengine.paging.store import AddressStore, Gate
-from pageengine.settings.settings import AddressSettings
-
-if TYPE_CHECKING:
-    from pageengine.broker.broker import Broker
-    from pageengine.queues.queue import Queue
+from pageengine.queues.filters import compiled
+from pageengine.queues.queue import Queue
+from pageengine.settings.settings import AddressSettings, Divert
 
 ROUTED = "OK"
 NO_BINDINGS = "NO_BINDINGS"
@@ -44,63 +45,6 @@ class Routed:
     in_memory: bool = False
 
 
-@dataclass(slots=True)
-class Bindings:
-    """The queues that take messages of an address, by routing name: of each one queue gets a message, in turn."""
-
-    names: list[list[Queue]] = field(default_factory=list)
-    turns: list[int] = field(default_factory=list)
-    single: Queue | None = None
-    """The only queue, where it has no filter: the common case."""
-
-    def chosen(self, message: Message) -> list[Queue]:
-        if self.single is not None:
-            return [self.single]
-        picked = []
-        for at, queues in enumerate(self.names):
-            queue = self._next(at, queues, message)
-            if queue is not None and not (queue.purge_on_no_consumers and not queue.consumers):
-                picked.append(queue)
-        return picked
-
-    def _next(self, at: int, queues: list[Queue], message: Message) -> Queue | None:
-        count = len(queues)
-        position = self.turns[at] if self.turns[at] < count else 0
-        fallback = -1
-        for _ in range(count):
-            queue = queues[position]
-            if queue.filter is None or queue.filter(message):
-                if count == 1 or _wanted(queue, message):
-                    self.turns[at] = (position + 1) % count
-                    return queue
-                fallback = position if fallback == -1 else fallback
-            position = (position + 1) % count
-        if fallback == -1:
-            return None
-        self.turns[at] = (fallback + 1) % count
-        return queues[fallback]
-
-
-def _wanted(queue: Queue, message: Message) -> bool:
-    return any(one.selector is None or one.selector(message) for one in queue.consumers)
-
-
-def java_hash(text: str) -> int:
-    """Hash of a name as the broker's tables order it: over the signed bytes of its UTF-16 form."""
-    value = 0
-    for byte in text.encode("utf-16-le", "surrogatepass"):
-        value = (value * 31 + (byte - 256 if byte > 127 else byte)) & 0xFFFFFFFF
-    return value
-
-
-def table_order(names: list[str]) -> list[str]:
-    """Names in the order in which a hash table of the broker lists them, given in order of their coming."""
-    capacity = 16
-    while len(names) > capacity * 3 // 4:
-        capacity *= 2
-    return sorted(names, key=lambda name: ((h := java_hash(name)) ^ (h >> 16)) & (capacity - 1))
-
-
 def route(broker: Broker, message: Message, tx: Transaction | None, *, reject_duplicates: bool = True) -> Routed:
     """Routes one message; raises AddressFull where it is refused."""
     started = None
@@ -108,7 +52,7 @@ def route(broker: Broker, message: Message, tx: Transaction | None, *, reject_du
     if settings.changes_expiry:
         message.expiration = _expiration(settings, message.expiration, broker.now)
         broker.expiring = broker.expiring or message.expiration != 0
-    duplicate = broker.duplicate_id(message) if message.special and message.has(DUPLICATE_ID) else None
+    duplicate = _duplicate_id(message) if message.special else None
     if duplicate is not None:
         if reject_duplicates and broker.is_duplicate(message.address, duplicate):
             if tx is not None:
@@ -128,6 +72,11 @@ def route(broker: Broker, message: Message, tx: Transaction | None, *, reject_du
     return routed
 
 
+def _duplicate_id(message: Message) -> bytes | None:
+    value = message.property(DUPLICATE_ID)
+    return value.encode("utf-16-le") if isinstance(value, str) else value if isinstance(value, bytes) else None
+
+
 def _expiration(settings: AddressSettings, given: int, now: int) -> int:
     """When a message expires by the settings of its address (expiry-delay, min- and max-expiry-delay, no-expiry)."""
     if settings.no_expiry:
@@ -145,7 +94,7 @@ def _expiration(settings: AddressSettings, given: int, now: int) -> int:
 
 def _route_to_bindings(broker: Broker, message: Message, tx: Transaction | None) -> Routed:
     address = message.address
-    diverted = bool(broker.diverts) and broker.divert(message, tx)
+    diverted = bool(broker.settings.diverts) and _divert(broker, message, tx)
     bindings = broker.bindings(address)
     queues = bindings.chosen(message) if bindings is not None and not diverted else []
     if queues:
@@ -154,7 +103,9 @@ def _route_to_bindings(broker: Broker, message: Message, tx: Transaction | None)
         return Routed()
     settings = broker.settings.address_settings.effective(address)
     if settings.send_to_dla_on_no_route and settings.dead_letter_address is not None:
-        broker.to_dead_letters(message, settings.dead_letter_address, tx)
+        some_queue = next(iter(broker.queues))
+        copy = dead_letter_copy(broker, message, some_queue, settings.dead_letter_address)
+        route(broker, copy, tx, reject_duplicates=False)
         return Routed(NO_BINDINGS_DLA)
     return Routed(NO_BINDINGS)
 
@@ -221,9 +172,9 @@ def _to_page(
         waiting = tx.page_transaction()
         waiting.messages += len(ids)
         waiting.durable += sum(1 for queue in ordered if queue.durable)
-    record = Record(message, ids, number, size)
+    record = PagedMessage(message, ids, number, size)
     store.write(record)
-    broker.touched_stores.add(store)
+    broker.schedule.touched_stores.add(store)
     for queue in ordered:
         cursor = queue.cursor
         assert cursor is not None
@@ -232,4 +183,21 @@ def _to_page(
             cursor.count(1, message.enc)
         else:
             tx.counts.append((cursor, 1, message.enc))
-        broker.touch(queue)
+        broker.schedule.touch(queue)
+
+
+def _divert(broker: Broker, message: Message, tx: Transaction | None) -> bool:
+    """Routes copies along the diverts of its address. True: it goes nowhere else, an exclusive one took it."""
+    settings, address = broker.settings, message.address
+    here = [one for one in settings.diverts if belongs(settings, one.address, address) and _matches(one, message)]
+    exclusive = [one for one in here if one.exclusive]
+    for one in exclusive or here:
+        for target in one.forwarding_address.split(","):
+            copy = diverted_copy(broker, message, one.name, target.strip())
+            route(broker, copy, tx, reject_duplicates=False)
+    return bool(exclusive)
+
+
+def _matches(one: Divert, message: Message) -> bool:
+    matches = compiled(one.filter)
+    return matches is None or matches(message)

@@ -5,35 +5,19 @@ Source: spec/paging-engine.md 2.9, 3.4 and 3.7.
 
 from __future__ import annotations
 
-from enum import Enum
 from itertools import groupby
-from typing import TYPE_CHECKING
 
-from pageengine.model.page import PageTransaction
-
-if TYPE_CHECKING:
-    from pageengine.broker.broker import Broker
-    from pageengine.model.message import Reference
-    from pageengine.model.page import Record
-    from pageengine.model.page_infos import PageInfo
-    from pageengine.paging.cursor import Cursor
-    from pageengine.queues.queue import Queue
+from pageengine.broker.broker import Broker
+from pageengine.model.page import PagedMessage, PageTransactionInfo
+from pageengine.model.page_infos import PageInfo
+from pageengine.model.reference import AckReason, CursorPort, QueuePort, Reference
 
 
-class Reason(Enum):
-    """Why a reference is finished."""
-
-    NORMAL = "acknowledged"
-    EXPIRED = "expired"
-    KILLED = "killed"
-    REPLACED = "replaced"
-
-
-def _page(position: tuple[Cursor, int, int]) -> tuple[Cursor, int]:
+def _page(position: tuple[CursorPort, int, int]) -> tuple[CursorPort, int]:
     return position[:2]
 
 
-def _queue(acked: tuple[Reference, Reason]) -> tuple[Queue, Reason]:
+def _queue(acked: tuple[Reference, AckReason]) -> tuple[QueuePort, AckReason]:
     return acked[0].queue, acked[1]
 
 
@@ -42,6 +26,8 @@ def _from_page(ref: Reference) -> bool:
 
 
 class Transaction:
+    """What was sent (``added``) and acknowledged, in memory and by position, until it is committed or rolled back."""
+
     __slots__ = (
         "acked", "added", "broker", "counts", "duplicates", "failed", "id", "page_tx", "positions", "prepared",
         "reloaded", "returned", "updates",
@@ -51,38 +37,39 @@ class Transaction:
         self.broker = broker
         self.id = broker.next_id()
         self.added: list[Reference] = []
-        self.acked: list[tuple[Reference, Reason]] = []
-        self.counts: list[tuple[Cursor, int, int]] = []
-        self.positions: list[tuple[Cursor, int, int]] = []
+        self.acked: list[tuple[Reference, AckReason]] = []
+        self.counts: list[tuple[CursorPort, int, int]] = []
+        self.positions: list[tuple[CursorPort, int, int]] = []
         self.updates: dict[int, int] = {}
         self.duplicates: list[tuple[str, bytes]] = []
-        self.page_tx: PageTransaction | None = None
+        self.page_tx: PageTransactionInfo | None = None
         self.failed: str | None = None
         self.prepared = False
         self.reloaded = False
         self.returned: list[Reference] = []
 
-    def page_transaction(self) -> PageTransaction:
+    def page_transaction(self) -> PageTransactionInfo:
+        """The transaction as its paged messages know it, made with the first of them."""
         if self.page_tx is None:
-            self.page_tx = PageTransaction(self.id)
+            self.page_tx = PageTransactionInfo(self.id)
             self.broker.page_transactions[self.id] = self.page_tx
         return self.page_tx
 
-    def acknowledge(self, ref: Reference, reason: Reason) -> None:
+    def acknowledge(self, ref: Reference, reason: AckReason) -> None:
         """Finishes a reference at commit (spec 3.4)."""
-        if ref.queue.non_destructive and reason is Reason.NORMAL:
+        if ref.queue.non_destructive and reason is AckReason.NORMAL:
             self.acked.append((ref, reason))
             return
         if ref.record is not None:
             self._acknowledge_paged(ref, ref.record)
         self.acked.append((ref, reason))
 
-    def acknowledge_all(self, queue: Queue, refs: list[Reference]) -> None:
+    def acknowledge_all(self, queue: QueuePort, refs: list[Reference]) -> None:
         """The same for messages of one queue that a client acknowledges."""
         cursor = queue.cursor
         if len(refs) == 1 or cursor is None or queue.non_destructive or not all(map(_from_page, refs)):
             for ref in refs:
-                self.acknowledge(ref, Reason.NORMAL)
+                self.acknowledge(ref, AckReason.NORMAL)
             return
         size = page = 0
         info: PageInfo | None = None
@@ -96,9 +83,9 @@ class Transaction:
             self.positions.append((cursor, page, record.nr))
             size += ref.message.enc
         self.counts.append((cursor, -len(refs), -size))
-        self.acked += [(ref, Reason.NORMAL) for ref in refs]
+        self.acked += [(ref, AckReason.NORMAL) for ref in refs]
 
-    def _acknowledge_paged(self, ref: Reference, record: Record) -> None:
+    def _acknowledge_paged(self, ref: Reference, record: PagedMessage) -> None:
         cursor = ref.queue.cursor
         assert cursor is not None
         cursor.info(record.page).remove(record.nr)
@@ -108,12 +95,13 @@ class Transaction:
             self.updates[record.tx] = self.updates.get(record.tx, 0) + 1
 
     def commit(self) -> None:
+        """Counts and acknowledgements take effect, new messages reach their queues."""
         broker = self.broker
         if self.page_tx is not None:
             self.page_tx.commit()
         for cursor, add, size in self.counts:
             cursor.count(add, size)
-            broker.touched_queues[cursor.queue] = None
+            broker.schedule.touch(cursor.queue)
         for (cursor, page), positions in groupby(self.positions, _page):
             cursor.process_acks(page, [nr for _, _, nr in positions])
         for tx, count in self.updates.items():
@@ -121,10 +109,10 @@ class Transaction:
             if known is not None:
                 known.finished(count, broker.page_transactions)
         for (queue, reason), refs in groupby(self.acked, _queue):
-            broker.finished_all(queue, reason, [ref for ref, _ in refs])
+            queue.settle([ref for ref, _ in refs], reason)
         for ref in self.added:
             if ref.queue.deleted:
-                broker.discard(ref)
+                broker.settling.discard(ref)
             elif not ref.gone:
                 ref.queue.add_tail(ref)
         for address, duplicate in self.duplicates:
@@ -134,8 +122,8 @@ class Transaction:
         """What was added goes, what was acknowledged returns to its queues."""
         for ref in self.added:
             ref.queue.reference_down(ref)
-            self.broker.touch(ref.queue)
+            self.broker.schedule.touch(ref.queue)
         if self.page_tx is not None and not self.reloaded:
             # for a branch that was prepared before a restart the broker forgets this: its records pin their pages
             self.page_tx.roll_back(self.broker.page_transactions)
-        self.broker.give_back([ref for ref, _ in self.acked] + self.returned, ignore_delay=ignore_delay)
+        self.broker.settling.give_back([ref for ref, _ in self.acked] + self.returned, ignore_delay=ignore_delay)

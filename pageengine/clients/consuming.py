@@ -2,62 +2,60 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from pageengine.broker.transaction import Reason, Transaction
+from pageengine.broker.broker import Broker
+from pageengine.broker.transaction import Transaction
+from pageengine.clients.run import Run
+from pageengine.clients.session import SessionConsumer
 from pageengine.model.failure import Failed
-from pageengine.model.message import DEFAULT_PRIORITY, Reference
+from pageengine.model.message import DEFAULT_PRIORITY
 from pageengine.model.outcome import OperationResult
-from pageengine.queues.consumer import Consumer
+from pageengine.model.reference import AckReason, Reference
 from pageengine.queues.filters import compiled
+from pageengine.queues.ports import MessageFilter
+from pageengine.queues.queue import Queue
 from pageengine.trace.operations import Ack, AckMode, Browse, CloseConsumer, OpenConsumer, Receive, ReceiveAck
 from pagefmt.selector import SelectorError
-
-if TYPE_CHECKING:
-    from pageengine.broker.broker import Broker
-    from pageengine.queues.queue import Matches, Queue
-    from pageengine.running.engine import Engine
 
 DRY = 3
 
 
-def _selector(text: str | None) -> Matches | None:
+def _selector(text: str | None) -> MessageFilter | None:
     try:
         return compiled(text)
     except SelectorError as err:
         raise Failed("INVALID_FILTER_EXPRESSION") from err
 
 
-def _queue(engine: Engine, name: str) -> Queue:
-    queue = engine.broker.queues.get(name)
+def _queue(run: Run, name: str) -> Queue:
+    queue = run.broker.queues.get(name)
     if queue is None:
         raise Failed("QUEUE_DOES_NOT_EXIST")
     return queue
 
 
-def open_consumer(engine: Engine, op: OpenConsumer, result: OperationResult) -> None:
-    session = engine.session(op.session)
-    queue = _queue(engine, op.queue)
+def open_consumer(run: Run, op: OpenConsumer, result: OperationResult) -> None:
+    session = run.session(op.session)
+    queue = _queue(run, op.queue)
     selector = _selector(op.selector)
     if queue.max_consumers != -1 and len(queue.consumers) >= queue.max_consumers:
         raise Failed("MAX_CONSUMER_LIMIT_EXCEEDED")
-    consumer = Consumer(op.consumer, session, queue, selector, op.window)
-    engine.consumers[op.consumer] = consumer
+    consumer = SessionConsumer(op.consumer, session, queue, selector, op.window)
+    run.consumers[op.consumer] = consumer
     session.consumers[op.consumer] = consumer
     queue.consumers.append(consumer)
     queue.dispatch.consumers_changed()
-    engine.broker.touch(queue)
+    run.broker.schedule.touch(queue)
 
 
-def close(engine: Engine, op: CloseConsumer, result: OperationResult) -> None:
-    consumer = engine.consumers.pop(op.consumer, None)
+def close(run: Run, op: CloseConsumer, result: OperationResult) -> None:
+    consumer = run.consumers.pop(op.consumer, None)
     if consumer is not None and not consumer.closed:
-        engine.close_consumer(consumer)
+        run.close_consumer(consumer)
 
 
-def receive(engine: Engine, op: Receive, result: OperationResult) -> None:
+def receive(run: Run, op: Receive, result: OperationResult) -> None:
     """Up to ``max`` messages; three times nothing, with the broker at rest in between, is the end."""
-    consumer = engine.consumer(op.consumer)
+    consumer = run.consumer(op.consumer)
     queue = consumer.queue
     got: list[int] = []
     redelivered: list[int] = []
@@ -66,35 +64,35 @@ def receive(engine: Engine, op: Receive, result: OperationResult) -> None:
     plain = op.ack is not ReceiveAck.EACH and consumer.window != 0 and _is_plain(queue)
     result.got = got
     while len(got) < op.max and dry < DRY:
-        if plain and got and consumer.buffer and _rests(engine.broker, queue):
+        if plain and got and consumer.buffer and _rests(run.broker, queue):
             dry, credits = 0, consumer.credits
             last = _take_held(consumer, op.max, got, redelivered)
             if consumer.credits != credits and len(got) < op.max:
-                _read_on(engine, queue)
+                _read_on(run, queue)
             continue
-        ref = _next(engine, consumer)
+        ref = _next(run, consumer)
         if ref is None:
             dry += 1
-            engine.broker.touch(queue)
-            engine.broker.settle()
+            run.broker.schedule.touch(queue)
+            run.broker.schedule.settle()
             continue
         dry = 0
-        engine.broker.producers_turn()
+        run.broker.schedule.producers_turn()
         _hand_over(consumer, ref, got, redelivered)
         if op.ack is ReceiveAck.EACH:
-            _acknowledge(engine, consumer, [ref])
+            _acknowledge(run, consumer, [ref])
         else:
             consumer.opened[ref.message.seq] = ref
             last = ref
         if len(got) < op.max:
-            _read_on(engine, queue)
+            _read_on(run, queue)
     if op.ack is ReceiveAck.END and last is not None:
-        _up_to(engine, consumer, last.message.seq)
+        _up_to(run, consumer, last.message.seq)
     result.redelivered = redelivered or None
-    engine.broker.touch(queue)
+    run.broker.schedule.touch(queue)
 
 
-def _hand_over(consumer: Consumer, ref: Reference, got: list[int], redelivered: list[int]) -> None:
+def _hand_over(consumer: SessionConsumer, ref: Reference, got: list[int], redelivered: list[int]) -> None:
     """To the client's application: what the outcome says of it."""
     seq = ref.message.seq
     got.append(seq if seq is not None else -1)
@@ -104,13 +102,13 @@ def _hand_over(consumer: Consumer, ref: Reference, got: list[int], redelivered: 
         redelivered.append(got[-1])
 
 
-def _read_on(engine: Engine, queue: Queue) -> None:
+def _read_on(run: Run, queue: Queue) -> None:
     if queue.store is not None and queue.store.paging:
-        engine.broker.touch(queue)
-        engine.broker.settle()
+        run.broker.schedule.touch(queue)
+        run.broker.schedule.settle()
 
 
-def _take_held(consumer: Consumer, most: int, got: list[int], redelivered: list[int]) -> Reference:
+def _take_held(consumer: SessionConsumer, most: int, got: list[int], redelivered: list[int]) -> Reference:
     """Messages that the client holds already, one at least, until credits go back to the broker; the last of them."""
     credits, opened = consumer.credits, consumer.opened
     last = None
@@ -130,12 +128,10 @@ def _is_plain(queue: Queue) -> bool:
 
 def _rests(broker: Broker, queue: Queue) -> bool:
     """Whether nothing happens if a message is taken that the client holds already and no credits come of it."""
-    if broker.tasks or broker.to_resume or broker.touched_queues or broker.expiring:
-        return False
-    return not queue.dispatch.groups
+    return broker.schedule.rests and not broker.expiring and not queue.dispatch.groups
 
 
-def _next(engine: Engine, consumer: Consumer) -> Reference | None:
+def _next(run: Run, consumer: SessionConsumer) -> Reference | None:
     """One message as the client gives it: asks for one where it holds none, passes expired ones back."""
     slow = consumer.window == 0
     while True:
@@ -145,28 +141,28 @@ def _next(engine: Engine, consumer: Consumer) -> Reference | None:
         ref = consumer.take_buffered()
         if ref is None:
             consumer.queue.deliver_later()
-            engine.broker.run_tasks(producers=False)
+            run.broker.schedule.run_tasks(producers=False)
             ref = consumer.take_buffered()
             if ref is None:
                 if slow:
                     consumer.credits = 0
                 return None
             consumer.forced = True
-        if ref.message.expiration and ref.message.expiration <= engine.broker.now:
+        if ref.message.expiration and ref.message.expiration <= run.broker.now:
             consumer.delivering.pop(ref.message.id, None)
-            engine.broker.expire_reference(ref, None)
+            run.broker.settling.expire(ref)
             continue
         return ref
 
 
-def acknowledge(engine: Engine, op: Ack, result: OperationResult) -> None:
-    consumer = engine.consumer(op.consumer)
+def acknowledge(run: Run, op: Ack, result: OperationResult) -> None:
+    consumer = run.consumer(op.consumer)
     if op.mode is AckMode.INDIVIDUAL:
         for seq in op.seqs:
             ref = consumer.opened.pop(seq, None)
             if ref is None:
                 raise Failed("IllegalStateException", f"not delivered: {seq}")
-            _acknowledge(engine, consumer, [ref])
+            _acknowledge(run, consumer, [ref])
         return
     if op.mode is AckMode.ALL:
         if not consumer.opened:
@@ -176,10 +172,10 @@ def acknowledge(engine: Engine, op: Ack, result: OperationResult) -> None:
         upto = op.seqs[0]
         if upto not in consumer.opened:
             raise Failed("IllegalStateException", f"not delivered: {upto}")
-    _up_to(engine, consumer, upto)
+    _up_to(run, consumer, upto)
 
 
-def _up_to(engine: Engine, consumer: Consumer, upto: int | None) -> None:
+def _up_to(run: Run, consumer: SessionConsumer, upto: int | None) -> None:
     """Everything up to a message: in one go, or one by one once a priority other than 4 was seen."""
     opened = []
     for seq, ref in consumer.opened.items():
@@ -190,7 +186,7 @@ def _up_to(engine: Engine, consumer: Consumer, upto: int | None) -> None:
         del consumer.opened[seq]
     if consumer.individually:
         for _, ref in opened:
-            _acknowledge(engine, consumer, [ref])
+            _acknowledge(run, consumer, [ref])
         return
     last = opened[-1][1]
     refs = []
@@ -198,32 +194,32 @@ def _up_to(engine: Engine, consumer: Consumer, upto: int | None) -> None:
         refs.append(ref)
         if ref is last:
             break
-    _acknowledge(engine, consumer, refs)
+    _acknowledge(run, consumer, refs)
 
 
-def _acknowledge(engine: Engine, consumer: Consumer, refs: list[Reference]) -> None:
-    broker = engine.broker
+def _acknowledge(run: Run, consumer: SessionConsumer, refs: list[Reference]) -> None:
+    broker = run.broker
     for ref in refs:
         if consumer.delivering.pop(ref.message.id, None) is None:
             raise Failed("ILLEGAL_STATE")
     tx = consumer.session.tx
     if tx is not None:
         for ref in refs:
-            tx.acknowledge(ref, Reason.NORMAL)
+            tx.acknowledge(ref, AckReason.NORMAL)
         return
     own = Transaction(broker)
     own.acknowledge_all(consumer.queue, refs)
     own.commit()
     # what a released producer sends comes after the next message is taken: it has the longer way
-    broker.run_tasks(producers=False)
+    broker.schedule.run_tasks(producers=False)
 
 
-def browse(engine: Engine, op: Browse, result: OperationResult) -> None:
+def browse(run: Run, op: Browse, result: OperationResult) -> None:
     """What waits in memory, then what is in the pages and not acknowledged; nothing is removed (spec 3.3)."""
-    engine.session(op.session)
-    queue = _queue(engine, op.queue)
+    run.session(op.session)
+    queue = _queue(run, op.queue)
     selector = _selector(op.selector)
-    now = engine.broker.now
+    now = run.broker.now
     got: list[int] = []
     seen: set[tuple[int, int]] = set()
 
@@ -245,4 +241,4 @@ def browse(engine: Engine, op: Browse, result: OperationResult) -> None:
         if (selector is None or selector(message)) and shows(message.expiration):
             got.append(message.seq if message.seq is not None else -1)
     result.got = got if op.max is None else got[: op.max]
-    engine.broker.touch(queue)
+    run.broker.schedule.touch(queue)

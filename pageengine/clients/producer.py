@@ -5,11 +5,8 @@ Source: spec/paging-engine.md 2.6 and 2.7.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pageengine.broker.broker import Broker
-    from pageengine.clients.session import Session
+from pageengine.broker.broker import Broker
+from pageengine.model.ports import Producer
 
 
 class Refused(Exception):
@@ -24,7 +21,7 @@ class Credits:
 
     __slots__ = ("address", "arriving", "balance", "blocked", "broker", "late", "refused", "session", "step")
 
-    def __init__(self, broker: Broker, session: Session, address: str, window: int) -> None:
+    def __init__(self, broker: Broker, session: Producer, address: str, window: int) -> None:
         self.broker = broker
         self.session = session
         self.address = address
@@ -87,10 +84,8 @@ class Credits:
             self._receive(credits)
 
     def grant(self, credits: int) -> None:
-        if self.session.closed:
-            return
         self._receive(credits)
-        self.broker.resume(self.session)
+        self.broker.schedule.resume(self.session)
 
     def _receive(self, credits: int) -> None:
         self.arriving -= credits

@@ -6,21 +6,22 @@ Source: spec/trace-format.md 1.2, spec/paging-engine.md 2.7.
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING
 
+from pageengine.broker.broker import Broker
 from pageengine.broker.copies import from_send
 from pageengine.broker.late_messages import LateMessage
+from pageengine.broker.managing import purge
 from pageengine.broker.routing import ROUTED, AddressFull, DroppedElsewhere, route
 from pageengine.broker.transaction import Transaction
 from pageengine.clients.producer import Credits, Refused
 from pageengine.model.message import Message
-from pageengine.model.outcome import BLOCKED, DROPPED, FAILED, HANDLED, PAGED, QUEUED, UNROUTED, Verdict
+from pageengine.model.outcome import BLOCKED, DROPPED, FAILED, HANDLED, PAGED, QUEUED, UNROUTED, Released, Verdict
+from pageengine.model.ports import Producer
 from pageengine.model.sizes import LARGE_SIZE_PROPERTY, body_bytes, header_bytes, properties_bytes
-from pageengine.trace.operations import Protocol, Send, SessionKind
-
-if TYPE_CHECKING:
-    from pageengine.queues.consumer import Consumer
-    from pageengine.running.engine import Engine
+from pageengine.queues.consumer import Consumer
+from pageengine.queues.ports import MessageFilter
+from pageengine.queues.queue import Queue
+from pageengine.trace.operations import Protocol, Send, SessionKind, TraceHeader
 
 ADDRESS_FULL = "ADDRESS_FULL"
 UNNAMED = "GENERIC_EXCEPTION"
@@ -28,13 +29,14 @@ CHUNK_FRAME = 26
 LAST_CHUNK_FRAME = 34
 
 
-class Waiting:
+class PendingSend:
     """A send that began: the credits it still needs, in order, and its verdict once it reached the broker."""
 
-    __slots__ = ("credits", "message", "needs", "op", "reached", "verdict")
+    __slots__ = ("credits", "i", "message", "needs", "op", "reached", "verdict")
 
     def __init__(self, op: Send, message: Message, credits: Credits) -> None:
         self.op = op
+        self.i = op.i
         self.message = message
         self.credits = credits
         self.needs: deque[tuple[int, bool]] = deque()
@@ -42,10 +44,26 @@ class Waiting:
         self.reached = False
 
 
-class Session:
-    def __init__(self, engine: Engine, name: str, kind: SessionKind, protocol: Protocol) -> None:
-        self.engine = engine
-        self.broker = engine.broker
+class SessionConsumer(Consumer):
+    """A consumer of a session."""
+
+    __slots__ = ("session",)
+
+    def __init__(self, name: str, session: Session, queue: Queue, selector: MessageFilter | None, window: int) -> None:
+        super().__init__(name, queue, selector, window)
+        self.session = session
+
+
+class Session(Producer):
+    """One client session. Verdicts of blocked sends that go on later are appended to ``releases``."""
+
+    def __init__(
+        self, broker: Broker, header: TraceHeader, releases: list[Released], name: str, kind: SessionKind,
+        protocol: Protocol,
+    ) -> None:  # fmt: skip
+        self.broker = broker
+        self.header = header
+        self.releases = releases
         self.name = name
         self.kind = kind
         self.protocol = protocol
@@ -53,8 +71,8 @@ class Session:
         self.tx: Transaction | None = Transaction(self.broker) if kind is SessionKind.LOCAL else None
         self.xid: str | None = None
         self.credits: dict[str, Credits] = {}
-        self.pending: deque[Send | Waiting] = deque()
-        self.consumers: dict[str, Consumer] = {}
+        self.pending: deque[Send | PendingSend] = deque()
+        self.consumers: dict[str, SessionConsumer] = {}
 
     # sending
 
@@ -63,7 +81,7 @@ class Session:
         if self.pending:
             self.pending.append(op)
             return Verdict(BLOCKED)
-        message = from_send(self.broker, self.engine.header, op)
+        message = from_send(self.broker, self.header, op)
         credits = self._credits(op.address)
         if not message.large:
             try:
@@ -84,33 +102,33 @@ class Session:
             head = self.pending[0]
             if isinstance(head, Send):
                 head = self.pending[0] = self._begin(head)
-                if head.op.expire_ms and self.engine.header.start_ns is None:
+                if head.op.expire_ms and self.header.start_ns is None:
                     self.broker.late.append(LateMessage(head.message, head.op.expire_ms))
             verdict = self._go_on(head)
             if verdict is None:
                 return
             self.pending.popleft()
-            self.engine.released(head.op, verdict)
+            self.releases.append(Released(head.op.i, verdict))
             if self.pending:
-                self.broker.resume(self)
+                self.broker.schedule.resume(self)
 
-    def _begin(self, op: Send) -> Waiting:
-        return self._waiting(op, from_send(self.broker, self.engine.header, op), self._credits(op.address))
+    def _begin(self, op: Send) -> PendingSend:
+        return self._waiting(op, from_send(self.broker, self.header, op), self._credits(op.address))
 
-    def _waiting(self, op: Send, message: Message, credits: Credits) -> Waiting:
-        waiting = Waiting(op, message, credits)
+    def _waiting(self, op: Send, message: Message, credits: Credits) -> PendingSend:
+        waiting = PendingSend(op, message, credits)
         if message.large:
             self._chunks(waiting)
         else:
             waiting.needs.append((message.enc, True))
         return waiting
 
-    def _chunks(self, waiting: Waiting) -> None:
+    def _chunks(self, waiting: PendingSend) -> None:
         """A large message asks for its header, then after each piece of its body for what that piece was."""
         message = waiting.message
         props = [one for one in message.props if one.name != LARGE_SIZE_PROPERTY]
         waiting.needs.append((header_bytes(message.address, properties_bytes(props), len(props)), False))
-        piece = self.engine.header.min_large_message_size
+        piece = self.header.min_large_message_size
         left = body_bytes(waiting.op)
         while left >= piece:
             waiting.needs.append((piece + CHUNK_FRAME, False))
@@ -120,13 +138,13 @@ class Session:
     def _credits(self, address: str) -> Credits:
         found = self.credits.get(address)
         if found is None:
-            window = self.engine.header.producer_window
+            window = self.header.producer_window
             if self.protocol in (Protocol.STOMP, Protocol.MQTT):
                 window = -1
             found = self.credits[address] = Credits(self.broker, self, address, window)
         return found
 
-    def _go_on(self, waiting: Waiting) -> Verdict | None:
+    def _go_on(self, waiting: PendingSend) -> Verdict | None:
         needs = waiting.needs
         try:
             while needs:
@@ -143,7 +161,7 @@ class Session:
         self._reach(waiting)
         return waiting.verdict
 
-    def _reach(self, waiting: Waiting) -> None:
+    def _reach(self, waiting: PendingSend) -> None:
         if not waiting.reached:
             waiting.reached = True
             waiting.verdict = self.arrive(waiting.message)
@@ -153,7 +171,7 @@ class Session:
         broker = self.broker
         if message.address == broker.settings.management_address:
             return Verdict(HANDLED)
-        if self.protocol in (Protocol.STOMP, Protocol.MQTT) and broker.disk_full:
+        if self.protocol in (Protocol.STOMP, Protocol.MQTT) and broker.limits.disk_full:
             return Verdict(FAILED, error="IO_ERROR", reached_broker=True)
         tx = self.tx
         store = broker.store(message.address)
@@ -178,8 +196,10 @@ class Session:
         if routed.paged:
             return _sized(Verdict(PAGED), sizes)
         if routed.dropped and not routed.in_memory:
-            page_limit = page_full and store is not None and store.policy.value == "PAGE" and not broker.disk_full
-            why = "page_full" if page_limit else "disk_full" if broker.disk_full else "address_full"
+            page_limit = (
+                page_full and store is not None and store.policy.value == "PAGE" and not broker.limits.disk_full
+            )
+            why = "page_full" if page_limit else "disk_full" if broker.limits.disk_full else "address_full"
             return _sized(Verdict(DROPPED, why=why), sizes)
         return _sized(Verdict(QUEUED), sizes)
 
@@ -193,6 +213,7 @@ class Session:
         return self.finish(tx, commit=commit)
 
     def finish(self, tx: Transaction, *, commit: bool) -> str | None:
+        """Commit or roll back a transaction or branch; the error, or None."""
         if commit and tx.failed is None:
             tx.commit()
             return None
@@ -203,7 +224,7 @@ class Session:
         if not commit:
             for consumer in self.consumers.values():
                 consumer.cleared()
-                self.broker.touch(consumer.queue)
+                self.broker.schedule.touch(consumer.queue)
                 tx.returned += consumer.cancel()
         tx.roll_back()
 
@@ -212,11 +233,26 @@ class Session:
         self.closed = True
         self.pending.clear()
         for consumer in list(self.consumers.values()):
-            self.engine.close_consumer(consumer)
+            close_consumer(self.broker, consumer)
         self.consumers.clear()
         if self.tx is not None and not self.tx.prepared:
             self.tx.roll_back()
             self.tx = None
+
+
+def close_consumer(broker: Broker, consumer: SessionConsumer) -> None:
+    """Unacknowledged messages go back to where they were (spec/trace-format.md 1.2)."""
+    consumer.closed = True
+    queue = consumer.queue
+    refs = consumer.cancel()
+    if consumer in queue.consumers:
+        queue.consumers.remove(consumer)
+    queue.dispatch.forget(consumer)
+    consumer.session.consumers.pop(consumer.name, None)
+    broker.settling.give_back(refs, ignore_delay=True)
+    broker.schedule.touch(queue)
+    if not queue.consumers and queue.purge_on_no_consumers:
+        purge(broker, queue, None)
 
 
 def _sized(verdict: Verdict, sizes: tuple[int, int, bool]) -> Verdict:

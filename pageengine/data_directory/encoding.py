@@ -19,8 +19,8 @@ from pagefmt.messages.values import TypedValue, ValueKind
 from pagefmt.pages.record import CORE_LARGE, ORDINARY, Layout, PageRecord, encode_record
 
 if TYPE_CHECKING:
-    from pageengine.model.page import Record
-    from pageengine.running.engine import Engine
+    from pageengine.clients.run import Run
+    from pageengine.model.page import PagedMessage
 
 NS_PER_MS = 1_000_000
 TRUE = 0xFF
@@ -68,34 +68,34 @@ def body_of(send: Send) -> bytes:
     return (cycle * (send.size // 256 + 1))[: send.size]
 
 
-def _expiration(engine: Engine, message: Message) -> int:
+def _expiration(run: Run, message: Message) -> int:
     """Wall clock in ms. A trace that does not say when it began: past what is over by its clock, else far ahead."""
     if not message.expiration:
         return 0
-    if engine.header.start_ns is not None:
-        return (message.expiration + engine.header.start_ns) // NS_PER_MS
-    return 1 if message.expiration <= engine.broker.now else FAR_AHEAD_MS + message.expiration // NS_PER_MS
+    if run.header.start_ns is not None:
+        return (message.expiration + run.header.start_ns) // NS_PER_MS
+    return 1 if message.expiration <= run.broker.now else FAR_AHEAD_MS + message.expiration // NS_PER_MS
 
 
-def header_block(engine: Engine, message: Message) -> HeaderBlock:
+def header_block(run: Run, message: Message) -> HeaderBlock:
     entries = tuple(StoredProperty(one.name, _typed(one)) for one in message.props)
     return HeaderBlock(
         message.id, PRESENT, message.address, 0, None, int(message.type), TRUE if message.durable else 0,
-        _expiration(engine, message),
-        (engine.header.start_ns or 0) // NS_PER_MS, message.priority, properties_bytes(entries),
+        _expiration(run, message),
+        (run.header.start_ns or 0) // NS_PER_MS, message.priority, properties_bytes(entries),
     )  # fmt: skip
 
 
-def core_message(engine: Engine, message: Message) -> CoreMessage | CoreLargeMessage:
-    header = header_block(engine, message)
+def core_message(run: Run, message: Message) -> CoreMessage | CoreLargeMessage:
+    header = header_block(run, message)
     if message.large:
         return CoreLargeMessage(header)
     return CoreMessage(message.id, PRESENT, message.address, body_of(message.source), header)
 
 
-def encoded_record(engine: Engine, record: Record) -> bytes:
+def encoded_record(run: Run, record: PagedMessage) -> bytes:
     """A page record with its frame."""
-    message = core_message(engine, record.message)
+    message = core_message(run, record.message)
     large = CORE_LARGE[0] if record.message.large else ORDINARY
     persister = None if record.message.large else CORE
     return encode_record(PageRecord(0, 0, record.tx, large, Layout.NEW, persister, message, record.queues))

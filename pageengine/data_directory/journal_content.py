@@ -32,9 +32,10 @@ from pagefmt.messages.persisters import CORE
 
 if TYPE_CHECKING:
     from pageengine.broker.transaction import Transaction
-    from pageengine.model.message import Message, Reference
+    from pageengine.clients.run import Run
+    from pageengine.model.message import Message
+    from pageengine.model.reference import Reference
     from pageengine.queues.queue import Queue
-    from pageengine.running.engine import Engine
 
 ROUTING = {RoutingType.MULTICAST: 0, RoutingType.ANYCAST: 1}
 TRUE = 0xFF
@@ -46,24 +47,24 @@ FAR_AHEAD = 1 << 31
 class Ids:
     """New record ids, above everything in use."""
 
-    def __init__(self, engine: Engine) -> None:
-        self.last = engine.broker.ids + FAR_AHEAD // 2
+    def __init__(self, run: Run) -> None:
+        self.last = run.broker.ids + FAR_AHEAD // 2
 
     def next(self) -> int:
         self.last += 1
         return self.last
 
 
-def binding_records(engine: Engine) -> list[JournalRecord]:
+def binding_records(run: Run) -> list[JournalRecord]:
     """Addresses and durable queues; the record of a queue has the queue's id."""
-    ids = Ids(engine)
+    ids = Ids(run)
     counter = ByteWriter()
-    counter.i64(engine.broker.ids + FAR_AHEAD)
+    counter.i64(run.broker.ids + FAR_AHEAD)
     found = [_add(ids.next(), RecordType.ID_COUNTER_RECORD, counter.done())]
-    for name, types in sorted(engine.broker.addresses.items()):
+    for name, types in sorted(run.broker.addresses.items()):
         binding = AddressBinding(0, name, tuple(sorted(ROUTING[one] for one in types)), 0, 0)
         found.append(_add(ids.next(), RecordType.ADDRESS_BINDING_RECORD, encode_address(binding)))
-    for queue in engine.broker.queues.values():
+    for queue in run.broker.queues.values():
         if queue.durable:
             found.append(_add(queue.id, RecordType.QUEUE_BINDING_RECORD, encode_queue(_queue_binding(queue))))
     return found
@@ -85,21 +86,21 @@ def _queue_binding(queue: Queue) -> QueueBinding:
     return QueueBinding(queue.id, fields)
 
 
-def journal_records(engine: Engine) -> list[JournalRecord]:
+def journal_records(run: Run) -> list[JournalRecord]:
     """Messages in memory with their references, then everything about pages."""
-    ids = Ids(engine)
-    alive = {queue: alive_references(engine, queue) for queue in engine.broker.queues.values() if queue.durable}
+    ids = Ids(run)
+    alive = {queue: alive_references(run, queue) for queue in run.broker.queues.values() if queue.durable}
     messages = {ref.message.id: ref.message for refs in alive.values() for ref in refs}
-    found = [_message(engine, messages[id], RecordKind.ADD, 0) for id in sorted(messages)]
+    found = [_message(run, messages[id], RecordKind.ADD, 0) for id in sorted(messages)]
     for refs in alive.values():
         for ref in refs:
-            found += _reference(engine, ref)
-    found += _pages(engine, ids)
-    for address, cache in engine.broker.duplicates.items():
+            found += _reference(run, ref)
+    found += _pages(run, ids)
+    for address, cache in run.broker.duplicates.items():
         found += [_add_body(ids, RecordType.DUPLICATE_ID, DuplicateId(address, one)) for one in cache]
-    for xid, tx in engine.branches.items():
+    for xid, tx in run.branches.items():
         if tx.prepared:
-            found += _branch(engine, ids, xid, tx)
+            found += _branch(run, ids, xid, tx)
     return found
 
 
@@ -116,30 +117,30 @@ def _update(message: int, type: RecordType, body: Body, tx: int = 0) -> JournalR
     return JournalRecord(kind, id=message, tx=tx, user_type=int(type), body=encode_body(body))
 
 
-def _message(engine: Engine, message: Message, kind: RecordKind, tx: int) -> JournalRecord:
+def _message(run: Run, message: Message, kind: RecordKind, tx: int) -> JournalRecord:
     out = ByteWriter()
     if not message.large:
         out.u8(CORE)
-    core_message(engine, message).encode(out)
+    core_message(run, message).encode(out)
     type = RecordType.ADD_LARGE_MESSAGE if message.large else RecordType.ADD_MESSAGE_PROTOCOL
     return JournalRecord(kind, id=message.id, tx=tx, user_type=int(type), body=out.done())
 
 
-def _reference(engine: Engine, ref: Reference) -> Iterator[JournalRecord]:
+def _reference(run: Run, ref: Reference) -> Iterator[JournalRecord]:
     queue, message = ref.queue.id, ref.message.id
     yield _update(message, RecordType.ADD_REF, QueueRef(queue))
     if ref.stored_count:
         yield _update(message, RecordType.UPDATE_DELIVERY_COUNT, DeliveryCount(queue, ref.stored_count))
     if ref.scheduled:
-        at = (ref.scheduled + engine.broker.start_ns) // 1_000_000
+        at = (ref.scheduled + run.broker.start_ns) // 1_000_000
         yield _update(message, RecordType.SET_SCHEDULED_DELIVERY_TIME, ScheduledDelivery(queue, at))
 
 
-def _pages(engine: Engine, ids: Ids) -> Iterator[JournalRecord]:
-    for tx in engine.broker.page_transactions.values():
+def _pages(run: Run, ids: Ids) -> Iterator[JournalRecord]:
+    for tx in run.broker.page_transactions.values():
         if tx.committed:
             yield _add_body(ids, RecordType.PAGE_TRANSACTION, PageTransaction(tx.id, tx.messages))
-    for store in engine.broker.stores.values():
+    for store in run.broker.stores.values():
         for cursor in store.cursors.values():
             queue = cursor.queue
             if not queue.durable:
@@ -159,7 +160,7 @@ def _pages(engine: Engine, ids: Ids) -> Iterator[JournalRecord]:
                     yield _add_body(ids, RecordType.ACKNOWLEDGE_CURSOR, CursorAck(queue.id, info.page, nr))
 
 
-def _branch(engine: Engine, ids: Ids, xid: str, tx: Transaction) -> Iterator[JournalRecord]:
+def _branch(run: Run, ids: Ids, xid: str, tx: Transaction) -> Iterator[JournalRecord]:
     """A prepared branch: what it added and acknowledged, in a transaction that was prepared and not ended."""
     records: list[JournalRecord] = []
     seen: set[int] = set()
@@ -167,7 +168,7 @@ def _branch(engine: Engine, ids: Ids, xid: str, tx: Transaction) -> Iterator[Jou
         if ref.message.durable and ref.queue.durable:
             if ref.message.id not in seen:
                 seen.add(ref.message.id)
-                records.append(_message(engine, ref.message, RecordKind.ADD_TX, tx.id))
+                records.append(_message(run, ref.message, RecordKind.ADD_TX, tx.id))
             records.append(_update(ref.message.id, RecordType.ADD_REF, QueueRef(ref.queue.id), tx.id))
     for ref, _ in tx.acked:
         if ref.record is not None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from pageengine.data_directory.encoding import encoded_record
-from pageengine.model.page import Record
+from pageengine.model.page import PagedMessage
 from pageengine.model.sizes import RECORD_FRAME
 from pageengine.trace.operations import MessageType, Property, PropertyType
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from pageengine.model.page import Page
-    from pageengine.running.engine import Engine
+    from pageengine.clients.run import Run
+    from pageengine.model.page import WrittenPage
 
     Bytes = NDArray[np.uint8]
     Numbers = NDArray[np.int64]
@@ -40,33 +40,33 @@ class Alike:
     seqs: Numbers
     sizes: Numbers
     ends: Numbers
-    record: Callable[[int], Record]
+    record: Callable[[int], PagedMessage]
 
 
-def encoded_page(engine: Engine, page: Page) -> Bytes:
+def encoded_page(run: Run, page: WrittenPage) -> Bytes:
     """The content of the page's file."""
     import numpy as np
 
     out = np.empty(page.bytes, np.uint8)
     end = 0
-    loose: dict[Hashable, list[tuple[Record, int]]] = {}
+    loose: dict[Hashable, list[tuple[PagedMessage, int]]] = {}
     for one in page.records:
         end += one.size + RECORD_FRAME
-        loose.setdefault(_likeness(engine, one), []).append((one, end))
+        loose.setdefault(_likeness(run, one), []).append((one, end))
     for likeness, records in loose.items():
         if likeness is None or len(records) < FEWEST:
-            _put(engine, out, records)
+            _put(run, out, records)
         else:
-            _put_alike(engine, out, _alike([record for record, _ in records], [end for _, end in records]))
+            _put_alike(run, out, _alike([record for record, _ in records], [end for _, end in records]))
     return out
 
 
-def _likeness(engine: Engine, record: Record) -> Hashable:
+def _likeness(run: Run, record: PagedMessage) -> Hashable:
     """Equal for records that are alike; None for one that is encoded by itself."""
     message, send = record.message, record.message.source
     if message.large or message.address != send.address:
         return None
-    if message.props[1 if engine.header.seq_property else 0 :] != send.props:
+    if message.props[1 if run.header.seq_property else 0 :] != send.props:
         return None
     return (
         message.address, message.type, message.durable, message.priority, message.expiration, send.props, send.text,
@@ -74,7 +74,7 @@ def _likeness(engine: Engine, record: Record) -> Hashable:
     )  # fmt: skip
 
 
-def _alike(records: list[Record], ends: list[int]) -> Alike:
+def _alike(records: list[PagedMessage], ends: list[int]) -> Alike:
     import numpy as np
 
     sends = [(one.message.id, one.message.source.seq, one.message.source.size) for one in records]
@@ -82,25 +82,25 @@ def _alike(records: list[Record], ends: list[int]) -> Alike:
     return Alike(ids, seqs, sizes, np.array(ends, np.int64), records.__getitem__)
 
 
-def _put(engine: Engine, out: Bytes, records: list[tuple[Record, int]]) -> None:
+def _put(run: Run, out: Bytes, records: list[tuple[PagedMessage, int]]) -> None:
     import numpy as np
 
     for record, end in records:
-        content = np.frombuffer(encoded_record(engine, record), np.uint8)
+        content = np.frombuffer(encoded_record(run, record), np.uint8)
         assert len(content) == record.size + RECORD_FRAME
         out[end - len(content) : end] = content
 
 
-def _put_alike(engine: Engine, out: Bytes, records: Alike) -> None:
+def _put_alike(run: Run, out: Bytes, records: Alike) -> None:
     import numpy as np
 
-    layout = _layout(engine, records)
+    layout = _layout(run, records)
     if layout is None:
-        _put(engine, out, [(records.record(n), end) for n, end in enumerate(records.ends.tolist())])
+        _put(run, out, [(records.record(n), end) for n, end in enumerate(records.ends.tolist())])
         return
     for size in np.unique(records.sizes).tolist():
         at = np.flatnonzero(records.sizes == size)
-        rows = _rows(engine, records, layout, at, size)
+        rows = _rows(run, records, layout, at, size)
         width = rows.shape[1]
         every: Any = np.ndarray((len(out) - width + 1,), f"V{width}", out, strides=(1,))
         every[records.ends[at] - width] = rows.view(f"V{width}").ravel()
@@ -122,17 +122,17 @@ class Layout:
         return places + (places > self.body) * (size - self.size)
 
 
-def _layout(engine: Engine, records: Alike) -> Layout | None:
+def _layout(run: Run, records: Alike) -> Layout | None:
     """Found by trying: which bytes change with the id, with the number, with the body. None: it is not that simple."""
     record = records.record(int(records.sizes.argmax()))
     message, send = record.message, record.message.source
-    name = engine.header.seq_property
-    plain = encoded_record(engine, record)
+    name = run.header.seq_property
+    plain = encoded_record(run, record)
 
     def changed(attribute: str, value: object) -> Places:
         kept = getattr(message, attribute)
         setattr(message, attribute, value)
-        found = _different(plain, encoded_record(engine, record))
+        found = _different(plain, encoded_record(run, record))
         setattr(message, attribute, kept)
         return found
 
@@ -154,11 +154,11 @@ def _different(one: bytes, other: bytes) -> Places:
     return np.flatnonzero(np.frombuffer(one, np.uint8) != np.frombuffer(other, np.uint8))
 
 
-def _rows(engine: Engine, records: Alike, layout: Layout, at: Places, size: int) -> Bytes:
+def _rows(run: Run, records: Alike, layout: Layout, at: Places, size: int) -> Bytes:
     """The records at these places, all with a body of this size; one row each."""
     import numpy as np
 
-    first = np.frombuffer(encoded_record(engine, records.record(int(at[0]))), np.uint8)
+    first = np.frombuffer(encoded_record(run, records.record(int(at[0]))), np.uint8)
     rows = np.tile(first, (len(at), 1))
     for places in layout.moved(layout.ids, size).reshape(-1, 8):
         rows[:, places] = _big_endian(records.ids[at])

@@ -1,6 +1,6 @@
 """A real data directory from the engine's state: pages, message journal, bindings, large messages.
 
-    write_data_directory(engine, Path("data"))
+    write_data_directory(run, Path("data"))
 
 What a broker of the profile's edition finds there is what the engine holds: messages in memory are journal records,
 paged ones lie in pages, acknowledgements of paged ones are cursor records. Editions with the layout of 1.x and
@@ -30,9 +30,9 @@ from pagefmt.journal.records import JournalRecord, encode
 from pagefmt.pages.paging import ADDRESS_FILE, page_name
 
 if TYPE_CHECKING:
+    from pageengine.clients.run import Run
     from pageengine.model.message import Message
     from pageengine.paging.store import AddressStore
-    from pageengine.running.engine import Engine
 
 FILE_SIZE = 1024 * 1024
 FORMAT = 2
@@ -42,36 +42,36 @@ class CannotWrite(PageEngineError):
     """The data directory cannot be written."""
 
 
-def check_target(engine: Engine, target: Path) -> None:
+def check_target(run: Run, target: Path) -> None:
     """Raises ``TargetRefused`` where it exists with content, ``CannotWrite`` for editions of the old layout."""
-    if engine.profile.old_layout:
-        raise CannotWrite(f"{target}: data directories of {engine.profile.edition.value} are not written; choose 2.x")
+    if run.profile.old_layout:
+        raise CannotWrite(f"{target}: data directories of {run.profile.edition.value} are not written; choose 2.x")
     check_new_folder(target)
 
 
-def write_data_directory(engine: Engine, target: Path, disk: Disk = DISK) -> None:
+def write_data_directory(run: Run, target: Path, disk: Disk = DISK) -> None:
     """Write a new directory, which appears whole or not at all. Raises as ``check_target`` does, and ``OSError``."""
-    check_target(engine, target)
+    check_target(run, target)
     with whole_folder(target, disk=disk) as folder:
         for name in ("bindings", "journal", "large-messages", "paging"):
             disk.make_folder(folder / name)
-        write_journal(folder / "bindings", "activemq-bindings-{}.bindings", binding_records(engine), disk)
-        write_journal(folder / "journal", "activemq-data-{}.amq", journal_records(engine), disk)
+        write_journal(folder / "bindings", "activemq-bindings-{}.bindings", binding_records(run), disk)
+        write_journal(folder / "journal", "activemq-data-{}.amq", journal_records(run), disk)
         bodies = _Bodies(folder / "large-messages", disk)
-        for number, store in enumerate(engine.broker.stores.values(), start=1):
+        for number, store in enumerate(run.broker.stores.values(), start=1):
             if store.pages:
-                _write_store(engine, store, folder / "paging" / f"{number:08d}", bodies, disk)
-        for queue in engine.broker.queues.values():
-            for ref in alive_references(engine, queue) if queue.durable else ():
+                _write_store(run, store, folder / "paging" / f"{number:08d}", bodies, disk)
+        for queue in run.broker.queues.values():
+            for ref in alive_references(run, queue) if queue.durable else ():
                 bodies.write(ref.message)
 
 
-def _write_store(engine: Engine, store: AddressStore, folder: Path, bodies: _Bodies, disk: Disk) -> None:
+def _write_store(run: Run, store: AddressStore, folder: Path, bodies: _Bodies, disk: Disk) -> None:
     disk.make_folder(folder)
     disk.create(folder / ADDRESS_FILE, [f"{store.address}\n".encode()])
     for number in store.files:
         page = store.pages[number]
-        disk.create(folder / page_name(number), [encoded_page(engine, page).data])
+        disk.create(folder / page_name(number), [encoded_page(run, page).data])
         for record in page.records:
             bodies.write(record.message)
 

@@ -1,17 +1,10 @@
-"""A message in the broker and its references: one reference per queue, in memory or read back from a page."""
+"""A message in the broker: its sizes, its properties, and how many references to it are in memory."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from pageengine.model.ports import StorePort
 from pageengine.model.sizes import body_bytes
 from pageengine.trace.operations import MessageType, Property, PropertyType, Send
-
-if TYPE_CHECKING:
-    from pageengine.model.page import Record
-    from pageengine.paging.store import AddressStore
-    from pageengine.queues.consumer import Consumer
-    from pageengine.queues.queue import Queue
 
 DEFAULT_PRIORITY = 4
 RESERVED = "_AMQ_"
@@ -23,9 +16,8 @@ FilterValue = None | bool | int | float | str | bytes
 
 
 class Message:
-    """One message. ``mem`` and ``enc`` in bytes, ``expiration`` on the trace's clock in ns (0: never).
-
-    ``special``: it has a property that the broker itself looks at.
+    """One message. ``mem`` (memory estimate) and ``enc`` (encoded) in bytes, ``expiration`` on the trace's clock in ns
+    (0: never). ``reload_mem``: the estimate after a restart. ``special``: it has a property that the broker evaluates.
     """
 
     __slots__ = (
@@ -51,11 +43,11 @@ class Message:
         self.large = large
         self.source = source
         self.special = special
-        self.owner: AddressStore | None = None
+        self.owner: StorePort | None = None
         self.references = 0
 
     def lose_body(self) -> None:
-        """A large message that is not durable: a restart leaves its record in the page, but not its body."""
+        """A large non-durable message after a restart: its record is still in the page, its body is gone."""
         body = body_bytes(self.source)
         self.enc -= body if self.enc > body else 0
 
@@ -67,37 +59,15 @@ class Message:
         return None
 
     def has(self, name: str) -> bool:
+        """Whether there is such a property."""
         return any(one.name == name for one in self.props)
 
 
-class Reference:
-    """A message in one queue. ``record`` is its place in the pages, None for a message that was never paged."""
-
-    __slots__ = (
-        "consumer", "delivery_count", "gone", "linked", "live", "mem", "message", "next", "prev", "queue", "record",
-        "scheduled", "sequence", "stored_count",
-    )  # fmt: skip
-
-    def __init__(self, message: Message, queue: Queue, record: Record | None) -> None:
-        self.message = message
-        self.queue = queue
-        self.record = record
-        self.mem = message.mem
-        self.delivery_count = 0
-        self.stored_count = 0
-        self.sequence = 0
-        self.scheduled = 0
-        self.consumer: Consumer | None = None
-        self.prev: Reference | None = None
-        self.next: Reference | None = None
-        self.linked = False
-        self.gone = False
-        self.live = False
-
-
 def string_property(name: str, value: str) -> Property:
+    """A property with a text value."""
     return Property(name, PropertyType.STRING, value)
 
 
 def long_property(name: str, value: int) -> Property:
+    """A property with a 64-bit integer value."""
     return Property(name, PropertyType.LONG, value)

@@ -5,18 +5,14 @@ Source: spec/paging-engine.md 2.5, 2.9 and 3.2.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from pageengine.model.message import Message
+from pageengine.model.ports import ParkedRecord
 from pageengine.model.sizes import RECORD_FRAME
-
-if TYPE_CHECKING:
-    from pageengine.paging.cursor import Cursor, PageIterator
 
 NO_TRANSACTION = -1
 
 
-class Record:
+class PagedMessage:
     """A message in a page, routed to the queues with these ids. ``size`` is its payload."""
 
     __slots__ = ("message", "nr", "page", "queues", "size", "tx")
@@ -30,7 +26,7 @@ class Record:
         self.nr = 0
 
 
-class Page:
+class WrittenPage:
     """One page file, its records in order; the first ``loaded`` of them were written before the last start."""
 
     __slots__ = ("bytes", "count", "forced", "loaded", "number", "records")
@@ -41,9 +37,10 @@ class Page:
         self.bytes = 0
         self.loaded = 0
         self.forced = False
-        self.records: list[Record] = []
+        self.records: list[PagedMessage] = []
 
-    def add(self, record: Record) -> None:
+    def add(self, record: PagedMessage) -> None:
+        """Append a record, which gets its number."""
         record.page = self.number
         record.nr = self.count
         self.count += 1
@@ -51,8 +48,8 @@ class Page:
         self.bytes += record.size + RECORD_FRAME
 
 
-class PageTransaction:
-    """Says whether the records of a transaction may be delivered; remembers the cursors that passed them too early."""
+class PageTransactionInfo:
+    """Whether the records of a transaction may be delivered; keeps the records that cursors passed too early."""
 
     __slots__ = ("committed", "durable", "id", "late", "messages", "prepared", "redelivers", "rolled_back")
 
@@ -64,30 +61,28 @@ class PageTransaction:
         self.rolled_back = False
         self.prepared = False
         self.redelivers = False
-        self.late: list[tuple[Cursor, Record, PageIterator]] = []
+        self.late: list[ParkedRecord] = []
 
     def commit(self) -> None:
-        for cursor, record, iterator in self.late:
-            iterator.redeliver(record)
-            info = cursor.pages.get(record.page)
-            if info is not None:
-                cursor.pending_done(info)
+        """Its records may be delivered."""
+        for parked in self.late:
+            parked.deliver()
         self.late = []
         self.committed = True
         self.prepared = False
 
-    def roll_back(self, known: dict[int, PageTransaction]) -> None:
+    def roll_back(self, known: dict[int, PageTransactionInfo]) -> None:
+        """Its records are ignored."""
         self.rolled_back = True
         self.committed = False
         self.prepared = False
-        for cursor, record, _ in self.late:
-            info = cursor.ignore(record)
-            cursor.pending_done(info)
+        for parked in self.late:
+            parked.drop()
             self.finished(1, known)
         self.late = []
 
-    def finished(self, count: int, known: dict[int, PageTransaction]) -> None:
-        """So many of its messages are done with; forgotten once none is left."""
+    def finished(self, count: int, known: dict[int, PageTransactionInfo]) -> None:
+        """``count`` of its messages are finished; with the last one it is forgotten."""
         self.messages -= count
         if self.messages <= 0:
             known.pop(self.id, None)

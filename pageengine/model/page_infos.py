@@ -39,6 +39,17 @@ class PageInfo:
         self.acks = self.removed = None
 
 
+class PageCounter:
+    """Unacknowledged messages of a queue in pages, and their bytes; ``added`` only ever grows."""
+
+    __slots__ = ("added", "bytes", "value")
+
+    def __init__(self) -> None:
+        self.value = 0
+        self.bytes = 0
+        self.added = 0
+
+
 class PageInfos:
     """The infos of a cursor by page number.
 

@@ -8,15 +8,13 @@ Source: spec/paging-engine.md 3.1; PriorityLinkedListImpl and LinkedListImpl of 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from pageengine.model.message import Reference
+from pageengine.model.reference import Reference
 
 PRIORITIES = 10
 
 
-class Level:
+class PriorityLevel:
     """References of one priority, in order. Ends and removal cost the same at any length."""
 
     __slots__ = ("head", "iterators", "size", "tail")
@@ -25,7 +23,7 @@ class Level:
         self.head: Reference | None = None
         self.tail: Reference | None = None
         self.size = 0
-        self.iterators: list[LevelIterator] = []
+        self.iterators: list[PriorityIterator] = []
 
     def insert(self, ref: Reference, after: Reference | None) -> None:
         """Behind a reference, or at the head."""
@@ -59,12 +57,12 @@ class Level:
         ref.prev = ref.next = None
 
 
-class LevelIterator:
+class PriorityIterator:
     """``current``: where it stands; it was given already if it is ``last`` too, unless it is to be repeated."""
 
     __slots__ = ("current", "last", "level", "repeat")
 
-    def __init__(self, level: Level) -> None:
+    def __init__(self, level: PriorityLevel) -> None:
         self.level = level
         self.current = level.head
         self.last: Reference | None = None
@@ -118,13 +116,13 @@ class ReferenceList:
 
     def __init__(self, *, keeps_highest: bool = True) -> None:
         self.keeps_highest = keeps_highest
-        self.levels = tuple(Level() for _ in range(PRIORITIES))
+        self.levels = tuple(PriorityLevel() for _ in range(PRIORITIES))
         self.size = 0
         self.highest = -1
         self.last_priority = -1
         self.resets = 0
 
-    def _adds(self, priority: int) -> Level:
+    def _adds(self, priority: int) -> PriorityLevel:
         if priority != self.last_priority or priority > self.highest:
             self.last_priority = priority
             self.resets += 1
@@ -193,8 +191,8 @@ class ReferenceIterator:
     def __init__(self, references: ReferenceList) -> None:
         self._list = references
         self._index = PRIORITIES - 1
-        self._levels: list[LevelIterator | None] = [None] * PRIORITIES
-        self._now: LevelIterator | None = None
+        self._levels: list[PriorityIterator | None] = [None] * PRIORITIES
+        self._now: PriorityIterator | None = None
         self._resets = references.resets
 
     def has_next(self) -> bool:
@@ -207,7 +205,7 @@ class ReferenceIterator:
         while index >= 0:
             now = levels[index]
             if now is None:
-                now = levels[index] = LevelIterator(references.levels[index])
+                now = levels[index] = PriorityIterator(references.levels[index])
             self._now = now
             if now.has_next():
                 self._index = index

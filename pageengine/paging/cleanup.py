@@ -5,27 +5,34 @@ Source: spec/paging-engine.md 3.5.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
 
-if TYPE_CHECKING:
-    from pageengine.model.page import Page
-    from pageengine.paging.cursor import Cursor
-    from pageengine.paging.store import AddressStore
+from pageengine.model.page import WrittenPage
+from pageengine.model.reference import CursorPort
+from pageengine.paging.store import AddressStore
 
 NO_CURSOR = 2**63 - 1
 NO_FIRST_PAGE = 2**31 - 1
 """After the last page was given up; a store that never had one says it with the profile's value."""
 
 
-def clean_up(store: AddressStore) -> None:
+def schedule_cleanup(store: AddressStore) -> None:
+    """Clean up the pages of a store after what is going on now."""
+    if not store.cleanup_scheduled:
+        store.cleanup_scheduled = True
+        store.later(partial(_clean_up, store))
+
+
+def _clean_up(store: AddressStore) -> None:
+    store.cleanup_scheduled = False
     if not store.paging:
         return
     lowest = _lowest_unfinished(store)
     first = store.first_page
     _deliver_if_necessary(store, lowest)
-    given_up: list[Page] = []
+    given_up: list[WrittenPage] = []
     _from_the_front(store, lowest, first, given_up)
-    if store.broker.profile.deletes_middle_pages:
+    if store.profile.deletes_middle_pages:
         _from_the_middle(store, lowest, first, given_up)
     if store.page_full:
         store.check_page_limit()
@@ -59,7 +66,7 @@ def _complete(store: AddressStore, number: int) -> bool:
     return all(cursor.is_complete(number) for cursor in store.cursors.values())
 
 
-def _from_the_front(store: AddressStore, lowest: int, first: int, given_up: list[Page]) -> None:
+def _from_the_front(store: AddressStore, lowest: int, first: int, given_up: list[WrittenPage]) -> None:
     current = store.current
     if lowest == store.current_id and current is not None and current.count and _complete(store, lowest):
         _leave_page_mode(store)
@@ -79,7 +86,7 @@ def _leave_page_mode(store: AddressStore) -> None:
     for cursor in store.cursors.values():
         cursor.process_ack(page.number, -1)
     store.stop_paging()
-    if not store.broker.profile.keeps_empty_page:
+    if not store.profile.keeps_empty_page:
         while store.number_of_pages > 1:
             given = _depage(store)
             assert given is not None
@@ -87,7 +94,7 @@ def _leave_page_mode(store: AddressStore) -> None:
         _depage(store)
 
 
-def _depage(store: AddressStore) -> Page | None:
+def _depage(store: AddressStore) -> WrittenPage | None:
     """Gives up the first page; None: there is none, or it was the last and page mode is over."""
     if store.number_of_pages == 0:
         return None
@@ -112,7 +119,7 @@ def _depage(store: AddressStore) -> Page | None:
     return found
 
 
-def _from_the_middle(store: AddressStore, lowest: int, first: int, given_up: list[Page]) -> None:
+def _from_the_middle(store: AddressStore, lowest: int, first: int, given_up: list[WrittenPage]) -> None:
     if not store.cursors:
         return
     taken = {page.number for page in given_up}
@@ -128,12 +135,12 @@ def _from_the_middle(store: AddressStore, lowest: int, first: int, given_up: lis
         given_up.append(page or store.page_to_read(number))
 
 
-def _has_done(cursor: Cursor, number: int) -> bool:
+def _has_done(cursor: CursorPort, number: int) -> bool:
     info = cursor.pages.get(number)
     return info is not None and cursor.is_done(info)
 
 
-def _delete(store: AddressStore, page: Page) -> None:
+def _delete(store: AddressStore, page: WrittenPage) -> None:
     store.forget_page(page.number)
     for cursor in store.cursors.values():
         cursor.pages.forget(page.number)

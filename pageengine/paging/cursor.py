@@ -6,37 +6,25 @@ Source: spec/paging-engine.md 3.2, 3.4 and 3.5.
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING
 
-from pageengine.model.page import Page, PageTransaction, Record
-from pageengine.model.page_infos import PageInfo, PageInfos
-
-if TYPE_CHECKING:
-    from pageengine.paging.store import AddressStore
-    from pageengine.queues.queue import Queue
-
-
-class Counter:
-    """Messages and bytes of a queue that lie in pages unacknowledged; ``added`` only ever grows."""
-
-    __slots__ = ("added", "bytes", "value")
-
-    def __init__(self) -> None:
-        self.value = 0
-        self.bytes = 0
-        self.added = 0
+from pageengine.model.page import PagedMessage, WrittenPage
+from pageengine.model.page_infos import PageCounter, PageInfo, PageInfos
+from pageengine.model.ports import ParkedRecord
+from pageengine.model.reference import CursorPort, QueuePort
+from pageengine.paging.cleanup import schedule_cleanup
+from pageengine.paging.store import AddressStore
 
 
-class Cursor:
+class Cursor(CursorPort):
     """One queue's positions. ``empty``: it never had a paged message since page mode was last left."""
 
-    __slots__ = ("checks_scheduled", "counter", "empty", "iterator", "last_acked", "pages", "queue", "store")
+    __slots__ = ("checks_scheduled", "iterator", "last_acked", "store")
 
-    def __init__(self, queue: Queue, store: AddressStore) -> None:
+    def __init__(self, queue: QueuePort, store: AddressStore) -> None:
         self.queue = queue
         self.store = store
         self.pages = PageInfos()
-        self.counter = Counter()
+        self.counter = PageCounter()
         self.empty = True
         self.last_acked: tuple[int, int] | None = None
         self.checks_scheduled = False
@@ -58,7 +46,7 @@ class Cursor:
                 limit = store.page_limit_messages
                 if limit is not None and counter.value >= limit:
                     store.page_full = True
-                    store.broker.touched_stores.add(store)
+                    store.schedule.touched_stores.add(store)
 
     def info(self, page: int) -> PageInfo:
         return self.pages.get(page) or self.pages.add(page)
@@ -122,7 +110,7 @@ class Cursor:
             if len(info.acks) > before:
                 self.check_done(info)
 
-    def ignore(self, record: Record) -> PageInfo:
+    def ignore(self, record: PagedMessage) -> PageInfo:
         """Confirms a record that is none of the queue's business: nothing of that is stored."""
         info = self.process_ack(record.page, record.nr)
         info.ignored.add(record.nr)
@@ -163,7 +151,7 @@ class Cursor:
                 continue
             info.complete = self.queue.durable
             self.pages.finish(info)
-        store.schedule_cleanup()
+        schedule_cleanup(store)
 
     def leave_page_mode(self) -> None:
         self.counter.value = 0
@@ -179,13 +167,13 @@ class PageIterator:
     def __init__(self, cursor: Cursor, *, browsing: bool) -> None:
         self.cursor = cursor
         self.browsing = browsing
-        self.page: Page | None = None
+        self.page: WrittenPage | None = None
         self.at = 0
-        self.cached: Record | None = None
+        self.cached: PagedMessage | None = None
         self.live = False
-        self.redeliveries: deque[Record] = deque()
+        self.redeliveries: deque[PagedMessage] = deque()
 
-    def redeliver(self, record: Record) -> None:
+    def redeliver(self, record: PagedMessage) -> None:
         self.redeliveries.append(record)
 
     def has_next(self) -> bool:
@@ -207,19 +195,19 @@ class PageIterator:
         self.live = current is not None and record.page == current.number and record.nr >= current.loaded
         return True
 
-    def next(self) -> Record:
+    def next(self) -> PagedMessage:
         record = self.cached
         assert record is not None
         self.cached = None
         return record
 
-    def take(self) -> Record:
+    def take(self) -> PagedMessage:
         """The next one, which the main iterator will not give again."""
         record = self.next()
         self.cursor.info(record.page).remove(record.nr)
         return record
 
-    def take_plain(self) -> Record | None:
+    def take_plain(self) -> PagedMessage | None:
         """``has_next`` and ``take`` at once for a record that nothing was done to yet; None: look the longer way."""
         page, cursor = self.page, self.cursor
         store = cursor.store
@@ -238,7 +226,7 @@ class PageIterator:
         self.live = current is not None and page is current and nr >= page.loaded
         return record
 
-    def _advance(self) -> Record | None:
+    def _advance(self) -> PagedMessage | None:
         cursor = self.cursor
         store = cursor.store
         if self.page is None:
@@ -271,11 +259,11 @@ class PageIterator:
             if record.tx < 0 or self._decided(record):
                 return record
 
-    def _decided(self, record: Record) -> bool:
+    def _decided(self, record: PagedMessage) -> bool:
         """Whether a record of a transaction may be given now; otherwise it is ignored or parked."""
         cursor = self.cursor
-        known = cursor.store.broker.page_transactions
-        tx: PageTransaction | None = known.get(record.tx)
+        known = cursor.store.page_transactions
+        tx = known.get(record.tx)
         if tx is None:
             if not self.browsing:
                 cursor.ignore(record)
@@ -293,7 +281,7 @@ class PageIterator:
             return False
         tx.redelivers = True
         cursor.info(record.page).pending_tx += 1
-        tx.late.append((cursor, record, self))
+        tx.late.append(PassedTooEarly(self, record))
         return False
 
     def _following(self) -> int:
@@ -306,3 +294,26 @@ class PageIterator:
                 return number
             number += 1
         return -1
+
+
+class PassedTooEarly(ParkedRecord):
+    """A record of a transaction that was still open when the cursor's iterator came to it."""
+
+    __slots__ = ("iterator", "record")
+
+    def __init__(self, iterator: PageIterator, record: PagedMessage) -> None:
+        self.iterator = iterator
+        self.record = record
+
+    def deliver(self) -> None:
+        """The iterator gives it after all."""
+        self.iterator.redeliver(self.record)
+        cursor = self.iterator.cursor
+        info = cursor.pages.get(self.record.page)
+        if info is not None:
+            cursor.pending_done(info)
+
+    def drop(self) -> None:
+        """It counts as confirmed."""
+        cursor = self.iterator.cursor
+        cursor.pending_done(cursor.ignore(self.record))

@@ -8,17 +8,15 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from enum import Enum
-from typing import TYPE_CHECKING
 
 from pageengine.model.metric import METRICS
-from pageengine.model.page import Page, Record
+from pageengine.model.page import PagedMessage, PageTransactionInfo, WrittenPage
+from pageengine.model.ports import StorePort
+from pageengine.model.reference import CursorPort
+from pageengine.model.schedule import Schedule
 from pageengine.model.sizes import RECORD_FRAME
-from pageengine.paging.cleanup import clean_up
+from pageengine.paging.limits import Limits
 from pageengine.settings.settings import AddressFullPolicy, AddressSettings, DiskFullPolicy, PageFullPolicy
-
-if TYPE_CHECKING:
-    from pageengine.broker.broker import Broker
-    from pageengine.paging.cursor import Cursor
 
 Grant = Callable[[], None]
 
@@ -32,26 +30,32 @@ class Gate(Enum):
     FAIL = "fail"
 
 
-class AddressStore:
+class AddressStore(StorePort):
     """One address. Sizes in bytes. ``current_id`` is the number of the page being written, 0: none yet."""
 
-    def __init__(self, broker: Broker, address: str, settings: AddressSettings) -> None:
-        self.broker = broker
+    def __init__(
+        self, limits: Limits, schedule: Schedule, page_transactions: dict[int, PageTransactionInfo], address: str,
+        settings: AddressSettings,
+    ) -> None:  # fmt: skip
+        self.limits = limits
+        self.schedule = schedule
+        self.page_transactions = page_transactions
+        self.profile = limits.profile
         self.address = address
         self.full = False
         self.paging = False
         self.page_full = False
         self.blocked_by_operator = False
         self.waiting: deque[Grant] = deque()
-        self.first_page = broker.profile.first_page_none
+        self.first_page = self.profile.first_page_none
         self.current_id = 0
-        self.current: Page | None = None
+        self.current: WrittenPage | None = None
         self.current_bytes = 0
         self.number_of_pages = 0
         self.estimated_max_pages: int | None = None
-        self.pages: dict[int, Page] = {}
+        self.pages: dict[int, WrittenPage] = {}
         self.files: list[int] = []
-        self.cursors: dict[int, Cursor] = {}
+        self.cursors: dict[int, CursorPort] = {}
         self.had_folder = False
         self.records_written = 0
         self.settings_changed = False
@@ -59,22 +63,22 @@ class AddressStore:
         self.release_scheduled = False
         self.shown: tuple[object, ...] | None = None
         self.page_limit_messages: int | None = None
-        self.metric = METRICS[broker.profile.full_when](-1, -1, self._over, self._under)
+        self.metric = METRICS[self.profile.full_when](-1, -1, self._over, self._under)
         self.apply_settings(settings, first=True)
 
     # settings
 
     def apply_settings(self, settings: AddressSettings, *, first: bool = False) -> None:
         """Settings in force from now on (spec 2.4, 2.8)."""
-        profile = self.broker.profile
+        profile = self.profile
         self.settings = settings
         self.settings_changed = not first
         self.policy = settings.policy
         self.max_size = settings.max_size_bytes
         max_messages = settings.max_size_messages if profile.counts_messages else -1
-        cap = self.broker.settings.jdbc_max_page_size_bytes
+        cap = self.limits.settings.jdbc_max_page_size_bytes
         self.page_size = settings.page_size_bytes if cap is None else min(settings.page_size_bytes, cap)
-        self.limited = self.max_size != -1 or max_messages != -1 or self.broker.uses_global
+        self.limited = self.max_size != -1 or max_messages != -1 or self.limits.uses_global
         self.disk_policy = settings.disk_full_policy if profile.disk_policy else None
         self._read_limits(settings)
         self.metric.limits(self.max_size, max_messages)
@@ -102,7 +106,7 @@ class AddressStore:
         limit_messages = settings.page_limit_messages
         limit_bytes = None if limit_bytes is not None and limit_bytes < 0 else limit_bytes
         limit_messages = None if limit_messages is not None and limit_messages < 0 else limit_messages
-        policy = settings.page_full_policy if self.broker.profile.page_limits else None
+        policy = settings.page_full_policy if self.profile.page_limits else None
         if policy is None or (limit_bytes is None and limit_messages is None):
             policy = limit_bytes = limit_messages = None
         self.page_full_policy: PageFullPolicy | None = policy
@@ -122,18 +126,18 @@ class AddressStore:
 
     def add_size(self, size: int, count: int) -> None:
         """Memory of a message (``count`` 1 or -1) or of a reference (0) comes or goes (spec 1.4, 1.5)."""
-        broker = self.broker
-        broker.touched_stores.add(self)
-        broker.metric.add(size, count)
+        limits = self.limits
+        self.schedule.touched_stores.add(self)
+        limits.metric.add(size, count)
         self.metric.add(size, count)
         policy = self.policy
         if policy is AddressFullPolicy.PAGE:
-            if size > 0 and not self.paging and (self.full or broker.global_full):
+            if size > 0 and not self.paging and (self.full or limits.global_full):
                 self.start_paging()
         elif (
             policy is not AddressFullPolicy.DROP
             and self.waiting
-            and ((broker.uses_global and not broker.global_full) or self.max_size != -1)
+            and ((limits.uses_global and not limits.global_full) or self.max_size != -1)
         ):
             self.check_released()
 
@@ -146,7 +150,7 @@ class AddressStore:
 
     def check_released(self) -> bool:
         """Lets everything that waits go on, if nothing holds it back (spec 2.6). True: it was let go."""
-        if self.blocked_by_operator or self.full or self.broker.global_full:
+        if self.blocked_by_operator or self.full or self.limits.global_full:
             return False
         if self.waiting and not self.release_scheduled:
             self.release_scheduled = True
@@ -163,11 +167,11 @@ class AddressStore:
 
     def check_memory(self, grant: Grant) -> bool:
         """Asks for permission to send more (spec 2.6); ``grant`` runs now or later. False: refused."""
-        broker = self.broker
+        limits = self.limits
         if self.blocked_by_operator:
             self.waiting.append(grant)
             return False
-        if broker.disk_full and broker.profile.disk_policy:
+        if limits.disk_full and self.profile.disk_policy:
             if self.disk_policy is DiskFullPolicy.FAIL:
                 self._wait(grant)
                 return False
@@ -176,13 +180,13 @@ class AddressStore:
                 return True
             grant()
             return True
-        if self.policy is AddressFullPolicy.FAIL and (self.limited or broker.disk_full):
-            if self.full or broker.global_full:
-                if broker.profile.keeps_grants_of_failed:
+        if self.policy is AddressFullPolicy.FAIL and (self.limited or limits.disk_full):
+            if self.full or limits.global_full:
+                if self.profile.keeps_grants_of_failed:
                     self._wait(grant)
                 return False
-        elif broker.disk_full or (
-            self.policy is AddressFullPolicy.BLOCK and self.limited and (self.full or broker.global_full)
+        elif limits.disk_full or (
+            self.policy is AddressFullPolicy.BLOCK and self.limited and (self.full or limits.global_full)
         ):
             self._wait(grant)
             return True
@@ -191,14 +195,14 @@ class AddressStore:
 
     def _wait(self, grant: Grant) -> None:
         self.waiting.append(grant)
-        self.broker.blocked_stores[self.address] = self
+        self.limits.blocked_stores[self.address] = self
 
     # gate B
 
     def gate(self) -> Gate:
         """What becomes of a message that arrived for queues of this address (spec 2.3)."""
-        broker = self.broker
-        if broker.disk_full:
+        limits = self.limits
+        if limits.disk_full:
             if self.disk_policy is DiskFullPolicy.FAIL:
                 return Gate.FAIL
             if self.disk_policy is DiskFullPolicy.DROP:
@@ -208,7 +212,7 @@ class AddressStore:
             if self.page_full:
                 return Gate.FAIL if self.page_full_policy is PageFullPolicy.FAIL else Gate.DROP
             return Gate.PAGE if self.paging else Gate.MEMORY
-        if policy is AddressFullPolicy.BLOCK or not (self.full or broker.global_full):
+        if policy is AddressFullPolicy.BLOCK or not (self.full or limits.global_full):
             return Gate.MEMORY
         return Gate.FAIL if policy is AddressFullPolicy.FAIL else Gate.DROP
 
@@ -218,7 +222,7 @@ class AddressStore:
         if self.current is None:
             self.open_new_page()
         self.paging = True
-        self.broker.touched_stores.add(self)
+        self.schedule.touched_stores.add(self)
 
     def stop_paging(self) -> None:
         if self.paging:
@@ -226,8 +230,8 @@ class AddressStore:
             self.page_full = False
         for cursor in self.cursors.values():
             cursor.leave_page_mode()
-            self.broker.touch(cursor.queue)
-        if self.broker.settings.purge_page_folders:
+            self.schedule.touch(cursor.queue)
+        if self.limits.settings.purge_page_folders:
             self.later(self._purge_folder)
 
     def _purge_folder(self) -> None:
@@ -241,7 +245,7 @@ class AddressStore:
         for cursor in self.cursors.values():
             cursor.pages.clear()
 
-    def write(self, record: Record) -> None:
+    def write(self, record: PagedMessage) -> None:
         """To the current page, or to a new one where it would grow beyond the page size (spec 2.5)."""
         size = record.size + RECORD_FRAME
         self.current_bytes += size
@@ -252,12 +256,12 @@ class AddressStore:
         self.records_written += 1
         page.add(record)
 
-    def open_new_page(self, *, forced: bool = True) -> Page:
+    def open_new_page(self, *, forced: bool = True) -> WrittenPage:
         """The next page; ``forced``: not because the one before is full."""
         self.number_of_pages += 1
         self.check_number_of_pages()
         self.current_id += 1
-        page = self.current = self.pages[self.current_id] = Page(self.current_id)
+        page = self.current = self.pages[self.current_id] = WrittenPage(self.current_id)
         page.forced = forced
         self.files = [*self.files, self.current_id]
         self.current_bytes = 0
@@ -271,8 +275,8 @@ class AddressStore:
         if self.pages.pop(number, None) is not None:
             self.files = [one for one in self.files if one != number]
 
-    def page_to_read(self, number: int) -> Page:
-        return self.pages.get(number) or Page(number)
+    def page_to_read(self, number: int) -> WrittenPage:
+        return self.pages.get(number) or WrittenPage(number)
 
     def below_page_limit(self) -> bool:
         return self.estimated_max_pages is None or self.number_of_pages <= self.estimated_max_pages
@@ -287,18 +291,9 @@ class AddressStore:
         limit = self.page_limit_messages
         if self.below_page_limit() and (limit is None or largest < limit):
             self.page_full = False
-            self.broker.touched_stores.add(self)
-
-    def schedule_cleanup(self) -> None:
-        if not self.cleanup_scheduled:
-            self.cleanup_scheduled = True
-            self.later(self._clean_up)
-
-    def _clean_up(self) -> None:
-        self.cleanup_scheduled = False
-        clean_up(self)
+            self.schedule.touched_stores.add(self)
 
     def later(self, task: Callable[[], None]) -> None:
         """Runs on the store's executor: after what is going on now."""
-        self.broker.touched_stores.add(self)
-        self.broker.tasks.append(task)
+        self.schedule.touched_stores.add(self)
+        self.schedule.tasks.append(task)

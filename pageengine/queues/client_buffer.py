@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from pageengine.model.message import Reference
+from pageengine.model.reference import Reference
 
 
 class ClientBuffer:

@@ -5,16 +5,12 @@ Source: spec/trace-format.md 1.2 (window), spec/paging-engine.md 3.3.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from pageengine.model.message import DEFAULT_PRIORITY, Reference
+from pageengine.model.message import DEFAULT_PRIORITY
+from pageengine.model.reference import Reference
+from pageengine.model.reference_list import ReferenceIterator
 from pageengine.queues.client_buffer import ClientBuffer
-from pageengine.queues.dispatch import Answer
-
-if TYPE_CHECKING:
-    from pageengine.clients.session import Session
-    from pageengine.model.reference_list import ReferenceIterator
-    from pageengine.queues.queue import Matches, Queue
+from pageengine.queues.ports import ConsumerPort, HandleStatus, MessageFilter
+from pageengine.queues.queue import Queue
 
 PACKET_BYTES = 25
 """What a delivered message costs beyond its encoding."""
@@ -22,17 +18,13 @@ FORCED_BYTES = 132
 """What the broker's answer "nothing more" costs beyond the name of the queue."""
 
 
-class Consumer:
+class Consumer(ConsumerPort):
     """``credits`` in bytes, None: no limit. ``opened``: handed to the application and not yet acknowledged there."""
 
-    __slots__ = (
-        "buffer", "closed", "credits", "delivering", "forced", "individually", "iterator", "name",
-        "opened", "queue", "returned", "selector", "session", "window",
-    )  # fmt: skip
+    __slots__ = ("buffer", "closed", "forced", "individually", "name", "opened", "queue", "returned", "window")
 
-    def __init__(self, name: str, session: Session, queue: Queue, selector: Matches | None, window: int) -> None:
+    def __init__(self, name: str, queue: Queue, selector: MessageFilter | None, window: int) -> None:
         self.name = name
-        self.session = session
         self.queue = queue
         self.selector = selector
         self.window = window
@@ -46,14 +38,14 @@ class Consumer:
         self.forced = False
         self.iterator: ReferenceIterator | None = None
 
-    def answer(self, ref: Reference) -> Answer:
-        """Whether it takes a message that is offered to it."""
+    def status(self, ref: Reference) -> HandleStatus:
+        """Whether it would take a message that is offered to it."""
         if self.credits is not None and self.credits <= 0:
-            return Answer.BUSY
-        return Answer.TAKES if self.selector is None or self.selector(ref.message) else Answer.NO_MATCH
+            return HandleStatus.BUSY
+        return HandleStatus.HANDLED if self.selector is None or self.selector(ref.message) else HandleStatus.NO_MATCH
 
     def handle(self, ref: Reference) -> None:
-        ref.consumer = self
+        """Take a message: it goes to the client's buffer and costs credits."""
         ref.delivery_count += 1
         self.delivering[ref.message.id] = ref
         self.queue.delivering(ref)

@@ -5,40 +5,33 @@ Source: spec/paging-engine.md 3.1 and 3.7; QueueImpl.deliver of 2.56.0 for the o
 
 from __future__ import annotations
 
-from enum import Enum
-from typing import TYPE_CHECKING
-
-from pageengine.model.message import GROUP_ID, GROUP_SEQUENCE, Reference
-
-if TYPE_CHECKING:
-    from pageengine.model.reference_list import ReferenceList
-    from pageengine.queues.consumer import Consumer
-    from pageengine.queues.queue import Queue
+from pageengine.model.message import GROUP_ID, GROUP_SEQUENCE
+from pageengine.model.reference import QueuePort, Reference
+from pageengine.model.reference_list import ReferenceList
+from pageengine.queues.ports import BrokerPort, ConsumerPort, HandleStatus
 
 EXCLUSIVE = ""
 """The group that all messages of an exclusive queue belong to."""
 LAST_OF_GROUP = -1
 
 
-class Answer(Enum):
-    """What a consumer says to a message that is offered to it."""
-
-    TAKES = "takes it"
-    BUSY = "has no credits"
-    NO_MATCH = "selects others"
-
-
 class Dispatch:
     """The consumers of one queue in turn; ``left`` of them are still to be asked before the round ends."""
 
-    __slots__ = ("_last", "_left", "_repeat", "_turn", "groups", "queue")
+    __slots__ = (
+        "_last", "_left", "_repeat", "_turn", "broker", "consumers", "exclusive", "groups", "queue", "references",
+    )  # fmt: skip
 
-    def __init__(self, queue: Queue) -> None:
+    def __init__(self, broker: BrokerPort, queue: QueuePort, references: ReferenceList, exclusive: bool) -> None:
+        self.broker = broker
         self.queue = queue
-        self.groups: dict[object, Consumer] = {}
+        self.references = references
+        self.exclusive = exclusive
+        self.consumers: list[ConsumerPort] = []
+        self.groups: dict[object, ConsumerPort] = {}
         self._turn = 0
         self._left = 0
-        self._last: Consumer | None = None
+        self._last: ConsumerPort | None = None
         self._repeat = False
 
     def consumers_changed(self) -> None:
@@ -47,7 +40,7 @@ class Dispatch:
         self._last = None
         self._repeat = False
 
-    def forget(self, consumer: Consumer) -> None:
+    def forget(self, consumer: ConsumerPort) -> None:
         """A consumer goes, and with it the groups that it had."""
         self.groups = {group: owner for group, owner in self.groups.items() if owner is not consumer}
         if consumer.iterator is not None:
@@ -56,16 +49,10 @@ class Dispatch:
         self.consumers_changed()
 
     def hand_out(self) -> None:
-        """Until every consumer is busy or wants nothing of what waits."""
-        queue = self.queue
-        if queue.consumers:
-            self._round(queue, queue.references)
-        if queue.last_values is not None and queue.references.size:
-            queue.last_values.prune(queue)
-
-    def _round(self, queue: Queue, references: ReferenceList) -> None:
-        self._left = len(queue.consumers)
-        if self._left == 1 and self._alone(queue, queue.consumers[0], references):
+        """One delivery round: until every consumer is busy or wants nothing of what waits."""
+        queue, references, consumers = self.queue, self.references, self.consumers
+        self._left = len(consumers)
+        if self._left == 1 and self._alone(consumers[0]):
             return
         idle = 0
         while references.size and (self._left or self._repeat):
@@ -73,49 +60,50 @@ class Dispatch:
             iterator = consumer.iterator
             if iterator is None:
                 iterator = consumer.iterator = references.iterator()
-            sticky: Consumer | None = None
+            sticky: ConsumerPort | None = None
             if not iterator.has_next():
                 idle += 1
             else:
                 ref = iterator.next()
-                if ref.message.expiration and ref.message.expiration <= queue.broker.now:
+                if ref.message.expiration and ref.message.expiration <= self.broker.now:
                     iterator.remove()
                     queue.expire_waiting(ref)
-                    self._left = len(queue.consumers)
+                    self._left = len(consumers)
                     continue
                 group = self._group(ref)
                 sticky = self.groups.get(group) if group is not None else None
                 taker = sticky or consumer
-                answer = taker.answer(ref)
-                if answer is Answer.TAKES:
+                status = taker.status(ref)
+                if status is HandleStatus.HANDLED:
                     idle = 0
                     if group is not None:
                         self._stick(group, ref, taker)
                     if not queue.non_destructive:
                         iterator.remove()
-                        queue.forgotten(ref)
-                    self._left = len(queue.consumers)
+                        queue.removed(ref)
+                    self._left = len(consumers)
                     taker.handle(ref)
-                elif answer is Answer.BUSY:
+                elif status is HandleStatus.BUSY:
                     iterator.repeat()
                     idle += 1
                 else:
-                    self._left = len(queue.consumers)
+                    self._left = len(consumers)
             if sticky is not None and idle:
                 break
             if sticky is None and not (self._left or self._repeat):
-                if idle == len(queue.consumers):
+                if idle == len(consumers):
                     break
                 idle = 0
 
-    def _alone(self, queue: Queue, consumer: Consumer, references: ReferenceList) -> bool:
-        """The round of a consumer that is alone and selects nothing, cut short. False: the rest goes the long way."""
-        if consumer.selector is not None or queue.exclusive or queue.non_destructive or self.groups or self._repeat:
+    def _alone(self, consumer: ConsumerPort) -> bool:
+        """The short round for a single consumer without selector. False: the rest takes the general one."""
+        queue, references = self.queue, self.references
+        if consumer.selector is not None or self.exclusive or queue.non_destructive or self.groups or self._repeat:
             return False
         iterator = consumer.iterator
         if iterator is None:
             iterator = consumer.iterator = references.iterator()
-        now = queue.broker.now
+        now = self.broker.now
         self._last = consumer
         while references.size and iterator.has_next():
             ref = iterator.next()
@@ -127,15 +115,15 @@ class Dispatch:
                 iterator.repeat()
                 return True
             iterator.remove()
-            queue.forgotten(ref)
+            queue.removed(ref)
             consumer.handle(ref)
         return True
 
-    def _next(self) -> Consumer:
+    def _next(self) -> ConsumerPort:
         if self._repeat and self._last is not None:
             self._repeat = False
             return self._last
-        consumers = self.queue.consumers
+        consumers = self.consumers
         consumer = self._last = consumers[self._turn]
         self._turn = (self._turn + 1) % len(consumers)
         self._left -= 1
@@ -143,11 +131,11 @@ class Dispatch:
 
     def _group(self, ref: Reference) -> object:
         """The group that sticks to one consumer: all messages of an exclusive queue, or what a message names."""
-        if self.queue.exclusive:
+        if self.exclusive:
             return EXCLUSIVE
         return ref.message.property(GROUP_ID) if ref.message.special else None
 
-    def _stick(self, group: object, ref: Reference, taker: Consumer) -> None:
+    def _stick(self, group: object, ref: Reference, taker: ConsumerPort) -> None:
         known = group in self.groups
         if group is not EXCLUSIVE and ref.message.property(GROUP_SEQUENCE) == LAST_OF_GROUP:
             self.groups.pop(group, None)

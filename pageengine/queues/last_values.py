@@ -5,11 +5,7 @@ Source: spec/paging-engine.md 3.7; LastValueQueue of 2.56.0 for when an older on
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pageengine.model.message import Reference
-    from pageengine.queues.queue import Queue
+from pageengine.model.reference import Reference
 
 
 class LastValues:
@@ -22,11 +18,13 @@ class LastValues:
         self._newest: dict[object, Reference] = {}
 
     def newest(self, ref: Reference) -> None:
+        """A new message arrives."""
         value = ref.message.property(self.key)
         if value is not None:
             self._newest[value] = ref
 
     def came_back(self, ref: Reference) -> None:
+        """A message that was being delivered returns."""
         value = ref.message.property(self.key)
         if value is not None:
             self._newest.setdefault(value, ref)
@@ -37,14 +35,7 @@ class LastValues:
         if value is not None and self._newest.get(value) is ref:
             del self._newest[value]
 
-    def prune(self, queue: Queue) -> None:
-        """At the end of a delivery round: whatever is not the newest of its key is replaced."""
-        waiting = queue.references.iterator()
-        while waiting.has_next():
-            ref = waiting.next()
-            value = ref.message.property(self.key)
-            if value is not None and self._newest.get(value) is not ref:
-                waiting.remove()
-                queue.forgotten(ref)
-                queue.broker.acknowledge_replaced(ref)
-        waiting.close()
+    def is_replaced(self, ref: Reference) -> bool:
+        """Whether there is a newer message with the same key."""
+        value = ref.message.property(self.key)
+        return value is not None and self._newest.get(value) is not ref

@@ -5,36 +5,34 @@ Source: spec/paging-engine.md 3.1, 3.3, 3.4 and 3.7.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
-
-from pageengine.model.message import SCHEDULED, Message, Reference
+from pageengine.model.message import SCHEDULED
+from pageengine.model.reference import AckReason, QueuePort, Reference
 from pageengine.model.reference_list import ReferenceList
+from pageengine.model.schedule import Schedule
 from pageengine.paging.cursor import Cursor, PageIterator
+from pageengine.paging.store import AddressStore
 from pageengine.queues.dispatch import Dispatch
 from pageengine.queues.filters import compiled
 from pageengine.queues.last_values import LastValues
+from pageengine.queues.ports import BrokerPort, ConsumerPort
 from pageengine.settings.profiles import ReadAhead
 from pageengine.settings.queue_traits import QueueTraits
 from pageengine.trace.operations import CreateQueue, RoutingType
 
-if TYPE_CHECKING:
-    from pageengine.broker.broker import Broker
-    from pageengine.paging.store import AddressStore
-    from pageengine.queues.consumer import Consumer
-
-Matches = Callable[[Message], bool]
 MAX_WAITING = 1000
 NS_PER_MS = 1_000_000
 
 
-class Queue:
+class Queue(QueuePort):
     """One queue: messages waiting in memory, scheduled, being delivered, and in pages (the cursor counts those)."""
 
     def __init__(
-        self, broker: Broker, id: int, made: CreateQueue, traits: QueueTraits, store: AddressStore | None
-    ) -> None:
+        self, broker: BrokerPort, schedule: Schedule, id: int, made: CreateQueue, traits: QueueTraits,
+        store: AddressStore | None,
+    ) -> None:  # fmt: skip
         self.broker = broker
+        self.schedule = schedule
+        self.profile = broker.profile
         self.id = id
         self.name = made.queue
         self.address = made.address
@@ -52,21 +50,20 @@ class Queue:
         self.non_destructive = traits.non_destructive
         self.paused = False
         self.deleted = False
-        self.references = ReferenceList(keeps_highest=broker.profile.keeps_highest)
+        self.references = ReferenceList(keeps_highest=self.profile.keeps_highest)
         self.scheduled: list[Reference] = []
         self.stuck: list[Reference] = []
         self.phantoms = self.phantom_bytes = self.taken_off = 0
-        self.consumers: list[Consumer] = []
-        self.dispatch = Dispatch(self)
+        self.dispatch = Dispatch(broker, self, self.references, self.exclusive)
+        self.consumers: list[ConsumerPort] = self.dispatch.consumers
         self.sequence = 0
         self.mem_count = self.mem_bytes = 0
         self.waiting_unpaged = self.delivering_unpaged = 0
         self.delivering_count = self.delivering_bytes = 0
         self.added = self.acked = self.expired = self.killed = 0
         self.depage_pending = self.deliver_scheduled = self.reads_pages = False
-        self.shown: tuple[object, ...] | None = None
-        self.read_ahead = broker.profile.read_ahead
-        self.cursor = Cursor(self, store) if store is not None else None
+        self.read_ahead = self.profile.read_ahead
+        self.cursor: Cursor | None = Cursor(self, store) if store is not None else None
         if store is not None and self.cursor is not None:
             store.cursors[id] = self.cursor
 
@@ -87,9 +84,9 @@ class Queue:
         owner = message.owner
         if message.references == 1 and owner is not None:
             owner.add_size(ref.mem, 1)
-        booked = self.store if self.broker.profile.references_booked_on_queue else owner
+        booked = self.store if self.profile.references_booked_on_queue else owner
         if booked is not None:
-            booked.add_size(self.broker.profile.reference_bytes, 0)
+            booked.add_size(self.profile.reference_bytes, 0)
 
     def reference_down(self, ref: Reference) -> None:
         message = ref.message
@@ -97,9 +94,9 @@ class Queue:
         owner = message.owner
         if message.references == 0 and owner is not None:
             owner.add_size(-ref.mem, -1)
-        booked = self.store if self.broker.profile.references_booked_on_queue else owner
+        booked = self.store if self.profile.references_booked_on_queue else owner
         if booked is not None:
-            booked.add_size(-self.broker.profile.reference_bytes, 0)
+            booked.add_size(-self.profile.reference_bytes, 0)
 
     # adding
 
@@ -118,15 +115,14 @@ class Queue:
         self.references.add_tail(ref)
         if self.ring_size != -1:
             self._enforce_ring()
-        self.broker.touch(self)
+        self.schedule.touch(self)
 
     def add_back(self, ref: Reference) -> None:
         """A reference that was being delivered goes to its old place."""
-        ref.consumer = None
         if self.ring_size != -1 and self.references.size - self.taken_off + 1 > self.ring_size:
             if ref.record is not None:
                 self._take_off(ref)
-            self.broker.acknowledge_replaced(ref)
+            self.broker.settling.replace(ref)
             return
         if self._schedule(ref, counted=True):
             return
@@ -138,7 +134,7 @@ class Queue:
             self.waiting_unpaged += 1
         self.references.add_sorted(ref)
         self.reset_iterators()
-        self.broker.touch(self)
+        self.schedule.touch(self)
 
     def _schedule(self, ref: Reference, *, counted: bool = False) -> bool:
         if not ref.scheduled and not (ref.message.special and ref.message.has(SCHEDULED)):
@@ -152,7 +148,7 @@ class Queue:
         ref.scheduled = at
         # of what is due at one time, what came back goes before what is there, what is new behind it
         self.scheduled.insert(0 if counted else len(self.scheduled), ref)
-        self.broker.touch(self)
+        self.schedule.touch(self)
         if ref.record is None and not counted:
             self.added += 1
         return True
@@ -172,15 +168,15 @@ class Queue:
             self.references.add_head(ref)
         if due:
             self.reset_iterators()
-            self.broker.touch(self)
+            self.schedule.touch(self)
 
     def _enforce_ring(self) -> None:
         """One more than the ring holds: what its list takes for the first one goes."""
         if self.references.size - self.taken_off > self.ring_size:
             oldest = self.references.poll()
             if oldest is not None:
-                self.forgotten(oldest)
-                self.broker.acknowledge_replaced(oldest)
+                self.removed(oldest)
+                self.broker.settling.replace(oldest)
 
     def _take_off(self, ref: Reference) -> None:
         """A full ring takes what comes back to it off its counts; a paged one was off them already, and stays so."""
@@ -196,7 +192,7 @@ class Queue:
         self.mem_bytes += ref.mem
         if ref.record is None:
             self.waiting_unpaged += 1
-        self.broker.touch(self)
+        self.schedule.touch(self)
 
     def reset_iterators(self) -> None:
         """Something came back to an earlier place: every consumer looks from the head again."""
@@ -205,7 +201,7 @@ class Queue:
                 consumer.iterator.close()
                 consumer.iterator = None
 
-    def forgotten(self, ref: Reference) -> None:
+    def removed(self, ref: Reference) -> None:
         """It left the list of what waits."""
         if self.last_values is not None:
             self.last_values.forget(ref)
@@ -229,20 +225,50 @@ class Queue:
             self.delivering_unpaged -= 1
         if self.reads_pages:
             self.deliver_later()
-        self.broker.touch(self)
+        self.schedule.touch(self)
 
-    def all_delivered(self, refs: list[Reference]) -> None:
-        """The same for messages that were read from pages."""
+    def settle(self, refs: list[Reference], reason: AckReason) -> None:
+        """References are finished, after the commit of their acknowledgement (spec 1.4, 3.4)."""
+        alike = reason is AckReason.NORMAL and not self.non_destructive and not self.profile.books_live_pages
+        if len(refs) == 1 or not alike or any(ref.record is None for ref in refs):
+            for ref in refs:
+                self._settle(ref, reason)
+            return
+        # read from pages: only counts remain of them
         self.delivering_count -= len(refs)
         self.delivering_bytes -= sum(ref.message.enc for ref in refs)
         if self.reads_pages:
             self.deliver_later()
-        self.broker.touch(self)
+        self.schedule.touch(self)
+        self.acked += len(refs)
+        for ref in refs:
+            ref.gone = True
+
+    def _settle(self, ref: Reference, reason: AckReason) -> None:
+        self.delivered(ref)
+        if reason is AckReason.NORMAL:
+            if self.non_destructive:
+                return
+            self.acked += 1
+        elif reason is AckReason.EXPIRED:
+            self.expired += 1
+        elif reason is AckReason.KILLED:
+            self.killed += 1
+        ref.gone = True
+        if ref.record is None:
+            self.reference_down(ref)
+        elif ref.live and self.profile.books_live_pages and self.store is not None:
+            self.store.add_size(-self.profile.reference_bytes, 0)
+        self.schedule.touch(self)
+
+    def returns_go_on(self) -> bool:
+        """Whether a reference that comes back stays: the queue exists and is not purged for want of consumers."""
+        return not self.deleted and (bool(self.consumers) or not self.purge_on_no_consumers)
 
     def deliver_later(self) -> None:
         if not self.deliver_scheduled:
             self.deliver_scheduled = True
-            self.broker.tasks.append(self.deliver)
+            self.schedule.tasks.append(self.deliver)
 
     def deliver(self) -> None:
         """One delivery round over the consumers in turn, then a look at the pages."""
@@ -250,14 +276,28 @@ class Queue:
         if self.deleted or self.paused:
             return
         if self.references.size:
-            self.dispatch.hand_out()
+            if self.consumers:
+                self.dispatch.hand_out()
+            if self.last_values is not None and self.references.size:
+                self._replace_old_values(self.last_values)
         self.check_depage()
+
+    def _replace_old_values(self, values: LastValues) -> None:
+        """At the end of a delivery round: whatever is not the newest of its key is replaced."""
+        waiting = self.references.iterator()
+        while waiting.has_next():
+            ref = waiting.next()
+            if values.is_replaced(ref):
+                waiting.remove()
+                self.removed(ref)
+                self.broker.settling.replace(ref)
+        waiting.close()
 
     def expire_waiting(self, ref: Reference) -> None:
         """A delivery round met a message that has expired, and took it out of the list."""
-        self.forgotten(ref)
+        self.removed(ref)
         self.delivering(ref)
-        self.broker.expire_reference(ref, None)
+        self.broker.settling.expire(ref)
 
     # reading on in the pages
 
@@ -274,7 +314,7 @@ class Queue:
     def schedule_depage(self) -> None:
         if not self.depage_pending:
             self.depage_pending = True
-            self.broker.tasks.append(self.depage)
+            self.schedule.tasks.append(self.depage)
 
     def depage(self) -> bool:
         """Reads from the pages as long as the limits allow (spec 3.1). True: something was read."""
@@ -315,6 +355,17 @@ class Queue:
             (store.prefetch_bytes > 0 and size >= store.prefetch_bytes)
             or (store.prefetch_messages > 0 and count >= store.prefetch_messages)
         )
+
+    def queues_to_ask(self, asked: dict[QueuePort, None]) -> None:
+        """Add this queue if it has something to do; of an address in page mode, every queue."""
+        if self.deleted:
+            return
+        store = self.store
+        if store is not None and store.paging:
+            for cursor in store.cursors.values():
+                asked[cursor.queue] = None
+        elif self.consumers or self.last_values is not None:
+            asked[self] = None
 
     def rest(self) -> None:
         """Reads ahead and delivers at once, when nothing else is going on."""

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from pageengine.queues.queue import Queue
+from pageengine.clients.run import Run
 from pageengine.settings.queue_traits import configured
 from pageengine.trace.operations import CreateQueue
 
-if TYPE_CHECKING:
-    from pageengine.running.engine import Engine
 
-
-def configure(engine: Engine) -> None:
-    broker = engine.broker
-    for address in engine.settings.addresses:
+def configure(run: Run) -> None:
+    """Make the addresses and queues of the configuration that do not exist."""
+    broker = run.broker
+    for address in run.settings.addresses:
         broker.addresses.setdefault(address.name, set()).update(address.routing)
         for one in address.queues:
             if one.name in broker.queues:
@@ -25,6 +21,6 @@ def configure(engine: Engine) -> None:
                 bool(one.purge_on_no_consumers), bool(one.exclusive),
             )  # fmt: skip
             traits = configured(one, broker.settings.address_settings.effective(one.address))
-            broker.queues[one.name] = Queue(broker, broker.next_id(), made, traits, broker.store(one.address))
+            broker.make_queue(made, traits)
     broker.routes.clear()
-    engine.parts_changed = True
+    run.parts_changed = True

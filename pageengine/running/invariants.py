@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-from pageengine.model.message import Message, Reference
+from pageengine.clients.run import Run
+from pageengine.model.message import Message
 from pageengine.model.outcome import OperationResult
+from pageengine.model.reference import Reference
+from pageengine.paging.store import AddressStore
+from pageengine.queues.queue import Queue
 from pageengine.running.watched_changes import (
-    InvariantBroken,
     SeenStore,
     kept_over_a_restart,
     look_at_positions,
@@ -26,11 +28,6 @@ from pageengine.running.watched_changes import (
 from pageengine.settings.profiles import FullWhen
 from pageengine.trace.operations import Operation
 
-if TYPE_CHECKING:
-    from pageengine.paging.store import AddressStore
-    from pageengine.queues.queue import Queue
-    from pageengine.running.engine import Engine
-
 
 @dataclass(slots=True)
 class Watch:
@@ -40,55 +37,53 @@ class Watch:
     sent: dict[str, int] = field(default_factory=dict)
     kept: dict[str, int] = field(default_factory=dict)
 
-    def look(self, engine: Engine, op: Operation, result: OperationResult) -> None:
+    def look(self, run: Run, op: Operation, result: OperationResult) -> None:
         """Checks the state, then what the operation changed."""
         if op.op == "send":
             self.sent[result.r] = self.sent.get(result.r, 0) + 1
         # a queue that keeps what it hands out has it twice
-        live = list({id(ref): ref for ref in _live(engine)}.values())
-        _accounts(engine, live)
-        look_at_refusal(engine, self.stores, op, result)
-        look_at_restart(engine, self.kept, op)
-        for store in engine.broker.stores.values():
+        live = list({id(ref): ref for ref in _live(run)}.values())
+        _accounts(run, live)
+        look_at_refusal(run, self.stores, op, result)
+        look_at_restart(run, self.kept, op)
+        for store in run.broker.stores.values():
             _pages(store)
             _counters(store)
             _flags(store)
             before = self.stores.get(store.address)
             if before is not None:
-                look_at_store(store, before, op, result)
-        for queue in engine.broker.queues.values():
+                look_at_store(run, store, before, op, result)
+        for queue in run.broker.queues.values():
             _queue(queue)
             look_at_positions(queue)
-        self.stores = {store.address: seen(store) for store in engine.broker.stores.values()}
-        self.kept = kept_over_a_restart(engine)
+        self.stores = {store.address: seen(store) for store in run.broker.stores.values()}
+        self.kept = kept_over_a_restart(run)
 
 
-def _live(engine: Engine) -> Iterator[Reference]:
+def _live(run: Run) -> Iterator[Reference]:
     """References in memory that were never paged: waiting, scheduled, at consumers, in open transactions."""
-    for queue in engine.broker.queues.values():
+    for queue in run.broker.queues.values():
         yield from (ref for ref in queue.references if ref.record is None)
         yield from (ref for ref in (*queue.scheduled, *queue.stuck) if ref.record is None)
         for consumer in queue.consumers:
             yield from (ref for ref in consumer.delivering.values() if ref.record is None)
-    transactions = [session.tx for session in engine.sessions.values() if session.tx is not None]
-    transactions += [tx for tx in engine.branches.values() if tx not in transactions]
-    for tx in transactions:
+    for tx in run.transactions():
         yield from tx.added
         yield from (ref for ref, _ in tx.acked if ref.record is None and not ref.gone)
 
 
-def _accounts(engine: Engine, live: list[Reference]) -> None:
+def _accounts(run: Run, live: list[Reference]) -> None:
     """2, 3, 4, 5: sizes are those of what is in memory, and of nothing else."""
-    broker = engine.broker
-    profile = engine.profile
+    broker = run.broker
+    profile = run.profile
     if not profile.references_booked_on_queue or profile.books_live_pages or broker.counts_too_much:
         return
     sizes = dict.fromkeys(broker.stores, 0)
     counts = dict.fromkeys(broker.stores, 0)
     counted: dict[int, Message] = {}
     for ref in live:
-        if ref.queue.store is not None and ref.queue.store.address in sizes:
-            sizes[ref.queue.store.address] += profile.reference_bytes
+        if ref.queue.address in sizes:
+            sizes[ref.queue.address] += profile.reference_bytes
         owner = ref.message.owner
         if ref.message.id not in counted and owner is not None and owner.address in sizes:
             counted[ref.message.id] = ref.message
@@ -99,7 +94,7 @@ def _accounts(engine: Engine, live: list[Reference]) -> None:
         require(4, store.metric.count == counts[address], f"{address}: {store.metric.count} elements")
     if not broker.forgot_stores:
         total = sum(store.metric.size for store in broker.stores.values())
-        require(3, broker.metric.size == total, f"global size {broker.metric.size} is not {total}")
+        require(3, broker.limits.metric.size == total, f"global size {broker.limits.metric.size} is not {total}")
 
 
 def _pages(store: AddressStore) -> None:
@@ -127,7 +122,7 @@ def _counters(store: AddressStore) -> None:
     """19: a queue's page counter is the number of its committed, unacknowledged positions; 21: on the pages left."""
     if not store.paging:
         return
-    known = store.broker.page_transactions
+    known = store.page_transactions
     for id, cursor in store.cursors.items():
         count = 0
         for number in store.files:
@@ -144,12 +139,12 @@ def _flags(store: AddressStore) -> None:
     reached = (metric.max_bytes >= 0 and metric.size >= metric.max_bytes) or (
         metric.max_messages >= 0 and metric.count >= metric.max_messages
     )
-    if store.broker.profile.full_when is FullWhen.AT_CLEARED_BELOW and metric.touched:
+    if store.profile.full_when is FullWhen.AT_CLEARED_BELOW and metric.touched:
         require(23, store.full == reached, f"{store.address}: full is {store.full} at {metric.size}")
-    held = store.full or store.broker.global_full or store.blocked_by_operator
+    held = store.full or store.limits.global_full or store.blocked_by_operator
     require(24, not store.waiting or held, f"{store.address}: producers wait for nothing")
-    exempt = store.broker.profile.management_exempt
-    management = store.address.startswith(store.broker.settings.management_address)
+    exempt = store.profile.management_exempt
+    management = store.address.startswith(store.limits.settings.management_address)
     require(25, not (exempt and management), f"{store.address} has a store")
 
 
@@ -162,6 +157,3 @@ def _queue(queue: Queue) -> None:
     size = sum(ref.mem for ref in (*queue.references, *queue.stuck)) + queue.phantom_bytes
     require(2, size == queue.mem_bytes, f"{queue.name}: {queue.mem_bytes} bytes in memory")
     require(20, queue.message_count >= 0, f"{queue.name}: {queue.message_count} messages")
-
-
-__all__ = ["InvariantBroken", "Watch"]

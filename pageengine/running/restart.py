@@ -5,75 +5,63 @@ Source: spec/paging-engine.md 4.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from pageengine.broker.broker import Broker
-from pageengine.broker.transaction import Reason, Transaction
-from pageengine.model.message import Reference
+from pageengine.broker.settling import started
+from pageengine.broker.transaction import Transaction
+from pageengine.clients.run import Run
 from pageengine.model.outcome import OperationResult
-from pageengine.model.page import PageTransaction
+from pageengine.model.page import PageTransactionInfo
+from pageengine.model.reference import AckReason, Reference
+from pageengine.paging.cleanup import schedule_cleanup
 from pageengine.paging.cursor import Cursor
+from pageengine.paging.store import AddressStore
 from pageengine.queues.queue import Queue
 from pageengine.running.configured import configure
-from pageengine.trace.operations import Crash, Restart, Send
-
-if TYPE_CHECKING:
-    from pageengine.paging.store import AddressStore
-    from pageengine.running.engine import Engine
+from pageengine.trace.operations import Crash, Restart
 
 
-def restart(engine: Engine, op: Restart | Crash, result: OperationResult) -> None:
+def restart(run: Run, op: Restart | Crash, result: OperationResult) -> None:
     """Stops and starts, or is killed and starts; sessions, consumers and producers are gone either way."""
-    abandoned = sorted(
-        waiting.i if isinstance(waiting, Send) else waiting.op.i
-        for session in engine.sessions.values()
-        for waiting in session.pending
-    )
-    result.abandoned = abandoned or None
-    old = engine.broker
+    result.abandoned = run.unfinished_sends() or None
+    old = run.broker
     if isinstance(op, Restart):
-        for consumer in list(engine.consumers.values()):
+        for consumer in list(run.consumers.values()):
             if not consumer.closed:
-                engine.close_consumer(consumer)
-        for session in list(engine.sessions.values()):
+                run.close_consumer(consumer)
+        for session in list(run.sessions.values()):
             session.close()
-        old.run_tasks()
-    journal = {queue.id: alive_references(engine, queue) for queue in old.queues.values() if queue.durable}
-    prepared = {xid: tx for xid, tx in engine.branches.items() if tx.prepared}
-    engine.releases.clear()
-    engine.sessions.clear()
-    engine.consumers.clear()
-    _boot(engine, old, journal, prepared)
+        old.schedule.run_tasks()
+    journal = {queue.id: alive_references(run, queue) for queue in old.queues.values() if queue.durable}
+    prepared = {xid: tx for xid, tx in run.branches.items() if tx.prepared}
+    run.releases.clear()
+    run.sessions.clear()
+    run.consumers.clear()
+    _boot(run, old, journal, prepared)
 
 
-def alive_references(engine: Engine, queue: Queue) -> list[Reference]:
+def alive_references(run: Run, queue: Queue) -> list[Reference]:
     """References that the journal holds: durable, not paged, not acknowledged; in the order they came."""
     refs = [*queue.references, *queue.scheduled, *queue.stuck]
     for consumer in queue.consumers:
         refs += consumer.delivering.values()
-    for tx in _transactions(engine):
+    for tx in run.transactions():
         refs += [ref for ref, reason in tx.acked if ref.queue is queue and not ref.gone]
     kept = {id(ref): ref for ref in refs if ref.record is None and ref.message.durable}
     return sorted(kept.values(), key=lambda ref: ref.sequence)
 
 
-def _transactions(engine: Engine) -> list[Transaction]:
-    found = [session.tx for session in engine.sessions.values() if session.tx is not None]
-    return found + [tx for tx in engine.branches.values() if tx not in found]
-
-
-def _boot(engine: Engine, old: Broker, journal: dict[int, list[Reference]], prepared: dict[str, Transaction]) -> None:
-    new = Broker(engine.settings, engine.profile, old.start_ns)
+def _boot(run: Run, old: Broker, journal: dict[int, list[Reference]], prepared: dict[str, Transaction]) -> None:
+    new = started(run.settings, run.profile, old.start_ns)
     new.now = old.now
     new.ids = old.ids
     new.expiring = old.expiring
     new.late = old.late
     new.addresses = old.addresses
-    if engine.settings.persist_id_cache:
+    if run.settings.persist_id_cache:
         new.duplicates = old.duplicates
-    new.set_disk_full(False)
-    engine.broker = new
-    engine.parts_changed = True
+    new.limits.set_disk_full(False)
+    run.broker = new
+    run.parts_changed = True
     _page_transactions(old, new, prepared)
     for store in old.stores.values():
         if store.had_folder:
@@ -85,17 +73,17 @@ def _boot(engine: Engine, old: Broker, journal: dict[int, list[Reference]], prep
     for queue in old.queues.values():
         for ref in journal.get(queue.id, ()):
             _reload(new, new.queues[queue.name], ref, fresh)
-    engine.branches = {xid: _load_branch(new, tx, fresh) for xid, tx in prepared.items()}
+    run.branches = {xid: _load_branch(new, tx, fresh) for xid, tx in prepared.items()}
     for store in new.stores.values():
-        _rebuild_counters(store, {tx.id: tx for tx in engine.branches.values()})
-    configure(engine)
+        _rebuild_counters(store, {tx.id: tx for tx in run.branches.values()})
+    configure(run)
 
 
 def _page_transactions(old: Broker, new: Broker, prepared: dict[str, Transaction]) -> None:
     waiting = {tx.page_tx.id for tx in prepared.values() if tx.page_tx is not None}
     for known in old.page_transactions.values():
         if known.committed or known.id in waiting:
-            copy = PageTransaction(known.id)
+            copy = PageTransactionInfo(known.id)
             copy.messages = copy.durable = known.messages
             copy.committed = known.committed
             copy.prepared = not known.committed
@@ -127,10 +115,10 @@ def _load_store(new: Broker, old: AddressStore) -> None:
 
 
 def _load_queue(new: Broker, old: Queue) -> None:
-    queue = new.queues[old.name] = Queue(new, old.id, old.made, old.traits, new.store(old.address))
+    queue = new.make_queue(old.made, old.traits, old.id)
     if queue.cursor is not None and old.cursor is not None:
         _load_cursor(queue.cursor, old.cursor)
-    new.touch(queue)
+    new.schedule.touch(queue)
 
 
 def _load_cursor(cursor: Cursor, old: Cursor) -> None:
@@ -199,7 +187,7 @@ def _load_branch(new: Broker, old: Transaction, fresh: set[int]) -> Transaction:
             tx.added.append(added)
     for ref, reason in old.acked:
         queue = new.queues.get(ref.queue.name)
-        if queue is not None and reason is Reason.NORMAL:
+        if queue is not None and reason is AckReason.NORMAL:
             _reload_ack(tx, queue, ref)
     return tx
 
@@ -216,7 +204,7 @@ def _reload_ack(tx: Transaction, queue: Queue, old: Reference) -> None:
         ref = found
     queue.delivering(ref)
     queue.acked += 1
-    tx.acknowledge(ref, Reason.NORMAL)
+    tx.acknowledge(ref, AckReason.NORMAL)
 
 
 def _take_out(queue: Queue, message_id: int) -> Reference | None:
@@ -227,7 +215,7 @@ def _take_out(queue: Queue, message_id: int) -> Reference | None:
         if ref.message.id == message_id:
             found = ref
             waiting.remove()
-            queue.forgotten(ref)
+            queue.removed(ref)
     waiting.close()
     return found
 
@@ -237,7 +225,7 @@ def _rebuild_counters(store: AddressStore, prepared: dict[int, Transaction]) -> 
 
     Records of a prepared branch are counted at its commit, then with the size of the record.
     """
-    known = store.broker.page_transactions
+    known = store.page_transactions
     counts: dict[int, tuple[int, int]] = {}
     for number in sorted(store.pages):
         for record in store.pages[number].records:
@@ -259,4 +247,4 @@ def _rebuild_counters(store: AddressStore, prepared: dict[int, Transaction]) -> 
         cursor = store.cursors[id]
         cursor.empty = False
         cursor.count(count, size)
-    store.schedule_cleanup()
+    schedule_cleanup(store)

@@ -5,16 +5,12 @@ Source: spec/trace-format.md 2.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from pageengine.broker.broker import Broker
 from pageengine.model.outcome import FieldValue, Part, PartChange, State, StateChange
+from pageengine.paging.store import AddressStore
+from pageengine.queues.queue import Queue
 from pageengine.settings.profiles import Profile
 from pageengine.settings.settings import AddressFullPolicy
-
-if TYPE_CHECKING:
-    from pageengine.broker.broker import Broker
-    from pageengine.paging.store import AddressStore
-    from pageengine.queues.queue import Queue
 
 Shown = tuple[FieldValue | None, ...]
 STORE_FIELDS = (
@@ -32,13 +28,13 @@ def shown_paging(store: AddressStore, profile: Profile) -> bool:
     """Page mode; editions without a flag of their own answer by policy."""
     if profile.reports_store_paging or store.policy is AddressFullPolicy.PAGE:
         return store.paging
-    return store.policy is not AddressFullPolicy.BLOCK and (store.full or store.broker.global_full)
+    return store.policy is not AddressFullPolicy.BLOCK and (store.full or store.limits.global_full)
 
 
 def of_store(store: AddressStore) -> Shown:
     current = store.current
     return (
-        shown_paging(store, store.broker.profile),
+        shown_paging(store, store.profile),
         store.full,
         store.page_full,
         store.metric.size,
@@ -72,7 +68,8 @@ def of_queue(queue: Queue) -> Shown:
 
 
 def of_broker(broker: Broker) -> Shown:
-    return (broker.metric.size, broker.metric.count, broker.global_full, broker.disk_full)
+    limits = broker.limits
+    return (limits.metric.size, limits.metric.count, limits.global_full, limits.disk_full)
 
 
 def whole(names: tuple[str, ...], shown: Shown) -> Part:
@@ -96,13 +93,16 @@ class StateView:
     def change(self, broker: Broker) -> StateChange:
         """Changes of what was touched since the last call."""
         found: StateChange = {}
-        stores, broker.touched_stores = broker.touched_stores, set()
-        for store in sorted(stores, key=lambda store: store.address) if len(stores) > 1 else stores:
-            if not hidden(store.address) and broker.stores.get(store.address) is store:
-                self._compare(f"a:{store.address}", STORE_FIELDS, of_store(store), found)
-        queues, broker.changed_queues = broker.changed_queues, {}
-        for queue in queues:
-            if not queue.deleted and not hidden(queue.address) and broker.queues.get(queue.name) is queue:
+        schedule = broker.schedule
+        stores, schedule.touched_stores = schedule.touched_stores, set()
+        for address in sorted([store.address for store in stores]):
+            store = broker.stores.get(address)
+            if store is not None and not hidden(address):
+                self._compare(f"a:{address}", STORE_FIELDS, of_store(store), found)
+        queues, schedule.changed_queues = schedule.changed_queues, {}
+        for changed_queue in queues:
+            queue = broker.queues.get(changed_queue.name)
+            if queue is changed_queue and not queue.deleted and not hidden(queue.address):
                 self._compare(f"q:{queue.name}", QUEUE_FIELDS, of_queue(queue), found)
         self._compare("g", BROKER_FIELDS, of_broker(broker), found)
         return found
@@ -123,9 +123,9 @@ class StateView:
 
     def change_of_all(self, broker: Broker) -> StateChange:
         """The same, with every part looked at: after operations that make or unmake parts."""
-        broker.touched_stores.update(broker.stores.values())
+        broker.schedule.touched_stores.update(broker.stores.values())
         for queue in broker.queues.values():
-            broker.changed_queues[queue] = None
+            broker.schedule.changed_queues[queue] = None
         found = self.change(broker)
         alive = {f"a:{name}" for name in broker.stores} | {f"q:{name}" for name in broker.queues} | {"g"}
         for key in [key for key in self.parts if key not in alive]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pageengine.broker.managing import delete_queue, purge, scan_expired
 from pageengine.clients import branches, consuming
+from pageengine.clients.run import Run
+from pageengine.clients.session import SessionConsumer
 from pageengine.model.failure import Failed
 from pageengine.model.outcome import OperationResult
+from pageengine.paging.store import AddressStore
 from pageengine.queues.filters import compiled
 from pageengine.queues.queue import Queue
 from pageengine.running.restart import restart
@@ -39,46 +42,38 @@ from pageengine.trace.operations import (
     Restart,
     ResumeQueue,
     Rollback,
-    RoutingType,
     Settings,
     UnblockAddress,
     Wait,
 )  # fmt: skip
 from pagefmt.selector import SelectorError
 
-if TYPE_CHECKING:
-    from pageengine.running.engine import Engine
-
 NS_PER_MS = 1_000_000
-Step = Callable[["Engine", Any, OperationResult], None]
+Step = Callable[[Run, Any, OperationResult], None]
 
 
-def create_address(engine: Engine, op: CreateAddress, result: OperationResult) -> None:
-    engine.broker.addresses.setdefault(op.address, set(op.routing))
+def create_address(run: Run, op: CreateAddress, result: OperationResult) -> None:
+    run.broker.addresses.setdefault(op.address, set(op.routing))
 
 
-def delete_address(engine: Engine, op: DeleteAddress, result: OperationResult) -> None:
-    broker = engine.broker
+def delete_address(run: Run, op: DeleteAddress, result: OperationResult) -> None:
+    broker = run.broker
     if op.address not in broker.addresses:
         raise Failed("ADDRESS_DOES_NOT_EXIST")
     for queue in [queue for queue in broker.queues.values() if queue.address == op.address]:
-        _delete(engine, queue)
-    broker.run_tasks()
+        _delete(run, queue)
+    broker.schedule.run_tasks()
     del broker.addresses[op.address]
     broker.forgot_stores = True
     store = broker.stores.pop(op.address, None)
     if store is not None:
-        broker.blocked_stores.pop(op.address, None)
-    engine.parts_changed = True
+        broker.limits.blocked_stores.pop(op.address, None)
+    run.parts_changed = True
 
 
-def create_queue(engine: Engine, op: CreateQueue, result: OperationResult) -> None:
-    make_queue(engine, op)
-
-
-def make_queue(engine: Engine, op: CreateQueue, id: int | None = None) -> Queue:
-    """Makes the queue, its address where it is missing, and the store of that address."""
-    broker = engine.broker
+def create_queue(run: Run, op: CreateQueue, result: OperationResult) -> None:
+    """Make the queue, its address if that is missing, and the store of that address."""
+    broker = run.broker
     if op.queue in broker.queues:
         raise Failed("QUEUE_EXISTS")
     types = broker.addresses.get(op.address)
@@ -87,14 +82,10 @@ def make_queue(engine: Engine, op: CreateQueue, id: int | None = None) -> Queue:
             raise Failed("UNEXPECTED_ROUTING_TYPE_FOR_ADDRESS")
         types.add(op.routing)
     _filter(op.filter)
-    store = broker.store(op.address)
+    broker.store(op.address)
     broker.addresses.setdefault(op.address, {op.routing})
-    traits = created(op, broker.settings.address_settings.effective(op.address))
-    queue = Queue(broker, id or broker.next_id(), op, traits, store)
-    broker.queues[op.queue] = queue
-    broker.routes.clear()
-    engine.parts_changed = True
-    return queue
+    broker.make_queue(op, created(op, broker.settings.address_settings.effective(op.address)))
+    run.parts_changed = True
 
 
 def _filter(text: str | None) -> Any:
@@ -104,116 +95,115 @@ def _filter(text: str | None) -> Any:
         raise Failed("INVALID_FILTER_EXPRESSION") from err
 
 
-def queue_named(engine: Engine, name: str) -> Queue:
-    queue = engine.broker.queues.get(name)
+def queue_named(run: Run, name: str) -> Queue:
+    queue = run.broker.queues.get(name)
     if queue is None:
         raise Failed("IllegalStateException", f"no such queue: {name}")
     return queue
 
 
-def delete_queue_step(engine: Engine, op: DeleteQueue, result: OperationResult) -> None:
-    queue = engine.broker.queues.get(op.queue)
+def delete_queue_step(run: Run, op: DeleteQueue, result: OperationResult) -> None:
+    queue = run.broker.queues.get(op.queue)
     if queue is None:
         raise Failed("QUEUE_DOES_NOT_EXIST")
-    _delete(engine, queue)
+    _delete(run, queue)
 
 
-def _delete(engine: Engine, queue: Queue) -> None:
-    consumers = list(queue.consumers)
-    delete_queue(engine.broker, queue)
+def _delete(run: Run, queue: Queue) -> None:
+    consumers = [consumer for consumer in queue.consumers if isinstance(consumer, SessionConsumer)]
+    delete_queue(run.broker, queue)
     for consumer in consumers:
-        engine.close_consumer(consumer)
-    engine.parts_changed = True
+        run.close_consumer(consumer)
+    run.parts_changed = True
 
 
-def open_session(engine: Engine, op: OpenSession, result: OperationResult) -> None:
-    engine.kinds[op.session] = (op.kind, op.protocol)
-    engine.session(op.session)
+def open_session(run: Run, op: OpenSession, result: OperationResult) -> None:
+    run.kinds[op.session] = (op.kind, op.protocol)
+    run.session(op.session)
 
 
-def close_session(engine: Engine, op: CloseSession, result: OperationResult) -> None:
-    session = engine.sessions.pop(op.session, None)
+def close_session(run: Run, op: CloseSession, result: OperationResult) -> None:
+    session = run.sessions.pop(op.session, None)
     if session is None:
         return
-    for name in [name for name, consumer in engine.consumers.items() if consumer.session is session]:
-        consumer = engine.consumers.pop(name)
+    for name in [name for name, consumer in run.consumers.items() if consumer.session is session]:
+        consumer = run.consumers.pop(name)
         if not consumer.closed:
-            engine.close_consumer(consumer)
+            run.close_consumer(consumer)
     session.close()
 
 
-def purge_step(engine: Engine, op: Purge, result: OperationResult) -> None:
-    queue = queue_named(engine, op.queue)
-    result.count = purge(engine.broker, queue, _filter(op.selector))
+def purge_step(run: Run, op: Purge, result: OperationResult) -> None:
+    queue = queue_named(run, op.queue)
+    result.count = purge(run.broker, queue, _filter(op.selector))
 
 
-def expire(engine: Engine, op: Expire, result: OperationResult) -> None:
-    broker = engine.broker
+def expire(run: Run, op: Expire, result: OperationResult) -> None:
+    broker = run.broker
     scan_expired(broker, [broker.queues[name] for name in sorted(broker.queues) if op.queue in (None, name)])
 
 
-def pause(engine: Engine, op: PauseQueue, result: OperationResult) -> None:
-    queue = queue_named(engine, op.queue)
+def pause(run: Run, op: PauseQueue, result: OperationResult) -> None:
+    queue = queue_named(run, op.queue)
     queue.paused = True
-    engine.broker.touch(queue)
+    run.broker.schedule.touch(queue)
 
 
-def resume(engine: Engine, op: ResumeQueue, result: OperationResult) -> None:
-    queue = queue_named(engine, op.queue)
+def resume(run: Run, op: ResumeQueue, result: OperationResult) -> None:
+    queue = queue_named(run, op.queue)
     queue.paused = False
-    engine.broker.touch(queue)
+    run.broker.schedule.touch(queue)
 
 
-def block(engine: Engine, op: BlockAddress, result: OperationResult) -> None:
-    store = _blockable(engine, op.address)
+def block(run: Run, op: BlockAddress, result: OperationResult) -> None:
+    store = _blockable(run, op.address)
     if store is not None:
         store.blocked_by_operator = True
-        engine.broker.touched_stores.add(store)
+        run.broker.schedule.touched_stores.add(store)
     result.accepted = store is not None
 
 
-def unblock(engine: Engine, op: UnblockAddress, result: OperationResult) -> None:
-    store = _blockable(engine, op.address)
+def unblock(run: Run, op: UnblockAddress, result: OperationResult) -> None:
+    store = _blockable(run, op.address)
     if store is not None:
         store.blocked_by_operator = False
-        engine.broker.touched_stores.add(store)
+        run.broker.schedule.touched_stores.add(store)
         store.check_released()
 
 
-def _blockable(engine: Engine, address: str) -> Any:
-    if address not in engine.broker.addresses:
+def _blockable(run: Run, address: str) -> AddressStore | None:
+    if address not in run.broker.addresses:
         raise Failed("IllegalStateException", f"no such address: {address}")
-    return engine.broker.store(address)
+    return run.broker.store(address)
 
 
-def disk_full(engine: Engine, op: DiskFull, result: OperationResult) -> None:
-    settings = engine.settings
-    if engine.profile.disk_monitor and (settings.max_disk_usage != -1 or settings.min_disk_free != -1):
-        engine.broker.set_disk_full(op.full)
+def disk_full(run: Run, op: DiskFull, result: OperationResult) -> None:
+    settings = run.settings
+    if run.profile.disk_monitor and (settings.max_disk_usage != -1 or settings.min_disk_free != -1):
+        run.broker.limits.set_disk_full(op.full)
 
 
-def disk(engine: Engine, op: Disk, result: OperationResult) -> None:
-    engine.disks.report(op)
-    engine.broker.set_disk_full(engine.disks.full)
+def disk(run: Run, op: Disk, result: OperationResult) -> None:
+    run.disks.report(op)
+    run.broker.limits.set_disk_full(run.disks.full)
 
 
-def settings(engine: Engine, op: Settings, result: OperationResult) -> None:
-    engine.change_settings(op.match, dict(op.values))
+def settings(run: Run, op: Settings, result: OperationResult) -> None:
+    run.change_settings(op.match, dict(op.values))
 
 
-def wait(engine: Engine, op: Wait, result: OperationResult) -> None:
-    broker = engine.broker
+def wait(run: Run, op: Wait, result: OperationResult) -> None:
+    broker = run.broker
     broker.now += op.ms * NS_PER_MS
     for queue in broker.queues.values():
         if queue.scheduled:
             queue.release_scheduled()
         if queue.consumers:
-            broker.touch(queue)
+            broker.schedule.touch(queue)
 
 
-def checkpoint(engine: Engine, op: Checkpoint, result: OperationResult) -> None:
-    engine.view.forget()
-    engine.parts_changed = True
+def checkpoint(run: Run, op: Checkpoint, result: OperationResult) -> None:
+    run.show_everything = run.parts_changed = True
 
 
 STEPS: dict[type, Step] = {
@@ -246,4 +236,3 @@ STEPS: dict[type, Step] = {
     Restart: restart,
     Crash: restart,
 }
-__all__ = ["STEPS", "RoutingType", "make_queue"]

@@ -6,18 +6,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from pageengine.clients.run import Run
 from pageengine.errors import PageEngineError
 from pageengine.model.outcome import DROPPED, FAILED, PAGED, QUEUED, OperationResult
+from pageengine.paging.store import AddressStore
+from pageengine.queues.queue import Queue
 from pageengine.running.restart import alive_references
 from pageengine.settings.settings import AddressFullPolicy
 from pageengine.trace.operations import Crash, Operation, Restart, Settings
-
-if TYPE_CHECKING:
-    from pageengine.paging.store import AddressStore
-    from pageengine.queues.queue import Queue
-    from pageengine.running.engine import Engine
 
 ADDRESS_FULL = "ADDRESS_FULL"
 
@@ -46,13 +43,13 @@ class SeenStore:
 
 def seen(store: AddressStore) -> SeenStore:
     records = sum(page.count for page in store.pages.values())
-    held = store.full or store.page_full or store.broker.global_full
+    held = store.full or store.page_full or store.limits.global_full
     return SeenStore(
         store.paging, store.page_full, held, store.metric.size, store.current_id, records, store.records_written
     )
 
 
-def look_at_store(store: AddressStore, before: SeenStore, op: Operation, result: OperationResult) -> None:
+def look_at_store(run: Run, store: AddressStore, before: SeenStore, op: Operation, result: OperationResult) -> None:
     """6 to 9, 11, 27 and 28. Restarts and new settings may do what they like to a store."""
     if isinstance(op, Restart | Crash | Settings):
         return
@@ -66,7 +63,7 @@ def look_at_store(store: AddressStore, before: SeenStore, op: Operation, result:
     require(11, now.highest_page >= before.highest_page, f"{store.address}: page numbers go back")
     if now.page_full != before.page_full:
         _page_full_changed(store, before, op, now)
-    if op.op == "send" and result.r in (DROPPED, FAILED) and not (result.released or store.broker.expiring):
+    if op.op == "send" and result.r in (DROPPED, FAILED) and not (result.released or run.broker.expiring):
         same = (now.size, now.written) == (before.size, before.written)
         require(28, same or result.verdict.silent, f"{store.address} changes by a refused message")
     if result.r == QUEUED and result.verdict.page is not None:
@@ -94,32 +91,32 @@ def _page_full_changed(store: AddressStore, before: SeenStore, op: Operation, no
     require(27, below or not store.paging, f"{store.address} is no longer page full with {most} messages")
 
 
-def look_at_refusal(engine: Engine, before: dict[str, SeenStore], op: Operation, result: OperationResult) -> None:
+def look_at_refusal(run: Run, before: dict[str, SeenStore], op: Operation, result: OperationResult) -> None:
     """10: gate B drops or fails only where something was full at that moment."""
     if op.op != "send" or result.released or not before:
         return
     verdict = result.verdict
     refused = verdict.r == DROPPED or (verdict.r == FAILED and verdict.reached_broker and verdict.error == ADDRESS_FULL)
-    held = engine.broker.disk_full or any(store.held for store in before.values())
+    held = run.broker.limits.disk_full or any(store.held for store in before.values())
     require(10, not refused or held, f"{getattr(op, 'address', '')} refuses a message, and nothing is full")
 
 
-def kept_over_a_restart(engine: Engine) -> dict[str, int]:
+def kept_over_a_restart(run: Run) -> dict[str, int]:
     """26: messages of each queue that a restart keeps; queues whose messages may go by it are left out."""
-    if engine.branches or any(s.tx is not None and s.tx.acked for s in engine.sessions.values()):
+    if run.branches or any(s.tx is not None and s.tx.acked for s in run.sessions.values()):
         return {}
     return {
-        queue.name: len(alive_references(engine, queue)) + (queue.cursor.message_count if queue.cursor else 0)
-        for queue in engine.broker.queues.values()
+        queue.name: len(alive_references(run, queue)) + (queue.cursor.message_count if queue.cursor else 0)
+        for queue in run.broker.queues.values()
         if queue.durable and not (queue.purge_on_no_consumers or queue.last_values or queue.ring_size != -1)
     }
 
 
-def look_at_restart(engine: Engine, kept: dict[str, int], op: Operation) -> None:
+def look_at_restart(run: Run, kept: dict[str, int], op: Operation) -> None:
     if not isinstance(op, Restart | Crash):
         return
     for name, count in kept.items():
-        queue = engine.broker.queues[name]
+        queue = run.broker.queues[name]
         require(26, queue.message_count == count, f"{name}: {queue.message_count} of {count} after a restart")
 
 

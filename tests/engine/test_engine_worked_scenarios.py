@@ -186,7 +186,7 @@ def test_7_global_size() -> None:
     assert play.send(4, to="r") == ["queued", "paged 1", "paged 1", "paged 1"]
     assert play.send(2) == ["queued", "paged 1"]
     play.take(3)
-    assert play.engine.broker.metric.size == 2996
+    assert play.engine.broker.limits.metric.size == 2996
     assert play.store("q").paging
     assert play.store("r").paging
 

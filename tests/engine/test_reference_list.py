@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pageengine.broker.copies import from_send
-from pageengine.model.message import Reference
+from pageengine.model.reference import Reference
 from pageengine.model.reference_list import ReferenceIterator, ReferenceList
 from pageengine.running.engine import Engine
 from pageengine.settings.profiles import profile_of

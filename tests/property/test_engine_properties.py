@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pageengine.model.outcome import PAGED, QUEUED
-from pageengine.model.page import Record
+from pageengine.model.page import PagedMessage as Record
 from pageengine.paging.cursor import PageIterator
 from pageengine.running.engine import Engine
 from pageengine.settings.profiles import profile_of
@@ -170,7 +170,7 @@ def only_where_needed() -> Iterator[None]:
     def watched(iterator: PageIterator) -> Record:
         queue = iterator.cursor.queue
         # up to 2.52 a purge with a filter reads on whatever the limits say
-        assert queue.needs_depage() or not queue.broker.profile.purges_in_place
+        assert queue.needs_depage() or not queue.profile.purges_in_place
         return take(iterator)
 
     with mock.patch.object(PageIterator, "take", watched):

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pageengine.model.outcome import DROPPED, FAILED, OperationResult
+from pageengine.paging.cleanup import schedule_cleanup
 from pageengine.running.engine import Engine
 from pageengine.running.state import shown_paging
 from pageengine.settings.profiles import Profile, profile_of
@@ -131,8 +132,8 @@ class Run:
                 yield from self._ack_many(step)
             case "settle":
                 self._close()
-                self.engine.broker.stores[ADDRESS].schedule_cleanup()
-                self.engine.broker.settle()
+                schedule_cleanup(self.engine.broker.stores[ADDRESS])
+                self.engine.broker.schedule.settle()
             case "commit":
                 result = self.apply(Commit, "t")
                 said = "exception" if step.get("result") == "exception" else "ok"
@@ -193,7 +194,7 @@ class Run:
     def _state(self, step: Line) -> Iterator[str]:
         broker = self.engine.broker
         store = broker.stores[ADDRESS]
-        flag = store.full or broker.global_full
+        flag = store.full or broker.limits.global_full
         ours: Line = {
             "paging": store.paging if store.policy is AddressFullPolicy.PAGE else shown_paging(store, LEGACY_VIEW),
             "first_page": store.first_page,

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from pageengine.disk.monitor import DiskLimit, DiskMonitor, DiskSettings, DiskSpace
+from pageengine.settings.profiles import Profile
+from pageengine.settings.settings import EngineSettings
 from pageengine.trace.operations import Disk
-
-if TYPE_CHECKING:
-    from pageengine.settings.profiles import Profile
-    from pageengine.settings.settings import EngineSettings
 
 EVERY_STORE = ""
 
@@ -25,6 +21,7 @@ class WatchedDisks:
 
     @property
     def full(self) -> bool:
+        """Whether the monitor counts the disk as full."""
         return self.monitor is not None and self.monitor.disk_full
 
     def report(self, op: Disk) -> None:

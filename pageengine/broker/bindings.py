@@ -1,0 +1,121 @@
+"""Which queues take the messages of an address: its own, and those of wildcard addresses that match it.
+
+Source: spec/paging-engine.md 2.2.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from pageengine.model.message import Message
+from pageengine.queues.queue import Queue
+from pageengine.settings.settings import EngineSettings
+
+
+@dataclass(slots=True)
+class AddressBindings:
+    """The queues that take messages of an address, by routing name: of each one queue gets a message, in turn."""
+
+    names: list[list[Queue]] = field(default_factory=list)
+    turns: list[int] = field(default_factory=list)
+    single: Queue | None = None
+    """The only queue, where it has no filter: the common case."""
+
+    def chosen(self, message: Message) -> list[Queue]:
+        """The queues that get a message, one per routing name; the turn of each name moves on."""
+        if self.single is not None:
+            return [self.single]
+        picked = []
+        for at, queues in enumerate(self.names):
+            queue = self._next(at, queues, message)
+            if queue is not None and not (queue.purge_on_no_consumers and not queue.consumers):
+                picked.append(queue)
+        return picked
+
+    def _next(self, at: int, queues: list[Queue], message: Message) -> Queue | None:
+        count = len(queues)
+        position = self.turns[at] if self.turns[at] < count else 0
+        fallback = -1
+        for _ in range(count):
+            queue = queues[position]
+            if queue.filter is None or queue.filter(message):
+                if count == 1 or _wanted(queue, message):
+                    self.turns[at] = (position + 1) % count
+                    return queue
+                fallback = position if fallback == -1 else fallback
+            position = (position + 1) % count
+        if fallback == -1:
+            return None
+        self.turns[at] = (fallback + 1) % count
+        return queues[fallback]
+
+
+def _wanted(queue: Queue, message: Message) -> bool:
+    return any(one.selector is None or one.selector(message) for one in queue.consumers)
+
+
+def java_hash(text: str) -> int:
+    """Hash of a name as the broker's tables order it: over the signed bytes of its UTF-16 form."""
+    value = 0
+    for byte in text.encode("utf-16-le", "surrogatepass"):
+        value = (value * 31 + (byte - 256 if byte > 127 else byte)) & 0xFFFFFFFF
+    return value
+
+
+def table_order(names: list[str]) -> list[str]:
+    """Names in the order in which a hash table of the broker lists them, given in order of their coming."""
+    capacity = 16
+    while len(names) > capacity * 3 // 4:
+        capacity *= 2
+    return sorted(names, key=lambda name: ((h := java_hash(name)) ^ (h >> 16)) & (capacity - 1))
+
+
+@lru_cache(maxsize=4096)
+def _pattern(address: str, delimiter: str, any_words: str, single_word: str) -> re.Pattern[str] | None:
+    words = address.split(delimiter)
+    if any_words not in words and single_word not in words:
+        return None
+    step = re.escape(delimiter)
+    word = f"[^{step}]+"
+    text = ""
+    for at, one in enumerate(words):
+        lead = step if at else ""
+        if one == any_words:
+            text += f"(?:{lead}{word}(?:{step}{word})*)?" if at else f"(?:{word}(?:{step}{word})*)?"
+        else:
+            text += lead + (word if one == single_word else re.escape(one))
+    return re.compile(text)
+
+
+def belongs(settings: EngineSettings, bound: str, address: str) -> bool:
+    """Whether what is bound to one address, or to a wildcard, takes messages of another."""
+    if bound == address:
+        return True
+    if not settings.wildcard_routing:
+        return False
+    pattern = _pattern(bound, settings.delimiter, settings.any_words, settings.single_word)
+    return pattern is not None and pattern.fullmatch(address) is not None
+
+
+def bindings_of(settings: EngineSettings, queues: Mapping[str, Queue], address: str) -> AddressBindings | None:
+    """The bindings of an address; None where no queue belongs to it."""
+    if "::" in address:
+        name, queue_name = address.split("::", 1)
+        queue = queues.get(queue_name)
+        return AddressBindings([[queue]], [0]) if queue is not None and queue.address == name else None
+    by_name: dict[str, list[Queue]] = {}
+    for queue in queues.values():
+        if belongs(settings, queue.address, address):
+            by_name.setdefault(queue.address if queue.anycast else queue.name, []).append(queue)
+    if not by_name:
+        return None
+    names = table_order(list(by_name))
+    found = AddressBindings([by_name[name] for name in names], [0] * len(names))
+    if len(names) == 1 and len(found.names[0]) == 1:
+        queue = found.names[0][0]
+        if queue.filter is None and not queue.purge_on_no_consumers:
+            found.single = queue
+    return found

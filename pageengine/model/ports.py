@@ -1,0 +1,48 @@
+"""What the parts of the engine ask of parts above them, as small abstract base classes.
+
+Base classes and not protocols: compilers of typed Python call their methods directly. Ports that know references are
+in ``queues/ports.py``.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+
+class StorePort(ABC):
+    """The store of an address: messages and references are accounted to it, and producers wait for it."""
+
+    __slots__ = ()
+    address: str
+
+    @abstractmethod
+    def add_size(self, size: int, count: int) -> None:
+        """Add memory in bytes: of a message (``count`` 1 or -1) or of a reference (0)."""
+
+    @abstractmethod
+    def check_released(self) -> bool:
+        """Let waiting producers go on, if nothing holds them back. True: they go on."""
+
+
+class ParkedRecord(ABC):
+    """A record that a cursor has passed while its transaction was still open."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def deliver(self) -> None:
+        """The transaction was committed."""
+
+    @abstractmethod
+    def drop(self) -> None:
+        """The transaction was rolled back."""
+
+
+class Producer(ABC):
+    """A client session as the store sees it: it may go on sending once credits were granted."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def continue_sends(self) -> None:
+        """Send the next of the blocked messages."""

@@ -1,0 +1,150 @@
+"""A reference: one message in one queue, in memory or read back from a page."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from enum import Enum
+
+from pageengine.model.message import Message
+from pageengine.model.page import PagedMessage
+from pageengine.model.page_infos import PageCounter, PageInfo, PageInfos
+
+
+class AckReason(Enum):
+    """Why a reference leaves its queue for good."""
+
+    NORMAL = "acknowledged"
+    EXPIRED = "expired"
+    KILLED = "killed"
+    REPLACED = "replaced"
+
+
+class CursorPort(ABC):
+    """The paging cursor of a queue as the store of its address and transactions see it."""
+
+    __slots__ = ("counter", "empty", "pages", "queue")
+    queue: QueuePort
+    counter: PageCounter
+    pages: PageInfos
+    empty: bool
+
+    @abstractmethod
+    def info(self, page: int) -> PageInfo:
+        """What the cursor knows of a page, made if need be."""
+
+    @abstractmethod
+    def count(self, add: int, size: int) -> None:
+        """Count paged messages in, or out (negative); ``size`` in bytes."""
+
+    @abstractmethod
+    def first_page(self) -> int:
+        """First page with something unconfirmed; -1: no content at all; 0: content that was not looked at yet."""
+
+    @abstractmethod
+    def is_complete(self, page: int) -> bool:
+        """Whether the cursor is done with the page of this number."""
+
+    @abstractmethod
+    def is_done(self, info: PageInfo) -> bool:
+        """Whether every record of the page is confirmed."""
+
+    @abstractmethod
+    def process_ack(self, page: int, nr: int) -> PageInfo:
+        """Confirm one record; number -1 confirms none and marks the page as looked at."""
+
+    @abstractmethod
+    def process_acks(self, page: int, numbers: list[int]) -> None:
+        """Confirm records of one page."""
+
+    @abstractmethod
+    def leave_page_mode(self) -> None:
+        """Page mode of the address has ended."""
+
+
+class QueuePort(ABC):
+    """A queue as its references, its cursor and its consumers see it."""
+
+    id: int
+    name: str
+    address: str
+    durable: bool
+    deleted: bool
+    non_destructive: bool
+    cursor: CursorPort | None
+
+    @property
+    @abstractmethod
+    def message_count(self) -> int:
+        """Messages in memory and in pages."""
+
+    @abstractmethod
+    def add_tail(self, ref: Reference) -> None:
+        """Append a new reference."""
+
+    @abstractmethod
+    def add_back(self, ref: Reference) -> None:
+        """Put a reference that was being delivered back in its old place."""
+
+    @abstractmethod
+    def reference_down(self, ref: Reference) -> None:
+        """A reference that is not paged no longer counts as memory."""
+
+    @abstractmethod
+    def removed(self, ref: Reference) -> None:
+        """The reference left the list of waiting messages."""
+
+    @abstractmethod
+    def delivering(self, ref: Reference) -> None:
+        """The reference counts as being delivered."""
+
+    @abstractmethod
+    def delivered(self, ref: Reference) -> None:
+        """The reference no longer counts as being delivered."""
+
+    @abstractmethod
+    def settle(self, refs: list[Reference], reason: AckReason) -> None:
+        """References are finished after the commit of their acknowledgement."""
+
+    @abstractmethod
+    def expire_waiting(self, ref: Reference) -> None:
+        """A delivery round took out a message that has expired."""
+
+    @abstractmethod
+    def returns_go_on(self) -> bool:
+        """Whether a reference that comes back is kept: the queue exists, and somebody may still want it."""
+
+    @abstractmethod
+    def deliver_later(self) -> None:
+        """Schedule a delivery round."""
+
+    @abstractmethod
+    def rest(self) -> None:
+        """Read ahead and deliver now, when nothing else is going on."""
+
+    @abstractmethod
+    def queues_to_ask(self, asked: dict[QueuePort, None]) -> None:
+        """Add the queues that may have something to do after this one was touched."""
+
+
+class Reference:
+    """A message in one queue. ``record`` is its place in the pages, None for a message that was never paged."""
+
+    __slots__ = (
+        "delivery_count", "gone", "linked", "live", "mem", "message", "next", "prev", "queue", "record", "scheduled",
+        "sequence", "stored_count",
+    )  # fmt: skip
+
+    def __init__(self, message: Message, queue: QueuePort, record: PagedMessage | None) -> None:
+        self.message = message
+        self.queue = queue
+        self.record = record
+        self.mem = message.mem
+        self.delivery_count = 0
+        self.stored_count = 0
+        self.sequence = 0
+        self.scheduled = 0
+        self.prev: Reference | None = None
+        self.next: Reference | None = None
+        self.linked = False
+        self.gone = False
+        self.live = False

@@ -1,0 +1,71 @@
+"""What runs after an operation until the broker rests: tasks of stores and queues, blocked producers, touched queues.
+
+Source: spec/paging-engine.md 1.2 and 3.7.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+
+from pageengine.model.ports import Producer, StorePort
+from pageengine.model.reference import QueuePort
+
+
+class Schedule:
+    """``touched_stores`` and ``changed_queues``: what an outcome has to look at for changes."""
+
+    __slots__ = ("changed_queues", "tasks", "to_resume", "touched_queues", "touched_stores")
+
+    def __init__(self) -> None:
+        self.tasks: deque[Callable[[], object]] = deque()
+        self.touched_stores: set[StorePort] = set()
+        self.touched_queues: dict[QueuePort, None] = {}
+        self.changed_queues: dict[QueuePort, None] = {}
+        self.to_resume: dict[Producer, None] = {}
+
+    def touch(self, queue: QueuePort) -> None:
+        """Something happened to a queue: it is asked before the broker rests."""
+        self.touched_queues[queue] = None
+
+    def resume(self, producer: Producer) -> None:
+        """A producer got credits."""
+        self.to_resume[producer] = None
+
+    @property
+    def rests(self) -> bool:
+        """Whether nothing is left to do."""
+        return not (self.tasks or self.to_resume or self.touched_queues)
+
+    def producers_turn(self) -> None:
+        """Every producer that got credits sends one message, as it would while a consumer takes one."""
+        turn, self.to_resume = self.to_resume, {}
+        for producer in turn:
+            producer.continue_sends()
+        self.run_tasks(producers=False)
+
+    def run_tasks(self, *, producers: bool = True) -> None:
+        """Run the tasks of stores and queues, then producers that got credits, until nothing is left."""
+        tasks = self.tasks
+        while tasks or (producers and self.to_resume):
+            while tasks:
+                tasks.popleft()()
+            while producers and self.to_resume and not tasks:
+                producer = next(iter(self.to_resume))
+                del self.to_resume[producer]
+                producer.continue_sends()
+
+    def settle(self) -> None:
+        """Run until the broker rests: every touched queue delivers and reads ahead."""
+        if self.tasks or self.to_resume:
+            self.run_tasks()
+        while self.touched_queues:
+            asked: dict[QueuePort, None] = {}
+            touched, self.touched_queues = self.touched_queues, {}
+            for queue in touched:
+                self.changed_queues[queue] = None
+                queue.queues_to_ask(asked)
+            for queue in asked:
+                queue.rest()
+            if self.tasks or self.to_resume:
+                self.run_tasks()
