@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from amqp_pages import compound, fields, mixed, page, section, text, unusual, usual, with_entry, with_field
-from reference_rows import comparable, reference_rows
+from reference_rows import same_rows
 
 from pagefmt.columns.amqp import structure as amqp_structure
 from pagefmt.columns.amqp.parts import amqp_parts
@@ -27,7 +27,7 @@ def built(content: bytes) -> Structure:
 def assert_as_reference(content: bytes, what: Any, level: Detail = Detail.BODIES) -> int:
     """How many records were not regular."""
     got = decode_page(PageBytes(content), 7, level)
-    assert comparable(got.table.to_pylist()) == comparable(reference_rows(content, level)), what
+    assert same_rows(got.table, content, level), what
     return len(got.irregular)
 
 

@@ -13,9 +13,9 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from both_decoders import EVERY_FORM, SIZE, fast, pages_of, reference
+from both_decoders import EVERY_FORM, SIZE, assert_same_lines, pages_of
 from golden_cases import GoldenCase, cases
-from reference_rows import comparable, reference_rows
+from reference_rows import same_rows
 
 from pagefmt.columns.arrays.schema import Detail
 from pagefmt.columns.page import decode_page
@@ -95,15 +95,14 @@ def compare(seed: int, folder: Path) -> None:
     for level in (Detail.PROPERTIES, Detail.TEXTS, Detail.BODIES):
         got = decode_page(PageBytes(content), 7, level).table
         got.validate(full=True)
-        assert comparable(got.to_pylist()) == comparable(reference_rows(content, level)), (seed, level)
+        assert same_rows(got, content, level), (seed, level)
     state, first = next(pages_of(next(case for case in cases() if case.name.startswith("amqp"))))
     page = replace(first, path=folder / first.path.name)
     page.path.write_bytes(content)
-    for wanted in (SIZE, MessageOptions(EVERY_FORM), MessageOptions(frozenset())):
-        assert fast(page, state, wanted)[0] == reference(page, state, wanted), (seed, wanted)
+    assert_same_lines(page, state, [SIZE, MessageOptions(EVERY_FORM), MessageOptions(frozenset())], about=seed)
     for text in draw.sample(SELECTORS, 3):
         choice = MessageFilter(selector=parse(text))
-        assert fast(page, state, SIZE, choice)[0] == reference(page, state, SIZE, choice), (seed, text)
+        assert_same_lines(page, state, choice=choice, about=(seed, text))
 
 
 @pytest.mark.parametrize("first", range(4))

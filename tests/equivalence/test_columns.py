@@ -5,14 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from both_decoders import pages_of
 from golden_cases import GoldenCase, cases
-from reference_rows import comparable, reference_rows
+from reference_rows import comparable, reference_rows, same_rows
 
 from pagefmt.columns.arrays.schema import Detail
 from pagefmt.columns.page import decode_page
 from pagefmt.columns.table import EndOfRows, PageSource, TableQuery, page_batches
-from pagefmt.outstanding.state import load_state
 from pagefmt.pages.chunks import read_chunks
+from pagefmt.pages.frames import FrameScan
 from pagefmt.pages.gather import PageBytes
 from pagefmt.pages.scan import scan
 
@@ -23,26 +24,26 @@ def pages(case: GoldenCase) -> list[Path]:
     return sorted(case.data().glob("paging/*/*.page"))
 
 
+# These hold many odd records. In all others the reference decoder is asked for one record in twenty at most: else the
+# fast decoder would not be fast.
+ODD = ("amqp-sections", "large-amqp", "large-compressed", "mixed-protocols")
+
+
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_golden_pages_give_the_reference_rows(case: GoldenCase) -> None:
+    irregular = records = 0
     for path in pages(case):
         content = path.read_bytes()
         levels = list(Detail) if case.version in ("artemis-1.5.6", "2.44.0") else [Detail.BODIES]
         for level in levels:
-            got = decode_page(PageBytes(content), 7, level).table
-            assert comparable(got.to_pylist()) == comparable(reference_rows(content, level)), path.name
+            got = decode_page(PageBytes(content), 7, level)
+            assert same_rows(got.table, content, level), path.name
+        irregular, records = irregular + len(got.irregular), records + len(got.table)
+    assert irregular <= 0.05 * records or case.name in ODD
 
 
-def test_almost_all_golden_records_are_regular() -> None:
-    """The careful path is for the odd ones; else the fast decoder would not be fast."""
-    careful = records = 0
-    for case in CASES:
-        for path in pages(case):
-            got = decode_page(PageBytes(path.read_bytes()), 1, Detail.BODIES)
-            careful += len(got.irregular)
-            records += len(got.table)
-    assert records > 8000
-    assert careful < records * 0.05
+def test_there_are_enough_golden_records() -> None:
+    assert sum(1 for case in CASES for path in pages(case) for _ in FrameScan(path.read_bytes())) > 8000
 
 
 def test_damage_ends_the_table_where_the_reference_reader_stops() -> None:
@@ -52,7 +53,7 @@ def test_damage_ends_the_table_where_the_reference_reader_stops() -> None:
     for broken in (content[:third] + b"\0" + content[third + 1 :], content[: third + 9], content[:third] + bytes(50)):
         got = decode_page(PageBytes(broken), 7, Detail.BODIES)
         assert not got.whole and got.good_bytes == third
-        assert comparable(got.table.to_pylist()) == comparable(reference_rows(broken, Detail.BODIES))
+        assert same_rows(got.table, broken, Detail.BODIES)
 
 
 @pytest.mark.parametrize("version", ["hornetq-2.4.7", "2.56.0"])
@@ -65,7 +66,7 @@ def test_flipped_bits_never_part_the_two_decoders(version: str) -> None:
         flipped[bit // 8] ^= 1 << (bit % 8)
         page = PageBytes(bytes(flipped))
         got = decode_page(page, 7, Detail.BODIES)
-        assert comparable(got.table.to_pylist()) == comparable(reference_rows(bytes(flipped), Detail.BODIES)), bit
+        assert same_rows(got.table, bytes(flipped), Detail.BODIES), bit
 
 
 @pytest.mark.parametrize("piece", [1, 700, 5000])
@@ -79,23 +80,21 @@ def test_pieces_of_any_size_give_the_same_rows(piece: int) -> None:
             for content, frames in read_chunks(path, piece, reuse=True)
         ]
         rows = [row for table in tables for row in table.to_pylist()]
-        assert comparable(rows) == comparable(reference_rows(path.read_bytes(), Detail.BODIES))
+        assert comparable(rows) == comparable(reference_rows(path.read_bytes(), Detail.BODIES).to_pylist())
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_state_columns_follow_the_rule(case: GoldenCase) -> None:
-    data = case.data()
-    state = load_state(data / "paging", data / "journal", data / "bindings")
-    for store in state.stores():
-        for page in store.store.pages:
-            rule = store.rule(page.number)
-            source = PageSource(page.path, page.number, store.store.name, store.store.address, rule)
-            for batch in page_batches(source, TableQuery()):
-                if isinstance(batch, EndOfRows):
-                    continue
-                for row in batch.to_pylist():
-                    assert tuple(row["acked_by"]) == rule.acked_by(row["number"], row["queues"])
-                    assert tuple(row["outstanding"]) == rule.outstanding(row["number"], row["tx"], row["queues"])
+    columns = ["number", "tx", "queues", "acked_by", "outstanding"]
+    for store, page in pages_of(case):
+        rule = store.rule(page.number)
+        source = PageSource(page.path, page.number, store.store.name, store.store.address, rule)
+        for batch in page_batches(source, TableQuery()):
+            if isinstance(batch, EndOfRows):
+                continue
+            for row in batch.select(columns).to_pylist():
+                assert tuple(row["acked_by"]) == rule.acked_by(row["number"], row["queues"])
+                assert tuple(row["outstanding"]) == rule.outstanding(row["number"], row["tx"], row["queues"])
 
 
 def test_a_record_that_does_not_close_is_not_read_to_its_end(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from both_decoders import ALL, EVERY_FORM, SIZE, fast, pages_of, reference
+from both_decoders import ALL, EVERY_FORM, SIZE, assert_same_lines, pages_of
 from golden_cases import GoldenCase, cases
 
 from pagefmt.describe.message_json import BodyForm, MessageOptions
@@ -14,15 +14,19 @@ from pagefmt.editions import NEWEST, Edition
 from pagefmt.outstanding.message_filter import MessageFilter, SelectedMessage, select_messages
 from pagefmt.selector import parse
 
+# These hold many odd forms. In all others nine lines of ten are made without the reference decoder.
+ODD = ("amqp-sections", "large", "large-amqp", "large-compressed", "large-core")
+
 
 @pytest.mark.parametrize("case", cases(), ids=str)
 def test_lines_are_those_of_the_reference(case: GoldenCase) -> None:
     editions = (NEWEST, Edition.ARTEMIS_2_28, Edition.ARTEMIS_2_17) if "amqp" in case.name else (NEWEST,)
-    wanted = [replace(SIZE, edition=edition) for edition in editions]
+    forms = [replace(SIZE, edition=edition) for edition in editions]
+    made = total = 0
     for state, page in pages_of(case):
-        for each in (*wanted, MessageOptions(frozenset()), MessageOptions(EVERY_FORM)):
-            lines, _ = fast(page, state, each)
-            assert lines == reference(page, state, each), page.path
+        counts = assert_same_lines(page, state, [*forms, MessageOptions(frozenset()), MessageOptions(EVERY_FORM)])
+        made, total = made + counts[-1][0], total + counts[-1][1]
+    assert made >= 0.9 * total or case.name in ODD
 
 
 BODIES = ("amqp-sections", "core-jms", "core-types", "large-compressed", "unicode")
@@ -33,16 +37,7 @@ BODIES = ("amqp-sections", "core-jms", "core-types", "large-compressed", "unicod
 def test_each_body_form_by_itself(case: GoldenCase, form: BodyForm) -> None:
     wanted = MessageOptions(frozenset({form}), inflate=form is BodyForm.TEXT)
     for state, page in pages_of(case):
-        assert fast(page, state, wanted)[0] == reference(page, state, wanted), page.path
-
-
-def test_most_lines_are_made_fast() -> None:
-    made = total = 0
-    for case in cases("2.56.0"):
-        for state, page in pages_of(case):
-            lines, fast_ones = fast(page, state, MessageOptions(EVERY_FORM))
-            made, total = made + fast_ones, total + len(lines)
-    assert made > 0.9 * total > 1000
+        assert_same_lines(page, state, [wanted])
 
 
 SELECTOR = parse("AMQPriority > 4 OR n BETWEEN 3 AND 9 OR AMQSize > 2000")
@@ -62,7 +57,7 @@ def test_chosen_lines_are_those_of_the_reference(case: GoldenCase) -> None:
             MessageFilter(frozenset({-5})),
         ]
         for choice in choices:
-            assert fast(page, state, SIZE, choice)[0] == reference(page, state, SIZE, choice), (page.path, choice)
+            assert_same_lines(page, state, choice=choice)
 
 
 OF_HEADERS = MessageFilter(selector=parse("AMQPriority > 4"))
@@ -83,6 +78,5 @@ def test_flipped_bits_never_part_the_two_decoders(name: str, step: int, tmp_path
         flipped = bytearray(content)
         flipped[bit // 8] ^= 1 << (bit % 8)
         page.path.write_bytes(flipped)
-        for wanted in (SIZE, MessageOptions(EVERY_FORM)):
-            assert fast(page, state, wanted)[0] == reference(page, state, wanted), bit
-        assert fast(page, state, SIZE, OF_HEADERS)[0] == reference(page, state, SIZE, OF_HEADERS), bit
+        assert_same_lines(page, state, [SIZE, MessageOptions(EVERY_FORM)], about=bit)
+        assert_same_lines(page, state, choice=OF_HEADERS, about=bit)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import strategies
-from both_decoders import ALL, EVERY_FORM, SIZE, fast, pages_of, reference
+from both_decoders import ALL, EVERY_FORM, SIZE, assert_same_lines, pages_of
 from golden_cases import cases
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -154,7 +154,6 @@ def test_lines_of_made_pages(known: tuple[StoreState, PageFile], tmp_path: Path,
     state, first = known
     page = replace(first, path=tmp_path / first.path.name)
     page.path.write_bytes(b"".join(encode_record(record) for stretch in made for record in stretch))
-    for wanted in (SIZE, MessageOptions(EVERY_FORM), MessageOptions(EVERY_FORM, inflate=True)):
-        assert fast(page, state, wanted)[0] == reference(page, state, wanted)
+    assert_same_lines(page, state, [SIZE, MessageOptions(EVERY_FORM), MessageOptions(EVERY_FORM, inflate=True)])
     for choice in (ALL, MessageFilter(frozenset({4})), MessageFilter(outstanding=True), *map(by_selector, SELECTORS)):
-        assert fast(page, state, SIZE, choice)[0] == reference(page, state, SIZE, choice)
+        assert_same_lines(page, state, choice=choice)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from random import Random
 from struct import pack
 
@@ -77,6 +78,7 @@ def with_field(n: int, place: int, value: bytes) -> bytes:
     return usual(n, properties=section(3, compound(0xC0, *changed)))
 
 
+@cache
 def unusual(n: int) -> dict[str, bytes]:
     """The message ``n`` in ways in which messages differ from their neighbours, some of them beyond what is allowed."""
     long_map = compound(0xD1, *entries(n))

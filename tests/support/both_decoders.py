@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 
 from golden_cases import GoldenCase
 from pagectl.commands import pages_decode
@@ -20,14 +21,18 @@ SIZE = MessageOptions(frozenset({BodyForm.SIZE}))
 ALL = MessageFilter()
 
 
-def reference(
-    page: PageFile, state: StoreState, wanted: MessageOptions = SIZE, choice: MessageFilter = ALL
-) -> list[str | Damage]:
-    run = pages_decode._Decoding(None, None, choice, wanted)  # type: ignore[arg-type]
-    return [
-        found if isinstance(found, Damage) else json_text(run.object_of(state.store, found))
-        for found in select_messages(page, state, choice)
-    ]
+def references(
+    page: PageFile, state: StoreState, forms: Iterable[MessageOptions], choice: MessageFilter = ALL
+) -> list[list[str | Damage]]:
+    """Lines in each form; every record is decoded once."""
+    found = list(select_messages(page, state, choice))
+    lines = []
+    for wanted in forms:
+        run = pages_decode._Decoding(None, None, choice, wanted)  # type: ignore[arg-type]
+        lines.append(
+            [each if isinstance(each, Damage) else json_text(run.object_of(state.store, each)) for each in found]
+        )
+    return lines
 
 
 def fast(
@@ -45,8 +50,28 @@ def fast(
     return lines, made
 
 
-def pages_of(case: GoldenCase) -> Iterator[tuple[StoreState, PageFile]]:
+def assert_same_lines(
+    page: PageFile,
+    state: StoreState,
+    forms: Sequence[MessageOptions] = (SIZE,),
+    choice: MessageFilter = ALL,
+    about: object = "",
+) -> list[tuple[int, int]]:
+    """Both decoders give the same lines in each form. Returns how many were made fast, and of how many."""
+    counts = []
+    for wanted, expected in zip(forms, references(page, state, forms, choice), strict=True):
+        lines, made = fast(page, state, wanted, choice)
+        assert lines == expected, (page.path, wanted, choice, about)
+        counts.append((made, len(lines)))
+    return counts
+
+
+@cache
+def stores_of(case: GoldenCase) -> list[StoreState]:
+    """The stores of a golden directory, loaded once for all tests. Never change them."""
     data = case.data()
-    for state in load_state(data / "paging", data / "journal", data / "bindings").stores():
-        for page in state.store.pages:
-            yield state, page
+    return list(load_state(data / "paging", data / "journal", data / "bindings").stores())
+
+
+def pages_of(case: GoldenCase) -> Iterator[tuple[StoreState, PageFile]]:
+    return ((state, page) for state in stores_of(case) for page in state.store.pages)
