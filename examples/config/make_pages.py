@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 
 from brokerconf.evidence.rule import Example
 from brokerconf.linting.examples import xml_of
-from brokerconf.linting.lint import FileReport, Surroundings, lint
+from brokerconf.linting.lint import FileReport, LintContext, lint
 from brokerconf.linting.rules_page import page
 from brokerconf.schema.xsd_files import path_of
 
@@ -99,7 +99,7 @@ MISTAKES = (
 
 
 def report_of(mistake: Mistake) -> FileReport:
-    return lint(xml_of(mistake.example).encode(), "broker.xml", Surroundings(edition=mistake.example.edition))
+    return lint(xml_of(mistake.example).encode(), "broker.xml", LintContext(edition=mistake.example.edition))
 
 
 def ours(mistake: Mistake) -> str:

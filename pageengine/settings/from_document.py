@@ -7,7 +7,7 @@ from enum import Enum
 from typing import TypeVar
 
 from brokerconf.reading.document import ConfigNode, Document
-from brokerconf.settings.address_settings import Effective, read_value
+from brokerconf.settings.address_settings import EffectiveValue, read_value
 from brokerconf.settings.effective import EffectiveSettings, wildcard_routing
 from brokerconf.settings.settings_model import Scope, in_scope
 
@@ -25,7 +25,7 @@ from pageengine.settings.settings import (
 from pageengine.trace.operations import RoutingType
 from pagefmt.findings import Position
 
-Values = Mapping[str, Effective]
+Values = Mapping[str, EffectiveValue]
 E = TypeVar("E", bound=Enum)
 
 

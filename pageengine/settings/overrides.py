@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from brokerconf.reading.document import Document
-from brokerconf.settings.address_settings import Effective, read_value
+from brokerconf.settings.address_settings import EffectiveValue, read_value
 from brokerconf.settings.effective import EffectiveSettings
 from brokerconf.settings.settings_model import Scope, Setting, in_scope
 
@@ -101,7 +101,7 @@ def told(
 ) -> dict[str, list[Told]]:
     """The settings in force: those of the broker first, then by address. Overrides must have been checked."""
     effective = EffectiveSettings(document, heap=heap)
-    broker: dict[str, Effective] = dict(effective.broker())
+    broker: dict[str, EffectiveValue] = dict(effective.broker())
     by_hand = {one.name: one.text for one in overrides if one.match is None}
     for one in overrides:
         if one.match is not None:
@@ -113,7 +113,7 @@ def told(
     return found
 
 
-def _told(name: str, values: Mapping[str, Effective], by_hand: Mapping[str, str]) -> Told:
+def _told(name: str, values: Mapping[str, EffectiveValue], by_hand: Mapping[str, str]) -> Told:
     if name in by_hand:
         return Told(name, by_hand[name], BY_HAND)
     value = values[name]

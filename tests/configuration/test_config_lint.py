@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from brokerconf.linting.lint import Surroundings, lint
+from brokerconf.linting.lint import LintContext, lint
 from brokerconf.rules import rules
 from config_cases import judged
 from lint_calls import CLEAN, DROP, FAULTY, HEAD, TAIL, found, rules_of, write
@@ -236,7 +236,7 @@ def test_verdicts_of_real_brokers(folder: str) -> None:
         path = case.path / "broker.xml" if case.path.is_dir() else case.path
         if case.phase == "environment" or "unknown-class" in path.name or "document-type" in path.name:
             continue
-        report = lint(path.read_bytes(), str(path), Surroundings(edition=case.edition))
+        report = lint(path.read_bytes(), str(path), LintContext(edition=case.edition))
         errors = {finding.rule for finding in report.findings if finding.severity is Severity.ERROR}
         if case.verdict["broker"] == "refused":
             assert errors, f"{path.name} is refused by {case.broker}"

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from brokerconf.linting.lint import Surroundings, lint
+from brokerconf.linting.lint import LintContext, lint
 from brokerconf.reading.properties import parse_properties
 from lint_calls import CLEAN, HEAD, TAIL, found, rules_of, write
 from pagectl.app import run
@@ -29,7 +29,7 @@ def findings(
 ) -> list[tuple[str, str, int]]:  # fmt: skip
     """(rule, file, line) of what is found in a clean configuration with these parts."""
     inside = CLEAN.replace("    </address-settings>", f"{setting}\n    </address-settings>") + core
-    around = Surroundings(
+    around = LintContext(
         edition=edition, entries=tuple(parse_properties(properties, "broker.properties")), properties=system or {}
     )
     report = lint((HEAD + inside + TAIL).encode(), "broker.xml", around)
@@ -108,7 +108,7 @@ def test_older_brokers_read_no_such_file(edition: Edition) -> None:
     entries = tuple(parse_properties("maxDiskUsage=101\naddressSettings.a.maxSizeBytes=0", HERE))
     report = lint(
         f"{head}<paging-directory>p</paging-directory>{tail}".encode(), "broker.xml",
-        Surroundings(edition=edition, entries=entries),
+        LintContext(edition=edition, entries=entries),
     )  # fmt: skip
     assert all(finding.place.file == "broker.xml" for finding in report.findings)
 

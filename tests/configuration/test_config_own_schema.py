@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from brokerconf.instance.detection import read_as_fits
-from brokerconf.instance.installed import Installed, edition_of_instance, edition_of_release, named_by
+from brokerconf.instance.installed import InstalledRelease, edition_of_instance, edition_of_release, named_by
 from brokerconf.instance.own_schema import SchemaError, from_file, from_home
 from brokerconf.reading.reading import read
 from brokerconf.schema.validation import judge
@@ -127,7 +127,7 @@ def test_an_instance_of_hornetq_is_not_artemis_2_4(tmp_path: Path, jar: str) -> 
     (lib / jar).touch()
     (etc / "artemis.profile").write_text(f"ARTEMIS_HOME='{tmp_path / 'home'}'\n")
     assert edition_of_instance(config(etc, GOOD)) is Edition.HORNETQ_2_4
-    assert Installed(True, "2.4.7").edition is Edition.HORNETQ_2_4
+    assert InstalledRelease(True, "2.4.7").edition is Edition.HORNETQ_2_4
 
 
 def test_the_edition_of_an_instance(tmp_path: Path) -> None:

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 from brokerconf.instance.instance import base_of, directories, find_instance
-from brokerconf.reading.document import Document, Kind
+from brokerconf.reading.document import Document, FileKind
 from brokerconf.reading.parsing import ReadingError
 from brokerconf.reading.reading import read, read_bytes
 from brokerconf.reading.secrets import masked, masked_line
 from brokerconf.reading.sizes import SizeError, parse_boolean, parse_int, parse_size
-from brokerconf.reading.substitution import SubstitutionError, Values, substitute
+from brokerconf.reading.substitution import PlaceholderValues, SubstitutionError, substitute
 from brokerconf.schema.validation import judge
 from hypothesis import given
 from hypothesis import strategies as st
@@ -84,24 +84,24 @@ def test_sizes_raise_nothing_else(text: str) -> None:
     ],
 )  # fmt: skip
 def test_placeholders(text: str, expected: str) -> None:
-    values = Values({"set": "value", "ref": "${set}"}, {})
+    values = PlaceholderValues({"set": "value", "ref": "${set}"}, {})
     assert substitute(text, values).text == expected
 
 
 def test_placeholders_that_never_end() -> None:
     with pytest.raises(SubstitutionError, match="never ends"):
-        substitute("${a}", Values({"a": "${a}"}, {}))
+        substitute("${a}", PlaceholderValues({"a": "${a}"}, {}))
     with pytest.raises(SubstitutionError, match="never ends"):
-        substitute("${a}", Values({"a": "${b}", "b": "${a}"}, {}))
+        substitute("${a}", PlaceholderValues({"a": "${b}", "b": "${a}"}, {}))
     with pytest.raises(SubstitutionError):
-        substitute("${:x}", Values({}, {}))
+        substitute("${:x}", PlaceholderValues({}, {}))
 
 
 @given(st.lists(st.sampled_from(["${", "}", ":", "a", "b", " ", "\n", "${a:b}"]), max_size=12))
 def test_the_way_back_leads_to_the_same_text(parts: list[str]) -> None:
     text = "".join(parts)
     try:
-        done = substitute(text, Values({"a": "12345"}, {}))
+        done = substitute(text, PlaceholderValues({"a": "12345"}, {}))
     except SubstitutionError:
         return
     for after, before, verbatim in done.pieces:
@@ -227,8 +227,8 @@ def test_eap6_messaging_is_found_in_every_profile() -> None:
     profiles = f"<profile>{server}</profile>" * 2
     text = f'<domain xmlns="urn:jboss:domain:1.7"><profiles>{profiles}</profiles></domain>'
     found = document(text)
-    assert found.kind is Kind.EAP6 and len(found.cores) == 2
-    assert base_of(Path("/e/standalone/configuration/standalone.xml"), Kind.EAP6) == Path("/e/standalone/data")
+    assert found.kind is FileKind.EAP6 and len(found.cores) == 2
+    assert base_of(Path("/e/standalone/configuration/standalone.xml"), FileKind.EAP6) == Path("/e/standalone/data")
     assert directories(found, Path("/d")).paging == Path("/d/p")
     assert directories(found, Path("/d")).journal == Path("/d/messagingjournal")
 

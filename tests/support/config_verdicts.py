@@ -7,7 +7,7 @@ from collections import Counter
 from brokerconf.checks.value_checks import value_findings
 from brokerconf.reading.parsing import ReadingError
 from brokerconf.reading.reading import read
-from brokerconf.schema.validation import Verdict, judge
+from brokerconf.schema.validation import SchemaVerdict, judge
 from brokerconf.settings.effective import EffectiveSettings
 from config_cases import Judged, judged
 
@@ -23,7 +23,7 @@ PHASES = {
 }
 
 
-def phase_of(case: Judged) -> tuple[str, Verdict | None, str]:
+def phase_of(case: Judged) -> tuple[str, SchemaVerdict | None, str]:
     """Where the start would stop by our account, the schema's verdict, and the rule of a refusal to read."""
     try:
         document = read(case.path, edition=case.edition, environment={})
@@ -55,7 +55,7 @@ def compare(folder: str) -> tuple[list[str], Counter[str]]:
     return wrong, counts
 
 
-def document_faults(case: Judged, verdict: Verdict) -> list[str]:
+def document_faults(case: Judged, verdict: SchemaVerdict) -> list[str]:
     includes = "http://www.w3.org/2001/XInclude" in case.path.read_text("utf-8", "replace")
     if includes and case.broker == "1.5.6":
         return []  # recorded with includes resolved, which no broker of that age does

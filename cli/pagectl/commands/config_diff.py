@@ -12,7 +12,7 @@ from pagectl.outputs.formats import TextOrJson
 from pagectl.running.exits import Exit
 
 if TYPE_CHECKING:
-    from brokerconf.settings.comparison import Difference
+    from brokerconf.settings.comparison import SettingDifference
     from brokerconf.settings.settings_model import Scope
 
 
@@ -56,7 +56,7 @@ def command(
     return Exit.FOUND if of_broker or found else Exit.OK
 
 
-def _print(title: str, found: list[Difference], scope: Scope) -> None:
+def _print(title: str, found: list[SettingDifference], scope: Scope) -> None:
     from brokerconf.settings.settings_model import in_scope
 
     from pagectl.outputs.config_values import side_text

@@ -12,7 +12,7 @@ from pagectl.outputs.formats import TextOrJson
 from pagectl.running.exits import CallError
 
 if TYPE_CHECKING:
-    from brokerconf.schema.schema_facts import Fact
+    from brokerconf.schema.schema_facts import SchemaFact
     from brokerconf.settings.settings_model import Setting
 
 
@@ -61,7 +61,7 @@ def command(
     return 0
 
 
-def _place(fact: Fact) -> dict[str, object]:
+def _place(fact: SchemaFact) -> dict[str, object]:
     """What the schemas say of an element that has no row of its own among the settings."""
     from brokerconf.schema.schema_facts import known_from
 

@@ -26,7 +26,7 @@ from pagectl.options.shared import (
 from pagectl.running.exits import CallError, Exit
 
 if TYPE_CHECKING:
-    from brokerconf.linting.lint import FileReport, Selection, Surroundings
+    from brokerconf.linting.lint import FileReport, LintContext, RuleSelection
 
 
 class Format(StrEnum):
@@ -115,7 +115,7 @@ def _without_collecting() -> Iterator[None]:
 
 
 def _lint_all(
-    files: list[str], around: Surroundings, options: ConfigurationOptions, selection: Selection
+    files: list[str], around: LintContext, options: ConfigurationOptions, selection: RuleSelection
 ) -> tuple[list[FileReport], bool]:
     """All files, also after one that cannot be read; that one is told on standard error."""
     from brokerconf.errors import BrokerConfError

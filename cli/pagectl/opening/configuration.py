@@ -118,11 +118,11 @@ def _entries(start: StartParameters, document: Document) -> tuple[Entry, ...]:
     from dataclasses import replace
 
     from brokerconf.reading.properties import in_force, read_properties
-    from brokerconf.reading.substitution import Values, substitute
+    from brokerconf.reading.substitution import PlaceholderValues, substitute
 
     files = (entry for file in start.files for entry in read_properties(file))
     entries = in_force(document.core, document.edition, files, start.system)
     if not any("${" in entry.value for entry in entries):
         return entries
-    values = Values.of(document.edition, start.system, os.environ)
+    values = PlaceholderValues.of(document.edition, start.system, os.environ)
     return tuple(replace(entry, value=substitute(entry.value, values).text) for entry in entries)

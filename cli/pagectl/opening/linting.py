@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from brokerconf.evidence.host import Store, Volume
-from brokerconf.linting.lint import FileReport, Selection, Surroundings, lint, read_raw
+from brokerconf.evidence.host import PageFolder, Volume
+from brokerconf.linting.lint import FileReport, LintContext, RuleSelection, lint, read_raw
 
 from pagectl.opening.broker import from_environment, open_broker
 from pagectl.opening.start_parameters import StartParameters, start_parameters
@@ -26,11 +26,11 @@ RETENTION = "journal-retention-directory"
 
 def surroundings(
     options: ConfigurationOptions, schema: Path | None, home: Path | None, data: Path | None
-) -> Surroundings:
+) -> LintContext:
     """What is the same for every file of a call; raises ``CallError`` or a room's own error."""
     if schema is not None and home is not None:
         raise CallError("--schema and --artemis-home: one of the two")
-    return Surroundings(
+    return LintContext(
         edition=options.edition,
         schemas=_own_schemas(schema, home, options),
         cwd=options.cwd,
@@ -63,7 +63,7 @@ def default_files() -> list[str]:
     return [str(instance)]
 
 
-def lint_one(name: str, around: Surroundings, options: ConfigurationOptions, chosen: Selection) -> FileReport:
+def lint_one(name: str, around: LintContext, options: ConfigurationOptions, chosen: RuleSelection) -> FileReport:
     """One file, the configuration of an instance, or standard input; raises ``OSError`` or ``CallError``."""
     if name == STDIN:
         from brokerconf.reading.inclusion import LARGEST
@@ -77,7 +77,7 @@ def lint_one(name: str, around: Surroundings, options: ConfigurationOptions, cho
     return lint(read_raw(start.config), shown, _with_start(around, start), chosen)
 
 
-def _with_start(around: Surroundings, start: StartParameters) -> Surroundings:
+def _with_start(around: LintContext, start: StartParameters) -> LintContext:
     """What the instance says itself, where the call does not say it."""
     from brokerconf.reading.properties import read_properties
     from brokerconf.reading.sources import plain_source
@@ -95,7 +95,7 @@ def _with_start(around: Surroundings, start: StartParameters) -> Surroundings:
     )
 
 
-def stores_below(data: Path) -> tuple[Store, ...]:
+def stores_below(data: Path) -> tuple[PageFolder, ...]:
     """The page stores of ``--data`` with their bytes; raises ``CallError`` or pagefmt's own errors."""
     from pagefmt.directory.locate import stores
 
@@ -103,7 +103,7 @@ def stores_below(data: Path) -> tuple[Store, ...]:
     if place.paging is None and place.store is None and place.page is None:
         raise CallError(f"--data {data}: no paging directory there")
     return tuple(
-        Store(store.address or "", store.name, len(store.pages), sum(page.size for page in store.pages))
+        PageFolder(store.address or "", store.name, len(store.pages), sum(page.size for page in store.pages))
         for store in stores(place)
     )
 

@@ -6,14 +6,14 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 from brokerconf.linting.catalogue import known_ids
-from brokerconf.linting.lint import Selection
+from brokerconf.linting.lint import RuleSelection
 
 from pagectl.running.exits import CallError
 
 
-def selected_rules(only: Iterable[str], ignored: Iterable[str]) -> Selection:
+def selected_rules(only: Iterable[str], ignored: Iterable[str]) -> RuleSelection:
     """The rules of ``--only`` and ``--ignore``; raises ``CallError`` for a name that no rule has."""
-    return Selection(frozenset(_named(only, "--only")), frozenset(_named(ignored, "--ignore")))
+    return RuleSelection(frozenset(_named(only, "--only")), frozenset(_named(ignored, "--ignore")))
 
 
 def _named(given: Iterable[str], option: str) -> list[str]:

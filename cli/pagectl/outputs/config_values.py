@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from brokerconf.reading.secrets import masked
-from brokerconf.settings.address_settings import Effective, Origin, Values
+from brokerconf.settings.address_settings import EffectiveValue, Origin, Values
 from brokerconf.settings.settings_model import Scope, Setting, Value, in_scope
 
 from pagectl.terminal.streams import size_text
@@ -45,7 +45,7 @@ def source_text(origin: Origin | None) -> str:
     return f"{at.file}:{at.line}" + (f", match '{origin.match}'" if origin.match is not None else "")
 
 
-def side_text(side: Effective | None, name: str, setting: Setting | None) -> str:
+def side_text(side: EffectiveValue | None, name: str, setting: Setting | None) -> str:
     """One side of a comparison."""
     if side is None:
         return "(unknown to that edition)"

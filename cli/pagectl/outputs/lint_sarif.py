@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 from urllib.parse import quote
 
-from brokerconf.linting.catalogue import Described
+from brokerconf.linting.catalogue import RuleDescription
 from brokerconf.linting.lint import FileReport
 
 from pagectl import __version__
@@ -18,7 +18,7 @@ SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sar
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
 
 
-def lint_sarif(files: Sequence[FileReport], rules: Mapping[str, Described]) -> str:
+def lint_sarif(files: Sequence[FileReport], rules: Mapping[str, RuleDescription]) -> str:
     """``rules``: what is known of each id."""
     findings = [finding for report in files for finding in report.findings]
     names = sorted({finding.rule for finding in findings})
@@ -41,7 +41,7 @@ def _files(files: Sequence[FileReport]) -> list[str]:
     return sorted({report.file for report in files} | {f.place.file for report in files for f in report.findings})
 
 
-def _descriptor(rule: Described) -> dict[str, object]:
+def _descriptor(rule: RuleDescription) -> dict[str, object]:
     described: dict[str, object] = {"id": rule.id}
     texts = {"shortDescription": rule.title, "fullDescription": rule.why, "help": rule.help}
     return described | {key: {"text": text} for key, text in texts.items() if text}

@@ -45,7 +45,7 @@ def warning(rule: str, node: ConfigNode, message: str, help: str, why: str = "",
     return Finding(at or node.position, Severity.WARNING, rule, message, node.path, help, why or _WHY[rule])
 
 
-class CoreSilences:
+class SilentlyAccepted:
     """Elements of ``core`` by the types of its schema."""
 
     def __init__(self, document: Document, core: ConfigNode) -> None:

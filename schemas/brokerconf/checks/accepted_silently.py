@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from brokerconf.checks.accepted_in_core import CoreSilences, warning
-from brokerconf.reading.document import Document, Kind
+from brokerconf.checks.accepted_in_core import SilentlyAccepted, warning
+from brokerconf.reading.document import Document, FileKind
 from pagefmt.findings import Finding, Severity
 
 _DECLARED = re.compile(r"""^<\?xml\s[^>]*?\sencoding\s*=\s*["']([^"']*)["']""")
@@ -17,13 +17,13 @@ _DECLARED = re.compile(r"""^<\?xml\s[^>]*?\sencoding\s*=\s*["']([^"']*)["']""")
 
 def silence_findings(document: Document, *, cwd_given: bool = False) -> list[Finding]:
     """All of them; with ``cwd_given`` the broker's working directory is known and includes need no remark."""
-    if document.kind is Kind.EAP6:
+    if document.kind is FileKind.EAP6:
         return []
     found = [*_whole_file(document), *_placeholders(document)]
     if not cwd_given:
         found += _includes(document)
     if document.core is not None:
-        found += CoreSilences(document, document.core).findings()
+        found += SilentlyAccepted(document, document.core).findings()
     return found
 
 
@@ -34,7 +34,7 @@ def _whole_file(document: Document) -> Iterator[Finding]:
             'write <core xmlns="urn:activemq:core"> below <configuration>, without a prefix',
             "it starts all the same, with nothing but its defaults: no acceptors, no settings, data in ./data",
         )  # fmt: skip
-    elif document.kind is Kind.ARTEMIS:
+    elif document.kind is FileKind.ARTEMIS:
         yield from _unread_parts(document)
     yield from _encoding(document)
 

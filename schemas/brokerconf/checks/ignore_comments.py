@@ -21,7 +21,7 @@ _VERBS = ("ignore", "ignore-section")
 
 
 @dataclass(frozen=True, slots=True)
-class Silence:
+class IgnoredRange:
     """Rules that say nothing between two places of one file, both ends included."""
 
     rules: frozenset[str]
@@ -33,10 +33,10 @@ class Silence:
 
 
 @dataclass(frozen=True, slots=True)
-class Silences:
+class IgnoreComments:
     """What the comments of a document ask for, and what is wrong with them."""
 
-    silences: tuple[Silence, ...]
+    silences: tuple[IgnoredRange, ...]
     faults: tuple[Finding, ...]
 
     def heard(self, findings: Iterable[Finding]) -> list[Finding]:
@@ -44,9 +44,9 @@ class Silences:
         return [finding for finding in findings if not any(one.covers(finding) for one in self.silences)]
 
 
-def silences_of(document: Document, known: Collection[str]) -> Silences:
+def silences_of(document: Document, known: Collection[str]) -> IgnoreComments:
     """``known``: the ids of all rules."""
-    silences: list[Silence] = []
+    silences: list[IgnoredRange] = []
     faults: list[Finding] = []
     for comment in document.comments:
         asked = _COMMENT.fullmatch(comment.text)
@@ -58,8 +58,8 @@ def silences_of(document: Document, known: Collection[str]) -> Silences:
             continue
         faults += [_unknown(comment, name, known) for name in names if name not in known]
         first, last = _range(comment, section=verb == "ignore-section")
-        silences.append(Silence(frozenset(names) & set(known), first, last))
-    return Silences(tuple(silences), tuple(faults))
+        silences.append(IgnoredRange(frozenset(names) & set(known), first, last))
+    return IgnoreComments(tuple(silences), tuple(faults))
 
 
 _USAGE = "write <!-- pagectl: ignore RULE --> before the element, or ignore-section inside it"

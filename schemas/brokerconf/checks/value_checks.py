@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from brokerconf.checks import transports
 from brokerconf.checks.reader_facts import ReaderFact, fault, reader_facts
-from brokerconf.reading.document import ConfigNode, Document, Kind
+from brokerconf.reading.document import ConfigNode, Document, FileKind
 from brokerconf.reading.secrets import masked
 from brokerconf.reading.sizes import SizeError, parse_boolean, parse_int, parse_long, parse_size, trimmed
 from brokerconf.settings.effective import EffectiveSettings
@@ -28,10 +28,10 @@ def value_findings(document: Document, settings: EffectiveSettings) -> list[Find
     """All of them for the core that the ``settings`` are of."""
     if settings.core is None:
         return []
-    return list(_Check(document, settings.core).findings(settings))
+    return list(_ValueChecks(document, settings.core).findings(settings))
 
 
-class _Check:
+class _ValueChecks:
     def __init__(self, document: Document, core: ConfigNode) -> None:
         self.document, self.core, self.edition = document, core, document.edition
         self.facts = reader_facts(self.edition)
@@ -89,7 +89,7 @@ class _Check:
         for name, fact in facts.items():
             node = self.first.get(name)
             # EAP 6 gives directories as attributes
-            if node is not None and not (self.document.kind is Kind.EAP6 and "path" in node.attributes):
+            if node is not None and not (self.document.kind is FileKind.EAP6 and "path" in node.attributes):
                 yield from self._value(fact, node, node.text)
 
     def _address_settings(self, facts: dict[str, ReaderFact]) -> Iterator[Finding]:
@@ -152,7 +152,7 @@ class _Check:
             yield refused("bad-value", node, node.attribute_position(name), f"{name}: {why}", "write a plain number")
 
     def _transports(self) -> Iterator[Finding]:
-        if self.document.kind is not Kind.ARTEMIS:
+        if self.document.kind is not FileKind.ARTEMIS:
             return
         for tag in ("acceptor", "connector"):
             for node in self.places.get(tag, ()):

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from brokerconf.evidence.places import Address, addresses_of
-from brokerconf.evidence.spelling import Spelling
-from brokerconf.evidence.taken import Taken, as_number
+from brokerconf.evidence.declarations import DeclaredAddress, addresses_of
+from brokerconf.evidence.resolved_setting import ResolvedSetting, as_number
+from brokerconf.evidence.spelling import MatchSpelling
 from brokerconf.reading.document import ConfigNode
 from brokerconf.settings.address_settings import AddressSetting
 from brokerconf.settings.effective import EffectiveSettings
@@ -19,7 +19,7 @@ from pagefmt.editions import Edition
 from pagefmt.findings import Position
 
 
-class Case:
+class AddressCase:
     """An address that fits a match and as few others as possible, or a real one: what holds for it after merging."""
 
     __slots__ = ("_address", "_chain", "_facts", "_read", "match", "own")
@@ -30,7 +30,7 @@ class Case:
         self._chain: list[AddressSetting] | None = None
         self._read = own.read if own is not None else {}
 
-    def __getitem__(self, name: str) -> Taken:
+    def __getitem__(self, name: str) -> ResolvedSetting:
         if self._read.get(name) is not None and self.own is not None:
             return _taken(self.own, name)
         if name in self._facts.given:
@@ -70,8 +70,8 @@ class Case:
         return self._chain
 
 
-def _taken(setting: AddressSetting, name: str) -> Taken:
-    return Taken(name, setting.read[name], setting.given[name], setting.text)
+def _taken(setting: AddressSetting, name: str) -> ResolvedSetting:
+    return ResolvedSetting(name, setting.read[name], setting.given[name], setting.text)
 
 
 class AddressFacts:
@@ -79,13 +79,13 @@ class AddressFacts:
 
     def __init__(self, effective: EffectiveSettings) -> None:
         self.effective, self.edition = effective, effective.edition
-        self._found: dict[str, Case] = {}
-        self._with: dict[tuple[str, ...], list[Case]] = {}
+        self._found: dict[str, AddressCase] = {}
+        self._with: dict[tuple[str, ...], list[AddressCase]] = {}
         self._defaults: dict[str, Value] = {}
 
     @cached_property
-    def spelling(self) -> Spelling:
-        return Spelling(self.effective.wildcards, self.edition)
+    def spelling(self) -> MatchSpelling:
+        return MatchSpelling(self.effective.wildcards, self.edition)
 
     @cached_property
     def matches(self) -> tuple[AddressSetting, ...]:
@@ -115,7 +115,7 @@ class AddressFacts:
     def _known(self) -> dict[str, Setting]:
         return {name: one for name, one in in_scope(Scope.ADDRESS).items() if one.known_in(self.edition)}
 
-    def own(self, match: AddressSetting, name: str) -> Taken | None:
+    def own(self, match: AddressSetting, name: str) -> ResolvedSetting | None:
         """What a match sets itself, if it does."""
         return _taken(match, name) if name in match.given else None
 
@@ -128,23 +128,23 @@ class AddressFacts:
             self._defaults[name] = setting.default(self.edition) if setting else None
         return self._defaults[name]
 
-    def derived(self, name: str, case: Case) -> Taken:
+    def derived(self, name: str, case: AddressCase) -> ResolvedSetting:
         """The default; the read limits follow the page size, and the prefetch the read limits."""
         if name == "max-read-page-bytes" and name in self._known:
             twice = 2 * case.number("page-size-bytes")
-            return Taken(name, (twice + 2**31) % 2**32 - 2**31)
+            return ResolvedSetting(name, (twice + 2**31) % 2**32 - 2**31)
         if name.startswith("prefetch-page-"):
-            return Taken(name, case.value(f"max-read-page-{name.rpartition('-')[2]}"))
-        return Taken(name, self.default(name))
+            return ResolvedSetting(name, case.value(f"max-read-page-{name.rpartition('-')[2]}"))
+        return ResolvedSetting(name, self.default(name))
 
     @cached_property
-    def cases(self) -> tuple[Case, ...]:
+    def cases(self) -> tuple[AddressCase, ...]:
         """One for each match in force, in the order of the file, then the declared addresses that have several."""
-        found = [Case(self, text, setting) for text, setting in self.in_force.items()]
+        found = [AddressCase(self, text, setting) for text, setting in self.in_force.items()]
         real = [self.at(address.name) for address in self.addresses]
         return (*found, *(case for case in real if len(case.chain) > 1 and case.address not in self.in_force))
 
-    def cases_with(self, *names: str, given: str = "") -> list[Case]:
+    def cases_with(self, *names: str, given: str = "") -> list[AddressCase]:
         """The cases that set one of these themselves, and the declared addresses; none if ``given`` is set nowhere."""
         if given and given not in self.given:
             return []
@@ -152,7 +152,7 @@ class AddressFacts:
             self._with[names] = self._cases_with(names)
         return self._with[names]
 
-    def _cases_with(self, names: tuple[str, ...]) -> list[Case]:
+    def _cases_with(self, names: tuple[str, ...]) -> list[AddressCase]:
         numbers = {number for name in names for number in self._setting.get(name, ())}
         chosen = range(len(self.in_force)) if len(numbers) == len(self.in_force) else sorted(numbers)
         return [self.cases[number] for number in chosen] + list(self.cases[len(self.in_force) :])
@@ -166,12 +166,12 @@ class AddressFacts:
                 found[name].append(number)
         return found
 
-    def at(self, address: str) -> Case:
+    def at(self, address: str) -> AddressCase:
         """What holds for one address."""
         found = self._found.get(address)
         if found is None:
             chain = self.chain(address)
-            found = Case(self, chain[0].text if chain else address, chain[0] if chain else None, address)
+            found = AddressCase(self, chain[0].text if chain else address, chain[0] if chain else None, address)
             found._chain = chain
             self._found[address] = found
         return found
@@ -183,7 +183,7 @@ class AddressFacts:
         return self.effective.first.get("addresses")
 
     @cached_property
-    def addresses(self) -> tuple[Address, ...]:
+    def addresses(self) -> tuple[DeclaredAddress, ...]:
         return addresses_of(self.addresses_node)
 
 

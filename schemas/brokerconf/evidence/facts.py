@@ -11,11 +11,11 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from brokerconf.evidence.address_facts import AddressFacts, Case
-from brokerconf.evidence.host import Store, Volume
-from brokerconf.evidence.places import Endpoint, SecretPlace, endpoints_of, jms_destinations_of, secrets_of
-from brokerconf.evidence.taken import SettingsByName, Taken
-from brokerconf.reading.document import ConfigNode, Document, FoundPlaceholder, Kind
+from brokerconf.evidence.address_facts import AddressCase, AddressFacts
+from brokerconf.evidence.declarations import Endpoint, PasswordInClear, endpoints_of, jms_destinations_of, secrets_of
+from brokerconf.evidence.host import PageFolder, Volume
+from brokerconf.evidence.resolved_setting import ResolvedSetting, SettingsByName
+from brokerconf.reading.document import ConfigNode, Document, FileKind, FoundPlaceholder
 from brokerconf.reading.properties import in_force
 from brokerconf.reading.sizes import trimmed
 from brokerconf.settings import overrides
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from brokerconf.reading.properties import Entry
 
 
-class Facts(AddressFacts):
+class ConfigFacts(AddressFacts):
     """Everything about one ``core``. ``properties``: those of ``broker.properties``; ``system``: all the broker is
     started with."""
 
@@ -40,7 +40,7 @@ class Facts(AddressFacts):
         heap: int | None = None,
         properties: tuple[Entry, ...] = (),
         system: Mapping[str, str] | None = None,
-        stores: tuple[Store, ...] | None = None,
+        stores: tuple[PageFolder, ...] | None = None,
         volumes: tuple[Volume, ...] | None = None,
     ) -> None:
         super().__init__(EffectiveSettings(document, core=core, heap=heap))
@@ -57,26 +57,30 @@ class Facts(AddressFacts):
     # settings of the broker and of the store
 
     @cached_property
-    def broker(self) -> Mapping[str, Taken]:
+    def broker(self) -> Mapping[str, ResolvedSetting]:
         return SettingsByName(self._of_broker)
 
-    def _of_broker(self, name: str) -> Taken:
+    def _of_broker(self, name: str) -> ResolvedSetting:
         over = self.effective.overridden(name)
         if over is not None and over.origin is not None:
-            return Taken(name, over.value, over.origin.given)
+            return ResolvedSetting(name, over.value, over.origin.given)
         return self._taken(Scope.BROKER, name, self.first.get(name))
 
     @cached_property
-    def store(self) -> Mapping[str, Taken]:
+    def store(self) -> Mapping[str, ResolvedSetting]:
         base = self.database_store
         return SettingsByName(lambda name: self._taken(Scope.STORE, name, base.child(name) if base else None))
 
-    def _taken(self, scope: Scope, name: str, node: ConfigNode | None) -> Taken:
+    def _taken(self, scope: Scope, name: str, node: ConfigNode | None) -> ResolvedSetting:
         setting = in_scope(scope).get(name)
         if setting is None:
-            return Taken(name, None, node)
+            return ResolvedSetting(name, None, node)
         value = None if node is None else read_value(setting, node.text, self.edition)
-        return Taken(name, setting.default(self.edition)) if value is None else Taken(name, value, node)
+        return (
+            ResolvedSetting(name, setting.default(self.edition))
+            if value is None
+            else ResolvedSetting(name, value, node)
+        )
 
     @cached_property
     def database_store(self) -> ConfigNode | None:
@@ -97,7 +101,7 @@ class Facts(AddressFacts):
         """Those in force that have a wildcard and are not literal."""
         return tuple(match for text, match in sorted(self.in_force.items()) if self.spelling.is_wildcard(text))
 
-    def is_management(self, case: Case) -> bool:
+    def is_management(self, case: AddressCase) -> bool:
         return self.reaches_only_management(case.match)
 
     def reaches_only_management(self, text: str) -> bool:
@@ -108,17 +112,17 @@ class Facts(AddressFacts):
     def _management(self) -> str:
         return str(self.broker["management-address"].value or "")
 
-    def page_size(self, case: Case) -> int:
+    def page_size(self, case: AddressCase) -> int:
         """Bytes of a page; a database store caps it since 2.31."""
         size = case.number("page-size-bytes")
         if self.database_store is None or self.edition < Edition.ARTEMIS_2_44:
             return size
         return min(size, self.store["jdbc-max-page-size-bytes"].number)
 
-    def has_page_limit(self, case: Case) -> bool:
+    def has_page_limit(self, case: AddressCase) -> bool:
         return case.number("page-limit-bytes") > 0 or case.number("page-limit-messages") > 0
 
-    def has_memory_limit(self, case: Case) -> bool:
+    def has_memory_limit(self, case: AddressCase) -> bool:
         return case.number("max-size-bytes") >= 0 or case.number("max-size-messages") >= 0
 
     # what else the file declares
@@ -149,7 +153,7 @@ class Facts(AddressFacts):
         return endpoints_of(self.first.get("connectors"), "connector")
 
     @cached_property
-    def secrets(self) -> tuple[SecretPlace, ...]:
+    def secrets(self) -> tuple[PasswordInClear, ...]:
         mask = self.first.get("mask-password")
         hidden = mask is not None and trimmed(mask.text).lower() == "true"
         return () if hidden else secrets_of(self.core)
@@ -159,7 +163,7 @@ class Facts(AddressFacts):
         """Those that became nothing, comments left out; of an application server's file those of this part, without
         the properties that the server itself defines."""
         found = [one for one in self.document.placeholders if one.placeholder.origin == "empty"]
-        if found and self.document.kind is Kind.EAP6 and self.core is not None:
+        if found and self.document.kind is FileKind.EAP6 and self.core is not None:
             first, last = self.core.source.range_of(self.core.ordinal)
             found = [one for one in found if first <= one.placeholder.offset < last]
             found = [one for one in found if not one.placeholder.name.startswith("jboss.")]
@@ -168,7 +172,7 @@ class Facts(AddressFacts):
     @cached_property
     def foreign(self) -> tuple[tuple[Setting, ConfigNode], ...]:
         """Elements that are settings of another edition."""
-        if self.core is None or self.document.kind is Kind.EAP6:
+        if self.core is None or self.document.kind is FileKind.EAP6:
             return ()
         places = [(Scope.BROKER, self.core)]
         places += [(Scope.ADDRESS, match.node) for match in self.effective.written if match.node is not None]

@@ -9,7 +9,7 @@ WATCHED = frozenset({"paging", "journal", "large-messages", "bindings"})
 
 
 @dataclass(frozen=True, slots=True)
-class Store:
+class PageFolder:
     """A page folder on the disk: its address ("" where unknown), page files and their bytes."""
 
     address: str

@@ -1,6 +1,6 @@
 """What a rule is: one file of this package with a ``RULE``, found by its file's name (spec/settings.md 7).
 
-A rule looks at ``Facts`` alone and yields hits; severity, reason and advice come from the rule itself.
+A rule looks at ``ConfigFacts`` alone and yields hits; severity, reason and advice come from the rule itself.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from pagefmt.editions import NEWEST, Edition
 from pagefmt.findings import Position, Severity
 
 if TYPE_CHECKING:
-    from brokerconf.evidence.facts import Facts
-    from brokerconf.evidence.host import Store, Volume
-    from brokerconf.evidence.taken import Taken
+    from brokerconf.evidence.facts import ConfigFacts
+    from brokerconf.evidence.host import PageFolder, Volume
+    from brokerconf.evidence.resolved_setting import ResolvedSetting
     from brokerconf.reading.document import ConfigNode
 
 
@@ -23,7 +23,7 @@ class Hit(NamedTuple):
     """One place where a rule holds. ``attribute``: the attribute of the element that is meant; ``help`` replaces the
     rule's advice, ``severity`` its severity; ``about`` tells hits of one rule at one place apart."""
 
-    where: Taken | ConfigNode | Position
+    where: ResolvedSetting | ConfigNode | Position
     message: str
     help: str = ""
     attribute: str = ""
@@ -55,7 +55,7 @@ class Example:
     edition: Edition = NEWEST
     properties: str = ""
     heap: int | None = None
-    stores: tuple[Store, ...] | None = None
+    stores: tuple[PageFolder, ...] | None = None
     volumes: tuple[Volume, ...] | None = None
     # false where the schema refuses the example as well
     valid: bool = True
@@ -72,7 +72,7 @@ class Rule:
     title: str
     why: str
     help: str
-    check: Callable[[Facts], Iterator[Hit]]
+    check: Callable[[ConfigFacts], Iterator[Hit]]
     failing: Example
     passing: Example
     settings: tuple[str, ...] = ()

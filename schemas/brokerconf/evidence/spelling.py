@@ -12,7 +12,7 @@ _FRESH = "\u00b7"
 
 
 @dataclass(frozen=True, slots=True)
-class Spelling:
+class MatchSpelling:
     """The words of matches under the wildcards of one configuration."""
 
     wildcards: Wildcards

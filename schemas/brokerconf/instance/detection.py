@@ -6,19 +6,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from brokerconf.reading.document import Document, Kind
+from brokerconf.reading.document import Document, FileKind
 from brokerconf.reading.parsing import ReadingError
 from brokerconf.reading.reading import read
-from brokerconf.schema.validation import Verdict, judge
+from brokerconf.schema.validation import SchemaVerdict, judge
 from pagefmt.editions import NEWEST, Edition
 
 
 @dataclass(frozen=True, slots=True)
-class Detected:
+class DetectedEdition:
     """A document read as the edition found for it; ``reason`` says how that was found."""
 
     document: Document
-    verdict: Verdict
+    verdict: SchemaVerdict
     reason: str
 
     @property
@@ -33,7 +33,7 @@ def read_as_fits(
     cwd: Path | None = None,
     properties: Mapping[str, str] | None = None,
     environment: Mapping[str, str] | None = None,
-) -> Detected:
+) -> DetectedEdition:
     """The document as the edition given, as that of its instance, or as the newest whose schema has nothing against it.
 
     Where none fits, the one with the fewest faults counts, the newest of those. Raises ``ReadingError``, ``OSError``.
@@ -52,15 +52,15 @@ def read_as_fits(
 
 def as_fits(
     as_edition: Callable[[Edition | None], Document], edition: Edition | None, reason: str = "as asked for"
-) -> Detected:
+) -> DetectedEdition:
     """The same for a document that ``as_edition`` reads."""
     document = as_edition(edition)
     verdict = judge(document)
     if edition is not None:
-        return Detected(document, verdict, reason)
-    if document.kind is not Kind.ARTEMIS or not (verdict.document or verdict.broker):
-        return Detected(document, verdict, "the newest that the file fits")
-    best = Detected(document, verdict, "no edition fits; this one has the fewest faults")
+        return DetectedEdition(document, verdict, reason)
+    if document.kind is not FileKind.ARTEMIS or not (verdict.document or verdict.broker):
+        return DetectedEdition(document, verdict, "the newest that the file fits")
+    best = DetectedEdition(document, verdict, "no edition fits; this one has the fewest faults")
     for older in reversed([known for known in Edition if Edition.HORNETQ_2_4 < known < NEWEST]):
         try:
             document = as_edition(older)
@@ -68,11 +68,11 @@ def as_fits(
             continue
         verdict = judge(document)
         if not verdict.document and not verdict.broker:
-            return Detected(document, verdict, "the newest that the file fits")
+            return DetectedEdition(document, verdict, "the newest that the file fits")
         if _faults(verdict) < _faults(best.verdict):
-            best = Detected(document, verdict, best.reason)
+            best = DetectedEdition(document, verdict, best.reason)
     return best
 
 
-def _faults(verdict: Verdict) -> int:
+def _faults(verdict: SchemaVerdict) -> int:
     return max(len(verdict.document), len(verdict.broker))

@@ -15,7 +15,7 @@ _JAR = re.compile(r"(artemis|hornetq)-(?:core|server)(?:-[^/]*?(\d+\.\d+\.\d+))?
 
 
 @dataclass(frozen=True, slots=True)
-class Installed:
+class InstalledRelease:
     """What the name of a jar says: HornetQ 2.4 and Artemis 2.4 are told apart by nothing else. ``release`` may be
     empty."""
 
@@ -28,10 +28,10 @@ class Installed:
         return Edition.HORNETQ_2_4 if self.hornetq else edition_of_release(self.release)
 
 
-def named_by(jar: str) -> Installed | None:
+def named_by(jar: str) -> InstalledRelease | None:
     """The broker whose server the jar holds; None for any other."""
     found = _JAR.fullmatch(jar)
-    return Installed(found.group(1) == "hornetq", found.group(2) or "") if found else None
+    return InstalledRelease(found.group(1) == "hornetq", found.group(2) or "") if found else None
 
 
 class UnknownRelease(BrokerConfError):
@@ -55,7 +55,7 @@ def edition_run_by(instance: Instance) -> Edition | None:
         return None
 
 
-def installed_in(home: Path) -> Installed | None:
+def installed_in(home: Path) -> InstalledRelease | None:
     """What the jars of an installation name; None where there are none of a broker."""
     jars = sorted((home / "lib").glob("artemis-server-*.jar")) + sorted((home / "lib").glob("hornetq-*.jar"))
     return next((named for jar in jars if (named := named_by(jar.name))), None)

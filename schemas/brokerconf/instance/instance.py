@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from brokerconf.errors import BrokerConfError
-from brokerconf.reading.document import ConfigNode, Document, Kind
+from brokerconf.reading.document import ConfigNode, Document, FileKind
 from brokerconf.reading.sizes import SizeError, parse_size, trimmed
 
 if TYPE_CHECKING:
@@ -112,24 +112,24 @@ def directories(document: Document, root: Path | None = None, entries: Iterable[
     return Directories(**paths, sources=sources)
 
 
-def base_of(config: Path, kind: Kind) -> Path:
+def base_of(config: Path, kind: FileKind) -> Path:
     """The folder that a configuration's relative directories are taken against."""
-    if kind is Kind.EAP6:
+    if kind is FileKind.EAP6:
         return config.absolute().parent.parent / "data"
-    if kind is Kind.HORNETQ:
+    if kind is FileKind.HORNETQ:
         return next((up / "bin" for up in config.absolute().parents if (up / "bin").is_dir()), config.absolute().parent)
     return _root_of(config)
 
 
-def base_in(root: Path, kind: Kind) -> Path:
+def base_in(root: Path, kind: FileKind) -> Path:
     """The same of a configuration that is kept elsewhere, for the instance ``root``."""
-    below = {Kind.EAP6: "data", Kind.HORNETQ: "bin"}.get(kind, "")
+    below = {FileKind.EAP6: "data", FileKind.HORNETQ: "bin"}.get(kind, "")
     return root / below if (root / below).is_dir() else root
 
 
-def _directory(core: ConfigNode | None, name: str, kind: Kind) -> tuple[str, str]:
+def _directory(core: ConfigNode | None, name: str, kind: FileKind) -> tuple[str, str]:
     """The directory as written, and where: ``FILE:LINE`` or ``default``."""
-    if kind is Kind.EAP6:
+    if kind is FileKind.EAP6:
         node = core.child(name) if core else None
         text = node.attributes.get("path", "") if node else _EAP6_DEFAULTS[name]
     else:

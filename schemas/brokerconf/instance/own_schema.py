@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from brokerconf.errors import BrokerConfError
-from brokerconf.instance.installed import Installed, named_by
+from brokerconf.instance.installed import InstalledRelease, named_by
 from brokerconf.schema.validation import Schemas
 from brokerconf.schema.xsd_files import XML_XSD, own_file
 from pagefmt.editions import NEWEST, Edition
@@ -35,7 +35,7 @@ class Installation:
     """The schema files of an installation by name, and the broker that its jars name."""
 
     texts: dict[str, bytes]
-    broker: Installed
+    broker: InstalledRelease
 
 
 def from_file(path: Path, edition: Edition) -> Schemas:
@@ -69,7 +69,7 @@ def installation(home: Path) -> Installation:
     """What the jars of an installation hold; raises ``SchemaError``."""
     jars = sorted((home / "lib").glob("*.jar")) or sorted(home.glob("*.jar"))
     texts: dict[str, bytes] = {}
-    found = Installed(False, "")
+    found = InstalledRelease(False, "")
     for jar in jars:
         if not re.match(r"(artemis|hornetq)-", jar.name):
             continue

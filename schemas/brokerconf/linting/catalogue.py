@@ -9,7 +9,7 @@ from brokerconf.rules import rules
 
 
 @dataclass(frozen=True, slots=True)
-class Described:
+class RuleDescription:
     """What ``config rules``, SARIF and a comment that silences know of an id."""
 
     id: str
@@ -67,8 +67,8 @@ def known_ids() -> frozenset[str]:
     return frozenset(CHECKS) | {rule.id for rule in rules()}
 
 
-def described() -> dict[str, Described]:
+def described() -> dict[str, RuleDescription]:
     """Every id, in order."""
-    found = {id: Described(id, title, why, "") for id, (title, why) in CHECKS.items()}
-    found |= {rule.id: Described(rule.id, rule.title, rule.why, rule.help) for rule in rules()}
+    found = {id: RuleDescription(id, title, why, "") for id, (title, why) in CHECKS.items()}
+    found |= {rule.id: RuleDescription(rule.id, rule.title, rule.why, rule.help) for rule in rules()}
     return dict(sorted(found.items()))

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from brokerconf.evidence.facts import Facts
+from brokerconf.evidence.facts import ConfigFacts
+from brokerconf.evidence.resolved_setting import ResolvedSetting
 from brokerconf.evidence.rule import Hit, Rule
-from brokerconf.evidence.taken import Taken
 from brokerconf.reading.document import ConfigNode
 from brokerconf.settings.address_settings import Override
 from pagefmt.findings import Finding, Position, Severity
 
 
-def check(facts: Facts, rules: Iterable[Rule]) -> list[Finding]:
+def check(facts: ConfigFacts, rules: Iterable[Rule]) -> list[Finding]:
     """What the rules find; one finding for a rule and a place, the first."""
     found: dict[tuple[str, str, Position], Finding] = {}
     for rule in rules:
@@ -31,17 +31,17 @@ def _finding(rule: Rule, hit: Hit, severity: Severity, node: ConfigNode | None, 
     return Finding(position, hit.severity or severity, rule.id, hit.message, path, hit.help or rule.help, rule.why)
 
 
-def _place(hit: Hit, facts: Facts) -> tuple[ConfigNode | None, Position]:
+def _place(hit: Hit, facts: ConfigFacts) -> tuple[ConfigNode | None, Position]:
     match hit.where:
         case Position() as position:
             return None, position
         case ConfigNode() as node:
             return node, node.attribute_position(hit.attribute) if hit.attribute else node.position
-        case Taken(by=Override() as by):
+        case ResolvedSetting(by=Override() as by):
             return None, by.position
-        case Taken(by=ConfigNode() as node):
+        case ResolvedSetting(by=ConfigNode() as node):
             return node, node.position
-        case Taken():
+        case ResolvedSetting():
             core = facts.core or facts.document.root
             return core, core.position
 

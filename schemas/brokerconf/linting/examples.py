@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from textwrap import indent
 
-from brokerconf.evidence.facts import Facts
+from brokerconf.evidence.facts import ConfigFacts
 from brokerconf.evidence.rule import Example
 from brokerconf.reading.document import Document
 from brokerconf.reading.properties import parse_properties
@@ -42,10 +42,10 @@ def document_of(example: Example, name: str = "broker.xml") -> Document:
     return read_bytes(raw, name, folder=Path(), edition=example.edition, properties={}, environment={})
 
 
-def facts_of(example: Example) -> Facts:
+def facts_of(example: Example) -> ConfigFacts:
     document = document_of(example)
     entries = tuple(parse_properties(example.properties, "broker.properties"))
-    return Facts(
+    return ConfigFacts(
         document, document.core, heap=example.heap, properties=entries, stores=example.stores,
         volumes=example.volumes,
     )  # fmt: skip

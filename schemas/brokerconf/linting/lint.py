@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from brokerconf.checks.accepted_silently import silence_findings
 from brokerconf.checks.value_checks import value_findings
-from brokerconf.evidence.facts import Facts
-from brokerconf.evidence.host import Store, Volume
+from brokerconf.evidence.facts import ConfigFacts
+from brokerconf.evidence.host import PageFolder, Volume
 from brokerconf.instance.detection import as_fits
 from brokerconf.linting.checking import check, sorted_findings
 from brokerconf.reading.document import ConfigNode, Document
@@ -20,7 +20,7 @@ from brokerconf.reading.reading import edition_by_namespace, read_bytes
 from brokerconf.reading.sources import SourceFile, plain_source
 from brokerconf.rules import rules
 from brokerconf.schema.schema_findings import schema_findings
-from brokerconf.schema.validation import Schemas, Verdict, judge
+from brokerconf.schema.validation import Schemas, SchemaVerdict, judge
 from pagefmt.editions import Edition
 from pagefmt.findings import Finding
 
@@ -32,7 +32,7 @@ _SAME_PLACE = ("bad-value", "invalid-value", "unknown-element")
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class LintContext:
     """What is known beside the file. ``edition`` None: the newest that the file fits; ``schemas``: the operator's own.
 
     ``cwd``: the broker's working directory; ``properties`` and ``environment`` fill in ``${…}``; ``entries`` are those
@@ -48,12 +48,12 @@ class Surroundings:
     entries: tuple[Entry, ...] = ()
     beside: tuple[SourceFile, ...] = ()
     heap: int | None = None
-    stores: tuple[Store, ...] | None = None
+    stores: tuple[PageFolder, ...] | None = None
     host: Callable[[Document], tuple[Volume, ...] | None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
+class RuleSelection:
     """Which rules speak: ``only`` (empty: all) without ``ignored``."""
 
     only: frozenset[str] = frozenset()
@@ -75,9 +75,9 @@ class FileReport:
     sources: tuple[SourceFile, ...] = ()
 
 
-def lint(raw: bytes, name: str, around: Surroundings, selection: Selection | None = None) -> FileReport:
+def lint(raw: bytes, name: str, around: LintContext, selection: RuleSelection | None = None) -> FileReport:
     """Everything that is found in the bytes of a configuration; ``name`` is how findings call it."""
-    selection = selection or Selection()
+    selection = selection or RuleSelection()
     try:
         document, verdict = _judged(raw, name, around)
     except ReadingError as err:
@@ -96,7 +96,7 @@ def read_raw(path: Path) -> bytes:
         return stream.read(LARGEST + 1)
 
 
-def _judged(raw: bytes, name: str, around: Surroundings) -> tuple[Document, Verdict]:
+def _judged(raw: bytes, name: str, around: LintContext) -> tuple[Document, SchemaVerdict]:
     """Read as the edition asked for, or as the newest that the file fits."""
     if around.schemas is not None:
         document = _read(raw, name, around, around.edition or around.schemas.edition)
@@ -105,14 +105,16 @@ def _judged(raw: bytes, name: str, around: Surroundings) -> tuple[Document, Verd
     return found.document, found.verdict
 
 
-def _read(raw: bytes, name: str, around: Surroundings, edition: Edition | None) -> Document:
+def _read(raw: bytes, name: str, around: LintContext, edition: Edition | None) -> Document:
     folder = (around.cwd or Path(name).parent).resolve()
     return read_bytes(
         raw, name, folder=folder, edition=edition, properties=around.properties, environment=around.environment
     )
 
 
-def _findings(document: Document, verdict: Verdict, around: Surroundings, selection: Selection) -> list[Finding]:
+def _findings(
+    document: Document, verdict: SchemaVerdict, around: LintContext, selection: RuleSelection
+) -> list[Finding]:
     of_schema = schema_findings(document, verdict)
     of_values: list[Finding] = []
     of_rules: list[Finding] = []
@@ -120,7 +122,7 @@ def _findings(document: Document, verdict: Verdict, around: Surroundings, select
     chosen = [rule for rule in rules() if selection.takes(rule.id)]
     cores: list[ConfigNode | None] = [*document.cores] or [None]
     for core in cores:
-        facts = Facts(
+        facts = ConfigFacts(
             document,
             core,
             heap=around.heap,

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from brokerconf.reading.document import Comment, ConfigNode, Document, FoundPlaceholder, Kind
-from brokerconf.reading.inclusion import FALLBACK, INCLUDE, MissingInclude, Place, load
+from brokerconf.reading.document import Comment, ConfigNode, Document, FileKind, FoundPlaceholder
+from brokerconf.reading.inclusion import FALLBACK, INCLUDE, IncludeContext, MissingInclude, load
 from brokerconf.reading.parsing import ReadingError, parse
 from brokerconf.reading.sources import SourceFile
-from brokerconf.reading.substitution import SubstitutionError, Values, substitute
+from brokerconf.reading.substitution import PlaceholderValues, SubstitutionError, substitute
 from pagefmt.editions import Edition
 from pagefmt.findings import Position
 
@@ -24,10 +24,12 @@ MOST_ATTRIBUTES = 1_000
 _XML = "{http://www.w3.org/XML/1998/namespace}"
 
 
-class Builder:
+class DocumentBuilder:
     """Walks a parsed file and those it includes; the tree of the parser is changed along with the nodes built."""
 
-    def __init__(self, edition: Edition, values: Values, source: SourceFile, place: Place, includes: bool) -> None:
+    def __init__(
+        self, edition: Edition, values: PlaceholderValues, source: SourceFile, place: IncludeContext, includes: bool
+    ) -> None:
         self.edition, self.values, self.source = edition, values, source
         self.place, self.includes = place, includes
         self.in_tree = edition >= Edition.ARTEMIS_2_10
@@ -43,10 +45,10 @@ class Builder:
         document = Document(self.source.path, _kind(root, self.edition), self.edition, root, self.sources, tree=element)
         document.comments, document.placeholders = self.comments, self.placeholders
         document.cores = _cores(document)
-        document.jms = root.descendant("jms") if document.kind is Kind.ARTEMIS else None
+        document.jms = root.descendant("jms") if document.kind is FileKind.ARTEMIS else None
         return document
 
-    def _file(self, element: _Element, source: SourceFile, place: Place) -> ConfigNode:
+    def _file(self, element: _Element, source: SourceFile, place: IncludeContext) -> ConfigNode:
         self.sources.append(source)
         walk = _FileWalk(self, source, place)
         for comment in reversed(list(element.itersiblings(preceding=True))):
@@ -67,7 +69,7 @@ class Builder:
 class _FileWalk:
     """The walk over the elements of one file: counts them in document order."""
 
-    def __init__(self, builder: Builder, source: SourceFile, place: Place) -> None:
+    def __init__(self, builder: DocumentBuilder, source: SourceFile, place: IncludeContext) -> None:
         self.builder, self.source, self.place = builder, source, place
         self.ordinals: Iterator[int] = itertools.count()
         self.comments: Iterator[int] = itertools.count()
@@ -251,19 +253,19 @@ def bad_placeholder(at: Position, err: SubstitutionError) -> ReadingError:
     return ReadingError("placeholder", at, str(err), "write ${name:default}, with a plain value for the property")
 
 
-def _kind(root: ConfigNode, edition: Edition) -> Kind:
+def _kind(root: ConfigNode, edition: Edition) -> FileKind:
     if root.namespace.startswith("urn:jboss:domain:"):
-        return Kind.EAP6
-    return Kind.HORNETQ if edition is Edition.HORNETQ_2_4 else Kind.ARTEMIS
+        return FileKind.EAP6
+    return FileKind.HORNETQ if edition is Edition.HORNETQ_2_4 else FileKind.ARTEMIS
 
 
 def _cores(document: Document) -> list[ConfigNode]:
     match document.kind:
-        case Kind.HORNETQ:
+        case FileKind.HORNETQ:
             return [document.root]
-        case Kind.EAP6:
+        case FileKind.EAP6:
             return list(_messaging_servers(document.root))
-        case Kind.ARTEMIS:
+        case FileKind.ARTEMIS:
             core = document.root.descendant("core")
             return [core] if core else []
 

@@ -156,7 +156,7 @@ def _steps(children: list[ConfigNode]) -> dict[int, str]:
     return steps
 
 
-class Kind(Enum):
+class FileKind(Enum):
     """What a file is, by its document element."""
 
     ARTEMIS = "artemis"
@@ -195,7 +195,7 @@ class Document:
     document element of HornetQ, each messaging server of EAP 6; empty when the broker would find none."""
 
     path: str
-    kind: Kind
+    kind: FileKind
     edition: Edition
     root: ConfigNode
     sources: list[SourceFile]

@@ -27,7 +27,7 @@ class MissingInclude(ReadingError):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class IncludeContext:
     """Where includes are resolved now: ``root`` confines them, ``base`` is the folder, ``open_files`` the chain."""
 
     root: Path
@@ -62,8 +62,8 @@ class Place:
             raise _refused(at, "an include without a file name", "name the file in href")
         return self.base / name
 
-    def inside(self, path: Path) -> Place:
-        return Place(self.root, path.parent, (*self.open_files, path))
+    def inside(self, path: Path) -> IncludeContext:
+        return IncludeContext(self.root, path.parent, (*self.open_files, path))
 
 
 def _refused(at: Position, message: str, help: str) -> ReadingError:

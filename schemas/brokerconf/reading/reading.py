@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from brokerconf.reading.building import Builder, bad_placeholder
+from brokerconf.reading.building import DocumentBuilder, bad_placeholder
 from brokerconf.reading.decoding import as_the_broker, foreign_encoding
 from brokerconf.reading.document import Document
-from brokerconf.reading.inclusion import LARGEST, Place
+from brokerconf.reading.inclusion import LARGEST, IncludeContext
 from brokerconf.reading.parsing import ReadingError
 from brokerconf.reading.sources import SourceFile, plain_source
-from brokerconf.reading.substitution import Replaced, SubstitutionError, Values, of_every_jvm, substitute
+from brokerconf.reading.substitution import PlaceholderValues, ReplacedText, SubstitutionError, of_every_jvm, substitute
 from pagefmt.editions import NEWEST, Edition
 from pagefmt.findings import Position
 
@@ -75,9 +75,11 @@ def read_bytes(
         )  # fmt: skip
     text, replaced_bytes = as_the_broker(raw)
     edition = edition or edition_by_namespace(text)
-    values = Values.of(edition, {**of_every_jvm(folder, environment), **properties}, environment)
+    values = PlaceholderValues.of(edition, {**of_every_jvm(folder, environment), **properties}, environment)
     source = SourceFile(shown, text, _replaced(text, shown, values, edition))
-    builder = Builder(edition, values, source, Place(folder, folder, ()), _includes(edition, properties))
+    builder = DocumentBuilder(
+        edition, values, source, IncludeContext(folder, folder, ()), _includes(edition, properties)
+    )
     document = builder.document()
     document.badly_decoded = replaced_bytes
     return document
@@ -90,10 +92,10 @@ def edition_by_namespace(text: str) -> Edition:
     return Edition.HORNETQ_2_4 if old else NEWEST
 
 
-def _replaced(text: str, shown: str, values: Values, edition: Edition) -> Replaced:
+def _replaced(text: str, shown: str, values: PlaceholderValues, edition: Edition) -> ReplacedText:
     """Editions of 2.8.0 to 2.10.1 leave the raw text alone."""
     if edition is Edition.ARTEMIS_2_10:
-        return Replaced(text)
+        return ReplacedText(text)
     try:
         return substitute(text, values)
     except SubstitutionError as err:

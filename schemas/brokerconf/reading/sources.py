@@ -11,7 +11,7 @@ import re
 from bisect import bisect_right
 from dataclasses import dataclass
 
-from brokerconf.reading.substitution import Replaced
+from brokerconf.reading.substitution import ReplacedText
 from pagefmt.findings import Position
 
 _ATTRIBUTE = re.compile(r"""\s([^\s=/<>"']+)\s*=\s*("[^"]*"|'[^']*')""")
@@ -22,7 +22,7 @@ _START_TAG = re.compile(r"""<[^\s/>]+(?:[^>"']|"[^"]*"|'[^']*')*>""")
 
 
 @dataclass(slots=True)
-class Tags:
+class TagOffsets:
     """Offsets in the replaced text: of start tags, and of comments, each in document order."""
 
     starts: list[int]
@@ -32,11 +32,11 @@ class Tags:
 class SourceFile:
     """One file: ``path`` as it is shown, ``original`` as it was written, ``text`` as it is parsed."""
 
-    def __init__(self, path: str, original: str, replaced: Replaced) -> None:
+    def __init__(self, path: str, original: str, replaced: ReplacedText) -> None:
         self.path = path
         self.original = original
         self.replaced = replaced
-        self._tags: Tags | None = None
+        self._tags: TagOffsets | None = None
         self._ends: list[int] | None = None
         self._lines: list[int] | None = None
 
@@ -45,7 +45,7 @@ class SourceFile:
         return self.replaced.text
 
     @property
-    def tags(self) -> Tags:
+    def tags(self) -> TagOffsets:
         if self._tags is None:
             self._tags = _tags_of(self.text)
         return self._tags
@@ -123,10 +123,10 @@ class SourceFile:
 
 def plain_source(path: str, text: str) -> SourceFile:
     """A file in which nothing is replaced."""
-    return SourceFile(path, text, Replaced(text))
+    return SourceFile(path, text, ReplacedText(text))
 
 
-def _tags_of(text: str) -> Tags:
+def _tags_of(text: str) -> TagOffsets:
     starts: list[int] = []
     comments: list[int] = []
     for found in _OPENING.finditer(text):
@@ -135,7 +135,7 @@ def _tags_of(text: str) -> Tags:
             starts.append(at)
         elif text[at + 2] == "-":
             comments.append(at)
-    return Tags(starts, comments)
+    return TagOffsets(starts, comments)
 
 
 def _ends_of(text: str) -> list[int]:

@@ -37,7 +37,7 @@ class Placeholder:
 
 
 @dataclass(frozen=True, slots=True)
-class Values:
+class PlaceholderValues:
     """Where the values come from, for one edition."""
 
     properties: Mapping[str, str]
@@ -46,7 +46,7 @@ class Values:
     first_brace: bool = False
 
     @classmethod
-    def of(cls, edition: Edition, properties: Mapping[str, str], environment: Mapping[str, str]) -> Values:
+    def of(cls, edition: Edition, properties: Mapping[str, str], environment: Mapping[str, str]) -> PlaceholderValues:
         switched_off = properties.get(CONSIDER_ENVIRONMENT, "true").lower() != "true"
         silent = edition < Edition.ARTEMIS_2_28 or switched_off
         return cls(properties, {} if silent else environment, edition <= Edition.ARTEMIS_2_10)
@@ -82,7 +82,7 @@ def of_every_jvm(folder: Path, environment: Mapping[str, str]) -> dict[str, str]
 
 
 @dataclass(slots=True)
-class Replaced:
+class ReplacedText:
     """The text after replacement, and the way back from an offset in it to one in the text before."""
 
     text: str
@@ -99,25 +99,25 @@ class Replaced:
         return origin + (offset - after) if verbatim else origin
 
 
-def substitute(text: str, values: Values) -> Replaced:
+def substitute(text: str, values: PlaceholderValues) -> ReplacedText:
     """The text with every placeholder replaced; raises ``SubstitutionError``."""
     if "${" not in text:
-        return Replaced(text)
-    return _Work(text, values).run()
+        return ReplacedText(text)
+    return _Replacement(text, values).run()
 
 
-class _Work:
+class _Replacement:
     """Goes through the text once; ``pending`` is what was put in last and has to be looked at again."""
 
-    def __init__(self, text: str, values: Values) -> None:
+    def __init__(self, text: str, values: PlaceholderValues) -> None:
         self.text, self.values = text, values
         self.out: list[str] = []
         self.length = self.rest = self.origin = self.rounds = 0
         self.pending = ""
         self.brace_passed = False
-        self.done = Replaced("")
+        self.done = ReplacedText("")
 
-    def run(self) -> Replaced:
+    def run(self) -> ReplacedText:
         while (inner := self._next()) is not None:
             self._replace(inner)
         self._put(self.pending, self.origin, verbatim=False)

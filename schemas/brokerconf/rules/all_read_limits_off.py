@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from brokerconf.evidence.facts import Facts
+from brokerconf.evidence.facts import ConfigFacts
 from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
 from pagefmt.editions import Edition
 from pagefmt.findings import Severity
@@ -10,7 +10,7 @@ from pagefmt.findings import Severity
 NAMES = ("max-read-page-bytes", "max-read-page-messages", "prefetch-page-bytes", "prefetch-page-messages")
 
 
-def check(facts: Facts) -> Hits:
+def check(facts: ConfigFacts) -> Hits:
     for case in facts.cases_with(*NAMES):
         limits = [case[name] for name in NAMES]
         where = next((limit for limit in limits if limit.given), None)

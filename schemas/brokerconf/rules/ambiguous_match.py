@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from brokerconf.evidence.facts import Facts
+from brokerconf.evidence.facts import ConfigFacts
 from brokerconf.evidence.patterns import same_rank_pairs
 from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
 from brokerconf.settings.address_settings import AddressSetting
 from pagefmt.findings import Severity
 
 
-def check(facts: Facts) -> Hits:
+def check(facts: ConfigFacts) -> Hits:
     for first, second in same_rank_pairs(facts.wildcard_matches, facts.spelling.wildcards):
         differing = _differing(first, second)
         if differing:

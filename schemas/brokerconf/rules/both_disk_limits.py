@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from brokerconf.evidence.facts import Facts
+from brokerconf.evidence.facts import ConfigFacts
 from brokerconf.evidence.rule import Example, Hit, Hits, Rule
 from pagefmt.editions import Edition
 from pagefmt.findings import Severity
 
 
-def check(facts: Facts) -> Hits:
+def check(facts: ConfigFacts) -> Hits:
     usage, free = facts.broker["max-disk-usage"], facts.broker["min-disk-free"]
     if usage.given and usage.value != -1 and free.number != -1:
         yield Hit(usage, f"{usage} is ignored: {free} is given as well and wins")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from brokerconf.evidence.facts import Facts
+from brokerconf.evidence.facts import ConfigFacts
 from brokerconf.evidence.rule import Example, Hit, Hits, Rule
 from pagefmt.editions import Edition
 from pagefmt.findings import Severity
@@ -14,7 +14,7 @@ _EFFECTS = {
 }
 
 
-def check(facts: Facts) -> Hits:
+def check(facts: ConfigFacts) -> Hits:
     usage, period = facts.broker["max-disk-usage"], facts.broker["disk-scan-period"]
     decides = facts.broker["min-disk-free"].number == -1
     if usage.given and decides and usage.number in _EFFECTS:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from brokerconf.evidence.facts import Facts
+from brokerconf.evidence.facts import ConfigFacts
 from brokerconf.evidence.rule import Example, Hit, Hits, Rule
 from pagefmt.editions import Edition
 from pagefmt.findings import Severity
@@ -10,7 +10,7 @@ from pagefmt.findings import Severity
 SLOW = 60000
 
 
-def check(facts: Facts) -> Hits:
+def check(facts: ConfigFacts) -> Hits:
     period = facts.broker["disk-scan-period"]
     if period.number > SLOW:
         yield Hit(period, f"{period}: the disk is looked at only every {period.number / 1000:g} s")

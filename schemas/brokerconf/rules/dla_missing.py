@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from itertools import islice
 
-from brokerconf.evidence.address_facts import Case
-from brokerconf.evidence.facts import Facts
+from brokerconf.evidence.address_facts import AddressCase
+from brokerconf.evidence.facts import ConfigFacts
 from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
 from pagefmt.editions import Edition
 from pagefmt.findings import Severity
@@ -13,14 +13,14 @@ from pagefmt.findings import Severity
 _LOST = {"dead-letter-address": "messages that cannot be delivered", "expiry-address": "expired messages"}
 
 
-def check(facts: Facts) -> Hits:
+def check(facts: ConfigFacts) -> Hits:
     for name, lost in _LOST.items():
         yield from _unset(facts, name, lost)
         if facts.edition >= Edition.ARTEMIS_2_4:
             yield from _undeclared(facts, name, lost)
 
 
-def _unset(facts: Facts, name: str, lost: str) -> Hits:
+def _unset(facts: ConfigFacts, name: str, lost: str) -> Hits:
     """One finding for the file: at the first match that has none, or at ``core`` where there is no match at all."""
     found = (case for case in facts.cases if not case.value(name) and not facts.is_management(case))
     without = list(islice(found, 6))
@@ -31,7 +31,7 @@ def _unset(facts: Facts, name: str, lost: str) -> Hits:
         yield Hit(facts.core, f"no {name} for any address: {lost} are dropped", about=name)
 
 
-def _undeclared(facts: Facts, name: str, lost: str) -> Hits:
+def _undeclared(facts: ConfigFacts, name: str, lost: str) -> Hits:
     for case in facts.cases_with(name, given="auto-create-addresses"):
         address = case[name]
         target = str(address.value or "")
@@ -41,7 +41,7 @@ def _undeclared(facts: Facts, name: str, lost: str) -> Hits:
             )
 
 
-def _created(target: Case, case: Case) -> bool:
+def _created(target: AddressCase, case: AddressCase) -> bool:
     """Created by itself: as an ordinary address, or as a dead letter or expiry resource of the match."""
     resources = ("auto-create-dead-letter-resources", "auto-create-expiry-resources")
     return target["auto-create-addresses"].value is not False or any(case[name].value is True for name in resources)

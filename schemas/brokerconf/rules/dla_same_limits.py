@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from brokerconf.evidence.facts import Facts
+from brokerconf.evidence.facts import ConfigFacts
 from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
 from pagefmt.findings import Severity
 
 
-def check(facts: Facts) -> Hits:
+def check(facts: ConfigFacts) -> Hits:
     for case in facts.cases_with("dead-letter-address", "address-full-policy", "max-size-bytes", "max-size-messages"):
         name = case.value("dead-letter-address")
         if not name:

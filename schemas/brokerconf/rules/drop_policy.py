@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from brokerconf.evidence.facts import Facts
+from brokerconf.evidence.facts import ConfigFacts
 from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
 from pagefmt.findings import Severity
 
@@ -16,7 +16,7 @@ _LOSSY = re.compile(
 )
 
 
-def check(facts: Facts) -> Hits:
+def check(facts: ConfigFacts) -> Hits:
     for name in ("address-full-policy", "page-full-policy", "disk-full-policy"):
         for case in facts.cases_with(name):
             if case.value(name) == "DROP" and not (name == "address-full-policy" and _LOSSY.search(case.match)):

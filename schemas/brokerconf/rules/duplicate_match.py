@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from brokerconf.evidence.facts import Facts
+from brokerconf.evidence.facts import ConfigFacts
 from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
 from brokerconf.settings.address_settings import AddressSetting
 from pagefmt.editions import Edition
 from pagefmt.findings import Severity
 
 
-def check(facts: Facts) -> Hits:
+def check(facts: ConfigFacts) -> Hits:
     seen: dict[str, AddressSetting] = {}
     late = facts.edition >= Edition.ARTEMIS_2_28
     counts = "the first one counts, this one is ignored" if late else "this one counts, the first one is lost"

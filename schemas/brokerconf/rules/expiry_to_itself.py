@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from brokerconf.evidence.facts import Facts
+from brokerconf.evidence.facts import ConfigFacts
 from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
 from pagefmt.findings import Severity
 
 
-def check(facts: Facts) -> Hits:
+def check(facts: ConfigFacts) -> Hits:
     """A match that is nothing but '#' is left out: every broker is created with one, and its expiry address has to
     fit it."""
     for case in facts.cases_with("expiry-address"):

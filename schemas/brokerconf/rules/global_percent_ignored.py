@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from brokerconf.evidence.facts import Facts
+from brokerconf.evidence.facts import ConfigFacts
 from brokerconf.evidence.rule import Example, Hit, Hits, Rule
 from pagefmt.editions import Edition
 from pagefmt.findings import Severity
@@ -10,7 +10,7 @@ from pagefmt.findings import Severity
 NAME = "global-max-size-percent-of-jvm-max-memory"
 
 
-def check(facts: Facts) -> Hits:
+def check(facts: ConfigFacts) -> Hits:
     percent, size = facts.broker[NAME], facts.broker["global-max-size"]
     if percent.given and size.number > 0:
         yield Hit(percent, f"{percent} is ignored: {size} is given as well")

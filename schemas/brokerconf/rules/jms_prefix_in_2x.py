@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from brokerconf.evidence.facts import Facts
+from brokerconf.evidence.facts import ConfigFacts
 from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
 from pagefmt.editions import Edition
 from pagefmt.findings import Severity
@@ -10,7 +10,7 @@ from pagefmt.findings import Severity
 PREFIXES = ("jms.queue.", "jms.topic.")
 
 
-def check(facts: Facts) -> Hits:
+def check(facts: ConfigFacts) -> Hits:
     for match in facts.matches:
         prefix = next((prefix for prefix in PREFIXES if match.text.startswith(prefix)), "")
         if prefix:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from brokerconf.evidence.facts import Facts
-from brokerconf.evidence.host import Store
+from brokerconf.evidence.facts import ConfigFacts
+from brokerconf.evidence.host import PageFolder
 from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
 from pagefmt.editions import Edition
 from pagefmt.findings import Severity
 
 
-def check(facts: Facts) -> Hits:
+def check(facts: ConfigFacts) -> Hits:
     if not facts.global_off:
         return
     for store in facts.stores or ():
@@ -34,12 +34,12 @@ RULE = Rule(
     failing=Example(
         edition=Edition.ARTEMIS_1_5,
         settings=address_setting("#", max_size_bytes="-1"),
-        stores=(Store("jms.queue.orders", folder="a1", pages=12, bytes=120 << 20),),
+        stores=(PageFolder("jms.queue.orders", folder="a1", pages=12, bytes=120 << 20),),
     ),
     passing=Example(
         edition=Edition.ARTEMIS_1_5,
         settings=address_setting("#", max_size_bytes="104857600"),
-        stores=(Store("jms.queue.orders", folder="a1", pages=12, bytes=120 << 20),),
+        stores=(PageFolder("jms.queue.orders", folder="a1", pages=12, bytes=120 << 20),),
     ),
     source="design/operators.md (HornetQ 1469369)",
 )

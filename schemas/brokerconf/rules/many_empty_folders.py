@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from brokerconf.evidence.facts import Facts
-from brokerconf.evidence.host import Store
+from brokerconf.evidence.facts import ConfigFacts
+from brokerconf.evidence.host import PageFolder
 from brokerconf.evidence.rule import Example, Hit, Hits, Rule
 from pagefmt.editions import Edition
 from pagefmt.findings import Severity
@@ -11,7 +11,7 @@ from pagefmt.findings import Severity
 MANY = 1000
 
 
-def check(facts: Facts) -> Hits:
+def check(facts: ConfigFacts) -> Hits:
     empty = sum(store.pages == 0 for store in facts.stores or ())
     if empty < MANY or facts.core is None:
         return
@@ -34,7 +34,7 @@ RULE = Rule(
     check=check,
     settings=("purge-page-folders",),
     needs="data",
-    failing=Example(stores=tuple(Store(f"tmp.{n}", folder=f"f{n}", pages=0, bytes=0) for n in range(MANY))),
-    passing=Example(stores=(Store("orders", folder="a1", pages=0, bytes=0),)),
+    failing=Example(stores=tuple(PageFolder(f"tmp.{n}", folder=f"f{n}", pages=0, bytes=0) for n in range(MANY))),
+    passing=Example(stores=(PageFolder("orders", folder="a1", pages=0, bytes=0),)),
     source="design/operators.md (ARTEMIS-2102, ARTEMIS-5608)",
 )

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from brokerconf.evidence.facts import Facts
+from brokerconf.evidence.facts import ConfigFacts
 from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
 from pagefmt.findings import Severity
 
 SPECIAL = frozenset("+?()[]{}|^\\")
 
 
-def check(facts: Facts) -> Hits:
+def check(facts: ConfigFacts) -> Hits:
     given = facts.spelling.wildcards
     wild = {given.any_words, given.single_word, given.delimiter}
     for match in facts.wildcard_matches:

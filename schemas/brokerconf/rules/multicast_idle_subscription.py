@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from brokerconf.evidence.facts import Facts
+from brokerconf.evidence.facts import ConfigFacts
 from brokerconf.evidence.rule import Example, Hit, Hits, Rule
 from pagefmt.editions import Edition
 from pagefmt.findings import Severity
 
 
-def check(facts: Facts) -> Hits:
+def check(facts: ConfigFacts) -> Hits:
     for address in facts.addresses:
         queues = [queue for queue in address.queues if queue.multicast]
         if len(queues) > 1 and facts.at(address.name)["address-full-policy"].value == "PAGE":

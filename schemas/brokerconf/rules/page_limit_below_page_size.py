@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from brokerconf.evidence.facts import Facts
+from brokerconf.evidence.facts import ConfigFacts
 from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
 from pagefmt.editions import Edition
 from pagefmt.findings import Severity
 
 
-def check(facts: Facts) -> Hits:
+def check(facts: ConfigFacts) -> Hits:
     for case in facts.cases_with("page-limit-bytes", "page-size-bytes", "page-full-policy", given="page-limit-bytes"):
         limit, size = case["page-limit-bytes"], facts.page_size(case)
         if case["page-full-policy"].value and 0 < limit.number < size:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from brokerconf.evidence.facts import Facts
+from brokerconf.evidence.facts import ConfigFacts
 from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
 from pagefmt.editions import Edition
 from pagefmt.findings import Severity
@@ -10,7 +10,7 @@ from pagefmt.findings import Severity
 NAMES = ("page-limit-bytes", "page-limit-messages", "page-full-policy")
 
 
-def check(facts: Facts) -> Hits:
+def check(facts: ConfigFacts) -> Hits:
     for case in facts.cases_with("page-full-policy", "page-limit-bytes", "page-limit-messages", "address-full-policy"):
         if case.value("address-full-policy") == "PAGE" or facts.given.isdisjoint(NAMES):
             continue

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from brokerconf.evidence.facts import Facts
+from brokerconf.evidence.facts import ConfigFacts
 from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
 from pagefmt.editions import Edition
 from pagefmt.findings import Severity
 
 
-def check(facts: Facts) -> Hits:
+def check(facts: ConfigFacts) -> Hits:
     for case in facts.cases_with("page-full-policy", "page-limit-bytes", "page-limit-messages"):
         if not case["page-full-policy"].value:
             for limit in (case["page-limit-bytes"], case["page-limit-messages"]):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from brokerconf.evidence.facts import Facts
+from brokerconf.evidence.facts import ConfigFacts
 from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
 from pagefmt.editions import Edition
 from pagefmt.findings import Severity
 
 
-def check(facts: Facts) -> Hits:
+def check(facts: ConfigFacts) -> Hits:
     for case in facts.cases_with("page-size-bytes", "max-size-bytes", "address-full-policy"):
         size, most = case.number("page-size-bytes"), case.number("max-size-bytes")
         if most != -1 and size >= most and case.value("address-full-policy") == "PAGE":

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from brokerconf.evidence.facts import Facts
+from brokerconf.evidence.facts import ConfigFacts
 from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
 from pagefmt.findings import Severity
 
 SMALLEST = 65536
 
 
-def check(facts: Facts) -> Hits:
+def check(facts: ConfigFacts) -> Hits:
     for case in facts.cases_with("page-size-bytes"):
         if 0 < case.number("page-size-bytes") < SMALLEST:
             size = case["page-size-bytes"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from brokerconf.evidence.facts import Facts
+from brokerconf.evidence.facts import ConfigFacts
 from brokerconf.evidence.host import WATCHED, Volume
 from brokerconf.evidence.rule import Example, Hit, Hits, Rule
 from pagefmt.editions import Edition
@@ -11,7 +11,7 @@ from pagefmt.findings import Severity
 NAME = "journal-retention-directory"
 
 
-def check(facts: Facts) -> Hits:
+def check(facts: ConfigFacts) -> Hits:
     volumes = facts.volumes or ()
     watched = {volume.device for volume in volumes if volume.what in WATCHED}
     for volume in volumes:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from brokerconf.evidence.facts import Facts
+from brokerconf.evidence.facts import ConfigFacts
 from brokerconf.evidence.rule import Example, Hit, Hits, Rule
 from pagefmt.findings import Severity
 
 
-def check(facts: Facts) -> Hits:
+def check(facts: ConfigFacts) -> Hits:
     for place in facts.secrets:
         yield Hit(place.node, f"the password in {place.name} is written out in clear", attribute=place.attribute)
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from brokerconf.evidence.facts import Facts
-from brokerconf.evidence.host import Store
+from brokerconf.evidence.facts import ConfigFacts
+from brokerconf.evidence.host import PageFolder
 from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
 from pagefmt.editions import Edition
 from pagefmt.findings import Severity
 
 
-def check(facts: Facts) -> Hits:
+def check(facts: ConfigFacts) -> Hits:
     delivered = facts.edition >= Edition.ARTEMIS_2_44
     for store in facts.stores or ():
         if store.pages == 0 or not store.address:
@@ -34,12 +34,12 @@ RULE = Rule(
     failing=Example(
         edition=Edition.ARTEMIS_2_28,
         settings=address_setting("orders", max_size_bytes="100M", address_full_policy="BLOCK"),
-        stores=(Store("orders", folder="a1", pages=12, bytes=120 << 20),),
+        stores=(PageFolder("orders", folder="a1", pages=12, bytes=120 << 20),),
     ),
     passing=Example(
         edition=Edition.ARTEMIS_2_28,
         settings=address_setting("orders", max_size_bytes="100M", address_full_policy="PAGE"),
-        stores=(Store("orders", folder="a1", pages=12, bytes=120 << 20),),
+        stores=(PageFolder("orders", folder="a1", pages=12, bytes=120 << 20),),
     ),
     source="spec/settings.md 6.10 and 7",
 )

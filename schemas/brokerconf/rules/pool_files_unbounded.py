@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from brokerconf.evidence.facts import Facts
+from brokerconf.evidence.facts import ConfigFacts
 from brokerconf.evidence.rule import Example, Hit, Hits, Rule
 from pagefmt.editions import Edition
 from pagefmt.findings import Severity
 
 
-def check(facts: Facts) -> Hits:
+def check(facts: ConfigFacts) -> Hits:
     pool = facts.broker["journal-pool-files"]
     if pool.given and pool.value == -1:
         yield Hit(pool, "journal-pool-files -1: the journal keeps every file that it ever made")

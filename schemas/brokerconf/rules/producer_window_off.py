@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from brokerconf.evidence.facts import Facts
+from brokerconf.evidence.facts import ConfigFacts
 from brokerconf.evidence.rule import Example, Hit, Hits, Rule
 from pagefmt.findings import Severity
 
 
-def check(facts: Facts) -> Hits:
+def check(facts: ConfigFacts) -> Hits:
     for connector in facts.connectors:
         if connector.parameters.get("producerWindowSize", "").strip() == "-1":
             message = f"connector '{connector.name}' has producerWindowSize=-1: its clients do not wait for credits"

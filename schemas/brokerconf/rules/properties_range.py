@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from brokerconf.evidence.facts import Facts
+from brokerconf.evidence.facts import ConfigFacts
 from brokerconf.evidence.rule import Example, Hit, Hits, Rule
 from brokerconf.reading.sizes import SizeError, parse_size
 from pagefmt.editions import Edition
@@ -49,7 +49,7 @@ _RANGES: dict[str, tuple[Callable[[int], bool], str]] = {
 }
 
 
-def check(facts: Facts) -> Hits:
+def check(facts: ConfigFacts) -> Hits:
     for entry in facts.properties:
         bean = entry.key.rpartition(".")[2]
         fits, allowed = _RANGES.get(bean, (None, ""))

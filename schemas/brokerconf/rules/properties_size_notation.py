@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from brokerconf.evidence.facts import Facts
+from brokerconf.evidence.facts import ConfigFacts
 from brokerconf.evidence.rule import Example, Hit, Hits, Rule
 from pagefmt.editions import Edition
 from pagefmt.findings import Severity
@@ -13,7 +13,7 @@ PLAIN_ONLY = ("pageSizeBytes", "pageLimitBytes", "maxReadPageBytes", "prefetchPa
 _PLAIN = re.compile(r"\s*[+-]?\d+\s*")
 
 
-def check(facts: Facts) -> Hits:
+def check(facts: ConfigFacts) -> Hits:
     for entry in facts.properties:
         bean = entry.key.rpartition(".")[2]
         if bean in PLAIN_ONLY and not _PLAIN.fullmatch(entry.value):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from brokerconf.evidence.facts import Facts
+from brokerconf.evidence.facts import ConfigFacts
 from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
 from pagefmt.editions import Edition
 from pagefmt.findings import Severity
@@ -12,7 +12,7 @@ CORE_WINDOW = 1048576
 AMQP_CREDIT = 1000
 
 
-def check(facts: Facts) -> Hits:
+def check(facts: ConfigFacts) -> Hits:
     amqp = any(acceptor.accepts("AMQP") for acceptor in facts.acceptors)
     for case in facts.cases_with("max-read-page-bytes", "max-read-page-messages", "default-consumer-window-size"):
         size, count = case["max-read-page-bytes"], case["max-read-page-messages"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from brokerconf.evidence.facts import Facts
+from brokerconf.evidence.facts import ConfigFacts
 from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
 from pagefmt.editions import Edition
 from pagefmt.findings import Severity
@@ -10,7 +10,7 @@ from pagefmt.findings import Severity
 NAME = "max-size-bytes-reject-threshold"
 
 
-def check(facts: Facts) -> Hits:
+def check(facts: ConfigFacts) -> Hits:
     for match in facts.matches:
         threshold = facts.own(match, NAME)
         if threshold and threshold.value is not None and threshold.text.strip()[-1:].isalpha():

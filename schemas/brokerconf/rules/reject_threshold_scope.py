@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from brokerconf.evidence.facts import Facts
+from brokerconf.evidence.facts import ConfigFacts
 from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
 from pagefmt.editions import Edition
 from pagefmt.findings import Severity
@@ -10,7 +10,7 @@ from pagefmt.findings import Severity
 NAME = "max-size-bytes-reject-threshold"
 
 
-def check(facts: Facts) -> Hits:
+def check(facts: ConfigFacts) -> Hits:
     for case in facts.cases_with(NAME, "address-full-policy", "max-size-bytes", given=NAME):
         threshold, policy, limit = case[NAME], case["address-full-policy"], case["max-size-bytes"]
         if threshold.number < 0:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from brokerconf.evidence.facts import Facts
+from brokerconf.evidence.facts import ConfigFacts
 from brokerconf.evidence.host import Volume
 from brokerconf.evidence.rule import Example, Hit, Hits, Rule
 from pagefmt.findings import Severity
@@ -10,7 +10,7 @@ from pagefmt.findings import Severity
 _STORES = ("paging", "journal", "large-messages")
 
 
-def check(facts: Facts) -> Hits:
+def check(facts: ConfigFacts) -> Hits:
     devices = {volume.what: volume.device for volume in facts.volumes or () if volume.what in _STORES}
     if len(devices) == len(_STORES) and len(set(devices.values())) == 1 and facts.core is not None:
         where = next((facts.broker[f"{name}-directory"] for name in _STORES), None)

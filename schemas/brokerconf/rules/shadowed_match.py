@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from brokerconf.evidence.facts import Facts
+from brokerconf.evidence.facts import ConfigFacts
 from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
 from brokerconf.settings.address_settings import AddressSetting
 from pagefmt.findings import Severity
 
 
-def check(facts: Facts) -> Hits:
+def check(facts: ConfigFacts) -> Hits:
     by_text = {match.text: match for match in reversed(facts.matches)}
     for match in facts.matches:
         reason = _reason(facts, match, by_text)
@@ -16,7 +16,7 @@ def check(facts: Facts) -> Hits:
             yield Hit(match.place, f"match '{match.text}' has no effect: {reason}", attribute="match")
 
 
-def _reason(facts: Facts, match: AddressSetting, by_text: dict[str, AddressSetting]) -> str:
+def _reason(facts: ConfigFacts, match: AddressSetting, by_text: dict[str, AddressSetting]) -> str:
     """A queue in the match; the spelling without a delimiter beside the one with it; a literal beside an exact one."""
     if not match.given and match.node is not None and not match.node.children:
         return "it sets nothing"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from brokerconf.evidence.facts import Facts
+from brokerconf.evidence.facts import ConfigFacts
 from brokerconf.evidence.rule import Example, Hit, Hits, Rule
 from pagefmt.findings import Severity
 
@@ -10,7 +10,7 @@ NANOSECONDS = 10000
 MILLISECONDS = 100
 
 
-def check(facts: Facts) -> Hits:
+def check(facts: ConfigFacts) -> Hits:
     for name in ("page-sync-timeout", "journal-buffer-timeout"):
         timeout = facts.broker[name]
         if timeout.given and 0 < timeout.number < NANOSECONDS:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from brokerconf.evidence.facts import Facts
+from brokerconf.evidence.facts import ConfigFacts
 from brokerconf.evidence.rule import Example, Hit, Hits, Rule
 from pagefmt.findings import Severity
 
 
-def check(facts: Facts) -> Hits:
+def check(facts: ConfigFacts) -> Hits:
     for found in facts.empty_placeholders:
         name = found.placeholder.name
         yield Hit(found.position, f"${{{name}}} has no default, and no property '{name}' is given: it becomes empty")

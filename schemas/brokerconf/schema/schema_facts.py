@@ -21,7 +21,7 @@ _BY_NAME = {
 }
 
 
-class Fact(NamedTuple):
+class SchemaFact(NamedTuple):
     """One row of the table. ``use``: of an attribute, or the head of the substitution group of an element."""
 
     editions: tuple[Edition, ...]
@@ -52,9 +52,9 @@ def read_table(name: str) -> list[list[str]]:
 
 
 @cache
-def facts() -> tuple[Fact, ...]:
+def facts() -> tuple[SchemaFact, ...]:
     """All rows."""
-    return tuple(Fact(editions_between(*row[13:]), *row[:13]) for row in read_table("schema.csv"))
+    return tuple(SchemaFact(editions_between(*row[13:]), *row[:13]) for row in read_table("schema.csv"))
 
 
 @cache
@@ -65,17 +65,17 @@ def editions_between(since: str, until: str) -> tuple[Edition, ...]:
 
 
 @cache
-def facts_of(edition: Edition) -> tuple[Fact, ...]:
+def facts_of(edition: Edition) -> tuple[SchemaFact, ...]:
     """The rows that hold for an edition."""
     return tuple(fact for fact in facts() if edition in fact.editions)
 
 
 @cache
-def members(edition: Edition, document: str = "core") -> dict[str, dict[str, Fact]]:
+def members(edition: Edition, document: str = "core") -> dict[str, dict[str, SchemaFact]]:
     """For each type of a document: its elements and attributes (the latter as ``@name``)."""
     if edition is Edition.HORNETQ_2_4:
         document = f"hq-{document}"
-    found: dict[str, dict[str, Fact]] = {}
+    found: dict[str, dict[str, SchemaFact]] = {}
     for fact in facts_of(edition):
         if fact.document == document and fact.kind in ("element", "attribute"):
             name = f"@{fact.name}" if fact.kind == "attribute" else fact.name
@@ -89,9 +89,9 @@ def root_type(edition: Edition, document: str = "core") -> str:
     return next(f.type_name for f in facts_of(edition) if f.kind == "root" and f.document == wanted)
 
 
-def named(name: str) -> list[Fact]:
+def named(name: str) -> list[SchemaFact]:
     """The elements and attributes of that name, the newest description of each place."""
-    found: dict[tuple[str, str, str], Fact] = {}
+    found: dict[tuple[str, str, str], SchemaFact] = {}
     for fact in facts():
         if fact.name == name and fact.kind in ("element", "attribute"):
             key = (fact.document.removeprefix("hq-"), fact.owner, fact.kind)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from brokerconf.reading.document import ConfigNode, Document, Kind
+from brokerconf.reading.document import ConfigNode, Document, FileKind
 from brokerconf.reading.secrets import masked
 from brokerconf.schema.schema_facts import members
 from brokerconf.schema.schema_places import SchemaPlaces
-from brokerconf.schema.validation import Verdict, Violation
+from brokerconf.schema.validation import SchemaVerdict, Violation
 from pagefmt.editions import Edition
 from pagefmt.findings import Finding, Severity
 
@@ -30,9 +30,9 @@ _RULES = {
 _PLACE = ("cvc-complex-type.2.4.a", "cvc-complex-type.2.4.c", "cvc-elt.1.a")
 
 
-def schema_findings(document: Document, verdict: Verdict) -> list[Finding]:
+def schema_findings(document: Document, verdict: SchemaVerdict) -> list[Finding]:
     """One finding for each element and attribute at fault. What hangs on an unknown element is not told again."""
-    if document.kind is Kind.EAP6:
+    if document.kind is FileKind.EAP6:
         return eap6_findings(document)
     places = SchemaPlaces(document)
     seen: set[tuple[int, str]] = set()
@@ -65,7 +65,7 @@ def eap6_findings(document: Document) -> list[Finding]:
 _SETTING = "address-setting"
 
 
-def _once(verdict: Verdict) -> Iterator[tuple[Violation, bool]]:
+def _once(verdict: SchemaVerdict) -> Iterator[tuple[Violation, bool]]:
     """The broker's faults first: what both checks say is told with the broker's consequence."""
     broker = {id(violation.node) for violation in verdict.broker}
     for violation in (*verdict.broker, *verdict.document):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from brokerconf.reading.document import ConfigNode, Document
-from brokerconf.schema.schema_facts import Fact, members, root_type
+from brokerconf.schema.schema_facts import SchemaFact, members, root_type
 from pagefmt.editions import Edition
 
 
@@ -29,7 +29,7 @@ class SchemaPlaces:
         fact = members(self.edition, above[0]).get(above[1], {}).get(node.name) if above else None
         return (above[0], fact.type_name) if above and fact and fact.type_name else None
 
-    def _members(self, node: ConfigNode) -> dict[str, Fact]:
+    def _members(self, node: ConfigNode) -> dict[str, SchemaFact]:
         kind = self.type_of(node)
         return members(self.edition, kind[0]).get(kind[1], {}) if kind else {}
 
@@ -41,7 +41,7 @@ class SchemaPlaces:
         """Names of the attributes allowed at an element."""
         return [name[1:] for name in self._members(node) if name.startswith("@")]
 
-    def fact(self, node: ConfigNode, attribute: str = "") -> Fact | None:
+    def fact(self, node: ConfigNode, attribute: str = "") -> SchemaFact | None:
         """What the schema says of an attribute or, without one, of the element itself."""
         if attribute:
             return self._members(node).get(f"@{attribute}")

@@ -20,8 +20,8 @@ from functools import cache, partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
 
-from brokerconf.reading.document import ConfigNode, Document, Kind
-from brokerconf.schema.schema_facts import Fact, members, root_type
+from brokerconf.reading.document import ConfigNode, Document, FileKind
+from brokerconf.schema.schema_facts import SchemaFact, members, root_type
 from brokerconf.schema.schema_places import SchemaPlaces
 from brokerconf.schema.xsd_files import path_of
 from pagefmt.editions import Edition
@@ -69,7 +69,7 @@ class Schemas:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class SchemaVerdict:
     """``document`` and ``broker`` are the faults of the two checks; the schema's ``name`` is kept for the report."""
 
     schema: str
@@ -101,18 +101,18 @@ def _own(edition: Edition, name: str) -> XMLSchema:
     return etree.XMLSchema(etree.parse(str(path_of(edition, name)), parser))
 
 
-def judge(document: Document, schemas: Schemas | None = None) -> Verdict:
+def judge(document: Document, schemas: Schemas | None = None) -> SchemaVerdict:
     """Both verdicts on a document. EAP 6 files have a schema of another product: nothing is said of them."""
     schemas = schemas or schemas_of(document.edition)
     tree = document.tree
-    if document.kind is Kind.EAP6 or tree is None:
-        return Verdict("", (), ())
+    if document.kind is FileKind.EAP6 or tree is None:
+        return SchemaVerdict("", (), ())
     whole = tuple(_violations(document, schemas.document, tree, document.root))
     known = document.core is not None and document.core.namespace in (CORE, HORNETQ)
     dangling = tuple(_dangling(document.core, document.edition)) if document.core and known else ()
-    if document.kind is Kind.HORNETQ:
-        return Verdict(schemas.name, whole + dangling, whole + dangling)
-    return Verdict(schemas.name, whole + dangling, tuple(_broker(document, schemas, whole)) + dangling)
+    if document.kind is FileKind.HORNETQ:
+        return SchemaVerdict(schemas.name, whole + dangling, whole + dangling)
+    return SchemaVerdict(schemas.name, whole + dangling, tuple(_broker(document, schemas, whole)) + dangling)
 
 
 def _broker(document: Document, schemas: Schemas, whole: tuple[Violation, ...]) -> Iterator[Violation]:
@@ -181,7 +181,7 @@ def _refined(rule: str, node: ConfigNode, attribute: str, text: str, places: Sch
     return rule
 
 
-def _is_complete(known: Fact | None) -> bool:
+def _is_complete(known: SchemaFact | None) -> bool:
     """Whether nothing more can follow the children before this one: the only choice of its parent is made."""
     return known is not None and known.group == "choice" and known.max == "1"
 

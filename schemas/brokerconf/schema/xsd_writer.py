@@ -13,7 +13,7 @@ from itertools import groupby
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
-from brokerconf.schema.schema_facts import Fact, facts_of
+from brokerconf.schema.schema_facts import SchemaFact, facts_of
 from pagefmt.editions import Edition
 
 XS = "http://www.w3.org/2001/XMLSchema"
@@ -72,7 +72,7 @@ def _document(edition: Edition, document: str, namespace: str) -> str:
     for fact in rows:
         if fact.kind in ("root", "global"):
             lines += _global(fact)
-    by_owner: dict[str, list[Fact]] = {}
+    by_owner: dict[str, list[SchemaFact]] = {}
     for fact in rows:
         if fact.kind not in ("root", "global"):
             by_owner.setdefault(fact.owner, []).append(fact)
@@ -81,18 +81,18 @@ def _document(edition: Edition, document: str, namespace: str) -> str:
     return _schema(namespace, lines)
 
 
-def _global(fact: Fact) -> list[str]:
+def _global(fact: SchemaFact) -> list[str]:
     if fact.type == "abstract":
         return [f'<xs:element name={quoteattr(fact.name)} abstract="true"/>']
     stands_for = f' substitutionGroup="t:{fact.use}"' if fact.use else ""
     return [f"<xs:element name={quoteattr(fact.name)} type={quoteattr(_qualified(fact))}{stands_for}/>"]
 
 
-def _qualified(fact: Fact) -> str:
+def _qualified(fact: SchemaFact) -> str:
     return f"t:{fact.type_name}" if fact.type_name else f"xs:{fact.type}"
 
 
-def _type(name: str, members: list[Fact]) -> Iterator[str]:
+def _type(name: str, members: list[SchemaFact]) -> Iterator[str]:
     own = next(fact for fact in members if fact.kind == "type")
     attributes = [line for fact in members if fact.kind == "attribute" for line in _attribute(fact)]
     if own.xml:
@@ -107,7 +107,7 @@ def _type(name: str, members: list[Fact]) -> Iterator[str]:
     yield "</xs:complexType>"
 
 
-def _simple_content(name: str, own: Fact, attributes: list[str]) -> Iterator[str]:
+def _simple_content(name: str, own: SchemaFact, attributes: list[str]) -> Iterator[str]:
     base = f"xs:{own.type.removeprefix('simple ')}"
     if own.enum:
         yield f"<xs:simpleType name={quoteattr(name + '.value')}>"
@@ -123,7 +123,7 @@ def _simple_content(name: str, own: Fact, attributes: list[str]) -> Iterator[str
     yield "</xs:complexType>"
 
 
-def _particles(elements: list[Fact], depth: int) -> Iterator[str]:
+def _particles(elements: list[SchemaFact], depth: int) -> Iterator[str]:
     """The elements of one compositor; neighbours that share a deeper one stand in it together."""
     for step, together in groupby(elements, key=lambda fact: _step(fact, depth)):
         members = list(together)
@@ -139,7 +139,7 @@ def _particles(elements: list[Fact], depth: int) -> Iterator[str]:
         yield f"</xs:{kind}>"
 
 
-def _step(fact: Fact, depth: int) -> str:
+def _step(fact: SchemaFact, depth: int) -> str:
     steps = fact.group.split("/")
     return steps[depth] if depth < len(steps) else ""
 
@@ -149,7 +149,7 @@ def _occurs(low: str, high: str) -> str:
     return ("" if low == "1" else f' minOccurs="{low}"') + ("" if high == "1" else f' maxOccurs="{high}"')
 
 
-def _element(fact: Fact) -> Iterator[str]:
+def _element(fact: SchemaFact) -> Iterator[str]:
     occurs = _occurs(fact.min, fact.max)
     if fact.type == "abstract":
         yield f"<xs:element ref={quoteattr('t:' + fact.name)}{occurs}/>"
@@ -157,15 +157,15 @@ def _element(fact: Fact) -> Iterator[str]:
         yield from _declaration("element", fact, _default(fact) + occurs)
 
 
-def _attribute(fact: Fact) -> Iterator[str]:
+def _attribute(fact: SchemaFact) -> Iterator[str]:
     return _declaration("attribute", fact, (' use="required"' if fact.use == "required" else "") + _default(fact))
 
 
-def _default(fact: Fact) -> str:
+def _default(fact: SchemaFact) -> str:
     return f" default={quoteattr(fact.default)}" if fact.default else ""
 
 
-def _declaration(kind: str, fact: Fact, properties: str) -> Iterator[str]:
+def _declaration(kind: str, fact: SchemaFact, properties: str) -> Iterator[str]:
     """An element or attribute by a named type, or by one in place where the fact lists the values."""
     head = f"<xs:{kind} name={quoteattr(fact.name)}"
     if not fact.enum:

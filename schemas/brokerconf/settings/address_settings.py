@@ -40,7 +40,7 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True)
-class Effective:
+class EffectiveValue:
     """A value in force; ``origin`` None: the default. Sizes are bytes; None stands for "not set"."""
 
     value: Value
@@ -51,7 +51,7 @@ class Effective:
         return {"value": value, "source": self.origin.as_json() if self.origin else "default"}
 
 
-Values = dict[str, Effective]
+Values = dict[str, EffectiveValue]
 
 
 class AddressSetting:
@@ -82,18 +82,18 @@ class AddressSetting:
         self.given[name], self.read[name] = by, value
         if self._values is not None:
             # what a merge of the older editions left here stays
-            self._values[name] = Effective(value, Origin(by, self.text))
+            self._values[name] = EffectiveValue(value, Origin(by, self.text))
 
     def values(self, edition: Edition) -> Values:
         """All that merging starts from, with what such settings are born with; the same ones each time."""
         if self._values is None:
             self._values = {
-                name: Effective(self.read[name], Origin(by, self.text))
+                name: EffectiveValue(self.read[name], Origin(by, self.text))
                 for name, by in self.given.items()
                 if self.read[name] is not None or isinstance(by, Override)
             }
             for name, value in born_with(edition).items():
-                self._values.setdefault(name, Effective(value))
+                self._values.setdefault(name, EffectiveValue(value))
         return self._values
 
 
@@ -135,7 +135,7 @@ def read_value(setting: Setting, text: str, edition: Edition) -> Value:
     return value
 
 
-class Reader:
+class AddressSettingReader:
     """Reads ``address-setting`` elements of one edition. Thousands of them say the same few things: each text of a
     setting is read once."""
 

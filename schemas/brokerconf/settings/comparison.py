@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from brokerconf.settings.address_settings import Effective, Values
+from brokerconf.settings.address_settings import EffectiveValue, Values
 from brokerconf.settings.effective import EffectiveSettings
 
 # A word that no address has, for an address that fits a match and as few others as possible.
@@ -13,12 +13,12 @@ _ANY = "\N{MIDDLE DOT}"
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class SettingDifference:
     """A setting that differs; None where an edition does not know it."""
 
     setting: str
-    one: Effective | None
-    other: Effective | None
+    one: EffectiveValue | None
+    other: EffectiveValue | None
 
     def as_json(self) -> dict[str, object]:
         sides = {"a": self.one, "b": self.other}
@@ -26,13 +26,13 @@ class Difference:
         return {"setting": self.setting, **shown}
 
 
-def differences(one: Values, other: Values) -> list[Difference]:
+def differences(one: Values, other: Values) -> list[SettingDifference]:
     """The settings whose values differ, by name; where they were set does not matter."""
     found = []
     for name in sorted(one.keys() | other.keys()):
         here, there = one.get(name), other.get(name)
         if (here.value if here else None) != (there.value if there else None):
-            found.append(Difference(name, here, there))
+            found.append(SettingDifference(name, here, there))
     return found
 
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from brokerconf.reading.document import ConfigNode, Document, Kind
+from brokerconf.reading.document import ConfigNode, Document, FileKind
 from brokerconf.reading.sizes import parse_boolean, trimmed
 from brokerconf.settings.address_settings import (
     AddressSetting,
-    Effective,
+    AddressSettingReader,
+    EffectiveValue,
     Origin,
     Override,
-    Reader,
     Values,
     address_setting_nodes,
     field_name,
@@ -59,7 +59,7 @@ class EffectiveSettings:
         self._merged: dict[str, Values] = {}
 
     def _store(self) -> None:
-        reader, late = Reader(self.edition), self.edition >= Edition.ARTEMIS_2_28
+        reader, late = AddressSettingReader(self.edition), self.edition >= Edition.ARTEMIS_2_28
         for node in address_setting_nodes(self.core):
             text = node.attributes.get("match", "")
             repeated = text in self.settings
@@ -87,9 +87,9 @@ class EffectiveSettings:
 
     def override_broker(self, name: str, value: Value, at: Position, text: str = "") -> None:
         """What a property sets for the broker."""
-        self._broker_overrides[name] = Effective(value, Origin(Override(at, text)))
+        self._broker_overrides[name] = EffectiveValue(value, Origin(Override(at, text)))
 
-    def overridden(self, name: str) -> Effective | None:
+    def overridden(self, name: str) -> EffectiveValue | None:
         """What a property sets for the broker, if one does."""
         return self._broker_overrides.get(name)
 
@@ -129,7 +129,7 @@ class EffectiveSettings:
         found: Values = {}
         for name, setting in in_scope(Scope.ADDRESS).items():
             if setting.known_in(self.edition) and field_name(name, self.edition) == name:
-                found[name] = merged.get(name) or Effective(setting.default(self.edition))
+                found[name] = merged.get(name) or EffectiveValue(setting.default(self.edition))
         _derive(found, merged)
         return found
 
@@ -143,24 +143,24 @@ class EffectiveSettings:
         self._global_max_size(found)
         return found | {name: value for name, value in self._broker_overrides.items() if name in found}
 
-    def _broker_value(self, setting: Setting) -> Effective:
+    def _broker_value(self, setting: Setting) -> EffectiveValue:
         node = self.first.get(setting.name)
         if node is None or _never_read(setting, self.edition):
-            return Effective(setting.default(self.edition))
+            return EffectiveValue(setting.default(self.edition))
         text = node.text
-        if self.document.kind is Kind.EAP6 and setting.kind == "path":
+        if self.document.kind is FileKind.EAP6 and setting.kind == "path":
             text = node.attributes.get("path", text)
         value = read_value(setting, text, self.edition)
-        return Effective(setting.default(self.edition)) if value is None else Effective(value, Origin(node))
+        return EffectiveValue(setting.default(self.edition)) if value is None else EffectiveValue(value, Origin(node))
 
     def _global_max_size(self, found: Values) -> None:
         given = found.get("global-max-size")
         if given is None or self.edition < Edition.ARTEMIS_2_4 or (isinstance(given.value, int) and given.value > 0):
             return
-        percent = found.get("global-max-size-percent-of-jvm-max-memory", Effective(50))
+        percent = found.get("global-max-size-percent-of-jvm-max-memory", EffectiveValue(50))
         share = percent.value if isinstance(percent.value, int) else 50
         computed = None if self.heap is None else self.heap * share // 100
-        found["global-max-size"] = Effective(computed, percent.origin)
+        found["global-max-size"] = EffectiveValue(computed, percent.origin)
 
 
 def first_of_each_tag(core: ConfigNode | None) -> dict[str, ConfigNode]:
@@ -168,8 +168,8 @@ def first_of_each_tag(core: ConfigNode | None) -> dict[str, ConfigNode]:
     return {tag: nodes[0] for tag, nodes in core.by_tag().items()} if core else {}
 
 
-def _page_size(edition: Edition) -> Effective:
-    return Effective(in_scope(Scope.ADDRESS)["page-size-bytes"].default(edition))
+def _page_size(edition: Edition) -> EffectiveValue:
+    return EffectiveValue(in_scope(Scope.ADDRESS)["page-size-bytes"].default(edition))
 
 
 def _never_read(setting: Setting, edition: Edition) -> bool:
@@ -180,14 +180,14 @@ def _derive(found: Values, merged: Values) -> None:
     """Read limits follow the merged page size, prefetch the read limits, the longest redelivery delay the first."""
     delay = found["redelivery-delay"].value
     if "max-redelivery-delay" not in merged and isinstance(delay, int):
-        found["max-redelivery-delay"] = Effective(10 * delay)
+        found["max-redelivery-delay"] = EffectiveValue(10 * delay)
     page_size = found["page-size-bytes"].value
     if "max-read-page-bytes" in found and "max-read-page-bytes" not in merged and isinstance(page_size, int):
-        found["max-read-page-bytes"] = Effective((2 * page_size + 2**31) % 2**32 - 2**31)
+        found["max-read-page-bytes"] = EffectiveValue((2 * page_size + 2**31) % 2**32 - 2**31)
     for unit in ("bytes", "messages"):
         name = f"prefetch-page-{unit}"
         if name in found and name not in merged:
-            found[name] = Effective(found[f"max-read-page-{unit}"].value)
+            found[name] = EffectiveValue(found[f"max-read-page-{unit}"].value)
 
 
 def _journal(found: Values, libaio: bool) -> None:
@@ -196,10 +196,10 @@ def _journal(found: Values, libaio: bool) -> None:
     nio_timeout = 3333333
     for name, aio, nio in (("journal-buffer-timeout", 500000, nio_timeout), ("journal-max-io", 4096, 1)):
         if found[name].origin is None:
-            found[name] = Effective(aio if asynchronous else nio)
+            found[name] = EffectiveValue(aio if asynchronous else nio)
     if "page-sync-timeout" in found and found["page-sync-timeout"].origin is None:
         taken = found["journal-buffer-timeout"]
-        found["page-sync-timeout"] = Effective(nio_timeout if asynchronous else taken.value, taken.origin)
+        found["page-sync-timeout"] = EffectiveValue(nio_timeout if asynchronous else taken.value, taken.origin)
 
 
 def wildcards_of(core: ConfigNode | None, edition: Edition, first: Mapping[str, ConfigNode] | None = None) -> Wildcards:

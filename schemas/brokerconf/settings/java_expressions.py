@@ -36,10 +36,10 @@ class ExpressionError(BrokerConfError):
 
 def check(expression: str) -> None:
     """Raises ``ExpressionError``."""
-    _Check(expression).run()
+    _SyntaxCheck(expression).run()
 
 
-class _Check:
+class _SyntaxCheck:
     def __init__(self, text: str) -> None:
         self.text, self.at, self.depth = text, 0, 0
         # whether something stands before that can be repeated

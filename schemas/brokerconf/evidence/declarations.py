@@ -7,24 +7,24 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 
-from brokerconf.reading.document import ConfigNode, Document, Kind
+from brokerconf.reading.document import ConfigNode, Document, FileKind
 from brokerconf.reading.secrets import is_secret
 from brokerconf.reading.sizes import trimmed
 
 
 @dataclass(frozen=True, slots=True)
-class Queue:
+class DeclaredQueue:
     name: str
     multicast: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
+class DeclaredAddress:
     """A declared address and its queues."""
 
     name: str
     node: ConfigNode
-    queues: tuple[Queue, ...]
+    queues: tuple[DeclaredQueue, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Endpoint:
 
 
 @dataclass(frozen=True, slots=True)
-class SecretPlace:
+class PasswordInClear:
     """Where a password is written out: the element, and the attribute where it stands in one."""
 
     name: str
@@ -51,15 +51,15 @@ class SecretPlace:
     attribute: str = ""
 
 
-def addresses_of(block: ConfigNode | None) -> tuple[Address, ...]:
+def addresses_of(block: ConfigNode | None) -> tuple[DeclaredAddress, ...]:
     nodes = block.children_named("address") if block else []
-    return tuple(Address(node.attributes.get("name", ""), node, tuple(_queues(node))) for node in nodes)
+    return tuple(DeclaredAddress(node.attributes.get("name", ""), node, tuple(_queues(node))) for node in nodes)
 
 
-def _queues(node: ConfigNode) -> Iterator[Queue]:
+def _queues(node: ConfigNode) -> Iterator[DeclaredQueue]:
     for routing in node.children:
         for queue in routing.children_named("queue"):
-            yield Queue(queue.attributes.get("name", ""), routing.name == "multicast")
+            yield DeclaredQueue(queue.attributes.get("name", ""), routing.name == "multicast")
 
 
 def endpoints_of(block: ConfigNode | None, tag: str) -> tuple[Endpoint, ...]:
@@ -79,7 +79,7 @@ def _parameters(node: ConfigNode) -> dict[str, str]:
 
 def jms_destinations_of(document: Document, core: ConfigNode | None) -> dict[str, str]:
     found: dict[str, str] = {}
-    own = core.child("jms-destinations") if core and document.kind is Kind.EAP6 else document.jms
+    own = core.child("jms-destinations") if core and document.kind is FileKind.EAP6 else document.jms
     for node in own.children if own else ():
         kind = node.name.removeprefix("jms-")
         if kind in ("queue", "topic") and node.attributes.get("name"):
@@ -87,9 +87,9 @@ def jms_destinations_of(document: Document, core: ConfigNode | None) -> dict[str
     return found
 
 
-def secrets_of(core: ConfigNode | None) -> tuple[SecretPlace, ...]:
+def secrets_of(core: ConfigNode | None) -> tuple[PasswordInClear, ...]:
     """Passwords in clear: neither masked, nor taken from a property. Address settings have none."""
-    found: list[SecretPlace] = []
+    found: list[PasswordInClear] = []
     stack = [core] if core else []
     while stack:
         node = stack.pop()
@@ -100,9 +100,9 @@ def secrets_of(core: ConfigNode | None) -> tuple[SecretPlace, ...]:
     return tuple(found)
 
 
-def _secrets_in(node: ConfigNode) -> Iterator[SecretPlace]:
+def _secrets_in(node: ConfigNode) -> Iterator[PasswordInClear]:
     if _secret_name(node.name) and not node.children and _in_clear(node.own_text) and "${" not in node.raw_text:
-        yield SecretPlace(node.name, node)
+        yield PasswordInClear(node.name, node)
     named = node.attributes.get("key", node.attributes.get("name", ""))
     for name, value in node.attributes.items():
         if (
@@ -110,11 +110,11 @@ def _secrets_in(node: ConfigNode) -> Iterator[SecretPlace]:
             and _in_clear(value)
             and not _filled_in(node, name)
         ):
-            yield SecretPlace(named if name == "value" else name, node, name)
+            yield PasswordInClear(named if name == "value" else name, node, name)
     if "?" in node.own_text:
         for name, value in _parameters(node).items():
             if _secret_name(name) and _in_clear(value) and f"{name}=${{" not in node.raw_text:
-                yield SecretPlace(name, node)
+                yield PasswordInClear(name, node)
 
 
 def _filled_in(node: ConfigNode, attribute: str) -> bool:

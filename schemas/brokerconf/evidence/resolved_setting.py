@@ -15,7 +15,7 @@ from pagefmt.findings import Position
 
 # not frozen: made by the ten thousand, where that costs more than all else
 @dataclass(slots=True, eq=False)
-class Taken:
+class ResolvedSetting:
     """``by`` gives it; None: the default. ``value`` None: not set, or not readable. ``match``: of an address."""
 
     name: str
@@ -61,12 +61,12 @@ def as_number(value: Value) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) else -1
 
 
-class SettingsByName(dict[str, Taken]):
+class SettingsByName(dict[str, ResolvedSetting]):
     """Settings by name, each worked out when it is first asked for."""
 
-    def __init__(self, find: Callable[[str], Taken]) -> None:
+    def __init__(self, find: Callable[[str], ResolvedSetting]) -> None:
         super().__init__()
         self._find = find
 
-    def __missing__(self, name: str) -> Taken:
+    def __missing__(self, name: str) -> ResolvedSetting:
         return self.setdefault(name, self._find(name))
