@@ -6,10 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 
 from golden_cases import GoldenCase
-from pagectl.commands import pages_decode
 from pagectl.terminal.streams import json_text
 
-from pagefmt.columns.json_lines import LineFormat, MessageLines, picked_lines
+from pagefmt.columns.json_lines import LineFormat, MessageLines, picked_lines, selected_row
 from pagefmt.describe.message_json import BodyForm, MessageOptions
 from pagefmt.outstanding.message_filter import MessageFilter, select_messages
 from pagefmt.outstanding.state import StoreState, load_state
@@ -26,19 +25,15 @@ def references(
 ) -> list[list[str | Damage]]:
     """Lines in each form; every record is decoded once."""
     found = list(select_messages(page, state, choice))
-    lines = []
-    for wanted in forms:
-        run = pages_decode._Decoding(None, None, choice, wanted)  # type: ignore[arg-type]
-        lines.append(
-            [each if isinstance(each, Damage) else json_text(run.object_of(state.store, each)) for each in found]
-        )
-    return lines
+    return [
+        [each if isinstance(each, Damage) else json_text(selected_row(state.store, each, wanted)) for each in found]
+        for wanted in forms
+    ]
 
 
 def fast(
     page: PageFile, state: StoreState, wanted: MessageOptions = SIZE, choice: MessageFilter = ALL
 ) -> tuple[list[str | Damage], int]:
-    run = pages_decode._Decoding(None, None, choice, wanted)  # type: ignore[arg-type]
     made = 0
     lines: list[str | Damage] = []
     for found in picked_lines(page, state, state.store, LineFormat(wanted, json_text), choice):
@@ -46,7 +41,7 @@ def fast(
             made += len(found)
             lines += str(found.content, "utf-8").split("\n")[:-1]
         else:
-            lines.append(found if isinstance(found, Damage) else json_text(run.object_of(state.store, found)))
+            lines.append(found if isinstance(found, Damage) else json_text(selected_row(state.store, found, wanted)))
     return lines, made
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
@@ -32,11 +32,10 @@ from pagectl.terminal.progress import progress
 from pagectl.terminal.streams import CsvTable, json_text, print_json_line, warning, write_utf8
 
 if TYPE_CHECKING:
-    from pagefmt.columns.json_lines import MessageLines
     from pagefmt.describe.message_json import BodyForm, MessageOptions
     from pagefmt.directory.locate import DataLocation
     from pagefmt.editions import Edition
-    from pagefmt.outstanding.message_filter import MessageFilter, SelectedMessage
+    from pagefmt.outstanding.message_filter import MessageFilter
     from pagefmt.outstanding.state import PagingState, StoreState
     from pagefmt.pages.paging import Store
 
@@ -175,9 +174,9 @@ class _Decoding:
     wanted: MessageOptions
     damaged: bool = False
 
-    def lines(self) -> Iterator[Item]:
-        """Lines made for many messages at once, and the messages between them that are to be looked at one by one."""
-        from pagefmt.columns.json_lines import LineFormat, picked_lines
+    def read(self, reader: Callable[..., Iterator[Any]]) -> Iterator[tuple[Store, StoreState | None, Any]]:
+        """What ``reader`` (``picked_lines`` or ``message_rows``) finds in all pages asked for; damage is warned of."""
+        from pagefmt.columns.json_lines import LineFormat
         from pagefmt.pages.frames import Damage
 
         form = LineFormat(self.wanted, json_text)
@@ -185,25 +184,12 @@ class _Decoding:
             for store, known in each_store(self.place, self.state):
                 for page in store.pages:
                     if page.number in self.choice.pages:
-                        for found in self.readable(picked_lines(page, known, store, form, self.choice)):
+                        for found in self.readable(reader(page, known, store, form, self.choice)):
                             if isinstance(found, Damage):
                                 self.damage(page, found)
                             else:
                                 yield store, known, found
                     bar.advance(page.size)
-
-    def objects(self) -> Iterator[tuple[StoreState | None, dict[str, Any]]]:
-        """Every message as the object that its line holds."""
-        import json
-
-        from pagefmt.columns.json_lines import MessageLines
-
-        for store, known, found in self.lines():
-            if isinstance(found, MessageLines):
-                for line in str(found.content, "utf-8").split("\n")[:-1]:
-                    yield known, json.loads(line)
-            else:
-                yield known, self.object_of(store, found)
 
     def readable(self, found: Iterator[T]) -> Iterator[T]:
         """What a page gives; a file that went away or may not be read is a warning, and the next page follows."""
@@ -219,44 +205,36 @@ class _Decoding:
         self.damaged = True
         warning(f"{page.path}: offset {found.offset}: {found.kind}: {found.detail}")
 
-    def object_of(self, store: Store, picked: SelectedMessage) -> dict[str, Any]:
-        from pagefmt.describe.message_json import record_json
-
-        message = record_json(picked.page.number, picked.number, picked.record, self.wanted)
-        if picked.acked_by is not None:
-            last = {"amqp": message.pop("amqp")} if "amqp" in message else {}
-            message |= {"acked_by": list(picked.acked_by)} | last
-        return {"store": store.name, "store_address": store.address} | message
-
-
-Item = tuple["Store", "StoreState | None", "MessageLines | SelectedMessage"]
-
 
 def _write_lines(run: _Decoding, limit: int | None) -> None:
-    from pagefmt.columns.json_lines import MessageLines
+    from pagefmt.columns.json_lines import MessageLines, picked_lines, selected_row
 
     left = sys.maxsize if limit is None else limit
-    for store, _, found in run.lines() if left else ():
+    for store, _, found in run.read(picked_lines) if left else ():
         if isinstance(found, MessageLines):
             taken = found.first(left)
             write_utf8(taken.content)
             left -= len(taken)
         else:
-            print_json_line(run.object_of(store, found))
+            print_json_line(selected_row(store, found, run.wanted))
             left -= 1
         if not left:
             break
 
 
 def _write_table(run: _Decoding, limit: int | None) -> None:
+    from pagefmt.columns.json_lines import message_rows
+
     table = CsvTable((*LEADING, *FACTS, *_body_columns(run.wanted.forms), "amqp"))
-    for _, message in islice(run.objects(), limit):
+    for _, _, message in islice(run.read(message_rows), limit):
         table.row(message)
 
 
 def _write_text(run: _Decoding, limit: int | None) -> None:
+    from pagefmt.columns.json_lines import message_rows
+
     view = MessageText()
-    for known, message in islice(run.objects(), limit):
+    for _, known, message in islice(run.read(message_rows), limit):
         view.show(message, known.queues if known else None)
     view.end()
 

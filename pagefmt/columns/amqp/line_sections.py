@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final
 
 import numpy as np
 
 from pagefmt.columns.amqp import values, walk
-from pagefmt.columns.amqp.line_values import ValueCells, decoded, value_cells
+from pagefmt.columns.amqp.line_values import ValueCells, decoded, given_head, type_head, value_cells
 from pagefmt.columns.amqp.maps import known_keys
 from pagefmt.columns.amqp.structure import Structure, ValueColumn
 from pagefmt.columns.amqp.walk import ABSENT
@@ -16,8 +16,8 @@ from pagefmt.columns.arrays.fragments import Cell, Codes, Even, Part, Pool, eith
 from pagefmt.columns.arrays.json_text import Quote
 from pagefmt.columns.core.line_parts import digests
 from pagefmt.columns.core.properties import repeated_keys
-from pagefmt.columns.core.property_lines import by_name, ordered
-from pagefmt.describe.values_json import plain_value, utf16_order
+from pagefmt.columns.core.property_lines import NamedCells, by_name, named_cells, ordered, prefixes
+from pagefmt.describe.values_json import plain_value
 from pagefmt.messages.amqp_sections import PROPERTY_FIELDS
 from pagefmt.pages.gather import Ints, Mask, PageBytes
 
@@ -28,9 +28,6 @@ class MapParts:
 
     section: Part
     given: Part
-
-
-_Named: TypeAlias = list[tuple[str, ValueCells]]
 
 
 def map_parts(found: Structure, kind: int, pool: Pool, quote: Quote) -> MapParts:
@@ -44,24 +41,16 @@ def map_parts(found: Structure, kind: int, pool: Pool, quote: Quote) -> MapParts
     columns = [value_cells(found.page, value, 2, pool, quote) for value in entries[1::2]]
     for each in columns:
         _irregular(found.regular, kind, each)
-    named = sorted(zip(keys, columns, strict=True), key=lambda each: utf16_order(each[0]))
-    section, given = _object_cells(named, pool, quote, given=False), _object_cells(named, pool, quote, given=True)
+    named = [NamedCells(name, each.code, each.content, each.close) for name, each in zip(keys, columns, strict=True)]
+    section, given = (named_cells(named, head, pool, quote) for head in (type_head, given_head))
     return MapParts(Even((pool.constant("["), *section, pool.constant("]"))), Even(tuple(given)))
 
 
 def _irregular(regular: Mask, kind: int, cells: ValueCells, owners: Ints | None = None) -> None:
     """Where values do not decode, or are handed out as others than they are."""
-    for wrong in (cells.bad, cells.huge if kind == walk.APPLICATION else None):
-        if wrong is not None and wrong.any():
-            regular[wrong if owners is None else owners[wrong]] = False
-
-
-def _object_cells(named: _Named, pool: Pool, quote: Quote, *, given: bool) -> list[Cell]:
-    out: list[Cell] = []
-    for name, each in named:
-        lead = pool.constant(f'{"," if out else ""}{{"name":{quote(name)},')
-        out += [lead, each.given if given else each.head, each.content, each.close]
-    return out
+    wrong = cells.bad | cells.huge if kind == walk.APPLICATION else cells.bad
+    if np.any(wrong):
+        regular[wrong if owners is None else owners[wrong]] = False
 
 
 def _flat_parts(found: Structure, kind: int, pool: Pool, quote: Quote) -> MapParts:
@@ -80,16 +69,16 @@ def _flat_parts(found: Structure, kind: int, pool: Pool, quote: Quote) -> MapPar
         except UnicodeDecodeError:
             known.append("")
             wrong.append(n)
-    cells = value_cells(page, ValueColumn(pairs.value_at), 2, pool, quote)
-    _irregular(regular, kind, cells, pairs.owners())
     if wrong:
         regular[pairs.owners()[np.isin(which, wrong)]] = False
-    leads = np.array([pool.constant(f'{{"name":{quote(name)},') for name in known], np.int32)[which]
+    cells = value_cells(page, ValueColumn(pairs.value_at), 2, pool, quote)
+    _irregular(regular, kind, cells, pairs.owners())
     order = by_name(pairs.offsets, which, known)
     section, given = (
-        listed(pool, pairs.offsets, ordered([leads, head, cells.content, cells.close], order))
-        for head in (cells.head, cells.given)
-    )
+        listed(pool, pairs.offsets, ordered([prefixes(which, known, cells.code, head, pool, quote),
+                                             cells.content, cells.close], order))
+        for head in (type_head, given_head)
+    )  # fmt: skip
     inner = laid_out(len(present), [pool.constant("["), section, pool.constant("]")])
     return MapParts(where_present(pool, present, inner, pool.constant("null")), given)
 
@@ -104,7 +93,8 @@ class OptionalCells:
 
     def spread(self, pool: Pool) -> list[Cell]:
         """Its cells, empty where it is absent."""
-        each = [self.cells.head, self.cells.content, self.cells.close]
+        head = prefixes(0, None, self.cells.code, type_head, pool)
+        each = [head, self.cells.content, self.cells.close]
         return each if self.rows is None else [self.at_rows(cell, pool.constant("")) for cell in each]
 
     def at_rows(self, cell: Cell, absent: int) -> Cell:
@@ -114,10 +104,6 @@ class OptionalCells:
         column = np.full(len(self.at), absent, np.int32)
         column[self.rows] = cell
         return column
-
-    def present(self) -> Mask:
-        found: Mask = self.at != ABSENT
-        return found
 
 
 def field_of(found: Structure, value: ValueColumn, depth: int, pool: Pool, quote: Quote) -> OptionalCells | None:
@@ -131,7 +117,7 @@ def field_of(found: Structure, value: ValueColumn, depth: int, pool: Pool, quote
         rows = None
     here = value if rows is None else ValueColumn(value.at[rows])
     cells = value_cells(found.page, here, depth, pool, quote)
-    if cells.bad is not None and cells.bad.any():
+    if np.any(cells.bad):
         found.regular[cells.bad if rows is None else rows[cells.bad]] = False
     return OptionalCells(value.at, rows, cells)
 

@@ -20,7 +20,7 @@ from pagefmt.describe.values_json import Json, typed_json, utf16_order
 from pagefmt.messages.bodies import COMPRESSED
 from pagefmt.messages.properties import double_of, float_of
 from pagefmt.messages.values import TypedValue
-from pagefmt.pages.gather import Ints, Mask, PageBytes
+from pagefmt.pages.gather import Bytes, Ints, Mask, PageBytes
 
 _QUOTED: Final = (props.TEXT, props.BYTES)
 _NUMBERS: Final = (props.BYTE, props.SHORT, props.INT, props.LONG, props.CHAR)
@@ -72,12 +72,11 @@ def _table_list(page: PageBytes, columns: list[Column], known: list[str], pool: 
         raw = table_slices(page, [(column.at, column.size) for column in texts], rows)
         codes = iter(pool.add(utf16_texts(raw, quote)).reshape(rows, len(texts)).T)
     contents = [next(codes) if each.type == props.TEXT else _column(page, each, pool, quote) for each in columns]
-    out: list[Cell] = []
-    for n in sorted(range(len(columns)), key=lambda n: utf16_order(known[n])):
-        lead = _lead(known[n], columns[n].type, quote)
-        closing = '"}' if columns[n].type in _QUOTED else "}"
-        out += [pool.constant("," * bool(out) + lead), contents[n], pool.constant(closing)]
-    return Even(tuple(out))
+    named = [
+        NamedCells(name, each.type, content, pool.constant(_close(each.type)))
+        for name, each, content in zip(known, columns, contents, strict=True)
+    ]
+    return Even(tuple(named_cells(named, _type_head, pool, quote)))
 
 
 def _column(page: PageBytes, column: Column, pool: Pool, quote: Quote) -> Cell:
@@ -86,9 +85,12 @@ def _column(page: PageBytes, column: Column, pool: Pool, quote: Quote) -> Cell:
     return _TEXTS[column.type](page, column.at, np.broadcast_to(column.size, column.at.shape), pool, quote)
 
 
-def _lead(name: str, kind: int, quote: Quote) -> str:
-    """What stands in front of a value."""
-    return f'{{"name":{quote(name)},"type":"{props.NAMES[kind]}","value":{chr(34) * (kind in _QUOTED)}'
+def _type_head(code: int) -> str:
+    return f'"type":"{props.NAMES[code]}","value":{chr(34) * (code in _QUOTED)}'
+
+
+def _close(code: int) -> str:
+    return '"}' if code in _QUOTED else "}"
 
 
 def _flat_list(
@@ -98,17 +100,52 @@ def _flat_list(
     known = [java_text(raw) for raw in names.dictionary.to_pylist()]
     which: Ints = np.asarray(names.indices).astype(np.int64)
     order = by_name(entries.offsets, which, known)
-    kinds = len(props.NAMES)
-    combined = which * kinds + entries.type
-    prefixes = np.zeros(len(known) * kinds, np.int32)
-    for each in np.flatnonzero(np.bincount(combined, minlength=1)).tolist():
-        name, code = known[each // kinds], each % kinds
-        prefixes[each] = pool.constant(_lead(name, code, quote))
-    prefix = prefixes[combined]
+    prefix = prefixes(which, known, entries.type, _type_head, pool, quote)
     content = _contents(page, entries, pool, quote)
     quoted = (entries.type == props.TEXT) | (entries.type == props.BYTES)
     suffix = either(quoted, pool.constant('"}'), pool.constant("}"))
     return listed(pool, entries.offsets, ordered([prefix, content, suffix], order))
+
+
+@dataclass(frozen=True, slots=True)
+class NamedCells:
+    """A named value of all messages. ``code``: its type, by which ``content`` and ``close`` are written."""
+
+    name: str
+    code: int | Bytes
+    content: Cell
+    close: Cell
+
+
+def named_cells(named: list[NamedCells], type_head: Callable[[int], str], pool: Pool, quote: Quote) -> list[Cell]:
+    """The objects of a property list that has the same names in all messages, sorted by name, commas between them.
+
+    ``type_head``: what stands between the name and the content of a value with a type code.
+    """
+    out: list[Cell] = []
+    for each in sorted(named, key=lambda each: utf16_order(each.name)):
+        lead = prefixes(0, [each.name], each.code, type_head, pool, quote)
+        out += [*([pool.constant(",")] if out else []), lead, each.content, each.close]
+    return out
+
+
+def prefixes(
+    which: Ints | int, known: list[str] | None, code: int | Bytes, type_head: Callable[[int], str], pool: Pool,
+    quote: Quote = str,
+) -> Cell:  # fmt: skip
+    """What stands in front of each content: ``{"name":N,`` (without ``known`` nothing), then the head of its type.
+
+    ``which``: the name's index in ``known``, ``code``: the type; each combination is made once.
+    """
+    leads = [""] if known is None else [f'{{"name":{quote(name)},' for name in known]
+    if isinstance(code, int) and isinstance(which, int):
+        return pool.constant(leads[which] + type_head(code))
+    combined = np.asarray(which << 8 | np.asarray(code, np.int64))
+    texts = np.zeros(len(leads) << 8, np.int32)
+    for each in np.flatnonzero(np.bincount(combined, minlength=1)).tolist():
+        texts[each] = pool.constant(leads[each >> 8] + type_head(each & 0xFF))
+    cells: Codes = texts[combined]
+    return cells
 
 
 def ordered(cells: list[Cell], order: Ints | None) -> list[Cell]:
