@@ -30,7 +30,7 @@ from pagefmt.compaction.backup import (
 from pagefmt.compaction.plan import CompactionPlan, Fingerprint, RemoveFile, RewritePage, Step, fingerprint
 from pagefmt.errors import PageFmtError
 from pagefmt.pages.record import FRAME
-from pagefmt.salvage.stubs import STUB_SIZE, stubs
+from pagefmt.pages.stubs import STUB_SIZE, stubs
 
 if TYPE_CHECKING:
     from pagefmt.pages.gather import Ints

@@ -34,7 +34,7 @@ from pagefmt.outstanding.state import PagingState, StoreState, load_state
 from pagefmt.pages.page import Page, open_page
 from pagefmt.pages.paging import EntryKind, PageFile
 from pagefmt.pages.record import FRAME, Layout
-from pagefmt.salvage.stubs import STUB_SIZE
+from pagefmt.pages.stubs import STUB_SIZE
 
 
 class CannotCompact(PageFmtError):

@@ -8,8 +8,8 @@ import numpy as np
 
 from pagefmt.outstanding.ack_state import AckState, PageRule
 from pagefmt.outstanding.ack_state_columns import ACK_STATES, CODE, LIVE_CODES, Codes, ack_state_columns
+from pagefmt.outstanding.page_load import PageLoad, QueueLoad
 from pagefmt.outstanding.route_columns import RouteColumns, Rows
-from pagefmt.outstanding.state import PageLoad, QueueLoad
 
 
 class PageSum:

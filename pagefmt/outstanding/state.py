@@ -9,10 +9,9 @@ Messages that never left the journal are not part of this; ``PagingState.journal
 
 from __future__ import annotations
 
-from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from pagefmt.directory.bindings import Bindings, QueueBinding, load_bindings
@@ -20,8 +19,7 @@ from pagefmt.directory.locate import DataLocation
 from pagefmt.errors import PageFmtError
 from pagefmt.journal.message_journal import MessageJournal, load_messages
 from pagefmt.outstanding.ack_state import LIVE, AckState, PageRule
-from pagefmt.outstanding.compact_positions import CompactPositions
-from pagefmt.pages.frames import Damage
+from pagefmt.outstanding.page_load import PageLoad, QueueLoad
 from pagefmt.pages.page import open_page
 from pagefmt.pages.paging import PageFile, PagingDirectory, Store, duplicates, read_paging, read_store
 from pagefmt.pages.record import FRAME
@@ -30,82 +28,6 @@ from pagefmt.pages.routes import Route
 
 class CannotKnow(PageFmtError):
     """A question that needs a directory which is not there."""
-
-
-@dataclass(frozen=True, slots=True)
-class PageLoad:
-    """One page: ``records`` readable ones in ``read`` of ``size`` bytes, of which ``live_bytes`` have to stay.
-
-    ``held_by``: ids of the queues that still need it, ascending; none: every queue is done with it. ``ack_states``:
-    how many (record, queue) pairs are in each state. ``damage``: what reading stopped at.
-    """
-
-    page: int
-    size: int
-    records: int
-    read: int
-    live_records: int
-    live_bytes: int
-    held_by: tuple[int, ...]
-    ack_states: dict[AckState, int]
-    damage: Damage | None
-
-
-@dataclass(slots=True)
-class QueueLoad:
-    """One queue in one store: ``messages`` of ``bytes`` on disk are outstanding; what is in doubt counts apart.
-
-    ``first`` and ``last``: (page, number) of the first and last outstanding one. ``pages``: how many pages hold
-    something for it, in doubt included; ``held_bytes``: the size of those files, ``held_alone``: of those that nobody
-    else needs. ``positions``: of all of it, if they were asked for; ``numbers``: those of a page that is being read.
-    """
-
-    id: int
-    binding: QueueBinding | None
-    messages: int = 0
-    bytes: int = 0
-    in_doubt_sends: int = 0
-    in_doubt_acks: int = 0
-    pages: int = 0
-    held_bytes: int = 0
-    held_alone: int = 0
-    first: tuple[int, int] | None = None
-    last: tuple[int, int] | None = None
-    positions: CompactPositions = field(default_factory=CompactPositions)
-    numbers: array[int] = field(default_factory=lambda: array("i"))
-
-    @property
-    def name(self) -> str:
-        return self.binding.name if self.binding else f"queue {self.id}"
-
-    def take(self, ack_state: AckState, page: int, number: int, size: int, keep: bool) -> None:
-        match ack_state:
-            case AckState.OUTSTANDING:
-                self.messages += 1
-                self.bytes += size
-                self.first = self.first or (page, number)
-                self.last = (page, number)
-                if keep:
-                    self.numbers.append(number)
-            case AckState.IN_DOUBT_SEND:
-                self.in_doubt_sends += 1
-            case AckState.IN_DOUBT_ACK:
-                self.in_doubt_acks += 1
-
-    def add(self, page: PageLoad, more: QueueLoad) -> None:
-        """What was found in one more page, behind all others."""
-        self.messages += more.messages
-        self.bytes += more.bytes
-        self.in_doubt_sends += more.in_doubt_sends
-        self.in_doubt_acks += more.in_doubt_acks
-        self.first = self.first or more.first
-        self.last = more.last or self.last
-        if more.numbers:
-            self.positions.add(page.page, more.numbers)
-        self.pages += 1
-        self.held_bytes += page.size
-        if len(page.held_by) == 1:
-            self.held_alone += page.size
 
 
 @dataclass(frozen=True, slots=True)

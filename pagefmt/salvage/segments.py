@@ -26,7 +26,7 @@ from pagefmt.pages.record import (
     decode_record,
 )
 from pagefmt.pages.routes import Route, route_at
-from pagefmt.salvage.stubs import stub
+from pagefmt.pages.stubs import stub
 
 _I32: Final = Struct(">i")
 

@@ -16,8 +16,8 @@ from pagefmt.journal.message_journal import MessageJournal
 from pagefmt.pages.page import open_page
 from pagefmt.pages.paging import EntryKind, PageFile, Store, StoreEntry, read_store
 from pagefmt.pages.record import FRAME, Layout, decode_record
+from pagefmt.pages.stubs import stub
 from pagefmt.salvage.segments import PageSegment, RebuiltPage, SegmentOutcome, rebuild
-from pagefmt.salvage.stubs import stub
 
 _READABLE: Final = (SegmentOutcome.WHOLE, SegmentOutcome.MENDED)
 

@@ -19,7 +19,7 @@ from pagefmt.outstanding.state import StoreState, load_state
 from pagefmt.pages.page import Page
 from pagefmt.pages.paging import PageFile
 from pagefmt.pages.record import Layout
-from pagefmt.salvage.stubs import STUB_SIZE
+from pagefmt.pages.stubs import STUB_SIZE
 
 FIELDS = (
     "layout",

@@ -23,7 +23,7 @@ from pagefmt.editions import Edition
 from pagefmt.pages.page import Page, open_page
 from pagefmt.pages.paging import PageFile
 from pagefmt.pages.record import FRAME, Layout
-from pagefmt.salvage.stubs import STUB_SIZE, stub, stubs
+from pagefmt.pages.stubs import STUB_SIZE, stub, stubs
 
 CASES = golden_cases.cases()
 

@@ -27,7 +27,8 @@ from pagefmt.editions import Edition
 
 if TYPE_CHECKING:
     from pagefmt.directory.locate import DataLocation
-    from pagefmt.outstanding.state import PagingState, QueueLoad, StoreSummary
+    from pagefmt.outstanding.page_load import QueueLoad
+    from pagefmt.outstanding.state import PagingState, StoreSummary
 
 CSV_COLUMNS = (
     "address", "folder", "queue", "id", "messages", "bytes", "in_doubt", "first_page", "last_page", "pages_held",
