@@ -61,3 +61,13 @@ class Finding(NamedTuple):
     path: str = ""
     help: str = ""
     why: str = ""
+
+
+def about_data(severity: Severity, rule: str, place: str, message: str, why: str = "") -> Finding:
+    """A finding about data on disk. ``place``: the store, page, queue or journal record that it is about."""
+    return Finding(Position(place), severity, rule, message, why=why)
+
+
+def gravest_first(finding: Finding) -> tuple[Severity, str, str, str, str]:
+    """The order of a report on data: a key to sort by."""
+    return finding.severity, finding.rule, finding.place.file, finding.message, finding.why

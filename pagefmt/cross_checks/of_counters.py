@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from pagefmt.cross_checks.finding import Finding, Severity
 from pagefmt.cross_checks.survey import DirectorySurvey
 from pagefmt.directory.counters import QueueCounter, counters, recounts_at_start
 from pagefmt.editions import Edition
+from pagefmt.findings import Finding, Severity, about_data
 from pagefmt.outstanding.ack_state import AckState
 
 
@@ -45,8 +45,8 @@ def _stored(counter: QueueCounter, plain: Counter[int]) -> int:
 
 def _missing(place: str, counted: int, edition: Edition) -> Finding:
     newer = recounts_at_start(edition)
-    return Finding(
-        Severity.NOTICE if newer else Severity.ERROR,
+    return about_data(
+        Severity.INFO if newer else Severity.ERROR,
         "counter-missing",
         place,
         f"no counter record and no acknowledgement, but {counted} messages outstanding",
@@ -59,8 +59,8 @@ def _missing(place: str, counted: int, edition: Edition) -> Finding:
 def _drift(place: str, told: int, counted: int, damaged: bool, address: str, edition: Edition) -> Finding:
     newer = recounts_at_start(edition)
     cause = "; pages of this store are damaged" if damaged else ""
-    return Finding(
-        Severity.NOTICE if newer else Severity.WARNING,
+    return about_data(
+        Severity.INFO if newer else Severity.WARNING,
         "counter-drift",
         place,
         f"the counter records say {told} messages for {address}, the pages hold {counted}{cause}",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pagefmt.cross_checks.finding import Finding, Severity
 from pagefmt.cross_checks.survey import DirectorySurvey
 from pagefmt.directory.bindings import Bindings
+from pagefmt.findings import Finding, Severity, about_data
 from pagefmt.journal.files import FileProblem
 from pagefmt.journal.load import LoadedJournal
 from pagefmt.journal.message_journal import InDoubtTransaction, MessageJournal
@@ -32,12 +32,12 @@ def check_journals(found: DirectorySurvey) -> Iterator[Finding]:
 
 def _files(place: str, loaded: LoadedJournal) -> Iterator[Finding]:
     for note in loaded.notes:
-        severity = _GRAVE.get(note.kind, Severity.NOTICE)
-        yield Finding(severity, "journal-file", f"{place}/{note.file}", note.kind.value, note.detail)
+        severity = _GRAVE.get(note.kind, Severity.INFO)
+        yield about_data(severity, "journal-file", f"{place}/{note.file}", note.kind.value, note.detail)
     for file, torn in loaded.torn:
         if torn.count:
             first = torn.first[0]
-            yield Finding(
+            yield about_data(
                 Severity.WARNING,
                 "torn-record",
                 f"{place}/{file.name}",
@@ -45,8 +45,8 @@ def _files(place: str, loaded: LoadedJournal) -> Iterator[Finding]:
                 "passes over them without a word; what they said is not done",
             )
     for dropped in loaded.dropped:
-        severity = Severity.NOTICE if dropped.reason == "never ended" else Severity.WARNING
-        yield Finding(
+        severity = Severity.INFO if dropped.reason == "never ended" else Severity.WARNING
+        yield about_data(
             severity,
             "dropped-transaction",
             f"{place} transaction {dropped.tx}",
@@ -59,7 +59,7 @@ def _message_journal(journal: MessageJournal) -> Iterator[Finding]:
     for bad in journal.bad:
         yield _bad("journal", bad.record, bad.user_type, bad.detail)
     for branch in journal.prepared:
-        yield Finding(
+        yield about_data(
             Severity.WARNING,
             "prepared-transaction",
             f"journal transaction {branch.tx}",
@@ -67,8 +67,8 @@ def _message_journal(journal: MessageJournal) -> Iterator[Finding]:
             "keeps it, with the pages and large bodies it concerns, until someone commits or rolls it back",
         )
     if journal.ack_index.repeated:
-        yield Finding(
-            Severity.NOTICE,
+        yield about_data(
+            Severity.INFO,
             "repeated-acknowledgement",
             "journal",
             f"{journal.ack_index.repeated} acknowledgements name a position that another one names as well",
@@ -77,8 +77,8 @@ def _message_journal(journal: MessageJournal) -> Iterator[Finding]:
     for tx, references in sorted(journal.page_transactions.items()):
         rest = references - journal.page_acknowledged[tx]
         if rest <= 0:
-            yield Finding(
-                Severity.NOTICE,
+            yield about_data(
+                Severity.INFO,
                 "spent-page-transaction",
                 f"journal page transaction {tx}",
                 f"{references} references, {references - rest} of them acknowledged, but the record is still there",
@@ -105,4 +105,4 @@ def _bindings(bindings: Bindings) -> Iterator[Finding]:
 
 def _bad(place: str, record: int, user_type: int, detail: str) -> Finding:
     where = f"{place} record {record} {type_name(user_type)}"
-    return Finding(Severity.ERROR, "bad-record", where, detail, "may refuse to start on it")
+    return about_data(Severity.ERROR, "bad-record", where, detail, "may refuse to start on it")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pagefmt.cross_checks.finding import Finding, Severity
 from pagefmt.cross_checks.survey import DirectorySurvey
 from pagefmt.editions import Edition
+from pagefmt.findings import Finding, Severity, about_data
 from pagefmt.journal.bodies import LargePending
 from pagefmt.journal.message_journal import MessageJournal
 from pagefmt.journal.record_types import RecordType
@@ -43,7 +43,7 @@ def check_large(found: DirectorySurvey, large: LargeMessages, edition: Edition) 
     for message, place in named.items():
         body = files.get(message)
         if body is None and (message in in_journal or message in found.live_large):
-            yield Finding(
+            yield about_data(
                 Severity.ERROR,
                 "large-body-missing",
                 place,
@@ -51,7 +51,7 @@ def check_large(found: DirectorySurvey, large: LargeMessages, edition: Edition) 
                 "delivers it without a body, or fails to",
             )
         elif body is not None and body.name.endswith(".tmp") and message in found.live_large:
-            yield Finding(
+            yield about_data(
                 Severity.WARNING,
                 "large-body-not-durable",
                 place,
@@ -67,11 +67,11 @@ def _orphans(found: DirectorySurvey, orphans: dict[int, str], pending: set[int],
         detail = f"no readable record names large message {message}"
         if message in pending:
             detail += "; a pending record does"
-        severity = Severity.NOTICE
+        severity = Severity.INFO
         if damaged:
             severity = Severity.WARNING
             detail += f"; it may belong behind the damage in {damaged[0]}: copy it before a broker starts"
-        yield Finding(
+        yield about_data(
             severity, "large-body-orphan", f"large-messages/{name}", detail, _fate(name, message in pending, edition)
         )
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from pagefmt.cross_checks.finding import Finding, Severity, ranges
+from pagefmt.cross_checks.ranges import ranges
 from pagefmt.cross_checks.survey import DirectorySurvey, StoreSurvey
 from pagefmt.editions import Edition
+from pagefmt.findings import Finding, Severity, about_data
 from pagefmt.journal.positions import BOOKMARK
 
 
@@ -32,8 +33,8 @@ def check_positions(found: DirectorySurvey, edition: Edition) -> Iterator[Findin
         elif numbers[-1] >= records:
             yield _beyond(store, page, records, queue, sum(number >= records for number in numbers), edition)
     for queue, count in unknown.items():
-        yield Finding(
-            Severity.NOTICE,
+        yield about_data(
+            Severity.INFO,
             "acknowledgement-of-unknown-queue",
             f"journal queue {queue}",
             f"{count} acknowledgements; no binding has this id",
@@ -49,12 +50,12 @@ def _beyond(store: StoreSurvey, page: int, records: int, queue: int, count: int,
     detail = f"{count} acknowledgements name records beyond the last one ({records} can be read)"
     if page == store.store.current_page and (page not in store.damaged or edition < Edition.ARTEMIS_2_10):
         broker = "goes on writing into this page: as many messages to come are taken as acknowledged and lost"
-        return Finding(Severity.ERROR, "acknowledgement-beyond-the-page", place, detail, broker)
+        return about_data(Severity.ERROR, "acknowledgement-beyond-the-page", place, detail, broker)
     if edition < Edition.ARTEMIS_2_28:
         broker = "up to 2.23 the page never counts as complete and stays on disk; harmless from 2.24 on"
-        return Finding(Severity.WARNING, "acknowledgement-beyond-the-page", place, detail, broker)
+        return about_data(Severity.WARNING, "acknowledgement-beyond-the-page", place, detail, broker)
     broker = "takes the page as finished; up to 2.23 it never counts as complete and stays on disk"
-    return Finding(Severity.NOTICE, "acknowledgement-beyond-the-page", place, detail, broker)
+    return about_data(Severity.INFO, "acknowledgement-beyond-the-page", place, detail, broker)
 
 
 def _missing(store: StoreSurvey | None, queue: int, pages: list[int], edition: Edition) -> Finding:
@@ -64,8 +65,8 @@ def _missing(store: StoreSurvey | None, queue: int, pages: list[int], edition: E
     detail = f"acknowledgements for pages that are not there: {ranges(pages)}"
     if ahead:
         detail += f"; of these not written yet: {ranges(ahead)}"
-    return Finding(
-        Severity.ERROR if ahead and _keeps(edition) else Severity.WARNING if ahead else Severity.NOTICE,
+    return about_data(
+        Severity.ERROR if ahead and _keeps(edition) else Severity.WARNING if ahead else Severity.INFO,
         "acknowledgement-of-missing-page",
         f"{where} queue {queue}",
         detail,
@@ -98,8 +99,8 @@ def _completes(found: DirectorySurvey, stores: dict[str, StoreSurvey], edition: 
         store = stores.get(binding.address)
         yield from _complete(store, queue, page, messages, edition)
     for queue, pages in unknown.items():
-        yield Finding(
-            Severity.NOTICE,
+        yield about_data(
+            Severity.INFO,
             "page-complete-of-unknown-queue",
             f"journal queue {queue}",
             f"page-complete records for pages {ranges(pages)}; no binding has this id",
@@ -113,8 +114,8 @@ def _complete(store: StoreSurvey | None, queue: int, page: int, messages: int, e
     current = store.store.current_page if store else None
     if records is None:
         ahead = current is None or page > current
-        yield Finding(
-            Severity.WARNING if ahead else Severity.NOTICE,
+        yield about_data(
+            Severity.WARNING if ahead else Severity.INFO,
             "page-complete-ahead" if ahead else "page-complete-of-missing-page",
             place,
             "page-complete record for a page that does not exist yet" if ahead else "page-complete record, but no page",
@@ -123,7 +124,7 @@ def _complete(store: StoreSurvey | None, queue: int, page: int, messages: int, e
             else "deletes the record at load",
         )
     elif records != messages and store is not None and page not in store.damaged:
-        yield Finding(
+        yield about_data(
             Severity.WARNING,
             "page-complete-count",
             place,
@@ -131,8 +132,8 @@ def _complete(store: StoreSurvey | None, queue: int, page: int, messages: int, e
             "takes all of the page as done for this queue",
         )
     elif page == current:
-        yield Finding(
-            Severity.NOTICE,
+        yield about_data(
+            Severity.INFO,
             "page-complete-current",
             place,
             "page-complete record for the page that would be written next",

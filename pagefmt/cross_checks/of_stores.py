@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from pagefmt.cross_checks.finding import Finding, Severity, ranges
+from pagefmt.cross_checks.ranges import ranges
 from pagefmt.cross_checks.survey import DirectorySurvey, StoreSurvey
 from pagefmt.editions import Edition
+from pagefmt.findings import Finding, Severity, about_data
 from pagefmt.outstanding.ack_state import AckState
 
 
@@ -23,7 +24,7 @@ def check_stores(found: DirectorySurvey, edition: Edition) -> Iterator[Finding]:
 
 def _duplicates(found: DirectorySurvey) -> Iterator[Finding]:
     for address, folders in found.state.duplicates().items():
-        yield Finding(
+        yield about_data(
             Severity.ERROR,
             "duplicate-store",
             f"address {address}",
@@ -37,8 +38,8 @@ def _pages(store: StoreSurvey, edition: Edition) -> Iterator[Finding]:
     holes = _holes(numbers)
     if holes:
         old = edition < Edition.ARTEMIS_2_28
-        yield Finding(
-            Severity.WARNING if old else Severity.NOTICE,
+        yield about_data(
+            Severity.WARNING if old else Severity.INFO,
             "missing-pages",
             store.place,
             f"pages missing between the first and the last: {holes}",
@@ -48,7 +49,7 @@ def _pages(store: StoreSurvey, edition: Edition) -> Iterator[Finding]:
         )
     empty = [page.number for page in store.store.pages if page.size == 0 and page.number != store.store.current_page]
     if empty:
-        yield Finding(
+        yield about_data(
             Severity.WARNING,
             "empty-page",
             store.place,
@@ -67,8 +68,8 @@ def _holes(numbers: list[int]) -> str:
 def _message_ids(store: StoreSurvey) -> Iterator[Finding]:
     repeated = store.repeated_ids
     if repeated:
-        yield Finding(
-            Severity.NOTICE,
+        yield about_data(
+            Severity.INFO,
             "repeated-message-id",
             store.place,
             f"{len(repeated)} message ids stand in it more than once: {', '.join(map(str, repeated[:5]))}",
@@ -79,7 +80,7 @@ def _message_ids(store: StoreSurvey) -> Iterator[Finding]:
 def _queues(store: StoreSurvey) -> Iterator[Finding]:
     records = sum(store.records.values())
     if records and not store.bindings:
-        yield Finding(
+        yield about_data(
             Severity.WARNING,
             "store-without-queue",
             store.place,
@@ -90,8 +91,8 @@ def _queues(store: StoreSurvey) -> Iterator[Finding]:
     for queue, its in sorted(store.queues.items()):
         nobody = its.ack_states[AckState.NO_QUEUE]
         if nobody:
-            yield Finding(
-                Severity.NOTICE,
+            yield about_data(
+                Severity.INFO,
                 "record-of-unknown-queue",
                 f"{store.place} queue {queue}",
                 f"{nobody} records name a queue that no binding of the address has (deleted since, or not durable)",
@@ -103,8 +104,8 @@ def _transactions(found: DirectorySurvey, edition: Edition) -> Iterator[Finding]
     journal = found.state.journal
     orphans = sorted(set(journal.page_transactions) - found.transactions)
     if orphans and not any(store.damaged for store in found.stores):
-        yield Finding(
-            Severity.NOTICE,
+        yield about_data(
+            Severity.INFO,
             "page-transaction-without-records",
             "journal",
             f"{len(orphans)} page transactions that no page names: {', '.join(map(str, orphans[:5]))}",
@@ -113,8 +114,8 @@ def _transactions(found: DirectorySurvey, edition: Edition) -> Iterator[Finding]
     if found.ignored_transactions:
         count, records = len(found.ignored_transactions), sum(found.ignored_transactions.values())
         first = ", ".join(map(str, sorted(found.ignored_transactions)[:5]))
-        yield Finding(
-            Severity.NOTICE,
+        yield about_data(
+            Severity.INFO,
             "records-of-unknown-transaction",
             "pages",
             f"{records} records of {count} transactions that the journal does not know: {first}",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pagefmt.cross_checks.finding import Finding
 from pagefmt.cross_checks.of_counters import check_counters
 from pagefmt.cross_checks.of_journal import check_journals
 from pagefmt.cross_checks.of_large import check_large
@@ -12,6 +11,7 @@ from pagefmt.cross_checks.of_positions import check_positions
 from pagefmt.cross_checks.of_stores import check_stores
 from pagefmt.cross_checks.survey import survey
 from pagefmt.editions import NEWEST, Edition
+from pagefmt.findings import Finding, gravest_first
 from pagefmt.messages.large import LargeMessages
 from pagefmt.outstanding.state import PagingState
 
@@ -30,4 +30,4 @@ def cross_check(state: PagingState, large_messages: Path | None, edition: Editio
     ]
     if large_messages is not None:
         findings += check_large(found, LargeMessages(large_messages), edition)
-    return sorted(findings)
+    return sorted(findings, key=gravest_first)

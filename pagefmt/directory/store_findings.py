@@ -6,14 +6,14 @@ Judged without reading a page: names, kinds of files, ``address.txt``, folders o
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 
+from pagefmt.findings import Finding, Severity, about_data
 from pagefmt.pages.paging import EntryKind, PagingDirectory, Store, StoreEntry
 
 
 class StoreFault(StrEnum):
-    """The value is public. ``SEVERE`` are errors, the rest are worth knowing."""
+    """The rules; the value is public."""
 
     BAD_NAME = "bad-page-name"
     OVERLOOKED = "overlooked-page"
@@ -29,23 +29,24 @@ class StoreFault(StrEnum):
     EMPTY_PAGE = "empty-page"
 
 
-SEVERE = frozenset(
-    (StoreFault.BAD_NAME, StoreFault.OVERLOOKED, StoreFault.SPECIAL, StoreFault.NO_ADDRESS, StoreFault.DUPLICATE)
-)
+_SEVERITIES = {
+    StoreFault.BAD_NAME: Severity.ERROR,
+    StoreFault.OVERLOOKED: Severity.ERROR,
+    StoreFault.SPECIAL: Severity.ERROR,
+    StoreFault.NO_ADDRESS: Severity.ERROR,
+    StoreFault.DUPLICATE: Severity.ERROR,
+    StoreFault.FOREIGN: Severity.INFO,
+    StoreFault.REPLICA: Severity.INFO,
+    StoreFault.STRAY: Severity.INFO,
+}
+"""The rest are warnings."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class StoreFinding:
-    """``store`` is empty for what lies beside the folders; ``file`` is empty for the folder itself."""
-
-    store: str
-    file: str
-    fault: StoreFault
-    detail: str
-
-    @property
-    def severe(self) -> bool:
-        return self.fault in SEVERE
+def _finding(store: str, file: str, fault: StoreFault, detail: str) -> Finding:
+    """``store`` is empty for what lies beside the folders, ``file`` for the folder itself."""
+    place = f"store {store}" if store else "paging directory"
+    severity = _SEVERITIES.get(fault, Severity.WARNING)
+    return about_data(severity, fault.value, f"{place}, {file}" if file else place, detail)
 
 
 _ENTRIES = {
@@ -60,12 +61,12 @@ _ENTRIES = {
 }
 
 
-def store_findings(store: Store) -> Iterator[StoreFinding]:
+def store_findings(store: Store) -> Iterator[Finding]:
     if store.from_replica:
-        yield StoreFinding(store.name, "", StoreFault.REPLICA, "left by a replication backup; the broker skips it")
+        yield _finding(store.name, "", StoreFault.REPLICA, "left by a replication backup; the broker skips it")
     elif store.address is None:
         detail = f"{store.text.problem}: the broker skips the folder, its messages are not delivered"
-        yield StoreFinding(store.name, "", StoreFault.NO_ADDRESS, detail)
+        yield _finding(store.name, "", StoreFault.NO_ADDRESS, detail)
     else:
         yield from _address_findings(store, store.address)
     for entry in store.others:
@@ -73,30 +74,30 @@ def store_findings(store: Store) -> Iterator[StoreFinding]:
     for page in store.pages[:-1]:
         if page.size == 0:
             detail = "empty, in the middle: in old brokers such a page stops the deletion of those behind it"
-            yield StoreFinding(store.name, page.name, StoreFault.EMPTY_PAGE, detail)
+            yield _finding(store.name, page.name, StoreFault.EMPTY_PAGE, detail)
 
 
-def _address_findings(store: Store, address: str) -> Iterator[StoreFinding]:
+def _address_findings(store: Store, address: str) -> Iterator[Finding]:
     if store.text.fallback:
         detail = "address.txt is not UTF-8: read as ISO-8859-1; a broker with another character set sees another name"
-        yield StoreFinding(store.name, "address.txt", StoreFault.CHARSET, detail)
+        yield _finding(store.name, "address.txt", StoreFault.CHARSET, detail)
     elif "?" in address:
         detail = "the address holds question marks: a broker without UTF-8 writes those for other characters"
-        yield StoreFinding(store.name, "address.txt", StoreFault.LOSSY, detail)
+        yield _finding(store.name, "address.txt", StoreFault.LOSSY, detail)
 
 
-def _entry_finding(store: Store, entry: StoreEntry) -> Iterator[StoreFinding]:
+def _entry_finding(store: Store, entry: StoreEntry) -> Iterator[Finding]:
     found = _ENTRIES.get(entry.kind)
     if found is not None:
         fault, detail = found
-        yield StoreFinding(store.name, entry.name, fault, detail.format(number=entry.number))
+        yield _finding(store.name, entry.name, fault, detail.format(number=entry.number))
 
 
-def paging_findings(paging: PagingDirectory, same_address: dict[str, list[str]]) -> Iterator[StoreFinding]:
+def paging_findings(paging: PagingDirectory, same_address: dict[str, list[str]]) -> Iterator[Finding]:
     """``same_address``: from ``paging.duplicates``, folders in listing order."""
     for name in paging.strays:
         detail = "no folder: the broker logs a warning at each start"
-        yield StoreFinding("", name, StoreFault.STRAY, detail)
+        yield _finding("", name, StoreFault.STRAY, detail)
     for address, folders in sorted(same_address.items()):
         for name in folders:
             kept = (
@@ -104,4 +105,4 @@ def paging_findings(paging: PagingDirectory, same_address: dict[str, list[str]])
                 if name == folders[-1]
                 else f"its messages are not delivered ({folders[-1]} is used)"
             )
-            yield StoreFinding(name, "", StoreFault.DUPLICATE, f"{len(folders)} folders are for {address!r}: {kept}")
+            yield _finding(name, "", StoreFault.DUPLICATE, f"{len(folders)} folders are for {address!r}: {kept}")

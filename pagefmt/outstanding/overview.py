@@ -5,8 +5,7 @@ Only frames and queue ids are read: ``verification`` reads every byte.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
@@ -62,12 +61,6 @@ class StoreOverview:
         return self.conditions[0]
 
 
-def repeated_addresses(stores: Iterable[Store]) -> frozenset[str]:
-    """Addresses that more than one folder names: a broker delivers from one of them only."""
-    seen = Counter(store.address for store in stores if store.address is not None)
-    return frozenset(address for address, times in seen.items() if times > 1)
-
-
 @dataclass(slots=True)
 class _PageCount:
     """What was counted in one page."""
@@ -97,7 +90,7 @@ class _StoreCount:
             self.oldest = count.begun if self.oldest is None else min(count.begun, self.oldest)
 
 
-def overview(store: Store, state: StoreState | None, repeated: frozenset[str] = frozenset()) -> StoreOverview:
+def overview(store: Store, state: StoreState | None, repeated: Collection[str] = ()) -> StoreOverview:
     """Reads the store's pages one at a time; one that cannot be read makes it suspect."""
     tally = _StoreCount()
     for page in store.pages:
@@ -176,7 +169,7 @@ def _begins_at(opened: Page, layout: Layout | None) -> int | None:
 
 
 def _conditions(
-    store: Store, state: StoreState | None, repeated: frozenset[str], tally: _StoreCount
+    store: Store, state: StoreState | None, repeated: Collection[str], tally: _StoreCount
 ) -> Iterator[tuple[Condition, str]]:
     for page, damage in reversed(tally.damages):
         kind = Condition.UNDECODABLE if damage.kind in _UNDECODABLE else Condition.SUSPECT

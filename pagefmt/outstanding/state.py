@@ -159,7 +159,7 @@ class PagingState:
 
     def duplicates(self) -> dict[str, list[str]]:
         """Addresses with several folders → the folders in listing order: a broker delivers from the last one only."""
-        return duplicates(list(self.paging.stores()), self.paging)
+        return duplicates(self.paging.stores(), self.paging)
 
 
 def load_state(paging: Path, journal: Path | None, bindings: Path | None) -> PagingState:

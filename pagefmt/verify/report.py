@@ -7,19 +7,18 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from pagefmt.bytes.files import NotReadable
-from pagefmt.cross_checks.finding import Finding, Severity
 from pagefmt.cross_checks.run import cross_check
 from pagefmt.directory.locate import DataLocation, LocationKind
-from pagefmt.directory.store_findings import StoreFault, StoreFinding, paging_findings, store_findings
+from pagefmt.directory.store_findings import StoreFault, paging_findings, store_findings
 from pagefmt.editions import Edition
 from pagefmt.errors import PageFmtError
+from pagefmt.findings import Finding, Severity, about_data, gravest_first
 from pagefmt.outstanding.state import PagingState
 from pagefmt.pages.paging import PagingDirectory, Store, duplicates
 from pagefmt.verify.broker_verdict import PageContext as InStore
 from pagefmt.verify.pages import PageVerdict, first_layout, newest_of, unreadable_json, verdict_json, verify_page
 from pagefmt.verify.seal import SealChange, SealDifference
 
-_NOTICES: Final = frozenset((StoreFault.FOREIGN, StoreFault.REPLICA, StoreFault.STRAY))
 # Said by the checks across the directories as well, with more to say.
 _SAID_TWICE: Final = frozenset((StoreFault.DUPLICATE, StoreFault.EMPTY_PAGE))
 
@@ -57,14 +56,7 @@ def folder_findings(stores: list[Store], paging: PagingDirectory | None, *, chec
     found = [finding for store in stores for finding in store_findings(store)]
     if paging is not None:
         found += paging_findings(paging, duplicates(stores, paging))
-    return sorted(_of_folder(finding) for finding in found if not (checked and finding.fault in _SAID_TWICE))
-
-
-def _of_folder(finding: StoreFinding) -> Finding:
-    place = f"store {finding.store}" if finding.store else "paging directory"
-    where = f"{place}, {finding.file}" if finding.file else place
-    severity = Severity.ERROR if finding.severe else Severity.NOTICE if finding.fault in _NOTICES else Severity.WARNING
-    return Finding(severity, finding.fault.value, where, finding.detail, "")
+    return sorted((one for one in found if not (checked and one.rule in _SAID_TWICE)), key=gravest_first)
 
 
 def across(
@@ -82,19 +74,25 @@ def _newest_that_reads(stores: list[Store]) -> Edition:
 
 
 def unreadable_journal(err: PageFmtError) -> Finding:
-    return Finding(Severity.ERROR, "journal-unreadable", "journal and bindings", str(err), "")
+    return about_data(Severity.ERROR, "journal-unreadable", "journal and bindings", str(err))
 
 
 def of_seal(difference: SealDifference) -> Finding:
     severity = Severity.WARNING if difference.change is SealChange.NEW else Severity.ERROR
-    return Finding(severity, f"seal-{difference.change}", difference.file, difference.detail, "")
+    return about_data(severity, f"seal-{difference.change}", difference.file, difference.detail)
+
+
+def severity_word(severity: Severity) -> str:
+    """The public word of a severity in reports on data."""
+    return "notice" if severity is Severity.INFO else severity.value
 
 
 def finding_json(finding: Finding) -> dict[str, str]:
+    """The public keys of a finding of ``pages verify``."""
     return {
-        "severity": finding.severity.value,
-        "check": finding.check,
-        "place": finding.place,
-        "detail": finding.detail,
-        "broker": finding.broker,
+        "severity": severity_word(finding.severity),
+        "check": finding.rule,
+        "place": str(finding.place),
+        "detail": finding.message,
+        "broker": finding.why,
     }

@@ -11,10 +11,11 @@ import pytest
 from editions_of import EDITION_OF as EDITIONS
 from golden_cases import GoldenCase
 
-from pagefmt.cross_checks.finding import Finding, Severity, ranges
+from pagefmt.cross_checks.ranges import ranges
 from pagefmt.cross_checks.run import cross_check
 from pagefmt.directory.counters import counted_at_start, counters, recounts_at_start
 from pagefmt.editions import NEWEST, Edition
+from pagefmt.findings import Finding, Severity, about_data, gravest_first
 from pagefmt.journal.bodies import Body, CursorAck, PageComplete, PageTransaction, encode_body
 from pagefmt.journal.files import JournalHeader, encode_header
 from pagefmt.journal.records import JournalRecord, RecordKind, encode
@@ -46,11 +47,11 @@ def checked(data: Path, edition: Edition = NEWEST) -> list[Finding]:
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_nothing_is_invented(case: GoldenCase) -> None:
     findings = checked(case.data(), EDITIONS[case.version])
-    grave = {finding.check for finding in findings if finding.severity is not Severity.NOTICE}
+    grave = {finding.rule for finding in findings if finding.severity is not Severity.INFO}
     assert grave <= MADE_SO.get(case.name, set())
-    assert findings == sorted(findings)
+    assert findings == sorted(findings, key=gravest_first)
     told = case.manifest()["journal"]["prepared"]
-    assert sum(finding.check == "prepared-transaction" for finding in findings) == len(told)
+    assert sum(finding.rule == "prepared-transaction" for finding in findings) == len(told)
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
@@ -114,7 +115,7 @@ MUTATIONS: dict[str, tuple[str, Callable[[Path], object], dict[Edition, Severity
     "acknowledgement-beyond-the-page in the middle": (
         "basic",
         lambda data: add_journal(data, (39, CursorAck(QUEUE, 2, 5000))),
-        {Edition.ARTEMIS_2_17: Severity.WARNING, Edition.ARTEMIS_2_28: Severity.NOTICE, NEWEST: Severity.NOTICE},
+        {Edition.ARTEMIS_2_17: Severity.WARNING, Edition.ARTEMIS_2_28: Severity.INFO, NEWEST: Severity.INFO},
     ),
     "acknowledgement-of-missing-page": (
         "basic",
@@ -124,17 +125,17 @@ MUTATIONS: dict[str, tuple[str, Callable[[Path], object], dict[Edition, Severity
     "acknowledgement-of-missing-page in a hole": (
         "basic",
         lambda data: (pages(data)[1].unlink(), add_journal(data, (39, CursorAck(QUEUE, 2, 0)))),
-        dict.fromkeys((Edition.ARTEMIS_2_17, Edition.ARTEMIS_2_44, NEWEST), Severity.NOTICE),
+        dict.fromkeys((Edition.ARTEMIS_2_17, Edition.ARTEMIS_2_44, NEWEST), Severity.INFO),
     ),
     "acknowledgement-of-unknown-queue": (
         "basic",
         lambda data: add_journal(data, (39, CursorAck(4711, 1, 0))),
-        {NEWEST: Severity.NOTICE},
+        {NEWEST: Severity.INFO},
     ),
     "repeated-acknowledgement": (
         "basic",
         lambda data: add_journal(data, (39, CursorAck(QUEUE, 1, 0)), (39, CursorAck(QUEUE, 1, 0))),
-        {NEWEST: Severity.NOTICE},
+        {NEWEST: Severity.INFO},
     ),
     "page-complete-ahead": (
         "basic",
@@ -144,7 +145,7 @@ MUTATIONS: dict[str, tuple[str, Callable[[Path], object], dict[Edition, Severity
     "page-complete-of-missing-page": (
         "basic",
         lambda data: (pages(data)[1].unlink(), add_journal(data, (42, PageComplete(QUEUE, 2, 10)))),
-        {NEWEST: Severity.NOTICE},
+        {NEWEST: Severity.INFO},
     ),
     "page-complete-count": (
         "basic",
@@ -154,19 +155,19 @@ MUTATIONS: dict[str, tuple[str, Callable[[Path], object], dict[Edition, Severity
     "page-complete-of-unknown-queue": (
         "basic",
         lambda data: add_journal(data, (42, PageComplete(4711, 1, 3))),
-        {NEWEST: Severity.NOTICE},
+        {NEWEST: Severity.INFO},
     ),
     "page-transaction-without-records": (
         "basic",
         lambda data: add_journal(data, (35, PageTransaction(4711, 3))),
-        {NEWEST: Severity.NOTICE},
+        {NEWEST: Severity.INFO},
     ),
     "spent-page-transaction": (
         "basic",
         lambda data: add_journal(data, (35, PageTransaction(4711, 0))),
-        {NEWEST: Severity.NOTICE},
+        {NEWEST: Severity.INFO},
     ),
-    "records-of-unknown-transaction": ("tx", lambda data: None, {NEWEST: Severity.NOTICE}),
+    "records-of-unknown-transaction": ("tx", lambda data: None, {NEWEST: Severity.INFO}),
     "prepared-transaction": ("tx", lambda data: None, {NEWEST: Severity.WARNING}),
     "duplicate-store": (
         "basic",
@@ -178,22 +179,22 @@ MUTATIONS: dict[str, tuple[str, Callable[[Path], object], dict[Edition, Severity
         lambda data: (store(data) / "address.txt").write_text("nowhere\n"),
         {NEWEST: Severity.WARNING},
     ),
-    "record-of-unknown-queue": ("deleted-queue", lambda data: None, {NEWEST: Severity.NOTICE}),
+    "record-of-unknown-queue": ("deleted-queue", lambda data: None, {NEWEST: Severity.INFO}),
     "missing-pages": (
         "basic",
         lambda data: pages(data)[1].unlink(),
-        {Edition.ARTEMIS_2_17: Severity.WARNING, NEWEST: Severity.NOTICE},
+        {Edition.ARTEMIS_2_17: Severity.WARNING, NEWEST: Severity.INFO},
     ),
     "empty-page": ("basic", lambda data: pages(data)[1].write_bytes(b""), {NEWEST: Severity.WARNING}),
     "repeated-message-id": (
         "basic",
         lambda data: shutil.copy(pages(data)[0], store(data) / f"{last(data) + 1:09d}.page"),
-        {NEWEST: Severity.NOTICE},
+        {NEWEST: Severity.INFO},
     ),
     "large-body-orphan": (
         "basic",
         lambda data: (data / "large-messages" / "12345.msg").write_bytes(b"x"),
-        {Edition.ARTEMIS_2_17: Severity.NOTICE, NEWEST: Severity.NOTICE},
+        {Edition.ARTEMIS_2_17: Severity.INFO, NEWEST: Severity.INFO},
     ),
     "large-body-orphan behind damage": (
         "basic",
@@ -221,7 +222,7 @@ MUTATIONS: dict[str, tuple[str, Callable[[Path], object], dict[Edition, Severity
     "journal-file": (
         "basic",
         lambda data: (data / "journal" / "activemq-data-8.amq.cmp").write_bytes(b""),
-        {NEWEST: Severity.NOTICE},
+        {NEWEST: Severity.INFO},
     ),
     "dropped-transaction": (
         "basic",
@@ -247,26 +248,26 @@ def test_each_check_on_a_directory_made_for_it(name: str, tmp_path: Path) -> Non
     base, mutate, expected = MUTATIONS[name]
     check = name.split()[0]
     case = GoldenCase("2.56.0", base)
-    before = {finding.check for finding in checked(case.data())}
+    before = {finding.rule for finding in checked(case.data())}
     data = case.copy(tmp_path)
     mutate(data)
     for edition, severity in expected.items():
-        found = [finding for finding in checked(data, edition) if finding.check == check]
+        found = [finding for finding in checked(data, edition) if finding.rule == check]
         assert {finding.severity for finding in found} == {severity}, (edition, found)
-        assert all("\n" not in str(finding) and finding.broker and finding.detail for finding in found)
+        assert all("\n" not in str(finding) and finding.why and finding.message for finding in found)
     if base == "basic":
         assert check not in before
 
 
 def test_a_counter_that_drifts(tmp_path: Path) -> None:
     data = GoldenCase("2.17.0", "filter").copy(tmp_path)
-    assert not [finding for finding in checked(data, Edition.ARTEMIS_2_17) if finding.check == "counter-drift"]
+    assert not [finding for finding in checked(data, Edition.ARTEMIS_2_17) if finding.rule == "counter-drift"]
     pages(data)[-1].write_bytes(b"")
     severities = {
-        edition: {finding.severity for finding in checked(data, edition) if finding.check == "counter-drift"}
+        edition: {finding.severity for finding in checked(data, edition) if finding.rule == "counter-drift"}
         for edition in (Edition.ARTEMIS_2_17, NEWEST)
     }
-    assert severities == {Edition.ARTEMIS_2_17: {Severity.WARNING}, NEWEST: {Severity.NOTICE}}
+    assert severities == {Edition.ARTEMIS_2_17: {Severity.WARNING}, NEWEST: {Severity.INFO}}
 
 
 def test_ranges_of_numbers() -> None:
@@ -275,8 +276,8 @@ def test_ranges_of_numbers() -> None:
     assert ranges([]) == ""
 
 
-def test_findings_have_a_total_order() -> None:
-    one = Finding(Severity.ERROR, "a", "b", "c", "d")
-    assert (
-        sorted([Finding(Severity.NOTICE, "a", "", "", ""), Finding(Severity.WARNING, "a", "", "", ""), one])[0] is one
+def test_the_gravest_finding_comes_first() -> None:
+    grave, mild, warning = (
+        about_data(severity, "a", "b", "c") for severity in (Severity.ERROR, Severity.INFO, Severity.WARNING)
     )
+    assert sorted([mild, warning, grave], key=gravest_first) == [grave, warning, mild]

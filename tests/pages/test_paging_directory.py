@@ -102,7 +102,7 @@ def test_what_is_said_of_a_folder(name: str, address: bytes | None, fault: set[S
     folder.mkdir()
     if address is not None:
         (folder / "address.txt").write_bytes(address)
-    assert {finding.fault for finding in store_findings(read_store(folder))} == fault
+    assert {finding.rule for finding in store_findings(read_store(folder))} == fault
 
 
 def test_no_such_directory(tmp_path: Path) -> None:

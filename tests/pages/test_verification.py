@@ -10,7 +10,8 @@ import pytest
 from editions_of import EDITION_OF
 from golden_cases import GoldenCase, cases, damage_verdicts, unpacked
 
-from pagefmt.directory.store_findings import StoreFault, StoreFinding, paging_findings, store_findings
+from pagefmt.directory.store_findings import StoreFault, paging_findings, store_findings
+from pagefmt.findings import Finding
 from pagefmt.pages.frames import DamageKind
 from pagefmt.pages.paging import Store, duplicates, read_paging
 from pagefmt.verify.broker_verdict import BrokerAction, PageContext
@@ -27,7 +28,7 @@ def verdicts(store: Store, version: str) -> list[PageVerdict]:
     ]
 
 
-def findings(path: Path) -> list[StoreFinding]:
+def findings(path: Path) -> list[Finding]:
     paging = read_paging(path)
     stores = list(paging.stores())
     found = list(paging_findings(paging, duplicates(stores, paging)))
@@ -53,7 +54,7 @@ def item_id(value: Any) -> str:
 def test_a_broker_starts_or_stops_as_foretold(archive: Path, item: dict[str, Any]) -> None:
     paging = unpacked(archive) / item["name"] / "data" / "paging"
     actions = {verdict.broker.action for store in stores_of(paging) for verdict in verdicts(store, archive.parent.name)}
-    faults = {finding.fault for finding in findings(paging)}
+    faults = {finding.rule for finding in findings(paging)}
     assert item["started"] == (BrokerAction.NO_START not in actions and StoreFault.BAD_NAME not in faults)
     if item["started"]:
         assert item["stopped_itself"] == (BrokerAction.STOPS in actions)
@@ -95,7 +96,7 @@ FAULTS = {
 @pytest.mark.parametrize(("archive", "item"), DAMAGED_STORES, ids=item_id)
 def test_odd_folders_are_named(archive: Path, item: dict[str, Any]) -> None:
     found = findings(unpacked(archive) / item["name"] / "data" / "paging")
-    assert {finding.fault for finding in found} == FAULTS.get(item["name"], set())
+    assert {finding.rule for finding in found} == FAULTS.get(item["name"], set())
 
 
 @pytest.mark.parametrize("case", cases(), ids=str)

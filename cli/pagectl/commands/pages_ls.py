@@ -73,14 +73,16 @@ class _Worst:
 
 
 def _surveys(place: DataLocation, *, beside_output: bool) -> Iterator[StoreOverview]:
-    from pagefmt.directory.locate import LocationKind, stores
-    from pagefmt.outstanding.overview import overview, repeated_addresses
+    from pagefmt.directory.locate import LocationKind
+    from pagefmt.outstanding.overview import overview
+    from pagefmt.pages.paging import duplicates, read_paging
 
     state = known_state(place)
     if place.paging is not None and state is None:
         note("no journal beside the pages: what is outstanding is not known")
     whole = place.kind not in (LocationKind.STORE, LocationKind.PAGE)
-    repeated = repeated_addresses(stores(place)) if whole else frozenset()
+    paging = read_paging(place.paging) if whole and place.paging is not None else None
+    repeated = duplicates(paging.stores(), paging) if paging is not None else {}
     with progress("reading pages", bytes_to_read(place), beside_output=beside_output) as bar:
         for store, known in each_store(place, state):
             row = overview(store, known, repeated)

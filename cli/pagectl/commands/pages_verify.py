@@ -27,9 +27,9 @@ from pagectl.terminal.sanitise import one_line
 from pagectl.terminal.streams import coloured, note, print_json_line, size_text, wrapped
 
 if TYPE_CHECKING:
-    from pagefmt.cross_checks.finding import Finding
     from pagefmt.directory.locate import DataLocation
     from pagefmt.editions import Edition
+    from pagefmt.findings import Finding
     from pagefmt.outstanding.state import PagingState
     from pagefmt.pages.paging import Store
     from pagefmt.verify.report import PageReport
@@ -138,7 +138,9 @@ class _View:
     def store_end(self, store: Store) -> None: ...
 
     def finding(self, finding: Finding) -> None:
-        self.found = self.found or finding.severity != "notice"
+        from pagefmt.findings import Severity
+
+        self.found = self.found or finding.severity is not Severity.INFO
 
     def end(self) -> None: ...
 
@@ -191,12 +193,15 @@ class _Text(_View):
             _page_text(report)
 
     def finding(self, finding: Finding) -> None:
+        from pagefmt.verify.report import severity_word
+
         super().finding(finding)
         if not self._counts:
             print()
-        self._counts[finding.severity] += 1
-        print(f"{_painted(finding.severity)}  {finding.check}  {one_line(finding.place)}")
-        for text in (finding.detail, f"broker: {finding.broker}" if finding.broker else ""):
+        severity = severity_word(finding.severity)
+        self._counts[severity] += 1
+        print(f"{_painted(severity)}  {finding.rule}  {one_line(str(finding.place))}")
+        for text in (finding.message, f"broker: {finding.why}" if finding.why else ""):
             if text:
                 print(wrapped(text, 4))
 
