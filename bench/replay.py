@@ -45,7 +45,7 @@ from pageengine.running.engine import Engine  # noqa: E402
 from pageengine.settings.profiles import profile_of  # noqa: E402
 from pageengine.settings.settings import AddressSettings, EngineSettings, OneForAll  # noqa: E402
 from pageengine.trace import operations as ops  # noqa: E402
-from pageengine.trace.generate import Shape, Traffic, generate  # noqa: E402
+from pageengine.trace.generate import Traffic, TrafficShape, generate  # noqa: E402
 from pageengine.trace.operations import Operation, TraceHeader  # noqa: E402
 from pageengine.trace.reading import TraceReader, open_trace  # noqa: E402
 from pageengine.trace.writing import write_trace  # noqa: E402
@@ -71,7 +71,7 @@ def trace_of(shape: str, count: int, folder: Path) -> Path:
     if shape == "fill-and-drain":
         write_trace(path, TraceHeader(shape, producer_window=-1), fill_and_drain(count))
     else:
-        traffic = Traffic(Shape(shape), messages=count)
+        traffic = Traffic(TrafficShape(shape), messages=count)
         write_trace(path, traffic.header, generate(traffic))
     return path
 
@@ -169,7 +169,9 @@ def broker_figures(oracle: Path, messages: int, rounds: int) -> dict[str, float]
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--operations", type=int, default=1_000_000)
-    parser.add_argument("--shape", default="fill-and-drain", choices=["fill-and-drain", *(one.value for one in Shape)])
+    parser.add_argument(
+        "--shape", default="fill-and-drain", choices=["fill-and-drain", *(one.value for one in TrafficShape)]
+    )
     parser.add_argument("--oracle", type=Path)
     parser.add_argument("--rounds", type=int, default=3)
     given = parser.parse_args()

@@ -13,7 +13,7 @@ from pageengine.broker.broker import Broker
 from pageengine.model.message import RESERVED, SCHEDULED, Message, long_property, string_property
 from pageengine.model.sizes import LARGE_SIZE_PROPERTY, body_bytes, header_bytes, properties_bytes
 from pageengine.settings.profiles import Profile
-from pageengine.trace.operations import MessageType, Property, PropertyType, Send, TraceHeader
+from pageengine.trace.operations import MessageProperty, MessageType, PropertyKind, Send, TraceHeader
 
 NS_PER_MS = 1_000_000
 ORIGINAL_ADDRESS = "_AMQ_ORIG_ADDRESS"
@@ -31,7 +31,7 @@ _made = tuple.__new__
 """A named tuple from its values, in a third of the time: every message gets one."""
 
 
-class Measures(NamedTuple):
+class PropertySizes(NamedTuple):
     """What the address and the properties of a message add to its body; bytes."""
 
     header: int
@@ -42,17 +42,17 @@ class Measures(NamedTuple):
 
 
 @lru_cache(maxsize=65536)
-def measures(address: str, props: tuple[Property, ...], seq_name: str) -> Measures:
+def measures(address: str, props: tuple[MessageProperty, ...], seq_name: str) -> PropertySizes:
     """Equal for all messages of an address with equal properties, but for the sequence number."""
     named = (*props, long_property(seq_name, 0)) if seq_name else props
     total = properties_bytes(named)
     special = any(one.name.startswith(RESERVED) for one in named)
     scheduled = special and any(one.name == SCHEDULED for one in named)
     header = header_bytes(address, total, len(named))
-    return Measures(header, total + 8 * len(named) if named else 0, special, scheduled)
+    return PropertySizes(header, total + 8 * len(named) if named else 0, special, scheduled)
 
 
-def _sizes(profile: Profile, found: Measures, body: int, large: bool) -> tuple[int, int]:
+def _sizes(profile: Profile, found: PropertySizes, body: int, large: bool) -> tuple[int, int]:
     """Encoded size and memory estimate, in bytes."""
     if large:
         return body + found.header, profile.large_offset + LARGE_HEADER + 2 * found.header
@@ -80,7 +80,7 @@ def buffer_bytes(profile: Profile, enc: int) -> int:
     return FIRST_BUFFER if packet <= FIRST_BUFFER else 1 << (packet - 1).bit_length()
 
 
-class Weights(NamedTuple):
+class MessageSizes(NamedTuple):
     """What a message from a client weighs, in bytes: encoded, in memory, in memory once read from the journal."""
 
     enc: int
@@ -90,14 +90,14 @@ class Weights(NamedTuple):
     special: bool
 
 
-def weights(profile: Profile, header: TraceHeader, send: Send) -> Weights:
+def weights(profile: Profile, header: TraceHeader, send: Send) -> MessageSizes:
     body = send.size if send.type is MessageType.BYTES and send.text is None and send.body is None else body_bytes(send)
     large = 4 + body > header.min_large_message_size
     props = (*send.props, long_property(LARGE_SIZE_PROPERTY, body)) if large else send.props
     found = measures(send.address, props, header.seq_property)
     enc, mem = _sizes(profile, found, body, large)
     reload_mem = mem if large or found.scheduled else reloaded_bytes(profile, enc, mem)
-    return Weights(enc, mem, reload_mem, large, found.special)
+    return MessageSizes(enc, mem, reload_mem, large, found.special)
 
 
 def from_send(broker: Broker, header: TraceHeader, send: Send) -> Message:
@@ -108,7 +108,7 @@ def from_send(broker: Broker, header: TraceHeader, send: Send) -> Message:
         expiration = broker.now + send.expire_ms * NS_PER_MS
         broker.expiring = True
     name = header.seq_property
-    props = (_made(Property, (name, PropertyType.LONG, send.seq)), *send.props) if name else send.props
+    props = (_made(MessageProperty, (name, PropertyKind.LONG, send.seq)), *send.props) if name else send.props
     if found.large:
         props = (*props, long_property(LARGE_SIZE_PROPERTY, body_bytes(send)))
     return Message(
@@ -139,7 +139,7 @@ def diverted_copy(broker: Broker, message: Message, divert: str, target: str) ->
     return _copy(broker, message, target, added, message.expiration)
 
 
-def _copy(broker: Broker, message: Message, target: str, added: list[Property], expiration: int = 0) -> Message:
+def _copy(broker: Broker, message: Message, target: str, added: list[MessageProperty], expiration: int = 0) -> Message:
     names = {one.name for one in added}
     props = (*(one for one in message.props if one.name not in names), *added)
     body = body_bytes(message.source)

@@ -13,11 +13,11 @@ from pageengine.broker.transaction import Transaction
 from pageengine.model.reference import AckReason, Reference
 from pageengine.paging.cleanup import schedule_cleanup
 from pageengine.paging.cursor import PageIterator
-from pageengine.queues.ports import MessageFilter
+from pageengine.queues.ports import MessageMatcher
 from pageengine.queues.queue import Queue
 
 
-def purge(broker: Broker, queue: Queue, matches: MessageFilter | None) -> int:
+def purge(broker: Broker, queue: Queue, matches: MessageMatcher | None) -> int:
     """Removes what is in memory, scheduled and in pages; what does not match is read into memory. How many went."""
     tx = Transaction(broker)
     count = 0
@@ -46,7 +46,7 @@ def _kill(queue: Queue, ref: Reference, tx: Transaction) -> int:
     return 1
 
 
-def _purge_pages(broker: Broker, queue: Queue, matches: MessageFilter | None) -> int:
+def _purge_pages(broker: Broker, queue: Queue, matches: MessageMatcher | None) -> int:
     assert queue.cursor is not None
     in_place = broker.profile.purges_in_place
     iterator = PageIterator(queue.cursor, browsing=False) if in_place else queue.cursor.iterator

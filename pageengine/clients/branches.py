@@ -5,7 +5,7 @@ from __future__ import annotations
 from pageengine.broker.transaction import Transaction
 from pageengine.clients.run import Run
 from pageengine.clients.session import Session
-from pageengine.model.failure import Failed
+from pageengine.model.failure import OperationFailed
 from pageengine.model.outcome import OperationResult
 from pageengine.trace.operations import Begin, Commit, Prepare, Rollback, SessionKind
 
@@ -19,9 +19,9 @@ def begin(run: Run, op: Begin, result: OperationResult) -> None:
     if session.kind is not SessionKind.XA or op.xid is None:
         return
     if op.xid in run.branches:
-        raise Failed(DUPLICATE_BRANCH)
+        raise OperationFailed(DUPLICATE_BRANCH)
     if session.tx is not None:
-        raise Failed(WRONG_ORDER)
+        raise OperationFailed(WRONG_ORDER)
     session.tx = Transaction(run.broker)
     session.xid = op.xid
     run.branches[op.xid] = session.tx
@@ -29,7 +29,7 @@ def begin(run: Run, op: Begin, result: OperationResult) -> None:
 
 def _end(session: Session, xid: str) -> None:
     if session.tx is None or session.xid != xid:
-        raise Failed(WRONG_ORDER)
+        raise OperationFailed(WRONG_ORDER)
     session.tx = None
     session.xid = None
 
@@ -37,11 +37,11 @@ def _end(session: Session, xid: str) -> None:
 def prepare(run: Run, op: Prepare, result: OperationResult) -> None:
     session = run.session(op.session)
     if op.xid not in run.branches:
-        raise Failed(UNKNOWN_BRANCH)
+        raise OperationFailed(UNKNOWN_BRANCH)
     _end(session, op.xid)
     tx = run.branches[op.xid]
     if tx.failed is not None:
-        raise Failed("XA_104")
+        raise OperationFailed("XA_104")
     tx.prepared = True
     if tx.page_tx is not None:
         tx.page_tx.prepared = True
@@ -53,7 +53,7 @@ def _branch(run: Run, session: Session, xid: str, *, ends: bool) -> Transaction:
         _end(session, xid)
     tx = run.branches.get(xid)
     if tx is None:
-        raise Failed(UNKNOWN_BRANCH)
+        raise OperationFailed(UNKNOWN_BRANCH)
     del run.branches[xid]
     return tx
 
@@ -68,7 +68,7 @@ def commit(run: Run, op: Commit, result: OperationResult) -> None:
     else:
         error = None
     if error is not None:
-        raise Failed(error if op.xid is None else "XA_104")
+        raise OperationFailed(error if op.xid is None else "XA_104")
 
 
 def rollback(run: Run, op: Rollback, result: OperationResult) -> None:

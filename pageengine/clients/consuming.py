@@ -6,12 +6,12 @@ from pageengine.broker.broker import Broker
 from pageengine.broker.transaction import Transaction
 from pageengine.clients.run import Run
 from pageengine.clients.session import SessionConsumer
-from pageengine.model.failure import Failed
+from pageengine.model.failure import OperationFailed
 from pageengine.model.message import DEFAULT_PRIORITY
 from pageengine.model.outcome import OperationResult
 from pageengine.model.reference import AckReason, Reference
 from pageengine.queues.filters import compiled
-from pageengine.queues.ports import MessageFilter
+from pageengine.queues.ports import MessageMatcher
 from pageengine.queues.queue import Queue
 from pageengine.trace.operations import Ack, AckMode, Browse, CloseConsumer, OpenConsumer, Receive, ReceiveAck
 from pagefmt.selector import SelectorError
@@ -19,17 +19,17 @@ from pagefmt.selector import SelectorError
 DRY = 3
 
 
-def _selector(text: str | None) -> MessageFilter | None:
+def _selector(text: str | None) -> MessageMatcher | None:
     try:
         return compiled(text)
     except SelectorError as err:
-        raise Failed("INVALID_FILTER_EXPRESSION") from err
+        raise OperationFailed("INVALID_FILTER_EXPRESSION") from err
 
 
 def _queue(run: Run, name: str) -> Queue:
     queue = run.broker.queues.get(name)
     if queue is None:
-        raise Failed("QUEUE_DOES_NOT_EXIST")
+        raise OperationFailed("QUEUE_DOES_NOT_EXIST")
     return queue
 
 
@@ -38,7 +38,7 @@ def open_consumer(run: Run, op: OpenConsumer, result: OperationResult) -> None:
     queue = _queue(run, op.queue)
     selector = _selector(op.selector)
     if queue.max_consumers != -1 and len(queue.consumers) >= queue.max_consumers:
-        raise Failed("MAX_CONSUMER_LIMIT_EXCEEDED")
+        raise OperationFailed("MAX_CONSUMER_LIMIT_EXCEEDED")
     consumer = SessionConsumer(op.consumer, session, queue, selector, op.window)
     run.consumers[op.consumer] = consumer
     session.consumers[op.consumer] = consumer
@@ -161,7 +161,7 @@ def acknowledge(run: Run, op: Ack, result: OperationResult) -> None:
         for seq in op.seqs:
             ref = consumer.opened.pop(seq, None)
             if ref is None:
-                raise Failed("IllegalStateException", f"not delivered: {seq}")
+                raise OperationFailed("IllegalStateException", f"not delivered: {seq}")
             _acknowledge(run, consumer, [ref])
         return
     if op.mode is AckMode.ALL:
@@ -171,7 +171,7 @@ def acknowledge(run: Run, op: Ack, result: OperationResult) -> None:
     else:
         upto = op.seqs[0]
         if upto not in consumer.opened:
-            raise Failed("IllegalStateException", f"not delivered: {upto}")
+            raise OperationFailed("IllegalStateException", f"not delivered: {upto}")
     _up_to(run, consumer, upto)
 
 
@@ -201,7 +201,7 @@ def _acknowledge(run: Run, consumer: SessionConsumer, refs: list[Reference]) -> 
     broker = run.broker
     for ref in refs:
         if consumer.delivering.pop(ref.message.id, None) is None:
-            raise Failed("ILLEGAL_STATE")
+            raise OperationFailed("ILLEGAL_STATE")
     tx = consumer.session.tx
     if tx is not None:
         for ref in refs:

@@ -9,7 +9,7 @@ from pageengine.broker.broker import Broker
 from pageengine.model.ports import Producer
 
 
-class Refused(Exception):
+class SendRefused(Exception):
     """The client refuses the send: the broker answered an earlier request with a refusal."""
 
 
@@ -59,7 +59,7 @@ class Credits:
             self.refused = False
             self.balance = 0
             self.arriving = 0
-            raise Refused
+            raise SendRefused
 
     def _check(self, credits: int) -> None:
         needed = max(credits, self.step)

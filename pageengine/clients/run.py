@@ -7,12 +7,12 @@ from dataclasses import replace
 from pageengine.broker.settling import started
 from pageengine.broker.transaction import Transaction
 from pageengine.clients.session import Session, SessionConsumer, close_consumer
-from pageengine.model.failure import Failed
+from pageengine.model.failure import OperationFailed
 from pageengine.model.outcome import Released
 from pageengine.paging.watched_disks import WatchedDisks
 from pageengine.settings.profiles import Profile
 from pageengine.settings.settings import EngineSettings
-from pageengine.trace.operations import Protocol, SessionKind, TraceHeader
+from pageengine.trace.operations import ClientProtocol, SessionKind, TraceHeader
 
 
 class Run:
@@ -28,7 +28,7 @@ class Run:
         self.header = header
         self.broker = started(settings, profile, header.start_ns or 0)
         self.sessions: dict[str, Session] = {}
-        self.kinds: dict[str, tuple[SessionKind, Protocol]] = {}
+        self.kinds: dict[str, tuple[SessionKind, ClientProtocol]] = {}
         self.consumers: dict[str, SessionConsumer] = {}
         self.branches: dict[str, Transaction] = {}
         self.disks = WatchedDisks(settings, profile)
@@ -40,7 +40,7 @@ class Run:
         """The session of this name, opened at first use."""
         found = self.sessions.get(name)
         if found is None:
-            kind, protocol = self.kinds.get(name, (SessionKind.AUTO, Protocol.CORE))
+            kind, protocol = self.kinds.get(name, (SessionKind.AUTO, ClientProtocol.CORE))
             found = self.sessions[name] = Session(self.broker, self.header, self.releases, name, kind, protocol)
         return found
 
@@ -48,9 +48,9 @@ class Run:
         """The open consumer of this name. Raises Failed."""
         found = self.consumers.get(name)
         if found is None:
-            raise Failed("IllegalStateException", f'no such consumer: "{name}"')
+            raise OperationFailed("IllegalStateException", f'no such consumer: "{name}"')
         if found.closed:
-            raise Failed("OBJECT_CLOSED")
+            raise OperationFailed("OBJECT_CLOSED")
         return found
 
     def close_consumer(self, consumer: SessionConsumer) -> None:

@@ -13,15 +13,15 @@ from pageengine.broker.late_messages import LateMessage
 from pageengine.broker.managing import purge
 from pageengine.broker.routing import ROUTED, AddressFull, DroppedElsewhere, route
 from pageengine.broker.transaction import Transaction
-from pageengine.clients.producer import Credits, Refused
+from pageengine.clients.producer import Credits, SendRefused
 from pageengine.model.message import Message
-from pageengine.model.outcome import BLOCKED, DROPPED, FAILED, HANDLED, PAGED, QUEUED, UNROUTED, Released, Verdict
+from pageengine.model.outcome import BLOCKED, DROPPED, FAILED, HANDLED, PAGED, QUEUED, UNROUTED, Decision, Released
 from pageengine.model.ports import Producer
 from pageengine.model.sizes import LARGE_SIZE_PROPERTY, body_bytes, header_bytes, properties_bytes
 from pageengine.queues.consumer import Consumer
-from pageengine.queues.ports import MessageFilter
+from pageengine.queues.ports import MessageMatcher
 from pageengine.queues.queue import Queue
-from pageengine.trace.operations import Protocol, Send, SessionKind, TraceHeader
+from pageengine.trace.operations import ClientProtocol, Send, SessionKind, TraceHeader
 
 ADDRESS_FULL = "ADDRESS_FULL"
 UNNAMED = "GENERIC_EXCEPTION"
@@ -40,7 +40,7 @@ class PendingSend:
         self.message = message
         self.credits = credits
         self.needs: deque[tuple[int, bool]] = deque()
-        self.verdict: Verdict | None = None
+        self.verdict: Decision | None = None
         self.reached = False
 
 
@@ -49,7 +49,7 @@ class SessionConsumer(Consumer):
 
     __slots__ = ("session",)
 
-    def __init__(self, name: str, session: Session, queue: Queue, selector: MessageFilter | None, window: int) -> None:
+    def __init__(self, name: str, session: Session, queue: Queue, selector: MessageMatcher | None, window: int) -> None:
         super().__init__(name, queue, selector, window)
         self.session = session
 
@@ -59,7 +59,7 @@ class Session(Producer):
 
     def __init__(
         self, broker: Broker, header: TraceHeader, releases: list[Released], name: str, kind: SessionKind,
-        protocol: Protocol,
+        protocol: ClientProtocol,
     ) -> None:  # fmt: skip
         self.broker = broker
         self.header = header
@@ -76,24 +76,24 @@ class Session(Producer):
 
     # sending
 
-    def send(self, op: Send) -> Verdict:
+    def send(self, op: Send) -> Decision:
         """The verdict, or `blocked`; what is blocked goes on in ``continue_sends``."""
         if self.pending:
             self.pending.append(op)
-            return Verdict(BLOCKED)
+            return Decision(BLOCKED)
         message = from_send(self.broker, self.header, op)
         credits = self._credits(op.address)
         if not message.large:
             try:
                 if credits.acquire(message.enc):
                     return self.arrive(message)
-            except Refused:
-                return Verdict(FAILED, error=ADDRESS_FULL, reached_broker=False)
+            except SendRefused:
+                return Decision(FAILED, error=ADDRESS_FULL, reached_broker=False)
         waiting = self._waiting(op, message, credits)
         verdict = self._go_on(waiting) if message.large else None
         if verdict is None:
             self.pending.append(waiting)
-            return Verdict(BLOCKED)
+            return Decision(BLOCKED)
         return verdict
 
     def continue_sends(self) -> None:
@@ -139,12 +139,12 @@ class Session(Producer):
         found = self.credits.get(address)
         if found is None:
             window = self.header.producer_window
-            if self.protocol in (Protocol.STOMP, Protocol.MQTT):
+            if self.protocol in (ClientProtocol.STOMP, ClientProtocol.MQTT):
                 window = -1
             found = self.credits[address] = Credits(self.broker, self, address, window)
         return found
 
-    def _go_on(self, waiting: PendingSend) -> Verdict | None:
+    def _go_on(self, waiting: PendingSend) -> Decision | None:
         needs = waiting.needs
         try:
             while needs:
@@ -156,8 +156,8 @@ class Session(Producer):
                 if not waiting.credits.acquire(credits):
                     return None
                 needs.popleft()
-        except Refused:
-            return Verdict(FAILED, error=ADDRESS_FULL, reached_broker=waiting.reached)
+        except SendRefused:
+            return Decision(FAILED, error=ADDRESS_FULL, reached_broker=waiting.reached)
         self._reach(waiting)
         return waiting.verdict
 
@@ -166,13 +166,13 @@ class Session(Producer):
             waiting.reached = True
             waiting.verdict = self.arrive(waiting.message)
 
-    def arrive(self, message: Message) -> Verdict:
+    def arrive(self, message: Message) -> Decision:
         """The broker's side of a send: routing and its verdict (spec/trace-format.md 2)."""
         broker = self.broker
         if message.address == broker.settings.management_address:
-            return Verdict(HANDLED)
-        if self.protocol in (Protocol.STOMP, Protocol.MQTT) and broker.limits.disk_full:
-            return Verdict(FAILED, error="IO_ERROR", reached_broker=True)
+            return Decision(HANDLED)
+        if self.protocol in (ClientProtocol.STOMP, ClientProtocol.MQTT) and broker.limits.disk_full:
+            return Decision(FAILED, error="IO_ERROR", reached_broker=True)
         tx = self.tx
         store = broker.store(message.address)
         page_full = store is not None and store.page_full
@@ -180,28 +180,28 @@ class Session(Producer):
             routed = route(broker, message, tx)
         except DroppedElsewhere:
             if tx is None:
-                return Verdict(FAILED, error="INTERNAL_ERROR", reached_broker=True)
+                return Decision(FAILED, error="INTERNAL_ERROR", reached_broker=True)
             tx.failed = UNNAMED
-            return Verdict(FAILED, error="IllegalStateException", reached_broker=True, silent=True)
+            return Decision(FAILED, error="IllegalStateException", reached_broker=True, silent=True)
         except AddressFull:
             if tx is None or broker.profile.fails_in_transaction:
                 # the answer to the last piece of a large message does not say what was wrong
                 error = UNNAMED if message.large else ADDRESS_FULL
-                return Verdict(FAILED, error=error, reached_broker=True)
+                return Decision(FAILED, error=error, reached_broker=True)
             tx.failed = ADDRESS_FULL
-            return Verdict(FAILED, error=ADDRESS_FULL, reached_broker=True, silent=True)
+            return Decision(FAILED, error=ADDRESS_FULL, reached_broker=True, silent=True)
         if routed.status != ROUTED:
-            return Verdict(UNROUTED, status=routed.status, mem=message.mem)
+            return Decision(UNROUTED, status=routed.status, mem=message.mem)
         sizes = (message.mem, message.enc, message.large)
         if routed.paged:
-            return _sized(Verdict(PAGED), sizes)
+            return _sized(Decision(PAGED), sizes)
         if routed.dropped and not routed.in_memory:
             page_limit = (
                 page_full and store is not None and store.policy.value == "PAGE" and not broker.limits.disk_full
             )
             why = "page_full" if page_limit else "disk_full" if broker.limits.disk_full else "address_full"
-            return _sized(Verdict(DROPPED, why=why), sizes)
-        return _sized(Verdict(QUEUED), sizes)
+            return _sized(Decision(DROPPED, why=why), sizes)
+        return _sized(Decision(QUEUED), sizes)
 
     # transactions
 
@@ -255,6 +255,6 @@ def close_consumer(broker: Broker, consumer: SessionConsumer) -> None:
         purge(broker, queue, None)
 
 
-def _sized(verdict: Verdict, sizes: tuple[int, int, bool]) -> Verdict:
+def _sized(verdict: Decision, sizes: tuple[int, int, bool]) -> Decision:
     verdict.mem, verdict.enc, verdict.large = sizes
     return verdict

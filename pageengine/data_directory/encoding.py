@@ -9,7 +9,7 @@ from struct import pack, unpack
 from typing import TYPE_CHECKING
 
 from pageengine.model.message import Message
-from pageengine.trace.operations import MessageType, Property, PropertyType, Send
+from pageengine.trace.operations import MessageProperty, MessageType, PropertyKind, Send
 from pagefmt.bytes.wire import ByteWriter
 from pagefmt.messages.core_message import CoreLargeMessage, CoreMessage, HeaderBlock
 from pagefmt.messages.persisters import CORE
@@ -28,28 +28,28 @@ FAR_AHEAD_MS = 4_102_444_800_000
 """2100-01-01."""
 PRESENT = 1
 KINDS = {
-    PropertyType.NULL: ValueKind.NULL,
-    PropertyType.BOOLEAN: ValueKind.BOOLEAN,
-    PropertyType.BYTE: ValueKind.BYTE,
-    PropertyType.BYTES: ValueKind.BYTES,
-    PropertyType.SHORT: ValueKind.SHORT,
-    PropertyType.INT: ValueKind.INT,
-    PropertyType.LONG: ValueKind.LONG,
-    PropertyType.STRING: ValueKind.STRING,
+    PropertyKind.NULL: ValueKind.NULL,
+    PropertyKind.BOOLEAN: ValueKind.BOOLEAN,
+    PropertyKind.BYTE: ValueKind.BYTE,
+    PropertyKind.BYTES: ValueKind.BYTES,
+    PropertyKind.SHORT: ValueKind.SHORT,
+    PropertyKind.INT: ValueKind.INT,
+    PropertyKind.LONG: ValueKind.LONG,
+    PropertyKind.STRING: ValueKind.STRING,
 }
 
 
-def _typed(one: Property) -> TypedValue:
+def _typed(one: MessageProperty) -> TypedValue:
     """The value as the codec of properties takes it; numbers with a fraction travel as their bits."""
     value = one.value
-    if one.type is PropertyType.FLOAT:
+    if one.type is PropertyKind.FLOAT:
         return float_of(unpack(">I", pack(">f", value))[0])
-    if one.type is PropertyType.DOUBLE:
+    if one.type is PropertyKind.DOUBLE:
         return double_of(unpack(">Q", pack(">d", value))[0])
-    if one.type is PropertyType.CHAR:
+    if one.type is PropertyKind.CHAR:
         assert isinstance(value, str)
         return TypedValue(ValueKind.CHAR, ord(value))
-    if one.type is PropertyType.BOOLEAN:
+    if one.type is PropertyKind.BOOLEAN:
         return TypedValue(ValueKind.BOOLEAN, bool(value), TRUE if value else 0)
     return TypedValue(KINDS[one.type], value)
 

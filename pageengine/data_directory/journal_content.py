@@ -44,7 +44,7 @@ FAR_AHEAD = 1 << 31
 """The stored counter runs ahead of the ids in use; a broker goes on behind it."""
 
 
-class Ids:
+class RecordIds:
     """New record ids, above everything in use."""
 
     def __init__(self, run: Run) -> None:
@@ -57,7 +57,7 @@ class Ids:
 
 def binding_records(run: Run) -> list[JournalRecord]:
     """Addresses and durable queues; the record of a queue has the queue's id."""
-    ids = Ids(run)
+    ids = RecordIds(run)
     counter = ByteWriter()
     counter.i64(run.broker.ids + FAR_AHEAD)
     found = [_add(ids.next(), RecordType.ID_COUNTER_RECORD, counter.done())]
@@ -88,7 +88,7 @@ def _queue_binding(queue: Queue) -> QueueBinding:
 
 def journal_records(run: Run) -> list[JournalRecord]:
     """Messages in memory with their references, then everything about pages."""
-    ids = Ids(run)
+    ids = RecordIds(run)
     alive = {queue: alive_references(run, queue) for queue in run.broker.queues.values() if queue.durable}
     messages = {ref.message.id: ref.message for refs in alive.values() for ref in refs}
     found = [_message(run, messages[id], RecordKind.ADD, 0) for id in sorted(messages)]
@@ -108,7 +108,7 @@ def _add(id: int, type: RecordType, body: bytes) -> JournalRecord:
     return JournalRecord(RecordKind.ADD, id=id, user_type=int(type), body=body)
 
 
-def _add_body(ids: Ids, type: RecordType, body: Body) -> JournalRecord:
+def _add_body(ids: RecordIds, type: RecordType, body: Body) -> JournalRecord:
     return _add(ids.next(), type, encode_body(body))
 
 
@@ -136,7 +136,7 @@ def _reference(run: Run, ref: Reference) -> Iterator[JournalRecord]:
         yield _update(message, RecordType.SET_SCHEDULED_DELIVERY_TIME, ScheduledDelivery(queue, at))
 
 
-def _pages(run: Run, ids: Ids) -> Iterator[JournalRecord]:
+def _pages(run: Run, ids: RecordIds) -> Iterator[JournalRecord]:
     for tx in run.broker.page_transactions.values():
         if tx.committed:
             yield _add_body(ids, RecordType.PAGE_TRANSACTION, PageTransaction(tx.id, tx.messages))
@@ -160,7 +160,7 @@ def _pages(run: Run, ids: Ids) -> Iterator[JournalRecord]:
                     yield _add_body(ids, RecordType.ACKNOWLEDGE_CURSOR, CursorAck(queue.id, info.page, nr))
 
 
-def _branch(run: Run, ids: Ids, xid: str, tx: Transaction) -> Iterator[JournalRecord]:
+def _branch(run: Run, ids: RecordIds, xid: str, tx: Transaction) -> Iterator[JournalRecord]:
     """A prepared branch: what it added and acknowledged, in a transaction that was prepared and not ended."""
     records: list[JournalRecord] = []
     seen: set[int] = set()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from pageengine.data_directory.encoding import encoded_record
 from pageengine.model.page import PagedMessage
 from pageengine.model.sizes import RECORD_FRAME
-from pageengine.trace.operations import MessageType, Property, PropertyType
+from pageengine.trace.operations import MessageProperty, MessageType, PropertyKind
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,7 +33,7 @@ OTHER = 0x5A5A5A5A5A5A5A5A
 
 
 @dataclass(frozen=True, slots=True)
-class Alike:
+class SimilarRecords:
     """Records that differ in id, number and size of the body alone. ``ends``: where each one ends in the page."""
 
     ids: Numbers
@@ -74,12 +74,12 @@ def _likeness(run: Run, record: PagedMessage) -> Hashable:
     )  # fmt: skip
 
 
-def _alike(records: list[PagedMessage], ends: list[int]) -> Alike:
+def _alike(records: list[PagedMessage], ends: list[int]) -> SimilarRecords:
     import numpy as np
 
     sends = [(one.message.id, one.message.source.seq, one.message.source.size) for one in records]
     ids, seqs, sizes = np.array(sends, np.int64).T
-    return Alike(ids, seqs, sizes, np.array(ends, np.int64), records.__getitem__)
+    return SimilarRecords(ids, seqs, sizes, np.array(ends, np.int64), records.__getitem__)
 
 
 def _put(run: Run, out: Bytes, records: list[tuple[PagedMessage, int]]) -> None:
@@ -91,7 +91,7 @@ def _put(run: Run, out: Bytes, records: list[tuple[PagedMessage, int]]) -> None:
         out[end - len(content) : end] = content
 
 
-def _put_alike(run: Run, out: Bytes, records: Alike) -> None:
+def _put_alike(run: Run, out: Bytes, records: SimilarRecords) -> None:
     import numpy as np
 
     layout = _layout(run, records)
@@ -107,7 +107,7 @@ def _put_alike(run: Run, out: Bytes, records: Alike) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class RecordTemplate:
     """Where things lie in a record whose body has ``size`` bytes; ``body`` is -1 where the body is equal in all."""
 
     size: int
@@ -122,7 +122,7 @@ class Layout:
         return places + (places > self.body) * (size - self.size)
 
 
-def _layout(run: Run, records: Alike) -> Layout | None:
+def _layout(run: Run, records: SimilarRecords) -> RecordTemplate | None:
     """Found by trying: which bytes change with the id, with the number, with the body. None: it is not that simple."""
     record = records.record(int(records.sizes.argmax()))
     message, send = record.message, record.message.source
@@ -137,7 +137,7 @@ def _layout(run: Run, records: Alike) -> Layout | None:
         return found
 
     ids = changed("id", message.id ^ OTHER)
-    number = (Property(name, PropertyType.LONG, send.seq ^ OTHER), *message.props[1:])
+    number = (MessageProperty(name, PropertyKind.LONG, send.seq ^ OTHER), *message.props[1:])
     numbers = changed("props", number if name else message.props)
     bodies = changed("source", replace(send, seq=send.seq + 1))
     generated = send.text is None and send.body is None and send.type is not MessageType.TEXT
@@ -145,7 +145,7 @@ def _layout(run: Run, records: Alike) -> Layout | None:
         return None
     if not generated and len(set(records.sizes.tolist())) > 1:
         return None
-    return Layout(send.size, ids, numbers, int(bodies[0]) if len(bodies) else -1)
+    return RecordTemplate(send.size, ids, numbers, int(bodies[0]) if len(bodies) else -1)
 
 
 def _different(one: bytes, other: bytes) -> Places:
@@ -154,7 +154,7 @@ def _different(one: bytes, other: bytes) -> Places:
     return np.flatnonzero(np.frombuffer(one, np.uint8) != np.frombuffer(other, np.uint8))
 
 
-def _rows(run: Run, records: Alike, layout: Layout, at: Places, size: int) -> Bytes:
+def _rows(run: Run, records: SimilarRecords, layout: RecordTemplate, at: Places, size: int) -> Bytes:
     """The records at these places, all with a body of this size; one row each."""
     import numpy as np
 

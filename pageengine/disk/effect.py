@@ -26,7 +26,7 @@ from enum import Enum
 from pagefmt.editions import NEWEST, Edition
 
 
-class Asked(Enum):
+class ProducerEffect(Enum):
     """What a producer gets that asks for permission to send."""
 
     WAITS = "waits"
@@ -34,7 +34,7 @@ class Asked(Enum):
     GOES_ON = "goes on"
 
 
-class Arriving(Enum):
+class ArrivalEffect(Enum):
     """What becomes of a message that arrives all the same."""
 
     MEMORY = "kept in memory"
@@ -45,36 +45,31 @@ class Arriving(Enum):
 
 @dataclass(frozen=True, slots=True)
 class DiskFullEffect:
-    asked: Asked
-    arriving: Arriving
+    asked: ProducerEffect
+    arriving: ArrivalEffect
 
     @property
     def words(self) -> str:
         """One clause for an operator, with the codes that clients and log show."""
         return f"{_ASKED[self.asked]}; {_ARRIVING[self.arriving]}"
 
-    @property
-    def loses(self) -> bool:
-        """Whether messages vanish without the sender being told."""
-        return self.arriving is Arriving.DROPPED
-
 
 _ASKED = {
-    Asked.WAITS: "producers wait",
-    Asked.REFUSED: "producers are refused (AMQ219058)",
-    Asked.GOES_ON: "producers go on",
+    ProducerEffect.WAITS: "producers wait",
+    ProducerEffect.REFUSED: "producers are refused (AMQ219058)",
+    ProducerEffect.GOES_ON: "producers go on",
 }
 _ARRIVING = {
-    Arriving.MEMORY: "what still arrives stays in memory",
-    Arriving.PAGED: "what still arrives starts page mode",
-    Arriving.REFUSED: "what still arrives is refused (AMQ229102)",
-    Arriving.DROPPED: "what still arrives is dropped (AMQ222039)",
+    ArrivalEffect.MEMORY: "what still arrives stays in memory",
+    ArrivalEffect.PAGED: "what still arrives starts page mode",
+    ArrivalEffect.REFUSED: "what still arrives is refused (AMQ229102)",
+    ArrivalEffect.DROPPED: "what still arrives is dropped (AMQ222039)",
 }
 _BY_ADDRESS_POLICY = {
-    "PAGE": Arriving.PAGED,
-    "BLOCK": Arriving.MEMORY,
-    "FAIL": Arriving.REFUSED,
-    "DROP": Arriving.DROPPED,
+    "PAGE": ArrivalEffect.PAGED,
+    "BLOCK": ArrivalEffect.MEMORY,
+    "FAIL": ArrivalEffect.REFUSED,
+    "DROP": ArrivalEffect.DROPPED,
 }
 
 
@@ -90,14 +85,14 @@ def disk_full_effect(
     if arriving is None:
         raise ValueError(f"address-full-policy {address_full_policy!r} is none of {', '.join(_BY_ADDRESS_POLICY)}")
     if edition < Edition.ARTEMIS_2_56:
-        return DiskFullEffect(Asked.REFUSED if full == "FAIL" else Asked.WAITS, arriving)
+        return DiskFullEffect(ProducerEffect.REFUSED if full == "FAIL" else ProducerEffect.WAITS, arriving)
     match (disk_full_policy or "BLOCK").upper():
         case "BLOCK":
-            return DiskFullEffect(Asked.WAITS, arriving)
+            return DiskFullEffect(ProducerEffect.WAITS, arriving)
         case "FAIL":
-            return DiskFullEffect(Asked.REFUSED, Arriving.REFUSED)
+            return DiskFullEffect(ProducerEffect.REFUSED, ArrivalEffect.REFUSED)
         case "DROP":
-            return DiskFullEffect(Asked.GOES_ON, Arriving.DROPPED)
+            return DiskFullEffect(ProducerEffect.GOES_ON, ArrivalEffect.DROPPED)
         case other:
             raise ValueError(f"disk-full-policy {other!r} is none of BLOCK, DROP, FAIL")
 

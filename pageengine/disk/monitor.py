@@ -175,7 +175,7 @@ _PERCENT: Final = range(101)
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class DiskScan:
     """One scan over all file systems. ``deciding`` is the index of a store beyond its limit."""
 
     within: bool
@@ -186,12 +186,12 @@ class Verdict:
         return not self.within
 
 
-def scan(limit: DiskLimit, spaces: Iterable[DiskSpace]) -> Verdict:
+def scan(limit: DiskLimit, spaces: Iterable[DiskSpace]) -> DiskScan:
     """The broker's decision. Where several are beyond, the broker may name any of them; here it is the first."""
     for n, space in enumerate(spaces):
         if not limit.within(space):
-            return Verdict(within=False, deciding=n)
-    return Verdict(within=True, deciding=None)
+            return DiskScan(within=False, deciding=n)
+    return DiskScan(within=True, deciding=None)
 
 
 _SINCE: Final = (

@@ -27,7 +27,7 @@ class SamplesError(PageEngineError):
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class DiskSample:
     """One look. ``stores``: (used, total) in bytes by mount point; ``addresses``: bytes of the largest."""
 
     time: float
@@ -36,14 +36,14 @@ class Sample:
 
 
 @dataclass(frozen=True, slots=True)
-class Samples:
+class DiskSamples:
     """All that is kept of one place, in the order of time. ``forgotten``: samples from a time that has not come."""
 
     place: str
-    samples: tuple[Sample, ...] = ()
+    samples: tuple[DiskSample, ...] = ()
     forgotten: int = 0
 
-    def added(self, sample: Sample) -> Samples:
+    def added(self, sample: DiskSample) -> DiskSamples:
         """With one more. After the clock was set back, samples from the future go; of one time the last counts."""
         past = [old for old in self.samples if old.time < sample.time]
         future = sum(1 for old in self.samples if old.time > sample.time)
@@ -73,7 +73,7 @@ def largest(sizes: Iterable[tuple[str, int]], before: Iterable[str]) -> dict[str
     return dict(rows[:ADDRESSES]) | {name: size for name, size in rows[ADDRESSES:] if name in known}
 
 
-def _fewer(samples: list[Sample]) -> list[Sample]:
+def _fewer(samples: list[DiskSample]) -> list[DiskSample]:
     """Of the older half every second goes when there are too many: what is old is known less closely."""
     if len(samples) <= KEPT:
         return samples
@@ -81,10 +81,10 @@ def _fewer(samples: list[Sample]) -> list[Sample]:
     return samples[:half:2] + samples[half:]
 
 
-def parse_samples(text: str, place: str, shown: str) -> Samples:
+def parse_samples(text: str, place: str, shown: str) -> DiskSamples:
     """The samples of a file; an empty one is new. Raises SamplesError for anything that is not ours."""
     if not text.strip():
-        return Samples(place)
+        return DiskSamples(place)
     try:
         found = json.loads(text)
         if not isinstance(found, dict) or found.get(MARK) != 1:
@@ -95,9 +95,9 @@ def parse_samples(text: str, place: str, shown: str) -> Samples:
         raise SamplesError(f"{shown}: not a file of samples ({err}); it is left alone: name another --state") from err
     if owner != place:
         raise SamplesError(f"{shown}: holds samples of {owner}, not of {place}: name another --state")
-    return Samples(place, tuple(sorted(samples, key=lambda one: one.time)))
+    return DiskSamples(place, tuple(sorted(samples, key=lambda one: one.time)))
 
 
-def _sample(row: dict[str, Any]) -> Sample:
+def _sample(row: dict[str, Any]) -> DiskSample:
     stores = {str(mount): (int(used), int(total)) for mount, (used, total) in row["stores"].items()}
-    return Sample(float(row["time"]), stores, {str(name): int(size) for name, size in row["addresses"].items()})
+    return DiskSample(float(row["time"]), stores, {str(name): int(size) for name, size in row["addresses"].items()})

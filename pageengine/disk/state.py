@@ -11,7 +11,7 @@ from pagefmt.editions import Edition
 
 
 @dataclass(frozen=True, slots=True)
-class StoreState:
+class FileStoreState:
     """One file system in the broker's eyes; ``blocks_at`` and ``margin`` are bytes, None where it never blocks."""
 
     file_system: FileSystem
@@ -21,7 +21,7 @@ class StoreState:
     margin: int | None
 
     @classmethod
-    def of(cls, file_system: FileSystem, limit: DiskLimit | Unmonitored) -> StoreState:
+    def of(cls, file_system: FileSystem, limit: DiskLimit | Unmonitored) -> FileStoreState:
         space = DiskSpace.of(file_system.usable, file_system.total)
         if isinstance(limit, Unmonitored):
             return cls(file_system, space, True, None, None)
@@ -50,7 +50,7 @@ class DiskState:
     settings: DiskSettings
     edition: Edition
     limit: DiskLimit | Unmonitored
-    stores: tuple[StoreState, ...]
+    stores: tuple[FileStoreState, ...]
     missing: tuple[str, ...]
 
     @classmethod
@@ -58,14 +58,14 @@ class DiskState:
         cls, settings: DiskSettings, edition: Edition, stores: Iterable[FileSystem], missing: Iterable[str] = ()
     ) -> DiskState:
         limit = settings.limit(edition)
-        return cls(settings, edition, limit, tuple(StoreState.of(store, limit) for store in stores), tuple(missing))
+        return cls(settings, edition, limit, tuple(FileStoreState.of(store, limit) for store in stores), tuple(missing))
 
     @property
     def blocked(self) -> bool:
         return not all(store.within for store in self.stores)
 
     @property
-    def deciding(self) -> StoreState | None:
+    def deciding(self) -> FileStoreState | None:
         """The store that blocks, or that will first: the one with the least margin. None where no store can."""
         limited = [store for store in self.stores if store.margin is not None]
         return min(limited, key=lambda store: (store.within, store.margin), default=None)

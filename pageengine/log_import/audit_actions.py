@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pageengine.log_import.audit_messages import MessageAudit
 from pageengine.log_import.records import LogRecord
-from pageengine.log_import.traffic import Facts, Traffic
+from pageengine.log_import.traffic import LogFacts, TraceBuilder
 from pageengine.trace import operations as ops
 
 CONSUMER, SESSION, BLOCK, UNBLOCK, PURGE = 601265, 601267, 601754, 601755, 601196
@@ -24,7 +24,7 @@ _PARAMETERS = re.compile(r" with parameters: \[\d+, (.*)\]$", re.DOTALL)
 _PAUSE = re.compile(r"User .+? is (pausing|resuming)\b")
 
 
-def survey(record: LogRecord, facts: Facts) -> None:
+def survey(record: LogRecord, facts: LogFacts) -> None:
     """First pass: the clients' limit for large messages."""
     if record.code == SESSION:
         found = _SESSION.search(record.text)
@@ -36,7 +36,7 @@ def survey(record: LogRecord, facts: Facts) -> None:
 class ActionAudit:
     """Second pass. ``messages``: told of consumers, when the message audit log is where traffic comes from."""
 
-    traffic: Traffic
+    traffic: TraceBuilder
     messages: MessageAudit | None
 
     def record(self, record: LogRecord) -> None:

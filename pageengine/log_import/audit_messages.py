@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from pageengine.log_import.messages import LoggedTransaction, find_message, find_transaction
 from pageengine.log_import.records import LogRecord
-from pageengine.log_import.traffic import Facts, OpenConsumer, Traffic
+from pageengine.log_import.traffic import LogFacts, LoggedConsumer, TraceBuilder
 
 SENT, CONSUMING, ACKNOWLEDGED, SENT_IN_TRANSACTION, ROLLED_BACK = 601500, 601501, 601502, 601760, 601761
 CODES = frozenset({SENT, CONSUMING, ACKNOWLEDGED, 601759, SENT_IN_TRANSACTION, ROLLED_BACK})
@@ -27,7 +27,7 @@ QUEUE_LINE = re.compile(
 )
 
 
-def survey(record: LogRecord, facts: Facts) -> None:
+def survey(record: LogRecord, facts: LogFacts) -> None:
     """First pass: which queues there are, how small a large message is."""
     if record.code == SENT:
         note_queues(record.text, facts)
@@ -42,7 +42,7 @@ def survey(record: LogRecord, facts: Facts) -> None:
             facts.saw_large(message)
 
 
-def note_queues(text: str, facts: Facts) -> None:
+def note_queues(text: str, facts: LogFacts) -> None:
     """The queue list of a routing context, several lines."""
     durable = True
     for line in text.split("\n"):
@@ -59,8 +59,8 @@ def note_queues(text: str, facts: Facts) -> None:
 class MessageAudit:
     """Second pass. ``consumers``: the newest consumer of a user on a queue, None while it is a browser."""
 
-    traffic: Traffic
-    consumers: dict[tuple[str, str], OpenConsumer | None] = field(default_factory=dict)
+    traffic: TraceBuilder
+    consumers: dict[tuple[str, str], LoggedConsumer | None] = field(default_factory=dict)
 
     def record(self, record: LogRecord) -> None:
         if record.code == SENT:

@@ -11,7 +11,7 @@ from pathlib import Path
 from pageengine.errors import PageEngineError
 from pageengine.log_import import audit_actions, audit_messages, plugin_log
 from pageengine.log_import.records import LogRecord, ReadCounts, merged
-from pageengine.log_import.traffic import Facts, Traffic
+from pageengine.log_import.traffic import LogFacts, TraceBuilder
 from pageengine.trace.operations import Operation, TraceHeader
 from pageengine.trace.writing import write_trace
 
@@ -27,7 +27,7 @@ class NoTrafficError(PageEngineError):
     """Logs that hold no traffic, or cannot be read twice."""
 
 
-class Source(Enum):
+class LogSource(Enum):
     """Where sends, deliveries and acknowledgements are taken from; the value is the header's ``source``."""
 
     PLUGIN_DEBUG = "plugin-log"
@@ -39,7 +39,7 @@ class Source(Enum):
 class ImportReport:
     """What was read and made; ``unknown``: what could not be known, and how often."""
 
-    source: Source
+    source: LogSource
     files: list[ReadCounts]
     operations: Counter[str] = field(default_factory=Counter)
     unknown: Counter[str] = field(default_factory=Counter)
@@ -56,7 +56,7 @@ def import_logs(
     for path in paths:
         if path.exists() and not path.is_file():
             raise NoTrafficError(f"{path}: must be a file, because it is read twice; save it to one first")
-    facts, codes = Facts(), Counter[int]()
+    facts, codes = LogFacts(), Counter[int]()
     for record in merged(paths, [ReadCounts(path) for path in paths], advance):
         codes[record.code] += 1
         _survey(record, facts)
@@ -65,7 +65,7 @@ def import_logs(
     header = TraceHeader(
         name or paths[0].name,
         start_ns=facts.first_t,
-        source="plugin-log" if source is Source.PLUGIN_INFO else source.value,
+        source="plugin-log" if source is LogSource.PLUGIN_INFO else source.value,
         seq_property="",
         producer_window=1,
         min_large_message_size=facts.min_large or facts.smallest_large or 102400,
@@ -75,7 +75,7 @@ def import_logs(
     return report
 
 
-def _survey(record: LogRecord, facts: Facts) -> None:
+def _survey(record: LogRecord, facts: LogFacts) -> None:
     if facts.first_t is None:
         facts.first_t = record.t
     audit_messages.survey(record, facts)
@@ -83,13 +83,13 @@ def _survey(record: LogRecord, facts: Facts) -> None:
     plugin_log.survey(record, facts)
 
 
-def _source(codes: Counter[int], paths: Sequence[Path]) -> Source:
+def _source(codes: Counter[int], paths: Sequence[Path]) -> LogSource:
     if codes[plugin_log.SENT_DETAILS]:
-        return Source.PLUGIN_DEBUG
+        return LogSource.PLUGIN_DEBUG
     if codes[audit_messages.SENT] or codes[audit_messages.SENT_IN_TRANSACTION]:
-        return Source.MESSAGE_AUDIT
+        return LogSource.MESSAGE_AUDIT
     if codes[plugin_log.SENT]:
-        return Source.PLUGIN_INFO
+        return LogSource.PLUGIN_INFO
     raise NoTrafficError(
         f"{', '.join(map(str, paths))}: no line of the message audit log (AMQ601500) or the logging plugin (AMQ841009) "
         f"is in here; switch on the logger org.apache.activemq.audit.message, or the LoggingActiveMQServerPlugin"
@@ -99,7 +99,7 @@ def _source(codes: Counter[int], paths: Sequence[Path]) -> Source:
 def _operations(
     paths: Sequence[Path],
     report: ImportReport,
-    facts: Facts,
+    facts: LogFacts,
     notes: dict[int, str],
     advance: Callable[[int], None] | None,
 ) -> Iterator[Operation]:
@@ -112,9 +112,9 @@ def _operations(
             notes[operation.i] = note
         ready.append(operation)
 
-    traffic = Traffic(emit, facts, report.unknown)
-    audit = audit_messages.MessageAudit(traffic) if report.source is Source.MESSAGE_AUDIT else None
-    plugin = None if audit is not None else plugin_log.PluginLog(traffic, report.source is Source.PLUGIN_DEBUG)
+    traffic = TraceBuilder(emit, facts, report.unknown)
+    audit = audit_messages.MessageAudit(traffic) if report.source is LogSource.MESSAGE_AUDIT else None
+    plugin = None if audit is not None else plugin_log.PluginLog(traffic, report.source is LogSource.PLUGIN_DEBUG)
     actions = audit_actions.ActionAudit(traffic, audit)
     for queue in facts.queues.values():
         if plugin is None or not queue.created:

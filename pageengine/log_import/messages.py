@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from pageengine.trace.operations import Property, PropertyType
+from pageengine.trace.operations import MessageProperty, PropertyKind
 
 LARGE_SIZE = "_AMQ_LARGE_SIZE"
 _MESSAGE = re.compile(
@@ -44,7 +44,7 @@ class LoggedMessage:
     expire_ms: int
     body: int
     large: bool
-    props: tuple[Property, ...]
+    props: tuple[MessageProperty, ...]
     uncertain: bool
 
 
@@ -82,9 +82,9 @@ def find_message(text: str) -> LoggedMessage | None:
     )
 
 
-def _properties(text: str) -> tuple[tuple[Property, ...], bool]:
+def _properties(text: str) -> tuple[tuple[MessageProperty, ...], bool]:
     """Plain ``k=v`` pairs; types are guessed. Uncertain: a value that holds a separator, or one name twice."""
-    found: dict[str, Property] = {}
+    found: dict[str, MessageProperty] = {}
     uncertain = "]" in text or "[" in text
     for pair in _NEXT_PROPERTY.split(text) if text else ():
         name, mark, value = pair.partition("=")
@@ -93,26 +93,31 @@ def _properties(text: str) -> tuple[tuple[Property, ...], bool]:
     return tuple(found.values()), uncertain
 
 
-def _guess(name: str, value: str) -> Property:
+def _guess(name: str, value: str) -> MessageProperty:
     if value == "NULL-value":
-        return Property(name, PropertyType.NULL, None)
+        return MessageProperty(name, PropertyKind.NULL, None)
     if value in ("true", "false"):
-        return Property(name, PropertyType.BOOLEAN, value == "true")
+        return MessageProperty(name, PropertyKind.BOOLEAN, value == "true")
     if _WHOLE.fullmatch(value):
-        return Property(name, PropertyType.LONG, int(value))
+        return MessageProperty(name, PropertyKind.LONG, int(value))
     if _FRACTION.fullmatch(value):
-        return Property(name, PropertyType.DOUBLE, float(value))
-    return Property(name, PropertyType.STRING, value)
+        return MessageProperty(name, PropertyKind.DOUBLE, float(value))
+    return MessageProperty(name, PropertyKind.STRING, value)
 
 
-def _body(encoded: int, address: str, with_user: bool, props: tuple[Property, ...]) -> int:
+def _body(encoded: int, address: str, with_user: bool, props: tuple[MessageProperty, ...]) -> int:
     """Body bytes: the encoded size less what a core message has around it (spec/paging-engine.md 1.3)."""
     around = 4 + 8 + 5 + 2 * _units(address) + (17 if with_user else 1) + 1 + 1 + 8 + 8 + 1
     return encoded - around - (5 + sum(map(_property_size, props)) if props else 1)
 
 
-def _property_size(one: Property) -> int:
-    sizes = {PropertyType.NULL: 1, PropertyType.BOOLEAN: 2, PropertyType.LONG: 9, PropertyType.DOUBLE: 9}
+def _property_size(one: MessageProperty) -> int:
+    sizes = {
+        PropertyKind.NULL: 1,
+        PropertyKind.BOOLEAN: 2,
+        PropertyKind.LONG: 9,
+        PropertyKind.DOUBLE: 9,
+    }
     value = 5 + 2 * _units(one.value) if isinstance(one.value, str) else sizes[one.type]
     return 4 + 2 * _units(one.name) + value
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pageengine.log_import.audit_messages import note_queues
 from pageengine.log_import.messages import find_message, find_transaction
 from pageengine.log_import.records import LogRecord
-from pageengine.log_import.traffic import Facts, KnownQueue, Traffic
+from pageengine.log_import.traffic import KnownQueue, LogFacts, TraceBuilder
 from pageengine.trace import operations as ops
 from pageengine.trace.operations import RoutingType, SessionKind
 
@@ -46,7 +46,7 @@ _REASON = re.compile(r"ackReason: (\w+)")
 _OLD_ACK = re.compile(r"acknowledged message ID: (\d+), .{0,2000}?QueueName: (.{0,1000}?),\s+with ackReason: (\w+)")
 
 
-def survey(record: LogRecord, facts: Facts) -> None:
+def survey(record: LogRecord, facts: LogFacts) -> None:
     """First pass: queues, and the messages that the INFO lines name by id only."""
     code, text = record.code, record.text
     if code == 843000:
@@ -76,7 +76,7 @@ def survey(record: LogRecord, facts: Facts) -> None:
                 facts.messages.setdefault(message.id, message)
 
 
-def _survey_queue(text: str, facts: Facts) -> None:
+def _survey_queue(text: str, facts: LogFacts) -> None:
     found = _QUEUE_DETAILS.match(text, text.find("[") + 1)
     if found is None:
         return
@@ -95,7 +95,7 @@ def _survey_queue(text: str, facts: Facts) -> None:
 class PluginLog:
     """Second pass. ``details``: DEBUG lines are there."""
 
-    traffic: Traffic
+    traffic: TraceBuilder
     details: bool
     kinds: dict[str, SessionKind] = field(default_factory=dict)
     announced: dict[str, tuple[str, str | None, bool]] = field(default_factory=dict)

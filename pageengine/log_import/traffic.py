@@ -25,7 +25,7 @@ class KnownQueue:
 
 
 @dataclass(slots=True)
-class Facts:
+class LogFacts:
     """What holds for the whole log; gathered in a first pass."""
 
     queues: dict[str, KnownQueue] = field(default_factory=dict)
@@ -44,7 +44,7 @@ class Facts:
 
 
 @dataclass(slots=True)
-class OpenConsumer:
+class LoggedConsumer:
     """A consumer of the trace: what it got and has not acknowledged (seq by message id)."""
 
     name: str
@@ -55,15 +55,15 @@ class OpenConsumer:
 
 
 @dataclass(slots=True)
-class Traffic:
+class TraceBuilder:
     """Builds the operations. ``emit`` takes them one by one; adjacent ``receive`` lines of a consumer become one."""
 
     emit: Callable[[Operation, str | None], None]
-    facts: Facts
+    facts: LogFacts
     unknown: Counter[str] = field(default_factory=Counter)
     seqs: dict[int, int] = field(default_factory=dict)
     sessions: dict[str, SessionKind] = field(default_factory=dict)
-    consumers: dict[str, OpenConsumer] = field(default_factory=dict)
+    consumers: dict[str, LoggedConsumer] = field(default_factory=dict)
     holders: dict[int, dict[str, str]] = field(default_factory=dict)
     """By message id: the queues it was delivered from, and the consumer that has it."""
     transactions: dict[int, str] = field(default_factory=dict)
@@ -144,10 +144,10 @@ class Traffic:
         if session is not None:
             self.add(ops.Rollback, session, transaction.xid, False, bool(transaction.xid))
 
-    def open_consumer(self, name: str, queue: str, session: str, selector: str | None) -> OpenConsumer:
+    def open_consumer(self, name: str, queue: str, session: str, selector: str | None) -> LoggedConsumer:
         if name in self.consumers:
             self.close_consumer(name)
-        self.consumers[name] = found = OpenConsumer(name, queue, session, selector)
+        self.consumers[name] = found = LoggedConsumer(name, queue, session, selector)
         self.add(ops.OpenConsumer, name, queue, session, selector)
         return found
 
@@ -157,7 +157,7 @@ class Traffic:
             self._forget(consumer)
             self.add(ops.CloseConsumer, name)
 
-    def _forget(self, consumer: OpenConsumer) -> None:
+    def _forget(self, consumer: LoggedConsumer) -> None:
         for message in consumer.holds:
             self._take_back(consumer.queue, message)
         del self.consumers[consumer.name]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-class Failed(Exception):
+class OperationFailed(Exception):
     """``error`` is the name the refusal has in an outcome."""
 
     def __init__(self, error: str, detail: str | None = None) -> None:

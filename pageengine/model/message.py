@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pageengine.model.ports import StorePort
 from pageengine.model.sizes import body_bytes
-from pageengine.trace.operations import MessageType, Property, PropertyType, Send
+from pageengine.trace.operations import MessageProperty, MessageType, PropertyKind, Send
 
 DEFAULT_PRIORITY = 4
 RESERVED = "_AMQ_"
@@ -27,7 +27,8 @@ class Message:
 
     def __init__(
         self, id: int, seq: int | None, address: str, type: MessageType, durable: bool, priority: int, expiration: int,
-        props: tuple[Property, ...], enc: int, mem: int, reload_mem: int, large: bool, source: Send, special: bool,
+        props: tuple[MessageProperty, ...], enc: int, mem: int, reload_mem: int, large: bool, source: Send,
+        special: bool,
     ) -> None:  # fmt: skip
         self.id = id
         self.seq = seq
@@ -63,11 +64,11 @@ class Message:
         return any(one.name == name for one in self.props)
 
 
-def string_property(name: str, value: str) -> Property:
+def string_property(name: str, value: str) -> MessageProperty:
     """A property with a text value."""
-    return Property(name, PropertyType.STRING, value)
+    return MessageProperty(name, PropertyKind.STRING, value)
 
 
-def long_property(name: str, value: int) -> Property:
+def long_property(name: str, value: int) -> MessageProperty:
     """A property with a 64-bit integer value."""
-    return Property(name, PropertyType.LONG, value)
+    return MessageProperty(name, PropertyKind.LONG, value)

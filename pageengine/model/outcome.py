@@ -34,7 +34,7 @@ State = dict[str, Part]
 
 
 @dataclass(slots=True)
-class Verdict:
+class Decision:
     """What became of a send: of its own line, or of an earlier blocked one that a later operation released."""
 
     r: str
@@ -79,7 +79,7 @@ class Released:
     """An earlier blocked send, number ``i``, that ended with this operation."""
 
     i: int
-    verdict: Verdict
+    verdict: Decision
 
     def as_json(self) -> dict[str, Any]:
         return {"i": self.i, **self.verdict.as_json()}
@@ -91,7 +91,7 @@ class OperationResult:
 
     i: int
     op: str | None
-    verdict: Verdict
+    verdict: Decision
     got: list[int] | None = None
     redelivered: list[int] | None = None
     count: int | None = None
@@ -122,12 +122,12 @@ class OperationResult:
 
 def unsupported(i: int, op: str) -> OperationResult:
     """An operation of a name that this version does not know: not applied."""
-    return OperationResult(i, op, Verdict(UNSUPPORTED))
+    return OperationResult(i, op, Decision(UNSUPPORTED))
 
 
 def malformed(i: int, detail: str) -> OperationResult:
     """A line that is no operation, passed over on request."""
-    return OperationResult(i, None, Verdict(MALFORMED), detail=detail)
+    return OperationResult(i, None, Decision(MALFORMED), detail=detail)
 
 
 @dataclass(frozen=True, slots=True)

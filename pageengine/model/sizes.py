@@ -7,21 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pageengine.trace.operations import MessageType, Property, PropertyType, Send
+from pageengine.trace.operations import MessageProperty, MessageType, PropertyKind, Send
 
 RECORD_FRAME = 6
 RECORD_FIXED = 18
 LARGE_RECORD_FIXED = 17
 FIXED_WIDTH = {
-    PropertyType.NULL: 1,
-    PropertyType.BOOLEAN: 2,
-    PropertyType.BYTE: 2,
-    PropertyType.SHORT: 3,
-    PropertyType.CHAR: 3,
-    PropertyType.INT: 5,
-    PropertyType.FLOAT: 5,
-    PropertyType.LONG: 9,
-    PropertyType.DOUBLE: 9,
+    PropertyKind.NULL: 1,
+    PropertyKind.BOOLEAN: 2,
+    PropertyKind.BYTE: 2,
+    PropertyKind.SHORT: 3,
+    PropertyKind.CHAR: 3,
+    PropertyKind.INT: 5,
+    PropertyKind.FLOAT: 5,
+    PropertyKind.LONG: 9,
+    PropertyKind.DOUBLE: 9,
 }
 LARGE_SIZE_PROPERTY = "_AMQ_LARGE_SIZE"
 
@@ -35,7 +35,7 @@ def string_bytes(text: str) -> int:
     return 4 + 2 * utf16_units(text)
 
 
-def property_bytes(one: Property) -> int:
+def property_bytes(one: MessageProperty) -> int:
     width = FIXED_WIDTH.get(one.type)
     if width is not None:
         return string_bytes(one.name) + width
@@ -45,7 +45,7 @@ def property_bytes(one: Property) -> int:
     return string_bytes(one.name) + 5 + len(one.value)
 
 
-def properties_bytes(properties: Iterable[Property]) -> int:
+def properties_bytes(properties: Iterable[MessageProperty]) -> int:
     return sum(map(property_bytes, properties))
 
 

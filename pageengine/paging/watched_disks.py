@@ -5,7 +5,7 @@ from __future__ import annotations
 from pageengine.disk.monitor import DiskLimit, DiskMonitor, DiskSettings, DiskSpace
 from pageengine.settings.profiles import Profile
 from pageengine.settings.settings import EngineSettings
-from pageengine.trace.operations import Disk
+from pageengine.trace.operations import DiskSpaceChange
 
 EVERY_STORE = ""
 
@@ -24,7 +24,7 @@ class WatchedDisks:
         """Whether the monitor counts the disk as full."""
         return self.monitor is not None and self.monitor.disk_full
 
-    def report(self, op: Disk) -> None:
+    def report(self, op: DiskSpaceChange) -> None:
         """One report, and the scan that sees it. A report on every store replaces those on single ones."""
         if op.store is None:
             self.spaces.clear()

@@ -9,7 +9,7 @@ from pageengine.model.message import DEFAULT_PRIORITY
 from pageengine.model.reference import Reference
 from pageengine.model.reference_list import ReferenceIterator
 from pageengine.queues.client_buffer import ClientBuffer
-from pageengine.queues.ports import ConsumerPort, HandleStatus, MessageFilter
+from pageengine.queues.ports import ConsumerPort, HandleStatus, MessageMatcher
 from pageengine.queues.queue import Queue
 
 PACKET_BYTES = 25
@@ -23,7 +23,7 @@ class Consumer(ConsumerPort):
 
     __slots__ = ("buffer", "closed", "forced", "individually", "name", "opened", "queue", "returned", "window")
 
-    def __init__(self, name: str, queue: Queue, selector: MessageFilter | None, window: int) -> None:
+    def __init__(self, name: str, queue: Queue, selector: MessageMatcher | None, window: int) -> None:
         self.name = name
         self.queue = queue
         self.selector = selector

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pageengine.model.message import GROUP_ID, Message
-from pageengine.trace.operations import Property, PropertyType
+from pageengine.trace.operations import MessageProperty, PropertyKind
 from pagefmt.selector import Value, parse
 from pagefmt.selector.values import JavaClass, Number, Opaque
 
 NS_PER_MS = 1_000_000
 NUMBERS = {
-    PropertyType.BYTE: JavaClass.BYTE,
-    PropertyType.SHORT: JavaClass.SHORT,
-    PropertyType.INT: JavaClass.INT,
-    PropertyType.LONG: JavaClass.LONG,
-    PropertyType.FLOAT: JavaClass.FLOAT,
-    PropertyType.DOUBLE: JavaClass.DOUBLE,
+    PropertyKind.BYTE: JavaClass.BYTE,
+    PropertyKind.SHORT: JavaClass.SHORT,
+    PropertyKind.INT: JavaClass.INT,
+    PropertyKind.LONG: JavaClass.LONG,
+    PropertyKind.FLOAT: JavaClass.FLOAT,
+    PropertyKind.DOUBLE: JavaClass.DOUBLE,
 }
 
 
@@ -57,11 +57,11 @@ class MessageSource:
                 return None
 
 
-def _value(one: Property) -> Value:
+def _value(one: MessageProperty) -> Value:
     if one.type in NUMBERS:
         assert isinstance(one.value, int | float)
         return Number(NUMBERS[one.type], one.value)
-    if one.type is PropertyType.CHAR:
+    if one.type is PropertyKind.CHAR:
         return Opaque("Character", True, one.value)
     if isinstance(one.value, bytes):
         return Opaque("byte[]", False, one.value)

@@ -11,7 +11,7 @@ from pageengine.model.reference import Reference
 from pageengine.model.reference_list import ReferenceIterator
 from pageengine.settings.profiles import Profile
 
-MessageFilter = Callable[[Message], bool]
+MessageMatcher = Callable[[Message], bool]
 
 
 class HandleStatus(Enum):
@@ -26,7 +26,7 @@ class ConsumerPort(ABC):
     """A consumer as its queue sees it. ``credits`` in bytes, None: no limit."""
 
     __slots__ = ("credits", "delivering", "iterator", "selector")
-    selector: MessageFilter | None
+    selector: MessageMatcher | None
     credits: int | None
     iterator: ReferenceIterator | None
     delivering: dict[int, Reference]

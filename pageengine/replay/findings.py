@@ -1,36 +1,31 @@
-"""What a person would say after a replay: a sentence for each finding, most serious first."""
+"""Findings of a replay: one sentence about an address, a queue or the broker each, most serious first."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from enum import IntEnum
 
 from pageengine.replay.recording import Recording
 from pageengine.replay.records import AddressRecord, Span
+from pagefmt.findings import Finding, Position, Severity
 
 WORTH_TELLING = 0.01
 """A hold shorter than this share of the replay is no finding."""
 
 
-class Weight(IntEnum):
-    """How serious, most serious first."""
+RULES = {
+    "lost": Severity.ERROR,
+    "refused": Severity.ERROR,
+    "blocked": Severity.WARNING,
+    "held": Severity.WARNING,
+    "limit": Severity.WARNING,
+    "paged": Severity.INFO,
+}
+"""Rules of the findings, most serious first."""
+_ORDER = list(RULES)
 
-    LOST = 0
-    REFUSED = 1
-    BLOCKED = 2
-    HELD = 3
-    LIMIT = 4
-    PAGED = 5
 
-
-@dataclass(frozen=True, slots=True, order=True)
-class Finding:
-    """A sentence about one address, queue or the broker."""
-
-    weight: Weight
-    where: str
-    sentence: str
+def _finding(rule: str, place: str, message: str) -> Finding:
+    return Finding(Position(place), RULES[rule], rule, message)
 
 
 def findings(recording: Recording) -> list[Finding]:
@@ -38,40 +33,34 @@ def findings(recording: Recording) -> list[Finding]:
     found = [*_broker(recording), *_held(recording), *_starved(recording)]
     for record in recording.addresses.values():
         found += _address(record, recording)
-    return sorted(found)
+    return sorted(found, key=lambda one: (_ORDER.index(one.rule), one.place, one.message))
 
 
 def _address(record: AddressRecord, recording: Recording) -> Iterator[Finding]:
     name = record.name
     if dropped := record.sends["dropped"]:
         reasons = _reasons(record, ("address_full", "page_full", "disk_full"))
-        yield Finding(Weight.LOST, name, f"address {name} dropped {_count(dropped, 'message')}{reasons}")
+        yield _finding("lost", name, f"address {name} dropped {_count(dropped, 'message')}{reasons}")
     if failed := record.sends["failed"]:
         errors = tuple(key for key in sorted(record.why) if key.isupper() and key not in _ROUTING)
-        yield Finding(
-            Weight.REFUSED, name, f"address {name} refused {_count(failed, 'message')}{_reasons(record, errors)}"
-        )
+        yield _finding("refused", name, f"address {name} refused {_count(failed, 'message')}{_reasons(record, errors)}")
     if blocked := record.sends["blocked"]:
         left = blocked - record.released - record.abandoned
         tail = f"; {_count(left, 'send')} still waited at the end" if left else ""
         tail += f"; {_count(record.abandoned, 'send')} lost with the broker" if record.abandoned else ""
         waited = duration_text(record.blocked_ns)
-        yield Finding(
-            Weight.BLOCKED, name, f"producers to {name} were blocked {_times(blocked)}, {waited} in all{tail}"
-        )
+        yield _finding("blocked", name, f"producers to {name} were blocked {_times(blocked)}, {waited} in all{tail}")
     if record.page_full.times:
-        yield Finding(
-            Weight.LIMIT, name, f"address {name} was at its page limit {_held_for(record.page_full, recording)}"
-        )
+        yield _finding("limit", name, f"address {name} was at its page limit {_held_for(record.page_full, recording)}")
     if record.paging.times:
-        yield Finding(
-            Weight.PAGED,
+        yield _finding(
+            "paged",
             name,
             f"address {name} was in page mode {_held_for(record.paging, recording)}; at most "
             f"{_count(record.pages.value, 'page')} with {bytes_text(record.disk.value)} on disk",
         )
     elif record.full.times:
-        yield Finding(Weight.LIMIT, name, f"address {name} was full {_held_for(record.full, recording)}")
+        yield _finding("limit", name, f"address {name} was full {_held_for(record.full, recording)}")
 
 
 _ROUTING = ("NO_BINDINGS", "NO_BINDINGS_DLA", "DUPLICATED_ID")
@@ -80,13 +69,13 @@ _ROUTING = ("NO_BINDINGS", "NO_BINDINGS_DLA", "DUPLICATED_ID")
 def _broker(recording: Recording) -> Iterator[Finding]:
     broker, end = recording.broker, recording.end
     if recording.disk_full.times:
-        yield Finding(Weight.BLOCKED, "broker", f"the disk counted as full {_held_for(recording.disk_full, recording)}")
+        yield _finding("blocked", "broker", f"the disk counted as full {_held_for(recording.disk_full, recording)}")
     only_global = broker.full.until(end) - recording.disk_full.until(end)
     if broker.full.times and (only_global > 0 or not recording.disk_full.times):
-        yield Finding(Weight.LIMIT, "broker", f"the global limit was reached {_held_for(broker.full, recording)}")
+        yield _finding("limit", "broker", f"the global limit was reached {_held_for(broker.full, recording)}")
     for name in ("unsupported", "malformed"):
         if count := recording.results[name]:
-            yield Finding(Weight.LIMIT, "trace", f"{_count(count, 'line')} of the trace could not be applied ({name})")
+            yield _finding("limit", "trace", f"{_count(count, 'line')} of the trace could not be applied ({name})")
 
 
 def _held(recording: Recording) -> Iterator[Finding]:
@@ -95,15 +84,15 @@ def _held(recording: Recording) -> Iterator[Finding]:
         if hold.end - hold.start <= span * WORTH_TELLING and span:
             continue
         held = f" for {duration_text(hold.end - hold.start)}" if recording.timed else ""
-        yield Finding(
-            Weight.HELD, hold.queue, f"queue {hold.queue} held {hold.pages} of {_count(hold.total, 'page')}{held}"
+        yield _finding(
+            "held", hold.queue, f"queue {hold.queue} held {hold.pages} of {_count(hold.total, 'page')}{held}"
         )
 
 
 def _starved(recording: Recording) -> Iterator[Finding]:
     for (consumer, queue), count in recording.starved.items():
-        yield Finding(
-            Weight.HELD,
+        yield _finding(
+            "held",
             queue,
             f"consumer {consumer} got nothing {_times(count)} though queue {queue} had messages waiting "
             "(its selector, or the read limit)",

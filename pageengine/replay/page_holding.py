@@ -45,7 +45,7 @@ class HeldPages:
 
 
 @dataclass(slots=True)
-class Hold:
+class PageHold:
     """A time in which one queue alone kept most pages of its address. ``pages`` of ``total`` at its height."""
 
     queue: str
@@ -65,8 +65,8 @@ class HoldWatch:
 
     address: str
     held: dict[str, HeldPages] = field(default_factory=dict)
-    longest: dict[str, Hold] = field(default_factory=dict)
-    _now: Hold | None = None
+    longest: dict[str, PageHold] = field(default_factory=dict)
+    _now: PageHold | None = None
 
     def look(self, t: int, total: int) -> None:
         most, second, holder = 0, 0, None
@@ -85,7 +85,7 @@ class HoldWatch:
 
     def _open(self, queue: str, t: int, pages: int, total: int) -> None:
         if self._now is None:
-            self._now = Hold(queue, self.address, t, t, pages, total)
+            self._now = PageHold(queue, self.address, t, t, pages, total)
         elif pages > self._now.pages:
             self._now.pages, self._now.total = pages, total
 
@@ -97,6 +97,6 @@ class HoldWatch:
             if known is None or hold.end - hold.start > known.end - known.start:
                 self.longest[hold.queue] = hold
 
-    def finish(self, t: int) -> Iterable[Hold]:
+    def finish(self, t: int) -> Iterable[PageHold]:
         self._close(t)
         return self.longest.values()

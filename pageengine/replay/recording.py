@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pageengine.replay.page_holding import HeldPages, Hold, HoldWatch
-from pageengine.replay.records import AddressRecord, Moment, QueueRecord, Span, Waiting, pages_of
+from pageengine.replay.page_holding import HeldPages, HoldWatch, PageHold
+from pageengine.replay.records import AddressRecord, BlockedSend, Moment, QueueRecord, Span, pages_of
 from pageengine.trace.operations import CreateQueue, OpenConsumer, Receive, Send
 from pageengine.trace.unread import Item
 
@@ -35,12 +35,12 @@ class Recording:
     results: Counter[str] = field(default_factory=Counter)
     start: int | None = None
     end: int = 0
-    holds: list[Hold] = field(default_factory=list)
+    holds: list[PageHold] = field(default_factory=list)
     starved: Counter[tuple[str, str]] = field(default_factory=Counter)
     """By consumer and queue: receives that gave nothing though the queue had messages nobody held."""
     _queue_of: dict[str, str] = field(default_factory=dict)
     _address_of: dict[str, str] = field(default_factory=dict)
-    _waiting: dict[int, Waiting] = field(default_factory=dict)
+    _waiting: dict[int, BlockedSend] = field(default_factory=dict)
     _counted: list[AddressRecord] = field(default_factory=list)
     watches: dict[str, HoldWatch] = field(default_factory=dict)
 
@@ -113,7 +113,7 @@ class Recording:
             return
         record.why[line.get("why") or line.get("error") or line.get("status") or r] += 1
         if r == "blocked":
-            self._waiting[send.i] = Waiting(send.t, send.address)
+            self._waiting[send.i] = BlockedSend(send.t, send.address)
             self._blocked(record, 1, send.t, send.i)
         elif r == "dropped" or r == "failed":
             record.series.add(r, send.i, send.t, 1)

@@ -92,7 +92,7 @@ class QueueRecord:
 
 
 @dataclass(slots=True)
-class Waiting:
+class BlockedSend:
     """A blocked send."""
 
     t: int

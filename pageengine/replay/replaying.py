@@ -12,7 +12,7 @@ from brokerconf.reading.reading import read
 from pageengine.model.outcome import malformed, unsupported
 from pageengine.replay.recording import Recording
 from pageengine.running.engine import Engine
-from pageengine.settings.overrides import Override, Told, overridden, told
+from pageengine.settings.overrides import SettingInForce, SettingOverride, overridden, settings_in_force
 from pageengine.settings.profiles import profile_of
 from pageengine.settings.settings import EngineSettings
 from pageengine.trace.reading import TraceReader
@@ -28,7 +28,7 @@ class Configuration:
 
     path: Path
     edition: Edition | None = None
-    overrides: tuple[Override, ...] = ()
+    overrides: tuple[SettingOverride, ...] = ()
     heap: int | None = None
 
     def settings(self) -> tuple[EngineSettings, Edition]:
@@ -36,9 +36,9 @@ class Configuration:
         document = read(self.path, edition=self.edition)
         return overridden(document, self.overrides, heap=self.heap), document.edition
 
-    def told(self, addresses: list[str]) -> dict[str, list[Told]]:
+    def settings_in_force(self, addresses: list[str]) -> dict[str, list[SettingInForce]]:
         """The settings in force, for a person."""
-        return told(read(self.path, edition=self.edition), self.overrides, addresses, heap=self.heap)
+        return settings_in_force(read(self.path, edition=self.edition), self.overrides, addresses, heap=self.heap)
 
     def absolute(self) -> Configuration:
         """The same for a worker that runs somewhere else."""

@@ -13,7 +13,7 @@ from typing import Any
 from pageengine.errors import PageEngineError
 from pageengine.replay.recording import Recording
 from pageengine.replay.replaying import Configuration, recorded
-from pageengine.settings.overrides import Override, SettingError, parse_override
+from pageengine.settings.overrides import SettingError, SettingOverride, parse_override
 from pageengine.trace.reading import open_trace
 
 _ERROR_LINE = re.compile(r"[\w.]+(?:Error|Exception|Refused): ")
@@ -24,11 +24,11 @@ class SweepError(PageEngineError):
 
 
 @dataclass(frozen=True, slots=True)
-class Variant:
+class SweepVariant:
     """One row of the table: what is put over the configuration."""
 
     number: int
-    overrides: tuple[Override, ...]
+    overrides: tuple[SettingOverride, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class SweepRow:
         return asdict(self) | {"settings": list(self.settings)}
 
 
-def parse_vary(text: str) -> list[Override]:
+def parse_vary(text: str) -> list[SettingOverride]:
     """``MATCH:NAME=V1,V2,…``: one override for each value. Errors: SettingError."""
     whole = parse_override(text)
     values = [value.strip() for value in whole.text.split(",")]
@@ -60,33 +60,33 @@ def parse_vary(text: str) -> list[Override]:
     return [replace(whole, text=value) for value in values]
 
 
-def variants(axes: Sequence[Sequence[Override]]) -> list[Variant]:
+def variants(axes: Sequence[Sequence[SettingOverride]]) -> list[SweepVariant]:
     """Every combination, the last axis varying fastest."""
-    return [Variant(n, combination) for n, combination in enumerate(product(*axes))]
+    return [SweepVariant(n, combination) for n, combination in enumerate(product(*axes))]
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class SweepJob:
     """What a worker needs; goes to other processes and hosts."""
 
     trace: Path
     configuration: Configuration
     skip_bad_lines: bool
-    variant: Variant
+    variant: SweepVariant
 
 
-def variant_configuration(job: Job) -> Configuration:
+def variant_configuration(job: SweepJob) -> Configuration:
     base = job.configuration
     return replace(base, overrides=(*base.overrides, *job.variant.overrides))
 
 
-def sweep_row(job: Job) -> SweepRow:
+def sweep_row(job: SweepJob) -> SweepRow:
     """Replay one variant."""
     reader = open_trace(job.trace, skip_bad_lines=job.skip_bad_lines)
     return _row(job.variant, recorded(variant_configuration(job), reader))
 
 
-def _row(variant: Variant, recording: Recording) -> SweepRow:
+def _row(variant: SweepVariant, recording: Recording) -> SweepRow:
     records = recording.addresses.values()
 
     def sends(kind: str) -> int:
@@ -107,7 +107,7 @@ def _row(variant: Variant, recording: Recording) -> SweepRow:
     )
 
 
-def sweep_here(jobs: Sequence[Job], processes: int) -> Iterator[SweepRow]:
+def sweep_here(jobs: Sequence[SweepJob], processes: int) -> Iterator[SweepRow]:
     """Rows in the order of the variants; at most ``processes`` at a time."""
     if processes <= 1 or len(jobs) == 1:
         yield from map(sweep_row, jobs)
@@ -122,7 +122,7 @@ def _cause(err: Exception) -> str:
     return named[-1].strip()[:200] if named else type(err).__name__
 
 
-def sweep_on_spark(jobs: Sequence[Job], master: str) -> list[SweepRow]:
+def sweep_on_spark(jobs: Sequence[SweepJob], master: str) -> list[SweepRow]:
     """The same on Spark; the trace and the configuration must be readable under their paths on every worker.
 
     Errors: NoSpark, NoJava, SweepError.

@@ -15,23 +15,23 @@ from collections.abc import Iterator
 from pageengine.broker.broker import StoreRefused
 from pageengine.broker.late_messages import aged
 from pageengine.clients.run import Run
-from pageengine.model.failure import Failed
+from pageengine.model.failure import OperationFailed
 from pageengine.model.outcome import (
     FAILED,
     OK,
     PAGED,
+    Decision,
     OperationResult,
     OutcomeEnd,
     OutcomeHeader,
     PageFiled,
     RecordFiled,
     StateChange,
-    Verdict,
 )  # fmt: skip
 from pageengine.model.page import WrittenPage
 from pageengine.paging.store import AddressStore
 from pageengine.running.configured import configure
-from pageengine.running.invariants import Watch
+from pageengine.running.invariants import InvariantCheck
 from pageengine.running.state import StateView, hidden
 from pageengine.running.steps import STEPS
 from pageengine.settings.profiles import Profile
@@ -44,7 +44,7 @@ class Engine(Run):
 
     def __init__(self, settings: EngineSettings, profile: Profile, header: TraceHeader, *, check: bool = False) -> None:
         super().__init__(settings, profile, header)
-        self.watch = Watch() if check else None
+        self.watch = InvariantCheck() if check else None
         self.view = StateView()
         self.operations = 0
         configure(self)
@@ -60,17 +60,17 @@ class Engine(Run):
         Raises InvariantBroken if the engine was made to check.
         """
         self.broker.now = op.t
-        result = OperationResult(op.i, op.op, Verdict(OK))
+        result = OperationResult(op.i, op.op, Decision(OK))
         if type(op) is Send:
             self._send(op, result)
         else:
             try:
                 STEPS[type(op)](self, op, result)
-            except Failed as failed:
-                result.verdict = Verdict(FAILED, error=failed.error)
+            except OperationFailed as failed:
+                result.verdict = Decision(FAILED, error=failed.error)
                 result.detail = failed.detail
             except StoreRefused:
-                result.verdict = Verdict(FAILED, error="IllegalStateException")
+                result.verdict = Decision(FAILED, error="IllegalStateException")
         broker = self.broker
         if broker.expiring:
             for queue in broker.queues.values():
@@ -131,7 +131,7 @@ class Engine(Run):
             before = _position(store)
             verdict = session.send(op)
         except StoreRefused:
-            result.verdict = Verdict(FAILED, error="IllegalStateException", reached_broker=True)
+            result.verdict = Decision(FAILED, error="IllegalStateException", reached_broker=True)
             return
         result.verdict = verdict
         if verdict.r == PAGED and store is not None:

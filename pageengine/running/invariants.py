@@ -1,7 +1,7 @@
 """What must hold whenever the broker rests: invariants of spec/paging-engine.md 5, by number.
 
-Those about a change (6 to 11, 26 to 28) compare with what ``Watch`` saw after the operation before. 16 and 22 are about
-the way to a state, not the state: tests hold them.
+Those about a change (6 to 11, 26 to 28) compare with what ``InvariantCheck`` saw after the operation before. 16 and 22
+are about the way to a state, not the state: tests check them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from pageengine.trace.operations import Operation
 
 
 @dataclass(slots=True)
-class Watch:
+class InvariantCheck:
     """What the last look found; ``sent`` counts sends by what became of them."""
 
     stores: dict[str, SeenStore] = field(default_factory=dict)

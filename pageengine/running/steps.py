@@ -9,7 +9,7 @@ from pageengine.broker.managing import delete_queue, purge, scan_expired
 from pageengine.clients import branches, consuming
 from pageengine.clients.run import Run
 from pageengine.clients.session import SessionConsumer
-from pageengine.model.failure import Failed
+from pageengine.model.failure import OperationFailed
 from pageengine.model.outcome import OperationResult
 from pageengine.paging.store import AddressStore
 from pageengine.queues.filters import compiled
@@ -30,8 +30,8 @@ from pageengine.trace.operations import (
     CreateQueue,
     DeleteAddress,
     DeleteQueue,
-    Disk,
     DiskFull,
+    DiskSpaceChange,
     Expire,
     OpenConsumer,
     OpenSession,
@@ -42,7 +42,7 @@ from pageengine.trace.operations import (
     Restart,
     ResumeQueue,
     Rollback,
-    Settings,
+    SettingsChange,
     UnblockAddress,
     Wait,
 )  # fmt: skip
@@ -59,7 +59,7 @@ def create_address(run: Run, op: CreateAddress, result: OperationResult) -> None
 def delete_address(run: Run, op: DeleteAddress, result: OperationResult) -> None:
     broker = run.broker
     if op.address not in broker.addresses:
-        raise Failed("ADDRESS_DOES_NOT_EXIST")
+        raise OperationFailed("ADDRESS_DOES_NOT_EXIST")
     for queue in [queue for queue in broker.queues.values() if queue.address == op.address]:
         _delete(run, queue)
     broker.schedule.run_tasks()
@@ -75,11 +75,11 @@ def create_queue(run: Run, op: CreateQueue, result: OperationResult) -> None:
     """Make the queue, its address if that is missing, and the store of that address."""
     broker = run.broker
     if op.queue in broker.queues:
-        raise Failed("QUEUE_EXISTS")
+        raise OperationFailed("QUEUE_EXISTS")
     types = broker.addresses.get(op.address)
     if types is not None and op.routing not in types:
         if not broker.settings.address_settings.effective(op.address).auto_create_addresses:
-            raise Failed("UNEXPECTED_ROUTING_TYPE_FOR_ADDRESS")
+            raise OperationFailed("UNEXPECTED_ROUTING_TYPE_FOR_ADDRESS")
         types.add(op.routing)
     _filter(op.filter)
     broker.store(op.address)
@@ -92,20 +92,20 @@ def _filter(text: str | None) -> Any:
     try:
         return compiled(text)
     except SelectorError as err:
-        raise Failed("INVALID_FILTER_EXPRESSION") from err
+        raise OperationFailed("INVALID_FILTER_EXPRESSION") from err
 
 
 def queue_named(run: Run, name: str) -> Queue:
     queue = run.broker.queues.get(name)
     if queue is None:
-        raise Failed("IllegalStateException", f"no such queue: {name}")
+        raise OperationFailed("IllegalStateException", f"no such queue: {name}")
     return queue
 
 
 def delete_queue_step(run: Run, op: DeleteQueue, result: OperationResult) -> None:
     queue = run.broker.queues.get(op.queue)
     if queue is None:
-        raise Failed("QUEUE_DOES_NOT_EXIST")
+        raise OperationFailed("QUEUE_DOES_NOT_EXIST")
     _delete(run, queue)
 
 
@@ -173,7 +173,7 @@ def unblock(run: Run, op: UnblockAddress, result: OperationResult) -> None:
 
 def _blockable(run: Run, address: str) -> AddressStore | None:
     if address not in run.broker.addresses:
-        raise Failed("IllegalStateException", f"no such address: {address}")
+        raise OperationFailed("IllegalStateException", f"no such address: {address}")
     return run.broker.store(address)
 
 
@@ -183,12 +183,12 @@ def disk_full(run: Run, op: DiskFull, result: OperationResult) -> None:
         run.broker.limits.set_disk_full(op.full)
 
 
-def disk(run: Run, op: Disk, result: OperationResult) -> None:
+def disk(run: Run, op: DiskSpaceChange, result: OperationResult) -> None:
     run.disks.report(op)
     run.broker.limits.set_disk_full(run.disks.full)
 
 
-def settings(run: Run, op: Settings, result: OperationResult) -> None:
+def settings(run: Run, op: SettingsChange, result: OperationResult) -> None:
     run.change_settings(op.match, dict(op.values))
 
 
@@ -229,8 +229,8 @@ STEPS: dict[type, Step] = {
     BlockAddress: block,
     UnblockAddress: unblock,
     DiskFull: disk_full,
-    Disk: disk,
-    Settings: settings,
+    DiskSpaceChange: disk,
+    SettingsChange: settings,
     Wait: wait,
     Checkpoint: checkpoint,
     Restart: restart,

@@ -14,7 +14,7 @@ from pageengine.paging.store import AddressStore
 from pageengine.queues.queue import Queue
 from pageengine.running.restart import alive_references
 from pageengine.settings.settings import AddressFullPolicy
-from pageengine.trace.operations import Crash, Operation, Restart, Settings
+from pageengine.trace.operations import Crash, Operation, Restart, SettingsChange
 
 ADDRESS_FULL = "ADDRESS_FULL"
 
@@ -51,7 +51,7 @@ def seen(store: AddressStore) -> SeenStore:
 
 def look_at_store(run: Run, store: AddressStore, before: SeenStore, op: Operation, result: OperationResult) -> None:
     """6 to 9, 11, 27 and 28. Restarts and new settings may do what they like to a store."""
-    if isinstance(op, Restart | Crash | Settings):
+    if isinstance(op, Restart | Crash | SettingsChange):
         return
     now = seen(store)
     if store.paging and not before.paging:

@@ -36,7 +36,7 @@ class SettingError(PageEngineError):
 
 
 @dataclass(frozen=True, slots=True)
-class Override:
+class SettingOverride:
     """A setting over the file; ``match`` None: one of the broker itself."""
 
     match: str | None
@@ -48,7 +48,7 @@ class Override:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class SettingInForce:
     """A setting in force: its value as text, and where that came from."""
 
     name: str
@@ -56,16 +56,16 @@ class Told:
     source: str
 
 
-def parse_override(text: str) -> Override:
+def parse_override(text: str) -> SettingOverride:
     """``MATCH:NAME=VALUE``, or ``NAME=VALUE`` for one of the broker itself. Errors: SettingError."""
     left, equals, value = text.partition("=")
     match, colon, name = left.rpartition(":")
     if not equals or not name.strip() or (colon and not match):
         raise SettingError(f"{text!r}: expected MATCH:NAME=VALUE, as in 'orders.#:max-size-bytes=10M'")
-    return Override(match if colon else None, name.strip(), value.strip())
+    return SettingOverride(match if colon else None, name.strip(), value.strip())
 
 
-def checked_value(one: Override, document: Document) -> Any:
+def checked_value(one: SettingOverride, document: Document) -> Any:
     """The value as the broker of the document's edition reads it. Errors: SettingError."""
     found = in_scope(Scope.BROKER if one.match is None else Scope.ADDRESS).get(one.name)
     if found is None or (one.match is None and one.name not in OF_BROKER):
@@ -74,7 +74,7 @@ def checked_value(one: Override, document: Document) -> Any:
     return _read(found, one, document)
 
 
-def _read(setting: Setting, one: Override, document: Document) -> Any:
+def _read(setting: Setting, one: SettingOverride, document: Document) -> Any:
     if not setting.known_in(document.edition):
         raise SettingError(f"{str(one)!r}: {one.name!r} does not exist in {document.edition.value}")
     value = read_value(setting, one.text, document.edition)
@@ -83,7 +83,7 @@ def _read(setting: Setting, one: Override, document: Document) -> Any:
     return value
 
 
-def overridden(document: Document, overrides: Iterable[Override], *, heap: int | None = None) -> EngineSettings:
+def overridden(document: Document, overrides: Iterable[SettingOverride], *, heap: int | None = None) -> EngineSettings:
     """What the engine decides by: the document, with the overrides over it. Errors: SettingError."""
     settings = engine_settings(document, heap=heap)
     for one in overrides:
@@ -96,9 +96,9 @@ def overridden(document: Document, overrides: Iterable[Override], *, heap: int |
     return settings
 
 
-def told(
-    document: Document, overrides: Iterable[Override], addresses: Iterable[str], *, heap: int | None = None
-) -> dict[str, list[Told]]:
+def settings_in_force(
+    document: Document, overrides: Iterable[SettingOverride], addresses: Iterable[str], *, heap: int | None = None
+) -> dict[str, list[SettingInForce]]:
     """The settings in force: those of the broker first, then by address. Overrides must have been checked."""
     effective = EffectiveSettings(document, heap=heap)
     broker: dict[str, EffectiveValue] = dict(effective.broker())
@@ -106,22 +106,24 @@ def told(
     for one in overrides:
         if one.match is not None:
             effective.override(one.match, one.name, checked_value(one, document), Position(BY_HAND, 0, 0))
-    found = {"broker": [_told(name, broker, by_hand) for name in OF_BROKER if name in broker]}
+    found = {"broker": [_in_force(name, broker, by_hand) for name in OF_BROKER if name in broker]}
     for address in addresses:
         values = effective.address(address)
-        found[address] = [_told(name, values, {}) for name in OF_ADDRESS if name in values]
+        found[address] = [_in_force(name, values, {}) for name in OF_ADDRESS if name in values]
     return found
 
 
-def _told(name: str, values: Mapping[str, EffectiveValue], by_hand: Mapping[str, str]) -> Told:
+def _in_force(name: str, values: Mapping[str, EffectiveValue], by_hand: Mapping[str, str]) -> SettingInForce:
     if name in by_hand:
-        return Told(name, by_hand[name], BY_HAND)
+        return SettingInForce(name, by_hand[name], BY_HAND)
     value = values[name]
     if name == "global-max-size" and value.value is None:
-        return Told(name, str(HALF_A_GIB), "half the heap, taken to be 1 GiB (see --heap)")
+        return SettingInForce(name, str(HALF_A_GIB), "half the heap, taken to be 1 GiB (see --heap)")
     shown = "not set" if value.value is None else str(value.value)
     if value.origin is None:
-        return Told(name, shown, "default")
+        return SettingInForce(name, shown, "default")
     at = value.origin.position
     place = f"{at.file}:{at.line}" if at.line else at.file
-    return Told(name, shown, f"{place}, match {value.origin.match}" if value.origin.match is not None else place)
+    return SettingInForce(
+        name, shown, f"{place}, match {value.origin.match}" if value.origin.match is not None else place
+    )

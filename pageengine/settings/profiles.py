@@ -54,7 +54,6 @@ class Profile:
     deletes_middle_pages: bool = True
     keeps_empty_page: bool = True
     """After page mode one empty file stays; 2.17 keeps none and skips one number."""
-    reads_pages_after_policy_change: bool = True
     disk_monitor: bool = True
     disk_policy: bool = True
     """disk-full-policy exists, and a full disk is looked at before the limits (2.50.0)."""
@@ -100,7 +99,6 @@ _2_28 = replace(
     edition=Edition.ARTEMIS_2_28,
     full_when=FullWhen.AT_CLEARED_AT,
     read_ahead=ReadAhead.MAX_READ,
-    reads_pages_after_policy_change=False,
     reports_store_paging=False,
     keeps_highest=False,
 )

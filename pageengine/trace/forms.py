@@ -34,7 +34,7 @@ Convert = Callable[[str, Any], Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class OperationKey:
     """One key: how its value is read, and how it is written when it is not the default."""
 
     name: str
@@ -43,11 +43,11 @@ class Key:
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class OperationForm:
     """Keys of one operation. ``required`` and ``none`` (null stands for absent) follow from the dataclass."""
 
     cls: type[Any]
-    keys: tuple[Key, ...]
+    keys: tuple[OperationKey, ...]
     required: frozenset[str]
     nullable: frozenset[str]
     known: frozenset[str]
@@ -135,18 +135,18 @@ def _of_enum(value: Enum) -> Any:
     return value.value
 
 
-def _key(name: str, read: Convert = text) -> Key:
-    return Key(name, read)
+def _key(name: str, read: Convert = text) -> OperationKey:
+    return OperationKey(name, read)
 
 
-def _choice(name: str, kind: type[Enum]) -> Key:
-    return Key(name, one_of(kind), _of_enum)
+def _choice(name: str, kind: type[Enum]) -> OperationKey:
+    return OperationKey(name, one_of(kind), _of_enum)
 
 
-def _form(cls: type[Any], *keys: Key, optional: tuple[str, ...] = ()) -> Form:
+def _form(cls: type[Any], *keys: OperationKey, optional: tuple[str, ...] = ()) -> OperationForm:
     defaults = {one.name: one.default for one in fields(cls) if one.default is not MISSING}
     absent = {key.name for key in keys if key.name in defaults or key.name == "seq"} | set(optional)
-    return Form(
+    return OperationForm(
         cls,
         keys,
         required=frozenset(key.name for key in keys) - absent,
@@ -159,10 +159,10 @@ def _form(cls: type[Any], *keys: Key, optional: tuple[str, ...] = ()) -> Form:
 _TRANSACTION = (_key("session"), _key("xid"))
 _END = (*_TRANSACTION, _key("one_phase", boolean), _key("active", boolean))
 
-FORMS: dict[str, Form] = {
+FORMS: dict[str, OperationForm] = {
     form.cls.op: form
     for form in (
-        _form(ops.CreateAddress, _key("address"), Key("routing", _routings, _routings_out)),
+        _form(ops.CreateAddress, _key("address"), OperationKey("routing", _routings, _routings_out)),
         _form(ops.DeleteAddress, _key("address")),
         _form(
             ops.CreateQueue,
@@ -178,7 +178,9 @@ FORMS: dict[str, Form] = {
             optional=("address",),
         ),
         _form(ops.DeleteQueue, _key("queue")),
-        _form(ops.OpenSession, _key("session"), _choice("kind", ops.SessionKind), _choice("protocol", ops.Protocol)),
+        _form(
+            ops.OpenSession, _key("session"), _choice("kind", ops.SessionKind), _choice("protocol", ops.ClientProtocol)
+        ),
         _form(ops.CloseSession, _key("session")),
         _form(ops.Begin, *_TRANSACTION),
         _form(ops.Prepare, *_TRANSACTION),
@@ -194,7 +196,7 @@ FORMS: dict[str, Form] = {
             optional=("session",),
         ),
         _form(ops.Receive, _key("consumer"), _key("max", natural), _choice("ack", ops.ReceiveAck)),
-        _form(ops.Ack, _key("consumer"), _choice("mode", ops.AckMode), Key("seq", _seqs, _seqs_out)),
+        _form(ops.Ack, _key("consumer"), _choice("mode", ops.AckMode), OperationKey("seq", _seqs, _seqs_out)),
         _form(ops.CloseConsumer, _key("consumer")),
         _form(ops.Browse, _key("queue"), _key("selector"), _key("max", natural), _key("session")),
         _form(ops.Purge, _key("queue"), _key("selector")),
@@ -204,7 +206,7 @@ FORMS: dict[str, Form] = {
         _form(ops.BlockAddress, _key("address")),
         _form(ops.UnblockAddress, _key("address")),
         _form(ops.DiskFull, _key("full", boolean)),
-        _form(ops.Disk, _key("usable", natural), _key("total", natural), _key("store")),
+        _form(ops.DiskSpaceChange, _key("usable", natural), _key("total", natural), _key("store")),
         _form(ops.Wait, _key("ms", natural)),
         _form(ops.Checkpoint),
         _form(ops.Restart),
@@ -213,7 +215,7 @@ FORMS: dict[str, Form] = {
 }
 
 
-def read_operation(form: Form, i: int, t: int, line: Mapping[str, Any]) -> ops.Operation:
+def read_operation(form: OperationForm, i: int, t: int, line: Mapping[str, Any]) -> ops.Operation:
     """The operation that a JSON object of this form stands for. Errors: BadValue."""
     values: dict[str, Any] = {}
     for key in form.keys:
@@ -244,7 +246,7 @@ def _ack(i: int, t: int, values: dict[str, Any]) -> ops.Ack:
     return ops.Ack(i, t, values["consumer"], mode, seqs)
 
 
-def write_operation(form: Form, operation: ops.Operation) -> dict[str, Any]:
+def write_operation(form: OperationForm, operation: ops.Operation) -> dict[str, Any]:
     """The shortest JSON object that reads back as this operation."""
     line: dict[str, Any] = {}
     for key in form.keys:
@@ -260,12 +262,12 @@ def write_operation(form: Form, operation: ops.Operation) -> dict[str, Any]:
     return line
 
 
-def read_settings(i: int, t: int, line: Mapping[str, Any]) -> ops.Settings:
+def read_settings(i: int, t: int, line: Mapping[str, Any]) -> ops.SettingsChange:
     """A ``settings`` operation: every key but the common ones and ``match`` is a setting. Errors: BadValue."""
     if "match" not in line:
         raise BadValue("'match' is missing")
     values = tuple((name, _setting(name, value)) for name, value in line.items() if name not in COMMON | {"match"})
-    return ops.Settings(i, t, text("match", line["match"]), values)
+    return ops.SettingsChange(i, t, text("match", line["match"]), values)
 
 
 def _setting(name: str, value: Any) -> str:

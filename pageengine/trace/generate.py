@@ -12,7 +12,7 @@ from random import Random
 from typing import Any, cast
 
 from pageengine.trace import operations as ops
-from pageengine.trace.operations import Operation, Property, PropertyType, RoutingType, TraceHeader
+from pageengine.trace.operations import MessageProperty, Operation, PropertyKind, RoutingType, TraceHeader
 
 SECOND = 1_000_000_000
 BATCH = 10
@@ -20,7 +20,7 @@ BATCH = 10
 DISK = 100 << 30
 
 
-class Shape(Enum):
+class TrafficShape(Enum):
     STEADY = "steady"
     BURST = "burst"
     SLOW_CONSUMER = "slow-consumer"
@@ -31,13 +31,13 @@ class Shape(Enum):
 
 
 DESCRIPTIONS = {
-    Shape.STEADY: "consumers keep up with the producers",
-    Shape.BURST: "a tenth of the time brings most of the messages; consumers work them off in between",
-    Shape.SLOW_CONSUMER: "consumers take half of what comes, and the rest afterwards",
-    Shape.ONE_SLOW_SUBSCRIBER: "multicast: all subscribers keep up but one, which takes a tenth",
-    Shape.SELECTIVE_CONSUMER: "one consumer wants one message in ten by selector; the other takes half of the rest",
-    Shape.TRANSACTIONS: "batches in local and XA transactions, one in ten rolled back; consumed in transactions",
-    Shape.DISK_FILLING_UP: "nobody consumes while the disk fills up; then space is made and consumers come",
+    TrafficShape.STEADY: "consumers keep up with the producers",
+    TrafficShape.BURST: "a tenth of the time brings most of the messages; consumers work them off in between",
+    TrafficShape.SLOW_CONSUMER: "consumers take half of what comes, and the rest afterwards",
+    TrafficShape.ONE_SLOW_SUBSCRIBER: "multicast: all subscribers keep up but one, which takes a tenth",
+    TrafficShape.SELECTIVE_CONSUMER: "one consumer selects one message in ten; the other takes half of the rest",
+    TrafficShape.TRANSACTIONS: "batches in local and XA transactions, one in ten rolled back; consumed in transactions",
+    TrafficShape.DISK_FILLING_UP: "nobody consumes while the disk fills up; then space is made and consumers come",
 }
 
 
@@ -45,7 +45,7 @@ DESCRIPTIONS = {
 class Traffic:
     """How much of a shape. ``size``: mean body bytes, varying by a quarter; ``rate``: messages a second in all."""
 
-    shape: Shape
+    shape: TrafficShape
     messages: int = 10_000
     rate: float = 1000.0
     size: int = 1024
@@ -77,7 +77,7 @@ class _Script:
 
     def __post_init__(self) -> None:
         count = self.traffic.addresses
-        stem = "orders" if self.traffic.shape is not Shape.ONE_SLOW_SUBSCRIBER else "prices"
+        stem = "orders" if self.traffic.shape is not TrafficShape.ONE_SLOW_SUBSCRIBER else "prices"
         self.names = [stem] if count == 1 else [f"{stem}.{n}" for n in range(count)]
 
     def make(self, cls: type[Any], *values: Any) -> Operation:
@@ -98,7 +98,7 @@ class _Script:
         for name in self.names:
             yield self.make(ops.OpenConsumer, f"{prefix}-{name}", name, f"s-{prefix}-{name}", selector)
 
-    def send(self, *, session: str | None = None, props: tuple[Property, ...] = ()) -> Operation:
+    def send(self, *, session: str | None = None, props: tuple[MessageProperty, ...] = ()) -> Operation:
         size = self.traffic.size
         address = self.names[self.seq % len(self.names)]
         bytes_ = max(0, round(size * self.random.uniform(0.75, 1.25)))
@@ -185,7 +185,7 @@ def _selective_consumer(script: _Script) -> Iterator[Operation]:
     for n in range(1, script.traffic.messages + 1):
         script.tick()
         color = "red" if script.random.random() < 0.1 else "blue"
-        yield script.send(props=(Property("color", PropertyType.STRING, color),))
+        yield script.send(props=(MessageProperty("color", PropertyKind.STRING, color),))
         if n % BATCH == 0:
             yield from script.receive(0.1, "red")
             yield from script.receive(0.45, "blue")
@@ -234,7 +234,7 @@ def _disk_filling_up(script: _Script) -> Iterator[Operation]:
     step = max(1, messages // 20)
 
     def disk(share: float) -> Operation:
-        return script.make(ops.Disk, int(DISK * (1 - share)), DISK)
+        return script.make(ops.DiskSpaceChange, int(DISK * (1 - share)), DISK)
 
     for n in range(1, messages + 1):
         script.tick()
@@ -246,12 +246,12 @@ def _disk_filling_up(script: _Script) -> Iterator[Operation]:
     yield from script.drain()
 
 
-_SHAPES: dict[Shape, Callable[[_Script], Iterator[Operation]]] = {
-    Shape.STEADY: _steady,
-    Shape.BURST: _burst,
-    Shape.SLOW_CONSUMER: _slow_consumer,
-    Shape.ONE_SLOW_SUBSCRIBER: _one_slow_subscriber,
-    Shape.SELECTIVE_CONSUMER: _selective_consumer,
-    Shape.TRANSACTIONS: _transactions,
-    Shape.DISK_FILLING_UP: _disk_filling_up,
+_SHAPES: dict[TrafficShape, Callable[[_Script], Iterator[Operation]]] = {
+    TrafficShape.STEADY: _steady,
+    TrafficShape.BURST: _burst,
+    TrafficShape.SLOW_CONSUMER: _slow_consumer,
+    TrafficShape.ONE_SLOW_SUBSCRIBER: _one_slow_subscriber,
+    TrafficShape.SELECTIVE_CONSUMER: _selective_consumer,
+    TrafficShape.TRANSACTIONS: _transactions,
+    TrafficShape.DISK_FILLING_UP: _disk_filling_up,
 }

@@ -1,7 +1,6 @@
 """What clients and operators did: one class per operation of a trace (spec/trace-format.md 1.1 and 1.2).
 
-A trace reader fills these; the engine reads nothing else. Every operation carries ``i``, its number from 0, and
-``t``, the trace's clock in nanoseconds. Defaults are those of the format.
+A trace reader fills these; the engine reads nothing else. Defaults are those of the format.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ class MessageType(IntEnum):
     STREAM = 6
 
 
-class PropertyType(IntEnum):
+class PropertyKind(IntEnum):
     """Type of a property's value; the value is the wire code (spec/messages.md)."""
 
     NULL = 0
@@ -57,9 +56,9 @@ class PropertyType(IntEnum):
 PropertyValue = None | bool | int | float | str | bytes
 
 
-class Property(NamedTuple):
+class MessageProperty(NamedTuple):
     name: str
-    type: PropertyType
+    type: PropertyKind
     value: PropertyValue
 
 
@@ -74,7 +73,7 @@ class SessionKind(Enum):
     XA = "xa"
 
 
-class Protocol(Enum):
+class ClientProtocol(Enum):
     CORE = "core"
     AMQP = "amqp"
     OPENWIRE = "openwire"
@@ -94,30 +93,37 @@ class AckMode(Enum):
     ALL = "all"
 
 
-@dataclass(frozen=True, slots=True)
-class CreateAddress:
-    op: ClassVar[str] = "create_address"
+@dataclass(slots=True)
+class Operation:
+    """Operation number ``i``, from 0, at ``t`` ns on the trace's clock. ``op`` is its name in a trace.
+
+    No operation is changed once it was made. They are not frozen, because making a frozen one takes five times as long,
+    and a trace has millions.
+    """
+
+    op: ClassVar[str]
     i: int
     t: int
+
+
+@dataclass(slots=True)
+class CreateAddress(Operation):
+    op: ClassVar[str] = "create_address"
     address: str
     routing: tuple[RoutingType, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class DeleteAddress:
+@dataclass(slots=True)
+class DeleteAddress(Operation):
     op: ClassVar[str] = "delete_address"
-    i: int
-    t: int
     address: str
 
 
-@dataclass(frozen=True, slots=True)
-class CreateQueue:
+@dataclass(slots=True)
+class CreateQueue(Operation):
     """``address`` equals the queue's name where the trace has none."""
 
     op: ClassVar[str] = "create_queue"
-    i: int
-    t: int
     queue: str
     address: str
     routing: RoutingType = RoutingType.ANYCAST
@@ -129,42 +135,31 @@ class CreateQueue:
     auto_delete: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class DeleteQueue:
+@dataclass(slots=True)
+class DeleteQueue(Operation):
     op: ClassVar[str] = "delete_queue"
-    i: int
-    t: int
     queue: str
 
 
-@dataclass(frozen=True, slots=True)
-class OpenSession:
+@dataclass(slots=True)
+class OpenSession(Operation):
     op: ClassVar[str] = "open_session"
-    i: int
-    t: int
     session: str
     kind: SessionKind = SessionKind.AUTO
-    protocol: Protocol = Protocol.CORE
+    protocol: ClientProtocol = ClientProtocol.CORE
 
 
-@dataclass(frozen=True, slots=True)
-class CloseSession:
+@dataclass(slots=True)
+class CloseSession(Operation):
     op: ClassVar[str] = "close_session"
-    i: int
-    t: int
     session: str
 
 
 @dataclass(slots=True)
-class Send:
-    """One message. At most one of ``text`` and ``body``; without both, ``size`` counts body bytes or letters.
-
-    Nothing changes one. It is not frozen because there are millions: making a frozen one takes five times as long.
-    """
+class Send(Operation):
+    """One message, with ``text``, ``body`` or neither; without both, ``size`` counts body bytes or letters of text."""
 
     op: ClassVar[str] = "send"
-    i: int
-    t: int
     address: str
     seq: int
     session: str = "main"
@@ -175,56 +170,46 @@ class Send:
     durable: bool = True
     priority: int = 4
     expire_ms: int = 0
-    props: tuple[Property, ...] = ()
+    props: tuple[MessageProperty, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Begin:
+@dataclass(slots=True)
+class Begin(Operation):
     op: ClassVar[str] = "begin"
-    i: int
-    t: int
     session: str
     xid: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Prepare:
+@dataclass(slots=True)
+class Prepare(Operation):
     op: ClassVar[str] = "prepare"
-    i: int
-    t: int
     session: str
     xid: str
 
 
-@dataclass(frozen=True, slots=True)
-class Commit:
+@dataclass(slots=True)
+class Commit(Operation):
     op: ClassVar[str] = "commit"
-    i: int
-    t: int
     session: str
     xid: str | None = None
     one_phase: bool = False
     active: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Rollback:
+@dataclass(slots=True)
+class Rollback(Operation):
     op: ClassVar[str] = "rollback"
-    i: int
-    t: int
     session: str
     xid: str | None = None
     one_phase: bool = False
     active: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class OpenConsumer:
+@dataclass(slots=True)
+class OpenConsumer(Operation):
     """``session`` is ``c-`` + consumer where the trace has none."""
 
     op: ClassVar[str] = "open_consumer"
-    i: int
-    t: int
     consumer: str
     queue: str
     session: str
@@ -232,188 +217,121 @@ class OpenConsumer:
     window: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Receive:
+@dataclass(slots=True)
+class Receive(Operation):
     op: ClassVar[str] = "receive"
-    i: int
-    t: int
     consumer: str
     max: int = 1
     ack: ReceiveAck = ReceiveAck.NONE
 
 
-@dataclass(frozen=True, slots=True)
-class Ack:
+@dataclass(slots=True)
+class Ack(Operation):
     """``seqs``: one number for ``upto``, one or more for ``individual``, none for ``all``."""
 
     op: ClassVar[str] = "ack"
-    i: int
-    t: int
     consumer: str
     mode: AckMode = AckMode.UPTO
     seqs: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class CloseConsumer:
+@dataclass(slots=True)
+class CloseConsumer(Operation):
     op: ClassVar[str] = "close_consumer"
-    i: int
-    t: int
     consumer: str
 
 
-@dataclass(frozen=True, slots=True)
-class Browse:
+@dataclass(slots=True)
+class Browse(Operation):
     """``max`` None: everything."""
 
     op: ClassVar[str] = "browse"
-    i: int
-    t: int
     queue: str
     selector: str | None = None
     max: int | None = None
     session: str = "browser"
 
 
-@dataclass(frozen=True, slots=True)
-class Purge:
+@dataclass(slots=True)
+class Purge(Operation):
     op: ClassVar[str] = "purge"
-    i: int
-    t: int
     queue: str
     selector: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Expire:
+@dataclass(slots=True)
+class Expire(Operation):
     """``queue`` None: every queue."""
 
     op: ClassVar[str] = "expire"
-    i: int
-    t: int
     queue: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class PauseQueue:
+@dataclass(slots=True)
+class PauseQueue(Operation):
     op: ClassVar[str] = "pause_queue"
-    i: int
-    t: int
     queue: str
 
 
-@dataclass(frozen=True, slots=True)
-class ResumeQueue:
+@dataclass(slots=True)
+class ResumeQueue(Operation):
     op: ClassVar[str] = "resume_queue"
-    i: int
-    t: int
     queue: str
 
 
-@dataclass(frozen=True, slots=True)
-class BlockAddress:
+@dataclass(slots=True)
+class BlockAddress(Operation):
     op: ClassVar[str] = "block_address"
-    i: int
-    t: int
     address: str
 
 
-@dataclass(frozen=True, slots=True)
-class UnblockAddress:
+@dataclass(slots=True)
+class UnblockAddress(Operation):
     op: ClassVar[str] = "unblock_address"
-    i: int
-    t: int
     address: str
 
 
-@dataclass(frozen=True, slots=True)
-class DiskFull:
+@dataclass(slots=True)
+class DiskFull(Operation):
     op: ClassVar[str] = "disk_full"
-    i: int
-    t: int
     full: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Disk:
+@dataclass(slots=True)
+class DiskSpaceChange(Operation):
     """``store`` None: every file store."""
 
     op: ClassVar[str] = "disk"
-    i: int
-    t: int
     usable: int
     total: int
     store: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+@dataclass(slots=True)
+class SettingsChange(Operation):
     """``values``: text or number by the XML name of the setting, as the trace has it."""
 
     op: ClassVar[str] = "settings"
-    i: int
-    t: int
     match: str
     values: tuple[tuple[str, str], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Wait:
+@dataclass(slots=True)
+class Wait(Operation):
     op: ClassVar[str] = "wait"
-    i: int
-    t: int
     ms: int
 
 
-@dataclass(frozen=True, slots=True)
-class Checkpoint:
+@dataclass(slots=True)
+class Checkpoint(Operation):
     op: ClassVar[str] = "checkpoint"
-    i: int
-    t: int
 
 
-@dataclass(frozen=True, slots=True)
-class Restart:
+@dataclass(slots=True)
+class Restart(Operation):
     op: ClassVar[str] = "restart"
-    i: int
-    t: int
 
 
-@dataclass(frozen=True, slots=True)
-class Crash:
+@dataclass(slots=True)
+class Crash(Operation):
     op: ClassVar[str] = "crash"
-    i: int
-    t: int
-
-
-Operation = (
-    CreateAddress
-    | DeleteAddress
-    | CreateQueue
-    | DeleteQueue
-    | OpenSession
-    | CloseSession
-    | Send
-    | Begin
-    | Prepare
-    | Commit
-    | Rollback
-    | OpenConsumer
-    | Receive
-    | Ack
-    | CloseConsumer
-    | Browse
-    | Purge
-    | Expire
-    | PauseQueue
-    | ResumeQueue
-    | BlockAddress
-    | UnblockAddress
-    | DiskFull
-    | Disk
-    | Settings
-    | Wait
-    | Checkpoint
-    | Restart
-    | Crash
-)

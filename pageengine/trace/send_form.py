@@ -7,7 +7,7 @@ from math import inf
 from typing import Any
 
 from pageengine.trace.forms import COMMON, BadValue, decoded, encoded, integer, kind_of, natural, text
-from pageengine.trace.operations import MessageType, Property, PropertyType, Send
+from pageengine.trace.operations import MessageProperty, MessageType, PropertyKind, Send
 
 KNOWN = COMMON | {
     "session", "address", "seq", "type", "size", "text", "body_b64", "durable", "priority", "expire_ms", "props",
@@ -64,46 +64,46 @@ def _body(line: Mapping[str, Any]) -> tuple[str | None, bytes | None]:
     )
 
 
-def read_properties(value: Any) -> tuple[Property, ...]:
+def read_properties(value: Any) -> tuple[MessageProperty, ...]:
     """``props`` as typed values, in the order of the object. Errors: BadValue."""
     if type(value) is not dict:
         raise BadValue(f"'props' must be an object, not {kind_of(value)}")
     return tuple([_property(name, one) for name, one in value.items()])
 
 
-def _property(name: str, value: Any) -> Property:
+def _property(name: str, value: Any) -> MessageProperty:
     kind = type(value)
     if kind is str:
-        return Property(name, PropertyType.STRING, value)
+        return MessageProperty(name, PropertyKind.STRING, value)
     if kind is int:
-        return Property(name, PropertyType.LONG, integer(name, value))
+        return MessageProperty(name, PropertyKind.LONG, integer(name, value))
     if kind is bool:
-        return Property(name, PropertyType.BOOLEAN, value)
+        return MessageProperty(name, PropertyKind.BOOLEAN, value)
     if kind is float:
-        return Property(name, PropertyType.DOUBLE, _finite(name, value))
+        return MessageProperty(name, PropertyKind.DOUBLE, _finite(name, value))
     if value is None:
-        return Property(name, PropertyType.NULL, None)
+        return MessageProperty(name, PropertyKind.NULL, None)
     if kind is dict and len(value) == 1:
         return _typed(name, *next(iter(value.items())))
     raise BadValue(f"property {name!r} must be a plain value or an object of one type and its value")
 
 
-def _typed(name: str, kind: str, value: Any) -> Property:
+def _typed(name: str, kind: str, value: Any) -> MessageProperty:
     if kind in _SMALL:
         bits = _SMALL[kind]
         if not -(1 << (bits - 1)) <= integer(name, value) < 1 << (bits - 1):
             raise BadValue(f"property {name!r} does not fit into {bits} bits")
-        return Property(name, PropertyType[kind.upper()], value)
+        return MessageProperty(name, PropertyKind[kind.upper()], value)
     if kind == "float":
         if type(value) not in (int, float):
             raise BadValue(f"property {name!r} must be a number, not {kind_of(value)}")
-        return Property(name, PropertyType.FLOAT, _finite(name, value))
+        return MessageProperty(name, PropertyKind.FLOAT, _finite(name, value))
     if kind == "char":
         if len(text(name, value)) != 1 or ord(value) > 0xFFFF:
             raise BadValue(f"property {name!r} must be one UTF-16 unit")
-        return Property(name, PropertyType.CHAR, value)
+        return MessageProperty(name, PropertyKind.CHAR, value)
     if kind == "bytes":
-        return Property(name, PropertyType.BYTES, decoded(name, value))
+        return MessageProperty(name, PropertyKind.BYTES, decoded(name, value))
     raise BadValue(f"property {name!r} is of the unknown type {kind!r}")
 
 
@@ -139,14 +139,20 @@ def write_send(send: Send) -> dict[str, Any]:
     return line
 
 
-def write_properties(props: tuple[Property, ...]) -> dict[str, Any]:
+def write_properties(props: tuple[MessageProperty, ...]) -> dict[str, Any]:
     return {one.name: _property_value(one) for one in props}
 
 
-def _property_value(one: Property) -> Any:
-    if one.type in (PropertyType.INT, PropertyType.SHORT, PropertyType.BYTE, PropertyType.FLOAT, PropertyType.CHAR):
+def _property_value(one: MessageProperty) -> Any:
+    if one.type in (
+        PropertyKind.INT,
+        PropertyKind.SHORT,
+        PropertyKind.BYTE,
+        PropertyKind.FLOAT,
+        PropertyKind.CHAR,
+    ):
         return {one.type.name.lower(): one.value}
-    if one.type is PropertyType.BYTES:
+    if one.type is PropertyKind.BYTES:
         assert isinstance(one.value, bytes)
         return {"bytes": encoded(one.value)}
     return one.value

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from pageengine.trace.forms import FORMS
-from pageengine.trace.operations import Ack, Operation, Send, Settings
+from pageengine.trace.operations import Ack, Operation, Send, SettingsChange
 from pageengine.trace.send_form import KNOWN as SEND_KEYS
 from pageengine.trace.unread import UnknownOperation
 
@@ -55,7 +55,7 @@ class LineTemplate:
 
 def template_of(line: bytes, value: dict[str, Any], operation: Operation | UnknownOperation) -> LineTemplate | None:
     """The template of a line that holds ``value``; None where its text is not simple enough to be sure."""
-    if isinstance(operation, UnknownOperation | Settings) or b"\\" in line:
+    if isinstance(operation, UnknownOperation | SettingsChange) or b"\\" in line:
         return None
     sends = isinstance(operation, Send)
     known = SEND_KEYS if sends else FORMS[operation.op].known

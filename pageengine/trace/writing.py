@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pageengine.trace.forms import FORMS, write_operation
-from pageengine.trace.operations import Operation, Send, Settings, TraceHeader
+from pageengine.trace.operations import Operation, Send, SettingsChange, TraceHeader
 from pageengine.trace.send_form import write_send
 from pageengine.trace.streams import writing_lines
 from pagefmt.bytes.writing import atomic_file
@@ -23,7 +23,7 @@ def operation_object(operation: Operation) -> dict[str, Any]:
     line: dict[str, Any] = {"t": operation.t, "op": operation.op}
     if isinstance(operation, Send):
         line.update(write_send(operation))
-    elif isinstance(operation, Settings):
+    elif isinstance(operation, SettingsChange):
         line.update({"match": operation.match, **dict(operation.values)})
     else:
         line.update(write_operation(FORMS[operation.op], operation))

@@ -20,7 +20,7 @@ from pagectl.options.durations import duration_text, parse_duration
 from plugin_output import read_plugin_output
 
 from pageengine.disk.forecast import Sureness, slope, thinned, time_left, trend
-from pageengine.disk.samples import KEPT, OLDEST, Sample, Samples, SamplesError, largest, parse_samples
+from pageengine.disk.samples import KEPT, OLDEST, DiskSample, DiskSamples, SamplesError, largest, parse_samples
 
 Call = Callable[..., tuple[int, str, str]]
 MIB = 2**20
@@ -109,7 +109,11 @@ def test_thinning_keeps_both_ends() -> None:
 
 
 def test_samples_come_back_as_they_were_kept() -> None:
-    kept = Samples("/x").added(Sample(1.5, {"/": (10, 100)}, {"a": 5})).added(Sample(2.5, {"/": (12, 100)}, {"a": 6}))
+    kept = (
+        DiskSamples("/x")
+        .added(DiskSample(1.5, {"/": (10, 100)}, {"a": 5}))
+        .added(DiskSample(2.5, {"/": (12, 100)}, {"a": 6}))
+    )
     again = parse_samples(kept.as_text(), "/x", "state")
     assert again == kept
     assert again.store("/") == [(1.5, 10.0), (2.5, 12.0)]
@@ -117,24 +121,24 @@ def test_samples_come_back_as_they_were_kept() -> None:
 
 
 def test_the_clock_may_be_set_back() -> None:
-    kept = Samples("/x")
+    kept = DiskSamples("/x")
     for when in (100.0, 200.0, 300.0):
-        kept = kept.added(Sample(when, {"/": (1, 2)}))
-    back = kept.added(Sample(150.0, {"/": (1, 2)}))
+        kept = kept.added(DiskSample(when, {"/": (1, 2)}))
+    back = kept.added(DiskSample(150.0, {"/": (1, 2)}))
     assert [one.time for one in back.samples] == [100.0, 150.0]
     assert back.forgotten == 2
-    same = kept.added(Sample(300.0, {"/": (9, 9)}))
+    same = kept.added(DiskSample(300.0, {"/": (9, 9)}))
     assert [one.time for one in same.samples] == [100.0, 200.0, 300.0]
     assert (same.forgotten, same.samples[-1].stores["/"]) == (0, (9, 9))
 
 
 def test_the_file_stays_small() -> None:
-    kept = Samples("/x")
+    kept = DiskSamples("/x")
     for n in range(3 * KEPT):
-        kept = kept.added(Sample(60.0 * n, {"/": (n, 10)}))
+        kept = kept.added(DiskSample(60.0 * n, {"/": (n, 10)}))
     assert len(kept.samples) <= KEPT
     assert kept.samples[0].time < 60.0 * KEPT
-    assert kept.added(Sample(60.0 * 3 * KEPT + OLDEST, {})).samples[0].time >= 60.0 * 3 * KEPT
+    assert kept.added(DiskSample(60.0 * 3 * KEPT + OLDEST, {})).samples[0].time >= 60.0 * 3 * KEPT
 
 
 def test_addresses_that_were_kept_are_kept() -> None:
@@ -165,7 +169,7 @@ def test_what_is_not_ours_is_refused(text: str) -> None:
 
 def test_samples_of_another_place_are_refused() -> None:
     with pytest.raises(SamplesError, match="/y"):
-        parse_samples(Samples("/y").as_text(), "/x", "state")
+        parse_samples(DiskSamples("/y").as_text(), "/x", "state")
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from pagectl.reference.tree import commands
 from program import ROOT, call
 from watched_calls import SCHEMAS, command_of, schema_of, validate
 
-from pageengine.trace.generate import Shape
+from pageengine.trace.generate import TrafficShape
 
 NAMES = sorted(path.name.removesuffix(".json") for path in SCHEMAS.glob("*.json"))
 # Files that a command writes beside its answer.
@@ -114,7 +114,7 @@ def test_every_line_on_every_golden_directory(case: GoldenCase) -> None:
                 validate(schema, line)
 
 
-@pytest.mark.parametrize("shape", [shape.value for shape in Shape])
+@pytest.mark.parametrize("shape", [shape.value for shape in TrafficShape])
 def test_trace_of_generate(shape: str, tmp_path: Path) -> None:
     trace = tmp_path / "t.jsonl"
     assert call("replay", "generate", shape, "--to", trace, "--messages", "100").status == 0

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pageengine.disk.effect import Arriving, Asked, closed_connections, disk_full_effect
+from pageengine.disk.effect import ArrivalEffect, ProducerEffect, closed_connections, disk_full_effect
 from pageengine.disk.monitor import (
     MAX_LONG,
     DiskLimit,
@@ -193,25 +193,24 @@ def test_transitions(kind: LimitKind, value: int, codes: list[str]) -> None:
 @pytest.mark.parametrize(
     ("edition", "address", "disk", "asked", "arriving"),
     [
-        (NEW, None, None, Asked.WAITS, Arriving.PAGED),
-        (NEW, "PAGE", "BLOCK", Asked.WAITS, Arriving.PAGED),
-        (NEW, "BLOCK", None, Asked.WAITS, Arriving.MEMORY),
-        (NEW, "FAIL", None, Asked.WAITS, Arriving.REFUSED),
-        (NEW, "DROP", None, Asked.WAITS, Arriving.DROPPED),
-        (NEW, "PAGE", "FAIL", Asked.REFUSED, Arriving.REFUSED),
-        (NEW, "BLOCK", "DROP", Asked.GOES_ON, Arriving.DROPPED),
-        (Edition.ARTEMIS_2_44, "FAIL", "BLOCK", Asked.REFUSED, Arriving.REFUSED),
-        (Edition.ARTEMIS_2_44, "PAGE", "FAIL", Asked.WAITS, Arriving.PAGED),
-        (OLD, "DROP", None, Asked.WAITS, Arriving.DROPPED),
-        (OLD, "BLOCK", None, Asked.WAITS, Arriving.MEMORY),
+        (NEW, None, None, ProducerEffect.WAITS, ArrivalEffect.PAGED),
+        (NEW, "PAGE", "BLOCK", ProducerEffect.WAITS, ArrivalEffect.PAGED),
+        (NEW, "BLOCK", None, ProducerEffect.WAITS, ArrivalEffect.MEMORY),
+        (NEW, "FAIL", None, ProducerEffect.WAITS, ArrivalEffect.REFUSED),
+        (NEW, "DROP", None, ProducerEffect.WAITS, ArrivalEffect.DROPPED),
+        (NEW, "PAGE", "FAIL", ProducerEffect.REFUSED, ArrivalEffect.REFUSED),
+        (NEW, "BLOCK", "DROP", ProducerEffect.GOES_ON, ArrivalEffect.DROPPED),
+        (Edition.ARTEMIS_2_44, "FAIL", "BLOCK", ProducerEffect.REFUSED, ArrivalEffect.REFUSED),
+        (Edition.ARTEMIS_2_44, "PAGE", "FAIL", ProducerEffect.WAITS, ArrivalEffect.PAGED),
+        (OLD, "DROP", None, ProducerEffect.WAITS, ArrivalEffect.DROPPED),
+        (OLD, "BLOCK", None, ProducerEffect.WAITS, ArrivalEffect.MEMORY),
     ],
 )
 def test_what_producers_feel(
-    edition: Edition, address: str | None, disk: str | None, asked: Asked, arriving: Arriving
+    edition: Edition, address: str | None, disk: str | None, asked: ProducerEffect, arriving: ArrivalEffect
 ) -> None:
     effect = disk_full_effect(address, disk, edition)
     assert (effect.asked, effect.arriving) == (asked, arriving)
-    assert effect.loses is (arriving is Arriving.DROPPED)
     assert effect.words
 
 

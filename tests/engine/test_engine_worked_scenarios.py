@@ -26,10 +26,10 @@ from pageengine.trace.operations import (
     CreateQueue,
     DeleteQueue,
     DiskFull,
+    MessageProperty,
     OpenConsumer,
     OpenSession,
-    Property,
-    PropertyType,
+    PropertyKind,
     Purge,
     Receive,
     ReceiveAck,
@@ -43,7 +43,7 @@ from pageengine.trace.operations import (
 from pagefmt.editions import NEWEST, Edition
 
 NO_GLOBAL = 1 << 40
-X = Property("x", PropertyType.INT, 1)
+X = MessageProperty("x", PropertyKind.INT, 1)
 
 
 class Play:
@@ -279,7 +279,7 @@ def test_16_out_of_order_acks() -> None:
 def test_17_selector_starves() -> None:
     play = Play(max_size_bytes=1, max_read_page_bytes=5000)
     for n in range(30):
-        play.send(props=(Property("x", PropertyType.INT, n == 29),))
+        play.send(props=(MessageProperty("x", PropertyKind.INT, n == 29),))
     play.apply(OpenConsumer, "one", "q", "s-one", "x = 1")
     assert play.apply(Receive, "one", 1).got == []
     assert play.take(25) == list(range(25))
@@ -325,7 +325,7 @@ def test_22_duplicate_ids() -> None:
     play = Play(max_size_bytes=1)
     found = []
     for name in ("d0", "d1", "d2", "d2", "d4"):
-        found += play.send(props=(Property("_AMQ_DUPL_ID", PropertyType.STRING, name),))
+        found += play.send(props=(MessageProperty("_AMQ_DUPL_ID", PropertyKind.STRING, name),))
     assert found == ["queued", "paged 1", "paged 1", "unrouted", "paged 1"]
     records = play.store().pages[1].records
     assert [(record.message.seq, record.tx >= 0) for record in records] == [(1, True), (2, True), (4, True)]

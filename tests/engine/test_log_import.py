@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pageengine.errors import PageEngineError
-from pageengine.log_import.importing import ImportReport, Source, import_logs
+from pageengine.log_import.importing import ImportReport, LogSource, import_logs
 from pageengine.log_import.messages import find_message, find_transaction
 from pageengine.trace import operations as ops
 from pageengine.trace.reading import open_trace
@@ -73,7 +73,7 @@ def test_info_lines_give_the_sends_whose_message_is_printed_later(tmp_path: Path
     sends = {number(one): described(one) for one in found if isinstance(one, ops.Send)}
     assert len(sends) == 45
     assert all(wanted[seq] == one for seq, one in sends.items())
-    assert report.source is Source.PLUGIN_INFO
+    assert report.source is LogSource.PLUGIN_INFO
     assert report.unknown["content of a send (its message is printed nowhere)"] == 7
 
 
@@ -117,7 +117,7 @@ def test_audit_logs_together_give_what_operators_did(tmp_path: Path) -> None:
 
 def test_the_fuller_log_wins(tmp_path: Path) -> None:
     report, found = imported(tmp_path, "plugin-debug.log.gz", "audit-message.log.gz")
-    assert report.source is Source.PLUGIN_DEBUG
+    assert report.source is LogSource.PLUGIN_DEBUG
     assert sum(isinstance(one, ops.Send) for one in found) == 55
 
 

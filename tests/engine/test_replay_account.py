@@ -17,12 +17,12 @@ from pagectl.outputs.replay_json import replay_json
 from pagectl.outputs.replay_text import print_replay
 from replay_scenarios import Scenario, scenarios
 
-from pageengine.replay.findings import Weight, bytes_text, duration_text, findings
+from pageengine.replay.findings import bytes_text, duration_text, findings
 from pageengine.replay.page_holding import HeldPages, HoldWatch
 from pageengine.replay.recording import Recording
 from pageengine.replay.records import AddressRecord, pages_of
 from pageengine.replay.series import BUCKETS, Series, in_columns
-from pageengine.settings.overrides import Told
+from pageengine.settings.overrides import SettingInForce
 from pageengine.trace.items import Interpreter
 
 ARCHIVE = Path(__file__).parents[1] / "recorded" / "replays" / "broker-2.56.0.tar.xz"
@@ -45,7 +45,7 @@ def recorded(scenario: Scenario, *, until: int | None = None) -> Recording:
 
 
 def sentences(name: str) -> list[str]:
-    return [one.sentence for one in findings(recording_of(name))]
+    return [one.message for one in findings(recording_of(name))]
 
 
 ALL = sorted(scenarios(ARCHIVE))
@@ -106,7 +106,7 @@ def test_without_times_the_number_of_the_operation_is_the_axis(capsys: pytest.Ca
     lines = [json.loads(line) for line in scenario.trace.splitlines()]
     trace = b"\n".join(json.dumps({k: v for k, v in line.items() if k != "t"}).encode() for line in lines)
     recording = recorded(Scenario("untimed", b"", trace, scenario.outcome, {}))
-    assert [one.sentence for one in findings(recording)] == [
+    assert [one.message for one in findings(recording)] == [
         "queue m.slow held 5 of 5 pages",
         "address m was in page mode once; at most 5 pages with 39.6 KiB on disk",
     ]
@@ -118,7 +118,7 @@ def test_without_times_the_number_of_the_operation_is_the_axis(capsys: pytest.Ca
 def test_an_outcome_that_stops_early_is_accounted_for() -> None:
     recording = recorded(scenarios(ARCHIVE)["block-basic"], until=20)
     assert recording.operations == 20
-    assert any("still waited at the end" in one.sentence for one in findings(recording))
+    assert any("still waited at the end" in one.message for one in findings(recording))
 
 
 def test_moments_are_told_in_order() -> None:
@@ -249,7 +249,10 @@ class _Page(HTMLParser):
 
 
 def page_of(recording: Recording) -> str:
-    settings = {"broker": [Told("global-max-size", "1", "default")], "a": [Told("max-size-bytes", "<5", "x.xml:3")]}
+    settings = {
+        "broker": [SettingInForce("global-max-size", "1", "default")],
+        "a": [SettingInForce("max-size-bytes", "<5", "x.xml:3")],
+    }
     return report_html(recording, findings(recording), settings, {"trace": "t&1.jsonl"})
 
 
@@ -306,4 +309,4 @@ def test_json_says_what_the_report_shows() -> None:
     assert address["page_mode"] == {"times": 1, "ns": 53000000}
     assert found["queues"]["m.slow"]["address"] == "m"
     assert found["moments"][0] == {"t": 23000000, "i": 23, "where": "m", "what": "page mode"}
-    assert [one["weight"] for one in found["findings"]] == [Weight.HELD.name.lower(), Weight.PAGED.name.lower()]
+    assert [one["weight"] for one in found["findings"]] == ["held", "paged"]

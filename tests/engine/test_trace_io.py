@@ -30,16 +30,16 @@ names = st.text(min_size=1, max_size=8)
 int64 = st.integers(-(2**63), 2**63 - 1)
 naturals = st.integers(0, 2**63 - 1)
 properties = st.one_of(
-    st.tuples(st.just(ops.PropertyType.STRING), st.text(max_size=8)),
-    st.tuples(st.just(ops.PropertyType.LONG), int64),
-    st.tuples(st.just(ops.PropertyType.INT), st.integers(-(2**31), 2**31 - 1)),
-    st.tuples(st.just(ops.PropertyType.BYTE), st.integers(-128, 127)),
-    st.tuples(st.just(ops.PropertyType.BOOLEAN), st.booleans()),
-    st.tuples(st.just(ops.PropertyType.NULL), st.none()),
-    st.tuples(st.just(ops.PropertyType.DOUBLE), st.floats(allow_nan=False, allow_infinity=False)),
-    st.tuples(st.just(ops.PropertyType.FLOAT), st.floats(allow_nan=False, allow_infinity=False, width=32)),
-    st.tuples(st.just(ops.PropertyType.CHAR), st.characters(max_codepoint=0xFFFF)),
-    st.tuples(st.just(ops.PropertyType.BYTES), st.binary(max_size=8)),
+    st.tuples(st.just(ops.PropertyKind.STRING), st.text(max_size=8)),
+    st.tuples(st.just(ops.PropertyKind.LONG), int64),
+    st.tuples(st.just(ops.PropertyKind.INT), st.integers(-(2**31), 2**31 - 1)),
+    st.tuples(st.just(ops.PropertyKind.BYTE), st.integers(-128, 127)),
+    st.tuples(st.just(ops.PropertyKind.BOOLEAN), st.booleans()),
+    st.tuples(st.just(ops.PropertyKind.NULL), st.none()),
+    st.tuples(st.just(ops.PropertyKind.DOUBLE), st.floats(allow_nan=False, allow_infinity=False)),
+    st.tuples(st.just(ops.PropertyKind.FLOAT), st.floats(allow_nan=False, allow_infinity=False, width=32)),
+    st.tuples(st.just(ops.PropertyKind.CHAR), st.characters(max_codepoint=0xFFFF)),
+    st.tuples(st.just(ops.PropertyKind.BYTES), st.binary(max_size=8)),
 )
 bodies = st.one_of(
     st.just((None, None)), st.tuples(st.text(max_size=8), st.none()), st.tuples(st.none(), st.binary(max_size=8))
@@ -57,7 +57,7 @@ def sends(draw: st.DrawFn) -> Callable[[int, int], Operation]:
             expire_ms=naturals,
         )
     )  # fmt: skip
-    typed = tuple(ops.Property(name, kind, value) for name, (kind, value) in props.items())
+    typed = tuple(ops.MessageProperty(name, kind, value) for name, (kind, value) in props.items())
     return lambda i, t: ops.Send(
         i, t, made.address, i, made.session, made.type, made.size, text, body, made.durable, made.priority,
         made.expire_ms, typed,
@@ -71,7 +71,7 @@ others = st.one_of(
     st.tuples(names, names, st.sampled_from(ops.RoutingType), st.none() | names, st.booleans()).map(
         lambda v: lambda i, t: ops.CreateQueue(i, t, *v)
     ),
-    st.tuples(names, st.sampled_from(ops.SessionKind), st.sampled_from(ops.Protocol)).map(
+    st.tuples(names, st.sampled_from(ops.SessionKind), st.sampled_from(ops.ClientProtocol)).map(
         lambda v: lambda i, t: ops.OpenSession(i, t, *v)
     ),
     st.tuples(names, names, names, st.none() | names, int64).map(lambda v: lambda i, t: ops.OpenConsumer(i, t, *v)),
@@ -83,8 +83,8 @@ others = st.one_of(
     st.just(lambda i, t: ops.Ack(i, t, "c", ops.AckMode.ALL)),
     st.tuples(names, st.none() | names, st.booleans(), st.booleans()).map(lambda v: lambda i, t: ops.Commit(i, t, *v)),
     st.tuples(names, st.none() | names, st.none() | naturals, names).map(lambda v: lambda i, t: ops.Browse(i, t, *v)),
-    st.tuples(naturals, naturals, st.none() | names).map(lambda v: lambda i, t: ops.Disk(i, t, *v)),
-    st.just(lambda i, t: ops.Settings(i, t, "a.#", (("max-size-bytes", "5M"), ("page-limit-bytes", "-1")))),
+    st.tuples(naturals, naturals, st.none() | names).map(lambda v: lambda i, t: ops.DiskSpaceChange(i, t, *v)),
+    st.just(lambda i, t: ops.SettingsChange(i, t, "a.#", (("max-size-bytes", "5M"), ("page-limit-bytes", "-1")))),
     st.just(lambda i, t: ops.Expire(i, t)),
     st.just(lambda i, t: ops.DiskFull(i, t, False)),
     st.just(lambda i, t: ops.Restart(i, t)),
@@ -145,7 +145,7 @@ def test_defaults_are_those_of_the_format(tmp_path: Path) -> None:
         ops.Send(1, 0, "q", 0),
         ops.OpenConsumer(2, 0, "c", "q", "c-c"),
         ops.Receive(3, 0, "c"),
-        ops.Settings(4, 0, "#", (("max-size-bytes", "5"), ("auto-delete-queues", "false"))),
+        ops.SettingsChange(4, 0, "#", (("max-size-bytes", "5"), ("auto-delete-queues", "false"))),
     ]
 
 

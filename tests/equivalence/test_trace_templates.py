@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from pageengine.trace.forms import BadValue
 from pageengine.trace.items import Interpreter
-from pageengine.trace.operations import Property, PropertyType, Send, TraceHeader
+from pageengine.trace.operations import MessageProperty, PropertyKind, Send, TraceHeader
 from pageengine.trace.reading import open_trace
 from pageengine.trace.unread import MalformedLine
 from pageengine.trace.writing import write_trace
 
-NUMBER = (PropertyType.INT, 5)
+NUMBER = (PropertyKind.INT, 5)
 HEAD = '{"trace":1,"name":"t"}'
 loose = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=150)
 
@@ -104,7 +104,11 @@ def sends(kinds: list[tuple[int, int, int]]) -> list[Send]:
     for count, kind, seq in kinds:
         for n in range(count):
             name = ("k", "k", "other", "k")[kind]
-            props = () if kind == 3 else (Property(name, PropertyType.STRING, "v" * kind), Property("n", *NUMBER))
+            props = (
+                ()
+                if kind == 3
+                else (MessageProperty(name, PropertyKind.STRING, "v" * kind), MessageProperty("n", *NUMBER))
+            )
             i = len(made)
             number = seq if n == 20 and seq else i + 1000
             made.append(Send(i, i // 3, "a", number, size=kind and n * 7, props=props, durable=kind != 2))

@@ -30,11 +30,11 @@ from pageengine.trace.operations import (
     DeleteQueue,
     DiskFull,
     Expire,
+    MessageProperty,
     OpenConsumer,
     OpenSession,
     PauseQueue,
-    Property,
-    PropertyType,
+    PropertyKind,
     Purge,
     Receive,
     ReceiveAck,
@@ -110,7 +110,7 @@ class Run:
         match step:
             case ("send", address, size, durable, priority, session, expire):
                 self.seq += 1
-                prop = Property("k", PropertyType.INT, self.seq % 3)
+                prop = MessageProperty("k", PropertyKind.INT, self.seq % 3)
                 self.apply(
                     Send, address, self.seq, session, size=size, durable=durable, priority=priority,
                     expire_ms=expire, props=(prop,),

@@ -43,7 +43,6 @@ _.disk_filling_up
 _.vote
 _.accepted
 # Settings and profiles, filled in by name from a configuration.
-_.reads_pages_after_policy_change
 _.page_max_cache_size
 _.max_size_bytes_reject_threshold
 _.auto_create_queues

@@ -26,10 +26,10 @@ from pageengine.trace.operations import (
     CloseConsumer,
     Commit,
     CreateQueue,
+    MessageProperty,
     OpenConsumer,
     OpenSession,
-    Property,
-    PropertyType,
+    PropertyKind,
     Receive,
     ReceiveAck,
     Restart,
@@ -148,7 +148,7 @@ class Run:
         self._close()
         self.sent += 1
         session = "t" if self.sent > self.plain else "s"
-        seq = Property("seq", PropertyType.INT, step["seq"])
+        seq = MessageProperty("seq", PropertyKind.INT, step["seq"])
         result = self.apply(
             Send, ADDRESS, step["seq"], session, size=step["body"], durable=step["durable"], props=(seq,)
         )

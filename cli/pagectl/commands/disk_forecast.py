@@ -33,8 +33,8 @@ from pagectl.running.exits import describe
 if TYPE_CHECKING:
     from pagectl.opening.monitored_disks import MonitoredDisks
     from pagectl.outputs.forecast_report import Forecast
-    from pageengine.disk.samples import Sample, Samples
-    from pageengine.disk.state import StoreState
+    from pageengine.disk.samples import DiskSample, DiskSamples
+    from pageengine.disk.state import FileStoreState
 
 LARGEST_STATE = 16 << 20
 
@@ -152,7 +152,7 @@ def _default_state(disks: MonitoredDisks) -> Path:
     return folder / f"disk-{sha256(os.fsencode(disks.place)).hexdigest()[:16]}.json"
 
 
-def _read(file: Path, disks: MonitoredDisks) -> Samples:
+def _read(file: Path, disks: MonitoredDisks) -> DiskSamples:
     from pageengine.disk.samples import parse_samples
 
     try:
@@ -163,12 +163,14 @@ def _read(file: Path, disks: MonitoredDisks) -> Samples:
     return parse_samples(text, disks.place, str(file))
 
 
-def _sample(stores: Iterable[StoreState], disks: MonitoredDisks, before: Samples, addresses: bool) -> Sample:
-    from pageengine.disk.samples import Sample, largest
+def _sample(
+    stores: Iterable[FileStoreState], disks: MonitoredDisks, before: DiskSamples, addresses: bool
+) -> DiskSample:
+    from pageengine.disk.samples import DiskSample, largest
 
     used = {one.file_system.mount: (one.space.total - one.space.usable, one.space.total) for one in stores}
     sizes = _sizes(disks.directories.get("paging")) if addresses else {}
-    return Sample(time.time(), used, largest(sizes.items(), before.names()))
+    return DiskSample(time.time(), used, largest(sizes.items(), before.names()))
 
 
 def _sizes(paging: Path | None) -> dict[str, int]:

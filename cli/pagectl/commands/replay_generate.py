@@ -51,12 +51,12 @@ def command(
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="The same seed gives the same trace.")] = 1,
 ) -> int:
     """Write a trace of synthetic traffic: steady, burst, slow-consumer, one-slow-subscriber and others."""
-    from pageengine.trace.generate import DESCRIPTIONS, Shape, Traffic, generate
+    from pageengine.trace.generate import DESCRIPTIONS, Traffic, TrafficShape, generate
     from pageengine.trace.writing import write_trace
 
     if duration is not None:
         messages = max(1, round(duration * rate))
-    traffic = Traffic(Shape(shape.value), messages, rate, size, addresses, subscribers, seed)
+    traffic = Traffic(TrafficShape(shape.value), messages, rate, size, addresses, subscribers, seed)
     count = write_trace(to, traffic.header, generate(traffic))
     note(f"{to}: {count} operations; {shape.value}: {DESCRIPTIONS[traffic.shape]}")
     return Exit.OK

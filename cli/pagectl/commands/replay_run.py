@@ -70,7 +70,7 @@ def command(
     deciding = configuration(config, edition, settings, heap)
     recording, stopped = _replay(_Work(trace, deciding, outcome, out, until, skip_bad_lines, check))
     found = findings(recording)
-    told = deciding.told(sorted(recording.addresses))
+    told = deciding.settings_in_force(sorted(recording.addresses))
     facts = {"trace": str(trace), "config": str(config), "edition": deciding.settings()[1].value}
     if format is TextOrJson.json:
         from pagectl.outputs.replay_json import replay_json

@@ -16,7 +16,7 @@ from pagectl.terminal.progress import progress
 from pagectl.terminal.streams import CsvTable, print_json, print_table, size_text
 
 if TYPE_CHECKING:
-    from pageengine.replay.sweep import Job, SweepRow
+    from pageengine.replay.sweep import SweepJob, SweepRow
 
 
 COLUMNS = (
@@ -47,12 +47,12 @@ def command(
     format: TextJsonOrCsvOption = TextJsonOrCsv.text,
 ) -> int:
     """Replay a trace under every combination of values: peak heap and disk, refused messages, blocked time."""
-    from pageengine.replay.sweep import Job, parse_vary, sweep_here, sweep_on_spark, variants
+    from pageengine.replay.sweep import SweepJob, parse_vary, sweep_here, sweep_on_spark, variants
 
     say_how_sure(edition)
     deciding = configuration(config, edition, settings, heap)
     work = [
-        Job(trace.absolute(), deciding.absolute(), skip_bad_lines, one)
+        SweepJob(trace.absolute(), deciding.absolute(), skip_bad_lines, one)
         for one in variants([parse_vary(text) for text in vary])
     ]
     _check(work)
@@ -68,7 +68,7 @@ def command(
     return Exit.FOUND if any(row.unapplied for row in rows) else Exit.OK
 
 
-def _check(work: list[Job]) -> None:
+def _check(work: list[SweepJob]) -> None:
     """Every variant's settings are read before the first one is replayed."""
     from pageengine.replay.sweep import variant_configuration
 

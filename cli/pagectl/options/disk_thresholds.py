@@ -15,7 +15,7 @@ from pagectl.outputs.nagios import Range, Status
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from pageengine.disk.state import StoreState
+    from pageengine.disk.state import FileStoreState
 
 _SIZE = re.compile(r"(\d+(?:\.\d*)?)\s*([kmgt])i?b?", re.IGNORECASE | re.ASCII)
 _FACTORS = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
@@ -39,7 +39,7 @@ class Threshold:
         except ValueError:
             raise ValueError(f"{text!r} is not a range such as 80, 70:80, @80:90, 10G: or 500M:") from None
 
-    def alerts(self, store: StoreState) -> bool:
+    def alerts(self, store: FileStoreState) -> bool:
         value = store.margin if self.of_margin else store.usage_percent
         return value is not None and self.range.alerts(value)
 
@@ -57,7 +57,7 @@ class Thresholds:
     inodes_warn: Range | None = None
     inodes_crit: Range | None = None
 
-    def status(self, store: StoreState) -> Status:
+    def status(self, store: FileStoreState) -> Status:
         """A blocked store is critical whatever was asked; so is one without a single inode left."""
         if not store.within or _alerts(self.crit, store) or self._inodes(store, self.inodes_crit):
             return Status.CRITICAL
@@ -67,17 +67,17 @@ class Thresholds:
             return Status.WARNING
         return Status.OK
 
-    def worst(self, stores: Iterable[StoreState]) -> Status:
+    def worst(self, stores: Iterable[FileStoreState]) -> Status:
         return Status.worst(self.status(store) for store in stores)
 
-    def near(self, store: StoreState) -> bool:
+    def near(self, store: FileStoreState) -> bool:
         """Inside the band that the operator drew before the limit."""
         return store.within and (_alerts(self.warn, store) or _alerts(self.crit, store))
 
-    def _inodes(self, store: StoreState, limit: Range | None) -> bool:
+    def _inodes(self, store: FileStoreState, limit: Range | None) -> bool:
         percent = store.file_system.inodes_percent
         return limit is not None and percent is not None and limit.alerts(percent)
 
 
-def _alerts(threshold: Threshold | None, store: StoreState) -> bool:
+def _alerts(threshold: Threshold | None, store: FileStoreState) -> bool:
     return threshold is not None and threshold.alerts(store)

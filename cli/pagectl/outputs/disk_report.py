@@ -10,7 +10,7 @@ from pagectl.options.disk_thresholds import Thresholds
 from pagectl.outputs.nagios import Perf, Range, Status, line, plain
 from pagectl.terminal.streams import size_text
 from pageengine.disk.monitor import DiskLimit, LimitKind
-from pageengine.disk.state import DiskState, StoreState
+from pageengine.disk.state import DiskState, FileStoreState
 
 if TYPE_CHECKING:
     from pageengine.disk.config import WhenBlocked
@@ -39,7 +39,7 @@ class DiskReport:
     def status(self) -> Status:
         return self.thresholds.worst(self.state.stores)
 
-    def word(self, store: StoreState) -> str:
+    def word(self, store: FileStoreState) -> str:
         """``blocked``, ``near``, ``ok`` or ``unmonitored``."""
         if not isinstance(self.state.limit, DiskLimit):
             return "unmonitored"
@@ -66,13 +66,13 @@ def summary(report: DiskReport) -> str:
     return f"{where}; {_distance(report, store)}{_inodes(report, store)}{more}"
 
 
-def _df_beside(store: StoreState) -> str:
+def _df_beside(store: FileStoreState) -> str:
     """What ``df`` says, where that is something else."""
     df = store.file_system.df_percent
     return f" (df: {df}%)" if df is not None and abs(df - store.usage_percent) > 1 else ""
 
 
-def _distance(report: DiskReport, store: StoreState) -> str:
+def _distance(report: DiskReport, store: FileStoreState) -> str:
     limit = report.state.limit
     if not isinstance(limit, DiskLimit):
         return f"no disk monitor: {limit.value}"
@@ -92,7 +92,7 @@ def limit_text(limit: DiskLimit) -> str:
     return f"{limit.kind.value} {value}"
 
 
-def _inodes(report: DiskReport, store: StoreState) -> str:
+def _inodes(report: DiskReport, store: FileStoreState) -> str:
     percent = store.file_system.inodes_percent
     if percent is None:
         return ""
@@ -148,14 +148,14 @@ def detail_lines(report: DiskReport) -> Iterator[str]:
         yield f"note: {note}"
 
 
-def _exact(report: DiskReport, store: StoreState) -> str:
+def _exact(report: DiskReport, store: FileStoreState) -> str:
     if store.blocks_at is None or store.margin is None:
         return _distance(report, store)
     there = f"{store.margin} to go" if store.within else f"{store.to_free} to be freed"
     return f"blocks at {store.blocks_at} usable bytes, {there}"
 
 
-def _beside(store: StoreState) -> Iterator[str]:
+def _beside(store: FileStoreState) -> Iterator[str]:
     system = store.file_system
     df = system.df_percent
     if df is not None:
@@ -186,7 +186,7 @@ def as_json(report: DiskReport, took_for: str) -> dict[str, Any]:
     }
 
 
-def _store_json(report: DiskReport, store: StoreState) -> dict[str, Any]:
+def _store_json(report: DiskReport, store: FileStoreState) -> dict[str, Any]:
     system = store.file_system
     return {
         "mount": system.mount,

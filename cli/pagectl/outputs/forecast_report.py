@@ -12,8 +12,8 @@ from pagectl.outputs.nagios import Perf, Range, Status, line, plain
 from pagectl.terminal.streams import size_text
 from pageengine.disk.forecast import TimeLeft, Trend, time_left, trend
 from pageengine.disk.monitor import Unmonitored
-from pageengine.disk.samples import Samples
-from pageengine.disk.state import DiskState, StoreState
+from pageengine.disk.samples import DiskSamples
+from pageengine.disk.state import DiskState, FileStoreState
 
 SERVICE = "DISK FORECAST"
 SHOWN = 5
@@ -23,7 +23,7 @@ SHOWN = 5
 class StoreForecast:
     """One file system: how fast it fills, and how long that lasts."""
 
-    state: StoreState
+    state: FileStoreState
     trend: Trend | None
     left: TimeLeft | None
 
@@ -49,12 +49,12 @@ class Forecast:
     state: DiskState
     stores: tuple[StoreForecast, ...]
     growing: tuple[Growth, ...]
-    samples: Samples
+    samples: DiskSamples
     warn_within: float | None
     critical_within: float | None
 
     @classmethod
-    def of(cls, state: DiskState, samples: Samples, warn: float | None, critical: float | None) -> Forecast:
+    def of(cls, state: DiskState, samples: DiskSamples, warn: float | None, critical: float | None) -> Forecast:
         stores = tuple(_store(store, samples) for store in state.stores)
         return cls(state, stores, _growing(state, samples), samples, warn, critical)
 
@@ -79,12 +79,12 @@ class Forecast:
         return min(self.stores, key=lambda one: (one.state.within, one.left.seconds if one.left else math.inf))
 
 
-def _store(state: StoreState, samples: Samples) -> StoreForecast:
+def _store(state: FileStoreState, samples: DiskSamples) -> StoreForecast:
     found = trend(samples.store(state.file_system.mount))
     return StoreForecast(state, found, time_left(state.margin, found))
 
 
-def _growing(state: DiskState, samples: Samples) -> tuple[Growth, ...]:
+def _growing(state: DiskState, samples: DiskSamples) -> tuple[Growth, ...]:
     pages = next((store for store in state.stores if "paging" in store.file_system.names), state.stores[0])
     rows = []
     for name in samples.names():

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pagectl.outputs.svg_chart import Chart, safe
 from pagectl.terminal.streams import size_text
-from pageengine.replay.findings import Finding, duration_text
+from pageengine.replay.findings import RULES, duration_text
 from pageengine.replay.recording import Recording
 from pageengine.replay.records import AddressRecord
 from pageengine.replay.series import in_columns
-from pageengine.settings.overrides import Told
+from pageengine.settings.overrides import SettingInForce
+from pagefmt.findings import Finding
 
 BARS = 120
 _KEY = (
@@ -49,7 +50,7 @@ footer{margin:2.5rem 0 1rem;color:var(--soft);font-size:.85rem}
 """
 
 
-Settings = Mapping[str, Sequence[Told]]
+Settings = Mapping[str, Sequence[SettingInForce]]
 """By address; ``broker`` for what holds for the broker as a whole."""
 
 
@@ -86,12 +87,12 @@ def _findings(found: Sequence[Finding]) -> Iterator[str]:
         return
     yield '<ul class="findings">'
     for one in found:
-        yield f'<li class="w{int(one.weight)}">{safe(_sentence(one))}</li>'
+        yield f'<li class="w{[*RULES].index(one.rule)}">{safe(_sentence(one))}</li>'
     yield "</ul>"
 
 
 def _sentence(one: Finding) -> str:
-    return f"{one.sentence[:1].upper()}{one.sentence[1:]}."
+    return f"{one.message[:1].upper()}{one.message[1:]}."
 
 
 def _table(columns: Sequence[tuple[str, bool]], rows: Iterable[Sequence[str]]) -> Iterator[str]:

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pageengine.replay.findings import Finding
 from pageengine.replay.recording import Recording
 from pageengine.replay.records import AddressRecord, Peak, Span
-from pageengine.settings.overrides import Told
+from pageengine.settings.overrides import SettingInForce
+from pagefmt.findings import Finding
 
 SERIES = ("memory", "disk", "paging", "blocked", "dropped", "failed")
 
 
 def replay_json(
-    recording: Recording, found: Sequence[Finding], settings: Mapping[str, Sequence[Told]], facts: Mapping[str, str]
+    recording: Recording,
+    found: Sequence[Finding],
+    settings: Mapping[str, Sequence[SettingInForce]],
+    facts: Mapping[str, str],
 ) -> dict[str, Any]:
     """Everything that the report shows."""
     start = recording.start or 0
@@ -40,9 +43,7 @@ def replay_json(
             {"t": one.t - start, "i": one.i, "where": one.where, "what": one.what} for one in recording.moments
         ],
         "more_moments": recording.more_moments,
-        "findings": [
-            {"weight": one.weight.name.lower(), "where": one.where, "sentence": one.sentence} for one in found
-        ],
+        "findings": [{"weight": one.rule, "where": one.place.file, "sentence": one.message} for one in found],
         "settings": {
             where: {one.name: {"value": one.value, "source": one.source} for one in values}
             for where, values in settings.items()

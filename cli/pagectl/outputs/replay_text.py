@@ -9,10 +9,11 @@ import textwrap
 from pagectl.outputs.area_plot import area, band
 from pagectl.terminal.sanitise import one_line
 from pagectl.terminal.streams import coloured, print_table, size_text
-from pageengine.replay.findings import Finding, duration_text
+from pageengine.replay.findings import duration_text
 from pageengine.replay.recording import Recording
 from pageengine.replay.records import AddressRecord
 from pageengine.replay.series import in_columns
+from pagefmt.findings import Finding
 
 PLOTTED = 4
 """Addresses that get a plot: those with the highest peak."""
@@ -34,7 +35,7 @@ def print_replay(recording: Recording, found: list[Finding]) -> None:
     if found:
         print("\nFindings")
         for one in found:
-            print(_indented(one_line(one.sentence), width))
+            print(_indented(one_line(one.message), width))
 
 
 def _indented(sentence: str, width: int) -> str:

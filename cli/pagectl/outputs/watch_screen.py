@@ -16,7 +16,7 @@ from pagectl.terminal.sanitise import one_line
 from pagectl.terminal.streams import size_text
 from pageengine.disk.forecast import time_left, trend
 from pageengine.disk.monitor import DiskLimit
-from pageengine.disk.state import DiskState, StoreState
+from pageengine.disk.state import DiskState, FileStoreState
 
 STALE = 5.0
 """Seconds without an answer, beyond the interval, after which that is said."""
@@ -52,7 +52,7 @@ class Screen:
         for name in state.missing:
             yield _line(f"the {name} directory does not exist: the broker does not watch it", width, "yellow")
 
-    def _store(self, state: DiskState, store: StoreState, width: int) -> Iterator[Text]:
+    def _store(self, state: DiskState, store: FileStoreState, width: int) -> Iterator[Text]:
         system = store.file_system
         word, style = _word(state, store)
         yield Text()
@@ -62,7 +62,7 @@ class Screen:
         yield _line(_numbers(store), width, "")
         yield _line(self._outlook(store), width, "")
 
-    def _outlook(self, store: StoreState) -> str:
+    def _outlook(self, store: FileStoreState) -> str:
         found = trend(self.live.samples.store(store.file_system.mount))
         if found is None:
             return "learning the rate"
@@ -89,7 +89,7 @@ class Screen:
         yield table
 
 
-def _word(state: DiskState, store: StoreState) -> tuple[str, str]:
+def _word(state: DiskState, store: FileStoreState) -> tuple[str, str]:
     if not store.within:
         return "BLOCKED", "bold red"
     if not isinstance(state.limit, DiskLimit):
@@ -97,7 +97,7 @@ def _word(state: DiskState, store: StoreState) -> tuple[str, str]:
     return "ok", "green"
 
 
-def _bar(state: DiskState, store: StoreState, width: int, style: str) -> Text:
+def _bar(state: DiskState, store: FileStoreState, width: int, style: str) -> Text:
     """What is used, what is left until the broker blocks, and what it will never touch."""
     inner = max(10, width - 8)
     used = min(inner, max(0, round(inner * store.space.usage)))
@@ -110,7 +110,7 @@ def _bar(state: DiskState, store: StoreState, width: int, style: str) -> Text:
     return bar.append(f"{store.usage_percent:6.1f}%")
 
 
-def _numbers(store: StoreState) -> str:
+def _numbers(store: FileStoreState) -> str:
     told = f"{size_text(store.space.usable)} usable of {size_text(store.space.total)}"
     if store.blocks_at is None or store.margin is None:
         return told

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pageengine.disk.samples import Sample, Samples
+from pageengine.disk.samples import DiskSample, DiskSamples
 from pageengine.disk.state import DiskState
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class LiveDisks:
     probe: Callable[[], DiskState]
     interval: float
     state: DiskState | None = None
-    samples: Samples = field(default_factory=lambda: Samples(""))
+    samples: DiskSamples = field(default_factory=lambda: DiskSamples(""))
     addresses: list[AddressUsage] = field(default_factory=list)
     sizes: list[tuple[float, dict[str, int]]] = field(default_factory=list)
     looked: float = field(default_factory=time.monotonic)
@@ -51,7 +51,7 @@ class LiveDisks:
         """One look at the file systems; raises what locating and probing raise."""
         state = self.probe()
         used = {one.file_system.mount: (one.space.total - one.space.usable, one.space.total) for one in state.stores}
-        self.samples = self.samples.added(Sample(time.monotonic(), used))
+        self.samples = self.samples.added(DiskSample(time.monotonic(), used))
         self.state = state
         self.looked = time.monotonic()
 
