@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: demo test check test-broker test-compaction-broker test-slow test-cluster test-pythons fuzz completions lock clean
+.PHONY: demo quick test check test-broker test-compaction-broker test-slow test-cluster test-pythons fuzz completions lock clean
 
 $(VENV)/.run: requirements/run.lock pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -18,6 +18,16 @@ $(VENV)/.dev: requirements/dev.lock $(VENV)/.run
 
 demo: $(VENV)/.run ## set up and read a real broker's data directory
 	@BIN=$(BIN) sh examples/demo.sh
+
+QUICK := tests/rooms tests/engine tests/configuration tests/pages/test_salvage.py tests/pages/test_verification.py \
+	tests/pages/test_broker_reader.py tests/pages/test_rare_message_forms.py tests/property/test_codec_properties.py \
+	tests/property/test_page_cuts_and_flips.py tests/golden/test_record_golden.py tests/golden/test_damage_table.py \
+	tests/cli/test_command_tree.py tests/cli/test_error_lines.py
+quick: $(VENV)/.dev ## after each edit, under a minute: style, types, imports, and the quick tests of each kind
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache --no-logo
+	$(PYTEST) -n 2 $(QUICK) --ignore tests/rooms/test_package.py --ignore tests/configuration/test_config_effective.py
 
 test: $(VENV)/.dev ## set up and pass the tests
 	$(PYTEST) -n 2

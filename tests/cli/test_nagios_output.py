@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from pagectl.options.disk_thresholds import Threshold
-from pagectl.outputs.nagios import Perf, Range, Status, line, number, plain
+from pagectl.terminal.nagios import Perf, Range, Status, line, number, plain
 from plugin_output import read_plugin_output
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pagectl.options.formats import TextOrJson
 from pagectl.options.shared import (
     ConfigArgument,
     CwdOption,
@@ -18,7 +19,6 @@ from pagectl.options.shared import (
     PropertiesOption,
     TextOrJsonOption,
 )
-from pagectl.outputs.formats import TextOrJson
 
 if TYPE_CHECKING:
     from brokerconf.settings.capacity import AddressCapacity, Capacity

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from pagectl.options.formats import TextOrJson
 from pagectl.options.shared import (
     ConfigArgument,
     CwdOption,
@@ -15,7 +16,6 @@ from pagectl.options.shared import (
     PropertiesOption,
     TextOrJsonOption,
 )
-from pagectl.outputs.formats import TextOrJson
 
 
 def command(

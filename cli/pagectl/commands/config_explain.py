@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pagectl.options.formats import TextOrJson
 from pagectl.options.shared import TextOrJsonOption
-from pagectl.outputs.formats import TextOrJson
 from pagectl.running.exits import CallError
 
 if TYPE_CHECKING:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from pagectl.options.formats import TextOrJson
 from pagectl.options.shared import TextOrJsonOption
-from pagectl.outputs.formats import TextOrJson
 
 
 def command(format: TextOrJsonOption = TextOrJson.text) -> None:

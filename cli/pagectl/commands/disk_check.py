@@ -25,9 +25,9 @@ from pagectl.options.disk import (
 )
 from pagectl.options.disk_thresholds import Threshold, Thresholds
 from pagectl.options.shared import BrokerXmlOption, EditionOption, PlaceArgument, PropertiesOption
-from pagectl.outputs.nagios import Range, Status, line
 from pagectl.running.deadline import Answer, TimedOut, within
 from pagectl.running.exits import describe
+from pagectl.terminal.nagios import Range, Status, line
 
 if TYPE_CHECKING:
     from pagectl.outputs.disk_report import DiskReport

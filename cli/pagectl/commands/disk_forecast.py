@@ -26,9 +26,9 @@ from pagectl.options.disk import (
 )
 from pagectl.options.durations import parse_duration
 from pagectl.options.shared import BrokerXmlOption, EditionOption, PlaceArgument, PropertiesOption
-from pagectl.outputs.nagios import Status, line
 from pagectl.running.deadline import Answer, TimedOut, within
 from pagectl.running.exits import describe
+from pagectl.terminal.nagios import Status, line
 
 if TYPE_CHECKING:
     from pagectl.opening.monitored_disks import MonitoredDisks

@@ -7,8 +7,8 @@ from typing import Annotated, assert_never
 import typer
 
 from pagectl.opening.broker import located
+from pagectl.options.formats import TextJsonOrCsv
 from pagectl.options.shared import BrokerXmlOption, DirArgument, PropertiesOption, TextJsonOrCsvOption
-from pagectl.outputs.formats import TextJsonOrCsv
 from pagectl.running.exits import Exit
 from pagectl.terminal.streams import print_json, warning
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pagectl.opening.broker import located
+from pagectl.options.formats import TextOrJson
 from pagectl.options.shared import BrokerXmlOption, DirArgument, PropertiesOption, TextOrJsonOption, WhereOption
-from pagectl.outputs.formats import TextOrJson
 from pagectl.running.exits import CallError, Exit
 from pagefmt.columns.table_body import TableBody
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pagectl.opening.broker import located
+from pagectl.options.formats import TextOrJson
 from pagectl.options.shared import (
     BackupDirOption,
     BrokerXmlOption,
@@ -21,7 +22,6 @@ from pagectl.options.shared import (
     TextOrJsonOption,
     edition_of,
 )
-from pagectl.outputs.formats import TextOrJson
 from pagectl.running.exits import CallError
 from pagectl.terminal.progress import progress
 from pagectl.terminal.sanitise import one_line

@@ -25,9 +25,9 @@ from pagectl.options.shared import (
     WhereOption,
     edition_of,
 )
+from pagectl.outputs.message_text import MessageText
 from pagectl.running.exits import CallError, Exit
 from pagectl.running.reading import bytes_to_read, each_store, known_state, page_range
-from pagectl.terminal.message_text import MessageText
 from pagectl.terminal.progress import progress
 from pagectl.terminal.streams import CsvTable, json_text, print_json_line, warning, write_utf8
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pagectl.opening.broker import located
+from pagectl.options.formats import TextOrJsonl
 from pagectl.options.shared import BrokerXmlOption, DirArgument, PageOption, PropertiesOption, TextOrJsonlOption
-from pagectl.outputs.formats import TextOrJsonl
 from pagectl.running.exits import CallError, Exit
 from pagectl.running.reading import page_range
 from pagectl.terminal.hexview import HexView

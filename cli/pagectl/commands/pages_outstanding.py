@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pagectl.opening.broker import located
+from pagectl.options.formats import TextJsonOrCsv
 from pagectl.options.shared import (
     BrokerXmlOption,
     DirArgument,
@@ -17,7 +18,6 @@ from pagectl.options.shared import (
     TextJsonOrCsvOption,
     edition_of,
 )
-from pagectl.outputs.formats import TextJsonOrCsv
 from pagectl.running.exits import CallError, Exit
 from pagectl.running.reading import bytes_to_read
 from pagectl.terminal.progress import progress

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pagectl.opening.broker import located
+from pagectl.options.formats import TextOrJson
 from pagectl.options.shared import BrokerXmlOption, DirArgument, OutOption, PropertiesOption, TextOrJsonOption
-from pagectl.outputs.formats import TextOrJson
 from pagectl.running.exits import CallError, Exit
 from pagectl.running.reading import known_state
 from pagectl.terminal.sanitise import one_line

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pagectl.opening.broker import located
+from pagectl.options.formats import TextOrJsonl
 from pagectl.options.shared import (
     BrokerXmlOption,
     DirArgument,
@@ -19,7 +20,6 @@ from pagectl.options.shared import (
     TextOrJsonlOption,
     edition_of,
 )
-from pagectl.outputs.formats import TextOrJsonl
 from pagectl.running.exits import Exit
 from pagectl.running.reading import bytes_to_read
 from pagectl.terminal.progress import Progress, progress

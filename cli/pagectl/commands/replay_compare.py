@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pagectl.options.formats import TextOrJson
 from pagectl.options.replay import SkipOption, configuration, say_how_sure
 from pagectl.options.shared import EditionOption, HeapOption, TextOrJsonOption
-from pagectl.outputs.formats import TextOrJson
 from pagectl.running.exits import CallError, Exit
 from pagectl.terminal.sanitise import one_line
 from pagectl.terminal.streams import json_text, print_json, print_table

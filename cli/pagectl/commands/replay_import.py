@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pagectl.options.formats import TextOrJson
 from pagectl.options.replay import TraceOutOption, refuse_overwriting
 from pagectl.options.shared import TextOrJsonOption
-from pagectl.outputs.formats import TextOrJson
 from pagectl.running.exits import Exit
 from pagectl.terminal.progress import progress
 from pagectl.terminal.streams import print_json, print_table, warning

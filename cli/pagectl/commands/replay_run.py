@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pagectl.options.formats import TextOrJson
 from pagectl.options.replay import (
     ConfigOption,
     SetOption,
@@ -20,7 +21,6 @@ from pagectl.options.replay import (
     say_how_sure,
 )
 from pagectl.options.shared import EditionOption, HeapOption, OutOption, TextOrJsonOption
-from pagectl.outputs.formats import TextOrJson
 from pagectl.running.collector import seldom_collected
 from pagectl.running.exits import Exit, describe, report
 from pagectl.terminal.streams import note, print_json, warning

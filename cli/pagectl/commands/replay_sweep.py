@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pagectl.options.formats import TextJsonOrCsv
 from pagectl.options.replay import ConfigOption, SetOption, SkipOption, TraceArgument, configuration, say_how_sure
 from pagectl.options.shared import EditionOption, HeapOption, TextJsonOrCsvOption
-from pagectl.outputs.formats import TextJsonOrCsv
 from pagectl.running.exits import Exit
 from pagectl.terminal.progress import progress
 from pagectl.terminal.streams import CsvTable, print_json, print_table, size_text

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pagectl.outputs.nagios import Range, Status
+from pagectl.terminal.nagios import Range, Status
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from pagectl.outputs.formats import TextJsonOrCsv, TextOrJson, TextOrJsonl
+from pagectl.options.formats import TextJsonOrCsv, TextOrJson, TextOrJsonl
 from pagefmt.editions import EDITION_NAMES, Edition
 
 AUTO = "auto"

@@ -9,7 +9,7 @@ from pagectl.outputs.prometheus import Metric
 
 if TYPE_CHECKING:
     from pagectl.outputs.disk_report import DiskReport
-    from pagectl.outputs.nagios import Status
+    from pagectl.terminal.nagios import Status
 
 
 def status_metric(status: Status) -> Metric:

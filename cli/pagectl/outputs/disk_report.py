@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pagectl.options.disk_thresholds import Thresholds
-from pagectl.outputs.nagios import Perf, Range, Status, line, plain
+from pagectl.terminal.nagios import Perf, Range, Status, line, plain
 from pagectl.terminal.streams import size_text
 from pageengine.disk.monitor import DiskLimit, LimitKind
 from pageengine.disk.state import DiskState, FileStoreState

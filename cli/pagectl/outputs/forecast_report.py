@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pagectl.options.durations import duration_text
-from pagectl.outputs.nagios import Perf, Range, Status, line, plain
+from pagectl.terminal.nagios import Perf, Range, Status, line, plain
 from pagectl.terminal.streams import size_text
 from pageengine.disk.forecast import TimeLeft, Trend, time_left, trend
 from pageengine.disk.monitor import Unmonitored
