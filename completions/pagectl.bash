@@ -68,11 +68,13 @@ _pagectl_takes() {  # does this option of this command want a value?
         'config lint --data' |\
         'config lint --cwd' |\
         'config lint -D' |\
+        'config lint --properties' |\
         'config effective --edition' |\
         'config effective --format' |\
         'config effective --heap' |\
         'config effective --cwd' |\
         'config effective -D' |\
+        'config effective --properties' |\
         'config explain --format' |\
         'config rules --format' |\
         'config diff --address' |\
@@ -88,6 +90,7 @@ _pagectl_takes() {  # does this option of this command want a value?
         'config capacity --format' |\
         'config capacity --cwd' |\
         'config capacity -D' |\
+        'config capacity --properties' |\
         'export --to' |\
         'export --master' |\
         'export --body' |\
@@ -97,12 +100,15 @@ _pagectl_takes() {  # does this option of this command want a value?
         'export --compression' |\
         'export --conf' |\
         'export --broker-xml' |\
+        'export --properties' |\
         'export --format' |\
         'pages ls --format' |\
         'pages ls --broker-xml' |\
+        'pages ls --properties' |\
         'pages outstanding --format' |\
         'pages outstanding --edition' |\
         'pages outstanding --broker-xml' |\
+        'pages outstanding --properties' |\
         'pages decode --format' |\
         'pages decode --to' |\
         'pages decode --queue' |\
@@ -112,29 +118,37 @@ _pagectl_takes() {  # does this option of this command want a value?
         'pages decode --page' |\
         'pages decode --edition' |\
         'pages decode --broker-xml' |\
+        'pages decode --properties' |\
         'pages verify --format' |\
         'pages verify --manifest' |\
         'pages verify --edition' |\
         'pages verify --broker-xml' |\
+        'pages verify --properties' |\
         'pages seal --to' |\
         'pages seal --broker-xml' |\
+        'pages seal --properties' |\
         'pages inspect --page' |\
         'pages inspect --record' |\
         'pages inspect --format' |\
         'pages inspect --broker-xml' |\
+        'pages inspect --properties' |\
         'pages compact --out' |\
         'pages compact --backup-dir' |\
         'pages compact --format' |\
         'pages compact --edition' |\
         'pages compact --broker-xml' |\
+        'pages compact --properties' |\
         'pages salvage --out' |\
         'pages salvage --format' |\
         'pages salvage --broker-xml' |\
+        'pages salvage --properties' |\
         'pages restore --backup-dir' |\
         'pages restore --broker-xml' |\
+        'pages restore --properties' |\
         'disk check --max-disk-usage' |\
         'disk check --min-disk-free' |\
         'disk check --broker-xml' |\
+        'disk check --properties' |\
         'disk check --edition' |\
         'disk check -w' |\
         'disk check --warning' |\
@@ -152,6 +166,7 @@ _pagectl_takes() {  # does this option of this command want a value?
         'disk watch --max-disk-usage' |\
         'disk watch --min-disk-free' |\
         'disk watch --broker-xml' |\
+        'disk watch --properties' |\
         'disk watch --edition' |\
         'disk forecast --state' |\
         'disk forecast --warn-within' |\
@@ -159,11 +174,13 @@ _pagectl_takes() {  # does this option of this command want a value?
         'disk forecast --max-disk-usage' |\
         'disk forecast --min-disk-free' |\
         'disk forecast --broker-xml' |\
+        'disk forecast --properties' |\
         'disk forecast --edition' |\
         'disk forecast -t' |\
         'disk forecast --timeout' |\
         'disk forecast --format' |\
         'disk usage --broker-xml' |\
+        'disk usage --properties' |\
         'disk usage --format' |\
         'disk usage --limit' |\
         'replay run --config' |\
@@ -173,6 +190,7 @@ _pagectl_takes() {  # does this option of this command want a value?
         'replay run --until' |\
         'replay run --set' |\
         'replay run --heap' |\
+        'replay run --properties' |\
         'replay run --format' |\
         'replay run --report' |\
         'replay import --to' |\
@@ -195,6 +213,7 @@ _pagectl_takes() {  # does this option of this command want a value?
         'replay sweep --edition' |\
         'replay sweep --set' |\
         'replay sweep --heap' |\
+        'replay sweep --properties' |\
         'replay sweep --jobs' |\
         'replay sweep --spark' |\
         'replay sweep --format')
@@ -205,31 +224,31 @@ _pagectl_takes() {  # does this option of this command want a value?
 
 _pagectl_options() {
     case $1 in
-        'config lint') _pagectl_offer '' --edition --schema --artemis-home --format --fail-on --ignore --only --heap --data --cwd -D --help -h ;;
-        'config effective') _pagectl_offer '' --edition --format --all --heap --cwd -D --help -h ;;
+        'config lint') _pagectl_offer '' --edition --schema --artemis-home --format --fail-on --ignore --only --heap --data --cwd -D --properties --help -h ;;
+        'config effective') _pagectl_offer '' --edition --format --all --heap --cwd -D --properties --help -h ;;
         'config explain') _pagectl_offer '' --format --help -h ;;
         'config rules') _pagectl_offer '' --format --help -h ;;
         'config diff') _pagectl_offer '' --address --edition --format --heap --cwd -D --help -h ;;
-        'config capacity') _pagectl_offer '' --data --heap --disk --edition --format --cwd -D --help -h ;;
-        'export') _pagectl_offer '' --to --master --body --partition-by --where --mode --compression --conf --broker-xml --format --help -h ;;
-        'pages ls') _pagectl_offer '' --format --broker-xml --help -h ;;
-        'pages outstanding') _pagectl_offer '' --format --positions --edition --broker-xml --help -h ;;
-        'pages decode') _pagectl_offer '' --format --to --queue --where --outstanding --body --inflate --limit --page --edition --broker-xml --help -h ;;
-        'pages verify') _pagectl_offer '' --format --manifest --edition --broker-xml --help -h ;;
-        'pages seal') _pagectl_offer '' --to --broker-xml --help -h ;;
-        'pages inspect') _pagectl_offer '' --page --record --hex --format --broker-xml --help -h ;;
-        'pages compact') _pagectl_offer '' --out --in-place --backup-dir --no-backup --dry-run --keep-unknown-transactions --format --edition --broker-xml --help -h ;;
-        'pages salvage') _pagectl_offer '' --out --format --broker-xml --help -h ;;
-        'pages restore') _pagectl_offer '' --discard --backup-dir --broker-xml --help -h ;;
-        'disk check') _pagectl_offer '' --max-disk-usage --min-disk-free --broker-xml --edition -w --warning -c --critical -W --inodes-warning -K --inodes-critical -t --timeout -q --quiet -v --verbose --format --textfile --help -h ;;
-        'disk watch') _pagectl_offer '' --interval --max-disk-usage --min-disk-free --broker-xml --edition --help -h ;;
-        'disk forecast') _pagectl_offer '' --state --warn-within --critical-within --max-disk-usage --min-disk-free --broker-xml --edition --no-addresses -t --timeout -q --quiet -v --verbose --format --help -h ;;
-        'disk usage') _pagectl_offer '' --broker-xml --format --limit --sizes-only --help -h ;;
-        'replay run') _pagectl_offer '' --config --edition --outcome --out --until --set --heap --skip-bad-lines --check --format --report --help -h ;;
+        'config capacity') _pagectl_offer '' --data --heap --disk --edition --format --cwd -D --properties --help -h ;;
+        'export') _pagectl_offer '' --to --master --body --partition-by --where --mode --compression --conf --broker-xml --properties --format --help -h ;;
+        'pages ls') _pagectl_offer '' --format --broker-xml --properties --help -h ;;
+        'pages outstanding') _pagectl_offer '' --format --positions --edition --broker-xml --properties --help -h ;;
+        'pages decode') _pagectl_offer '' --format --to --queue --where --outstanding --body --inflate --limit --page --edition --broker-xml --properties --help -h ;;
+        'pages verify') _pagectl_offer '' --format --manifest --edition --broker-xml --properties --help -h ;;
+        'pages seal') _pagectl_offer '' --to --broker-xml --properties --help -h ;;
+        'pages inspect') _pagectl_offer '' --page --record --hex --format --broker-xml --properties --help -h ;;
+        'pages compact') _pagectl_offer '' --out --in-place --backup-dir --no-backup --dry-run --keep-unknown-transactions --format --edition --broker-xml --properties --help -h ;;
+        'pages salvage') _pagectl_offer '' --out --format --broker-xml --properties --help -h ;;
+        'pages restore') _pagectl_offer '' --discard --backup-dir --broker-xml --properties --help -h ;;
+        'disk check') _pagectl_offer '' --max-disk-usage --min-disk-free --broker-xml --properties --edition -w --warning -c --critical -W --inodes-warning -K --inodes-critical -t --timeout -q --quiet -v --verbose --format --textfile --help -h ;;
+        'disk watch') _pagectl_offer '' --interval --max-disk-usage --min-disk-free --broker-xml --properties --edition --help -h ;;
+        'disk forecast') _pagectl_offer '' --state --warn-within --critical-within --max-disk-usage --min-disk-free --broker-xml --properties --edition --no-addresses -t --timeout -q --quiet -v --verbose --format --help -h ;;
+        'disk usage') _pagectl_offer '' --broker-xml --properties --format --limit --sizes-only --help -h ;;
+        'replay run') _pagectl_offer '' --config --edition --outcome --out --until --set --heap --properties --skip-bad-lines --check --format --report --help -h ;;
         'replay import') _pagectl_offer '' --to --name --format --help -h ;;
         'replay generate') _pagectl_offer '' --to --messages --rate --duration --size --addresses --subscribers --seed --help -h ;;
         'replay compare') _pagectl_offer '' --config --edition --heap --skip-bad-lines --decisions --format --help -h ;;
-        'replay sweep') _pagectl_offer '' --config --vary --edition --set --heap --skip-bad-lines --jobs --spark --format --help -h ;;
+        'replay sweep') _pagectl_offer '' --config --vary --edition --set --heap --properties --skip-bad-lines --jobs --spark --format --help -h ;;
         'completion') _pagectl_offer '' --help -h ;;
         config|pages|disk|replay) _pagectl_offer '' --help -h ;;
         '') _pagectl_offer '' --help -h --version --debug ;;
@@ -255,32 +274,51 @@ _pagectl_value() {
             _pagectl_offer '' auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56
             ;;
         'config lint --schema' |\
+        'config lint --properties' |\
+        'config effective --properties' |\
+        'config capacity --properties' |\
         'export --broker-xml' |\
+        'export --properties' |\
         'pages ls --broker-xml' |\
+        'pages ls --properties' |\
         'pages outstanding --broker-xml' |\
+        'pages outstanding --properties' |\
         'pages decode --to' |\
         'pages decode --broker-xml' |\
+        'pages decode --properties' |\
         'pages verify --manifest' |\
         'pages verify --broker-xml' |\
+        'pages verify --properties' |\
         'pages seal --to' |\
         'pages seal --broker-xml' |\
+        'pages seal --properties' |\
         'pages inspect --broker-xml' |\
+        'pages inspect --properties' |\
         'pages compact --broker-xml' |\
+        'pages compact --properties' |\
         'pages salvage --broker-xml' |\
+        'pages salvage --properties' |\
         'pages restore --broker-xml' |\
+        'pages restore --properties' |\
         'disk check --broker-xml' |\
+        'disk check --properties' |\
         'disk check --textfile' |\
         'disk watch --broker-xml' |\
+        'disk watch --properties' |\
         'disk forecast --state' |\
         'disk forecast --broker-xml' |\
+        'disk forecast --properties' |\
         'disk usage --broker-xml' |\
+        'disk usage --properties' |\
         'replay run --config' |\
         'replay run --outcome' |\
+        'replay run --properties' |\
         'replay run --report' |\
         'replay import --to' |\
         'replay generate --to' |\
         'replay compare --config' |\
-        'replay sweep --config')
+        'replay sweep --config' |\
+        'replay sweep --properties')
             _pagectl_paths
             ;;
         'config lint --artemis-home' |\

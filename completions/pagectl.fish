@@ -104,6 +104,7 @@ complete -c pagectl -n '__pagectl_at config lint' -l heap -x -d 'Heap of the bro
 complete -c pagectl -n '__pagectl_at config lint' -l data -x -a '(__fish_complete_directories)' -d 'Data directory: what lies there is taken into account.'
 complete -c pagectl -n '__pagectl_at config lint' -l cwd -x -a '(__fish_complete_directories)' -d 'The broker\'s working directory, where includes are looked for'
 complete -c pagectl -n '__pagectl_at config lint' -s D -x -d 'System property the broker is started with; repeatable.'
+complete -c pagectl -n '__pagectl_at config lint' -l properties -r -F -d 'Properties over the configuration; repeatable'
 complete -c pagectl -n '__pagectl_at config lint' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at config lint' -F
 
@@ -113,6 +114,7 @@ complete -c pagectl -n '__pagectl_at config effective' -l all -d 'Defaults as we
 complete -c pagectl -n '__pagectl_at config effective' -l heap -x -d 'Heap of the broker\'s JVM (-Xmx), as 2G.'
 complete -c pagectl -n '__pagectl_at config effective' -l cwd -x -a '(__fish_complete_directories)' -d 'The broker\'s working directory, where includes are looked for'
 complete -c pagectl -n '__pagectl_at config effective' -s D -x -d 'System property the broker is started with; repeatable.'
+complete -c pagectl -n '__pagectl_at config effective' -l properties -r -F -d 'Properties over the configuration; repeatable'
 complete -c pagectl -n '__pagectl_at config effective' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at config effective' -F
 
@@ -139,6 +141,7 @@ complete -c pagectl -n '__pagectl_at config capacity' -l edition -x -a 'auto hor
 complete -c pagectl -n '__pagectl_at config capacity' -l format -x -a 'text json' -d 'How to answer.'
 complete -c pagectl -n '__pagectl_at config capacity' -l cwd -x -a '(__fish_complete_directories)' -d 'The broker\'s working directory, where includes are looked for'
 complete -c pagectl -n '__pagectl_at config capacity' -s D -x -d 'System property the broker is started with; repeatable.'
+complete -c pagectl -n '__pagectl_at config capacity' -l properties -r -F -d 'Properties over the configuration; repeatable'
 complete -c pagectl -n '__pagectl_at config capacity' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at config capacity' -F
 
@@ -151,12 +154,14 @@ complete -c pagectl -n '__pagectl_at export' -l mode -x -a 'error append overwri
 complete -c pagectl -n '__pagectl_at export' -l compression -x -a 'zstd snappy gzip lz4 none' -d 'Of the files.'
 complete -c pagectl -n '__pagectl_at export' -l conf -x -d 'A setting for Spark; repeatable.'
 complete -c pagectl -n '__pagectl_at export' -l broker-xml -r -F -d 'Configuration that tells where the directories are.'
+complete -c pagectl -n '__pagectl_at export' -l properties -r -F -d 'Properties over the configuration; repeatable'
 complete -c pagectl -n '__pagectl_at export' -l format -x -a 'text json' -d 'How to answer.'
 complete -c pagectl -n '__pagectl_at export' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at export' -F
 
 complete -c pagectl -n '__pagectl_at pages ls' -l format -x -a 'text json jsonl csv' -d 'How to answer.'
 complete -c pagectl -n '__pagectl_at pages ls' -l broker-xml -r -F -d 'Configuration that tells where the directories are.'
+complete -c pagectl -n '__pagectl_at pages ls' -l properties -r -F -d 'Properties over the configuration; repeatable'
 complete -c pagectl -n '__pagectl_at pages ls' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at pages ls' -F
 
@@ -164,6 +169,7 @@ complete -c pagectl -n '__pagectl_at pages outstanding' -l format -x -a 'text js
 complete -c pagectl -n '__pagectl_at pages outstanding' -l positions -d 'Every outstanding position as [page, number] (json only).'
 complete -c pagectl -n '__pagectl_at pages outstanding' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'The release that decides, hornetq-2.4 … artemis-2.56'
 complete -c pagectl -n '__pagectl_at pages outstanding' -l broker-xml -r -F -d 'Configuration that tells where the directories are.'
+complete -c pagectl -n '__pagectl_at pages outstanding' -l properties -r -F -d 'Properties over the configuration; repeatable'
 complete -c pagectl -n '__pagectl_at pages outstanding' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at pages outstanding' -F
 
@@ -178,6 +184,7 @@ complete -c pagectl -n '__pagectl_at pages decode' -l limit -x -d 'Stop after N 
 complete -c pagectl -n '__pagectl_at pages decode' -l page -x -d 'Only pages A to B; A: and :B are open, A is one page.'
 complete -c pagectl -n '__pagectl_at pages decode' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'The release that decides, hornetq-2.4 … artemis-2.56'
 complete -c pagectl -n '__pagectl_at pages decode' -l broker-xml -r -F -d 'Configuration that tells where the directories are.'
+complete -c pagectl -n '__pagectl_at pages decode' -l properties -r -F -d 'Properties over the configuration; repeatable'
 complete -c pagectl -n '__pagectl_at pages decode' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at pages decode' -F
 
@@ -185,11 +192,13 @@ complete -c pagectl -n '__pagectl_at pages verify' -l format -x -a 'text jsonl' 
 complete -c pagectl -n '__pagectl_at pages verify' -l manifest -r -F -d 'Compare with what \'pages seal\' wrote.'
 complete -c pagectl -n '__pagectl_at pages verify' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'The release that decides, hornetq-2.4 … artemis-2.56'
 complete -c pagectl -n '__pagectl_at pages verify' -l broker-xml -r -F -d 'Configuration that tells where the directories are.'
+complete -c pagectl -n '__pagectl_at pages verify' -l properties -r -F -d 'Properties over the configuration; repeatable'
 complete -c pagectl -n '__pagectl_at pages verify' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at pages verify' -F
 
 complete -c pagectl -n '__pagectl_at pages seal' -l to -r -F -d 'Write to FILE, whole or not at all.'
 complete -c pagectl -n '__pagectl_at pages seal' -l broker-xml -r -F -d 'Configuration that tells where the directories are.'
+complete -c pagectl -n '__pagectl_at pages seal' -l properties -r -F -d 'Properties over the configuration; repeatable'
 complete -c pagectl -n '__pagectl_at pages seal' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at pages seal' -F
 
@@ -198,6 +207,7 @@ complete -c pagectl -n '__pagectl_at pages inspect' -l record -x -d 'Only this r
 complete -c pagectl -n '__pagectl_at pages inspect' -l hex -d 'Show the bytes beside the names of the fields.'
 complete -c pagectl -n '__pagectl_at pages inspect' -l format -x -a 'text jsonl' -d 'How to answer.'
 complete -c pagectl -n '__pagectl_at pages inspect' -l broker-xml -r -F -d 'Configuration that tells where the directories are.'
+complete -c pagectl -n '__pagectl_at pages inspect' -l properties -r -F -d 'Properties over the configuration; repeatable'
 complete -c pagectl -n '__pagectl_at pages inspect' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at pages inspect' -F
 
@@ -210,24 +220,28 @@ complete -c pagectl -n '__pagectl_at pages compact' -l keep-unknown-transactions
 complete -c pagectl -n '__pagectl_at pages compact' -l format -x -a 'text json' -d 'How to answer.'
 complete -c pagectl -n '__pagectl_at pages compact' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'The release that decides, hornetq-2.4 … artemis-2.56'
 complete -c pagectl -n '__pagectl_at pages compact' -l broker-xml -r -F -d 'Configuration that tells where the directories are.'
+complete -c pagectl -n '__pagectl_at pages compact' -l properties -r -F -d 'Properties over the configuration; repeatable'
 complete -c pagectl -n '__pagectl_at pages compact' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at pages compact' -F
 
 complete -c pagectl -n '__pagectl_at pages salvage' -l out -x -a '(__fish_complete_directories)' -d 'Write into a new folder.'
 complete -c pagectl -n '__pagectl_at pages salvage' -l format -x -a 'text json' -d 'How to answer.'
 complete -c pagectl -n '__pagectl_at pages salvage' -l broker-xml -r -F -d 'Configuration that tells where the directories are.'
+complete -c pagectl -n '__pagectl_at pages salvage' -l properties -r -F -d 'Properties over the configuration; repeatable'
 complete -c pagectl -n '__pagectl_at pages salvage' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at pages salvage' -F
 
 complete -c pagectl -n '__pagectl_at pages restore' -l discard -d 'Drop the backup instead: its space comes back.'
 complete -c pagectl -n '__pagectl_at pages restore' -l backup-dir -x -a '(__fish_complete_directories)' -d 'Where what --in-place replaces is kept'
 complete -c pagectl -n '__pagectl_at pages restore' -l broker-xml -r -F -d 'Configuration that tells where the directories are.'
+complete -c pagectl -n '__pagectl_at pages restore' -l properties -r -F -d 'Properties over the configuration; repeatable'
 complete -c pagectl -n '__pagectl_at pages restore' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at pages restore' -F
 
 complete -c pagectl -n '__pagectl_at disk check' -l max-disk-usage -x -d 'As in broker.xml, instead of what it says.'
 complete -c pagectl -n '__pagectl_at disk check' -l min-disk-free -x -d 'As in broker.xml; wins over --max-disk-usage.'
 complete -c pagectl -n '__pagectl_at disk check' -l broker-xml -r -F -d 'Configuration that tells where the directories are.'
+complete -c pagectl -n '__pagectl_at disk check' -l properties -r -F -d 'Properties over the configuration; repeatable'
 complete -c pagectl -n '__pagectl_at disk check' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'The release that decides, hornetq-2.4 … artemis-2.56'
 complete -c pagectl -n '__pagectl_at disk check' -s w -l warning -x -d 'Warn by usage in percent (80), or bytes left (10G:).'
 complete -c pagectl -n '__pagectl_at disk check' -s c -l critical -x -d 'Critical as well, beside the broker\'s own limit.'
@@ -245,6 +259,7 @@ complete -c pagectl -n '__pagectl_at disk watch' -l interval -x -d 'Time between
 complete -c pagectl -n '__pagectl_at disk watch' -l max-disk-usage -x -d 'As in broker.xml, instead of what it says.'
 complete -c pagectl -n '__pagectl_at disk watch' -l min-disk-free -x -d 'As in broker.xml; wins over --max-disk-usage.'
 complete -c pagectl -n '__pagectl_at disk watch' -l broker-xml -r -F -d 'Configuration that tells where the directories are.'
+complete -c pagectl -n '__pagectl_at disk watch' -l properties -r -F -d 'Properties over the configuration; repeatable'
 complete -c pagectl -n '__pagectl_at disk watch' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'The release that decides, hornetq-2.4 … artemis-2.56'
 complete -c pagectl -n '__pagectl_at disk watch' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at disk watch' -F
@@ -255,6 +270,7 @@ complete -c pagectl -n '__pagectl_at disk forecast' -l critical-within -x -d 'Cr
 complete -c pagectl -n '__pagectl_at disk forecast' -l max-disk-usage -x -d 'As in broker.xml, instead of what it says.'
 complete -c pagectl -n '__pagectl_at disk forecast' -l min-disk-free -x -d 'As in broker.xml; wins over --max-disk-usage.'
 complete -c pagectl -n '__pagectl_at disk forecast' -l broker-xml -r -F -d 'Configuration that tells where the directories are.'
+complete -c pagectl -n '__pagectl_at disk forecast' -l properties -r -F -d 'Properties over the configuration; repeatable'
 complete -c pagectl -n '__pagectl_at disk forecast' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'The release that decides, hornetq-2.4 … artemis-2.56'
 complete -c pagectl -n '__pagectl_at disk forecast' -l no-addresses -d 'Do not count the bytes of every address as well.'
 complete -c pagectl -n '__pagectl_at disk forecast' -s t -l timeout -x -d 'UNKNOWN after this time.'
@@ -265,6 +281,7 @@ complete -c pagectl -n '__pagectl_at disk forecast' -l help -s h -d 'Show the he
 complete -c pagectl -n '__pagectl_at disk forecast' -F
 
 complete -c pagectl -n '__pagectl_at disk usage' -l broker-xml -r -F -d 'Configuration that tells where the directories are.'
+complete -c pagectl -n '__pagectl_at disk usage' -l properties -r -F -d 'Properties over the configuration; repeatable'
 complete -c pagectl -n '__pagectl_at disk usage' -l format -x -a 'text json csv' -d 'How to answer.'
 complete -c pagectl -n '__pagectl_at disk usage' -l limit -x -d 'Addresses that text shows; 0 for all.'
 complete -c pagectl -n '__pagectl_at disk usage' -l sizes-only -d 'Read no journal and no page: nothing live, no owners of large messages.'
@@ -278,6 +295,7 @@ complete -c pagectl -n '__pagectl_at replay run' -l out -x -a '(__fish_complete_
 complete -c pagectl -n '__pagectl_at replay run' -l until -x -d 'Stop after operation N (the first is 0).'
 complete -c pagectl -n '__pagectl_at replay run' -l set -x -a '(__pagectl_override)' -d 'A setting over the file; repeatable.'
 complete -c pagectl -n '__pagectl_at replay run' -l heap -x -d 'Heap of the broker\'s JVM (-Xmx), as 2G.'
+complete -c pagectl -n '__pagectl_at replay run' -l properties -r -F -d 'Properties over the configuration; repeatable'
 complete -c pagectl -n '__pagectl_at replay run' -l skip-bad-lines -d 'Pass over malformed lines of the trace.'
 complete -c pagectl -n '__pagectl_at replay run' -l check -d 'Test the engine\'s invariants after each operation.'
 complete -c pagectl -n '__pagectl_at replay run' -l format -x -a 'text json' -d 'How to answer.'
@@ -316,6 +334,7 @@ complete -c pagectl -n '__pagectl_at replay sweep' -l vary -x -a '(__pagectl_ove
 complete -c pagectl -n '__pagectl_at replay sweep' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'The release that decides, hornetq-2.4 … artemis-2.56'
 complete -c pagectl -n '__pagectl_at replay sweep' -l set -x -a '(__pagectl_override)' -d 'A setting over the file; repeatable.'
 complete -c pagectl -n '__pagectl_at replay sweep' -l heap -x -d 'Heap of the broker\'s JVM (-Xmx), as 2G.'
+complete -c pagectl -n '__pagectl_at replay sweep' -l properties -r -F -d 'Properties over the configuration; repeatable'
 complete -c pagectl -n '__pagectl_at replay sweep' -l skip-bad-lines -d 'Pass over malformed lines of the trace.'
 complete -c pagectl -n '__pagectl_at replay sweep' -l jobs -x -d 'Processes side by side; 0: one per core.'
 complete -c pagectl -n '__pagectl_at replay sweep' -l spark -x -d 'Run on Spark: local[N], spark://HOST:PORT.'

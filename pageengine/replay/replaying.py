@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from brokerconf.reading.document import Document
+from brokerconf.reading.properties import Entry
 from brokerconf.reading.reading import read
 
 from pageengine.model.outcome import malformed, unsupported
@@ -24,21 +26,30 @@ Line = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """A broker.xml, the edition that reads it, and what is put over it. ``heap``: the JVM's maximum in bytes."""
+    """A broker.xml, the edition that reads it, and what comes after it. ``heap``: the JVM's maximum in bytes.
+
+    ``properties`` are the values of ``${…}``; ``entries`` those of broker.properties and of system properties that are
+    in force, before the ``overrides`` of the command line.
+    """
 
     path: Path
     edition: Edition | None = None
     overrides: tuple[SettingOverride, ...] = ()
     heap: int | None = None
+    properties: Mapping[str, str] = field(default_factory=dict)
+    entries: tuple[Entry, ...] = ()
 
     def settings(self) -> tuple[EngineSettings, Edition]:
         """What the engine decides by, and the edition in force. Errors: BrokerConfError, PageEngineError, OSError."""
-        document = read(self.path, edition=self.edition)
-        return overridden(document, self.overrides, heap=self.heap), document.edition
+        document = self._document()
+        return overridden(document, self.overrides, heap=self.heap, entries=self.entries), document.edition
 
     def settings_in_force(self, addresses: list[str]) -> dict[str, list[SettingInForce]]:
         """The settings in force, for a person."""
-        return settings_in_force(read(self.path, edition=self.edition), self.overrides, addresses, heap=self.heap)
+        return settings_in_force(self._document(), self.overrides, addresses, heap=self.heap, entries=self.entries)
+
+    def _document(self) -> Document:
+        return read(self.path, edition=self.edition, properties=self.properties)
 
     def absolute(self) -> Configuration:
         """The same for a worker that runs somewhere else."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import Enum
 from typing import TypeVar
 
 from brokerconf.reading.document import ConfigNode, Document
+from brokerconf.reading.properties import Entry
 from brokerconf.settings.address_settings import EffectiveValue, read_value
 from brokerconf.settings.effective import EffectiveSettings, wildcard_routing
+from brokerconf.settings.overrides import apply
 from brokerconf.settings.settings_model import Scope, in_scope
 
 from pageengine.settings.settings import (
@@ -187,12 +189,15 @@ def _diverts(core: ConfigNode | None) -> tuple[Divert, ...]:
     return tuple(found)
 
 
-def engine_settings(document: Document, *, heap: int | None = None) -> EngineSettings:
+def engine_settings(document: Document, *, heap: int | None = None, entries: Iterable[Entry] = ()) -> EngineSettings:
     """What a configuration says to the engine. ``heap``: the JVM's -Xmx in bytes, half of it is the global limit.
+
+    ``entries`` are the properties in force, which come after the file.
 
     Without ``heap`` a gibibyte is assumed, the value that instances are created with for small hosts.
     """
     effective = EffectiveSettings(document, heap=heap)
+    apply(effective, entries)
     values = effective.broker()
     wildcards = effective.wildcards
     size = _maybe(values, "global-max-size")

@@ -7,8 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from brokerconf.reading.document import Document
+from brokerconf.reading.properties import Entry
 from brokerconf.settings.address_settings import EffectiveValue, read_value
 from brokerconf.settings.effective import EffectiveSettings
+from brokerconf.settings.overrides import apply
 from brokerconf.settings.settings_model import Scope, Setting, in_scope
 
 from pageengine.errors import PageEngineError
@@ -83,9 +85,11 @@ def _read(setting: Setting, one: SettingOverride, document: Document) -> Any:
     return value
 
 
-def overridden(document: Document, overrides: Iterable[SettingOverride], *, heap: int | None = None) -> EngineSettings:
-    """What the engine decides by: the document, with the overrides over it. Errors: SettingError."""
-    settings = engine_settings(document, heap=heap)
+def overridden(
+    document: Document, overrides: Iterable[SettingOverride], *, heap: int | None = None, entries: Iterable[Entry] = ()
+) -> EngineSettings:
+    """What the engine decides by: the document, the properties, then the overrides. Errors: SettingError."""
+    settings = engine_settings(document, heap=heap, entries=entries)
     for one in overrides:
         value = checked_value(one, document)
         if one.match is None:
@@ -97,10 +101,16 @@ def overridden(document: Document, overrides: Iterable[SettingOverride], *, heap
 
 
 def settings_in_force(
-    document: Document, overrides: Iterable[SettingOverride], addresses: Iterable[str], *, heap: int | None = None
+    document: Document,
+    overrides: Iterable[SettingOverride],
+    addresses: Iterable[str],
+    *,
+    heap: int | None = None,
+    entries: Iterable[Entry] = (),
 ) -> dict[str, list[SettingInForce]]:
     """The settings in force: those of the broker first, then by address. Overrides must have been checked."""
     effective = EffectiveSettings(document, heap=heap)
+    apply(effective, entries)
     broker: dict[str, EffectiveValue] = dict(effective.broker())
     by_hand = {one.name: one.text for one in overrides if one.match is None}
     for one in overrides:

@@ -120,14 +120,22 @@ def _folder(path: Path) -> DataLocation:
         return replace(_beside(path.absolute().parent), given=path, kind=LocationKind.STORE, store=path, obvious=False)
     for data in (path, path / "data"):
         if _first(data, PAGING_NAMES + JOURNAL_NAMES + BINDINGS_NAMES) is not None:
-            place = within(data)
-            return replace(place, given=path, obvious=data is path)
+            _refuse_two_layouts(path)
+            return replace(within(data), given=path, obvious=data is path)
     if path.name in PAGING_NAMES or _holds_stores(path):
         return replace(_beside(path), given=path, kind=LocationKind.PAGING, obvious=path.name in PAGING_NAMES)
     raise LocateError(
         f"{path}: no paging, journal or bindings folder, no store with an {ADDRESS_FILE}, no page file in it; "
         "name a broker instance, a data directory, a paging directory, a store folder or a page file"
     )
+
+
+def _refuse_two_layouts(path: Path) -> None:
+    """A folder with the pages of two brokers names neither of them."""
+    usual = [data / name for data in (path, path / "data") for name in PAGING_NAMES]
+    found = [paging for paging in usual if os.path.isdir(paging)]  # noqa: PTH112 (no error on loops)
+    if len(found) > 1 and all(map(_holds_stores, found)):
+        raise LocateError(f"{path}: pages in {found[0]} and in {found[1]}; name the one that is meant")
 
 
 def within(data: Path) -> DataLocation:

@@ -99,7 +99,16 @@ def command(
     with running(f"pagectl export {place.given}", master, settings) as context:
         options = _options(place, body, where)
         written = _write(context, options, to, folder, mode, compression, partition_by)
-    _say({"to": to, "rows": written.rows, "bytes": written.bytes, "damaged": written.damaged}, form)
+    _say(
+        {
+            "to": to,
+            "wrote": str(folder.absolute()) if folder else to,
+            "rows": written.rows,
+            "bytes": written.bytes,
+            "damaged": written.damaged,
+        },
+        form,
+    )
     return Exit.FOUND if written.damaged else Exit.OK
 
 
@@ -147,11 +156,11 @@ def _mode_for(folder: Path, mode: Mode) -> Mode:
 def _options(place: DataLocation, body: TableBody, where: str | None) -> SourceOptions:
     from pagefmt.spark.groups import SourceOptions
 
-    given = {
-        "path": place.given.absolute(), "paging": place.paging, "journal": place.journal, "bindings": place.bindings,
-        "body": body.value, "where": where, "damage": "true",
-    }  # fmt: skip
-    return SourceOptions.of({name: str(value) for name, value in given.items() if value is not None})
+    given = {"path": str(place.given.absolute()), "body": body.value, "damage": "true"}
+    if place.paging is not None:
+        beside = {"paging": place.paging, "journal": place.journal, "bindings": place.bindings}
+        given |= {name: str(path.absolute()) if path else "" for name, path in beside.items()}
+    return SourceOptions.of(given | ({"where": where} if where is not None else {}))
 
 
 def _write(
@@ -180,4 +189,4 @@ def _say(summary: dict[str, Any], form: TextOrJson) -> None:
         print_json(summary)
         return
     aside = f", {len(summary['damaged'])} damaged pages (OUT/_damaged.json)" if summary["damaged"] else ""
-    sys.stdout.write(f"{summary['rows']} messages, {size_text(summary['bytes'])} in {summary['to']}{aside}\n")
+    sys.stdout.write(f"{summary['rows']} messages, {size_text(summary['bytes'])} in {summary['wrote']}{aside}\n")

@@ -60,12 +60,15 @@ def command(
     with _brokers_held_off(place, changing):
         plan = _plan(place, edition, keep_unknown)
         backup = None if no_backup else backup_dir or _default_backup(place)
+        written = (out or plan.paging).absolute() if changing else None
         if changing and out is not None:
             _copy(plan, out)
+            note(f"wrote {written}")
         elif changing:
+            note(f"writes {written}")
             backup = _replace(plan, backup)
         if form is TextOrJson.json:
-            print_json(_object(plan, changing, backup if in_place and changing else None))
+            print_json(_object(plan, written, backup if in_place and changing else None))
         else:
             _text(plan, changing, out, backup if in_place else None)
 
@@ -131,9 +134,10 @@ def _replace(plan: CompactionPlan, folder: Path | None) -> Path | None:
     return folder
 
 
-def _object(plan: CompactionPlan, done: bool, backup: Path | None) -> dict[str, Any]:
+def _object(plan: CompactionPlan, written: Path | None, backup: Path | None) -> dict[str, Any]:
     return {
-        "done": done,
+        "done": written is not None,
+        "wrote": str(written) if written else None,
         "bytes_before": plan.size,
         "bytes_after": plan.size - sum(store.freed for store in plan.stores),
         "freed": plan.freed,
@@ -230,6 +234,6 @@ def _last_lines(plan: CompactionPlan, done: bool, out: Path | None, backup: Path
         print(f"--in-place needs {size_text(plan.needs_with_backup)} free while the backup is there, "
               f"{size_text(plan.needs_without_backup)} with --no-backup")  # fmt: skip
     elif out is not None:
-        print(f"compacted copy: {one_line(str(out))}")
+        print(f"compacted copy: {one_line(str(out.absolute()))}")
     elif backup is not None:
         print(f"what was replaced: {one_line(str(backup))}; the space comes back with: pagectl pages restore --discard")

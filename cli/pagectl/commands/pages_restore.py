@@ -9,7 +9,7 @@ import typer
 from pagectl.opening.broker import located
 from pagectl.options.shared import BackupDirOption, BrokerXmlOption, DirArgument, PropertiesOption
 from pagectl.running.exits import CallError
-from pagectl.terminal.streams import size_text
+from pagectl.terminal.streams import note, size_text
 
 
 def command(
@@ -38,6 +38,7 @@ def command(
     if not folder.exists():
         raise CallError(f"{folder}: no backup here; it lies beside the pages or where --backup-dir said")
     backup = read_backup(folder.absolute(), roots_of(place))
+    note(f"writes {folder.absolute() if discard else place.paging.absolute()}")
     if discard:
         print(f"dropped the backup of {len(backup.entries)} files, {size_text(drop(Disk(), backup))}")
         return

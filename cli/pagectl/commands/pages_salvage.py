@@ -46,9 +46,17 @@ def command(
         check_new_folder(out)  # before the journal is read
         found = salvage_directory(place, known_state(place), out)
     if form is TextOrJson.json:
-        print_json({"out": str(out), "copied": found.copied, "stores": [_object(each) for each in found.stores]})
+        print_json(
+            {
+                "out": str(out),
+                "wrote": str(out.absolute()),
+                "copied": found.copied,
+                "stores": [_object(each) for each in found.stores],
+            }
+        )
     else:
         _text(found, out)
+    note(f"wrote {out.absolute()}")
     return Exit.FOUND if any(each.losses for each in found.stores) else Exit.OK
 
 

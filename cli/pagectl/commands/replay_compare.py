@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pagectl.options.configuration import configuration_options
 from pagectl.options.formats import TextOrJson
-from pagectl.options.replay import SkipOption, configuration, say_how_sure
+from pagectl.options.replay import SkipOption
 from pagectl.options.shared import EditionOption, HeapOption, TextOrJsonOption
 from pagectl.running.exits import CallError, Exit
 from pagectl.terminal.sanitise import one_line
@@ -36,14 +37,16 @@ def command(
 
     Ends with status 1 where they differ.
     """
+    from pagectl.opening.replay import replay_configuration
+
     configs = config or []
     if len(files) == 2 and not configs:
         names = (str(files[0]), str(files[1]))
         result = _outcomes(files[0], files[1], decisions)
     elif len(files) == 1 and len(configs) == 2:
         names = (str(configs[0]), str(configs[1]))
-        say_how_sure(edition)
-        sides = [configuration(path, edition, None, heap) for path in configs]
+        options = configuration_options(edition, heap=heap)
+        sides = [replay_configuration(path, options) for path in configs]
         result = _configurations(files[0], sides, skip_bad_lines, decisions)
     else:
         raise CallError("give two outcomes, or one trace with --config twice")

@@ -10,17 +10,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pagectl.options.configuration import configuration_options
 from pagectl.options.formats import TextOrJson
 from pagectl.options.replay import (
     ConfigOption,
     SetOption,
     SkipOption,
     TraceArgument,
-    configuration,
     refuse_overwriting,
-    say_how_sure,
 )
-from pagectl.options.shared import EditionOption, HeapOption, OutOption, TextOrJsonOption
+from pagectl.options.shared import EditionOption, HeapOption, OutOption, PropertiesOption, TextOrJsonOption
 from pagectl.running.collector import seldom_collected
 from pagectl.running.exits import Exit, describe, report
 from pagectl.terminal.streams import note, print_json, warning
@@ -50,6 +49,7 @@ def command(
     ] = None,
     settings: SetOption = None,
     heap: HeapOption = None,
+    properties: PropertiesOption = None,
     skip_bad_lines: SkipOption = False,
     check: Annotated[bool, typer.Option("--check", help="Test the engine's invariants after each operation.")] = False,
     format: TextOrJsonOption = TextOrJson.text,
@@ -62,16 +62,20 @@ def command(
 
     Ends with status 1 where lines of the trace could not be applied.
     """
+    from pagectl.opening.replay import replay_configuration
     from pageengine.replay.findings import findings
 
     for written in (outcome, to_html):
         refuse_overwriting(written, trace, config)
-    say_how_sure(edition)
-    deciding = configuration(config, edition, settings, heap)
+    options = configuration_options(edition, heap=heap, properties=properties)
+    deciding = replay_configuration(config, options, settings)
     recording, stopped = _replay(_Work(trace, deciding, outcome, out, until, skip_bad_lines, check))
     found = findings(recording)
     told = deciding.settings_in_force(sorted(recording.addresses))
     facts = {"trace": str(trace), "config": str(config), "edition": deciding.settings()[1].value}
+    if out is not None:
+        facts["wrote"] = str(out.absolute())
+        note(f"wrote {out.absolute()}")
     if format is TextOrJson.json:
         from pagectl.outputs.replay_json import replay_json
 

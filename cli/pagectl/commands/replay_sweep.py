@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pagectl.options.configuration import configuration_options
 from pagectl.options.formats import TextJsonOrCsv
-from pagectl.options.replay import ConfigOption, SetOption, SkipOption, TraceArgument, configuration, say_how_sure
-from pagectl.options.shared import EditionOption, HeapOption, TextJsonOrCsvOption
+from pagectl.options.replay import ConfigOption, SetOption, SkipOption, TraceArgument
+from pagectl.options.shared import EditionOption, HeapOption, PropertiesOption, TextJsonOrCsvOption
 from pagectl.running.exits import Exit
 from pagectl.terminal.progress import progress
 from pagectl.terminal.streams import CsvTable, print_json, print_table, size_text
@@ -34,6 +35,7 @@ def command(
     edition: EditionOption = None,
     settings: SetOption = None,
     heap: HeapOption = None,
+    properties: PropertiesOption = None,
     skip_bad_lines: SkipOption = False,
     jobs: Annotated[
         int, typer.Option("--jobs", metavar="N", min=0, help="Processes side by side; 0: one per core.")
@@ -47,10 +49,11 @@ def command(
     format: TextJsonOrCsvOption = TextJsonOrCsv.text,
 ) -> int:
     """Replay a trace under every combination of values: peak heap and disk, refused messages, blocked time."""
+    from pagectl.opening.replay import replay_configuration
     from pageengine.replay.sweep import SweepJob, parse_vary, sweep_here, sweep_on_spark, variants
 
-    say_how_sure(edition)
-    deciding = configuration(config, edition, settings, heap)
+    options = configuration_options(edition, heap=heap, properties=properties)
+    deciding = replay_configuration(config, options, settings)
     work = [
         SweepJob(trace.absolute(), deciding.absolute(), skip_bad_lines, one)
         for one in variants([parse_vary(text) for text in vary])

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pagectl.running.exits import CallError
+from pagectl.terminal.streams import note
 from pagefmt.bytes.writing import atomic_file
 from pagefmt.directory.locate import DataLocation
 
@@ -37,6 +38,7 @@ def fresh_file(target: Path, place: DataLocation | None = None) -> Iterator[Path
         raise CallError(f"{target}: not a regular file; name a file to write to")
     with atomic_file(target) as fresh:
         yield fresh
+    note(f"wrote {target.absolute()}")
 
 
 def _is_special(target: Path) -> bool:

@@ -70,8 +70,6 @@ def lint_one(name: str, around: LintContext, options: ConfigurationOptions, chos
 
         return lint(sys.stdin.buffer.read(LARGEST + 1), "stdin", around, chosen)
     path = Path(name)
-    if not path.is_dir() and not path.is_file():
-        return lint(read_raw(path), name, around, chosen)
     start = start_parameters(path, options)
     shown = str(start.config) if path.is_dir() else name
     return lint(read_raw(start.config), shown, _with_start(around, start), chosen)

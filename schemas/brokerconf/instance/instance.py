@@ -84,7 +84,7 @@ def find_instance(path: Path, root: Path | None = None) -> Instance:
 
     ``root``: the instance that a configuration kept elsewhere is for; its own start profile counts then.
     """
-    if path.is_file():
+    if not path.is_dir():
         return _with_profile(path, root)
     for config in (path / "etc" / BROKER_XML, path / BROKER_XML, path / "config" / HORNETQ_XML, path / HORNETQ_XML):
         if config.is_file():

@@ -1,0 +1,32 @@
+"""``--config`` of the ``replay`` commands: the settings in force of an instance or of a configuration file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pagectl.opening.configuration import open_configuration
+from pagectl.options.configuration import ConfigurationOptions
+from pagectl.terminal.streams import warning
+from pageengine.replay.replaying import Configuration
+from pageengine.settings.overrides import parse_override
+from pageengine.settings.profiles import FROM_SOURCES_ALONE
+
+
+def replay_configuration(
+    path: Path, options: ConfigurationOptions, overrides: list[str] | None = None
+) -> Configuration:
+    """What a replay decides by: the file, properties, system properties and -Xmx, then ``--set``.
+
+    Warns of an edition that was never compared with a running broker. Raises ``BrokerConfError``, ``PageEngineError``,
+    ``OSError``.
+    """
+    settings = tuple(parse_override(text) for text in overrides or ())
+    found = open_configuration(path, options)
+    found.settings()
+    edition = found.edition
+    if edition in FROM_SOURCES_ALONE:
+        warning(f"{edition.value}: its decisions are from that release's sources alone, held against no running broker")
+    return Configuration(
+        found.start.config, edition, settings, found.start.heap, {**found.placeholders(), **found.start.system},
+        found.entries,
+    )  # fmt: skip
