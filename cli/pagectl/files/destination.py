@@ -28,6 +28,7 @@ def output_to(target: Path | None, place: DataLocation | None = None) -> Iterato
     with atomic_file(target) as fresh, fresh.open("w", encoding="utf-8") as stream, contextlib.redirect_stdout(stream):
         yield
     sys.stdout.flush()
+    note(f"wrote {target.absolute()}")
 
 
 @contextlib.contextmanager
