@@ -21,7 +21,8 @@ _STATISTICS: Final = ["page", "number", "id", "timestamp", "expiration", "tx"]
 class TableFile(Protocol):
     """Takes record batches of one schema."""
 
-    def write_batch(self, batch: pa.RecordBatch) -> None: ...
+    def write_batch(self, batch: pa.RecordBatch) -> None:
+        """Append the rows."""
 
 
 @contextmanager
@@ -54,7 +55,7 @@ def _parquet(path: Path, schema: pa.Schema, compression: str) -> Iterator[TableF
 
 
 class _Gathered:
-    """Row groups of a fair size out of small pages."""
+    """Collects the batches of small pages into row groups."""
 
     def __init__(self, writer: TableFile, schema: pa.Schema) -> None:
         self._writer, self._schema = writer, schema

@@ -1,7 +1,7 @@
 """JSON MessageLines of a page from columns: the same text as the reference decoder gives.
 
-The text of every field is made for all records of a piece at once, and the lines are their joining. Records that are
-not regular and large messages are left to the reference decoder.
+The text of each field is made for all records of a chunk at once; the fields are then joined into lines. Irregular
+records and large messages are left to the reference decoder.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ from pagefmt.pages.record import Layout
 from pagefmt.pages.scan import PageFrames
 
 LARGEST: Final = 16 << 20
-"""A piece above (of one huge record) goes to the reference decoder: lines with its body might not fit into an Arrow
-array."""
+"""Bytes. A larger chunk holds one huge record and goes to the reference decoder: lines with its body might not fit into
+an Arrow array."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +52,7 @@ class MessageLines:
         return len(self.texts)
 
     def first(self, count: int) -> MessageLines:
+        """The first ``count`` lines, or all."""
         return MessageLines(self.texts.slice(0, count))
 
     @property
@@ -76,8 +77,8 @@ class LineFormat:
 def picked_lines(
     page: PageFile, state: StoreState | None, store: Store, form: LineFormat, choice: MessageFilter
 ) -> Iterator[Item]:
-    """As ``selection.pick``, with finished lines in the place of most messages. What was not looked at when the next
-    is asked for may be gone."""
+    """As ``selection.pick``, with finished lines in the place of most messages. An item is
+    valid until the next one is taken."""
     rule = None if state is None else state.rule(page.number)
     source = LineSource(store.name, store.address, page.number, rule, form.wanted, form.quote)
     layout = None

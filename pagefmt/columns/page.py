@@ -43,24 +43,24 @@ class PageColumns:
 
 
 def decode_page(content: PageBytes, page: int, level: Detail, frames: PageFrames | None = None) -> PageColumns:
-    """All records of a page, or of a piece of one, in file order."""
+    """All records of a page, or of a chunk of one, in file order."""
     frames = frames or scan(content)
     end = frames.base + frames.end
     if level is Detail.COUNT:
         table = pa.record_batch(_frame_columns(frames, np.arange(len(frames.offset)), page), schema=schema(level))
         return PageColumns(table, frames.whole, end, np.empty(0, np.int64), 0, None)
-    pieces: list[tuple[Ints, pa.RecordBatch]] = []
+    batches: list[tuple[Ints, pa.RecordBatch]] = []
     left = np.arange(len(frames.offset))
     for kind, reads in ((core_columns, may_be_core), (amqp_columns, may_be_amqp)):
         mine = reads(content, frames.offset[left] + 5)
         if mine.any():
             row, batch = _fast(content, frames, page, left[mine], level, kind)
-            pieces.append((row, batch))
+            batches.append((row, batch))
             left = np.setdiff1d(left, row, assume_unique=True) if len(row) < len(left) else left[:0]
     careful = _careful(content, frames, page, left, level) if len(left) else _Careful(left, None, 0, None)
     if careful.batch is not None and len(careful.row):
-        pieces.append((careful.row, careful.batch))
-    table = in_order(pieces, pa.concat_batches) if pieces else _nothing(level)
+        batches.append((careful.row, careful.batch))
+    table = in_order(batches, pa.concat_batches) if batches else _nothing(level)
     if careful.undecodable is not None:
         table = table.slice(0, careful.undecodable[0])
     return PageColumns(table, frames.whole, end, careful.row, careful.partial, careful.undecodable)

@@ -1,7 +1,7 @@
-"""Selectors decided on columns: each distinct set of the values that a selector asks for is judged once.
+"""Selectors evaluated on columns, once for each distinct combination of the values that they refer to.
 
-What columns do not hold exactly (lone surrogates, uuids, compound values) and what a broker works out from more than
-one place is left undecided, row by row.
+Rows are left undecided where columns do not hold the exact value (lone surrogates, uuids, compound values) or where a
+broker derives the value from more than one place.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _HEADERS: Final[dict[str, tuple[str, Callable[[Any], Answer]]]] = {
     "AMQUserID": ("user_id", _user_id),
 }  # fmt: skip
 _OF_AMQP: Final = ("JMSType", "JMSXGroupSeq", "JMSXUserID", "JMSCorrelationID", "__AMQ_CID")
-"""What is answered from AMQP sections."""
+"""Properties that AMQP messages answer from their sections."""
 
 
 def decides(selector: Selector) -> bool:

@@ -37,7 +37,7 @@ STORE_COLUMNS: Final = frozenset(field.name for field in STORE_FIELDS)
 STATE_COLUMNS: Final = frozenset(field.name for field in STATE_FIELDS)
 _AMQP: Final = pa.scalar("amqp", STRING)
 LEFTOVER: Final = 5
-"""Bytes behind the last record that brokers of today take for nothing (spec/page-files.md 5.1)."""
+"""Trailing bytes that current brokers ignore behind the last record (docs/spec/page-files.md 5.1)."""
 
 
 _DETAILS: Final = {TableBody.TEXT: Detail.TEXTS, TableBody.VALUE: Detail.BODIES, TableBody.BASE64: Detail.BODIES}
@@ -85,6 +85,7 @@ class TableQuery:
 
     @property
     def schema(self) -> pa.Schema:
+        """The columns of the table, in order."""
         fields = [*STORE_FIELDS, *schema(_DETAILS.get(self.body, Detail.PROPERTIES)), *STATE_FIELDS]
         if self.body is TableBody.NONE:
             fields = [field for field in fields if field.name != "body_size"]

@@ -1,4 +1,4 @@
-"""The sections of an encoded AMQP message field by field (spec/messages.md 9.3).
+"""The sections of an encoded AMQP message field by field (docs/spec/messages.md 9.3).
 
 00 53 7x      section          c0 / d0, size, count     list: its fields by position
                                c1 / d1, size, count     map: one field for each pair

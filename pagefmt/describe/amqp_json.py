@@ -52,6 +52,7 @@ def _properties_json(sections: AmqpSections) -> Json | None:
 
 
 def body_section_json(section: BodySection) -> Json:
+    """One body section: data (docs/spec/messages.md 9.3) by size and SHA-256, a sequence or a value in full."""
     value = section.value
     match section.descriptor:
         case 0x75:

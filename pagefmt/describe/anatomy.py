@@ -1,4 +1,4 @@
-"""A page record field by field: offset, size, name and meaning of every byte, for people who look at the bytes.
+"""A page record field by field: offset, size, name and meaning of every byte, for ``pages inspect``.
 
 The fields are what the decoders read: they run over a cursor that writes down each read. Bytes that no decoder
 understands are a field too, so that the fields of a record always add up to the record.
@@ -28,7 +28,7 @@ _LARGE_TYPES: Final = {
 
 
 class RecordingCursor(ByteReader):
-    """Writes down every read: (offset, size, name, value)."""
+    """Records each read as a field."""
 
     __slots__ = ("fields",)
 
@@ -41,24 +41,31 @@ class RecordingCursor(ByteReader):
             self.fields.append(Field(at, self.pos - at, what, value))
 
     def u8(self, what: str = "byte") -> int:
+        """An unsigned byte."""
         return self._read(super().u8, what)
 
     def i8(self, what: str = "byte") -> int:
+        """A byte."""
         return self._read(super().i8, what)
 
     def i16(self, what: str = "short") -> int:
+        """A short."""
         return self._read(super().i16, what)
 
     def u16(self, what: str = "unsigned short") -> int:
+        """An unsigned short."""
         return self._read(super().u16, what)
 
     def i32(self, what: str = "int") -> int:
+        """An int."""
         return self._read(super().i32, what)
 
     def i64(self, what: str = "long") -> int:
+        """A long."""
         return self._read(super().i64, what)
 
     def fixed(self, fields: FixedFields) -> tuple[Any, ...]:
+        """Fields of fixed size, each noted by its label."""
         values: list[Any] = []
         for field in fields.fields:
             at = self._advance(field.layout.size, field.label)
@@ -73,12 +80,14 @@ class RecordingCursor(ByteReader):
         return value
 
     def take(self, size: int, what: str = "bytes") -> bytes:
+        """Bytes."""
         at = self.pos
         value = super().take(size, what)
         self._note(at, what, value)
         return value
 
     def sstr(self, what: str = "string") -> str:
+        """A string: its byte count and its characters are two fields."""
         before = len(self.fields)
         text = super().sstr(what)
         length, *rest = self.fields[before:]
@@ -87,6 +96,7 @@ class RecordingCursor(ByteReader):
         return text
 
     def nsstr(self, what: str = "string") -> str | None:
+        """A string behind a mark that says whether there is one."""
         return self.sstr(what) if self.u8(f"{what} present") else None
 
     def _part(self, start: int, end: int) -> ByteReader:

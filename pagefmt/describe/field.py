@@ -1,4 +1,4 @@
-"""One field of a record: where it is and what it says."""
+"""One field of a record: its position and its value."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ class Field:
         return plain(self.value) if self.meaning is None else self.meaning
 
     def saying(self, meaning: str) -> Field:
+        """The field with its value in words."""
         return replace(self, meaning=meaning)
 
 
 def plain(value: object) -> str:
-    """Numbers and texts as they are; bytes have nothing to say but themselves."""
+    """Numbers and texts as they are; empty for bytes, which are shown as bytes."""
     return "" if value is None or isinstance(value, bytes) else str(value)

@@ -31,6 +31,8 @@ BODY_LIMIT: Final = 16 << 20
 
 
 class BodyForm(StrEnum):
+    """What ``decode`` can show of a body."""
+
     SIZE = "size"
     SHA256 = "sha256"
     TEXT = "text"
@@ -44,7 +46,7 @@ _CONTENT: Final = frozenset((BodyForm.TEXT, BodyForm.VALUE, BodyForm.BASE64, Bod
 
 @dataclass(frozen=True, slots=True)
 class MessageOptions:
-    """What to say: body forms, bodies of large messages from ``large``, inflating, and the largest body to show."""
+    """What to show: body forms, bodies of large messages from ``large``, inflated or not, up to ``limit`` bytes."""
 
     forms: frozenset[BodyForm] = frozenset((BodyForm.SIZE,))
     large: LargeMessages | None = None

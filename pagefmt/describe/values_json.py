@@ -18,6 +18,7 @@ Json: TypeAlias = dict[str, Any]
 
 
 def typed_json(typed: TypedValue) -> Json:
+    """The object of a value."""
     fields: Json = {"type": typed.kind.value, "value": plain_value(typed)}
     if typed.kind is ValueKind.FLOAT:
         fields["bits"] = f"{typed.wire:08x}"
@@ -27,6 +28,7 @@ def typed_json(typed: TypedValue) -> Json:
 
 
 def plain_value(typed: TypedValue) -> Any:
+    """What stands under ``value``."""
     value = typed.value
     match typed.kind:
         case ValueKind.BYTES:
@@ -61,6 +63,7 @@ def _last_by_key(pairs: tuple[tuple[TypedValue, TypedValue], ...]) -> list[tuple
 
 
 def special_json(value: float) -> str:
+    """Infinities and NaN, which JSON has no numbers for."""
     if math.isnan(value):
         return "NaN"
     return "Infinity" if value > 0 else "-Infinity"
@@ -83,6 +86,7 @@ def utf16_order(name: str) -> bytes:
 
 
 def property_map_json(properties: dict[str, TypedValue]) -> list[Json]:
+    """The properties as objects, sorted by name."""
     return [{"name": name} | typed_json(properties[name]) for name in sorted(properties, key=utf16_order)]
 
 
@@ -94,6 +98,7 @@ def annotations_json(section: TypedValue | None) -> list[Json] | None:
 
 
 def key_text(typed: TypedValue) -> str:
+    """A map key as the text that names the entry."""
     match typed.kind:
         case ValueKind.STRING | ValueKind.SYMBOL:
             return str(typed.value)

@@ -43,6 +43,8 @@ def _excerpt(text: str, column: int) -> str:
 
 
 class TokenKind(Enum):
+    """What a token is."""
+
     KEYWORD = auto()
     NAME = auto()
     STRING = auto()
@@ -56,12 +58,15 @@ class TokenKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Token:
+    """A token and the column, counted from 1, where it begins."""
+
     kind: TokenKind
     text: str
     """Keywords in upper case, strings and quoted names without quotes, the rest as written."""
     column: int
 
     def shown(self) -> str:
+        """How messages name the token."""
         if self.kind is TokenKind.END:
             return "the end"
         return f"'{self.text}'"

@@ -21,6 +21,7 @@ class LikePattern:
     pieces: tuple[Piece, ...]
 
     def matches(self, text: str) -> bool:
+        """Whether the whole text fits the pattern."""
         first, *rest = self.pieces
         if not rest:
             return len(text) == len(first) and _fits(first, text, 0)

@@ -12,6 +12,7 @@ from pagefmt.bytes.wire import Undecodable
 from pagefmt.messages.amqp_message import AmqpLargeMessage, AmqpMessage
 from pagefmt.messages.amqp_sections import delivery_annotations_size
 from pagefmt.messages.amqp_text import identifier_text
+from pagefmt.messages.core_fields import HEADER_FIELDS
 from pagefmt.messages.core_message import CoreLargeMessage, CoreMessage, HeaderBlock
 from pagefmt.messages.core_message_old import OldCoreMessage
 from pagefmt.messages.persisted import Message
@@ -32,8 +33,7 @@ _OPAQUE: Final = {
     ValueKind.CHAR: ("Character", True), ValueKind.SYMBOL: ("Symbol", True), ValueKind.TIMESTAMP: ("Date", True),
     ValueKind.UUID: ("UUID", True), ValueKind.BYTES: ("byte[]", False),
 }  # fmt: skip
-# The fixed part of a header block: id, address mark, user mark, type, durable, expiration, timestamp, priority.
-_HEADER_FIXED: Final = 8 + 1 + 1 + 1 + 1 + 8 + 8 + 1
+_HEADER_FIXED: Final = 8 + 1 + 1 + HEADER_FIELDS.size  # message id, mark of the address, mark of the user id
 
 
 def selector_value(typed: TypedValue | None) -> Value:
@@ -112,6 +112,8 @@ class _Headers:
 
 
 class CoreSource(_Headers):
+    """A core message."""
+
     __slots__ = ()
 
     def __init__(self, message: CoreMessage | OldCoreMessage | CoreLargeMessage) -> None:
@@ -131,6 +133,8 @@ class CoreSource(_Headers):
 
 
 class AmqpSource(_Headers):
+    """An AMQP message."""
+
     __slots__ = ("_amqp",)
 
     def __init__(self, message: AmqpMessage | AmqpLargeMessage) -> None:

@@ -6,8 +6,9 @@ with an unknown value is unknown, and unknown does not match, nor does its negat
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields
 from typing import Final, Protocol
 
 from pagefmt.selector.arithmetic import calculate, negated
@@ -18,80 +19,86 @@ from pagefmt.selector.values import EvaluationFailed, Number, Opaque, Value, com
 class PropertySource(Protocol):
     """What a selector is asked about."""
 
-    def property(self, name: str) -> Value: ...
-
-
-class Node(Protocol):
-    def evaluate(self, source: PropertySource) -> Value: ...
-
-    def matches(self, source: PropertySource) -> bool: ...
-
-    def parts(self) -> tuple[Node, ...]: ...
-
-
-class Leaf:
-    __slots__ = ()
-
-    def evaluate(self, source: PropertySource) -> Value:
-        raise NotImplementedError
-
-    def matches(self, source: PropertySource) -> bool:
-        return self.evaluate(source) is True
-
-    def parts(self) -> tuple[Node, ...]:
-        return ()
+    def property(self, name: str) -> Value:
+        """The value of a header field or a property, None where there is none."""
 
 
 @dataclass(frozen=True, slots=True)
-class Constant(Leaf):
+class Node(ABC):
+    """An expression. Its fields that are expressions themselves are its parts."""
+
+    @abstractmethod
+    def evaluate(self, source: PropertySource) -> Value:
+        """The value, None where it is unknown. Raises ``EvaluationFailed`` where the broker's evaluation throws."""
+
+    def matches(self, source: PropertySource) -> bool:
+        """Whether the condition is known and true."""
+        return self.evaluate(source) is True
+
+    def parts(self) -> Iterator[Node]:
+        """The expressions that this one is made of, from left to right."""
+        for field in fields(self):
+            value = getattr(self, field.name)
+            for each in value if isinstance(value, tuple) else (value,):
+                if isinstance(each, Node):
+                    yield each
+
+
+@dataclass(frozen=True, slots=True)
+class Constant(Node):
+    """A literal."""
+
     value: Value
 
     def evaluate(self, source: PropertySource) -> Value:
+        """The literal's value."""
         return self.value
 
 
 @dataclass(frozen=True, slots=True)
-class PropertyName(Leaf):
+class PropertyName(Node):
+    """A header field or a property, by its name."""
+
     name: str
 
     def evaluate(self, source: PropertySource) -> Value:
+        """What the message has under the name."""
         return source.property(self.name)
 
 
 @dataclass(frozen=True, slots=True)
-class Truth(Leaf):
+class Truth(Node):
     """A property where a condition is wanted: true only for a boolean that is true, unknown where it is absent."""
 
     property: PropertyName
 
     def evaluate(self, source: PropertySource) -> Value:
+        """Unknown where the property is absent, else whether it is the boolean true."""
         value = self.property.evaluate(source)
         return None if value is None else value is True
 
-    def parts(self) -> tuple[Node, ...]:
-        return (self.property,)
-
 
 @dataclass(frozen=True, slots=True)
-class Not(Leaf):
+class Not(Node):
+    """NOT; unknown stays unknown."""
+
     operand: Node
 
     def evaluate(self, source: PropertySource) -> Value:
+        """The opposite."""
         value = self.operand.evaluate(source)
         return None if value is None else not value
 
-    def parts(self) -> tuple[Node, ...]:
-        return (self.operand,)
-
 
 @dataclass(frozen=True, slots=True)
-class Junction(Leaf):
+class Junction(Node):
     """AND (``settles`` False) or OR (``settles`` True) of two or more."""
 
     settles: bool
     operands: tuple[Node, ...]
 
     def evaluate(self, source: PropertySource) -> Value:
+        """The settling value as soon as one operand has it, else unknown if one operand is."""
         unknown = False
         for operand in self.operands:
             value = operand.evaluate(source)
@@ -101,17 +108,15 @@ class Junction(Leaf):
         return None if unknown else not self.settles
 
     def matches(self, source: PropertySource) -> bool:
+        """As ``evaluate``; what stands behind the settling operand is not looked at."""
         for operand in self.operands:
             if operand.matches(source) is self.settles:
                 return self.settles
         return not self.settles
 
-    def parts(self) -> tuple[Node, ...]:
-        return self.operands
-
 
 @dataclass(frozen=True, slots=True)
-class Equal(Leaf):
+class Equal(Node):
     """``=``, and ``IS NULL`` with the unknown constant on the right."""
 
     left: Node
@@ -119,13 +124,11 @@ class Equal(Leaf):
     convert: bool
 
     def evaluate(self, source: PropertySource) -> Value:
+        """Whether both are equal as the broker compares them; unknown where one side is."""
         left, right = self.left.evaluate(source), self.right.evaluate(source)
         if left is None or right is None:
             return True if left is right else (None if left is None else False)
         return equal(left, right) or compared(left, right, _same, convert=self.convert)
-
-    def parts(self) -> tuple[Node, ...]:
-        return (self.left, self.right)
 
 
 def _same(order: int) -> bool:
@@ -141,7 +144,7 @@ ORDERS: Final[dict[str, Callable[[int], bool]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Ordered(Leaf):
+class Ordered(Node):
     """``<``, ``<=``, ``>``, ``>=``."""
 
     sign: str
@@ -150,14 +153,12 @@ class Ordered(Leaf):
     convert: bool
 
     def evaluate(self, source: PropertySource) -> Value:
+        """The comparison; unknown where one side is."""
         left = _orderable(self.left.evaluate(source))
         if left is None:
             return None
         right = _orderable(self.right.evaluate(source))
         return None if right is None else compared(left, right, ORDERS[self.sign], convert=self.convert)
-
-    def parts(self) -> tuple[Node, ...]:
-        return (self.left, self.right)
 
 
 def _orderable(value: Value) -> Value:
@@ -167,22 +168,22 @@ def _orderable(value: Value) -> Value:
 
 
 @dataclass(frozen=True, slots=True)
-class LikeTest(Leaf):
+class LikeTest(Node):
+    """LIKE."""
+
     operand: Node
     pattern: LikePattern
 
     def evaluate(self, source: PropertySource) -> Value:
+        """Whether the text has the pattern; false for what is no text."""
         value = self.operand.evaluate(source)
         if value is None:
             return None
         return isinstance(value, str) and self.pattern.matches(value)
 
-    def parts(self) -> tuple[Node, ...]:
-        return (self.operand,)
-
 
 @dataclass(frozen=True, slots=True)
-class In(Leaf):
+class In(Node):
     """IN and NOT IN; unknown for what is no text, in both forms."""
 
     operand: PropertyName
@@ -190,42 +191,40 @@ class In(Leaf):
     negated: bool
 
     def evaluate(self, source: PropertySource) -> Value:
+        """Whether the text is, or is not, a member."""
         value = self.operand.evaluate(source)
         if not isinstance(value, str):
             return None
         return (value in self.members) != self.negated
 
-    def parts(self) -> tuple[Node, ...]:
-        return (self.operand,)
-
 
 @dataclass(frozen=True, slots=True)
-class Arithmetic(Leaf):
+class Arithmetic(Node):
+    """``+ - * / %``."""
+
     sign: str
     left: Node
     right: Node
     convert: bool
 
     def evaluate(self, source: PropertySource) -> Value:
+        """The result; unknown where one side is."""
         left = self.left.evaluate(source)
         if left is None:
             return None
         right = self.right.evaluate(source)
         return None if right is None else calculate(self.sign, left, right, convert=self.convert)
 
-    def parts(self) -> tuple[Node, ...]:
-        return (self.left, self.right)
-
 
 @dataclass(frozen=True, slots=True)
-class Minus(Leaf):
+class Minus(Node):
+    """The sign in front of a value."""
+
     operand: Node
 
     def evaluate(self, source: PropertySource) -> Value:
+        """The negated number."""
         return negated(self.operand.evaluate(source))
-
-    def parts(self) -> tuple[Node, ...]:
-        return (self.operand,)
 
 
 def is_condition(node: Node) -> bool:
@@ -236,6 +235,7 @@ def is_condition(node: Node) -> bool:
 
 
 def is_number(node: Node) -> bool:
+    """Whether the expression is a literal number."""
     return isinstance(node, Constant) and isinstance(node.value, Number)
 
 

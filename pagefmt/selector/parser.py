@@ -60,6 +60,7 @@ class Selector:
     root: Node
 
     def matches(self, source: PropertySource) -> bool:
+        """Whether a message is selected; one for which the broker's evaluation fails is not."""
         try:
             return self.root.matches(source)
         except EvaluationFailed:

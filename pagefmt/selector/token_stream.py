@@ -1,4 +1,4 @@
-"""A selector's tokens as the parser walks over them, and its complaints with their place."""
+"""The tokens of a selector for the parser, and errors that name the column."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from pagefmt.selector.lexer import SelectorError, Token, TokenKind
 
 
 class TokenStream:
+    """The tokens of one selector and the position of the parser."""
+
     __slots__ = ("_at", "_text", "_tokens")
 
     def __init__(self, text: str, found: list[Token]) -> None:
@@ -18,6 +20,7 @@ class TokenStream:
         return self._tokens[min(self._at + ahead, len(self._tokens) - 1)]
 
     def take(self) -> Token:
+        """The next token, which is passed."""
         token = self.next()
         self._at += 1
         return token
@@ -35,13 +38,16 @@ class TokenStream:
         return found
 
     def expect(self, text: str) -> None:
+        """Pass the sign or keyword. Raises ``SelectorError`` where something else stands there."""
         if not self.taken(text):
             raise self.error(f"'{text}' is expected, found {self.next().shown()}")
 
     def string(self) -> Token:
+        """Pass a quoted string. Raises ``SelectorError`` where something else stands there."""
         if self.next().kind is not TokenKind.STRING:
             raise self.error(f"a quoted string is expected, found {self.next().shown()}")
         return self.take()
 
     def error(self, detail: str, at: Token | None = None) -> SelectorError:
+        """The error for a token, by default the next one."""
         return SelectorError(self._text, (at or self.next()).column, detail)

@@ -28,6 +28,8 @@ class JavaClass(IntEnum):
 
 
 class Number(NamedTuple):
+    """A number of a Java class."""
+
     kind: JavaClass
     value: int | float
 

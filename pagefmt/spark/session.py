@@ -94,6 +94,7 @@ def start(name: str, master: str, conf: Mapping[str, str]) -> SparkContext:
 
 
 def is_local(master: str) -> bool:
+    """Whether the master runs in this process's Java."""
     return master.startswith("local")
 
 

@@ -33,23 +33,27 @@ class PageFiles(DataSource):
 
     @classmethod
     def name(cls) -> str:
+        """The format to name in ``spark.read.format``."""
         return NAME
 
     def schema(self) -> StructType:
+        """The columns that the options ask for."""
         from pyspark.sql.pandas.types import from_arrow_schema
 
         found: StructType = from_arrow_schema(SourceOptions.of(dict(self.options)).schema())
         return found
 
     def reader(self, schema: StructType) -> PageFilesReader:
+        """Of one query."""
         return PageFilesReader(SourceOptions.of(dict(self.options)))
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802 (Spark's name)
+        """Of one stream."""
         return PageFilesStream(SourceOptions.of(dict(self.options)))
 
 
 class PageFilesReader(DataSourceReader):
-    """Made where the query is planned: journal and bindings are read there, once, and go to the tasks with it."""
+    """Created where the query is planned: journal and bindings are read there once and sent along to the tasks."""
 
     def __init__(self, options: SourceOptions) -> None:
         self.options = options
@@ -58,9 +62,11 @@ class PageFilesReader(DataSourceReader):
         self._groups = groups_of(place, self.journal)
 
     def partitions(self) -> list[PageGroup]:
+        """The pages in groups, one a task."""
         return self._groups
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
+        """The rows of a group, where the task runs."""
         assert isinstance(partition, PageGroup)
         wanted = self.options.wanted()
         form = self.options.schema()

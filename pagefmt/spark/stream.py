@@ -24,11 +24,14 @@ Offset = dict[str, Position]
 
 
 class PageFilesStream(DataSourceStreamReader):
+    """The stream of one paging directory."""
+
     def __init__(self, options: SourceOptions) -> None:
         self.options = options
         self._reached: Offset = {}
 
     def initialOffset(self) -> Offset:  # noqa: N802 (Spark's names, here and below)
+        """In front of the first record of every store."""
         return {}
 
     def latestOffset(self, start: Offset | None = None, limit: object = None) -> Offset:  # noqa: N802
@@ -42,6 +45,7 @@ class PageFilesStream(DataSourceStreamReader):
         return reached
 
     def partitions(self, start: Offset, end: Offset) -> list[PageGroup]:
+        """The records between two positions."""
         return grouped(self._tasks(start, end))
 
     def _tasks(self, start: Offset, end: Offset) -> Iterator[tuple[PageTask, int]]:
@@ -57,6 +61,7 @@ class PageFilesStream(DataSourceStreamReader):
                     yield PageTask(path, page.number, store.name, store.address, None, part), size
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
+        """The rows of a partition, where the task runs; a page deleted meanwhile has none."""
         assert isinstance(partition, PageGroup)
         wanted, form = self.options.wanted(), self.options.schema()
         for page in partition.pages:

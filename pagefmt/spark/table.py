@@ -1,4 +1,4 @@
-"""The two ways that a table comes into being on Spark.
+"""The two ways to write a table with Spark.
 
 ``write_by_tasks``, where the table's folder is one that all tasks see as a folder: each task writes its Parquet file
 below ``OUT/_temporary``; when all are done the files move into ``OUT``, then ``_SUCCESS`` says that the table is whole.
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 Watched = Callable[[], AbstractContextManager[None]]
-"""What a caller wants to see running around the job: its progress."""
+"""A context around the job in which the caller shows progress."""
 
 
 class ExportFailed(PageFmtError):
-    """A task could not do its part; there is no table."""
+    """A task failed; there is no table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ def write_by_tasks(
 def write_part(
     group: PageGroup, options: SourceOptions, journal: MessageJournal | None, folder: Path, compression: str
 ) -> PartFile:
-    """Where the task runs: the rows of its pages in a file of its own, even if a second attempt runs beside it."""
+    """Runs in the task: the rows of its pages in a file of its own, also while a second attempt runs."""
     wanted = options.wanted()
     file = folder / f"part-{uuid.uuid4().hex}.parquet"
     rows, damaged = 0, []
@@ -102,7 +102,7 @@ def write_part(
 
 
 def _commit(folder: Path, fresh: Path, parts: list[PartFile], replace: bool) -> WrittenTable:
-    """Without ``_SUCCESS`` from the first change to the last."""
+    """Move the files into place; ``_SUCCESS`` is absent from the first change to the last."""
     damaged = _sorted(each for part in parts for each in part.damaged)
     (folder / SUCCESS).unlink(missing_ok=True)
     if replace:

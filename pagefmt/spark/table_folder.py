@@ -1,4 +1,4 @@
-"""The folder of a table: what belongs to it, and what does not and must not be lost with it."""
+"""The folder of a table: which files belong to it, and which must survive when it is replaced."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ TEMPORARY: Final = "_temporary"
 
 
 def foreign(folder: Path) -> list[str]:
-    """Names in a folder that are no part of a table: who replaces it would lose them."""
+    """Names of files that are no part of a table; replacing the folder would lose them."""
     return sorted(path.name for path in folder.iterdir() if not _of_a_table(path))
 
 
 def clear(folder: Path) -> None:
-    """Takes the table away, but for a run's temporary files."""
+    """Deletes the table, but not the temporary files of a run."""
     for path in folder.iterdir():
         if path.name == TEMPORARY or not _of_a_table(path):
             continue

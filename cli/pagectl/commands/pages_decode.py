@@ -49,6 +49,8 @@ FACTS = (
 
 
 class DecodeFormat(StrEnum):
+    """How messages are written."""
+
     text = "text"
     jsonl = "jsonl"
     csv = "csv"

@@ -28,6 +28,7 @@ class MessageText:
         self._bold, self._plain = ("\x1b[1m", "\x1b[0m") if bold else ("", "")
 
     def show(self, message: Mapping[str, Any], queues: Mapping[int, QueueBinding] | None) -> None:
+        """Print one message; ``queues`` by id, for their names."""
         self._heading(message)
         print(_first_line(message))
         self._wrapped(_routing(message, queues))
@@ -38,6 +39,7 @@ class MessageText:
         self._shown += 1
 
     def end(self) -> None:
+        """Say so where there was no message at all."""
         if not self._shown:
             print("no message")
 

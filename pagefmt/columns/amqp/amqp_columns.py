@@ -22,11 +22,10 @@ from pagefmt.columns.core import properties
 from pagefmt.columns.core.alike import alike
 from pagefmt.columns.core.alike_arrays import table_maps
 from pagefmt.columns.core.batch import Batch, Columns, queue_lists, repeated_text
+from pagefmt.messages.amqp_message import DEFAULT_PRIORITY, HIGHEST_PRIORITY
 from pagefmt.messages.amqp_sections import PROPERTY_FIELDS
 from pagefmt.pages.gather import Ints, Mask, PageBytes
 
-_DEFAULT_PRIORITY: Final = 4
-_HIGHEST_PRIORITY: Final = 9
 _NO_TEXT, _NO_BYTES, _NO_FLAG = Nulls(STRING), Nulls(BINARY), Nulls(pa.bool_())
 _NO_TYPE, _NO_NUMBER = Nulls(pa.int8()), Nulls(pa.int64())
 _AMQP_FIELDS: Final = list(AMQP)
@@ -35,13 +34,14 @@ _PROPERTY_FIELDS: Final = list(AMQP_PROPERTIES)
 
 
 def may_be_amqp(page: PageBytes, payload: Ints) -> Mask:
-    """A quick look: an ordinary record with the persister of a standard AMQP message."""
+    """Records that are probably standard AMQP messages, by large type and persister alone."""
     first = page.byte(payload + 9)
     standard: Mask = (page.byte(payload + 8) == 0) & ((first == 2) | (first == 3) | (first == 5))
     return standard
 
 
 def amqp_columns(batch: Batch, level: Detail) -> Columns:
+    """The columns of the records up to ``level``; none where some are not regular (``batch.regular``)."""
     page, n, regular = batch.page, len(batch.row), batch.regular
     parts = amqp_parts(page, batch.payload, batch.length)
     regular &= parts.regular & parts.has_address
@@ -55,7 +55,7 @@ def amqp_columns(batch: Batch, level: Detail) -> Columns:
     user_id, id_type = identifiers(page, _property(found, "message_id"), regular)
     if not regular.all():
         return {}
-    shown = np.where(has_priority, np.minimum(priority, _HIGHEST_PRIORITY), _DEFAULT_PRIORITY)
+    shown = np.where(has_priority, np.minimum(priority, HIGHEST_PRIORITY), DEFAULT_PRIORITY)
     out: Columns = {
         "tx": pa.array(parts.tx), "queues": queues, "large_type": pa.array(np.zeros(n, np.int8)),
         "persister": pa.array(parts.persister.astype(np.int8)), "protocol": repeated(("amqp",), n),

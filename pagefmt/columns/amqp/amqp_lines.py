@@ -46,7 +46,7 @@ _NO_FACTS: Final = ',"large":false,"large_id":null,"large_file":null,"large_size
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _AmqpRecords:
     """The structure of the records. ``header``: number and presence of each field, ``fields``: positions."""
 
     parts: AmqpParts
@@ -59,7 +59,7 @@ class _Found:
 
 
 def amqp_line_parts(batch: Batch, frames: PageFrames, source: LineSource, pool: Pool) -> list[Part]:
-    """What each line has; none where some records are not regular (they are marked)."""
+    """The parts of each line; none where some records are irregular (``batch.regular`` marks them)."""
     found = _read(batch)
     if found is None:
         return []
@@ -103,7 +103,7 @@ def _body_forms(page: PageBytes, parts: AmqpParts, source: LineSource, pool: Poo
     return [*absent, *raw_forms(page, parts.encoded_at, parts.encoded_size, source, pool)]
 
 
-def _read(batch: Batch) -> _Found | None:
+def _read(batch: Batch) -> _AmqpRecords | None:
     page, regular = batch.page, batch.regular
     parts = amqp_parts(page, batch.payload, batch.length)
     regular &= parts.regular & parts.has_address
@@ -122,12 +122,12 @@ def _read(batch: Batch) -> _Found | None:
     has_extra = parts.extra_end > parts.extra_at
     # a block that is there but says "no properties" is not the same as none
     regular &= ~has_extra | (page.byte(parts.extra_at) != 0)
-    found = _Found(parts, queues, built, numbers, fields, created, expires)
+    found = _AmqpRecords(parts, queues, built, numbers, fields, created, expires)
     return found if regular.all() else None
 
 
 def _facts(
-    page: PageBytes, found: _Found, message_id: OptionalCells | None, source: LineSource, pool: Pool
+    page: PageBytes, found: _AmqpRecords, message_id: OptionalCells | None, source: LineSource, pool: Pool
 ) -> list[Part]:
     """What a reader says on arrival; in some editions before it has looked into the sections (``message_json``)."""
     (durable, _), (priority, has_priority) = found.header[0], found.header[1]

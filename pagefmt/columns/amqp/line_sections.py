@@ -145,6 +145,7 @@ _FLAGS: Final = ("durable", "first_acquirer")
 
 
 def header_object(found: Structure, fields: list[tuple[Ints, Mask]], pool: Pool) -> Part:
+    """The header section as an object, or null. ``fields``: number and presence of each field."""
     parts: list[Part] = []
     for name, (number, valid) in zip(_HEADER, fields, strict=True):
         parts.append(pool.constant(f'{"," if parts else "{"}"{name}":'))

@@ -1,7 +1,7 @@
 """AMQP values as they stand in JSON Lines: type, value, and the bits of floating point (see ``values_json``).
 
-What has no short form of its own (compound and described values, decimals, uuids, huge unsigned numbers, texts that
-are not UTF-8) is decoded one by one.
+Compound and described values, decimals, uuids, huge unsigned numbers and texts that are not UTF-8 are decoded one by
+one by the reference decoder.
 """
 
 from __future__ import annotations

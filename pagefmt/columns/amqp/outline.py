@@ -1,4 +1,4 @@
-"""Where each value of one AMQP message lies: what a plan for all messages of a page is made from.
+"""The positions of the values of one AMQP message, from which a plan for all messages of a page is made.
 
 Only what is built the usual way has an outline: descriptors that are small ulongs, sections in the order in which the
 broker looks for them, lists and maps whose parts fill them.

@@ -1,4 +1,4 @@
-"""Where the parts of AMQP records lie (spec/messages.md 9.1). Payload, persisters 2, 3 and 5:
+"""Where the parts of AMQP records lie (docs/spec/messages.md 9.1). Payload, persisters 2, 3 and 5:
 
 0 tx i64 | 8 large type 0 | 9 persister | 10 id i64 | 18 format i64 | 26 address nsstr | L i32 | encoded message |
 X i32, properties block of X bytes (3 and 5) | expiration i64 (5) | queues

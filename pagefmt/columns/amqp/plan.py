@@ -1,4 +1,4 @@
-"""How most AMQP messages of a page are built, found from a few of them and checked on all at once.
+"""The common structure of the AMQP messages of a page, found from a few samples and checked on all at once.
 
 One application's messages have the same sections, fields and names, the same constructors, and many of the same values.
 A plan is a run of windows of bytes: most bytes of a window are the same in all messages, the content of numbers is not
@@ -67,6 +67,8 @@ class SizedBlock(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Plan:
+    """The windows in message order, and where the values lie in them."""
+
     windows: list[Window]
     places: dict[tuple[int, int], PlannedValue]
     wholes: list[SizedBlock]
@@ -105,7 +107,7 @@ class SampleMessages:
 
 
 class _Maker:
-    """Goes along the lead message; positions are those of its bytes."""
+    """Builds a plan along the first sample; positions are offsets in it."""
 
     def __init__(self, buf: Buffer, lead: int) -> None:
         self.buf = buf

@@ -1,4 +1,4 @@
-"""Where the values of all AMQP messages of a page lie: by plans, and by the general walk for what no plan fits."""
+"""The positions of the values of all AMQP messages of a page: by plans, and by the general walk where no plan fits."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from pagefmt.columns.amqp.walk import ABSENT, NULL, Pairs
 from pagefmt.pages.gather import Ints, Mask, PageBytes
 
 _SPREAD: Final = np.arange(8) * 0.6180339887 % 1
-"""Where samples are taken: at no regular distance, since messages often come in turns."""
+"""Where samples are taken: at irregular distances, since producers often alternate."""
 _ROUNDS: Final = 4
 _MOST_PLANS: Final = 6
 _WORTH_IT: Final = 16
-"""A known plan that fits fewer than one message in so many is not used, and a fresh one is the last that is made."""
+"""A known plan that fits fewer than one message in so many is not used; a new one that does ends the search."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,11 +203,11 @@ def structure(page: PageBytes, parts: AmqpParts) -> Structure:
 
 
 _RECENT: Final[list[Plan]] = []
-"""The plans of the piece before: the next one mostly follows them, too. What they find is the same as without them."""
+"""The plans of the previous chunk, which the next one mostly follows as well. Results do not depend on them."""
 
 
 def _known(page: PageBytes, parts: AmqpParts, rows: Ints) -> tuple[list[PlanMatch], Ints]:
-    """The messages that follow the plans of the piece before, and those that do not; no plan if these are many."""
+    """The messages that follow the plans of the previous chunk, and the others; no plan where many do not."""
     plans: list[PlanMatch] = []
     left = rows
     for plan in _RECENT:
@@ -223,7 +223,7 @@ def _known(page: PageBytes, parts: AmqpParts, rows: Ints) -> tuple[list[PlanMatc
 def _fresh(page: PageBytes, parts: AmqpParts, rows: Ints) -> tuple[PlanMatch | None, Mask]:
     """A plan that was made for the messages ``rows``, and which of them follow it.
 
-    What a few messages have in common need not hold for others: those that it does not fit have their say as well.
+    A plan made from a few samples need not fit the others: messages that it does not fit become samples as well.
     """
     at = parts.encoded_at[rows]
     end = at + parts.encoded_size[rows]

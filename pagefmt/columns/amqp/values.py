@@ -1,4 +1,4 @@
-"""AMQP values as Arrow arrays: fields of one kind, and map entries of any (spec/messages.md 9.3).
+"""AMQP values as Arrow arrays: fields of one kind, and map entries of any (docs/spec/messages.md 9.3).
 
 Compound, described, decimal and uuid values in maps, and unusual types in fields leave their record to the reference
 decoder.
@@ -123,6 +123,7 @@ def beyond_ascii(text: pa.StringArray) -> Mask:
 
 
 def binaries(page: PageBytes, value: ValueColumn, regular: Mask) -> pa.BinaryArray:
+    """Binary fields as bytes; another constructor clears ``regular``."""
     return _content(page, value, regular, BINARIES)
 
 

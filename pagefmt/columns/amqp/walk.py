@@ -1,4 +1,4 @@
-"""Sections, list fields and map entries of all AMQP messages of a page in lock-step (spec/messages.md 9.2, 9.3).
+"""Sections, list fields and map entries of all AMQP messages of a page in lock-step (docs/spec/messages.md 9.2, 9.3).
 
 A value's width follows from the high nibble of its constructor. What the common encodings do not cover (descriptors
 that are not small ulongs, described values, sections out of order or repeated) leaves the record to the reference
@@ -31,6 +31,7 @@ _SIZED: Final = np.repeat(np.array([0] * 10 + [1, 4] * 3, np.int64), 16)
 
 
 def u32(page: PageBytes, at: Ints) -> Ints:
+    """Big-endian unsigned integers of four bytes."""
     return page.i32(at) & 0xFFFFFFFF
 
 

@@ -1,8 +1,7 @@
-"""Lines put together from fragments: every text is kept once in a pool, and a line is a run of pool indices.
+"""Lines joined from fragments: a pool holds each text once, and a line is a sequence of pool codes.
 
-Arrow copies the fragments of all lines behind one another in one go; nothing is done line by line. Lines mostly have
-the same fragments at the same places: such parts stay columns until the end, and a text that all lines have costs no
-column at all.
+Arrow concatenates the fragments of all lines in one call. Lines mostly have the same fragments at the same places: such
+parts stay columns until the end, and a text that all lines share takes no column at all.
 """
 
 from __future__ import annotations
@@ -45,10 +44,10 @@ Part: TypeAlias = Cell | Even | Runs
 _SHRINKING: Final = (
     pa.mimalloc_memory_pool() if "mimalloc" in pa.supported_memory_backends() else pa.default_memory_pool()
 )
-"""Arrow takes room by a guess and gives back what is too much: this pool does so without copying the rest."""
+"""Arrow allocates by an estimate and shrinks the buffer afterwards; this pool shrinks without copying."""
 
 _CONSTANTS: Final = 1024
-"""Room for texts of our own in front of those of the page: they become one array at the end."""
+"""Codes reserved for constant texts, which become one array in front of the texts of the page."""
 
 
 class Pool:
@@ -91,6 +90,7 @@ class Pool:
         return self.add(pa.array(values).cast(pa.string()))
 
     def flags(self, values: Mask) -> Cell:
+        """``true`` or ``false`` for each line."""
         return either(values, self.constant("true"), self.constant("false"))
 
     def joined(self, rows: int, parts: Sequence[Part]) -> pa.BinaryArray:
@@ -134,6 +134,7 @@ def either(where: Mask, true: Cell, false: Cell) -> Cell:
 
 
 def flattened(parts: Iterable[Part]) -> Iterator[Cell | Runs]:
+    """The parts with the cells of even ones by themselves."""
     for part in parts:
         if isinstance(part, Even):
             yield from part.cells
@@ -164,6 +165,7 @@ def laid_out(rows: int, parts: Iterable[Part]) -> Even | Runs:
 
 
 def as_runs(rows: int, cells: Sequence[Cell]) -> Runs:
+    """The cells of each line as one run."""
     table = np.empty((rows, len(cells)), np.int32)
     for n, cell in enumerate(cells):
         table[:, n] = cell

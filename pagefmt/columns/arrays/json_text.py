@@ -1,4 +1,4 @@
-"""Text inside of JSON strings: columns that need no escape stay as they are, the odd values are written one by one."""
+"""Text inside JSON strings: columns without escapes are taken as they are, unusual values are quoted one by one."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _with_backslashes(texts: pa.Array) -> pa.Array:
 
 
 _BLOCK: Final = 1 << 17
-"""What is looked at several times, and written once, stays in the cache meanwhile."""
+"""Bytes that are read several times in a row: few enough to stay in the processor's cache."""
 
 
 def is_plain(raw: Bytes) -> bool:

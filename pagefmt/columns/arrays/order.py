@@ -1,4 +1,4 @@
-"""Parts of a page that were read apart, in the order of its records again."""
+"""Puts parts of a page that were read separately back into record order."""
 
 from __future__ import annotations
 

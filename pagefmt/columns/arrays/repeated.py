@@ -1,4 +1,4 @@
-"""Columns that say the same in every row: made once for many rows, handed out as slices of it."""
+"""Constant columns: built once for many rows and handed out as slices."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def repeated(values: tuple[str, ...], times: int) -> pa.StringArray:
 
 
 class Nulls:
-    """Columns of one type without a value."""
+    """All-null columns of one type."""
 
     def __init__(self, kind: pa.DataType) -> None:
         self.kind = kind
@@ -37,7 +37,7 @@ def validity(pattern: tuple[bool, ...], times: int) -> pa.Buffer:
 
 
 class RepeatedCache(Generic[Key, Made]):
-    """The last ``most`` things made, each for as many rows as were ever asked for, or more: pieces differ a little."""
+    """The last ``most`` arrays made, each with at least the rows ever asked for: chunks differ a little in length."""
 
     def __init__(self, make: Callable[[Key, int], Made], most: int = 16) -> None:
         self._make = make
@@ -45,6 +45,7 @@ class RepeatedCache(Generic[Key, Made]):
         self._made: dict[Key, tuple[int, Made]] = {}
 
     def get(self, key: Key, rows: int) -> Made:
+        """What ``make`` makes of the key, for ``rows`` rows or more."""
         kept = self._made.pop(key, None)
         if kept is None or kept[0] < rows:
             enough = 1 << rows.bit_length()

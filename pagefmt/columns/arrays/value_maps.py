@@ -1,4 +1,4 @@
-"""Named values that all messages have, as Arrow maps: a table with a column for each name, filled column by column."""
+"""Properties that all messages have in common as Arrow maps, filled column by column."""
 
 from __future__ import annotations
 

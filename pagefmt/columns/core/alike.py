@@ -1,4 +1,4 @@
-"""Properties of messages that all have the same names and types in the same order: the usual case, read as a table.
+"""Properties of messages that all have the same names and types in the same order, the usual case, read as a table.
 
 The first message's block is the pattern. Between two values of a stated size every byte has its place, so that such a
 run of names, types and numbers is one window of each message, compared with the first's as a whole. Anything that does
@@ -88,7 +88,7 @@ def alike(page: PageBytes, at: Ints, end: Ints) -> list[Column] | None:
 
 
 def like_first(page: PageBytes, at: Ints, end: Ints) -> Ints:
-    """Which of the blocks have the names and types of the first one: ``alike`` reads these. None where that is odd."""
+    """Rows of the blocks with the names and types of the first one, for ``alike``; none if the first is irregular."""
     runs, rows = _runs_of_first(page, at, end), np.arange(len(at))
     if runs is None:
         return rows[:0]

@@ -1,4 +1,4 @@
-"""Some records of a page while their columns come together, and what core and AMQP messages share."""
+"""The records of a page while their columns are built, and the columns that core and AMQP messages share."""
 
 from __future__ import annotations
 

@@ -13,10 +13,10 @@ from pagefmt.columns.arrays.strings import slices, text_of_utf16
 from pagefmt.columns.core import parts as core
 from pagefmt.columns.core.batch import Batch, Columns, queue_lists, repeated_text
 from pagefmt.columns.core.shapes import property_maps
-from pagefmt.messages.core_fields import MESSAGE_TYPES
+from pagefmt.messages.bodies import COMPRESSED
+from pagefmt.messages.core_fields import MESSAGE_TYPES, TEXT
 from pagefmt.pages.gather import Ints, Mask, PageBytes
 
-_COMPRESSED: Final = frozenset(("_AMQ_LARGE_COMPRESSED", "_HQ_LARGE_COMPRESSED"))
 _NO_TEXT, _NO_AMQP = Nulls(STRING), Nulls(AMQP)
 _CORE_TYPE_NAMES: Final = pa.array([MESSAGE_TYPES.get(code) for code in range(-128, 128)], STRING)
 
@@ -29,13 +29,14 @@ def _type_names(code: Ints) -> pa.StringArray:
 
 
 def may_be_core(page: PageBytes, payload: Ints) -> Mask:
-    """A quick look: large core records, and ordinary ones whose byte behind is no AMQP persister's."""
+    """Records that are probably core messages, by large type and persister alone."""
     first = page.byte(payload + 9)
     core: Mask = (page.byte(payload + 8) != 0) | (first < 2)
     return core
 
 
 def core_columns(batch: Batch, level: Detail) -> Columns:
+    """The columns of the records up to ``level``; none where some are not regular (``batch.regular``)."""
     page, n = batch.page, len(batch.row)
     parts = core.core_parts(page, batch.payload, batch.length)
     batch.regular &= parts.regular
@@ -55,7 +56,9 @@ def core_columns(batch: Batch, level: Detail) -> Columns:
         "body_size": pa.array(parts.body_size, mask=parts.large),
     }  # fmt: skip
     if level >= Detail.PROPERTIES:
-        out["properties"] = property_maps(page, parts.properties_at, parts.block_end, batch.regular, _COMPRESSED)
+        out["properties"] = property_maps(
+            page, parts.properties_at, parts.block_end, batch.regular, frozenset(COMPRESSED)
+        )
         out["amqp"] = _NO_AMQP(n)
     if level >= Detail.TEXTS and batch.regular.all():
         out["body_text"] = _core_texts(batch, parts)
@@ -65,6 +68,7 @@ def core_columns(batch: Batch, level: Detail) -> Columns:
 
 
 def user_ids(page: PageBytes, parts: core.CoreParts) -> pa.StringArray:
+    """The user ids as UUID texts, null where a message has none."""
     have = parts.has_user_id
     text = core.uuid_texts(page, parts.user_id_at[have])
     offsets = np.concatenate(([0], np.cumsum(np.where(have, 36, 0)))).astype(np.int32)
@@ -72,13 +76,10 @@ def user_ids(page: PageBytes, parts: core.CoreParts) -> pa.StringArray:
     return pa.Array.from_buffers(STRING, len(have), [bits, pa.py_buffer(offsets), pa.py_buffer(text)])
 
 
-_TEXT: Final = 3
-
-
 def _core_texts(batch: Batch, parts: core.CoreParts) -> pa.StringArray:
     """Bodies of text messages: one nullable string that fills the body."""
     page = batch.page
-    wanted = (parts.type == _TEXT) & ~parts.large
+    wanted = (parts.type == TEXT) & ~parts.large
     if not wanted.any():
         return _NO_TEXT(len(wanted))
     flag = page.byte(parts.body_at)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
-import pyarrow as pa
 
 from pagefmt.columns.arrays.fragments import Cell, Part, Pool, either
 from pagefmt.columns.arrays.json_text import Quote, java_text
@@ -21,18 +18,13 @@ from pagefmt.pages.gather import Mask, PageBytes
 from pagefmt.pages.scan import PageFrames
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
-    parts: core.CoreParts
-    queues: pa.ListArray
-
-
 def core_line_parts(batch: Batch, frames: PageFrames, source: LineSource, pool: Pool) -> list[Part]:
-    """What each line has; none where some records are not regular (they are marked)."""
-    found = _read(batch)
-    if found is None:
+    """The parts of each line; none where some records are irregular (``batch.regular`` marks them)."""
+    page, parts = batch.page, core.core_parts(batch.page, batch.payload, batch.length)
+    batch.regular &= parts.regular & ~parts.large
+    queues = queue_lists(batch, parts.block_end)
+    if not batch.regular.all():
         return []
-    page, parts = batch.page, found.parts
     properties = property_lines(
         page, parts.properties_at, parts.block_end, batch.regular, batch.regular, pool, source.quote
     )
@@ -43,7 +35,7 @@ def core_line_parts(batch: Batch, frames: PageFrames, source: LineSource, pool: 
         return []
     tx = page.i64(batch.payload)
     return [
-        *frame_parts(pool, batch, frames, source, tx, found.queues),
+        *frame_parts(pool, batch, frames, source, tx, queues),
         pool.constant(',"large_type":0,"persister":'),
         either(parts.old, pool.constant("null"), pool.constant("1")),
         pool.constant(',"protocol":"core","id":'), pool.numbers(parts.id),
@@ -57,16 +49,8 @@ def core_line_parts(batch: Batch, frames: PageFrames, source: LineSource, pool: 
         pool.constant(',"large":false,"large_id":null,"large_file":null,"large_size":null,"properties":['),
         properties.inside,
         pool.constant("]"), *body,
-        *state_parts(pool, source, batch.row + frames.number, tx, found.queues), pool.constant("}\n"),
+        *state_parts(pool, source, batch.row + frames.number, tx, queues), pool.constant("}\n"),
     ]  # fmt: skip
-
-
-def _read(batch: Batch) -> _Found | None:
-    page = batch.page
-    parts = core.core_parts(page, batch.payload, batch.length)
-    batch.regular &= parts.regular & ~parts.large
-    queues = queue_lists(batch, parts.block_end)
-    return _Found(parts, queues) if batch.regular.all() else None
 
 
 def _addresses(page: PageBytes, parts: core.CoreParts, pool: Pool, quote: Quote) -> Cell:

@@ -1,4 +1,4 @@
-"""Parts of JSON Lines that core and AMQP messages share: place, queues, who acknowledged."""
+"""Parts of JSON lines that core and AMQP messages share: position, queues, acknowledgements."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from pagefmt.pages.scan import PageFrames
 
 @dataclass(frozen=True, slots=True)
 class LineSource:
-    """What all lines of a page have in common."""
+    """Everything that is constant for the lines of a page."""
 
     store: str
     address: str | None
@@ -34,7 +34,7 @@ class LineSource:
 
 
 _FEW = 16
-"""So many distinct texts may be constants; more are kept apart."""
+"""Up to so many distinct texts become constants of the pool."""
 
 
 def frame_parts(
@@ -53,7 +53,7 @@ def frame_parts(
 
 
 def state_parts(pool: Pool, source: LineSource, number: Ints, tx: Ints, queues: pa.ListArray) -> list[Part]:
-    """Who acknowledged, where the journal is known."""
+    """The queues that acknowledged, where the journal is known."""
     if source.rule is None:
         return []
     done, _ = acked_columns(source.rule, number, tx, queues)

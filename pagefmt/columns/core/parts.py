@@ -1,6 +1,6 @@
 """Core messages of a page in lock-step: where each record's parts lie, header fields, body slices.
 
-New layout, by offset in the payload (spec/page-files.md 4.1, spec/messages.md 2-4):
+New layout, by offset in the payload (docs/spec/page-files.md 4.1, docs/spec/messages.md 2-4):
 
     0 tx i64 | 8 large type 0 | 9 persister 1 | 10 id i64 | 18 address nsstr | L i32 | core buffer of L bytes | queues
     core buffer: E i32 | body of E-13 bytes | header block
@@ -22,6 +22,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from pagefmt.messages.core_fields import HEADER_FIELDS
 from pagefmt.pages.gather import Bytes, Fields, Ints, Mask, PageBytes, fits_old_layout
 
 _NEW, _LARGE, _OLD, _OTHER = 1, 2, 3, 0
@@ -35,9 +36,7 @@ _HEAD: Final = np.dtype(
 )
 _BUFFER: Final = np.dtype([("size", ">i4"), ("body_end", ">i4")])
 _BLOCK: Final = np.dtype([("id", ">i8"), ("mark", "u1"), ("address_size", ">i4")])
-_FIXED: Final = np.dtype(
-    [("type", "i1"), ("durable", "u1"), ("expiration", ">i8"), ("timestamp", ">i8"), ("priority", "i1")]
-)
+_FIXED: Final = np.dtype([(field.name, field.layout.format) for field in HEADER_FIELDS.fields])
 _NULLABLE: Final = np.dtype([("mark", "u1"), ("size", ">i4")])
 
 

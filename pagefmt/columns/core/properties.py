@@ -1,4 +1,4 @@
-"""Typed properties in lock-step: step k reads the k-th property of every message at once (spec/messages.md 5).
+"""Typed properties in lock-step: step k reads the k-th property of every message at once (docs/spec/messages.md 5).
 
 A value's width comes from a table by type code; strings and byte arrays carry theirs. Messages with fewer entries drop
 out of later steps. The entries end up in message order, then wire order.
@@ -14,15 +14,15 @@ import pyarrow as pa
 
 from pagefmt.columns.arrays.schema import PROPERTIES, STRING, VALUE
 from pagefmt.columns.arrays.strings import distinct, slices, text_of_utf16
+from pagefmt.messages.core_fields import PROPERTY_TYPES
 from pagefmt.pages.gather import Bytes, Ints, Mask, PageBytes
 
 NULL, BOOLEAN, BYTE, BYTES, SHORT, INT, LONG, FLOAT, DOUBLE, TEXT, CHAR = 0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11
-NAMES: Final = ("null", "", "boolean", "byte", "bytes", "short", "int", "long", "float", "double", "string", "char")
+NAMES: Final = tuple(str(PROPERTY_TYPES[code].kind) if code in PROPERTY_TYPES else "" for code in range(12))
 _BAD = 255
 _WIDTH: Final = np.full(256, _BAD, np.int64)
-for _code, _width in ((NULL, 0), (BOOLEAN, 1), (BYTE, 1), (BYTES, 4), (SHORT, 2), (INT, 4), (LONG, 8), (FLOAT, 4),
-                      (DOUBLE, 8), (TEXT, 4), (CHAR, 2)):  # fmt: skip
-    _WIDTH[_code] = _width
+for _code, _type in PROPERTY_TYPES.items():
+    _WIDTH[_code] = 4 if _type.size is None else _type.size
 MAX_ENTRIES: Final = 4096
 
 
