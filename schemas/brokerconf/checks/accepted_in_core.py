@@ -64,6 +64,7 @@ class SilentlyAccepted:
         self.with_booleans = {name for name, fact in facts if fact.type_name in owners}
 
     def findings(self) -> Iterator[Finding]:
+        """All warnings for this ``core``, by element name."""
         for nodes in self.core.by_tag().values():
             name = nodes[0].name
             if name in self.booleans or name in self.sizes:

@@ -1,4 +1,4 @@
-"""What the broker accepts in silence and takes for something else (spec/config-behaviour.md): warnings of ours.
+"""What the broker accepts in silence and takes for something else (docs/spec/config-behaviour.md): warnings of ours.
 
 None of these is an error: the broker starts. Those that the settings themselves explain are rules (``rules/``).
 """

@@ -29,6 +29,7 @@ class IgnoredRange:
     last: Position
 
     def covers(self, finding: Finding) -> bool:
+        """Whether the finding is of an ignored rule and lies inside the range."""
         return finding.rule in self.rules and self.first <= finding.place <= self.last
 
 

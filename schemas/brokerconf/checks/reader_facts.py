@@ -31,6 +31,7 @@ class ReaderFact:
 
     @property
     def is_attribute(self) -> bool:
+        """Whether the value is an attribute instead of an element's text."""
         return self.read_as.endswith(" attribute")
 
 

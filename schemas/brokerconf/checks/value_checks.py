@@ -1,4 +1,4 @@
-"""What the schema passes and the broker's own reader refuses (spec/config-behaviour.md): each an error finding.
+"""What the schema passes and the broker's own reader refuses (docs/spec/config-behaviour.md): each an error finding.
 
 The reader looks a name up at any depth and takes the first: so does this. What hangs on the host (classes on the class
 path, whether a file exists) is not judged.

@@ -32,11 +32,11 @@ class AddressCase:
 
     def __getitem__(self, name: str) -> ResolvedSetting:
         if self._read.get(name) is not None and self.own is not None:
-            return _taken(self.own, name)
+            return _resolved(self.own, name)
         if name in self._facts.given:
             for setting in self.chain:
                 if setting.read.get(name) is not None:
-                    return _taken(setting, name)
+                    return _resolved(setting, name)
         return self._facts.derived(name, self)
 
     def value(self, name: str) -> Value:
@@ -52,6 +52,7 @@ class AddressCase:
 
     @property
     def address(self) -> str:
+        """The address itself; for a match, one that fits it and as few others as possible."""
         if self._address is None:
             self._address = self._facts.spelling.representative(self.match)
         return self._address
@@ -70,7 +71,7 @@ class AddressCase:
         return self._chain
 
 
-def _taken(setting: AddressSetting, name: str) -> ResolvedSetting:
+def _resolved(setting: AddressSetting, name: str) -> ResolvedSetting:
     return ResolvedSetting(name, setting.read[name], setting.given[name], setting.text)
 
 
@@ -85,6 +86,7 @@ class AddressFacts:
 
     @cached_property
     def spelling(self) -> MatchSpelling:
+        """Wildcards and literal markers of this configuration."""
         return MatchSpelling(self.effective.wildcards, self.edition)
 
     @cached_property
@@ -117,12 +119,14 @@ class AddressFacts:
 
     def own(self, match: AddressSetting, name: str) -> ResolvedSetting | None:
         """What a match sets itself, if it does."""
-        return _taken(match, name) if name in match.given else None
+        return _resolved(match, name) if name in match.given else None
 
     def chain(self, address: str) -> list[AddressSetting]:
+        """The matches that fit an address, the most specific first."""
         return self.effective.matches(address)
 
     def default(self, name: str) -> Value:
+        """The default of an address setting in this edition; None where the edition does not know it."""
         if name not in self._defaults:
             setting = self._known.get(name)
             self._defaults[name] = setting.default(self.edition) if setting else None
@@ -180,10 +184,12 @@ class AddressFacts:
 
     @cached_property
     def addresses_node(self) -> ConfigNode | None:
+        """The ``addresses`` element."""
         return self.effective.first.get("addresses")
 
     @cached_property
     def addresses(self) -> tuple[DeclaredAddress, ...]:
+        """The declared addresses with their queues."""
         return addresses_of(self.addresses_node)
 
 

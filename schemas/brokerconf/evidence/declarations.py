@@ -14,6 +14,8 @@ from brokerconf.reading.sizes import trimmed
 
 @dataclass(frozen=True, slots=True)
 class DeclaredQueue:
+    """A queue declared below an address."""
+
     name: str
     multicast: bool
 
@@ -52,6 +54,7 @@ class PasswordInClear:
 
 
 def addresses_of(block: ConfigNode | None) -> tuple[DeclaredAddress, ...]:
+    """The addresses declared in an ``addresses`` element."""
     nodes = block.children_named("address") if block else []
     return tuple(DeclaredAddress(node.attributes.get("name", ""), node, tuple(_queues(node))) for node in nodes)
 
@@ -63,6 +66,7 @@ def _queues(node: ConfigNode) -> Iterator[DeclaredQueue]:
 
 
 def endpoints_of(block: ConfigNode | None, tag: str) -> tuple[Endpoint, ...]:
+    """The acceptors or connectors (``tag``) in their element."""
     nodes = block.children_named(tag) if block else []
     return tuple(Endpoint(node.attributes.get("name", ""), node, _parameters(node)) for node in nodes)
 
@@ -78,6 +82,7 @@ def _parameters(node: ConfigNode) -> dict[str, str]:
 
 
 def jms_destinations_of(document: Document, core: ConfigNode | None) -> dict[str, str]:
+    """Names of the declared JMS queues and topics, with the address prefix of each."""
     found: dict[str, str] = {}
     own = core.child("jms-destinations") if core and document.kind is FileKind.EAP6 else document.jms
     for node in own.children if own else ():

@@ -58,32 +58,33 @@ class ConfigFacts(AddressFacts):
 
     @cached_property
     def broker(self) -> Mapping[str, ResolvedSetting]:
+        """Settings of the broker by name."""
         return SettingsByName(self._of_broker)
 
     def _of_broker(self, name: str) -> ResolvedSetting:
         over = self.effective.overridden(name)
         if over is not None and over.origin is not None:
             return ResolvedSetting(name, over.value, over.origin.given)
-        return self._taken(Scope.BROKER, name, self.first.get(name))
+        return self._resolved(Scope.BROKER, name, self.first.get(name))
 
     @cached_property
     def store(self) -> Mapping[str, ResolvedSetting]:
+        """Settings of the database store by name."""
         base = self.database_store
-        return SettingsByName(lambda name: self._taken(Scope.STORE, name, base.child(name) if base else None))
+        return SettingsByName(lambda name: self._resolved(Scope.STORE, name, base.child(name) if base else None))
 
-    def _taken(self, scope: Scope, name: str, node: ConfigNode | None) -> ResolvedSetting:
+    def _resolved(self, scope: Scope, name: str, node: ConfigNode | None) -> ResolvedSetting:
         setting = in_scope(scope).get(name)
         if setting is None:
             return ResolvedSetting(name, None, node)
         value = None if node is None else read_value(setting, node.text, self.edition)
-        return (
-            ResolvedSetting(name, setting.default(self.edition))
-            if value is None
-            else ResolvedSetting(name, value, node)
-        )
+        if value is None:
+            return ResolvedSetting(name, setting.default(self.edition))
+        return ResolvedSetting(name, value, node)
 
     @cached_property
     def database_store(self) -> ConfigNode | None:
+        """The ``database-store`` element; None where the stores are files."""
         return self.first.get("database-store")
 
     @cached_property
@@ -102,6 +103,7 @@ class ConfigFacts(AddressFacts):
         return tuple(match for text, match in sorted(self.in_force.items()) if self.spelling.is_wildcard(text))
 
     def is_management(self, case: AddressCase) -> bool:
+        """Whether the case is about management addresses alone."""
         return self.reaches_only_management(case.match)
 
     def reaches_only_management(self, text: str) -> bool:
@@ -120,14 +122,17 @@ class ConfigFacts(AddressFacts):
         return min(size, self.store["jdbc-max-page-size-bytes"].number)
 
     def has_page_limit(self, case: AddressCase) -> bool:
+        """Whether page files are limited by bytes or by messages."""
         return case.number("page-limit-bytes") > 0 or case.number("page-limit-messages") > 0
 
     def has_memory_limit(self, case: AddressCase) -> bool:
+        """Whether the address has a memory limit of its own."""
         return case.number("max-size-bytes") >= 0 or case.number("max-size-messages") >= 0
 
     # what else the file declares
 
     def declares(self, address: str) -> bool:
+        """Whether the file declares an address, a JMS destination or a queue of that address."""
         return address in self._declared
 
     @cached_property
@@ -146,14 +151,17 @@ class ConfigFacts(AddressFacts):
 
     @cached_property
     def acceptors(self) -> tuple[Endpoint, ...]:
+        """The declared acceptors."""
         return endpoints_of(self.first.get("acceptors"), "acceptor")
 
     @cached_property
     def connectors(self) -> tuple[Endpoint, ...]:
+        """The declared connectors."""
         return endpoints_of(self.first.get("connectors"), "connector")
 
     @cached_property
     def secrets(self) -> tuple[PasswordInClear, ...]:
+        """Passwords in clear; none where ``mask-password`` says that all are masked."""
         mask = self.first.get("mask-password")
         hidden = mask is not None and trimmed(mask.text).lower() == "true"
         return () if hidden else secrets_of(self.core)

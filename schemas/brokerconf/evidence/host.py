@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-# What the disk monitor looks at (spec/disk-monitor.md 2).
+# What the disk monitor looks at (docs/spec/disk-monitor.md 2).
 WATCHED = frozenset({"paging", "journal", "large-messages", "bindings"})
 
 

@@ -1,4 +1,4 @@
-"""Which wildcard matches overlap and rank alike (spec/settings.md 4)."""
+"""Which wildcard matches overlap and rank alike (docs/spec/settings.md 4)."""
 
 from __future__ import annotations
 

@@ -25,14 +25,17 @@ class ResolvedSetting:
 
     @property
     def given(self) -> bool:
+        """Whether an element or a property sets it."""
         return self.by is not None
 
     @property
     def node(self) -> ConfigNode | None:
+        """The element that sets it, if one does."""
         return self.by if isinstance(self.by, ConfigNode) else None
 
     @property
     def by_property(self) -> bool:
+        """Whether a property sets it."""
         return isinstance(self.by, Override)
 
     @property
@@ -47,6 +50,7 @@ class ResolvedSetting:
 
     @property
     def text(self) -> str:
+        """The text as written, or the default as text."""
         if self.by is not None:
             return self.by.text
         return "" if self.value is None else str(self.value)
@@ -58,6 +62,7 @@ class ResolvedSetting:
 
 
 def as_number(value: Value) -> int:
+    """The value if it is a whole number, else -1."""
     return value if isinstance(value, int) and not isinstance(value, bool) else -1
 
 

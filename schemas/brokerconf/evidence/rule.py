@@ -1,4 +1,4 @@
-"""What a rule is: one file of this package with a ``RULE``, found by its file's name (spec/settings.md 7).
+"""What a rule is: one file of this package with a ``RULE``, found by its file's name (docs/spec/settings.md 7).
 
 A rule looks at ``ConfigFacts`` alone and yields hits; severity, reason and advice come from the rule itself.
 """
@@ -81,11 +81,12 @@ class Rule:
     by_edition: tuple[tuple[Edition, Severity], ...] = ()
     explains_schema: bool = False
     needs: str = ""
-    source: str = ""
 
     def applies(self, edition: Edition) -> bool:
+        """Whether the rule means anything in an edition."""
         return not ((self.since and edition < self.since) or (self.until and self.until < edition))
 
     def severity_in(self, edition: Edition) -> Severity:
+        """The severity in an edition."""
         begun = [severity for first, severity in self.by_edition if first <= edition]
         return begun[-1] if begun else self.severity

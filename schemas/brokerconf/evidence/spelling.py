@@ -19,16 +19,20 @@ class MatchSpelling:
     edition: Edition
 
     def is_literal(self, text: str) -> bool:
+        """Whether the match stands between literal markers."""
         marks = self.wildcards.literal_markers
         return bool(marks) and len(text) > 1 and text[0] == marks[0] and text[-1] == marks[1]
 
     def unmarked(self, text: str) -> str | None:
+        """A literal match without its markers; None for any other."""
         return text[1:-1] if self.is_literal(text) else None
 
     def is_wildcard(self, text: str) -> bool:
+        """Whether the match has a wildcard that counts as one."""
         return self.wildcards.is_wild(text) and not self.is_literal(text)
 
     def catches_all(self, text: str) -> bool:
+        """Whether the match is the any-words wildcard alone."""
         return text == self.wildcards.any_words
 
     def spelt_with_delimiter(self, text: str) -> str | None:
@@ -39,6 +43,7 @@ class MatchSpelling:
         return f"{bare}{wild.delimiter}{wild.any_words}" if odd else None
 
     def fits(self, text: str, address: str) -> bool:
+        """Whether an address fits a match; False for a match that the broker refuses."""
         try:
             return compile_match(text, self.wildcards, self.edition).fits(address)
         except MatchError:

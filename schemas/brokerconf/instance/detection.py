@@ -23,6 +23,7 @@ class DetectedEdition:
 
     @property
     def edition(self) -> Edition:
+        """The edition the document was read as."""
         return self.document.edition
 
 

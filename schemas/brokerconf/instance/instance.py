@@ -1,4 +1,4 @@
-"""Where a broker's directories lie: from an instance, or from a configuration file alone (spec/settings.csv).
+"""Where a broker's directories lie: from an instance, or from a configuration file alone (facts/settings.csv).
 
 Artemis resolves relative directories against the instance (the folder above ``etc``), HornetQ against the folder it is
 started in (``bin``), EAP 6 against the server's ``data`` folder.

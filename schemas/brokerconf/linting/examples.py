@@ -38,11 +38,13 @@ def xml_of(example: Example) -> str:
 
 
 def document_of(example: Example, name: str = "broker.xml") -> Document:
+    """The document of an example."""
     raw = xml_of(example).encode()
     return read_bytes(raw, name, folder=Path(), edition=example.edition, properties={}, environment={})
 
 
 def facts_of(example: Example) -> ConfigFacts:
+    """The facts that a rule gets for an example."""
     document = document_of(example)
     entries = tuple(parse_properties(example.properties, "broker.properties"))
     return ConfigFacts(

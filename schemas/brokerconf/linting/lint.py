@@ -60,6 +60,7 @@ class RuleSelection:
     ignored: frozenset[str] = frozenset()
 
     def takes(self, rule: str) -> bool:
+        """Whether findings of a rule are reported."""
         return rule not in self.ignored and (not self.only or rule in self.only)
 
 
@@ -75,18 +76,18 @@ class FileReport:
     sources: tuple[SourceFile, ...] = ()
 
 
-def lint(raw: bytes, name: str, around: LintContext, selection: RuleSelection | None = None) -> FileReport:
+def lint(raw: bytes, name: str, context: LintContext, selection: RuleSelection | None = None) -> FileReport:
     """Everything that is found in the bytes of a configuration; ``name`` is how findings call it."""
     selection = selection or RuleSelection()
     try:
-        document, verdict = _judged(raw, name, around)
+        document, verdict = _judged(raw, name, context)
     except ReadingError as err:
-        edition = around.edition or edition_by_namespace(raw.decode("utf-8", "replace"))
+        edition = context.edition or edition_by_namespace(raw.decode("utf-8", "replace"))
         findings = [err.finding()] if selection.takes(err.rule) else []
         return FileReport(name, edition.value, "", False, tuple(findings), (_source_of(raw, name),))
-    found = sorted_findings(_findings(document, verdict, around, selection))
+    found = sorted_findings(_findings(document, verdict, context, selection))
     return FileReport(
-        name, document.edition.value, verdict.schema, verdict.valid, tuple(found), (*document.sources, *around.beside)
+        name, document.edition.value, verdict.schema, verdict.valid, tuple(found), (*document.sources, *context.beside)
     )
 
 
@@ -96,39 +97,39 @@ def read_raw(path: Path) -> bytes:
         return stream.read(LARGEST + 1)
 
 
-def _judged(raw: bytes, name: str, around: LintContext) -> tuple[Document, SchemaVerdict]:
+def _judged(raw: bytes, name: str, context: LintContext) -> tuple[Document, SchemaVerdict]:
     """Read as the edition asked for, or as the newest that the file fits."""
-    if around.schemas is not None:
-        document = _read(raw, name, around, around.edition or around.schemas.edition)
-        return document, judge(document, around.schemas)
-    found = as_fits(lambda edition: _read(raw, name, around, edition), around.edition)
+    if context.schemas is not None:
+        document = _read(raw, name, context, context.edition or context.schemas.edition)
+        return document, judge(document, context.schemas)
+    found = as_fits(lambda edition: _read(raw, name, context, edition), context.edition)
     return found.document, found.verdict
 
 
-def _read(raw: bytes, name: str, around: LintContext, edition: Edition | None) -> Document:
-    folder = (around.cwd or Path(name).parent).resolve()
+def _read(raw: bytes, name: str, context: LintContext, edition: Edition | None) -> Document:
+    folder = (context.cwd or Path(name).parent).resolve()
     return read_bytes(
-        raw, name, folder=folder, edition=edition, properties=around.properties, environment=around.environment
+        raw, name, folder=folder, edition=edition, properties=context.properties, environment=context.environment
     )
 
 
 def _findings(
-    document: Document, verdict: SchemaVerdict, around: LintContext, selection: RuleSelection
+    document: Document, verdict: SchemaVerdict, context: LintContext, selection: RuleSelection
 ) -> list[Finding]:
     of_schema = schema_findings(document, verdict)
     of_values: list[Finding] = []
     of_rules: list[Finding] = []
-    volumes = around.host(document) if around.host else None
+    volumes = context.host(document) if context.host else None
     chosen = [rule for rule in rules() if selection.takes(rule.id)]
     cores: list[ConfigNode | None] = [*document.cores] or [None]
     for core in cores:
         facts = ConfigFacts(
             document,
             core,
-            heap=around.heap,
-            properties=around.entries,
-            system=around.properties,
-            stores=around.stores,
+            heap=context.heap,
+            properties=context.entries,
+            system=context.properties,
+            stores=context.stores,
             volumes=volumes,
         )
         of_rules += check(facts, chosen)
@@ -138,7 +139,7 @@ def _findings(
     of_schema = [one for one in of_schema if not (one.rule in _SAME_PLACE and one.path in told)]
     told |= {finding.path for finding in of_schema}
     of_values = [one for one in of_values if not (one.rule in _SAME_PLACE and one.path in told)]
-    of_silence = silence_findings(document, cwd_given=around.cwd is not None)
+    of_silence = silence_findings(document, cwd_given=context.cwd is not None)
     found = [*of_schema, *of_values, *of_silence, *of_rules]
     if any("pagectl:" in comment.text for comment in document.comments):
         from brokerconf.checks.ignore_comments import silences_of

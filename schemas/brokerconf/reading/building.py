@@ -1,5 +1,5 @@
 """From parsed XML to the document of a configuration: one walk resolves includes, replaces placeholders in the tree and
-builds the nodes (spec/config-behaviour.md, steps 2 to 4)."""
+builds the nodes (docs/spec/config-behaviour.md, steps 2 to 4)."""
 
 from __future__ import annotations
 
@@ -39,6 +39,7 @@ class DocumentBuilder:
         self._names: dict[tuple[str, str | None], tuple[str, str, str]] = {}
 
     def document(self) -> Document:
+        """Parses the file and builds its document; raises ``ReadingError``."""
         self.placeholders += [FoundPlaceholder(found, self.source) for found in self.source.replaced.placeholders]
         element = parse(self.source)
         root = self._file(element, self.source, self.place)
@@ -250,6 +251,7 @@ def _attribute_name(element: _Element, name: str) -> str:
 
 
 def bad_placeholder(at: Position, err: SubstitutionError) -> ReadingError:
+    """The error for a placeholder that the broker could not replace."""
     return ReadingError("placeholder", at, str(err), "write ${name:default}, with a plain value for the property")
 
 

@@ -1,4 +1,4 @@
-"""From bytes to text, as the broker does it and as XML says (spec/config-behaviour.md, step 1)."""
+"""From bytes to text, as the broker does it and as XML says (docs/spec/config-behaviour.md, step 1)."""
 
 from __future__ import annotations
 

@@ -72,6 +72,7 @@ class ConfigNode:
         return self.source.of_content(self.ordinal)
 
     def attribute_position(self, name: str) -> Position:
+        """Where an attribute's name stands."""
         return self.source.of_attribute(self.ordinal, name)
 
     def child(self, name: str) -> ConfigNode | None:
@@ -79,6 +80,7 @@ class ConfigNode:
         return next((child for child in self.children if child.name == name), None)
 
     def children_named(self, name: str) -> list[ConfigNode]:
+        """The children of that local name."""
         return [child for child in self.children if child.name == name]
 
     def ancestors(self) -> Iterator[ConfigNode]:
@@ -174,6 +176,7 @@ class Comment:
 
     @property
     def position(self) -> Position:
+        """Where the comment begins."""
         return self.source.of_comment(self.number)
 
 
@@ -186,6 +189,7 @@ class FoundPlaceholder:
 
     @property
     def position(self) -> Position:
+        """Where the ``${`` stands."""
         return self.source.position(self.placeholder.offset)
 
 
@@ -209,8 +213,10 @@ class Document:
 
     @property
     def core(self) -> ConfigNode | None:
+        """The first of ``cores``; None when there is none."""
         return self.cores[0] if self.cores else None
 
     @property
     def source(self) -> SourceFile:
+        """The main file."""
         return self.sources[0]

@@ -1,7 +1,7 @@
-"""XInclude with a loader of our own: only files below one folder, a few levels deep, no loops (design/promises.md 14).
+"""XInclude with a loader of our own: only files below one folder, a few levels deep, no loops.
 
 The broker resolves a relative ``href`` against its working directory, because its parser gets no address of the file;
-inside an included file it goes against that file (spec/config-behaviour.md, step 3).
+inside an included file it goes against that file (docs/spec/config-behaviour.md, step 3).
 """
 
 from __future__ import annotations
@@ -63,6 +63,7 @@ class IncludeContext:
         return self.base / name
 
     def inside(self, path: Path) -> IncludeContext:
+        """The context for the includes of an included file."""
         return IncludeContext(self.root, path.parent, (*self.open_files, path))
 
 

@@ -1,4 +1,4 @@
-"""XML parsing that opens nothing: no document type, no entities, no network, no huge trees (design/promises.md 14)."""
+"""XML parsing that opens nothing: no document type, no entities, no network, no huge trees."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``broker.properties``: keys, values and their places, as ``java.util.Properties`` reads it (spec/settings.md 1)."""
+"""``broker.properties``: entries with positions, read as ``java.util.Properties`` does (docs/spec/settings.md 1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads a configuration as the broker of an edition reads it (spec/config-behaviour.md, steps 1 to 4).
+"""Reads a configuration as the broker of an edition reads it (docs/spec/config-behaviour.md, steps 1 to 4).
 
 Decoding, ``${name:default}`` in the raw text, parsing, XInclude, ``${…}`` in the tree, finding ``core``
 (``building.py``).

@@ -1,4 +1,4 @@
-"""The one place that hides passwords: no value that passes here leaves with a secret in it (design/promises.md 15)."""
+"""The one place that hides passwords: no value leaves here with a secret in it."""
 
 from __future__ import annotations
 

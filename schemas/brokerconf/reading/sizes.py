@@ -1,4 +1,4 @@
-"""The size notation of the broker, and the whole numbers it reads (spec/settings.md 2).
+"""The size notation of the broker, and the whole numbers it reads (docs/spec/settings.md 2).
 
     blank* digits blank* [k|m|g] [i] [b] blank*      any case; factors of 1024; ``i`` since 2.28
     else a plain signed decimal number of 64 bits     no blanks, no factor
@@ -44,6 +44,7 @@ class Size:
 
     @property
     def overflowed(self) -> bool:
+        """Whether the product wrapped around."""
         return self.value != self.exact
 
 

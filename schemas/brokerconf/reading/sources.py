@@ -42,10 +42,12 @@ class SourceFile:
 
     @property
     def text(self) -> str:
+        """The text as it is parsed, placeholders replaced."""
         return self.replaced.text
 
     @property
     def tags(self) -> TagOffsets:
+        """Offsets of start tags and comments."""
         if self._tags is None:
             self._tags = _tags_of(self.text)
         return self._tags
@@ -95,9 +97,11 @@ class SourceFile:
         return self.of_parsed(start + len(inner) - len(inner.lstrip()))
 
     def of_comment(self, number: int) -> Position:
+        """Where the n-th comment begins."""
         return self.of_parsed(self.tags.comments[number])
 
     def start_tag(self, ordinal: int) -> str:
+        """The start tag of the n-th element as it is parsed."""
         found = _START_TAG.match(self.text, self.tags.starts[ordinal])
         return found.group() if found else ""
 

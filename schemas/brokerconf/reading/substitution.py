@@ -1,4 +1,4 @@
-"""``${name:default}`` as the broker replaces it (spec/config-behaviour.md, step 2).
+"""``${name:default}`` as the broker replaces it (docs/spec/config-behaviour.md, step 2).
 
 The first ``${`` is taken with the first ``}`` after it; the name ends at the first ``:``; blanks around both go; a
 system property wins, then (since 2.22) an environment variable, then the default, else nothing at all. What was put
@@ -47,11 +47,13 @@ class PlaceholderValues:
 
     @classmethod
     def of(cls, edition: Edition, properties: Mapping[str, str], environment: Mapping[str, str]) -> PlaceholderValues:
+        """The values for an edition: environment variables count since 2.22 unless switched off."""
         switched_off = properties.get(CONSIDER_ENVIRONMENT, "true").lower() != "true"
         silent = edition < Edition.ARTEMIS_2_28 or switched_off
         return cls(properties, {} if silent else environment, edition <= Edition.ARTEMIS_2_10)
 
     def look_up(self, inner: str, offset: int) -> Placeholder:
+        """The replacement of ``${inner}``; raises ``SubstitutionError`` where it has no name."""
         name, colon, rest = trimmed(inner).partition(":")
         name, default = trimmed(name), trimmed(rest) if colon else None
         if not name:

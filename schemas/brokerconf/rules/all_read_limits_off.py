@@ -1,4 +1,4 @@
-"""Reading ahead without a limit."""
+"""Reading ahead without a limit (docs/spec/settings.md 7)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pagefmt.findings import Severity
 NAMES = ("max-read-page-bytes", "max-read-page-messages", "prefetch-page-bytes", "prefetch-page-messages")
 
 
-def check(facts: ConfigFacts) -> Hits:
+def _check(facts: ConfigFacts) -> Hits:
     for case in facts.cases_with(*NAMES):
         limits = [case[name] for name in NAMES]
         where = next((limit for limit in limits if limit.given), None)
@@ -22,9 +22,9 @@ RULE = Rule(
     id="all-read-limits-off",
     severity=Severity.WARNING,
     title="max-read-page-* and prefetch-page-* all off",
-    why="only a guard of 1000 messages is left, whatever their size: paging no longer keeps the heap small",
+    why="only a fixed limit of 1000 messages remains, whatever their size: paging no longer keeps heap use low",
     help="leave max-read-page-bytes at its default of twice the page size",
-    check=check,
+    check=_check,
     settings=NAMES,
     since=Edition.ARTEMIS_2_28,
     failing=Example(
@@ -37,5 +37,4 @@ RULE = Rule(
         )
     ),
     passing=Example(settings=address_setting("orders.#", max_read_page_messages="-1", prefetch_page_messages="-1")),
-    source="spec/settings.md 7",
 )

@@ -1,4 +1,4 @@
-"""Two matches of one rank, and nothing that says which wins."""
+"""Two matches of one rank, and nothing that says which wins (docs/spec/settings.md 4 and 7)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from brokerconf.settings.address_settings import AddressSetting
 from pagefmt.findings import Severity
 
 
-def check(facts: ConfigFacts) -> Hits:
+def _check(facts: ConfigFacts) -> Hits:
     for first, second in same_rank_pairs(facts.wildcard_matches, facts.spelling.wildcards):
         differing = _differing(first, second)
         if differing:
@@ -30,12 +30,11 @@ RULE = Rule(
     title="two wildcard matches of equal rank that overlap and disagree",
     why="among matches of equal rank the broker's order is that of a hash table: it can differ between two brokers",
     help="make one of the matches longer or plainer, or give both the same values",
-    check=check,
+    check=_check,
     failing=Example(
         settings=address_setting("a.*.#", max_size_bytes="10M") + address_setting("a.b.#", max_size_bytes="20M")
     ),
     passing=Example(
         settings=address_setting("a.*.#", max_size_bytes="10M") + address_setting("a.bb.#", max_size_bytes="20M")
     ),
-    source="spec/settings.md 4 and 7",
 )

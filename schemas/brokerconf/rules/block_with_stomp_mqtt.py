@@ -1,4 +1,4 @@
-"""BLOCK, and protocols that it does not hold back."""
+"""BLOCK, and protocols that it does not hold back (docs/spec/settings.md 6.11 and 7)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pagefmt.editions import Edition
 from pagefmt.findings import Severity
 
 
-def check(facts: ConfigFacts) -> Hits:
+def _check(facts: ConfigFacts) -> Hits:
     doors = [acceptor for acceptor in facts.acceptors if acceptor.accepts("STOMP") or acceptor.accepts("MQTT")]
     if not doors:
         return
@@ -24,9 +24,9 @@ RULE = Rule(
     id="block-with-stomp-mqtt",
     severity=Severity.WARNING,
     title="BLOCK where STOMP or MQTT producers can connect",
-    why="STOMP and MQTT have no flow control here: such producers go on and memory grows beyond every limit",
-    help="name the protocols in the acceptor without STOMP and MQTT (protocols=CORE,AMQP), or use PAGE or FAIL",
-    check=check,
+    why="STOMP and MQTT have no flow control here: such producers keep sending and memory grows beyond every limit",
+    help="list the acceptor's protocols without STOMP and MQTT (protocols=CORE,AMQP), or use PAGE or FAIL",
+    check=_check,
     settings=("address-full-policy",),
     since=Edition.ARTEMIS_1_5,
     failing=Example(
@@ -37,5 +37,4 @@ RULE = Rule(
         core='<acceptors><acceptor name="core">tcp://0.0.0.0:61616?protocols=CORE,AMQP</acceptor></acceptors>',
         settings=address_setting("orders.#", max_size_bytes="100M", address_full_policy="BLOCK"),
     ),
-    source="spec/settings.md 6.11 and 7",
 )

@@ -1,4 +1,4 @@
-"""A policy for a full address that is never full."""
+"""A policy for a full address that is never full (docs/spec/settings.md 7)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pagefmt.editions import Edition
 from pagefmt.findings import Severity
 
 
-def check(facts: ConfigFacts) -> Hits:
+def _check(facts: ConfigFacts) -> Hits:
     if not facts.global_off:
         return
     for case in facts.cases_with("address-full-policy", "max-size-bytes", "max-size-messages"):
@@ -25,7 +25,7 @@ RULE = Rule(
     title="BLOCK, FAIL or DROP without any limit",
     why="an address without max-size-bytes in a broker without a global limit is never full, so its policy never acts",
     help="set max-size-bytes for the match, or a global limit",
-    check=check,
+    check=_check,
     settings=("address-full-policy", "max-size-bytes", "max-size-messages"),
     failing=Example(
         edition=Edition.ARTEMIS_1_5,
@@ -35,5 +35,4 @@ RULE = Rule(
         edition=Edition.ARTEMIS_1_5,
         settings=address_setting("orders.#", max_size_bytes="104857600", address_full_policy="BLOCK"),
     ),
-    source="spec/settings.md 7",
 )

@@ -1,4 +1,4 @@
-"""Disk limits that always or never act."""
+"""Disk limits that always or never act (docs/spec/settings.md 7; docs/spec/disk-monitor.md 3)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _EFFECTS = {
 }
 
 
-def check(facts: ConfigFacts) -> Hits:
+def _check(facts: ConfigFacts) -> Hits:
     usage, period = facts.broker["max-disk-usage"], facts.broker["disk-scan-period"]
     decides = facts.broker["min-disk-free"].number == -1
     if usage.given and decides and usage.number in _EFFECTS:
@@ -27,12 +27,11 @@ RULE = Rule(
     id="disk-limit-extreme",
     severity=Severity.WARNING,
     title="max-disk-usage 0, 100 or -1, or disk-scan-period -1",
-    why="a disk that runs full stops the whole broker with an I/O error; the limit is there to block producers before",
+    why="a full disk stops the whole broker with an I/O error; the limit blocks producers before that happens",
     help="use 80 to 95, or min-disk-free with a size",
-    check=check,
+    check=_check,
     settings=("max-disk-usage", "disk-scan-period"),
     since=Edition.ARTEMIS_1_5,
     failing=Example(core="<max-disk-usage>100</max-disk-usage>"),
     passing=Example(core="<max-disk-usage>90</max-disk-usage>"),
-    source="spec/settings.md 7; spec/disk-monitor.md 3",
 )

@@ -1,4 +1,4 @@
-"""A disk looked at too seldom."""
+"""A disk looked at too seldom (docs/spec/settings.md 7; docs/spec/disk-monitor.md 5)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pagefmt.findings import Severity
 SLOW = 60000
 
 
-def check(facts: ConfigFacts) -> Hits:
+def _check(facts: ConfigFacts) -> Hits:
     period = facts.broker["disk-scan-period"]
     if period.number > SLOW:
         yield Hit(period, f"{period}: the disk is looked at only every {period.number / 1000:g} s")
@@ -20,12 +20,11 @@ RULE = Rule(
     id="disk-scan-slow",
     severity=Severity.WARNING,
     title="disk-scan-period above a minute",
-    why="the disk can fill up between two looks, and credits already given are honoured",
+    why="the disk can fill up between two scans, and producers may still use credits that they already have",
     help="use the default of 5000 (milliseconds)",
-    check=check,
+    check=_check,
     settings=("disk-scan-period",),
     since=Edition.ARTEMIS_1_5,
     failing=Example(core="<disk-scan-period>300000</disk-scan-period>"),
     passing=Example(core="<disk-scan-period>5000</disk-scan-period>"),
-    source="spec/settings.md 7; spec/disk-monitor.md 5",
 )

@@ -1,4 +1,4 @@
-"""Messages that have nowhere to go when they die or expire."""
+"""Messages that have nowhere to go when they die or expire (docs/spec/settings.md 7)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pagefmt.findings import Severity
 _LOST = {"dead-letter-address": "messages that cannot be delivered", "expiry-address": "expired messages"}
 
 
-def check(facts: ConfigFacts) -> Hits:
+def _check(facts: ConfigFacts) -> Hits:
     for name, lost in _LOST.items():
         yield from _unset(facts, name, lost)
         if facts.edition >= Edition.ARTEMIS_2_4:
@@ -53,7 +53,7 @@ RULE = Rule(
     title="no dead-letter-address or expiry-address, or one that does not exist",
     why="a message without such an address is dropped after its last delivery attempt, or when it expires",
     help="set dead-letter-address and expiry-address in match '#', and declare both addresses with a queue",
-    check=check,
+    check=_check,
     settings=("dead-letter-address", "expiry-address"),
     failing=Example(
         settings=address_setting(
@@ -70,5 +70,4 @@ RULE = Rule(
   <address name="Expiry"><anycast><queue name="Expiry"/></anycast></address>
 </addresses>""",
     ),
-    source="spec/settings.md 7",
 )

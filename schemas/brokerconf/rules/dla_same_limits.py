@@ -1,4 +1,4 @@
-"""A dead letter address that itself drops or refuses."""
+"""A dead letter address that itself drops or refuses (docs/spec/settings.md 7)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
 from pagefmt.findings import Severity
 
 
-def check(facts: ConfigFacts) -> Hits:
+def _check(facts: ConfigFacts) -> Hits:
     for case in facts.cases_with("dead-letter-address", "address-full-policy", "max-size-bytes", "max-size-messages"):
         name = case.value("dead-letter-address")
         if not name:
@@ -23,9 +23,9 @@ RULE = Rule(
     id="dla-same-limits",
     severity=Severity.INFO,
     title="the dead letter address has DROP or FAIL",
-    why="when dead letters pile up, the address that should keep them loses or refuses them",
+    why="when dead letters accumulate, the address that should keep them drops or rejects them",
     help="give the dead letter address a match of its own with PAGE",
-    check=check,
+    check=_check,
     settings=("dead-letter-address", "address-full-policy"),
     failing=Example(
         settings=address_setting(
@@ -38,5 +38,4 @@ RULE = Rule(
         )
         + address_setting("orders.dead", address_full_policy="PAGE")
     ),
-    source="spec/settings.md 7",
 )

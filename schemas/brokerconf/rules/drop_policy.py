@@ -1,4 +1,4 @@
-"""DROP: messages lost in silence."""
+"""DROP: messages lost in silence (docs/spec/settings.md 7)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LOSSY = re.compile(
 )
 
 
-def check(facts: ConfigFacts) -> Hits:
+def _check(facts: ConfigFacts) -> Hits:
     for name in ("address-full-policy", "page-full-policy", "disk-full-policy"):
         for case in facts.cases_with(name):
             if case.value(name) == "DROP" and not (name == "address-full-policy" and _LOSSY.search(case.match)):
@@ -28,11 +28,10 @@ RULE = Rule(
     id="drop-policy",
     severity=Severity.WARNING,
     title="DROP on an address that does not look lossy",
-    why="what arrives while the address, its pages or the disk are full is gone; one line in the log is all that tells",
-    help="use PAGE, BLOCK or FAIL; where the loss is meant, silence the rule with a comment",
-    check=check,
+    why="messages that arrive while the address, its pages or the disk are full are lost; the log tells it in one line",
+    help="use PAGE, BLOCK or FAIL; if the loss is intended, silence the rule with a comment",
+    check=_check,
     settings=("address-full-policy", "page-full-policy", "disk-full-policy"),
     failing=Example(settings=address_setting("orders.#", max_size_bytes="100M", address_full_policy="DROP")),
     passing=Example(settings=address_setting("metrics.#", max_size_bytes="100M", address_full_policy="DROP")),
-    source="spec/settings.md 7",
 )

@@ -1,4 +1,4 @@
-"""The same match twice."""
+"""The same match twice (docs/spec/settings.md 4 and 7)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pagefmt.editions import Edition
 from pagefmt.findings import Severity
 
 
-def check(facts: ConfigFacts) -> Hits:
+def _check(facts: ConfigFacts) -> Hits:
     seen: dict[str, AddressSetting] = {}
     late = facts.edition >= Edition.ARTEMIS_2_28
     counts = "the first one counts, this one is ignored" if late else "this one counts, the first one is lost"
@@ -28,10 +28,9 @@ RULE = Rule(
     why="the settings are not merged: since 2.18 the first element wins with a line in the log (AMQ222301), before "
     "that the last one replaced the others as a whole",
     help="put all settings of a match into one address-setting",
-    check=check,
+    check=_check,
     failing=Example(
         settings=address_setting("orders.#", max_size_bytes="10M") + address_setting("orders.#", page_size_bytes="1M")
     ),
     passing=Example(settings=address_setting("orders.#", max_size_bytes="10M", page_size_bytes="1M")),
-    source="spec/settings.md 4 and 7",
 )

@@ -1,4 +1,4 @@
-"""Messages that would expire into the address they are in."""
+"""Messages that would expire into the address they are in (docs/spec/settings.md 7)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
 from pagefmt.findings import Severity
 
 
-def check(facts: ConfigFacts) -> Hits:
+def _check(facts: ConfigFacts) -> Hits:
     """A match that is nothing but '#' is left out: every broker is created with one, and its expiry address has to
     fit it."""
     for case in facts.cases_with("expiry-address"):
@@ -25,9 +25,8 @@ RULE = Rule(
     title="expiry-address is an address that the match applies to",
     why="the broker does not scan the queues of an address whose expiry address it is: what expires there stays",
     help="name an address outside the match",
-    check=check,
+    check=_check,
     settings=("expiry-address",),
     failing=Example(settings=address_setting("orders.#", expiry_address="orders.new")),
     passing=Example(settings=address_setting("orders.#", expiry_address="expired.orders")),
-    source="spec/settings.md 7",
 )

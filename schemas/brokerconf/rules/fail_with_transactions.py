@@ -1,4 +1,4 @@
-"""FAIL, and what it does to transactions."""
+"""FAIL, and what it does to transactions (docs/spec/settings.md 7)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
 from pagefmt.findings import Severity
 
 
-def check(facts: ConfigFacts) -> Hits:
+def _check(facts: ConfigFacts) -> Hits:
     for case in facts.cases_with("address-full-policy"):
         if case.value("address-full-policy") == "FAIL":
             policy = case["address-full-policy"]
@@ -20,9 +20,8 @@ RULE = Rule(
     title="address-full-policy FAIL",
     why="a refused message marks the whole transaction as rollback-only, its other sends and acknowledgements included",
     help="see that producers catch the failure and repeat the whole transaction",
-    check=check,
+    check=_check,
     settings=("address-full-policy",),
     failing=Example(settings=address_setting("orders.#", max_size_bytes="100M", address_full_policy="FAIL")),
     passing=Example(settings=address_setting("orders.#", max_size_bytes="100M", address_full_policy="PAGE")),
-    source="spec/settings.md 7",
 )

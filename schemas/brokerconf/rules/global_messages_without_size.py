@@ -1,4 +1,4 @@
-"""A global limit in messages that counts nothing."""
+"""A global limit in messages that counts nothing (docs/spec/settings.md 7)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pagefmt.editions import Edition
 from pagefmt.findings import Severity
 
 
-def check(facts: ConfigFacts) -> Hits:
+def _check(facts: ConfigFacts) -> Hits:
     messages = facts.broker["global-max-messages"]
     if messages.number > 0 and facts.global_off:
         yield Hit(messages, f"{messages} has no effect: the global limit in bytes is switched off")
@@ -18,12 +18,11 @@ RULE = Rule(
     id="global-messages-without-size",
     severity=Severity.WARNING,
     title="global-max-messages while the global size limit is off",
-    why="the broker looks at the number of messages only where a global limit in bytes is in force",
+    why="the broker checks the number of messages only while a global limit in bytes is in force",
     help="remove globalMaxSize=-1 from the properties, or set a size that is never reached",
-    check=check,
+    check=_check,
     settings=("global-max-messages", "global-max-size"),
     since=Edition.ARTEMIS_2_28,
     failing=Example(core="<global-max-messages>500000</global-max-messages>", properties="globalMaxSize=-1\n"),
     passing=Example(core="<global-max-messages>500000</global-max-messages>"),
-    source="spec/settings.md 7",
 )

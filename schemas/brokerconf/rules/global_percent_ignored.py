@@ -1,4 +1,4 @@
-"""Two ways to give the global limit, of which one counts."""
+"""Two ways to give the global limit, of which one counts (docs/spec/settings.md 7)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pagefmt.findings import Severity
 NAME = "global-max-size-percent-of-jvm-max-memory"
 
 
-def check(facts: ConfigFacts) -> Hits:
+def _check(facts: ConfigFacts) -> Hits:
     percent, size = facts.broker[NAME], facts.broker["global-max-size"]
     if percent.given and size.number > 0:
         yield Hit(percent, f"{percent} is ignored: {size} is given as well")
@@ -22,10 +22,9 @@ RULE = Rule(
     title="percentage of the heap beside an explicit global-max-size",
     why="the percentage only fills in for a global-max-size that is not given",
     help="remove one of the two",
-    check=check,
+    check=_check,
     settings=(NAME, "global-max-size"),
     since=Edition.ARTEMIS_2_44,
     failing=Example(core=f"<global-max-size>1G</global-max-size><{NAME}>40</{NAME}>"),
     passing=Example(core=f"<{NAME}>40</{NAME}>"),
-    source="spec/settings.md 7",
 )

@@ -1,4 +1,4 @@
-"""More memory than the heap has."""
+"""More memory than the heap has (docs/spec/settings.md 7)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pagefmt.findings import Severity
 NAME = "global-max-size-percent-of-jvm-max-memory"
 
 
-def check(facts: ConfigFacts) -> Hits:
+def _check(facts: ConfigFacts) -> Hits:
     percent = facts.broker[NAME]
     if percent.number > 100:
         yield Hit(percent, f"the global limit is put at {percent.number} % of the heap")
@@ -21,11 +21,10 @@ RULE = Rule(
     severity=Severity.ERROR,
     title="global-max-size-percent-of-jvm-max-memory above 100",
     why="the broker accepts any number above 0; the heap is used up long before such a limit acts",
-    help="choose 50 (the default) or less: messages are not all that lives in the heap",
-    check=check,
+    help="choose 50 (the default) or less: the heap holds more than messages",
+    check=_check,
     settings=(NAME,),
     since=Edition.ARTEMIS_2_44,
     failing=Example(core=f"<{NAME}>150</{NAME}>"),
     passing=Example(core=f"<{NAME}>40</{NAME}>"),
-    source="spec/settings.md 7",
 )

@@ -1,4 +1,4 @@
-"""A global limit that the heap never reaches."""
+"""A global limit that the heap never reaches (docs/spec/settings.md 7)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pagefmt.editions import Edition
 from pagefmt.findings import Severity
 
 
-def check(facts: ConfigFacts) -> Hits:
+def _check(facts: ConfigFacts) -> Hits:
     size = facts.broker["global-max-size"]
     if facts.heap is not None and size.number >= facts.heap:
         yield Hit(size, f"{size} is not below the heap of {facts.heap} bytes")
@@ -20,11 +20,10 @@ RULE = Rule(
     title="global-max-size is not below the heap",
     why="the broker runs out of memory before any policy acts",
     help="set global-max-size to half of -Xmx or less, or leave it out",
-    check=check,
+    check=_check,
     settings=("global-max-size",),
     since=Edition.ARTEMIS_1_5,
     needs="heap",
     failing=Example(heap=2 << 30, core="<global-max-size>4G</global-max-size>"),
     passing=Example(heap=8 << 30, core="<global-max-size>4G</global-max-size>"),
-    source="spec/settings.md 7",
 )

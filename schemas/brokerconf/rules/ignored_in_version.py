@@ -1,4 +1,4 @@
-"""Settings that are still read and no longer do anything."""
+"""Settings that are still read and no longer do anything (docs/spec/settings.md 3 and 7)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pagefmt.editions import Edition
 from pagefmt.findings import Severity
 
 
-def check(facts: ConfigFacts) -> Hits:
+def _check(facts: ConfigFacts) -> Hits:
     for match in facts.matches:
         setting = facts.own(match, "page-max-cache-size")
         if setting:
@@ -22,12 +22,11 @@ RULE = Rule(
     id="ignored-in-version",
     severity=Severity.INFO,
     title="page-max-cache-size or read-whole-page",
-    why="both belonged to the page cache, which 2.24 did away with",
-    help="remove it; reading ahead is now limited by max-read-page-bytes and its kin",
-    check=check,
+    why="both belonged to the page cache, which 2.24 removed",
+    help="remove it; max-read-page-bytes and the related settings now limit reading ahead",
+    check=_check,
     settings=("page-max-cache-size", "read-whole-page"),
     since=Edition.ARTEMIS_2_28,
     failing=Example(settings=address_setting("a", page_max_cache_size="5")),
     passing=Example(settings=address_setting("a", max_read_page_bytes="20M")),
-    source="spec/settings.md 3 and 7",
 )

@@ -1,4 +1,4 @@
-"""A disk limit beside a database."""
+"""A disk limit beside a database (docs/spec/settings.md 7; docs/spec/disk-monitor.md 1)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pagefmt.editions import Edition
 from pagefmt.findings import Severity
 
 
-def check(facts: ConfigFacts) -> Hits:
+def _check(facts: ConfigFacts) -> Hits:
     limit = facts.broker["max-disk-usage"]
     if facts.database_store is not None and limit.given and limit.value != -1:
         yield Hit(limit, f"{limit} is switched off: the stores lie in a database")
@@ -20,7 +20,7 @@ RULE = Rule(
     title="max-disk-usage with a database store",
     why="with a database store the broker sets max-disk-usage to -1 before it starts",
     help="remove max-disk-usage; watch the database's own space",
-    check=check,
+    check=_check,
     settings=("max-disk-usage",),
     since=Edition.ARTEMIS_2_44,
     failing=Example(
@@ -31,5 +31,4 @@ RULE = Rule(
 </database-store></store>"""
     ),
     passing=Example(core="<max-disk-usage>85</max-disk-usage><store><file-store/></store>"),
-    source="spec/settings.md 7; spec/disk-monitor.md 1",
 )

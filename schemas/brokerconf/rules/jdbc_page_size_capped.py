@@ -1,4 +1,4 @@
-"""Pages in a database, smaller than asked for."""
+"""Pages in a database, smaller than asked for (docs/spec/settings.md 6.16 and 7)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pagefmt.editions import Edition
 from pagefmt.findings import Severity
 
 
-def check(facts: ConfigFacts) -> Hits:
+def _check(facts: ConfigFacts) -> Hits:
     if facts.database_store is None:
         return
     cap = facts.store["jdbc-max-page-size-bytes"]
@@ -22,9 +22,9 @@ RULE = Rule(
     id="jdbc-page-size-capped",
     severity=Severity.WARNING,
     title="page-size-bytes above jdbc-max-page-size-bytes",
-    why="with a database store the page size is cut without a word, and page-limit-bytes then allows far more pages",
+    why="with a database store the page size is capped silently, and page-limit-bytes then allows far more pages",
     help="set page-size-bytes to at most jdbc-max-page-size-bytes, or raise that one",
-    check=check,
+    check=_check,
     settings=("page-size-bytes", "jdbc-max-page-size-bytes"),
     since=Edition.ARTEMIS_2_44,
     failing=Example(
@@ -41,5 +41,4 @@ RULE = Rule(
 </database-store></store>""",
         settings=address_setting("#", page_size_bytes="100K"),
     ),
-    source="spec/settings.md 6.16 and 7",
 )

@@ -1,4 +1,4 @@
-"""Prefixes of JMS addresses that are gone since 2.0."""
+"""Prefixes of JMS addresses that are gone since 2.0 (docs/spec/settings.md 7)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pagefmt.findings import Severity
 PREFIXES = ("jms.queue.", "jms.topic.")
 
 
-def check(facts: ConfigFacts) -> Hits:
+def _check(facts: ConfigFacts) -> Hits:
     for match in facts.matches:
         prefix = next((prefix for prefix in PREFIXES if match.text.startswith(prefix)), "")
         if prefix:
@@ -25,9 +25,8 @@ RULE = Rule(
     why="in 1.x and HornetQ the address of a JMS queue had that prefix; now the match fits no address, unless old "
     "clients send to the long name and the acceptor does not cut it (anycastPrefix, multicastPrefix)",
     help="take the prefix off",
-    check=check,
+    check=_check,
     since=Edition.ARTEMIS_2_4,
     failing=Example(settings=address_setting("jms.queue.orders", max_size_bytes="10M")),
     passing=Example(settings=address_setting("orders", max_size_bytes="10M")),
-    source="spec/settings.md 7",
 )

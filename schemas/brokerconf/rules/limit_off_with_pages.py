@@ -1,4 +1,4 @@
-"""Page files of an address that nothing makes page."""
+"""Page files of an address that has no limit any more (HornetQ 1469369)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pagefmt.editions import Edition
 from pagefmt.findings import Severity
 
 
-def check(facts: ConfigFacts) -> Hits:
+def _check(facts: ConfigFacts) -> Hits:
     if not facts.global_off:
         return
     for store in facts.stores or ():
@@ -25,10 +25,10 @@ def check(facts: ConfigFacts) -> Hits:
 RULE = Rule(
     id="limit-off-with-pages",
     severity=Severity.WARNING,
-    title="page files lie there for an address without any limit",
-    why="an address whose limit was taken away while pages lay on the disk: old releases leave them there unread",
-    help="put the limit back until the pages are consumed",
-    check=check,
+    title="page files exist for an address without any limit",
+    why="the limit was removed while the address had page files: old releases never read them again",
+    help="restore the limit until the pages are consumed",
+    check=_check,
     settings=("max-size-bytes",),
     needs="data",
     failing=Example(
@@ -41,5 +41,4 @@ RULE = Rule(
         settings=address_setting("#", max_size_bytes="104857600"),
         stores=(PageFolder("jms.queue.orders", folder="a1", pages=12, bytes=120 << 20),),
     ),
-    source="design/operators.md (HornetQ 1469369)",
 )

@@ -1,4 +1,4 @@
-"""Limits on an address that is exempt from all limits."""
+"""Limits on an address that is exempt from all limits (docs/spec/settings.md 4 and 7)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NAMES = {
 }
 
 
-def check(facts: ConfigFacts) -> Hits:
+def _check(facts: ConfigFacts) -> Hits:
     for match in facts.matches:
         if not facts.reaches_only_management(match.text):
             continue
@@ -36,10 +36,9 @@ RULE = Rule(
     title="limits or policies on the management address",
     why="addresses that begin with the management address are exempt from paging and from every limit",
     help="remove them",
-    check=check,
+    check=_check,
     settings=tuple(_NAMES),
     since=Edition.ARTEMIS_2_10,
     failing=Example(settings=address_setting("activemq.management.#", max_size_bytes="10M")),
     passing=Example(settings=address_setting("activemq.management.#", max_size_bytes="-1", address_full_policy="PAGE")),
-    source="spec/settings.md 4 and 7",
 )

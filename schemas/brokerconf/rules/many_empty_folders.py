@@ -1,4 +1,4 @@
-"""Page folders with nothing in them, by the thousand."""
+"""Thousands of empty page folders (ARTEMIS-2102, ARTEMIS-5608)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pagefmt.findings import Severity
 MANY = 1000
 
 
-def check(facts: ConfigFacts) -> Hits:
+def _check(facts: ConfigFacts) -> Hits:
     empty = sum(store.pages == 0 for store in facts.stores or ())
     if empty < MANY or facts.core is None:
         return
@@ -29,12 +29,11 @@ RULE = Rule(
     id="many-empty-folders",
     severity=Severity.INFO,
     title="more than a thousand empty page folders",
-    why="each is opened when the broker starts: hundreds of thousands cost half an hour",
-    help="let addresses of a moment be deleted, and empty folders be purged",
-    check=check,
+    why="the broker opens each of them at start: hundreds of thousands take half an hour",
+    help="have short-lived addresses deleted and empty folders purged",
+    check=_check,
     settings=("purge-page-folders",),
     needs="data",
     failing=Example(stores=tuple(PageFolder(f"tmp.{n}", folder=f"f{n}", pages=0, bytes=0) for n in range(MANY))),
     passing=Example(stores=(PageFolder("orders", folder="a1", pages=0, bytes=0),)),
-    source="design/operators.md (ARTEMIS-2102, ARTEMIS-5608)",
 )

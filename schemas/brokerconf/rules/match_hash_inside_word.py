@@ -1,4 +1,4 @@
-"""``orders#``, which does not fit what it seems to."""
+"""``orders#``, which does not fit what it seems to (docs/spec/settings.md 4 and 7)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
 from pagefmt.findings import Severity
 
 
-def check(facts: ConfigFacts) -> Hits:
+def _check(facts: ConfigFacts) -> Hits:
     any_words, delimiter = facts.spelling.wildcards.any_words, facts.spelling.wildcards.delimiter
     for match in facts.matches:
         text = match.text
@@ -23,10 +23,9 @@ RULE = Rule(
     id="match-hash-inside-word",
     severity=Severity.WARNING,
     title="'#' without a delimiter before it",
-    why="'#' stands for whole words: it never completes a word that has begun",
-    help="put the delimiter before '#'; there is no wildcard for a part of a word",
-    check=check,
+    why="'#' stands for whole words: it never matches the rest of a word",
+    help="write the delimiter before '#'; there is no wildcard for part of a word",
+    check=_check,
     failing=Example(settings=address_setting("orders#", max_size_bytes="10M")),
     passing=Example(settings=address_setting("orders.#", max_size_bytes="10M")),
-    source="spec/settings.md 4 and 7",
 )

@@ -1,4 +1,4 @@
-"""Characters of regular expressions in a match."""
+"""Characters of regular expressions in a match (docs/spec/settings.md 4 and 7)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pagefmt.findings import Severity
 SPECIAL = frozenset("+?()[]{}|^\\")
 
 
-def check(facts: ConfigFacts) -> Hits:
+def _check(facts: ConfigFacts) -> Hits:
     given = facts.spelling.wildcards
     wild = {given.any_words, given.single_word, given.delimiter}
     for match in facts.wildcard_matches:
@@ -23,10 +23,9 @@ RULE = Rule(
     id="match-regex-characters",
     severity=Severity.WARNING,
     title="characters of regular expressions in a wildcard match",
-    why="a match with a wildcard is made into a regular expression, in which only '.' and '$' are taken as they are",
+    why="the broker turns a match with a wildcard into a regular expression and escapes only '.' and '$'",
     help="avoid such characters in addresses, or use an exact match or literal-match-markers",
-    check=check,
+    check=_check,
     failing=Example(settings=address_setting("a+b.#", max_size_bytes="10M")),
     passing=Example(settings=address_setting("a+b", max_size_bytes="10M")),
-    source="spec/settings.md 4 and 7",
 )

@@ -1,4 +1,4 @@
-"""A number of messages that the broker cannot read."""
+"""A number of messages that the broker cannot read (docs/spec/settings.md 3 and 7)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pagefmt.findings import Severity
 LARGEST = 2**31 - 1
 
 
-def check(facts: ConfigFacts) -> Hits:
+def _check(facts: ConfigFacts) -> Hits:
     for match in facts.matches:
         limit = facts.own(match, "max-size-messages")
         digits = limit.text.strip().removeprefix("+") if limit else ""
@@ -24,11 +24,10 @@ RULE = Rule(
     title="max-size-messages above 2147483647",
     why="the schema allows 64 bits, the reader takes 32: AMQ219054",
     help="use -1 for no limit, or a smaller number",
-    check=check,
+    check=_check,
     settings=("max-size-messages",),
     since=Edition.ARTEMIS_2_28,
     explains_schema=True,
     failing=Example(settings=address_setting("a", max_size_messages="3000000000")),
     passing=Example(settings=address_setting("a", max_size_messages="2147483647")),
-    source="spec/settings.md 3 and 7",
 )

@@ -1,4 +1,4 @@
-"""A negative limit other than -1."""
+"""A negative limit other than -1 (docs/spec/settings.md 7)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
 from pagefmt.findings import Severity
 
 
-def check(facts: ConfigFacts) -> Hits:
+def _check(facts: ConfigFacts) -> Hits:
     for case in facts.cases_with("max-size-bytes"):
         if case.number("max-size-bytes") < -1:
             limit = case["max-size-bytes"]
@@ -18,11 +18,10 @@ RULE = Rule(
     id="max-size-odd-negative",
     severity=Severity.WARNING,
     title="max-size-bytes below -1",
-    why="any negative number switches the limit off, but BLOCK and FAIL look for -1 alone and think there is a limit",
+    why="any negative number switches the limit off, but BLOCK and FAIL test for -1 alone and assume a limit",
     help="write -1 for no limit",
-    check=check,
+    check=_check,
     settings=("max-size-bytes",),
     failing=Example(settings=address_setting("a", max_size_bytes="-5")),
     passing=Example(settings=address_setting("a", max_size_bytes="-1")),
-    source="spec/settings.md 7",
 )

@@ -1,4 +1,4 @@
-"""A limit of nothing."""
+"""A limit of nothing (docs/spec/settings.md 7; docs/spec/editions.md 1)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
 from pagefmt.findings import Severity
 
 
-def check(facts: ConfigFacts) -> Hits:
+def _check(facts: ConfigFacts) -> Hits:
     for name in ("max-size-bytes", "max-size-messages"):
         for case in facts.cases_with(name):
             if case.value(name) == 0:
@@ -22,9 +22,8 @@ RULE = Rule(
     why="such an address pages everything but the first message after each time it ran empty; up to 2.19 PAGE with 0 "
     "is refused when the address is first used",
     help="use -1 where no limit is meant",
-    check=check,
+    check=_check,
     settings=("max-size-bytes", "max-size-messages"),
     failing=Example(settings=address_setting("a", max_size_bytes="0")),
     passing=Example(settings=address_setting("a", max_size_bytes="100M")),
-    source="spec/settings.md 7; spec/editions.md 1",
 )

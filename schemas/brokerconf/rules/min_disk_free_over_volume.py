@@ -1,4 +1,4 @@
-"""More free space asked for than there is space."""
+"""More free space asked for than there is space (docs/spec/settings.md 7; docs/spec/disk-monitor.md 6)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pagefmt.editions import Edition
 from pagefmt.findings import Severity
 
 
-def check(facts: ConfigFacts) -> Hits:
+def _check(facts: ConfigFacts) -> Hits:
     free = facts.broker["min-disk-free"]
     for volume in facts.volumes or ():
         if volume.what in WATCHED and 0 < volume.total <= free.number:
@@ -22,9 +22,9 @@ RULE = Rule(
     id="min-disk-free-over-volume",
     severity=Severity.ERROR,
     title="min-disk-free is not below the size of a watched volume",
-    why="the volume can never have that much free: all producers are blocked from the first scan on",
+    why="the volume can never have that much free space: all producers are blocked from the first scan on",
     help="lower min-disk-free",
-    check=check,
+    check=_check,
     settings=("min-disk-free",),
     since=Edition.ARTEMIS_2_44,
     needs="host",
@@ -36,5 +36,4 @@ RULE = Rule(
         core="<min-disk-free>10G</min-disk-free>",
         volumes=(Volume("paging", device=1, total=50 << 30, usable=40 << 30),),
     ),
-    source="spec/settings.md 7; spec/disk-monitor.md 6",
 )

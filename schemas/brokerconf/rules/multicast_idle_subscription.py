@@ -1,4 +1,4 @@
-"""Several subscriptions that share their pages."""
+"""Several subscriptions that share their pages (docs/spec/settings.md 6.7 and 7)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pagefmt.editions import Edition
 from pagefmt.findings import Severity
 
 
-def check(facts: ConfigFacts) -> Hits:
+def _check(facts: ConfigFacts) -> Hits:
     for address in facts.addresses:
         queues = [queue for queue in address.queues if queue.multicast]
         if len(queues) > 1 and facts.at(address.name)["address-full-policy"].value == "PAGE":
@@ -20,9 +20,9 @@ RULE = Rule(
     id="multicast-idle-subscription",
     severity=Severity.INFO,
     title="several multicast queues on an address that pages",
-    why="a page goes only when every queue has acknowledged all of it: one idle subscription fills the disk",
+    why="a page is deleted only when every queue has acknowledged all of it: one idle subscription fills the disk",
     help="remove subscriptions that nobody reads, or set expiry and page limits",
-    check=check,
+    check=_check,
     settings=("address-full-policy",),
     since=Edition.ARTEMIS_2_4,
     failing=Example(
@@ -33,5 +33,4 @@ RULE = Rule(
     passing=Example(
         core='<addresses><address name="prices"><multicast><queue name="web"/></multicast></address></addresses>'
     ),
-    source="spec/settings.md 6.7 and 7",
 )

@@ -1,4 +1,4 @@
-"""Matches that miss the prefix of JMS addresses in 1.x and HornetQ."""
+"""Matches that miss the prefix of JMS addresses in 1.x and HornetQ (docs/spec/settings.md 5 and 7)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pagefmt.editions import Edition
 from pagefmt.findings import Severity
 
 
-def check(facts: ConfigFacts) -> Hits:
+def _check(facts: ConfigFacts) -> Hits:
     if not facts.jms_destinations:
         return
     for match in facts.matches:
@@ -25,7 +25,7 @@ RULE = Rule(
     title="a match without jms.queue. or jms.topic. for a JMS destination",
     why="up to 1.5 and in HornetQ the address of a JMS queue is jms.queue.NAME: a match without it fits nothing",
     help="put jms.queue. or jms.topic. before it",
-    check=check,
+    check=_check,
     until=Edition.ARTEMIS_1_5,
     failing=Example(
         edition=Edition.ARTEMIS_1_5,
@@ -37,5 +37,4 @@ RULE = Rule(
         jms='<queue name="orders"/>',
         settings=address_setting("jms.queue.orders", redelivery_delay="5"),
     ),
-    source="spec/settings.md 5 and 7",
 )

@@ -1,4 +1,4 @@
-"""A page limit that allows no page at all."""
+"""A page limit that allows no page at all (docs/spec/settings.md 7; ARTEMIS-4973)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pagefmt.editions import Edition
 from pagefmt.findings import Severity
 
 
-def check(facts: ConfigFacts) -> Hits:
+def _check(facts: ConfigFacts) -> Hits:
     for case in facts.cases_with("page-limit-bytes", "page-size-bytes", "page-full-policy", given="page-limit-bytes"):
         limit, size = case["page-limit-bytes"], facts.page_size(case)
         if case["page-full-policy"].value and 0 < limit.number < size:
@@ -22,7 +22,7 @@ RULE = Rule(
     title="page-limit-bytes is smaller than page-size-bytes",
     why="the limit is divided by the page size and rounded down: at zero pages the address is full from the start",
     help="raise page-limit-bytes to a multiple of page-size-bytes, or make the pages smaller",
-    check=check,
+    check=_check,
     settings=("page-limit-bytes", "page-size-bytes", "page-full-policy"),
     since=Edition.ARTEMIS_2_28,
     failing=Example(
@@ -31,5 +31,4 @@ RULE = Rule(
     passing=Example(
         settings=address_setting("orders.#", page_size_bytes="10M", page_limit_bytes="500M", page_full_policy="FAIL")
     ),
-    source="spec/settings.md 7; ARTEMIS-4973",
 )

@@ -1,4 +1,4 @@
-"""Page limits on an address that never pages."""
+"""Page limits on an address that never pages (docs/spec/settings.md 7)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pagefmt.findings import Severity
 NAMES = ("page-limit-bytes", "page-limit-messages", "page-full-policy")
 
 
-def check(facts: ConfigFacts) -> Hits:
+def _check(facts: ConfigFacts) -> Hits:
     for case in facts.cases_with("page-full-policy", "page-limit-bytes", "page-limit-messages", "address-full-policy"):
         if case.value("address-full-policy") == "PAGE" or facts.given.isdisjoint(NAMES):
             continue
@@ -25,9 +25,9 @@ RULE = Rule(
     id="page-limit-unused",
     severity=Severity.WARNING,
     title="page limits where address-full-policy is not PAGE",
-    why="an address with BLOCK, FAIL or DROP writes no pages, so its page limits are never looked at",
+    why="an address with BLOCK, FAIL or DROP writes no pages, so its page limits never apply",
     help="set address-full-policy to PAGE, or remove the page limits and page-full-policy",
-    check=check,
+    check=_check,
     settings=(*NAMES, "address-full-policy"),
     since=Edition.ARTEMIS_2_28,
     failing=Example(
@@ -48,5 +48,4 @@ RULE = Rule(
             page_full_policy="FAIL",
         )
     ),
-    source="spec/settings.md 7",
 )

@@ -1,4 +1,4 @@
-"""A page limit that nothing enforces."""
+"""A page limit that nothing enforces (docs/spec/settings.md 3 and 7)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pagefmt.editions import Edition
 from pagefmt.findings import Severity
 
 
-def check(facts: ConfigFacts) -> Hits:
+def _check(facts: ConfigFacts) -> Hits:
     for case in facts.cases_with("page-full-policy", "page-limit-bytes", "page-limit-messages"):
         if not case["page-full-policy"].value:
             for limit in (case["page-limit-bytes"], case["page-limit-messages"]):
@@ -22,7 +22,7 @@ RULE = Rule(
     title="page-limit-bytes or page-limit-messages without page-full-policy",
     why="the broker drops the limit and logs AMQ224125: the pages of the address grow without any bound",
     help="add <page-full-policy>FAIL</page-full-policy> (or DROP, where losing messages is meant)",
-    check=check,
+    check=_check,
     settings=("page-limit-bytes", "page-limit-messages", "page-full-policy"),
     since=Edition.ARTEMIS_2_28,
     failing=Example(settings=address_setting("orders.#", page_limit_bytes="500M")),
@@ -30,5 +30,4 @@ RULE = Rule(
         settings=address_setting("#", page_full_policy="FAIL", page_limit_bytes="1G")
         + address_setting("orders.#", page_limit_bytes="500M")
     ),
-    source="spec/settings.md 3 and 7",
 )

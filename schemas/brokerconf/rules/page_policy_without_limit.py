@@ -1,4 +1,4 @@
-"""A policy for full pages, and nothing that fills them."""
+"""A policy for full pages, and nothing that fills them (docs/spec/settings.md 3 and 7)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pagefmt.editions import Edition
 from pagefmt.findings import Severity
 
 
-def check(facts: ConfigFacts) -> Hits:
+def _check(facts: ConfigFacts) -> Hits:
     for case in facts.cases_with(
         "page-full-policy", "page-limit-bytes", "page-limit-messages", given="page-full-policy"
     ):
@@ -25,10 +25,9 @@ RULE = Rule(
     title="page-full-policy without a page limit",
     why="the broker ignores the policy and logs AMQ224124: the pages of the address stay without a limit",
     help="add page-limit-bytes or page-limit-messages, or remove page-full-policy",
-    check=check,
+    check=_check,
     settings=("page-full-policy", "page-limit-bytes", "page-limit-messages"),
     since=Edition.ARTEMIS_2_28,
     failing=Example(settings=address_setting("orders.#", page_full_policy="FAIL")),
     passing=Example(settings=address_setting("orders.#", page_limit_messages="100000", page_full_policy="FAIL")),
-    source="spec/settings.md 3 and 7",
 )

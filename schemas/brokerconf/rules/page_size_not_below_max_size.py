@@ -1,4 +1,4 @@
-"""Pages as large as the memory of the address."""
+"""Pages as large as the memory of the address (docs/spec/settings.md 3 and 7; docs/spec/editions.md 1)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pagefmt.editions import Edition
 from pagefmt.findings import Severity
 
 
-def check(facts: ConfigFacts) -> Hits:
+def _check(facts: ConfigFacts) -> Hits:
     for case in facts.cases_with("page-size-bytes", "max-size-bytes", "address-full-policy"):
         size, most = case.number("page-size-bytes"), case.number("max-size-bytes")
         if most != -1 and size >= most and case.value("address-full-policy") == "PAGE":
@@ -23,8 +23,8 @@ RULE = Rule(
     title="page-size-bytes is not smaller than max-size-bytes",
     why="up to 2.19 the address cannot be used at all: its first queue or message fails; since 2.20 it is legal, yet a "
     "single page read back fills the memory of the address",
-    help="make page-size-bytes a fraction of max-size-bytes, a tenth say",
-    check=check,
+    help="set page-size-bytes to a fraction of max-size-bytes, such as a tenth",
+    check=_check,
     settings=("page-size-bytes", "max-size-bytes"),
     failing=Example(
         edition=Edition.ARTEMIS_2_17,
@@ -34,5 +34,4 @@ RULE = Rule(
         edition=Edition.ARTEMIS_2_17,
         settings=address_setting("orders.#", max_size_bytes="100M", page_size_bytes="10M", address_full_policy="PAGE"),
     ),
-    source="spec/settings.md 3 and 7; spec/editions.md 1",
 )

@@ -1,4 +1,4 @@
-"""Pages so small that each is a file for a few messages."""
+"""Pages so small that each is a file for a few messages (docs/spec/settings.md 7)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pagefmt.findings import Severity
 SMALLEST = 65536
 
 
-def check(facts: ConfigFacts) -> Hits:
+def _check(facts: ConfigFacts) -> Hits:
     for case in facts.cases_with("page-size-bytes"):
         if 0 < case.number("page-size-bytes") < SMALLEST:
             size = case["page-size-bytes"]
@@ -22,9 +22,8 @@ RULE = Rule(
     title="page-size-bytes below 64 KiB",
     why="each page is a file and an object in the heap: a long backlog becomes millions of both",
     help="use 1M or more; the default is 10 MiB",
-    check=check,
+    check=_check,
     settings=("page-size-bytes",),
     failing=Example(settings=address_setting("a", page_size_bytes="1024")),
     passing=Example(settings=address_setting("a", page_size_bytes="1048576")),
-    source="spec/settings.md 7",
 )

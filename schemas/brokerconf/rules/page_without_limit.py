@@ -1,4 +1,4 @@
-"""PAGE, and no limit at which paging would begin."""
+"""PAGE, and no limit at which paging would begin (docs/spec/settings.md 7)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pagefmt.findings import Severity
 NAMES = ("address-full-policy", "max-size-bytes", "max-size-messages")
 
 
-def check(facts: ConfigFacts) -> Hits:
+def _check(facts: ConfigFacts) -> Hits:
     if not facts.global_off:
         return
     for case in facts.cases_with(*NAMES):
@@ -26,7 +26,7 @@ RULE = Rule(
     title="PAGE without any limit",
     why="nothing ever starts paging: messages stay in memory until the heap is full",
     help="set max-size-bytes for the match, or a global limit",
-    check=check,
+    check=_check,
     settings=NAMES,
     failing=Example(
         edition=Edition.ARTEMIS_1_5,
@@ -36,5 +36,4 @@ RULE = Rule(
         edition=Edition.ARTEMIS_1_5,
         settings=address_setting("#", address_full_policy="PAGE", max_size_bytes="104857600"),
     ),
-    source="spec/settings.md 7",
 )

@@ -1,4 +1,4 @@
-"""A directory that grows on a volume nobody watches."""
+"""A directory that grows on a volume nobody watches (docs/spec/settings.md 7; docs/spec/disk-monitor.md 2)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pagefmt.findings import Severity
 NAME = "journal-retention-directory"
 
 
-def check(facts: ConfigFacts) -> Hits:
+def _check(facts: ConfigFacts) -> Hits:
     volumes = facts.volumes or ()
     watched = {volume.device for volume in volumes if volume.what in WATCHED}
     for volume in volumes:
@@ -25,9 +25,9 @@ RULE = Rule(
     id="paging-dir-outside-watch",
     severity=Severity.INFO,
     title="journal-retention-directory on a volume of its own",
-    why="the disk monitor watches paging, journal, bindings and large messages; retention may fill its volume unseen",
+    why="the disk monitor watches paging, journal, bindings and large messages; retention can fill its volume unseen",
     help="set a storage-limit for the retention, and watch the volume from outside",
-    check=check,
+    check=_check,
     settings=(NAME,),
     since=Edition.ARTEMIS_2_28,
     needs="host",
@@ -45,5 +45,4 @@ RULE = Rule(
             Volume("journal-retention", device=1, total=50 << 30, usable=40 << 30),
         ),
     ),
-    source="spec/settings.md 7; spec/disk-monitor.md 2",
 )

@@ -1,4 +1,4 @@
-"""Pages on the disk of a broker that keeps nothing."""
+"""Pages on the disk of a broker that keeps nothing (docs/spec/settings.md 7)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
 from pagefmt.findings import Severity
 
 
-def check(facts: ConfigFacts) -> Hits:
+def _check(facts: ConfigFacts) -> Hits:
     persistence = facts.broker["persistence-enabled"]
     if persistence.value is not False:
         return
@@ -21,14 +21,13 @@ RULE = Rule(
     id="persistence-off-paging-on",
     severity=Severity.WARNING,
     title="persistence-enabled false with PAGE",
-    why="page files are written all the same, and are not cleared as expected at the next start (AMQ224092)",
+    why="page files are written anyway, and are not cleared as expected at the next start (AMQ224092)",
     help="use BLOCK, FAIL or DROP in match '#', or turn persistence on",
-    check=check,
+    check=_check,
     settings=("persistence-enabled", "address-full-policy"),
     failing=Example(core="<persistence-enabled>false</persistence-enabled>"),
     passing=Example(
         core="<persistence-enabled>false</persistence-enabled>",
         settings=address_setting("#", max_size_bytes="100M", address_full_policy="FAIL"),
     ),
-    source="spec/settings.md 7",
 )

@@ -1,4 +1,4 @@
-"""Page files of an address that no longer pages."""
+"""Page files of an address that no longer pages (docs/spec/settings.md 6.10 and 7)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pagefmt.editions import Edition
 from pagefmt.findings import Severity
 
 
-def check(facts: ConfigFacts) -> Hits:
+def _check(facts: ConfigFacts) -> Hits:
     delivered = facts.edition >= Edition.ARTEMIS_2_44
     for store in facts.stores or ():
         if store.pages == 0 or not store.address:
@@ -25,10 +25,10 @@ def check(facts: ConfigFacts) -> Hits:
 RULE = Rule(
     id="policy-change-with-pages",
     severity=Severity.WARNING,
-    title="page files lie there for an address whose policy is not PAGE",
-    why="before 2.43 a queue looks at the policy, not at what is on the disk: the rest of the pages is stranded",
-    help="put PAGE back until the pages are consumed, or upgrade to 2.43 or later",
-    check=check,
+    title="page files exist for an address whose policy is not PAGE",
+    why="before 2.43 a queue checks the policy, not the disk: the remaining pages are stranded",
+    help="restore PAGE until the pages are consumed, or upgrade to 2.43 or later",
+    check=_check,
     settings=("address-full-policy",),
     needs="data",
     failing=Example(
@@ -41,5 +41,4 @@ RULE = Rule(
         settings=address_setting("orders", max_size_bytes="100M", address_full_policy="PAGE"),
         stores=(PageFolder("orders", folder="a1", pages=12, bytes=120 << 20),),
     ),
-    source="spec/settings.md 6.10 and 7",
 )

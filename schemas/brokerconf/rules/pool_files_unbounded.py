@@ -1,4 +1,4 @@
-"""A journal that never gives files back."""
+"""A journal that never gives files back (docs/spec/settings.md 7)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pagefmt.editions import Edition
 from pagefmt.findings import Severity
 
 
-def check(facts: ConfigFacts) -> Hits:
+def _check(facts: ConfigFacts) -> Hits:
     pool = facts.broker["journal-pool-files"]
     if pool.given and pool.value == -1:
         yield Hit(pool, "journal-pool-files -1: the journal keeps every file that it ever made")
@@ -18,12 +18,11 @@ RULE = Rule(
     id="pool-files-unbounded",
     severity=Severity.WARNING,
     title="journal-pool-files -1",
-    why="after one backlog the journal stays that large for ever; the broker says so itself (AMQ222269)",
-    help="set the number of files that ordinary load needs, 10 say",
-    check=check,
+    why="after one backlog the journal never shrinks; the broker warns about it (AMQ222269)",
+    help="set the number of files that normal load needs, such as 10",
+    check=_check,
     settings=("journal-pool-files",),
     since=Edition.ARTEMIS_1_5,
     failing=Example(core="<journal-pool-files>-1</journal-pool-files>"),
     passing=Example(core="<journal-pool-files>10</journal-pool-files>"),
-    source="spec/settings.md 7",
 )

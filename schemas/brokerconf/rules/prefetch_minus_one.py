@@ -1,4 +1,4 @@
-"""A prefetch of -1, which is not unlimited."""
+"""A prefetch of -1, which is not unlimited (docs/spec/settings.md 7)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pagefmt.editions import Edition
 from pagefmt.findings import Severity
 
 
-def check(facts: ConfigFacts) -> Hits:
+def _check(facts: ConfigFacts) -> Hits:
     for unit in ("bytes", "messages"):
         name = f"prefetch-page-{unit}"
         for match in facts.matches if name in facts.given else ():
@@ -23,10 +23,9 @@ RULE = Rule(
     title="prefetch-page-* -1",
     why="a prefetch of -1 falls back to max-read-page-*; it does not take the limit away",
     help="remove the element, or set max-read-page-* to -1 where no limit is meant",
-    check=check,
+    check=_check,
     settings=("prefetch-page-bytes", "prefetch-page-messages"),
     since=Edition.ARTEMIS_2_44,
     failing=Example(settings=address_setting("a", prefetch_page_bytes="-1")),
     passing=Example(settings=address_setting("a", prefetch_page_bytes="1M")),
-    source="spec/settings.md 7",
 )

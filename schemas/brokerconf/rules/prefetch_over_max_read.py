@@ -1,4 +1,4 @@
-"""A prefetch that the read limit cuts short."""
+"""A prefetch that the read limit cuts short (docs/spec/settings.md 7)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pagefmt.editions import Edition
 from pagefmt.findings import Severity
 
 
-def check(facts: ConfigFacts) -> Hits:
+def _check(facts: ConfigFacts) -> Hits:
     for unit in ("bytes", "messages"):
         name = f"prefetch-page-{unit}"
         for case in facts.cases_with(name, f"max-read-page-{unit}", "page-size-bytes", given=name):
@@ -23,10 +23,9 @@ RULE = Rule(
     title="prefetch-page-* above max-read-page-*",
     why="both limits hold at once: reading ahead stops at the smaller one",
     help="raise max-read-page-* or lower prefetch-page-*",
-    check=check,
+    check=_check,
     settings=("prefetch-page-bytes", "prefetch-page-messages", "max-read-page-bytes", "max-read-page-messages"),
     since=Edition.ARTEMIS_2_44,
     failing=Example(settings=address_setting("orders.#", max_read_page_bytes="10M", prefetch_page_bytes="20M")),
     passing=Example(settings=address_setting("orders.#", max_read_page_bytes="20M", prefetch_page_bytes="10M")),
-    source="spec/settings.md 7",
 )

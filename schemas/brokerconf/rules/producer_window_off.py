@@ -1,4 +1,4 @@
-"""Clients that switch flow control off."""
+"""Clients that switch flow control off (docs/spec/settings.md 7)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from brokerconf.evidence.rule import Example, Hit, Hits, Rule
 from pagefmt.findings import Severity
 
 
-def check(facts: ConfigFacts) -> Hits:
+def _check(facts: ConfigFacts) -> Hits:
     for connector in facts.connectors:
         if connector.parameters.get("producerWindowSize", "").strip() == "-1":
             message = f"connector '{connector.name}' has producerWindowSize=-1: its clients do not wait for credits"
@@ -20,7 +20,7 @@ RULE = Rule(
     title="producerWindowSize=-1 in a connector",
     why="a producer without credits is not held back by BLOCK, nor by a full disk",
     help="leave it at its default of 65536",
-    check=check,
+    check=_check,
     failing=Example(
         core="""<connectors>
   <connector name="shop">tcp://localhost:61616?producerWindowSize=-1</connector>
@@ -31,5 +31,4 @@ RULE = Rule(
   <connector name="shop">tcp://localhost:61616?producerWindowSize=65536</connector>
 </connectors>"""
     ),
-    source="spec/settings.md 7",
 )

@@ -1,4 +1,4 @@
-"""Values in ``broker.properties`` that the XML reader would refuse."""
+"""Values in ``broker.properties`` that the XML reader would refuse (docs/spec/settings.md 1 and 7)."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _RANGES: dict[str, tuple[Callable[[int], bool], str]] = {
 }
 
 
-def check(facts: ConfigFacts) -> Hits:
+def _check(facts: ConfigFacts) -> Hits:
     for entry in facts.properties:
         bean = entry.key.rpartition(".")[2]
         fits, allowed = _RANGES.get(bean, (None, ""))
@@ -67,11 +67,10 @@ RULE = Rule(
     id="properties-range",
     severity=Severity.WARNING,
     title="a value in broker.properties that broker.xml would not be allowed",
-    why="no check is made on properties: the broker takes the number and behaves accordingly",
+    why="properties are not validated: the broker accepts the number and behaves accordingly",
     help="use a value that the element in broker.xml may have",
-    check=check,
+    check=_check,
     since=Edition.ARTEMIS_2_4,
     failing=Example(properties="maxDiskUsage=101\n"),
     passing=Example(properties="maxDiskUsage=90\n"),
-    source="spec/settings.md 1 and 7",
 )

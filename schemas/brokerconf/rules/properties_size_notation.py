@@ -1,4 +1,4 @@
-"""Sizes with a unit in ``broker.properties`` that become 0."""
+"""Sizes with a unit in ``broker.properties`` that become 0 (docs/spec/settings.md 1 and 7)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PLAIN_ONLY = ("pageSizeBytes", "pageLimitBytes", "maxReadPageBytes", "prefetchPa
 _PLAIN = re.compile(r"\s*[+-]?\d+\s*")
 
 
-def check(facts: ConfigFacts) -> Hits:
+def _check(facts: ConfigFacts) -> Hits:
     for entry in facts.properties:
         bean = entry.key.rpartition(".")[2]
         if bean in PLAIN_ONLY and not _PLAIN.fullmatch(entry.value):
@@ -27,10 +27,9 @@ RULE = Rule(
     title="a unit in a key of broker.properties that takes plain numbers only",
     why="only 64-bit keys (globalMaxSize, minDiskFree, maxSizeBytes, …) read 10M there; the others get 0 with no error",
     help="write the number of bytes",
-    check=check,
+    check=_check,
     settings=("page-size-bytes", "page-limit-bytes", "max-read-page-bytes", "prefetch-page-bytes", "journal-file-size"),
     since=Edition.ARTEMIS_2_4,
     failing=Example(properties='addressSettings."orders.#".pageSizeBytes=1M\n'),
     passing=Example(properties='addressSettings."orders.#".pageSizeBytes=1048576\n'),
-    source="spec/settings.md 1 and 7",
 )

@@ -1,4 +1,4 @@
-"""Addresses with dots in ``broker.properties``, not quoted."""
+"""Addresses with dots in ``broker.properties``, not quoted (docs/spec/settings.md 1 and 7)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pagefmt.findings import Severity
 COLLECTION = "addressSettings."
 
 
-def check(facts: ConfigFacts) -> Hits:
+def _check(facts: ConfigFacts) -> Hits:
     for entry in facts.properties:
         if not entry.key.startswith(COLLECTION) or '"' in entry.key:
             continue
@@ -28,9 +28,8 @@ RULE = Rule(
     why="each dot begins another step: the setting goes to the first word, and the rest is an error that only the "
     "broker's status attribute shows",
     help='put the address into double quotes: addressSettings."a.b".maxSizeBytes',
-    check=check,
+    check=_check,
     since=Edition.ARTEMIS_2_4,
     failing=Example(properties="addressSettings.orders.eu.maxSizeBytes=10485760\n"),
     passing=Example(properties='addressSettings."orders.eu".maxSizeBytes=10485760\n'),
-    source="spec/settings.md 1 and 7",
 )

@@ -1,4 +1,4 @@
-"""Pages in memory, one for each queue."""
+"""Pages in memory, one for each queue (docs/spec/settings.md 7)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from brokerconf.evidence.rule import Example, Hit, Hits, Rule
 from pagefmt.findings import Severity
 
 
-def check(facts: ConfigFacts) -> Hits:
+def _check(facts: ConfigFacts) -> Hits:
     if facts.heap is None or facts.addresses_node is None:
         return
     total = sum(facts.at(address.name)["page-size-bytes"].number * len(address.queues) for address in facts.addresses)
@@ -23,7 +23,7 @@ RULE = Rule(
     title="declared queues times page-size-bytes above a quarter of the heap",
     why="every queue that is being read from its pages holds about one page in memory",
     help="use smaller pages where there are many queues",
-    check=check,
+    check=_check,
     settings=("page-size-bytes",),
     needs="heap",
     failing=Example(
@@ -38,5 +38,4 @@ RULE = Rule(
   <address name="a"><multicast><queue name="one"/><queue name="two"/></multicast></address>
 </addresses>""",
     ),
-    source="spec/settings.md 7",
 )

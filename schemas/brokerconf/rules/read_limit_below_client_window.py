@@ -1,4 +1,4 @@
-"""Clients that buffer more than the queue may read ahead."""
+"""Clients that buffer more than the queue may read ahead (docs/spec/settings.md 6.8 and 7; ARTEMIS-4362)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ CORE_WINDOW = 1048576
 AMQP_CREDIT = 1000
 
 
-def check(facts: ConfigFacts) -> Hits:
+def _check(facts: ConfigFacts) -> Hits:
     amqp = any(acceptor.accepts("AMQP") for acceptor in facts.acceptors)
     for case in facts.cases_with("max-read-page-bytes", "max-read-page-messages", "default-consumer-window-size"):
         size, count = case["max-read-page-bytes"], case["max-read-page-messages"]
@@ -31,9 +31,9 @@ RULE = Rule(
     id="read-limit-below-client-window",
     severity=Severity.WARNING,
     title="max-read-page-* below what consumers buffer",
-    why="messages in delivery count: one client that holds them unacknowledged stops the queue's reading (AMQ224127)",
+    why="messages in delivery count: one client that holds them unacknowledged stops its reading (AMQ224127)",
     help="raise max-read-page-*, or lower default-consumer-window-size and the receivers' credit",
-    check=check,
+    check=_check,
     settings=("max-read-page-bytes", "max-read-page-messages", "default-consumer-window-size"),
     since=Edition.ARTEMIS_2_28,
     failing=Example(
@@ -42,5 +42,4 @@ RULE = Rule(
     passing=Example(
         settings=address_setting("orders.#", max_read_page_bytes="8M", default_consumer_window_size="4194304")
     ),
-    source="spec/settings.md 6.8 and 7; ARTEMIS-4362",
 )

@@ -1,4 +1,4 @@
-"""Read limits that let one message through at a time."""
+"""Read limits that let one message through at a time (docs/spec/settings.md 7)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pagefmt.findings import Severity
 LARGE_MESSAGE = 102400
 
 
-def check(facts: ConfigFacts) -> Hits:
+def _check(facts: ConfigFacts) -> Hits:
     for case in facts.cases_with("max-read-page-bytes", "max-read-page-messages"):
         size, count = case["max-read-page-bytes"], case["max-read-page-messages"]
         if size.given and 0 < size.number < LARGE_MESSAGE:
@@ -23,12 +23,11 @@ RULE = Rule(
     id="read-limit-below-message",
     severity=Severity.WARNING,
     title="max-read-page-bytes below one message, or max-read-page-messages 1",
-    why="nothing more is read from the pages until the one message is acknowledged: throughput of one round trip each",
+    why="nothing more is read from the pages until the message is acknowledged: one message per round trip",
     help="leave max-read-page-bytes at its default of twice the page size",
-    check=check,
+    check=_check,
     settings=("max-read-page-bytes", "max-read-page-messages"),
     since=Edition.ARTEMIS_2_28,
     failing=Example(settings=address_setting("a", max_read_page_bytes="50K")),
     passing=Example(settings=address_setting("a", max_read_page_bytes="20M")),
-    source="spec/settings.md 7",
 )

@@ -1,4 +1,4 @@
-"""A size with a unit where the schema wants a plain number."""
+"""A size with a unit where the schema wants a plain number (docs/spec/settings.md 7)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pagefmt.findings import Severity
 NAME = "max-size-bytes-reject-threshold"
 
 
-def check(facts: ConfigFacts) -> Hits:
+def _check(facts: ConfigFacts) -> Hits:
     for match in facts.matches:
         threshold = facts.own(match, NAME)
         if threshold and threshold.value is not None and threshold.text.strip()[-1:].isalpha():
@@ -24,7 +24,7 @@ RULE = Rule(
     title="a unit in max-size-bytes-reject-threshold",
     why="the reader would take 10M, the schema does not: the broker does not start",
     help="write the number of bytes",
-    check=check,
+    check=_check,
     settings=(NAME,),
     since=Edition.ARTEMIS_1_5,
     explains_schema=True,
@@ -39,5 +39,4 @@ RULE = Rule(
             "orders.#", max_size_bytes="5M", address_full_policy="BLOCK", max_size_bytes_reject_threshold="10485760"
         )
     ),
-    source="spec/settings.md 7",
 )

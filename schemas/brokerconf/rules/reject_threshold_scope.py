@@ -1,4 +1,4 @@
-"""A threshold for AMQP that has no effect, or acts too early."""
+"""A threshold for AMQP that has no effect, or acts too early (docs/spec/settings.md 7)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pagefmt.findings import Severity
 NAME = "max-size-bytes-reject-threshold"
 
 
-def check(facts: ConfigFacts) -> Hits:
+def _check(facts: ConfigFacts) -> Hits:
     for case in facts.cases_with(NAME, "address-full-policy", "max-size-bytes", given=NAME):
         threshold, policy, limit = case[NAME], case["address-full-policy"], case["max-size-bytes"]
         if threshold.number < 0:
@@ -27,9 +27,9 @@ RULE = Rule(
     id="reject-threshold-scope",
     severity=Severity.WARNING,
     title="max-size-bytes-reject-threshold without BLOCK, or below max-size-bytes",
-    why="the threshold is for AMQP senders that go on after the address blocks; it means nothing under other policies",
+    why="the threshold is for AMQP senders that keep sending after the address blocks; other policies ignore it",
     help="set it above max-size-bytes, with address-full-policy BLOCK",
-    check=check,
+    check=_check,
     settings=(NAME, "address-full-policy", "max-size-bytes"),
     since=Edition.ARTEMIS_1_5,
     failing=Example(
@@ -42,5 +42,4 @@ RULE = Rule(
             "orders.#", max_size_bytes="100M", max_size_bytes_reject_threshold="200000000", address_full_policy="BLOCK"
         )
     ),
-    source="spec/settings.md 7",
 )

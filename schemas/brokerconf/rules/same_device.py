@@ -1,4 +1,4 @@
-"""Journal, pages and large messages on one disk."""
+"""Journal, pages and large messages on one disk (docs/spec/settings.md 7)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pagefmt.findings import Severity
 _STORES = ("paging", "journal", "large-messages")
 
 
-def check(facts: ConfigFacts) -> Hits:
+def _check(facts: ConfigFacts) -> Hits:
     devices = {volume.what: volume.device for volume in facts.volumes or () if volume.what in _STORES}
     if len(devices) == len(_STORES) and len(set(devices.values())) == 1 and facts.core is not None:
         where = next((facts.broker[f"{name}-directory"] for name in _STORES), None)
@@ -22,9 +22,9 @@ RULE = Rule(
     id="same-device",
     severity=Severity.INFO,
     title="paging, journal and large messages on one device",
-    why="page writes and journal syncs get in each other's way, and one full volume stops all of them",
+    why="page writes and journal syncs compete, and one full volume stops all of them",
     help="put the journal on a device of its own",
-    check=check,
+    check=_check,
     settings=("paging-directory", "journal-directory", "large-messages-directory"),
     needs="host",
     failing=Example(
@@ -41,5 +41,4 @@ RULE = Rule(
             Volume("large-messages", device=1, total=50 << 30, usable=40 << 30),
         )
     ),
-    source="spec/settings.md 7",
 )

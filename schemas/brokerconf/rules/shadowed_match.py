@@ -1,4 +1,4 @@
-"""A match whose settings never count."""
+"""A match whose settings never count (docs/spec/settings.md 4 and 7)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from brokerconf.settings.address_settings import AddressSetting
 from pagefmt.findings import Severity
 
 
-def check(facts: ConfigFacts) -> Hits:
+def _check(facts: ConfigFacts) -> Hits:
     by_text = {match.text: match for match in reversed(facts.matches)}
     for match in facts.matches:
         reason = _reason(facts, match, by_text)
@@ -31,11 +31,10 @@ def _reason(facts: ConfigFacts, match: AddressSetting, by_text: dict[str, Addres
 RULE = Rule(
     id="shadowed-match",
     severity=Severity.INFO,
-    title="a match that can never decide anything",
-    why="every setting in it comes from a match that goes first, or it fits no address at all",
+    title="a match that never takes effect",
+    why="a more specific match overrides all of its settings, or it fits no address at all",
     help="remove it, or correct the match",
-    check=check,
+    check=_check,
     failing=Example(settings=address_setting("orders::new", max_size_bytes="10M")),
     passing=Example(settings=address_setting("orders", max_size_bytes="10M")),
-    source="spec/settings.md 4 and 7",
 )

@@ -1,4 +1,4 @@
-"""The addresses together may hold more than the heap."""
+"""The addresses together may hold more than the heap (docs/spec/settings.md 5 and 7)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
 from pagefmt.findings import Severity
 
 
-def check(facts: ConfigFacts) -> Hits:
+def _check(facts: ConfigFacts) -> Hits:
     if facts.heap is None or facts.addresses_node is None:
         return
     limits = [facts.at(address.name)["max-size-bytes"].number for address in facts.addresses]
@@ -24,7 +24,7 @@ RULE = Rule(
     why="max-size-bytes counts for each address that the match fits; the broker tests the sum only where the global "
     "limit is off (AMQ222205)",
     help="lower max-size-bytes, set global-max-size, or give the broker more heap",
-    check=check,
+    check=_check,
     settings=("max-size-bytes",),
     needs="heap",
     failing=Example(
@@ -41,5 +41,4 @@ RULE = Rule(
   <address name="a"><anycast/></address><address name="b"><anycast/></address><address name="c"><anycast/></address>
 </addresses>""",
     ),
-    source="spec/settings.md 5 and 7",
 )

@@ -1,4 +1,4 @@
-"""A number that looks like another unit."""
+"""A number that looks like another unit (docs/spec/settings.md 6.15 and 7)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ NANOSECONDS = 10000
 MILLISECONDS = 100
 
 
-def check(facts: ConfigFacts) -> Hits:
+def _check(facts: ConfigFacts) -> Hits:
     for name in ("page-sync-timeout", "journal-buffer-timeout"):
         timeout = facts.broker[name]
         if timeout.given and 0 < timeout.number < NANOSECONDS:
@@ -26,9 +26,8 @@ RULE = Rule(
     title="a time that was probably meant in another unit",
     why="page-sync-timeout and journal-buffer-timeout are in nanoseconds, disk-scan-period in milliseconds",
     help="multiply milliseconds by 1000000 for nanoseconds, seconds by 1000 for milliseconds",
-    check=check,
+    check=_check,
     settings=("page-sync-timeout", "journal-buffer-timeout", "disk-scan-period"),
     failing=Example(core="<page-sync-timeout>5000</page-sync-timeout>"),
     passing=Example(core="<page-sync-timeout>5000000</page-sync-timeout>"),
-    source="spec/settings.md 6.15 and 7",
 )

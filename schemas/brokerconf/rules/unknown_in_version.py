@@ -1,4 +1,4 @@
-"""A setting of a newer or an older release than the one that is linted for."""
+"""A setting that this release does not know yet, or no longer (docs/spec/settings.md 7; docs/spec/editions.md 3)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pagefmt.editions import Edition
 from pagefmt.findings import Severity
 
 
-def check(facts: ConfigFacts) -> Hits:
+def _check(facts: ConfigFacts) -> Hits:
     for setting, node in facts.foreign:
         known = (
             f"known since {setting.since}" if not setting.until else f"known from {setting.since} to {setting.until}"
@@ -23,7 +23,7 @@ RULE = Rule(
     title="a setting that this edition does not know",
     why="the schema of that release refuses the element, and the broker does not start",
     help="remove it, or upgrade the broker first",
-    check=check,
+    check=_check,
     explains_schema=True,
     failing=Example(
         valid=False,
@@ -34,5 +34,4 @@ RULE = Rule(
         edition=Edition.ARTEMIS_2_44,
         settings=address_setting("a", prefetch_page_bytes="1M"),
     ),
-    source="spec/settings.md 7; spec/editions.md 3",
 )

@@ -1,4 +1,4 @@
-"""``${name}`` that nothing fills in."""
+"""``${name}`` that nothing fills in (docs/spec/settings.md 1 and 7)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from brokerconf.evidence.rule import Example, Hit, Hits, Rule
 from pagefmt.findings import Severity
 
 
-def check(facts: ConfigFacts) -> Hits:
+def _check(facts: ConfigFacts) -> Hits:
     for found in facts.empty_placeholders:
         name = found.placeholder.name
         yield Hit(found.position, f"${{{name}}} has no default, and no property '{name}' is given: it becomes empty")
@@ -17,10 +17,9 @@ RULE = Rule(
     id="unresolved-placeholder",
     severity=Severity.ERROR,
     title="${name} without a default",
-    why="a property that is not set is replaced by nothing at all: the name or number around it changes in silence",
+    why="a property that is not set becomes an empty text: the name or number around it changes without a warning",
     help="write ${name:default}, or tell the linter what the broker is started with: -D name=value",
-    check=check,
+    check=_check,
     failing=Example(core="<name>${broker.name}</name>"),
     passing=Example(core="<name>${broker.name:primary}</name>"),
-    source="spec/settings.md 1 and 7",
 )

@@ -7,7 +7,7 @@ Which part does what:
   read our XSDs with it as well, to see that they are sound and hold what the facts say.
 
 Two verdicts are asked for: ``document``, the whole file against the schema of the document element, and ``broker``, the
-``core`` and ``jms`` elements alone, which is all that the broker looks at (spec/config-behaviour.md, steps 4 and 5).
+``core`` and ``jms`` elements alone, which is all that the broker checks (docs/spec/config-behaviour.md, steps 4 and 5).
 """
 
 from __future__ import annotations
@@ -61,10 +61,12 @@ class Schemas:
 
     @property
     def core(self) -> XMLSchema:
+        """The schema of ``core``."""
         return self.load_core()
 
     @property
     def jms(self) -> XMLSchema | None:
+        """The schema of ``jms``; None where the broker has none."""
         return self.load_jms()
 
 
@@ -78,6 +80,7 @@ class SchemaVerdict:
 
     @property
     def valid(self) -> bool:
+        """Whether the whole document is valid."""
         return not self.document
 
 

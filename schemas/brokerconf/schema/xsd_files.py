@@ -15,5 +15,6 @@ def own_file(edition: Edition | None, name: str) -> bytes:
 
 
 def path_of(edition: Edition | None, name: str) -> Path:
+    """The path of such a file."""
     folder = Path(__file__).parents[1] / "xsd"
     return (folder / edition.value if edition else folder) / name

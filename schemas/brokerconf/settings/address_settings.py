@@ -31,9 +31,11 @@ class Origin:
 
     @property
     def position(self) -> Position:
+        """The file, line and column."""
         return self.given.position
 
     def as_json(self) -> dict[str, object]:
+        """As ``{"file", "line"}``, with the match of an address setting."""
         at = self.position
         where: dict[str, object] = {"file": at.file, "line": at.line}
         return where | ({"match": self.match} if self.match is not None else {})
@@ -47,6 +49,7 @@ class EffectiveValue:
     origin: Origin | None = None
 
     def as_json(self, name: str = "") -> dict[str, object]:
+        """As ``{"value", "source"}``; the value of a password setting is hidden."""
         value = masked(self.value, name) if isinstance(self.value, str) else self.value
         return {"value": value, "source": self.origin.as_json() if self.origin else "default"}
 
@@ -74,6 +77,7 @@ class AddressSetting:
 
     @property
     def line(self) -> int:
+        """The line where the match stands."""
         place = self.place
         return (place if isinstance(place, Position) else place.position).line
 
@@ -111,6 +115,7 @@ _LAST_VALUE = {"last-value-queue": "default-last-value-queue"}
 
 
 def born_with(edition: Edition) -> dict[str, Value]:
+    """The settings that every match of an edition carries without setting them, by name."""
     names = next(names for since, names in _BORN_WITH if edition >= since)
     known = in_scope(Scope.ADDRESS)
     return {name: known[name].default(edition) for name in names if known[name].known_in(edition)}
@@ -148,6 +153,7 @@ class AddressSettingReader:
         self._fields: dict[str, tuple[Setting, dict[str, Value]] | None] = {}
 
     def setting(self, node: ConfigNode, number: int) -> AddressSetting:
+        """What an ``address-setting`` element sets; ``number`` is its place in the file."""
         found = AddressSetting(node.attributes.get("match", ""), node, number)
         given, read, fields = found.given, found.read, self._fields
         for child in node.children:

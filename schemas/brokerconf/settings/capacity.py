@@ -2,7 +2,7 @@
 
 An address holds as much in memory as its limit says before its policy acts; while it pages, each queue reads ahead and
 the open page is kept. Pages have no bound unless a page limit *and* a page-full-policy are set; the disk monitor is the
-last resort (spec/paging-engine.md, spec/disk-monitor.md).
+last resort (docs/spec/paging-engine.md, docs/spec/disk-monitor.md).
 """
 
 from __future__ import annotations
@@ -58,10 +58,12 @@ class Capacity:
 
     @property
     def memory_sum(self) -> int | None:
+        """Bytes of memory of all addresses; None where one has no bound."""
         return _sum(one.memory for one in self.addresses)
 
     @property
     def disk_sum(self) -> int | None:
+        """Bytes of pages of all addresses; None where one has no bound."""
         return _sum(one.disk for one in self.addresses)
 
 

@@ -21,6 +21,7 @@ class SettingDifference:
     other: EffectiveValue | None
 
     def as_json(self) -> dict[str, object]:
+        """As ``{"setting", "a", "b"}``."""
         sides = {"a": self.one, "b": self.other}
         shown = {key: side.as_json(self.setting) if side else None for key, side in sides.items()}
         return {"setting": self.setting, **shown}

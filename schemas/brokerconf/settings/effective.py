@@ -1,4 +1,4 @@
-"""The settings that the broker really uses, each with where it came from (spec/config-behaviour.md "Merging").
+"""The settings that the broker really uses, each with where it came from (docs/spec/config-behaviour.md "Merging").
 
 ``EffectiveSettings`` answers for one document and edition: for the broker itself, and for any address. Up to 2.28 a
 lookup changes what is stored, so that later answers hang on earlier ones: ask in the order in which the broker would.

@@ -29,6 +29,7 @@ def table_size(count: int) -> int:
 
 
 def bucket(key: str, table: int) -> int:
+    """The index of a key's bucket in a table of that size."""
     code = string_hash(key)
     return (code ^ (code >> 16)) & (table - 1)
 

@@ -1,4 +1,4 @@
-"""Which matches fit an address, and in which order (spec/settings.md 4, spec/config-behaviour.md "Merging").
+"""Which matches fit an address, and in which order (docs/spec/settings.md 4, docs/spec/config-behaviour.md "Merging").
 
 A match becomes a regular expression in which only the delimiter before ``#`` and dots (since 2.33 ``$`` too) are taken
 care of: everything else that means something to an expression keeps that meaning, as it does in the broker.
@@ -42,6 +42,7 @@ class Wildcards:
     uuid_namespace: str = ""
 
     def is_wild(self, match: str) -> bool:
+        """Whether the match contains a wildcard."""
         return self.any_words in match or self.single_word in match
 
     def are_ordinary(self, match: str) -> bool:
@@ -66,6 +67,7 @@ class Match:
     start: str = ""
 
     def fits(self, address: str) -> bool:
+        """Whether an address fits the match."""
         if self.start and "\n" not in address:
             return address == self.start[:-1] or (address.startswith(self.start) and len(address) > len(self.start))
         return _compiled(self.expression).fullmatch(address) is not None

@@ -1,4 +1,4 @@
-"""What ``broker.properties`` and system properties set over the file (spec/settings.md 1), with their own reading.
+"""What ``broker.properties`` and system properties set over the file (docs/spec/settings.md 1), with their own reading.
 
 No range is checked there. A size with a unit is understood only where the broker keeps 64 bits; elsewhere it becomes 0,
 or is left out for the prefetch limits. An unknown word of an enumeration leaves the value as it was.

@@ -58,6 +58,7 @@ class Setting:
         return version(self.since) <= now and (not self.until or now < version(self.until))
 
     def ignored_in(self, edition: Edition) -> bool:
+        """Whether the edition accepts the setting and ignores it."""
         return bool(self.ignored) and version(self.ignored) <= release(edition)
 
     def default_said(self, edition: Edition) -> str:
