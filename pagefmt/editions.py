@@ -1,6 +1,6 @@
 """Editions of the broker, oldest first. Nothing on disk states one: the caller names it, or the newest that fits.
 
-Source: spec/editions.md. What an edition changes stands where it is used, as a comparison with a member of this enum.
+Source: docs/spec/editions.md. What an edition changes is a comparison with a member of this enum, where it matters.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Edition(Enum):
 
     @property
     def old_layout(self) -> bool:
-        """Page records and messages of HornetQ and Artemis 1.x (spec/page-files.md 4.2)."""
+        """Page records and messages of HornetQ and Artemis 1.x (docs/spec/page-files.md 4.2)."""
         return self <= Edition.ARTEMIS_1_5
 
 

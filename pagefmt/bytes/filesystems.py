@@ -1,7 +1,7 @@
 """File systems under the broker's directories, as the system reports them. Standard library alone.
 
-The broker watches file systems, not directories, and keeps equal ones once (spec/disk-monitor.md 2). Equal are, for a
-Java virtual machine on Linux, the same device mounted at the same place; a bind mount of it is another.
+The broker watches file systems, not directories, and keeps equal ones once (docs/spec/disk-monitor.md 2). For a JVM on
+Linux two are equal when the same device is mounted at the same place; a bind mount of it is another.
 """
 
 from __future__ import annotations

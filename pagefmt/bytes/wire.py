@@ -1,4 +1,4 @@
-"""Reading and writing the broker's primitive types (spec/page-files.md 1, spec/messages.md 5.1).
+"""Reading and writing the broker's primitive types (docs/spec/page-files.md 1, docs/spec/messages.md 5.1).
 
 Everything fixed-size is big-endian; the characters of an ``sstr`` are UTF-16 little-endian. A length read from the
 input is compared with what is left before anything is sliced or allocated.
@@ -56,6 +56,7 @@ class ByteReader:
         self.end = len(buf) if end is None else end
 
     def left(self) -> int:
+        """Bytes between the position and the end."""
         return self.end - self.pos
 
     def _advance(self, size: int, what: str) -> int:
@@ -68,22 +69,28 @@ class ByteReader:
         return at
 
     def u8(self, what: str = "byte") -> int:
+        """An unsigned byte."""
         return self.buf[self._advance(1, what)]
 
     def i8(self, what: str = "byte") -> int:
+        """A signed byte."""
         value = self.buf[self._advance(1, what)]
         return value - 256 if value > 127 else value
 
     def i16(self, what: str = "short") -> int:
+        """A signed 16-bit integer."""
         return int(_I16.unpack_from(self.buf, self._advance(2, what))[0])
 
     def u16(self, what: str = "unsigned short") -> int:
+        """An unsigned 16-bit integer."""
         return int(_U16.unpack_from(self.buf, self._advance(2, what))[0])
 
     def i32(self, what: str = "int") -> int:
+        """A signed 32-bit integer."""
         return int(_I32.unpack_from(self.buf, self._advance(4, what))[0])
 
     def i64(self, what: str = "long") -> int:
+        """A signed 64-bit integer."""
         return int(_I64.unpack_from(self.buf, self._advance(8, what))[0])
 
     def fixed(self, fields: FixedFields) -> tuple[Any, ...]:
@@ -94,9 +101,11 @@ class ByteReader:
         return fields.struct.unpack_from(self.buf, self._advance(fields.size, "fixed fields"))
 
     def skip(self, size: int, what: str = "bytes") -> None:
+        """Step over ``size`` bytes."""
         self._advance(size, what)
 
     def take(self, size: int, what: str = "bytes") -> bytes:
+        """The next ``size`` bytes."""
         at = self._advance(size, what)
         return bytes(self.buf[at : at + size])
 
@@ -109,6 +118,7 @@ class ByteReader:
         return ByteReader(self.buf, start, end)
 
     def rest(self, what: str = "bytes") -> bytes:
+        """All bytes up to the end."""
         return self.take(self.left(), what)
 
     def finish(self, what: str) -> None:
@@ -142,32 +152,41 @@ class ByteWriter:
         self.out = bytearray()
 
     def u8(self, value: int) -> None:
+        """A byte; only the low 8 bits count."""
         self.out.append(value & 0xFF)
 
     def i16(self, value: int) -> None:
+        """A signed 16-bit integer."""
         self.out += _I16.pack(value)
 
     def u16(self, value: int) -> None:
+        """An unsigned 16-bit integer."""
         self.out += _U16.pack(value)
 
     def i32(self, value: int) -> None:
+        """A signed 32-bit integer."""
         self.out += _I32.pack(value)
 
     def i64(self, value: int) -> None:
+        """A signed 64-bit integer."""
         self.out += _I64.pack(value)
 
     def raw(self, value: bytes) -> None:
+        """Bytes as they are."""
         self.out += value
 
     def sstr(self, value: str) -> None:
+        """``i32`` byte count and UTF-16 little-endian code units."""
         encoded = value.encode("utf-16-le", "surrogatepass")
         self.i32(len(encoded))
         self.out += encoded
 
     def nsstr(self, value: str | None) -> None:
+        """One byte, 0 for None, else 1 and an ``sstr``."""
         self.marked_sstr(1, value)
 
     def marked_sstr(self, mark: int, value: str | None) -> None:
+        """As ``nsstr``, with the given first byte for a value that is present."""
         if value is None:
             self.out.append(0)
         else:
@@ -175,4 +194,5 @@ class ByteWriter:
             self.sstr(value)
 
     def done(self) -> bytes:
+        """Everything that was written."""
         return bytes(self.out)

@@ -1,7 +1,8 @@
-"""Carrying out a plan where the pages lie, so that it may be stopped at any instant (promises 8 and 9).
+"""Applying a plan in place, so that it may be stopped at any moment.
 
-Each page is replaced by itself: new file beside, synced, old one kept in the backup, rename, folder synced. A page is
-right whether it is the old or the new one, so every mixture is; the next run plans anew, and so finishes the rest.
+Each page is replaced on its own: the new file is written beside it and synced, the old one is kept in the backup, then
+the new one is renamed over it. Old and new page mean the same to a broker, and so does any mixture; the next run plans
+anew and finishes the rest.
 """
 
 from __future__ import annotations
@@ -42,11 +43,13 @@ SELDOM: Final = 0.25
 
 
 class CompactionStopped(PageFmtError):
-    """The compaction did not go to its end. What was done is done whole, the rest is as it was."""
+    """The compaction stopped early. Files that were changed are complete, the others are as they were."""
 
 
 @dataclass(frozen=True, slots=True)
 class CompactionResult:
+    """How many steps were carried out, and the bytes that this freed."""
+
     steps: int
     freed: int
 
@@ -132,11 +135,10 @@ def apply(
 
 
 class _ChangeWatch:
-    """Nobody else may be at work here: a replicating backup takes no lock.
+    """Detects another process at work: a replicating backup takes no lock.
 
-    The page is looked at before each step, the journals as often as looking at all of them takes one part in
-    ``WORTH`` of the time, and every quarter of a second at least: with many journal files and many small pages it would
-    take more than the work itself.
+    The page is checked before each step. The journals are checked at most every quarter of a second, and less often
+    where checking them all would take more than one part in ``WORTH`` of the time.
     """
 
     __slots__ = ("_due", "_witnesses")

@@ -1,4 +1,4 @@
-"""What ``--in-place`` replaced, kept beside the data: second names of the old files, and a list of what became of them.
+"""The backup of ``--in-place``: hard links to the replaced files, and a list of what replaced them.
 
 ``<backup>/list.jsonl``: first a line with size and CRC-32C of the journal files, then a line for each file, written and
 synced before the file is touched: ``{"root", "path", "old": [size, crc32c], "new": [size, crc32c] | null}``, the path
@@ -30,6 +30,7 @@ class BackupError(PageFmtError):
 
 
 def sum_of(path: Path) -> SizeAndSum:
+    """Size and CRC-32C of a file. Raises ``NotReadable``."""
     from crc32c import crc32c
 
     with MappedFile(path) as file:
@@ -37,6 +38,7 @@ def sum_of(path: Path) -> SizeAndSum:
 
 
 def sum_of_buffer(buf: bytes | memoryview) -> SizeAndSum:
+    """Size and CRC-32C of bytes in memory."""
     from crc32c import crc32c
 
     return len(buf), crc32c(buf)
@@ -83,9 +85,11 @@ class Backup:
     discarding: bool = False
 
     def kept(self, entry: BackupEntry) -> Path:
+        """Where the old file of an entry is kept."""
         return self.folder / entry.root / entry.path
 
     def place(self, entry: BackupEntry) -> Path:
+        """Where the file of an entry lies in the data."""
         return self.roots[entry.root] / entry.path
 
     def keep(self, disk: Disk, path: Path, old: SizeAndSum, new: SizeAndSum | None) -> None:

@@ -72,12 +72,12 @@ def _copy(path: Path, to: Path, step: Step | None, disk: Disk) -> None:
         with MappedFile(path) as file:
             disk.create(to, rewritten(file.buf, step), like=path)
     else:
-        disk.create(to, _pieces(path), like=path)
+        disk.create(to, _chunks(path), like=path)
     status = path.lstat()
     os.utime(to, ns=(status.st_atime_ns, status.st_mtime_ns))
 
 
-def _pieces(path: Path) -> Iterator[bytes]:
+def _chunks(path: Path) -> Iterator[bytes]:
     with os.fdopen(open_regular(path), "rb") as file:
-        while piece := file.read(_BLOCK):
-            yield piece
+        while chunk := file.read(_BLOCK):
+            yield chunk

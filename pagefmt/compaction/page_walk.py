@@ -1,7 +1,4 @@
-"""The walk over one page at once: routes and rule over vectors (``pagefmt.outstanding.route_columns``, ``.ack_state``).
-
-The careful walk gives the same answer (tested), and takes every page that is not regular.
-"""
+"""One page examined with vectors (``pagefmt.outstanding.route_columns``); ``planning`` has the reference."""
 
 from __future__ import annotations
 
@@ -18,11 +15,11 @@ from pagefmt.pages.record import Layout
 
 
 def examine(
-    found: ExaminedPage, pieces: Iterable[RouteColumns], rule: PageRule, live_states: Collection[AckState], stub: int
+    found: ExaminedPage, chunks: Iterable[RouteColumns], rule: PageRule, live_states: Collection[AckState], stub: int
 ) -> None:
-    """Fill ``found``, which is worth nothing when ``pieces`` raises. ``stub``: bytes of one."""
+    """Fill ``found``, which is worth nothing when ``chunks`` raises. ``stub``: bytes of one."""
     live_codes = np.array([ack_state in live_states for ack_state in ACK_STATES])
-    for routes in pieces:
+    for routes in chunks:
         live, ignored = _ack_states(found, routes, rule, live_codes)
         found.records += len(routes)
         if routes.old is not None and found.layout is not Layout.OLD:

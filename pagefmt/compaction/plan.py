@@ -1,6 +1,6 @@
-"""What a compaction would do, and why the rest must stay (spec/journal.md 8). Nothing here changes a file.
+"""The plan of a compaction, and why the rest must stay (docs/spec/journal.md 8). No file is changed here.
 
-Two ways of giving space back, both leave the journal as it is:
+There are two ways to free space; both leave the journal unchanged:
 
 * a page is rewritten: each dead record becomes a stub, live ones are copied byte for byte, so all ordinals stay;
 * a page that no queue needs is removed, where the broker that will be started allows it (8.2): never the last page;
@@ -57,10 +57,12 @@ class RewritePage:
 
     @property
     def path(self) -> Path:
+        """The page file."""
         return self.page.path
 
     @property
     def freed(self) -> int:
+        """Bytes that the step frees."""
         return self.page.size - self.after
 
 
@@ -74,6 +76,7 @@ class RemoveFile:
 
     @property
     def freed(self) -> int:
+        """Bytes that the step frees."""
         return self.size
 
 
@@ -120,6 +123,7 @@ class StorePlan:
 
     @property
     def freed(self) -> int:
+        """Bytes that all steps of the store free."""
         return sum(step.freed for step in self.steps)
 
 
@@ -138,24 +142,29 @@ class CompactionPlan:
     witnesses: tuple[tuple[str, Path, Fingerprint], ...]
 
     def steps(self) -> Iterator[Step]:
+        """All steps in the order in which they are carried out."""
         for store in self.stores:
             yield from store.steps
         yield from self.bodies
 
     @property
     def freed(self) -> int:
+        """Bytes that all steps free."""
         return sum(step.freed for step in self.steps())
 
     @property
     def size(self) -> int:
+        """Bytes of all page files."""
         return sum(store.size for store in self.stores)
 
     @property
     def bound(self) -> int:
+        """Bytes that no live record needs, whether or not a step frees them."""
         return sum(store.bound for store in self.stores) + sum(body.size for body in self.bodies)
 
     @property
     def paging(self) -> Path:
+        """The paging directory."""
         return self.roots["paging"]
 
     @property
@@ -170,6 +179,7 @@ class CompactionPlan:
 
 
 def fingerprint(path: Path) -> Fingerprint:
+    """What changes whenever someone writes or replaces the file. Raises ``OSError``."""
     status = path.lstat()
     return status.st_size, status.st_mtime_ns, status.st_ino
 
@@ -200,10 +210,12 @@ class ExaminedPage:
     held_bytes: Counter[int] = field(default_factory=Counter)
 
     def hold(self, queue: int, size: int) -> None:
+        """A record of ``size`` bytes stays for the queue."""
         self.held[queue] += 1
         self.held_bytes[queue] += size
 
     def die(self, offset: int, message: int, size: int, stub_size: int, unknown: bool) -> None:
+        """A record that no queue needs; ``unknown``: because its transaction is not known."""
         self.dead += 1
         self.dead_bytes += size
         self.unknown += unknown
@@ -214,6 +226,7 @@ class ExaminedPage:
 
     @property
     def all_dead(self) -> bool:
+        """No record is live and the page is sound."""
         return self.dead == self.records and self.damage is None
 
 
@@ -226,10 +239,12 @@ class EditionRules:
 
     @property
     def minds_pending(self) -> bool:
+        """A page that a pending counter record names must stay as it is (up to 2.27)."""
         return self.edition is None or self.edition < Edition.ARTEMIS_2_28
 
     @property
     def prefix_only(self) -> bool:
+        """Pages may only be removed from the first one on (up to 2.23)."""
         return self.edition is None or self.edition < Edition.ARTEMIS_2_28
 
     @property

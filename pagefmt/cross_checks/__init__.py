@@ -1,1 +1,1 @@
-"""Checks across pages, journal, bindings and large messages (spec/journal.md 9). One subject, one file."""
+"""Checks across pages, journal, bindings and large messages (docs/spec/journal.md 9). One subject, one file."""

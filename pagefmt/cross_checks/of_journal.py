@@ -22,6 +22,7 @@ _GRAVE = {
 
 
 def check_journals(found: DirectorySurvey) -> Iterator[Finding]:
+    """Both journals, each by itself (docs/spec/journal.md 3, 7)."""
     journal, bindings = found.state.journal, found.state.bindings
     yield from _files("journal", journal.loaded)
     yield from _message_journal(journal)

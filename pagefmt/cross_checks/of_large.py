@@ -1,4 +1,4 @@
-"""Large-message files beside the records that name them (spec/messages.md 10)."""
+"""Large-message files beside the records that name them (docs/spec/messages.md 10)."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ def named_by_journal(journal: MessageJournal) -> set[int]:
 
 
 def check_large(found: DirectorySurvey, large: LargeMessages, edition: Edition) -> Iterator[Finding]:
+    """Bodies that are missing, not durable or named by no record."""
     journal = found.state.journal
     pending = {
         body.message

@@ -13,6 +13,7 @@ from pagefmt.journal.positions import BOOKMARK
 
 
 def check_positions(found: DirectorySurvey, edition: Edition) -> Iterator[Finding]:
+    """Acknowledgements and page-complete records beside the pages that are there."""
     bindings = found.state.bindings
     if bindings is None:
         return

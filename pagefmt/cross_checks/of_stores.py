@@ -13,6 +13,7 @@ from pagefmt.outstanding.ack_state import AckState
 
 
 def check_stores(found: DirectorySurvey, edition: Edition) -> Iterator[Finding]:
+    """Folders, pages and transactions of all stores."""
     yield from _duplicates(found)
     for store in found.stores:
         yield from _pages(store, edition)

@@ -38,9 +38,11 @@ class StoreSurvey:
 
     @property
     def place(self) -> str:
+        """How findings name the store."""
         return f"store {self.store.name}"
 
     def queue(self, number: int) -> QueueSurvey:
+        """What the pages hold for the queue with this id."""
         found = self.queues.get(number)
         if found is None:
             found = self.queues[number] = QueueSurvey()

@@ -1,4 +1,4 @@
-"""The bindings journal: queues, addresses and what else a broker remembers of itself (spec/journal.md 5, 6).
+"""The bindings journal: queues, addresses and what else a broker remembers of itself (docs/spec/journal.md 5, 6).
 
 Fields of a queue binding were only ever appended: reading stops where the body ends. If a queue was changed at run
 time there are several records with one id; the last one wins. The id of the record is the id of the queue.
@@ -64,19 +64,23 @@ class QueueBinding:
 
     @property
     def name(self) -> str:
+        """The name of the queue."""
         return str(self.fields["name"])
 
     @property
     def address(self) -> str:
+        """The address that it is bound to."""
         return str(self.fields["address"])
 
     @property
     def filter(self) -> str | None:
+        """The filter, None where it has none."""
         value = self.fields.get("filter")
         return None if value is None else str(value)
 
     @property
     def routing(self) -> str | None:
+        """``ANYCAST`` or ``MULTICAST``; None in records of 1.x and HornetQ."""
         value = self.fields.get("routing_type")
         return ROUTING.get(int(value)) if value is not None else None
 
@@ -106,6 +110,7 @@ class AddressBinding:
 
     @property
     def routing(self) -> tuple[str, ...]:
+        """Names of the routing types."""
         return tuple(ROUTING.get(value, f"UNKNOWN_{value}") for value in self.routing_types)
 
 
@@ -149,6 +154,7 @@ class Bindings:
 
 
 def decode_queue(record: int, body: bytes) -> QueueBinding:
+    """The body of a queue binding (docs/spec/journal.md 6). Raises ``BadBinding``, ``Undecodable``."""
     reader = ByteReader(body)
     fields: dict[str, Value] = {}
     for name, kind in QUEUE_FIELDS:
@@ -161,6 +167,7 @@ def decode_queue(record: int, body: bytes) -> QueueBinding:
 
 
 def encode_queue(queue: QueueBinding) -> bytes:
+    """The body of a queue binding: the fields that it has, in their order."""
     out = ByteWriter()
     for name, kind in QUEUE_FIELDS:
         if name in queue.fields:
@@ -188,6 +195,7 @@ def _write(out: ByteWriter, kind: str, value: Value) -> None:
 
 
 def decode_address(record: int, body: bytes) -> AddressBinding:
+    """The body of an address binding. Raises ``BadBinding``, ``Undecodable``."""
     reader = ByteReader(body)
     name = reader.sstr("address")
     count = reader.i32("number of routing types")
@@ -200,6 +208,7 @@ def decode_address(record: int, body: bytes) -> AddressBinding:
 
 
 def encode_address(address: AddressBinding) -> bytes:
+    """The body of an address binding."""
     out = ByteWriter()
     out.sstr(address.name)
     out.i32(len(address.routing_types))

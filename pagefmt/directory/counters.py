@@ -1,4 +1,4 @@
-"""Counter records beside a recount (spec/journal.md 7.4).
+"""Counter records beside a recount (docs/spec/journal.md 7.4).
 
 Up to 2.27 the message count of a queue is what the records say: a value (40), increments (41; acknowledgements are -1)
 and, for each pending record (43), the non-transactional records of that page which name the queue. From 2.28 on the
@@ -58,12 +58,3 @@ def recounts_at_start(edition: Edition) -> bool:
 def pending_pages(found: Collection[QueueCounter]) -> set[tuple[int, int]]:
     """(queue, page) of all pending records: such a page must not be rewritten for an edition up to 2.27."""
     return {(counter.queue, page) for counter in found for page in counter.pending}
-
-
-def counted_at_start(edition: Edition, outstanding: int, in_doubt_acks: int, in_doubt_sends: int) -> int:
-    """What a recount comes to: the page part of a queue's message count right after start, from 2.28 on.
-
-    Measured: 2.28.0 also counts what prepared transactions sent, 2.44.0 and 2.56.0 do not.
-    """
-    sends = in_doubt_sends if edition is Edition.ARTEMIS_2_28 else 0
-    return outstanding + in_doubt_acks + sends

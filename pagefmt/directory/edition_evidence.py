@@ -1,4 +1,4 @@
-"""Which edition wrote a directory, as far as its queue bindings and counter records show (spec/editions.md).
+"""Which edition wrote a directory, as far as its queue bindings and counter records show (docs/spec/editions.md).
 
 Nothing states it. But a queue binding ends with the fields that its writer knew, and 2.28 and later leave no counter
 increments behind, because they count anew at start. It matters where readers of different editions say different things

@@ -34,6 +34,8 @@ class LocateError(PageFmtError):
 
 
 class LocationKind(StrEnum):
+    """What a path was recognised as; the value is for messages."""
+
     INSTANCE = "a broker instance"
     DATA = "a data directory"
     PAGING = "a paging directory"

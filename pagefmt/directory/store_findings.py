@@ -1,4 +1,4 @@
-"""What is odd about the folders of a paging directory, and what a broker makes of it (spec/page-files.md 2).
+"""What is odd about the folders of a paging directory, and what a broker makes of it (docs/spec/page-files.md 2).
 
 Judged without reading a page: names, kinds of files, ``address.txt``, folders of the same address.
 """
@@ -62,6 +62,7 @@ _ENTRIES = {
 
 
 def store_findings(store: Store) -> Iterator[Finding]:
+    """What is odd about one folder: its address, its entries, empty pages."""
     if store.from_replica:
         yield _finding(store.name, "", StoreFault.REPLICA, "left by a replication backup; the broker skips it")
     elif store.address is None:

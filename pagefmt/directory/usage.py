@@ -28,11 +28,13 @@ class FileTotals:
     on_disk: int = 0
 
     def add(self, status: os.stat_result) -> None:
+        """Count one file."""
         self.files += 1
         self.bytes += status.st_size
         self.on_disk += status.st_blocks * BLOCK
 
     def take(self, other: FileTotals) -> None:
+        """Add other totals."""
         self.files += other.files
         self.bytes += other.bytes
         self.on_disk += other.on_disk
@@ -50,10 +52,12 @@ class AddressUsage:
 
     @property
     def bytes(self) -> int:
+        """File sizes of pages, other files and large messages."""
         return self.pages.bytes + self.other.bytes + self.large.bytes
 
     @property
     def on_disk(self) -> int:
+        """Allocated bytes of pages, other files and large messages."""
         return self.pages.on_disk + self.other.on_disk + self.large.on_disk
 
 
@@ -75,6 +79,7 @@ class DirectoryUsage:
 
     @property
     def paging(self) -> FileTotals:
+        """Everything in the paging directory."""
         total = FileTotals()
         for address in self.addresses:
             total.take(address.pages)
@@ -84,6 +89,7 @@ class DirectoryUsage:
 
     @property
     def total(self) -> FileTotals:
+        """Everything that was counted."""
         total = self.paging
         for part in (self.journal, self.bindings, self.large, *self.rest.values()):
             total.take(part)

@@ -1,7 +1,7 @@
 """What sizes alone do not tell: how much of the journal is still needed, and whose the large messages are.
 
 A large message is named by its id. Of one that lives in the journal the reference names the queue, and the queue its
-address; of one that was paged the store is the address's own (spec/journal.md 5, spec/page-files.md 4).
+address; of one that was paged the store is the address's own (docs/spec/journal.md 5, docs/spec/page-files.md 4).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pagefmt.pages.page import open_page
 from pagefmt.pages.paging import read_store
 
 RECORD: Final = 23
-"""Bytes of a journal record beside its body, as compaction would write it (spec/journal.md 2)."""
+"""Bytes of a journal record beside its body, as compaction would write it (docs/spec/journal.md 2)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +63,7 @@ class LargeOwners:
 
     @classmethod
     def of(cls, directory: Path, usage: DirectoryUsage) -> LargeOwners:
+        """All body files of a large-messages directory, owners unknown."""
         files = LargeMessages(directory).files()
         return cls({file.id: file for file in files if file.id is not None}, usage)
 

@@ -1,1 +1,1 @@
-"""The broker's journal: files, records, loading, and the records that matter to paging (spec/journal.md)."""
+"""The broker's journal: files, records, loading, and the records that matter to paging (docs/spec/journal.md)."""

@@ -1,4 +1,4 @@
-"""Bodies of the message journal's records, decoded and encoded (spec/journal.md 5).
+"""Bodies of the message journal's records, decoded and encoded (docs/spec/journal.md 5).
 
 ===================================  ==========================================================
 29 ADD_LARGE_MESSAGE_PENDING         i64 message id
@@ -16,7 +16,7 @@
 XID                                  i32 format id, i32 + branch, i32 + global transaction id
 ===================================  ==========================================================
 
-Messages (30, 31, 45) are ``spec/messages.md``; what has no decoder here is named and kept as it is.
+Messages (30, 31, 45) are ``docs/spec/messages.md``; what has no decoder here is named and kept as it is.
 """
 
 from __future__ import annotations
@@ -36,6 +36,8 @@ class BadBody(PageFmtError):
 
 @dataclass(frozen=True, slots=True)
 class LargePending:
+    """ADD_LARGE_MESSAGE_PENDING: a body file that is being written."""
+
     LAYOUT: ClassVar[Struct] = Struct(">q")
     message: int
 
@@ -50,6 +52,8 @@ class QueueRef:
 
 @dataclass(frozen=True, slots=True)
 class DeliveryCount:
+    """UPDATE_DELIVERY_COUNT: how often the queue has delivered the message."""
+
     LAYOUT: ClassVar[Struct] = Struct(">qi")
     queue: int
     count: int
@@ -66,6 +70,8 @@ class PageTransaction:
 
 @dataclass(frozen=True, slots=True)
 class ScheduledDelivery:
+    """SET_SCHEDULED_DELIVERY_TIME: not before ``time`` (ms since 1970)."""
+
     LAYOUT: ClassVar[Struct] = Struct(">qq")
     queue: int
     time: int
@@ -83,6 +89,8 @@ class CursorAck:
 
 @dataclass(frozen=True, slots=True)
 class PageComplete:
+    """PAGE_CURSOR_COMPLETE: the queue is done with a page of so many messages."""
+
     LAYOUT: ClassVar[Struct] = Struct(">qqi")
     queue: int
     page: int
@@ -91,6 +99,8 @@ class PageComplete:
 
 @dataclass(frozen=True, slots=True)
 class PendingCounter:
+    """PAGE_CURSOR_PENDING_COUNTER: the page's records are not in the counter yet."""
+
     LAYOUT: ClassVar[Struct] = Struct(">qq")
     queue: int
     page: int
@@ -120,14 +130,18 @@ class CounterIncrement:
 
 @dataclass(frozen=True, slots=True)
 class DuplicateId:
+    """DUPLICATE_ID: one entry of the duplicate cache of an address."""
+
     address: str
     id: bytes
 
     @classmethod
     def read(cls, reader: ByteReader) -> Self:
+        """Decode from the reader's position."""
         return cls(reader.sstr("address"), reader.take(reader.i32("id length"), "duplicate id"))
 
     def write(self, out: ByteWriter) -> None:
+        """Encode."""
         out.sstr(self.address)
         out.i32(len(self.id))
         out.raw(self.id)
@@ -135,17 +149,21 @@ class DuplicateId:
 
 @dataclass(frozen=True, slots=True)
 class Xid:
+    """The identifier of an XA branch."""
+
     format: int
     branch: bytes
     global_id: bytes
 
     @classmethod
     def read(cls, reader: ByteReader) -> Self:
+        """Decode from the reader's position."""
         format_id = reader.i32("format id")
         branch = reader.take(reader.i32("branch length"), "branch qualifier")
         return cls(format_id, branch, reader.take(reader.i32("global id length"), "global transaction id"))
 
     def write(self, out: ByteWriter) -> None:
+        """Encode."""
         out.i32(self.format)
         for part in (self.branch, self.global_id):
             out.i32(len(part))
@@ -158,14 +176,18 @@ class Xid:
 
 @dataclass(frozen=True, slots=True)
 class HeuristicCompletion:
+    """HEURISTIC_COMPLETION: a branch that an operator committed or rolled back."""
+
     xid: Xid
     committed: int
 
     @classmethod
     def read(cls, reader: ByteReader) -> Self:
+        """Decode from the reader's position."""
         return cls(Xid.read(reader), reader.u8("committed"))
 
     def write(self, out: ByteWriter) -> None:
+        """Encode."""
         self.xid.write(out)
         out.u8(self.committed)
 

@@ -152,7 +152,7 @@ class JournalColumns:
         return found
 
     def positions(self, rows: array[int], user_type: int) -> Iterator[PositionChunk]:
-        """Where the bodies of one type's records point, piece by piece; other rows, and other bodies, are left out."""
+        """Where the bodies of one type's records point, chunk by chunk; other rows, and other bodies, are left out."""
         import numpy as np
 
         types, sizes = np.frombuffer(self.types, np.int8), np.frombuffer(self.sizes, np.int32)
@@ -160,7 +160,7 @@ class JournalColumns:
         for every in portions(rows):
             some = every[(types[every] == user_type) & (sizes[every] == POSITION)]
             if len(some):
-                yield self.position_bodies.piece(places[some])
+                yield self.position_bodies.chunk(places[some])
 
     def body(self, row: int) -> bytes:
         """The body of a record; a big one is read from its file again."""

@@ -1,4 +1,4 @@
-"""What a compaction leaves behind when it is cut off (spec/journal.md 4). Nothing here changes a file.
+"""What a compaction leaves behind when it is cut off (docs/spec/journal.md 4). Nothing here changes a file.
 
 A broker that starts carries out ``journal-rename-control.ctr`` and deletes it, then deletes what ends in ``.cmp`` or
 ``.tmp``. The control file has a header with file id 0 and one ADD record (id 1, user type 0); its body:
@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Final
 
 from pagefmt.bytes.files import NotReadable, read_start
-from pagefmt.bytes.wire import ByteReader, ByteWriter, Undecodable
-from pagefmt.journal.files import FileNote, FileProblem, JournalHeader, decode_header, encode_header
-from pagefmt.journal.records import VERSIONS, JournalRecord, RecordKind, encode, record_of
+from pagefmt.bytes.wire import ByteReader, Undecodable
+from pagefmt.journal.files import FileNote, FileProblem, JournalHeader, decode_header
+from pagefmt.journal.records import VERSIONS, RecordKind, record_of
 from pagefmt.journal.scan import scan
 
 CONTROL_FILE: Final = "journal-rename-control.ctr"
@@ -59,26 +59,6 @@ def _decode_body(body: bytes) -> RenameControl | None:
 
 def _utf(reader: ByteReader) -> str:
     return reader.take(reader.u16("length"), "name").decode("utf-8", "surrogatepass")
-
-
-def encode_control(control: RenameControl) -> bytes:
-    """A control file as a broker writes it, without fill."""
-    body = ByteWriter()
-    for names in (control.delete, control.finish):
-        body.i32(len(names))
-        for name in names:
-            _put_utf(body, name)
-    body.i32(len(control.rename))
-    for pair in control.rename:
-        for name in pair:
-            _put_utf(body, name)
-    return encode_header(JournalHeader(2, 0, 0)) + encode(JournalRecord(RecordKind.ADD, id=1, body=bytes(body.out)), 0)
-
-
-def _put_utf(body: ByteWriter, name: str) -> None:
-    encoded = name.encode("utf-8", "surrogatepass")
-    body.u16(len(encoded))
-    body.raw(encoded)
 
 
 def settle(entries: dict[str, Path]) -> tuple[dict[str, Path], list[FileNote]]:

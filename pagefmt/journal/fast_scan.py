@@ -1,4 +1,4 @@
-"""All live records of one journal file at once (spec/journal.md 3.1); ``pagefmt.journal.scan`` is the reference.
+"""All live records of one journal file at once (docs/spec/journal.md 3.1); ``pagefmt.journal.scan`` is the reference.
 
 Every place where a record type and the file id stand is a candidate; the check size tells which are records. Where two
 records would overlap, which takes an accident or a forger, the file is left to the reference.
@@ -43,6 +43,7 @@ class JournalFrames:
     content: npt.NDArray[np.uint8]
 
     def frame(self, row: int) -> JournalFrame:
+        """One row as the record loop has it."""
         return JournalFrame(*(int(getattr(self, name)[row]) for name in JournalFrame._fields))
 
 

@@ -1,4 +1,4 @@
-"""Journal files: names and header (spec/journal.md 1).
+"""Journal files: names and header (docs/spec/journal.md 1).
 
 Header, 16 bytes: ``i32`` format version (2; 1 is accepted), ``i32`` user version (0), ``i64`` file id. The file id, not
 the number in the name, orders the files. The broker goes by the ending of a name alone.
@@ -53,6 +53,8 @@ class FileNote:
 
 @dataclass(frozen=True, slots=True)
 class JournalHeader:
+    """The first 16 bytes of a journal file."""
+
     version: int
     user_version: int
     file_id: int
@@ -77,10 +79,12 @@ class JournalListing:
 
 
 def encode_header(header: JournalHeader) -> bytes:
+    """The 16 bytes of a header."""
     return HEADER.pack(header.version, header.user_version, header.file_id)
 
 
 def decode_header(buf: bytes) -> JournalHeader:
+    """The header at the start of a file. Raises ``NotAJournal`` where it is too short."""
     if len(buf) < HEADER.size:
         raise NotAJournal(f"a journal file starts with {HEADER.size} bytes, here are {len(buf)}")
     return JournalHeader(*HEADER.unpack_from(buf))

@@ -1,4 +1,4 @@
-"""Which files of a folder make up a journal, and in which order they are loaded (spec/journal.md 1, 3.2)."""
+"""Which files of a folder make up a journal, and in which order they are loaded (docs/spec/journal.md 1, 3.2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What survives of a journal: transactions and deletes applied as at a broker's start (spec/journal.md 3.2)."""
+"""What survives of a journal: transactions and deletes applied as at a broker's start (docs/spec/journal.md 3.2)."""
 
 from __future__ import annotations
 
@@ -87,9 +87,11 @@ class LoadedJournal:
 
     @property
     def files(self) -> tuple[JournalFile, ...]:
+        """The files in load order."""
         return tuple(file for file, _ in self.torn)
 
     def records(self) -> Iterator[JournalRow]:
+        """The surviving records in load order."""
         return map(self.record, self.rows)
 
     def rows_of(self, *user_types: int) -> array[int]:
@@ -128,6 +130,7 @@ class LoadedJournal:
         return replace(self, columns=self.columns.of_rows(kept), rows=again(rows), prepared=prepared)
 
     def record(self, row: int) -> JournalRow:
+        """The record in a row of the columns."""
         col = self.columns
         return JournalRow(row, col.ids[row], col.types[row], bool(col.updates[row]), col.compacts[row], col.sizes[row])
 

@@ -1,4 +1,4 @@
-"""The facts of the message journal that matter to paging (spec/journal.md 5, 7.1)."""
+"""The facts of the message journal that matter to paging (docs/spec/journal.md 5, 7.1)."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ class MessageJournal:
         self._read_rows()
         self.loaded = self.loaded.without(RecordType.ACKNOWLEDGE_CURSOR)
         self.prepared = tuple(self._in_doubt(one) for one in self.loaded.prepared)
-        self.complete_index = PositionIndex(self.completes.pieces)
+        self.complete_index = PositionIndex(self.completes.chunks)
         held = Positions()
         for branch in self.prepared:
             for ack in branch.acks:
                 held.add(*ack)
-        self.in_doubt_acks = PositionIndex(held.pieces)
+        self.in_doubt_acks = PositionIndex(held.chunks)
         self.in_doubt_sends = frozenset(send.tx for branch in self.prepared for send in branch.sends)
 
     def _read_rows(self) -> None:

@@ -67,10 +67,11 @@ class PositionBodies:
         return places
 
     def body(self, place: int) -> bytes:
+        """The 20 bytes of the body at a place."""
         number = place & 0xFFFFFFFF
         return _BODY.pack(self._queues[place >> 32], self._pages[place >> 32], number - (number >> 31 << 32))
 
-    def piece(self, places: Ints) -> PositionChunk:
+    def chunk(self, places: Ints) -> PositionChunk:
         """The bodies at these places as positions."""
         import numpy as np
 
@@ -85,6 +86,6 @@ class PositionBodies:
         import numpy as np
 
         found: Any = np.empty(len(places), np.dtype(_LAYOUT))
-        found["queue"], found["page"], found["number"] = self.piece(places)
+        found["queue"], found["page"], found["number"] = self.chunk(places)
         bodies: npt.NDArray[np.void] = found.view(f"V{SIZE}")
         return bodies

@@ -1,4 +1,4 @@
-"""Acknowledged positions: columns as they were read, and an index by queue and page (spec/journal.md 7.1)."""
+"""Acknowledged positions: columns as they were read, and an index by queue and page (docs/spec/journal.md 7.1)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class PositionChunk(NamedTuple):
 
 
 PositionChunks: TypeAlias = Callable[[], Iterable[PositionChunk]]
-"""All positions piece by piece, from the first on whenever it is called."""
+"""All positions chunk by chunk, from the first on whenever it is called."""
 
 
 class Positions:
@@ -55,6 +55,7 @@ class Positions:
         return len(self.records)
 
     def add(self, record: int, queue: int, page: int, number: int) -> None:
+        """One record: its id, queue id, page and message number."""
         self.records.append(record)
         self.queues.append(queue)
         self.pages.append(page)
@@ -64,7 +65,8 @@ class Positions:
         """(record id, queue, page, number)"""
         return zip(self.records, self.queues, self.pages, self.numbers, strict=True)
 
-    def pieces(self) -> Iterator[PositionChunk]:
+    def chunks(self) -> Iterator[PositionChunk]:
+        """All positions as one chunk; none where there are no records."""
         if self.records:
             import numpy as np
 
@@ -83,21 +85,21 @@ class PositionIndex:
 
     __slots__ = ("_numbers", "_of_queue", "_pages", "_starts", "repeated")
 
-    def __init__(self, pieces: PositionChunks) -> None:
+    def __init__(self, chunks: PositionChunks) -> None:
         self._numbers = array("i")
         self._pages = array("q")
         self._starts = array("q", [0])
         self._of_queue: dict[int, tuple[int, int]] = {}
         self.repeated = 0
         last = None
-        for piece in _in_order(pieces):
-            last = self._add(piece, last)
+        for chunk in _in_order(chunks):
+            last = self._add(chunk, last)
 
-    def _add(self, piece: PositionChunk, last: tuple[int, ...] | None) -> tuple[int, ...]:
+    def _add(self, chunk: PositionChunk, last: tuple[int, ...] | None) -> tuple[int, ...]:
         """Positions behind all that are there; gives the last of them."""
         import numpy as np
 
-        queues, pages, numbers = piece
+        queues, pages, numbers = chunk
         begins, new = np.ones(len(queues), bool), np.ones(len(queues), bool)
         begins[1:] = (queues[1:] != queues[:-1]) | (pages[1:] != pages[:-1])
         new[1:] = begins[1:] | (numbers[1:] != numbers[:-1])
@@ -137,6 +139,7 @@ class PositionIndex:
         return self._numbers[start:stop]
 
     def has(self, queue: int, page: int, number: int) -> bool:
+        """Whether the queue has a record for this message of the page."""
         start, stop = self._span(queue, page)
         at = bisect_left(self._numbers, number, start, stop)
         return at < stop and self._numbers[at] == number
@@ -148,21 +151,21 @@ class PositionIndex:
                 yield queue, page
 
 
-def _in_order(pieces: PositionChunks) -> Iterator[PositionChunk]:
+def _in_order(chunks: PositionChunks) -> Iterator[PositionChunk]:
     """All positions, ascending."""
     queues: set[int] = set()
     count = low_page = low_number = high_page = high_number = 0
-    for piece in pieces():
-        count += len(piece.queues)
-        queues.update(_distinct(piece.queues))
-        low_page, high_page = min(low_page, int(piece.pages.min())), max(high_page, int(piece.pages.max()))
-        low_number, high_number = min(low_number, int(piece.numbers.min())), max(high_number, int(piece.numbers.max()))
+    for chunk in chunks():
+        count += len(chunk.queues)
+        queues.update(_distinct(chunk.queues))
+        low_page, high_page = min(low_page, int(chunk.pages.min())), max(high_page, int(chunk.pages.max()))
+        low_number, high_number = min(low_number, int(chunk.numbers.min())), max(high_number, int(chunk.numbers.max()))
     if not count:
         return iter(())
     coding = _WordCoding(
         sorted(queues), low_page, low_number, _bits(high_page - low_page), _bits(high_number - low_number)
     )
-    return coding.sorted(pieces, count) if coding.bits <= _WORD else _by_columns(pieces)
+    return coding.sorted(chunks, count) if coding.bits <= _WORD else _by_columns(chunks)
 
 
 def _bits(most: int) -> int:
@@ -193,13 +196,13 @@ class _WordCoding(NamedTuple):
     def bits(self) -> int:
         return _bits(len(self.queues)) + self.page_bits + self.number_bits
 
-    def sorted(self, pieces: PositionChunks, count: int) -> Iterator[PositionChunk]:
+    def sorted(self, chunks: PositionChunks, count: int) -> Iterator[PositionChunk]:
         import numpy as np
 
         words, at, queues = np.empty(count, np.int64), 0, np.array(self.queues, np.int64)
-        for piece in pieces():
-            high = (np.searchsorted(queues, piece.queues) << self.page_bits) + (piece.pages - self.low_page)
-            words[at : at + len(high)] = (high << self.number_bits) + (piece.numbers.astype(np.int64) - self.low_number)
+        for chunk in chunks():
+            high = (np.searchsorted(queues, chunk.queues) << self.page_bits) + (chunk.pages - self.low_page)
+            words[at : at + len(high)] = (high << self.number_bits) + (chunk.numbers.astype(np.int64) - self.low_number)
             at += len(high)
         words.sort()
         for start in range(0, count, AT_ONCE):
@@ -210,10 +213,10 @@ class _WordCoding(NamedTuple):
             yield PositionChunk(queues[high >> self.page_bits], pages, numbers)
 
 
-def _by_columns(pieces: PositionChunks) -> Iterator[PositionChunk]:
+def _by_columns(chunks: PositionChunks) -> Iterator[PositionChunk]:
     """Where pages or numbers lie so far apart that no word holds them; no broker writes that."""
     import numpy as np
 
-    queues, pages, numbers = map(np.concatenate, zip(*pieces(), strict=True))
+    queues, pages, numbers = map(np.concatenate, zip(*chunks(), strict=True))
     order = np.lexsort((numbers, pages, queues))
     yield PositionChunk(queues[order], pages[order], numbers[order])

@@ -1,4 +1,4 @@
-"""What a journal record is about: user record types, all of them by name (spec/journal.md 5)."""
+"""What a journal record is about: user record types, all of them by name (docs/spec/journal.md 5)."""
 
 from __future__ import annotations
 

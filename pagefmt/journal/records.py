@@ -1,4 +1,4 @@
-"""Journal records: one frame layout per kind (spec/journal.md 2).
+"""Journal records: one frame layout per kind (docs/spec/journal.md 2).
 
 Every record starts with its kind and the low 31 bits of its file's id and ends with its own total length, the check
 size. ``L`` is the length of the body, ``X`` that of the XID. Format version 1 has no compact count: one byte less.
@@ -121,7 +121,7 @@ class BadJournalRecord(PageFmtError):
 
 
 def frame_at(buf: bytes | memoryview, at: int, version: int) -> JournalFrame | str:
-    """The record at ``at``, or what is wrong with it. The file id is not looked at (spec/journal.md 3.1)."""
+    """The record at ``at``, or what is wrong with it. The file id is not looked at (docs/spec/journal.md 3.1)."""
     shape = FRAME_LAYOUTS[version].get(buf[at])
     if shape is None:
         return f"{buf[at]} is no record type"

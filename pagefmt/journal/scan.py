@@ -1,4 +1,4 @@
-"""Finding the live records of one journal file (spec/journal.md 3.1).
+"""Finding the live records of one journal file (docs/spec/journal.md 3.1).
 
 There is no checksum: the file id in the head and the check size at the end of a record are all there is. A torn record
 is passed over byte by byte, so records behind it are found again.
@@ -34,6 +34,7 @@ class TornRecords:
     first: list[TornRecord] = field(default_factory=list)
 
     def add(self, offset: int, detail: str) -> None:
+        """Count one; ``offset`` in bytes from the start of the file."""
         self.count += 1
         if len(self.first) < TORN_LISTED:
             self.first.append(TornRecord(offset, detail))

@@ -1,6 +1,6 @@
 """Transactions that begin and end in one journal file, all at once: most of what a broker writes is of that kind.
 
-``pagefmt.journal.load`` carries out the others record by record, and is the reference for these (spec/journal.md 3.2).
+``pagefmt.journal.load`` applies the others record by record and is the reference for these (docs/spec/journal.md 3.2).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""AMQP messages of Artemis 2.x (spec/messages.md 9.1, 9.2). Behind the persister id byte:
+"""AMQP messages of Artemis 2.x (docs/spec/messages.md 9.1, 9.2). Behind the persister id byte:
 
     2, 3, 5 standard                            4 large
     i64    message id                           i64    message id, names the body file
@@ -44,9 +44,11 @@ class ExtraProperties:
 
     @property
     def entries(self) -> tuple[Property, ...] | None:
+        """The properties, None where there is no block."""
         return None if self.block is None else self.block.entries
 
     def encode(self, out: ByteWriter) -> None:
+        """Size and block."""
         out.i32(self.size)
         if self.block is not None:
             encode_properties(out, self.block)
@@ -56,6 +58,7 @@ NO_EXTRA: Final = ExtraProperties(0, None)
 
 
 def decode_extra(reader: ByteReader) -> ExtraProperties:
+    """Extra properties with their size. Raises ``Undecodable`` where the block does not fill it."""
     at = reader.pos
     size = reader.i32("extra properties size")
     if size == 0:
@@ -76,36 +79,43 @@ class AmqpMessageBase:
     extra: ExtraProperties
 
     def scanned(self) -> AmqpSections:
+        """The sections that the broker looks at on arrival."""
         raise NotImplementedError
 
     @property
     def address(self) -> str | None:
+        """The stored address, else the one of the extra properties or the field "to"."""
         if self.stored_address is not None:
             return self.stored_address
         return address_elsewhere(self.extra, self.scanned())
 
     @property
     def priority(self) -> int:
+        """Of the header section, at most 9; 4 by default."""
         header = self.scanned().header
         value = header.priority if header else None
         return DEFAULT_PRIORITY if value is None else min(value, HIGHEST_PRIORITY)
 
     @property
     def timestamp(self) -> int:
+        """Creation time in ms, 0 where it is not set."""
         created = self.scanned().properties.get("creation_time")
         return int(created.value) if created is not None and created.kind is ValueKind.TIMESTAMP else 0
 
     @property
     def user_id(self) -> str | None:
+        """The AMQP message id as text."""
         found = self.scanned().properties.get("message_id")
         return None if found is None else identifier_text(found)
 
     @property
     def type(self) -> None:
+        """None: AMQP messages have no core type."""
         return None
 
     @property
     def type_name(self) -> None:
+        """None: AMQP messages have no core type."""
         return None
 
     def properties(self) -> dict[str, TypedValue]:
@@ -124,6 +134,8 @@ def _as_given(typed: TypedValue) -> TypedValue:
 
 @dataclass(frozen=True, slots=True)
 class AmqpMessage(AmqpMessageBase):
+    """A message whose sections stand in the record (persisters 2, 3, 5)."""
+
     persister: int
     id: int
     message_format: int
@@ -137,6 +149,7 @@ class AmqpMessage(AmqpMessageBase):
 
     @property
     def large(self) -> bool:
+        """The body stands in the record."""
         return False
 
     @property
@@ -169,6 +182,7 @@ class AmqpMessage(AmqpMessageBase):
         return self._scanned
 
     def check(self) -> None:
+        """Decode all sections. Raises ``Undecodable``."""
         self.sections()
 
     def encode(self, out: ByteWriter) -> None:
@@ -194,6 +208,7 @@ def address_elsewhere(extra: ExtraProperties, sections: AmqpSections) -> str | N
 
 
 def absolute_expiry(sections: AmqpSections) -> int:
+    """The field absolute-expiry-time in ms, 0 where it is not set."""
     found = sections.properties.get("absolute_expiry_time")
     return max(0, int(found.value)) if found is not None and found.kind is ValueKind.TIMESTAMP else 0
 
@@ -214,26 +229,32 @@ class AmqpLargeMessage(AmqpMessageBase):
 
     @property
     def large(self) -> bool:
+        """The body is in a file."""
         return True
 
     @property
     def durable(self) -> bool:
+        """As the record says."""
         return self.durable_mark != 0
 
     @property
     def expiration(self) -> int:
+        """ms, 0 never; without a stored one the absolute time of the properties."""
         return self.tail[0] if self.tail is not None else absolute_expiry(self.scanned())
 
     def sections(self) -> AmqpSections:
+        """The sections that the record keeps; the body is not among them."""
         return self.saved.sections
 
     def scanned(self) -> AmqpSections:
+        """The same as ``sections``."""
         return self.saved.sections
 
     def check(self) -> None:
         """Nothing is decoded late."""
 
     def encode(self, out: ByteWriter) -> None:
+        """Behind the persister id byte."""
         out.i64(self.id)
         out.u8(self.durable_mark)
         out.i64(self.message_format)
@@ -246,6 +267,7 @@ class AmqpLargeMessage(AmqpMessageBase):
 
 
 def decode_amqp_message(reader: ByteReader, persister: int) -> AmqpMessage:
+    """Persisters 2, 3 and 5 behind the id byte (docs/spec/messages.md 9.1)."""
     message_id = reader.i64("message id")
     message_format = reader.i64("message format")
     address_mark, address = reader.marked_sstr("address")

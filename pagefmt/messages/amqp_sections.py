@@ -1,4 +1,4 @@
-"""The sections of an AMQP message: described values in any order (spec/messages.md 9.2, 9.3).
+"""The sections of an AMQP message: described values in any order (docs/spec/messages.md 9.2, 9.3).
 
 70 header   71 delivery annotations   72 message annotations   73 properties   74 application properties
 75 data     76 sequence               77 value                 78 footer
@@ -58,6 +58,8 @@ class AmqpHeader:
 
 @dataclass(frozen=True, slots=True)
 class BodySection:
+    """A section of the body: its descriptor (0x75 to 0x77) and value."""
+
     descriptor: int
     value: TypedValue
 
@@ -80,6 +82,7 @@ class AmqpSections:
 
     @property
     def properties(self) -> dict[str, TypedValue]:
+        """The fields of the properties section; empty where it is absent."""
         return self.property_fields or {}
 
     def application(self) -> Iterator[tuple[str, TypedValue]]:
@@ -94,6 +97,7 @@ NO_SECTIONS: Final = AmqpSections()
 
 
 def section_code(descriptor: TypedValue, at: int) -> int:
+    """The number of the section with this descriptor. Raises ``Undecodable``."""
     if descriptor.kind is ValueKind.ULONG and HEADER <= descriptor.value <= FOOTER:
         return int(descriptor.value)
     if descriptor.kind is ValueKind.SYMBOL and descriptor.value in SYMBOLS:
@@ -144,6 +148,7 @@ def delivery_annotations_size(encoded: bytes) -> int:
 
 
 def with_section(sections: AmqpSections, code: int, value: TypedValue, at: int) -> AmqpSections:
+    """The sections with one more; ``at`` is its offset, for errors. Raises ``Undecodable``."""
     match code:
         case 0x70:
             return replace(sections, header=_header(_fields(value, at), at))
@@ -218,6 +223,7 @@ class SavedSections:
 
 
 def decode_saved_sections(reader: ByteReader) -> SavedSections:
+    """The sections of a large message's record (docs/spec/messages.md 9.2)."""
     start = reader.pos
     header_position, header_size = reader.i32("header position"), reader.i32("header size")
     sections = _saved(reader, NO_SECTIONS, HEADER)

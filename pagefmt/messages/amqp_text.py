@@ -8,6 +8,7 @@ from pagefmt.messages.values import TypedValue, ValueKind
 
 
 def uuid_text(raw: bytes) -> str:
+    """A UUID of 16 bytes in the usual form."""
     return str(UUID(bytes=raw))
 
 

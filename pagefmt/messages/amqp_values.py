@@ -1,4 +1,4 @@
-"""AMQP 1.0 values: one constructor byte, then the payload (spec/messages.md 9.3).
+"""AMQP 1.0 values: one constructor byte, then the payload (docs/spec/messages.md 9.3).
 
     40 null   41 true   42 false   43 uint 0   44 ulong 0   45 empty list      00 described: descriptor, value
     50 ubyte  51 byte   52 uint    53 ulong    54 int       55 long   56 boolean (one byte each)
@@ -214,6 +214,7 @@ def constructor_of(typed: TypedValue) -> int:
 
 
 def encode_amqp_value(out: ByteWriter, typed: TypedValue) -> None:
+    """Constructor byte and payload."""
     code = constructor_of(typed)
     out.u8(code)
     _write_payload(out, typed, code)

@@ -1,4 +1,4 @@
-"""Bodies of core messages by type (spec/messages.md 5.1, 6). The type is only a promise of the sender.
+"""Bodies of core messages by type (docs/spec/messages.md 5.1, 6). The type is only a promise of the sender.
 
     0 default  free                       5 map       one properties block
     2 object   i32 n, n bytes of Java     6 stream    items: i8 type, value; 10 is a nullable string
@@ -18,13 +18,9 @@ from collections.abc import Callable
 from typing import Final
 
 from pagefmt.bytes.wire import ByteReader, Undecodable
-from pagefmt.messages.amqp_message import AmqpLargeMessage, AmqpMessage
-from pagefmt.messages.core_message import CoreMessage
-from pagefmt.messages.persisted import decode_persisted
 from pagefmt.messages.properties import READERS, decode_properties
 from pagefmt.messages.values import NULL, Property, TypedValue, ValueKind
 
-EMBEDDED_MARK: Final = b"EMB"
 COMPRESSED: Final = ("_AMQ_LARGE_COMPRESSED", "_HQ_LARGE_COMPRESSED")
 LARGE_SIZE: Final = ("_AMQ_LARGE_SIZE", "_HQ_LARGE_SIZE")
 _STRING: Final = 10
@@ -36,10 +32,12 @@ def text_of(body: bytes) -> str | None:
 
 
 def map_of(body: bytes) -> tuple[Property, ...]:
+    """The entries of a map body. Raises ``Undecodable``."""
     return decode_properties(ByteReader(body)).entries if body else ()
 
 
 def stream_of(body: bytes) -> tuple[TypedValue, ...]:
+    """The items of a stream body. Raises ``Undecodable``."""
     reader = ByteReader(body)
     items = []
     while reader.left():
@@ -60,10 +58,12 @@ def _stream_item(reader: ByteReader) -> TypedValue:
 
 
 def nullable_string(reader: ByteReader) -> str | None:
+    """One byte, 0 for null, else a ``counted_string``."""
     return counted_string(reader) if reader.u8("string present") else None
 
 
 def counted_string(reader: ByteReader) -> str:
+    """A string in the form that its length calls for."""
     at = reader.pos
     units = reader.i32("string length")
     if units < 0:
@@ -74,6 +74,7 @@ def counted_string(reader: ByteReader) -> str:
 
 
 def utf_form(reader: ByteReader) -> str:
+    """Java's modified UTF-8 with its byte count."""
     size = reader.u16("UTF length")
     at = reader.pos
     raw = reader.take(size, "UTF text")
@@ -99,15 +100,8 @@ def _utf_unit(raw: bytes) -> int:
             return (raw[0] & 0x0F) << 12 | (raw[1] & 0x3F) << 6 | raw[2] & 0x3F
 
 
-def embedded_in(body: bytes) -> CoreMessage | AmqpMessage | AmqpLargeMessage | None:
-    """The message inside a body of type 7; None: an ordinary body."""
-    if not body.startswith(EMBEDDED_MARK):
-        return None
-    reader = ByteReader(body, len(EMBEDDED_MARK))
-    return decode_persisted(reader)
-
-
 def is_compressed(properties: dict[str, TypedValue]) -> bool:
+    """The body of the large message is a zlib stream."""
     found = [properties[name] for name in COMPRESSED if name in properties]
     return any(value.kind is ValueKind.BOOLEAN and value.value for value in found)
 

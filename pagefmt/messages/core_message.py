@@ -1,4 +1,4 @@
-"""Core messages of Artemis 2.x (spec/messages.md 2 – 4, 7).
+"""Core messages of Artemis 2.x (docs/spec/messages.md 2 – 4, 7).
 
 Persister 1, behind its id byte            Core buffer of L bytes
     i64    message id (the one that counts)    i32    E, body is E − 13 bytes
@@ -25,6 +25,8 @@ from pagefmt.messages.values import TypedValue, last_wins
 
 @dataclass(frozen=True, slots=True)
 class HeaderBlock:
+    """Address, user id, fixed fields and the undecoded properties of a core message."""
+
     id: int
     address_mark: int
     address: str | None
@@ -42,6 +44,7 @@ class HeaderBlock:
         return decode_whole_block(self.properties_bytes)
 
     def encode(self, out: ByteWriter) -> None:
+        """The block as it was read."""
         out.i64(self.id)
         out.marked_sstr(self.address_mark, self.address)
         out.u8(self.user_mark)
@@ -69,7 +72,7 @@ def decode_header_block(reader: ByteReader) -> HeaderBlock:
 
 
 def user_id_text(raw: bytes | None) -> str | None:
-    """The UUID with version and variant forced, as the broker shows it (spec/messages.md 4)."""
+    """The UUID with version and variant forced, as the broker shows it (docs/spec/messages.md 4)."""
     if raw is None:
         return None
     forced = bytearray(raw)
@@ -88,41 +91,51 @@ class CoreMessageBase:
 
     @property
     def id(self) -> int:
+        """The message id."""
         return self.header.id
 
     @property
     def address(self) -> str | None:
+        """The address, None where it is null."""
         return self.header.address
 
     @property
     def durable(self) -> bool:
+        """Whether the message survives a restart."""
         return self.header.durable_mark != 0
 
     @property
     def priority(self) -> int:
+        """0 to 9."""
         return self.header.priority
 
     @property
     def timestamp(self) -> int:
+        """When it was sent, ms since 1970; 0 not set."""
         return self.header.timestamp
 
     @property
     def expiration(self) -> int:
+        """When it expires, ms since 1970; 0 never."""
         return self.header.expiration
 
     @property
     def user_id(self) -> str | None:
+        """The user id as the broker shows it."""
         return user_id_text(self.header.user_bytes)
 
     @property
     def type(self) -> int:
+        """The number of the message type."""
         return self.header.type
 
     @property
     def type_name(self) -> str | None:
+        """The name of the message type, None for an unknown one."""
         return MESSAGE_TYPES.get(self.header.type)
 
     def properties(self) -> dict[str, TypedValue]:
+        """Properties by name. Raises ``Undecodable``."""
         return last_wins(self.header.properties_block().entries)
 
     def check(self) -> None:
@@ -142,14 +155,17 @@ class CoreMessage(CoreMessageBase):
 
     @property
     def id(self) -> int:
+        """The outer id."""
         return self.outer_id
 
     @property
     def address(self) -> str | None:
+        """The outer address."""
         return self.outer_address
 
     @property
     def large(self) -> bool:
+        """The body stands in the record."""
         return False
 
     def encode(self, out: ByteWriter) -> None:
@@ -172,13 +188,16 @@ class CoreLargeMessage(CoreMessageBase):
 
     @property
     def large(self) -> bool:
+        """The body is in a file."""
         return True
 
     @property
     def body(self) -> None:
+        """None: it is in a file."""
         return None
 
     def encode(self, out: ByteWriter) -> None:
+        """The header block."""
         self.header.encode(out)
 
 

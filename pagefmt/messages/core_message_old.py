@@ -1,4 +1,4 @@
-"""Core messages of HornetQ and Artemis 1.x (spec/messages.md 3.1).
+"""Core messages of HornetQ and Artemis 1.x (docs/spec/messages.md 3.1).
 
     0        i32   E, the body is E − 17 bytes
     4        ...   body
@@ -22,14 +22,18 @@ BEFORE_BODY: Final = PACKET_HEADER + 4
 
 @dataclass(frozen=True, slots=True)
 class OldCoreMessage(CoreMessageBase):
+    """An ordinary core message of HornetQ and Artemis 1.x."""
+
     body: bytes
     header: HeaderBlock
 
     @property
     def large(self) -> bool:
+        """The body stands in the record."""
         return False
 
     def encode(self, out: ByteWriter) -> None:
+        """The message as it was read."""
         header = ByteWriter()
         self.header.encode(header)
         out.i32(len(self.body) + BEFORE_BODY)
@@ -39,6 +43,7 @@ class OldCoreMessage(CoreMessageBase):
 
 
 def decode_old_core_message(reader: ByteReader) -> OldCoreMessage:
+    """The message at the reader's position. Raises ``Undecodable``."""
     start = reader.pos
     end_of_body = reader.i32("end of body")
     if end_of_body < BEFORE_BODY:

@@ -1,4 +1,4 @@
-"""The large-messages directory: one file a body, named by the message id (spec/messages.md 10).
+"""The large-messages directory: one file a body, named by the message id (docs/spec/messages.md 10).
 
 <id>.msg     body of a durable message
 <id>.tmp     body of a non-durable message, or one still arriving; a broker deletes it at start
@@ -79,16 +79,17 @@ def _id_of(name: str) -> int | None:
 
 
 def chunks(file: LargeFile, limit: int | None = None) -> Iterator[bytes]:
-    """The body piece by piece, at most ``limit`` bytes. Raises ``NotReadable``."""
+    """The body chunk by chunk, at most ``limit`` bytes. Raises ``NotReadable``."""
     with os.fdopen(open_regular(file.path), "rb") as stream:
         left = file.size if limit is None else min(limit, file.size)
-        while left > 0 and (piece := stream.read(min(_CHUNK, left))):
-            left -= len(piece)
-            yield piece
+        while left > 0 and (chunk := stream.read(min(_CHUNK, left))):
+            left -= len(chunk)
+            yield chunk
 
 
 def sha256_of(file: LargeFile) -> str:
+    """Hex digest of the body. Raises ``NotReadable``."""
     digest = hashlib.sha256()
-    for piece in chunks(file):
-        digest.update(piece)
+    for chunk in chunks(file):
+        digest.update(chunk)
     return digest.hexdigest()

@@ -48,6 +48,7 @@ def persister_of(message: Message) -> int | None:
 
 
 def encode_persisted(out: ByteWriter, message: Message) -> None:
+    """Persister id, where the format has one, and message."""
     persister = persister_of(message)
     if persister is not None:
         out.u8(persister)

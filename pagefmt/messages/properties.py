@@ -1,4 +1,4 @@
-"""Typed properties blocks (spec/messages.md 5).
+"""Typed properties blocks (docs/spec/messages.md 5).
 
     0    i8    0: none, nothing follows; any other value: present
     1    i32   number of entries
@@ -40,10 +40,12 @@ NO_PROPERTIES: Final = PropertiesBlock(0, ())
 
 
 def float_of(bits: int) -> TypedValue:
+    """The float with these 32 bits."""
     return TypedValue(ValueKind.FLOAT, unpack(">f", pack(">I", bits))[0], bits)
 
 
 def double_of(bits: int) -> TypedValue:
+    """The double with these 64 bits."""
     return TypedValue(ValueKind.DOUBLE, unpack(">d", pack(">Q", bits))[0], bits)
 
 
@@ -114,6 +116,7 @@ def encode_value(out: ByteWriter, typed: TypedValue) -> None:
 
 
 def decode_properties(reader: ByteReader) -> PropertiesBlock:
+    """A block at the reader's position. Raises ``Undecodable``."""
     mark = reader.u8("properties present")
     if mark == 0:
         return NO_PROPERTIES
@@ -134,6 +137,7 @@ def decode_whole_block(block: bytes | memoryview) -> PropertiesBlock:
 
 
 def encode_properties(out: ByteWriter, block: PropertiesBlock) -> None:
+    """A block as it was read."""
     out.u8(block.mark)
     if block.mark == 0:
         return

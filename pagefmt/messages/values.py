@@ -62,6 +62,8 @@ class TypedValue:
 
 @dataclass(frozen=True, slots=True)
 class Property:
+    """A name and its value."""
+
     name: str
     value: TypedValue
 
@@ -70,13 +72,15 @@ NULL = TypedValue(ValueKind.NULL, None)
 
 
 def string(text: str) -> TypedValue:
+    """A string value."""
     return TypedValue(ValueKind.STRING, text)
 
 
 def long(number: int) -> TypedValue:
+    """A long value."""
     return TypedValue(ValueKind.LONG, number)
 
 
 def last_wins(properties: tuple[Property, ...]) -> dict[str, TypedValue]:
-    """By name; of duplicates the last one counts, as in the broker (spec/messages.md 5)."""
+    """By name; of duplicates the last one counts, as in the broker (docs/spec/messages.md 5)."""
     return {entry.name: entry.value for entry in properties}

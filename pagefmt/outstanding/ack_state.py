@@ -1,4 +1,4 @@
-"""What becomes of one page record for one queue: the rule of spec/journal.md 7.2."""
+"""What becomes of one page record for one queue: the rule of docs/spec/journal.md 7.2."""
 
 from __future__ import annotations
 
@@ -65,6 +65,7 @@ class PageRule:
         return AckState.IGNORED if tx not in self._journal.page_transactions else None
 
     def ack_states(self, number: int, tx: int, queues: Iterable[int]) -> list[tuple[int, AckState]]:
+        """(queue id, state) for each queue that the record names."""
         return [(queue, self.ack_state(queue, number, tx)) for queue in queues]
 
     def outstanding(self, number: int, tx: int, queues: Iterable[int]) -> tuple[int, ...]:
@@ -72,6 +73,7 @@ class PageRule:
         return tuple(queue for queue in queues if self.ack_state(queue, number, tx) is AckState.OUTSTANDING)
 
     def live(self, number: int, tx: int, queues: Iterable[int]) -> bool:
+        """Whether the record has to stay for one of the queues."""
         return any(self.ack_state(queue, number, tx) in LIVE for queue in queues)
 
     def acked_by(self, number: int, queues: Iterable[int]) -> tuple[int, ...]:

@@ -58,6 +58,7 @@ class StoreOverview:
 
     @property
     def condition(self) -> Condition:
+        """The worst one."""
         return self.conditions[0]
 
 
@@ -138,7 +139,7 @@ def _at_once(page: PageFile, rule: PageRule | None) -> _PageCount:
 
 
 def _begins(page: PageFile, routes: RouteColumns) -> int | None:
-    """As ``_begins_at``, of the piece that the page begins with if that has enough records to tell."""
+    """As ``_begins_at``, of the chunk that the page begins with if that has enough records to tell."""
     if routes.page.size < page.size and len(routes) < _LOOKED_AT_FOR_A_TIME:
         with open_page(page.path) as opened:
             return _begins_at(opened, opened.layout())

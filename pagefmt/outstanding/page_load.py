@@ -55,9 +55,11 @@ class QueueLoad:
 
     @property
     def name(self) -> str:
+        """The queue's name, or its id where no binding has it."""
         return self.binding.name if self.binding else f"queue {self.id}"
 
     def take(self, ack_state: AckState, page: int, number: int, size: int, keep: bool) -> None:
+        """Count one record of ``size`` bytes that is in this state for the queue."""
         match ack_state:
             case AckState.OUTSTANDING:
                 self.messages += 1

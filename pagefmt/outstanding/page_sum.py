@@ -13,7 +13,7 @@ from pagefmt.outstanding.route_columns import RouteColumns, Rows
 
 
 class PageSum:
-    """The sum over the pieces of a page. ``queues``: those that something in it is live for."""
+    """The sum over the chunks of a page. ``queues``: those that something in it is live for."""
 
     def __init__(self, page: int, keep: bool) -> None:
         self.queues: dict[int, QueueLoad] = {}
@@ -22,7 +22,7 @@ class PageSum:
         self._records = self._read = self._live_records = self._live_bytes = 0
 
     def take(self, rule: PageRule, routes: RouteColumns) -> None:
-        """One more piece."""
+        """One more chunk."""
         live = np.zeros(len(routes), bool)
         for queue, rows, codes in ack_state_columns(rule, routes):
             counts = np.bincount(codes, minlength=len(ACK_STATES))

@@ -1,10 +1,10 @@
-"""Who gets which record of a page: transaction, message id and queue ids of all its records at once.
+"""Routes of all records of a page at once: transaction, message id and queue ids.
 
-The offsets are those of ``pagefmt.pages.routes``, which is the reference: heads are gathered in one go, then only the
-lengths in front of what is stepped over, then the queue ids. A record that this does not understand makes the answer
-``None``: the page is left to the reference. AMQP large messages have no length to step over: the reference reads them.
+The offsets are those of ``pagefmt.pages.routes``, the reference: the heads are gathered in one step, then the lengths
+of the parts to skip, then the queue ids. A record that does not fit raises ``IrregularPage``, and the page is left to
+the reference. AMQP large messages state no length: the reference reads them.
 
-From the start of the record on (7B and i32 length, then the payload of spec/page-files.md 4):
+From the start of the record on (7B and i32 length, then the payload of docs/spec/page-files.md 4):
 
     5 tx i64 | 13 large type | 14 persister | 15 message id i64 | core: 23 address nsstr | L i32, L bytes
                                                                 | AMQP: 23 format i64 | 31 address nsstr | L i32 …
@@ -32,7 +32,7 @@ from pagefmt.pages.scan import PageFrames
 
 CHUNK: Final = 4 << 20
 SMALL = 12 << 10
-"""Of pages up to this size the reference is done before vectors have begun: a few dozen records."""
+"""Pages up to this size hold a few dozen records: the reference is faster."""
 Rows: TypeAlias = Ints | slice
 ALL: Final = slice(None)
 _HEAD_SIZE: Final = 36
@@ -57,9 +57,9 @@ class QueueIds:
 
 @dataclass(frozen=True, slots=True)
 class RouteColumns:
-    """Vectors over the records of a page, or of a piece of one.
+    """Vectors over the records of a page, or of a chunk of one.
 
-    The piece starts at ``base`` in the file, with the record of the number ``first``. ``offset``: in the piece;
+    The chunk starts at ``base`` in the file, with the record of the number ``first``. ``offset``: in the chunk;
     ``size``: of the whole record; ``tx`` None: no record has a transaction. ``large``: its body is elsewhere. ``old``:
     some record is of the old layout, None: no record tells.
     """
@@ -117,11 +117,11 @@ def _of(outer: Rows, inner: Rows) -> Rows:
 
 
 class IrregularPage(PageFmtError):
-    """Something that the vectors do not judge: the page is left to the reference."""
+    """The page has to be read by the reference."""
 
 
 def routed(page: PageFile) -> Iterator[RouteColumns]:
-    """A page piece by piece; each is gone when the next is asked for. Raises ``NotReadable``, ``IrregularPage``.
+    """A page chunk by chunk; each is gone when the next is asked for. Raises ``NotReadable``, ``IrregularPage``.
 
     What came before ``IrregularPage`` is not to be counted.
     """
@@ -134,7 +134,7 @@ def routed(page: PageFile) -> Iterator[RouteColumns]:
 
 
 def route_columns(page: PageBytes, frames: PageFrames) -> RouteColumns:
-    """The records of a piece. Raises ``IrregularPage`` where one is not regular."""
+    """The records of a chunk. Raises ``IrregularPage`` where one is not regular."""
     return _RouteReader(page, frames).columns()
 
 

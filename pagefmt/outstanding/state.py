@@ -1,4 +1,4 @@
-"""What is still to be delivered, and who keeps the disk full (spec/journal.md 7).
+"""What is still to be delivered, and who keeps the disk full (docs/spec/journal.md 7).
 
     state = load_state(paging, journal, bindings)
     for store in state.stores():
@@ -49,6 +49,7 @@ class StoreState:
     queues: dict[int, QueueBinding] | None
 
     def rule(self, page: int) -> PageRule:
+        """The rule for the records of one page."""
         return PageRule(self.journal, self.queues, page)
 
     def ack_states(self, page: PageFile) -> Iterator[tuple[Route, list[tuple[int, AckState]]]]:

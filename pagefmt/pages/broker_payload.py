@@ -1,4 +1,4 @@
-"""What a broker's page reader looks at in one payload, and where that makes it throw (spec/page-files.md 4.4).
+"""What a broker's page reader looks at in one payload, and where that makes it throw (docs/spec/page-files.md 4.4).
 
 The reader of an edition is walked field by field: fixed fields, the header block to the priority, queue ids. What it
 reads late (properties of ordinary core messages, AMQP sections) is not looked at here either. The strict reader is

@@ -1,4 +1,4 @@
-"""A page file read in pieces of whole records: memory stays the same whatever the file's size."""
+"""A page file read in chunks of whole records: memory does not grow with the file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pagefmt.pages.record import END_MARK, FRAME, START_MARK
 from pagefmt.pages.scan import PageFrames, scan
 
 CHUNK: Final = 4 << 20
-"""Larger ones take more memory, and no less time: what is read several times has to stay in the processor's cache."""
+"""Bytes of a chunk. Larger ones are not faster: a chunk is read several times and should stay in the cache."""
 _HEAD: Final = Struct(">Bi")
 
 
@@ -34,51 +34,49 @@ WHOLE_FILE: Final = FilePart()
 
 
 def read_chunks(
-    path: Path, piece: int = CHUNK, part: FilePart = WHOLE_FILE, *, reuse: bool = False
+    path: Path, chunk: int = CHUNK, part: FilePart = WHOLE_FILE, *, reuse: bool = False
 ) -> Iterator[tuple[PageBytes, PageFrames]]:
-    """The file's records, piece by piece. ``whole`` of the last one tells whether they end where the part does.
+    """The records of a file in chunks. ``whole`` of the last one: the records end exactly where the part ends.
 
-    With ``reuse`` each piece is read over the one before it: fresh memory costs more than filling it.
-
-    The file's size is taken when it is opened: what a broker appends meanwhile is left for the next reading. Raises
-    ``NotReadable``.
+    With ``reuse`` a chunk is read into the memory of the one before it. The file's size is taken when it is opened;
+    what a broker appends meanwhile is not read. Raises ``NotReadable``.
     """
     fd = open_regular(path)
     try:
         size = os.fstat(fd).st_size
-        yield from _pieces(fd, size if part.end is None else min(size, part.end), piece, part, reuse)
+        yield from _chunks(fd, size if part.end is None else min(size, part.end), chunk, part, reuse)
     except OSError as err:
         raise NotReadable(f"{path}: cannot be read: {err.strerror or err}") from err
     finally:
         os.close(fd)
 
 
-def _pieces(fd: int, size: int, piece: int, part: FilePart, reuse: bool) -> Iterator[tuple[PageBytes, PageFrames]]:
+def _chunks(fd: int, size: int, chunk: int, part: FilePart, reuse: bool) -> Iterator[tuple[PageBytes, PageFrames]]:
     base, number = min(part.start, size), part.number
-    wanted = _share(size - base, piece)
+    wanted = _share(size - base, chunk)
     buffer = _room(0)
     while True:
         most = min(wanted, size - base)
         if not reuse or len(buffer) < most + PADDING:
-            # a whole piece, though shares are smaller: the next may be a little larger
-            buffer = _room(max(most, min(piece, size - base)) + PADDING)
+            # allocated for a full chunk: the next share may be a little larger
+            buffer = _room(max(most, min(chunk, size - base)) + PADDING)
         content = _read(fd, base, most, buffer)
         frames = scan(content, base, number)
         last = base + content.size >= size
         if not last and not frames.end and (larger := _cut(fd, base, size - base)) > wanted:
-            # one record larger than a piece
+            # one record is larger than a chunk
             wanted = larger
             continue
         yield content, frames
         if last or not frames.end:
             return
         base, number = base + frames.end, number + len(frames.offset)
-        wanted = _share(size - base, piece)
+        wanted = _share(size - base, chunk)
 
 
-def _share(left: int, piece: int) -> int:
-    """What to read next, so that all pieces have about the same size."""
-    return -(-left // max(1, -(-left // piece)))
+def _share(left: int, chunk: int) -> int:
+    """Bytes to read next, so that all chunks have about the same size."""
+    return -(-left // max(1, -(-left // chunk)))
 
 
 def _cut(fd: int, at: int, left: int) -> int:
@@ -93,7 +91,7 @@ def _cut(fd: int, at: int, left: int) -> int:
 
 
 def _room(size: int) -> memoryview:
-    """Memory that nobody has filled: zeros would cost as much as a fifth of the reading."""
+    """Uninitialised memory: clearing it would take a fifth of the time of reading."""
     return np.empty(size, np.uint8).data
 
 

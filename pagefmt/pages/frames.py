@@ -1,4 +1,4 @@
-"""Frames: records lie back to back, each between two marks (spec/page-files.md 3, 5).
+"""Frames: records lie back to back, each between two marks (docs/spec/page-files.md 3, 5).
 
     0        7B     start mark
     1        i32    N, payload length
@@ -100,6 +100,7 @@ def stopped_at(buf: Buffer, at: int, number: int, passed: Callable[[int], object
 
 
 def all_zero(buf: Buffer, at: int, passed: Callable[[int], object] = lambda offset: None) -> bool:
+    """Whether every byte from ``at`` on is zero."""
     zeros = bytes(_WINDOW)
     for start in range(at, len(buf), _WINDOW):
         if not zeros.startswith(bytes(buf[start : start + _WINDOW])):

@@ -65,24 +65,31 @@ class PageBytes:
         return np.minimum(at.view(np.uint64), self._limit).view(np.int64)
 
     def byte(self, at: Ints) -> Bytes:
+        """Unsigned bytes."""
         return self.u8[self.inside(at)]
 
     def i8(self, at: Ints) -> Ints:
+        """Signed bytes."""
         return self.u8[self.inside(at)].view(np.int8).astype(np.int64)
 
     def i16(self, at: Ints) -> Ints:
+        """Signed 16-bit integers."""
         return self._i16[self.inside(at)].astype(np.int64)
 
     def i32(self, at: Ints) -> Ints:
+        """Signed 32-bit integers."""
         return self._i32[self.inside(at)].astype(np.int64)
 
     def i64(self, at: Ints) -> Ints:
+        """Signed 64-bit integers."""
         return self._i64[self.inside(at)].astype(np.int64)
 
     def f32(self, at: Ints) -> npt.NDArray[np.float64]:
+        """Floats, widened."""
         return doubles(self._f32[self.inside(at)])
 
     def f64(self, at: Ints) -> npt.NDArray[np.float64]:
+        """Doubles."""
         return self._f64[self.inside(at)].astype(np.float64)
 
 

@@ -56,6 +56,7 @@ class Page:
 
     @property
     def size(self) -> int:
+        """Bytes of the file."""
         return len(self.buf)
 
     def layout(self) -> Layout | None:

@@ -1,4 +1,4 @@
-"""The paging directory: a folder for each address that ever paged (spec/page-files.md 2).
+"""The paging directory: a folder for each address that ever paged (docs/spec/page-files.md 2).
 
     <paging>/<store folder>/address.txt        the address, one line in the character set of the broker's JVM
                             000000001.page     pages; holes are legal
@@ -52,12 +52,15 @@ class StoreEntry:
 
 @dataclass(frozen=True, slots=True)
 class PageFile:
+    """A page file with its number and size in bytes."""
+
     number: int
     path: Path
     size: int
 
     @property
     def name(self) -> str:
+        """The file's name."""
         return self.path.name
 
 
@@ -81,10 +84,12 @@ class Store:
 
     @property
     def name(self) -> str:
+        """The folder's name."""
         return self.folder.name
 
     @property
     def address(self) -> str | None:
+        """The address that ``address.txt`` names."""
         return self.text.address
 
     @property
@@ -94,10 +99,12 @@ class Store:
 
     @property
     def first_page(self) -> int | None:
+        """The lowest page number."""
         return self.pages[0].number if self.pages else None
 
     @property
     def current_page(self) -> int | None:
+        """The highest page number: the page that a broker writes to."""
         return self.pages[-1].number if self.pages else None
 
 
@@ -151,6 +158,7 @@ def read_store(folder: Path) -> Store:
 
 
 def page_name(number: int) -> str:
+    """The file name of a page number."""
     return f"{number:09d}.page"
 
 

@@ -1,4 +1,4 @@
-"""One record of a page: the payload between the frame marks (spec/page-files.md 4).
+"""One record of a page: the payload between the frame marks (docs/spec/page-files.md 4).
 
     Artemis 2.x                                      HornetQ, Artemis 1.x
     i64   transaction, -1 none                       i64    transaction
@@ -37,6 +37,8 @@ _I32: Final = Struct(">i")
 
 
 class Layout(Enum):
+    """How a payload is laid out; the value is the release line."""
+
     NEW = "2.x"
     OLD = "1.x"
 
@@ -61,6 +63,7 @@ class PageRecord:
 
     @property
     def end(self) -> int:
+        """Offset behind the end mark."""
         return self.offset + self.length + FRAME
 
 
@@ -135,6 +138,7 @@ def _old_message(reader: ByteReader, large: int) -> tuple[OldCoreMessage | CoreL
 
 
 def decode_queues(reader: ByteReader) -> tuple[int, ...]:
+    """Count and queue ids. Raises ``Undecodable``."""
     at = reader.pos
     count = reader.i32("number of queues")
     if count < 0 or count * 8 > reader.left():
@@ -143,6 +147,7 @@ def decode_queues(reader: ByteReader) -> tuple[int, ...]:
 
 
 def encode_payload(record: PageRecord) -> bytes:
+    """The payload as it was read."""
     out = ByteWriter()
     out.i64(record.tx)
     out.u8(record.large_type)
@@ -163,8 +168,10 @@ def encode_payload(record: PageRecord) -> bytes:
 
 
 def frame(payload: bytes) -> bytes:
+    """The payload with length and marks."""
     return bytes((START_MARK,)) + _I32.pack(len(payload)) + payload + bytes((END_MARK,))
 
 
 def encode_record(record: PageRecord) -> bytes:
+    """The framed record."""
     return frame(encode_payload(record))

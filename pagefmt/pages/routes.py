@@ -1,4 +1,4 @@
-"""The shortest way through a record: transaction, large type, message id, queue ids (spec/page-files.md 4).
+"""The shortest way through a record: transaction, large type, message id, queue ids (docs/spec/page-files.md 4).
 
 Fixed offsets only: properties, bodies and sections are stepped over by the lengths that stand before them, and the
 payload must come out to its last byte. The careful reader is ``record``; both are held together by tests.
@@ -96,6 +96,7 @@ def _behind_amqp(buf: Buffer, at: int, persister: int) -> int:
 
 
 def routed_exactly(buf: Buffer, offset: int) -> bool:
+    """Whether the record at ``offset`` can be routed."""
     try:
         route_at(buf, offset, _I32(buf, offset + 1)[0])
     except Undecodable:

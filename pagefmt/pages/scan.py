@@ -1,4 +1,4 @@
-"""Record starts of a page, and the check of all its frames at once (spec/page-files.md 3, 5)."""
+"""Record starts of a page, and the check of all its frames at once (docs/spec/page-files.md 3, 5)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _AT_ONCE: Final = 1 << 15
 class PageFrames:
     """Offsets and payload lengths of the records in a buffer, and whether they fill it to its last byte.
 
-    Where the buffer is a piece of a page: ``base`` is its offset in the file, ``number`` that of its first record.
+    Where the buffer is a chunk of a page: ``base`` is its offset in the file, ``number`` that of its first record.
     """
 
     offset: Ints

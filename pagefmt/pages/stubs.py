@@ -1,7 +1,9 @@
-"""The smallest record that every broker of a layout reads: it keeps the ordinals where a dead record was.
+"""Stub records: the smallest record that every broker of a layout reads. One replaces a dead record, so that the
+records behind it keep their numbers.
 
-It has no queue ids, so each cursor confirms its position in memory, as it does for records of other queues; the
-journal stays as it is (spec/journal.md 8.1). New layout 67 bytes, old layout 61; m: the id of the message it replaces::
+A stub has no queue ids: each cursor confirms its position in memory, as it does for records of other queues, and the
+journal stays as it is (docs/spec/journal.md 8.1). 67 bytes in the new layout, 61 in the old one; m is the id of the
+message that it replaces::
 
     7b 0000003d ffffffffffffffff 00  01 mmmmmmmmmmmmmmmm 00 00000022  0000000d m… 00 00 00 01 0… 0… 04 00  00000000 7d
     7b 00000037 ffffffffffffffff 00  00000026  00000011 00000033 m… 00 00 00 ff 0… 0… 04 00  00000000 7d

@@ -1,8 +1,8 @@
-"""Salvage of a whole paging directory: into one that takes its place.
+"""Salvage of a whole paging directory: a new one is written that takes its place.
 
-Stores that need nothing are copied. Of several folders that name one address a broker reads one only, the last in the
-directory's own order (spec/page-files.md 2.1); that one stays, and gets what is in the others as new pages. A folder
-without an address is nothing to a broker; where its records name one address, it gets that.
+Sound stores are copied. Of several folders that name one address a broker reads only the last in the order of the
+directory (docs/spec/page-files.md 2.1); that one is kept, and the messages of the others are added to it as new pages.
+A broker skips a folder without an address; where all its records name the same one, it gets that.
 """
 
 from __future__ import annotations

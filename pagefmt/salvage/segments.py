@@ -1,9 +1,9 @@
-"""Getting messages back out of damaged pages (spec/page-files.md 5.3, 5.5).
+"""Recovering messages from damaged pages (docs/spec/page-files.md 5.3, 5.5).
 
-A damaged page is taken apart into pieces. As long as each gap between whole records is exactly one record long, the
-numbers of what follows are sure: marks are mended, and a record that cannot be read is replaced by a stub, so every
-acknowledgement keeps its meaning. Behind a gap of unknown length no record has a number. Those go into new pages behind
-the last one, where no acknowledgement can name them; so do the records that a page-complete record never counted.
+A damaged page is split into segments. While each gap between whole records is exactly one record long, the numbers of
+the records behind it are certain: marks are repaired, and a record that cannot be read is replaced by a stub, so that
+acknowledgements keep their meaning. Behind a gap of unknown length records have no number. They go into new pages
+behind the last one, where no acknowledgement names them; so do records that a page-complete record did not count.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _I32: Final = Struct(">i")
 
 
 class SegmentOutcome(StrEnum):
-    """What became of a piece of a page."""
+    """What a segment of a page turned out to be."""
 
     WHOLE = "whole"
     MENDED = "mended"  # a mark or a length was wrong
@@ -62,20 +62,24 @@ class RebuiltPage:
 
     @property
     def numbered(self) -> list[PageSegment]:
+        """Segments whose record number is certain."""
         return [segment for segment in self.segments if segment.number is not None]
 
     @property
     def unnumbered(self) -> list[PageSegment]:
+        """Readable segments without a number."""
         return [
             segment for segment in self.segments if segment.number is None and segment.outcome is not SegmentOutcome.GAP
         ]
 
     @property
     def lost(self) -> list[PageSegment]:
+        """Segments that no message could be read from."""
         return [segment for segment in self.segments if segment.outcome in (SegmentOutcome.LOST, SegmentOutcome.GAP)]
 
     @property
     def damaged(self) -> bool:
+        """Whether anything is not as a broker wrote it."""
         return any(segment.outcome is not SegmentOutcome.WHOLE for segment in self.segments)
 
 

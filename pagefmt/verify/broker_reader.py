@@ -1,4 +1,4 @@
-"""What the page reader of a broker makes of a page file, edition by edition (spec/page-files.md 5.1, 5.2).
+"""What the page reader of a broker makes of a page file, edition by edition (docs/spec/page-files.md 5.1, 5.2).
 
     2.8.0 and later     stops before fewer than 6 bytes; position of the suspect record and, from 2.12.0 on, its number
                         counted from 1 (before: from 0); decodes within the payload
@@ -40,6 +40,7 @@ class BrokerReading:
 
     @property
     def whole(self) -> bool:
+        """The reader took the whole file without complaint."""
         return self.suspect is None and self.error is None
 
 

@@ -1,4 +1,4 @@
-"""What follows from a reading: what a broker of an edition does with the page (spec/page-files.md 4.4, 5.3 – 5.5)."""
+"""What a broker of an edition does with a page, given its reading (docs/spec/page-files.md 4.4, 5.3 – 5.5)."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ class BrokerAction(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class BrokerVerdict:
+    """What a broker of an edition does with a page, as a value and in words."""
+
     edition: Edition
     action: BrokerAction
     text: str

@@ -1,4 +1,4 @@
-"""Verifying page files: every byte accounted for, and what a broker of an edition would do (spec/page-files.md 4.4, 5).
+"""Page files byte by byte, and what a broker of an edition would do with them (docs/spec/page-files.md 4.4, 5).
 
 Two readers look at a page. The strict one (``page``, ``record``) says what is in it and what is wrong with it; the
 broker's (``broker_reader``) says what that edition would hand out. A page that the strict one finds sound is sound for
@@ -51,14 +51,17 @@ class PageVerdict:
 
     @property
     def sound(self) -> bool:
+        """The strict reader found nothing wrong."""
         return not self.faults
 
     @property
     def records(self) -> int:
+        """Records that the broker hands out."""
         return self.broker.reading.records
 
     @property
     def bytes_read(self) -> int:
+        """Bytes up to where the broker stops."""
         return self.broker.reading.bytes_read
 
 
@@ -76,6 +79,7 @@ def verify_page(
 def verify_bytes(
     page: Page, file: str, place: PageContext, edition: Edition | None = None, layout: Layout | None = None
 ) -> PageVerdict:
+    """As ``verify_page``, for a page that is open."""
     found = page.layout() or layout
     newest = newest_of(found)
     strict = _strict_look(page)
@@ -102,6 +106,7 @@ def verify_bytes(
 
 
 def newest_of(layout: Layout | None) -> Edition:
+    """The newest edition that writes the layout."""
     return NEWEST_OLD if layout is Layout.OLD else NEWEST
 
 

@@ -34,6 +34,7 @@ class PageReport:
 
     @property
     def sound(self) -> bool:
+        """Readable, without a fault, and read to its end by the broker."""
         return self.verdict is not None and self.verdict.sound and self.verdict.broker.reading.whole
 
 
@@ -74,10 +75,12 @@ def _newest_that_reads(stores: list[Store]) -> Edition:
 
 
 def unreadable_journal(err: PageFmtError) -> Finding:
+    """The finding for a journal or bindings that cannot be read."""
     return about_data(Severity.ERROR, "journal-unreadable", "journal and bindings", str(err))
 
 
 def of_seal(difference: SealDifference) -> Finding:
+    """The finding for a file that is not as it was sealed."""
     severity = Severity.WARNING if difference.change is SealChange.NEW else Severity.ERROR
     return about_data(severity, f"seal-{difference.change}", difference.file, difference.detail)
 

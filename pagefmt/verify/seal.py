@@ -35,6 +35,8 @@ class BadSeal(PageFmtError):
 
 @dataclass(frozen=True, slots=True)
 class SealedFile:
+    """A line of the manifest: name, size in bytes, CRC-32C as 8 hex digits."""
+
     file: str
     size: int
     crc32c: str
@@ -51,6 +53,8 @@ class SealChange(StrEnum):
 
 @dataclass(frozen=True, slots=True, order=True)
 class SealDifference:
+    """A file that is not as it was sealed."""
+
     file: str
     change: SealChange
     detail: str
@@ -87,6 +91,7 @@ def seal_file(name: str, path: Path) -> SealedFile:
 
 
 def sealed_json(sealed: SealedFile) -> dict[str, Any]:
+    """The line of the manifest as an object."""
     return {"file": sealed.file, "size": sealed.size, "crc32c": sealed.crc32c}
 
 

@@ -145,7 +145,7 @@ def journals(draw: st.DrawFn) -> Any:
         positions = Positions()
         for each in found:
             positions.add(0, *each)
-        return PositionIndex(positions.pieces)
+        return PositionIndex(positions.chunks)
 
     return SimpleNamespace(
         ack_index=index(draw(ACKS)),

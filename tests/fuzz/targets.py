@@ -19,7 +19,7 @@ from pagefmt.journal.files import JournalHeader, decode_header
 from pagefmt.journal.scan import scan
 from pagefmt.messages.amqp_sections import decode_saved_sections, decode_sections
 from pagefmt.messages.amqp_values import decode_amqp_value, encode_amqp_value
-from pagefmt.messages.bodies import embedded_in, inflated, map_of, stream_of, text_of
+from pagefmt.messages.bodies import inflated, map_of, stream_of, text_of
 from pagefmt.messages.properties import decode_whole_block, encode_properties
 from pagefmt.pages.frames import FrameScan
 from pagefmt.pages.page import Page
@@ -75,7 +75,7 @@ def amqp_message(raw: bytes) -> None:
 
 
 def bodies(raw: bytes) -> None:
-    readers: list[Callable[[bytes], object]] = [text_of, map_of, stream_of, embedded_in, lambda b: inflated(b, 1 << 16)]
+    readers: list[Callable[[bytes], object]] = [text_of, map_of, stream_of, lambda b: inflated(b, 1 << 16)]
     readers[raw[0] % len(readers) if raw else 0](raw[1:])
 
 

@@ -12,9 +12,9 @@ from pagefmt.bytes.wire import ByteReader, ByteWriter, Undecodable
 from pagefmt.describe.message_json import BodyForm, MessageOptions, message_json
 from pagefmt.messages.amqp_message import NO_EXTRA, AmqpLargeMessage, AmqpMessage
 from pagefmt.messages.amqp_sections import decode_sections
-from pagefmt.messages.bodies import embedded_in, inflated, map_of, stream_of, text_of
+from pagefmt.messages.bodies import inflated, map_of, stream_of, text_of
 from pagefmt.messages.core_message import CoreMessage, HeaderBlock
-from pagefmt.messages.persisted import encode_persisted
+from pagefmt.messages.persisted import decode_persisted, encode_persisted
 from pagefmt.messages.properties import properties_bytes
 from pagefmt.messages.values import Property, TypedValue, ValueKind
 from pagefmt.pages.frames import FrameScan
@@ -96,13 +96,12 @@ def core(kind: int, body: bytes, *entries: Property) -> CoreMessage:
     return CoreMessage(1, 1, "a", body, header)
 
 
-def test_an_embedded_message() -> None:
+def test_a_message_behind_its_persister_id() -> None:
     out = ByteWriter()
     encode_persisted(out, amqp(5, HEADER + BODY))
-    found = embedded_in(b"EMB" + out.done())
+    found = decode_persisted(ByteReader(out.done()))
     assert isinstance(found, AmqpMessage)
     assert found.address == "orders"
-    assert embedded_in(b"other") is None
 
 
 COMPRESSED = Property("_AMQ_LARGE_COMPRESSED", TypedValue(ValueKind.BOOLEAN, True, 1))

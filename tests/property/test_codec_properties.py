@@ -18,7 +18,7 @@ from pagefmt.describe.values_json import typed_json
 from pagefmt.editions import Edition
 from pagefmt.messages.amqp_sections import decode_sections
 from pagefmt.messages.amqp_values import decode_amqp_value, encode_amqp_value
-from pagefmt.messages.bodies import embedded_in, inflated, map_of, stream_of, text_of
+from pagefmt.messages.bodies import inflated, map_of, stream_of, text_of
 from pagefmt.messages.core_message import CoreMessage
 from pagefmt.messages.core_message_old import decode_old_core_message
 from pagefmt.messages.persisted import decode_persisted
@@ -121,7 +121,6 @@ FED: list[Callable[[bytes], Any]] = [
     text_of,
     map_of,
     stream_of,
-    embedded_in,
     lambda raw: inflated(raw, 1000),
 ]
 

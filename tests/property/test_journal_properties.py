@@ -17,13 +17,14 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from pagefmt.bytes.wire import ByteWriter
 from pagefmt.directory.bindings import Bindings
 from pagefmt.errors import PageFmtError
 from pagefmt.journal import fast_scan as fast_scan_module
 from pagefmt.journal import position_bodies as position_bodies_module
 from pagefmt.journal import positions as positions_module
 from pagefmt.journal.bodies import FIXED, BadBody, CursorAck, decode_body, decode_xid, encode_body
-from pagefmt.journal.compaction_files import CONTROL_FILE, RenameControl, decode_control, encode_control
+from pagefmt.journal.compaction_files import CONTROL_FILE, RenameControl, decode_control
 from pagefmt.journal.fast_scan import fast_scan
 from pagefmt.journal.files import FileProblem, Journal, JournalHeader, NotAJournal, encode_header
 from pagefmt.journal.listing import list_files
@@ -59,6 +60,26 @@ RECORDS = st.one_of(
     st.builds(JournalRecord, st.just(RecordKind.ROLLBACK), tx=TXS),
     st.builds(JournalRecord, st.just(RecordKind.EVENT), id=IDS, user_type=TYPES, body=BODIES),
 )
+
+
+def encode_control(control: RenameControl) -> bytes:
+    """A control file as a broker writes it, without fill."""
+    body = ByteWriter()
+    for names in (control.delete, control.finish):
+        body.i32(len(names))
+        for name in names:
+            _put_utf(body, name)
+    body.i32(len(control.rename))
+    for pair in control.rename:
+        for name in pair:
+            _put_utf(body, name)
+    return encode_header(JournalHeader(2, 0, 0)) + encode(JournalRecord(RecordKind.ADD, id=1, body=bytes(body.out)), 0)
+
+
+def _put_utf(body: ByteWriter, name: str) -> None:
+    encoded = name.encode("utf-8", "surrogatepass")
+    body.u16(len(encoded))
+    body.raw(encoded)
 
 
 @st.composite
@@ -260,7 +281,7 @@ def test_index_of_positions(triples: list[tuple[int, int, int]], at_once: int) -
             several[-1].add(record, *triple)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(positions_module, "AT_ONCE", at_once)
-        index = PositionIndex(lambda: (piece for positions in several for piece in positions.pieces()))
+        index = PositionIndex(lambda: (piece for positions in several for piece in positions.chunks()))
     expected = set(triples)
     assert {(q, p, n) for q, p in index.pages() for n in index.numbers(q, p)} == expected
     assert all(list(index.numbers(q, p)) == sorted(set(index.numbers(q, p))) for q, p in index.pages())
@@ -287,7 +308,7 @@ def test_bodies_of_20_bytes_come_back(found: list[tuple[int, int, int]], at_once
             places += many if first % 2 else [kept.add(each) for each in some]
     assert [kept.body(place) for place in places] == bodies
     assert kept.bodies(np.array(places)).tobytes() == b"".join(bodies)
-    assert list(zip(*(part.tolist() for part in kept.piece(np.array(places))), strict=True)) == found
+    assert list(zip(*(part.tolist() for part in kept.chunk(np.array(places))), strict=True)) == found
 
 
 STEPS = st.lists(st.integers(0, 3) | st.integers(0, 70_000), min_size=1, max_size=60)
