@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 from typing import Final
 
@@ -19,7 +20,8 @@ from pagefmt.columns.amqp.amqp_columns import may_be_amqp
 from pagefmt.columns.amqp.amqp_lines import amqp_line_parts
 from pagefmt.columns.arrays.fragments import Part, Pool
 from pagefmt.columns.arrays.json_text import Quote
-from pagefmt.columns.core.batch import Batch
+from pagefmt.columns.arrays.order import in_order
+from pagefmt.columns.core.batch import Batch, read_regular
 from pagefmt.columns.core.core_columns import may_be_core
 from pagefmt.columns.core.core_lines import core_line_parts
 from pagefmt.columns.core.line_parts import LineSource
@@ -158,32 +160,21 @@ def _lines(
         for parts, mine in _KINDS:
             rows = wanted[ordinary & mine(content, payload)]
             if len(rows):
-                made.append(_regular_lines(content, frames, source, rows, parts))
+                read = partial(_joined, frames=frames, source=source, parts_of=parts)
+                rows, lines = read_regular(content, frames, rows, read)
+                if lines is not None:
+                    made.append((rows, lines))
     done = np.zeros(len(frames.offset), bool)
     for rows, _ in made:
         done[rows] = True
-    return done[wanted], _in_file_order(made)
+    return done[wanted], in_order(made, pa.concat_arrays) if made else pa.array([], pa.binary())
 
 
-def _regular_lines(
-    content: PageBytes, frames: PageFrames, source: LineSource, row: Ints,
+def _joined(
+    batch: Batch, frames: PageFrames, source: LineSource,
     parts_of: Callable[[Batch, PageFrames, LineSource, Pool], list[Part]],
-) -> tuple[Ints, pa.BinaryArray]:  # fmt: skip
-    """The regular ones among ``row``, and their lines. Irregular records are taken out and the rest is read again."""
-    while len(row):
-        batch = Batch(content, row, frames.offset[row] + 5, frames.length[row], np.ones(len(row), bool))
-        pool = Pool()
-        parts = parts_of(batch, frames, source, pool)
-        if batch.regular.all():
-            return row, pool.joined(len(row), parts)
-        row = row[batch.regular]
-    return row, pa.array([], pa.binary())
-
-
-def _in_file_order(made: list[tuple[Ints, pa.BinaryArray]]) -> pa.BinaryArray:
-    if len(made) == 1:
-        return made[0][1]
-    if not made:
-        return pa.array([], pa.binary())
-    order = np.argsort(np.concatenate([rows for rows, _ in made]), kind="stable")
-    return pa.concat_arrays([lines for _, lines in made]).take(pa.array(order))
+) -> pa.BinaryArray | None:  # fmt: skip
+    """The lines of the records; None where some are irregular."""
+    pool = Pool()
+    parts = parts_of(batch, frames, source, pool)
+    return pool.joined(len(batch.row), parts) if batch.regular.all() else None

@@ -16,7 +16,7 @@ from pagefmt.bytes.wire import Undecodable
 from pagefmt.columns.amqp.amqp_columns import amqp_columns, may_be_amqp
 from pagefmt.columns.arrays.order import in_order
 from pagefmt.columns.arrays.schema import FRAME_FIELDS, Detail, schema
-from pagefmt.columns.core.batch import Batch, Columns
+from pagefmt.columns.core.batch import Batch, Columns, read_regular
 from pagefmt.columns.core.core_columns import core_columns, may_be_core
 from pagefmt.columns.rows import Row, readable_row
 from pagefmt.pages.gather import Ints, PageBytes
@@ -82,16 +82,9 @@ def _fast(
     level: Detail,
     kind: Callable[[Batch, Detail], Columns],
 ) -> tuple[Ints, pa.RecordBatch]:
-    """The regular ones among ``row``, and their columns. Irregular records are taken out and the rest is read again:
-    rare, and simpler than cutting every column."""
-    columns: Columns = {}
-    while len(row):
-        batch = Batch(content, row, frames.offset[row] + 5, frames.length[row], np.ones(len(row), bool))
-        columns = kind(batch, level)
-        if batch.regular.all():
-            break
-        row = row[batch.regular]
-    if not len(row):
+    """The regular ones among ``row``, and their columns."""
+    row, columns = read_regular(content, frames, row, lambda batch: kind(batch, level))
+    if columns is None:
         return row, _nothing(level)
     named = dict(zip((field.name for field in FRAME_FIELDS), _frame_columns(frames, row, page), strict=True)) | columns
     wanted = schema(level)

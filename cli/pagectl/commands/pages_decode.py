@@ -41,11 +41,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 BODIES = ("none", "size", "sha256", "text", "value", "base64", "hex")
-LEADING = ("store", "store_address", "page", "number", "offset", "length", "tx", "queues", "acked_by")
-FACTS = (
-    "large_type", "persister", "protocol", "id", "address", "durable", "priority", "timestamp", "expiration", "user_id",
-    "type", "type_name", "large", "large_id", "large_file", "large_size", "properties",
-)  # fmt: skip
 
 
 class DecodeFormat(StrEnum):
@@ -226,8 +221,9 @@ def _write_lines(run: _Decoding, limit: int | None) -> None:
 
 def _write_table(run: _Decoding, limit: int | None) -> None:
     from pagefmt.columns.json_lines import message_rows
+    from pagefmt.describe.message_json import MESSAGE_KEYS, PLACE_KEYS
 
-    table = CsvTable((*LEADING, *FACTS, *_body_columns(run.wanted.forms), "amqp"))
+    table = CsvTable((*PLACE_KEYS, *MESSAGE_KEYS, *_body_columns(run.wanted.forms), "amqp"))
     for _, _, message in islice(run.read(message_rows), limit):
         table.row(message)
 

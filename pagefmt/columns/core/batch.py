@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -12,6 +13,7 @@ from pagefmt.columns.arrays.repeated import repeated
 from pagefmt.columns.arrays.schema import LONGS, STRING
 from pagefmt.columns.arrays.strings import distinct, only_one, slices, text_of_utf16
 from pagefmt.pages.gather import Ints, Mask, PageBytes, queue_counts, repeated_longs
+from pagefmt.pages.scan import PageFrames
 
 Columns = dict[str, pa.Array]
 _MOST_QUEUES: Final = 64
@@ -26,6 +28,25 @@ class Batch:
     payload: Ints
     length: Ints
     regular: Mask
+
+
+Made = TypeVar("Made")
+
+
+def read_regular(
+    page: PageBytes, frames: PageFrames, row: Ints, read: Callable[[Batch], Made]
+) -> tuple[Ints, Made | None]:
+    """The regular records among ``row``, and what ``read`` makes of them; None where there is none.
+
+    Irregular records are taken out and the rest is read again: they are rare, and cutting every column is not simpler.
+    """
+    while len(row):
+        batch = Batch(page, row, frames.offset[row] + 5, frames.length[row], np.ones(len(row), bool))
+        made = read(batch)
+        if batch.regular.all():
+            return row, made
+        row = row[batch.regular]
+    return row, None
 
 
 def queue_lists(batch: Batch, parts_end: Ints) -> pa.ListArray:
