@@ -91,6 +91,7 @@ class MessageSizes(NamedTuple):
 
 
 def weights(profile: Profile, header: TraceHeader, send: Send) -> MessageSizes:
+    """The sizes of a message that a client sends."""
     body = send.size if send.type is MessageType.BYTES and send.text is None and send.body is None else body_bytes(send)
     large = 4 + body > header.min_large_message_size
     props = (*send.props, long_property(LARGE_SIZE_PROPERTY, body)) if large else send.props

@@ -19,6 +19,8 @@ OTHER_MS = 45
 
 @dataclass(slots=True)
 class LateMessage:
+    """A message and how long it still lives, in ms."""
+
     message: Message
     left_ms: int
 

@@ -15,6 +15,7 @@ DUPLICATE_BRANCH = "XA_-8"
 
 
 def begin(run: Run, op: Begin, result: OperationResult) -> None:
+    """Start an XA branch. Raises OperationFailed."""
     session = run.session(op.session)
     if session.kind is not SessionKind.XA or op.xid is None:
         return
@@ -35,6 +36,7 @@ def _end(session: Session, xid: str) -> None:
 
 
 def prepare(run: Run, op: Prepare, result: OperationResult) -> None:
+    """Prepare an XA branch. Raises OperationFailed."""
     session = run.session(op.session)
     if op.xid not in run.branches:
         raise OperationFailed(UNKNOWN_BRANCH)
@@ -59,6 +61,7 @@ def _branch(run: Run, session: Session, xid: str, *, ends: bool) -> Transaction:
 
 
 def commit(run: Run, op: Commit, result: OperationResult) -> None:
+    """Commit a local transaction or a branch. Raises OperationFailed."""
     session = run.session(op.session)
     if op.xid is not None:
         tx = _branch(run, session, op.xid, ends=op.one_phase or op.active)
@@ -72,6 +75,7 @@ def commit(run: Run, op: Commit, result: OperationResult) -> None:
 
 
 def rollback(run: Run, op: Rollback, result: OperationResult) -> None:
+    """Roll back a local transaction or a branch. Raises OperationFailed."""
     session = run.session(op.session)
     for consumer in session.consumers.values():
         # the client does this before it asks, whatever the answer

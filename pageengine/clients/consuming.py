@@ -34,6 +34,7 @@ def _queue(run: Run, name: str) -> Queue:
 
 
 def open_consumer(run: Run, op: OpenConsumer, result: OperationResult) -> None:
+    """Open a consumer on a queue. Raises OperationFailed."""
     session = run.session(op.session)
     queue = _queue(run, op.queue)
     selector = _selector(op.selector)
@@ -48,6 +49,7 @@ def open_consumer(run: Run, op: OpenConsumer, result: OperationResult) -> None:
 
 
 def close(run: Run, op: CloseConsumer, result: OperationResult) -> None:
+    """Close a consumer if it is open."""
     consumer = run.consumers.pop(op.consumer, None)
     if consumer is not None and not consumer.closed:
         run.close_consumer(consumer)
@@ -156,6 +158,7 @@ def _next(run: Run, consumer: SessionConsumer) -> Reference | None:
 
 
 def acknowledge(run: Run, op: Ack, result: OperationResult) -> None:
+    """Acknowledge messages that were handed to the application. Raises OperationFailed."""
     consumer = run.consumer(op.consumer)
     if op.mode is AckMode.INDIVIDUAL:
         for seq in op.seqs:

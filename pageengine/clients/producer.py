@@ -53,6 +53,7 @@ class Credits:
         return True
 
     def take(self, credits: int) -> None:
+        """Take credits. Raises SendRefused after a refusal."""
         self.balance -= credits
         if self.refused:
             # an answer that is still under way comes on top, and may refuse the next send as well
@@ -84,6 +85,7 @@ class Credits:
             self._receive(credits)
 
     def grant(self, credits: int) -> None:
+        """The broker grants credits: the session may go on."""
         self._receive(credits)
         self.broker.schedule.resume(self.session)
 

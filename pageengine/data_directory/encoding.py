@@ -78,6 +78,7 @@ def _expiration(run: Run, message: Message) -> int:
 
 
 def header_block(run: Run, message: Message) -> HeaderBlock:
+    """Headers and properties as the encoder takes them."""
     entries = tuple(StoredProperty(one.name, _typed(one)) for one in message.props)
     return HeaderBlock(
         message.id, PRESENT, message.address, 0, None, int(message.type), TRUE if message.durable else 0,
@@ -87,6 +88,7 @@ def header_block(run: Run, message: Message) -> HeaderBlock:
 
 
 def core_message(run: Run, message: Message) -> CoreMessage | CoreLargeMessage:
+    """The message as the encoder takes it."""
     header = header_block(run, message)
     if message.large:
         return CoreLargeMessage(header)
@@ -102,4 +104,5 @@ def encoded_record(run: Run, record: PagedMessage) -> bytes:
 
 
 def large_body(message: Message) -> bytes:
+    """Content of the file of a large message."""
     return body_of(message.source)

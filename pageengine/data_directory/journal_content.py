@@ -51,6 +51,7 @@ class RecordIds:
         self.last = run.broker.ids + FAR_AHEAD // 2
 
     def next(self) -> int:
+        """The next id."""
         self.last += 1
         return self.last
 

@@ -104,10 +104,12 @@ class WhenBlocked:
 
     @property
     def what(self) -> str:
+        """What happens, as a clause."""
         beside = f", disk-full-policy {self.disk_full_policy}" if self.disk_full_policy else ""
         return f"{self.effect.words} (address-full-policy {self.address_full_policy}{beside})"
 
     def plain(self) -> dict[str, object]:
+        """Whether producers just wait."""
         return {
             "addresses": list(self.addresses),
             "address_full_policy": self.address_full_policy,

@@ -45,6 +45,8 @@ class ArrivalEffect(Enum):
 
 @dataclass(frozen=True, slots=True)
 class DiskFullEffect:
+    """What producers get that ask before they send, and what becomes of messages that arrive anyway."""
+
     asked: ProducerEffect
     arriving: ArrivalEffect
 

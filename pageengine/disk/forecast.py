@@ -47,6 +47,7 @@ class Trend:
 
     @property
     def sureness(self) -> Sureness:
+        """How far the trend can be trusted."""
         if self.low <= 0 < self.rate or self.samples < 5:
             return Sureness.POOR
         narrow = (self.high - self.low) / 2 <= abs(self.rate) / 4

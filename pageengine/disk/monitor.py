@@ -183,6 +183,7 @@ class DiskScan:
 
     @property
     def blocked(self) -> bool:
+        """Whether the disk counts as full."""
         return not self.within
 
 
@@ -218,6 +219,7 @@ class Transition(Enum):
     RELEASED = ("AMQ222211", "AMQ224129")
 
     def code(self, kind: LimitKind) -> str:
+        """The code of the line that the broker logs."""
         return self.value[0 if kind is LimitKind.USAGE else 1]
 
 

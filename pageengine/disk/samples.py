@@ -55,6 +55,7 @@ class DiskSamples:
         return [(one.time, float(one.stores[mount][0])) for one in self.samples if mount in one.stores]
 
     def address(self, name: str) -> list[Point]:
+        """The samples of one address."""
         return [(one.time, float(one.addresses[name])) for one in self.samples if name in one.addresses]
 
     def names(self) -> list[str]:
@@ -62,6 +63,7 @@ class DiskSamples:
         return list(self.samples[-1].addresses) if self.samples else []
 
     def as_text(self) -> str:
+        """The content of the state file."""
         rows = [{"time": one.time, "stores": one.stores, "addresses": one.addresses} for one in self.samples]
         return json.dumps({MARK: 1, "dir": self.place, "samples": rows}, separators=(",", ":")) + "\n"
 

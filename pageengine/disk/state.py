@@ -22,6 +22,7 @@ class FileStoreState:
 
     @classmethod
     def of(cls, file_system: FileSystem, limit: DiskLimit | Unmonitored) -> FileStoreState:
+        """The state of the file system that holds a path."""
         space = DiskSpace.of(file_system.usable, file_system.total)
         if isinstance(limit, Unmonitored):
             return cls(file_system, space, True, None, None)
@@ -30,6 +31,7 @@ class FileStoreState:
 
     @property
     def usage_percent(self) -> float:
+        """Used space in percent."""
         return 100.0 * self.space.usage
 
     @property
@@ -57,11 +59,13 @@ class DiskState:
     def of(
         cls, settings: DiskSettings, edition: Edition, stores: Iterable[FileSystem], missing: Iterable[str] = ()
     ) -> DiskState:
+        """The state of several file systems against one limit."""
         limit = settings.limit(edition)
         return cls(settings, edition, limit, tuple(FileStoreState.of(store, limit) for store in stores), tuple(missing))
 
     @property
     def blocked(self) -> bool:
+        """Whether any of the file systems is beyond the limit."""
         return not all(store.within for store in self.stores)
 
     @property

@@ -40,6 +40,7 @@ class ActionAudit:
     messages: MessageAudit | None
 
     def record(self, record: LogRecord) -> None:
+        """One line of the log."""
         if record.code == CONSUMER:
             if self.messages is not None:
                 self._consumer(record.text, self.messages)

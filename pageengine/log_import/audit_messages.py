@@ -63,6 +63,7 @@ class MessageAudit:
     consumers: dict[tuple[str, str], LoggedConsumer | None] = field(default_factory=dict)
 
     def record(self, record: LogRecord) -> None:
+        """One line of the log."""
         if record.code == SENT:
             self._sent(record.text)
         elif record.code == SENT_IN_TRANSACTION:

@@ -104,28 +104,29 @@ class PluginLog:
     early_acks: set[int] = field(default_factory=set)
 
     def record(self, record: LogRecord) -> None:
+        """One line of the log."""
         handler = _HANDLERS.get(record.code)
         if handler is not None:
             handler(self, record.text)
 
-    def session_details(self, text: str) -> None:
+    def _session_details(self, text: str) -> None:
         name, found = _SESSION_NAME.match(text), _AUTO_COMMIT.search(text)
         if name is None or found is None:
             return
         local = "false" in (found[1], found[2])
         self.kinds[name[1]] = SessionKind.XA if found[3] == "true" else SessionKind.LOCAL if local else SessionKind.AUTO
 
-    def session_created(self, text: str) -> None:
+    def _session_created(self, text: str) -> None:
         found = _SESSION_CREATED.match(text)
         if found is not None:
             self.traffic.session(found[1], self.kinds.pop(found[1], SessionKind.AUTO))
 
-    def session_closed(self, text: str) -> None:
+    def _session_closed(self, text: str) -> None:
         found = _SESSION_CLOSED.match(text)
         if found is not None:
             self.traffic.close_session(found[1])
 
-    def consumer_details(self, text: str) -> None:
+    def _consumer_details(self, text: str) -> None:
         number, queue = _CONSUMER_NUMBER.match(text), _QUEUE.search(text)
         start, end = text.find("filterString: "), text.rfind(", browseOnly: ")
         if number is None or queue is None or not 0 <= start < end:
@@ -134,7 +135,7 @@ class PluginLog:
         browse = text.startswith(", browseOnly: true", end)
         self.announced[number[1]] = (queue[1], None if selector == "null" else selector, browse)
 
-    def consumer_created(self, text: str) -> None:
+    def _consumer_created(self, text: str) -> None:
         found = _CONSUMER_CREATED.match(text)
         if found is None:
             return
@@ -145,25 +146,25 @@ class PluginLog:
         elif queue:
             self.traffic.open_consumer(f"{session}/{found[1]}", queue, session, selector)
 
-    def consumer_closed(self, text: str) -> None:
+    def _consumer_closed(self, text: str) -> None:
         found = _CONSUMER_CLOSED.match(text)
         if found is not None:
             name = f"{found[2]}/{found[1]}"
             self.browsers.discard(name)
             self.traffic.close_consumer(name)
 
-    def queue_created(self, text: str) -> None:
+    def _queue_created(self, text: str) -> None:
         found = _QUEUE.search(text)
         queue = self.traffic.facts.queues.get(found[1]) if found is not None else None
         if queue is not None:
             self.traffic.create_queue(queue)
 
-    def queue_destroyed(self, text: str) -> None:
+    def _queue_destroyed(self, text: str) -> None:
         found = _QUEUE.search(text)
         if found is not None:
             self.traffic.add(ops.DeleteQueue, found[1])
 
-    def sent_details(self, text: str) -> None:
+    def _sent_details(self, text: str) -> None:
         message, session = find_message(text), _SENT_SESSION.search(text)
         if message is None or message.id in self.traffic.seqs:
             return
@@ -173,7 +174,7 @@ class PluginLog:
             name = self.traffic.join(transaction, name)
         self.traffic.send(name, message)
 
-    def sent(self, text: str) -> None:
+    def _sent(self, text: str) -> None:
         found = _SENT.match(text)
         if found is None:
             return
@@ -190,7 +191,7 @@ class PluginLog:
         if transaction is not None:
             self.traffic.commit(transaction)
 
-    def delivered(self, text: str) -> None:
+    def _delivered(self, text: str) -> None:
         found = _DELIVERED.match(text)
         if found is None:
             return
@@ -210,7 +211,7 @@ class PluginLog:
             self.traffic.open_consumer(name, queue, session, None)
         self.traffic.deliver(name, number)
 
-    def ack_details(self, text: str) -> None:
+    def _ack_details(self, text: str) -> None:
         found = _ACKNOWLEDGED.match(text)
         reason = _REASON.search(text, found.end()) if found is not None else None
         if found is None or reason is None:
@@ -229,7 +230,7 @@ class PluginLog:
             self.traffic.join(transaction, session)
         self.traffic.acknowledge(queue, number)
 
-    def acknowledged(self, text: str) -> None:
+    def _acknowledged(self, text: str) -> None:
         old = _OLD_ACK.match(text)
         if old is not None:
             if old[3] == "NORMAL":
@@ -247,27 +248,27 @@ class PluginLog:
         elif message is not None:
             self.early_acks.add(message.id)
 
-    def rolled_back(self, text: str) -> None:
+    def _rolled_back(self, text: str) -> None:
         transaction = find_transaction(text)
         if transaction is not None:
             self.traffic.rollback(transaction)
 
 
 _HANDLERS = {
-    843000: PluginLog.session_details,
-    841002: PluginLog.session_created,
-    841003: PluginLog.session_closed,
-    843004: PluginLog.consumer_details,
-    841005: PluginLog.consumer_created,
-    841006: PluginLog.consumer_closed,
-    841007: PluginLog.queue_created,
-    841008: PluginLog.queue_destroyed,
-    SENT_DETAILS: PluginLog.sent_details,
-    843016: PluginLog.sent_details,
-    SENT: PluginLog.sent,
-    841012: PluginLog.delivered,
-    843014: PluginLog.ack_details,
-    841014: PluginLog.acknowledged,
-    843018: PluginLog.rolled_back,
+    843000: PluginLog._session_details,
+    841002: PluginLog._session_created,
+    841003: PluginLog._session_closed,
+    843004: PluginLog._consumer_details,
+    841005: PluginLog._consumer_created,
+    841006: PluginLog._consumer_closed,
+    841007: PluginLog._queue_created,
+    841008: PluginLog._queue_destroyed,
+    SENT_DETAILS: PluginLog._sent_details,
+    843016: PluginLog._sent_details,
+    SENT: PluginLog._sent,
+    841012: PluginLog._delivered,
+    843014: PluginLog._ack_details,
+    841014: PluginLog._acknowledged,
+    843018: PluginLog._rolled_back,
 }
 CODES = frozenset(_HANDLERS) | {843006, 843011, 841013}

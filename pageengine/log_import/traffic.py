@@ -36,9 +36,11 @@ class LogFacts:
     first_t: int | None = None
 
     def queue(self, name: str, address: str) -> KnownQueue:
+        """The queue of this name, noted if it is new."""
         return self.queues.setdefault(name, KnownQueue(name, address))
 
     def saw_large(self, message: LoggedMessage) -> None:
+        """Note the smallest large message: it bounds the client's limit."""
         if message.large:
             self.smallest_large = min(self.smallest_large or message.body, message.body)
 
@@ -73,6 +75,7 @@ class TraceBuilder:
     _pending: ops.Receive | None = None
 
     def now(self, t: int) -> None:
+        """Set the time; it never goes back."""
         self._t = max(self._t, t)
 
     def add(self, cls: type[Any], *values: Any, note: str | None = None) -> None:
@@ -90,9 +93,11 @@ class TraceBuilder:
             self._emit(pending, None)
 
     def finish(self) -> None:
+        """Emit what is still pending."""
         self._flush()
 
     def send(self, session: str, message: LoggedMessage) -> None:
+        """A message arrives in a session."""
         seq = self._next_seq
         self._next_seq += 1
         self.seqs[message.id] = seq
@@ -116,6 +121,7 @@ class TraceBuilder:
             self.add(ops.OpenSession, name, kind)
 
     def close_session(self, name: str) -> None:
+        """Close a session and its consumers if it is open."""
         if self.sessions.pop(name, None) is None:
             return
         for consumer in [one for one in self.consumers.values() if one.session == name]:
@@ -133,6 +139,7 @@ class TraceBuilder:
         return found
 
     def commit(self, transaction: LoggedTransaction) -> None:
+        """A client's transaction is committed."""
         session = self.transactions.pop(transaction.id, None)
         if session is not None:
             if transaction.xid:
@@ -140,11 +147,13 @@ class TraceBuilder:
             self.add(ops.Commit, session, transaction.xid, False, bool(transaction.xid))
 
     def rollback(self, transaction: LoggedTransaction) -> None:
+        """A client's transaction is rolled back."""
         session = self.transactions.pop(transaction.id, None)
         if session is not None:
             self.add(ops.Rollback, session, transaction.xid, False, bool(transaction.xid))
 
     def open_consumer(self, name: str, queue: str, session: str, selector: str | None) -> LoggedConsumer:
+        """Open a consumer; an open one of the same name is closed first."""
         if name in self.consumers:
             self.close_consumer(name)
         self.consumers[name] = found = LoggedConsumer(name, queue, session, selector)
@@ -152,6 +161,7 @@ class TraceBuilder:
         return found
 
     def close_consumer(self, name: str) -> None:
+        """Close a consumer if it is open."""
         consumer = self.consumers.get(name)
         if consumer is not None:
             self._forget(consumer)
@@ -205,6 +215,7 @@ class TraceBuilder:
         return name
 
     def create_queue(self, queue: KnownQueue, note: str | None = None) -> None:
+        """Create a queue; an unknown routing type is guessed."""
         routing = queue.routing
         if routing is None:
             routing = ops.RoutingType.ANYCAST if queue.name == queue.address else ops.RoutingType.MULTICAST

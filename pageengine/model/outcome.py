@@ -50,6 +50,7 @@ class Decision:
     large: bool = False
 
     def as_json(self) -> dict[str, Any]:
+        """The keys of an operation line that say what became of a send."""
         line: dict[str, Any] = {"r": self.r}
         if self.page is not None:
             line["page"] = self.page
@@ -82,6 +83,7 @@ class Released:
     verdict: Decision
 
     def as_json(self) -> dict[str, Any]:
+        """One element of the key ``released``."""
         return {"i": self.i, **self.verdict.as_json()}
 
 
@@ -104,9 +106,11 @@ class OperationResult:
 
     @property
     def r(self) -> str:
+        """What became of the operation, in one word."""
         return self.verdict.r
 
     def as_json(self) -> dict[str, Any]:
+        """The operation line."""
         line: dict[str, Any] = {"i": self.i, "op": self.op, **self.verdict.as_json()}
         if self.op != "send":
             for name in BESIDES:
@@ -140,6 +144,7 @@ class OutcomeHeader:
     transport: str = "engine"
 
     def as_json(self) -> dict[str, Any]:
+        """The header line."""
         return {
             "outcome": OUTCOME_VERSION,
             "broker": self.broker,
@@ -158,16 +163,20 @@ class RecordFiled(NamedTuple):
     queues: tuple[str, ...]
 
     def as_json(self) -> list[Any]:
+        """One element of the key ``records``."""
         return [self.seq, self.size, self.in_tx, list(self.queues)]
 
 
 @dataclass(frozen=True, slots=True)
 class PageFiled:
+    """A page file at the end: its number, its bytes and its records in order."""
+
     page: int
     bytes: int
     records: tuple[RecordFiled, ...]
 
     def as_json(self) -> dict[str, Any]:
+        """One element of the key ``page_files``."""
         return {"page": self.page, "bytes": self.bytes, "records": [one.as_json() for one in self.records]}
 
 
@@ -181,6 +190,7 @@ class OutcomeEnd:
     state: State
 
     def as_json(self) -> dict[str, Any]:
+        """The end line."""
         files = {address: [page.as_json() for page in pages] for address, pages in self.page_files.items()}
         return {
             "end": True,

@@ -26,16 +26,20 @@ class PageInfo:
         self.complete = False
 
     def is_ack(self, nr: int) -> bool:
+        """Whether the record is acknowledged."""
         return self.complete or (self.acks is not None and nr in self.acks)
 
     def is_removed(self, nr: int) -> bool:
+        """Whether the iterator shall not give the record again."""
         return self.complete or self.removed is None or nr in self.removed
 
     def remove(self, nr: int) -> None:
+        """The iterator shall not give the record again."""
         if self.removed is not None:
             self.removed.add(nr)
 
     def clear(self) -> None:
+        """Forget the single records."""
         self.acks = self.removed = None
 
 
@@ -71,6 +75,7 @@ class PageInfos:
         return len(self._by_page)
 
     def add(self, page: int) -> PageInfo:
+        """A new info of a page."""
         info = self._by_page[page] = PageInfo(page)
         insort(self._numbers, page)
         self._first_open = min(self._first_open, page)
@@ -79,12 +84,14 @@ class PageInfos:
         return info
 
     def forget(self, page: int) -> None:
+        """The page is gone."""
         if self._by_page.pop(page, None) is not None:
             del self._numbers[bisect_left(self._numbers, page)]
             self.finished.discard(page)
             self.maybe_done.discard(page)
 
     def clear(self) -> None:
+        """All pages are gone."""
         self._by_page.clear()
         self._numbers.clear()
         self.finished.clear()
@@ -100,9 +107,11 @@ class PageInfos:
 
     @property
     def last(self) -> int:
+        """The highest page number; there must be one."""
         return self._numbers[-1]
 
     def in_order(self) -> Iterator[PageInfo]:
+        """All infos by page number."""
         return (self._by_page[number] for number in list(self._numbers))
 
     def from_first_open(self) -> Iterator[PageInfo]:
@@ -115,13 +124,16 @@ class PageInfos:
         return (self._by_page[number] for number in self._numbers[at:])
 
     def worth_checking(self, *, everything: bool) -> list[PageInfo]:
+        """Infos of pages that may be done; ``everything``: of all pages."""
         if everything:
             return list(self._by_page.values())
         return [self._by_page[number] for number in sorted(self.maybe_done)]
 
     @property
     def done_at_most(self) -> int:
+        """An upper bound of the number of done pages."""
         return len(self.finished) + len(self.maybe_done)
 
     def done_perhaps(self) -> list[int]:
+        """Numbers of pages that are done or may be, in order."""
         return sorted(self.finished | self.maybe_done)

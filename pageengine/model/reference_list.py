@@ -41,6 +41,7 @@ class PriorityLevel:
         self.size += 1
 
     def remove(self, ref: Reference) -> None:
+        """Unlink a reference; iterators that stand on it move on."""
         if ref.prev is None:
             self.head = ref.next
         else:
@@ -70,6 +71,7 @@ class PriorityIterator:
         level.iterators.append(self)
 
     def has_next(self) -> bool:
+        """Whether there is a reference to give."""
         at = self.current
         if at is None:
             at = self.current = self.level.head
@@ -91,6 +93,7 @@ class PriorityIterator:
         return at
 
     def remove(self) -> None:
+        """Take out the reference it stands on."""
         at = self.current
         assert at is not None
         self.level.remove(at)
@@ -106,6 +109,7 @@ class PriorityIterator:
                 self.last = removed.prev
 
     def close(self) -> None:
+        """It is told of removals no more."""
         self.level.iterators.remove(self)
 
 
@@ -132,10 +136,12 @@ class ReferenceList:
         return self.levels[priority]
 
     def add_tail(self, ref: Reference) -> None:
+        """Append behind all of the same priority."""
         level = self._adds(ref.message.priority)
         level.insert(ref, level.tail)
 
     def add_head(self, ref: Reference) -> None:
+        """Insert in front of all of the same priority."""
         self._adds(ref.message.priority).insert(ref, None)
 
     def add_sorted(self, ref: Reference) -> None:
@@ -168,9 +174,11 @@ class ReferenceList:
         return None
 
     def first(self) -> Reference | None:
+        """The first in delivery order, None in an empty list."""
         return next(iter(self), None)
 
     def iterator(self) -> ReferenceIterator:
+        """A new iterator; it must be closed."""
         return ReferenceIterator(self)
 
     def __iter__(self) -> Iterator[Reference]:
@@ -196,6 +204,7 @@ class ReferenceIterator:
         self._resets = references.resets
 
     def has_next(self) -> bool:
+        """Whether there is a reference to give, of any priority."""
         references = self._list
         if references.resets != self._resets:
             self._resets = references.resets
@@ -238,6 +247,7 @@ class ReferenceIterator:
         references.size -= 1
 
     def close(self) -> None:
+        """It is told of removals no more."""
         for level in self._levels:
             if level is not None:
                 level.close()

@@ -27,6 +27,7 @@ LARGE_SIZE_PROPERTY = "_AMQ_LARGE_SIZE"
 
 
 def utf16_units(text: str) -> int:
+    """Length of a text in UTF-16 code units."""
     return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
@@ -36,6 +37,7 @@ def string_bytes(text: str) -> int:
 
 
 def property_bytes(one: MessageProperty) -> int:
+    """Bytes of one property in the encoding."""
     width = FIXED_WIDTH.get(one.type)
     if width is not None:
         return string_bytes(one.name) + width
@@ -46,6 +48,7 @@ def property_bytes(one: MessageProperty) -> int:
 
 
 def properties_bytes(properties: Iterable[MessageProperty]) -> int:
+    """Bytes of properties in the encoding, without their number."""
     return sum(map(property_bytes, properties))
 
 
@@ -55,6 +58,7 @@ def header_bytes(address: str, property_total: int, property_count: int) -> int:
 
 
 def body_bytes(send: Send) -> int:
+    """Bytes of a message's body as its client encodes it."""
     if send.text is not None:
         return 1 + string_bytes(send.text)
     if send.body is not None:

@@ -32,6 +32,7 @@ class Cursor(CursorPort):
 
     @property
     def message_count(self) -> int:
+        """Unacknowledged messages in the pages."""
         return 0 if self.empty else self.counter.value
 
     def count(self, add: int, size: int) -> None:
@@ -49,9 +50,11 @@ class Cursor(CursorPort):
                     store.schedule.touched_stores.add(store)
 
     def info(self, page: int) -> PageInfo:
+        """What is known of a page, made if need be."""
         return self.pages.get(page) or self.pages.add(page)
 
     def is_done(self, info: PageInfo) -> bool:
+        """Whether every record of the page is confirmed."""
         if info.complete or not self.store.paging:
             return True
         if info.pending_tx:
@@ -60,6 +63,7 @@ class Cursor(CursorPort):
         return page is None or info.confirmed >= page.count
 
     def is_complete(self, page: int) -> bool:
+        """Whether the cursor needs nothing of the page any more."""
         info = self.pages.get(page)
         if info is None:
             return self.empty
@@ -75,6 +79,7 @@ class Cursor(CursorPort):
         return self.pages.last
 
     def process_ack(self, page: int, nr: int) -> PageInfo:
+        """Confirm one record; number -1 confirms none and marks the page as looked at."""
         last = self.last_acked
         if last is None or (page, nr) > last:
             if last is not None and last[0] != page:
@@ -117,15 +122,18 @@ class Cursor(CursorPort):
         return info
 
     def check_done(self, info: PageInfo) -> None:
+        """Schedule a check if the page is done."""
         if self.is_done(info):
             self.pages.maybe_done.add(info.page)
             self.schedule_check()
 
     def pending_done(self, info: PageInfo) -> None:
+        """A transaction that a record of the page waited for has ended."""
         info.pending_tx -= 1
         self.check_done(info)
 
     def schedule_check(self) -> None:
+        """Look for done pages after what is going on now."""
         if not self.checks_scheduled:
             self.checks_scheduled = True
             self.store.later(self.check)
@@ -154,6 +162,7 @@ class Cursor(CursorPort):
         schedule_cleanup(store)
 
     def leave_page_mode(self) -> None:
+        """Page mode of the address has ended: nothing is counted any more."""
         self.counter.value = 0
         self.counter.bytes = 0
         self.empty = True
@@ -174,9 +183,11 @@ class PageIterator:
         self.redeliveries: deque[PagedMessage] = deque()
 
     def redeliver(self, record: PagedMessage) -> None:
+        """Give the record before the rest of the page."""
         self.redeliveries.append(record)
 
     def has_next(self) -> bool:
+        """Whether there is a record to give; reads on in the pages for it."""
         if self.cached is not None:
             info = self.cursor.pages.get(self.cached.page)
             if info is None or not info.is_removed(self.cached.nr):
@@ -196,6 +207,7 @@ class PageIterator:
         return True
 
     def next(self) -> PagedMessage:
+        """The record that ``has_next`` found."""
         record = self.cached
         assert record is not None
         self.cached = None

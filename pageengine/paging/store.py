@@ -219,12 +219,14 @@ class AddressStore(StorePort):
     # pages
 
     def start_paging(self) -> None:
+        """Enter page mode; messages go to pages from now on."""
         if self.current is None:
             self.open_new_page()
         self.paging = True
         self.schedule.touched_stores.add(self)
 
     def stop_paging(self) -> None:
+        """Leave page mode."""
         if self.paging:
             self.paging = False
             self.page_full = False
@@ -276,12 +278,15 @@ class AddressStore(StorePort):
             self.files = [one for one in self.files if one != number]
 
     def page_to_read(self, number: int) -> WrittenPage:
+        """The page of this number, an empty one where there is no file."""
         return self.pages.get(number) or WrittenPage(number)
 
     def below_page_limit(self) -> bool:
+        """Whether page-limit-bytes leaves room for a page."""
         return self.estimated_max_pages is None or self.number_of_pages <= self.estimated_max_pages
 
     def check_number_of_pages(self) -> None:
+        """Close the store if the page limit in bytes is passed."""
         if not self.below_page_limit():
             self.page_full = True
 

@@ -16,6 +16,7 @@ class ClientBuffer:
         self._by_priority: dict[int, deque[Reference]] = {}
 
     def append(self, ref: Reference) -> None:
+        """A message arrives at the client."""
         priority = ref.message.priority
         waiting = self._by_priority.get(priority)
         if waiting is None:
@@ -37,4 +38,5 @@ class ClientBuffer:
         return ref
 
     def clear(self) -> None:
+        """The client drops what it holds."""
         self._by_priority.clear()

@@ -29,6 +29,7 @@ class MessageSource:
         self.message = message
 
     def property(self, name: str) -> Value:
+        """The value a selector sees under this name, None: there is none."""
         if name.startswith("AMQ"):
             value = self._header(name)
             if value is not None:

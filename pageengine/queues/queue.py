@@ -69,6 +69,7 @@ class Queue(QueuePort):
 
     @property
     def message_count(self) -> int:
+        """Messages in memory, scheduled, being delivered and in pages."""
         in_pages = self.cursor.message_count if self.cursor is not None else 0
         scheduled = sum(1 for ref in self.scheduled if ref.record is None)
         count = self.waiting_unpaged + scheduled + self.delivering_unpaged + in_pages
@@ -89,6 +90,7 @@ class Queue(QueuePort):
             booked.add_size(self.profile.reference_bytes, 0)
 
     def reference_down(self, ref: Reference) -> None:
+        """A reference that is not paged ceases to count."""
         message = ref.message
         message.references -= 1
         owner = message.owner
@@ -101,6 +103,7 @@ class Queue(QueuePort):
     # adding
 
     def add_tail(self, ref: Reference) -> None:
+        """Append a new reference, or schedule it."""
         if (ref.scheduled or ref.message.special) and self._schedule(ref):
             return
         self.mem_count += 1
@@ -213,12 +216,14 @@ class Queue(QueuePort):
     # delivering
 
     def delivering(self, ref: Reference) -> None:
+        """The reference counts as being delivered."""
         self.delivering_count += 1
         self.delivering_bytes += ref.message.enc
         if ref.record is None:
             self.delivering_unpaged += 1
 
     def delivered(self, ref: Reference) -> None:
+        """The reference no longer counts as being delivered."""
         self.delivering_count -= 1
         self.delivering_bytes -= ref.message.enc
         if ref.record is None:
@@ -266,6 +271,7 @@ class Queue(QueuePort):
         return not self.deleted and (bool(self.consumers) or not self.purge_on_no_consumers)
 
     def deliver_later(self) -> None:
+        """Schedule a delivery round."""
         if not self.deliver_scheduled:
             self.deliver_scheduled = True
             self.schedule.tasks.append(self.deliver)
@@ -302,6 +308,7 @@ class Queue(QueuePort):
     # reading on in the pages
 
     def check_depage(self) -> None:
+        """Schedule reading from the pages if the limits allow it."""
         cursor, store = self.cursor, self.store
         if self.deleted:
             return
@@ -312,6 +319,7 @@ class Queue(QueuePort):
             self.schedule_depage()
 
     def schedule_depage(self) -> None:
+        """Read from the pages after what is going on now."""
         if not self.depage_pending:
             self.depage_pending = True
             self.schedule.tasks.append(self.depage)
@@ -337,6 +345,7 @@ class Queue(QueuePort):
         return read
 
     def needs_depage(self) -> bool:
+        """Whether the limits allow reading another message from the pages (spec 3.1)."""
         store = self.store
         assert store is not None
         rule = self.read_ahead
@@ -375,9 +384,11 @@ class Queue(QueuePort):
         self.deliver()
 
     def force_delivery(self) -> None:
+        """Read from the pages and deliver after what is going on now."""
         if self.store is not None and self.store.paging:
             self.schedule_depage()
         self.deliver_later()
 
     def browse_pages(self) -> PageIterator | None:
+        """An iterator over the pages for a browser, None without a store."""
         return PageIterator(self.cursor, browsing=True) if self.cursor is not None else None

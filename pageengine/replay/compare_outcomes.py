@@ -57,6 +57,7 @@ class Comparison:
 
     @property
     def equal(self) -> bool:
+        """Whether no line differs and none is missing."""
         return not (self.lines_different or self.only_left or self.only_right)
 
 

@@ -22,6 +22,7 @@ class OutcomeWriter:
     stream: IO[str]
 
     def line(self, value: dict[str, Any]) -> None:
+        """Write one line."""
         self.stream.write(line_text(value))
 
 

@@ -41,6 +41,7 @@ class HeldPages:
 
     @property
     def pages(self) -> int:
+        """The number of pages."""
         return len(self.runs)
 
 
@@ -69,6 +70,7 @@ class HoldWatch:
     _now: PageHold | None = None
 
     def look(self, t: int, total: int) -> None:
+        """The queues changed; ``total``: pages of the address."""
         most, second, holder = 0, 0, None
         for queue, held in self.held.items():
             pages = len(held.runs)
@@ -98,5 +100,6 @@ class HoldWatch:
                 self.longest[hold.queue] = hold
 
     def finish(self, t: int) -> Iterable[PageHold]:
+        """The longest holds, at the end of the replay."""
         self._close(t)
         return self.longest.values()

@@ -97,6 +97,7 @@ class Recording:
         return (self.start or 0, self.end) if self.timed else (0, max(self.operations - 1, 1))
 
     def address(self, name: str) -> AddressRecord:
+        """The record of an address, made if need be."""
         found = self.addresses.get(name)
         if found is None:
             found = self.addresses[name] = AddressRecord(name)

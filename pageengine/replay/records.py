@@ -20,6 +20,7 @@ class Span:
     since: int | None = None
 
     def switch(self, on: bool, t: int) -> None:
+        """It holds, or does not, from ``t`` on."""
         if on and self.since is None:
             self.since = t
             self.times += 1
@@ -34,11 +35,14 @@ class Span:
 
 @dataclass(slots=True)
 class Peak:
+    """The largest value, when and at which operation it was reached first."""
+
     value: int = 0
     t: int = 0
     i: int = 0
 
     def see(self, value: int, t: int, i: int) -> None:
+        """A value at time ``t``, by operation ``i``."""
         if value > self.value:
             self.value, self.t, self.i = value, t, i
 
@@ -84,6 +88,8 @@ class AddressRecord:
 
 @dataclass(slots=True)
 class QueueRecord:
+    """One queue: its peaks and its state now."""
+
     name: str
     address: str
     messages: Peak = field(default_factory=Peak)

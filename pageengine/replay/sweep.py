@@ -48,6 +48,7 @@ class SweepRow:
     unapplied: int
 
     def as_json(self) -> dict[str, Any]:
+        """The row as a JSON object."""
         return asdict(self) | {"settings": list(self.settings)}
 
 
@@ -76,6 +77,7 @@ class SweepJob:
 
 
 def variant_configuration(job: SweepJob) -> Configuration:
+    """The configuration with the settings of the variant over it."""
     base = job.configuration
     return replace(base, overrides=(*base.overrides, *job.variant.overrides))
 

@@ -32,6 +32,7 @@ def shown_paging(store: AddressStore, profile: Profile) -> bool:
 
 
 def of_store(store: AddressStore) -> Shown:
+    """What an outcome shows of an address."""
     current = store.current
     return (
         shown_paging(store, store.profile),
@@ -50,6 +51,7 @@ def of_store(store: AddressStore) -> Shown:
 
 
 def of_queue(queue: Queue) -> Shown:
+    """What an outcome shows of a queue."""
     counter = queue.cursor.counter if queue.cursor is not None else None
     return (
         queue.message_count,
@@ -68,19 +70,23 @@ def of_queue(queue: Queue) -> Shown:
 
 
 def of_broker(broker: Broker) -> Shown:
+    """What an outcome shows of the broker."""
     limits = broker.limits
     return (limits.metric.size, limits.metric.count, limits.global_full, limits.disk_full)
 
 
 def whole(names: tuple[str, ...], shown: Shown) -> Part:
+    """All fields that have a value."""
     return {name: value for name, value in zip(names, shown, strict=True) if value is not None}
 
 
 def changed(names: tuple[str, ...], before: Shown, now: Shown) -> PartChange:
+    """The fields whose value changed."""
     return {name: new for name, old, new in zip(names, before, now, strict=True) if old != new}
 
 
 def hidden(address: str) -> bool:
+    """Whether an outcome leaves the address out: internal ones of the broker."""
     return address.startswith(("activemq.", "$"))
 
 
@@ -134,6 +140,7 @@ class StateView:
         return found
 
     def everything(self, broker: Broker) -> State:
+        """The complete state."""
         self.change_of_all(broker)
         names = {"a": STORE_FIELDS, "q": QUEUE_FIELDS, "g": BROKER_FIELDS}
         return {key: whole(names[key[0]], self.parts[key]) for key in sorted(self.parts)}

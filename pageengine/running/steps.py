@@ -16,47 +16,20 @@ from pageengine.queues.filters import compiled
 from pageengine.queues.queue import Queue
 from pageengine.running.restart import restart
 from pageengine.settings.queue_traits import created
-from pageengine.trace.operations import (
-    Ack,
-    Begin,
-    BlockAddress,
-    Browse,
-    Checkpoint,
-    CloseConsumer,
-    CloseSession,
-    Commit,
-    Crash,
-    CreateAddress,
-    CreateQueue,
-    DeleteAddress,
-    DeleteQueue,
-    DiskFull,
-    DiskSpaceChange,
-    Expire,
-    OpenConsumer,
-    OpenSession,
-    PauseQueue,
-    Prepare,
-    Purge,
-    Receive,
-    Restart,
-    ResumeQueue,
-    Rollback,
-    SettingsChange,
-    UnblockAddress,
-    Wait,
-)  # fmt: skip
+from pageengine.trace import operations as ops
 from pagefmt.selector import SelectorError
 
 NS_PER_MS = 1_000_000
 Step = Callable[[Run, Any, OperationResult], None]
 
 
-def create_address(run: Run, op: CreateAddress, result: OperationResult) -> None:
+def create_address(run: Run, op: ops.CreateAddress, result: OperationResult) -> None:
+    """Make an address."""
     run.broker.addresses.setdefault(op.address, set(op.routing))
 
 
-def delete_address(run: Run, op: DeleteAddress, result: OperationResult) -> None:
+def delete_address(run: Run, op: ops.DeleteAddress, result: OperationResult) -> None:
+    """Delete an address, its queues and its store."""
     broker = run.broker
     if op.address not in broker.addresses:
         raise OperationFailed("ADDRESS_DOES_NOT_EXIST")
@@ -71,7 +44,7 @@ def delete_address(run: Run, op: DeleteAddress, result: OperationResult) -> None
     run.parts_changed = True
 
 
-def create_queue(run: Run, op: CreateQueue, result: OperationResult) -> None:
+def create_queue(run: Run, op: ops.CreateQueue, result: OperationResult) -> None:
     """Make the queue, its address if that is missing, and the store of that address."""
     broker = run.broker
     if op.queue in broker.queues:
@@ -96,13 +69,15 @@ def _filter(text: str | None) -> Any:
 
 
 def queue_named(run: Run, name: str) -> Queue:
+    """The queue of this name. Raises OperationFailed."""
     queue = run.broker.queues.get(name)
     if queue is None:
         raise OperationFailed("IllegalStateException", f"no such queue: {name}")
     return queue
 
 
-def delete_queue_step(run: Run, op: DeleteQueue, result: OperationResult) -> None:
+def delete_queue_step(run: Run, op: ops.DeleteQueue, result: OperationResult) -> None:
+    """Delete a queue and close its consumers."""
     queue = run.broker.queues.get(op.queue)
     if queue is None:
         raise OperationFailed("QUEUE_DOES_NOT_EXIST")
@@ -117,12 +92,14 @@ def _delete(run: Run, queue: Queue) -> None:
     run.parts_changed = True
 
 
-def open_session(run: Run, op: OpenSession, result: OperationResult) -> None:
+def open_session(run: Run, op: ops.OpenSession, result: OperationResult) -> None:
+    """Open a session of a kind and a protocol."""
     run.kinds[op.session] = (op.kind, op.protocol)
     run.session(op.session)
 
 
-def close_session(run: Run, op: CloseSession, result: OperationResult) -> None:
+def close_session(run: Run, op: ops.CloseSession, result: OperationResult) -> None:
+    """Close a session and its consumers."""
     session = run.sessions.pop(op.session, None)
     if session is None:
         return
@@ -133,29 +110,34 @@ def close_session(run: Run, op: CloseSession, result: OperationResult) -> None:
     session.close()
 
 
-def purge_step(run: Run, op: Purge, result: OperationResult) -> None:
+def purge_step(run: Run, op: ops.Purge, result: OperationResult) -> None:
+    """Remove messages from a queue; the result is their number."""
     queue = queue_named(run, op.queue)
     result.count = purge(run.broker, queue, _filter(op.selector))
 
 
-def expire(run: Run, op: Expire, result: OperationResult) -> None:
+def expire(run: Run, op: ops.Expire, result: OperationResult) -> None:
+    """Scan one queue or all for expired messages."""
     broker = run.broker
     scan_expired(broker, [broker.queues[name] for name in sorted(broker.queues) if op.queue in (None, name)])
 
 
-def pause(run: Run, op: PauseQueue, result: OperationResult) -> None:
+def pause(run: Run, op: ops.PauseQueue, result: OperationResult) -> None:
+    """Stop delivery from a queue."""
     queue = queue_named(run, op.queue)
     queue.paused = True
     run.broker.schedule.touch(queue)
 
 
-def resume(run: Run, op: ResumeQueue, result: OperationResult) -> None:
+def resume(run: Run, op: ops.ResumeQueue, result: OperationResult) -> None:
+    """Go on with delivery from a queue."""
     queue = queue_named(run, op.queue)
     queue.paused = False
     run.broker.schedule.touch(queue)
 
 
-def block(run: Run, op: BlockAddress, result: OperationResult) -> None:
+def block(run: Run, op: ops.BlockAddress, result: OperationResult) -> None:
+    """Block the producers of an address."""
     store = _blockable(run, op.address)
     if store is not None:
         store.blocked_by_operator = True
@@ -163,7 +145,8 @@ def block(run: Run, op: BlockAddress, result: OperationResult) -> None:
     result.accepted = store is not None
 
 
-def unblock(run: Run, op: UnblockAddress, result: OperationResult) -> None:
+def unblock(run: Run, op: ops.UnblockAddress, result: OperationResult) -> None:
+    """Let the producers of an address go on."""
     store = _blockable(run, op.address)
     if store is not None:
         store.blocked_by_operator = False
@@ -177,22 +160,26 @@ def _blockable(run: Run, address: str) -> AddressStore | None:
     return run.broker.store(address)
 
 
-def disk_full(run: Run, op: DiskFull, result: OperationResult) -> None:
+def disk_full(run: Run, op: ops.DiskFull, result: OperationResult) -> None:
+    """The disk monitor reports a full disk or room, where it watches."""
     settings = run.settings
     if run.profile.disk_monitor and (settings.max_disk_usage != -1 or settings.min_disk_free != -1):
         run.broker.limits.set_disk_full(op.full)
 
 
-def disk(run: Run, op: DiskSpaceChange, result: OperationResult) -> None:
+def disk(run: Run, op: ops.DiskSpaceChange, result: OperationResult) -> None:
+    """A file system reports its space to the disk monitor."""
     run.disks.report(op)
     run.broker.limits.set_disk_full(run.disks.full)
 
 
-def settings(run: Run, op: SettingsChange, result: OperationResult) -> None:
+def settings(run: Run, op: ops.SettingsChange, result: OperationResult) -> None:
+    """Change address-settings of a match."""
     run.change_settings(op.match, dict(op.values))
 
 
-def wait(run: Run, op: Wait, result: OperationResult) -> None:
+def wait(run: Run, op: ops.Wait, result: OperationResult) -> None:
+    """Let time pass: scheduled messages become due, messages expire."""
     broker = run.broker
     broker.now += op.ms * NS_PER_MS
     for queue in broker.queues.values():
@@ -202,37 +189,38 @@ def wait(run: Run, op: Wait, result: OperationResult) -> None:
             broker.schedule.touch(queue)
 
 
-def checkpoint(run: Run, op: Checkpoint, result: OperationResult) -> None:
+def checkpoint(run: Run, op: ops.Checkpoint, result: OperationResult) -> None:
+    """Show the complete state in this line of the outcome."""
     run.show_everything = run.parts_changed = True
 
 
 STEPS: dict[type, Step] = {
-    CreateAddress: create_address,
-    DeleteAddress: delete_address,
-    CreateQueue: create_queue,
-    DeleteQueue: delete_queue_step,
-    OpenSession: open_session,
-    CloseSession: close_session,
-    Begin: branches.begin,
-    Prepare: branches.prepare,
-    Commit: branches.commit,
-    Rollback: branches.rollback,
-    OpenConsumer: consuming.open_consumer,
-    Receive: consuming.receive,
-    Ack: consuming.acknowledge,
-    CloseConsumer: consuming.close,
-    Browse: consuming.browse,
-    Purge: purge_step,
-    Expire: expire,
-    PauseQueue: pause,
-    ResumeQueue: resume,
-    BlockAddress: block,
-    UnblockAddress: unblock,
-    DiskFull: disk_full,
-    DiskSpaceChange: disk,
-    SettingsChange: settings,
-    Wait: wait,
-    Checkpoint: checkpoint,
-    Restart: restart,
-    Crash: restart,
+    ops.CreateAddress: create_address,
+    ops.DeleteAddress: delete_address,
+    ops.CreateQueue: create_queue,
+    ops.DeleteQueue: delete_queue_step,
+    ops.OpenSession: open_session,
+    ops.CloseSession: close_session,
+    ops.Begin: branches.begin,
+    ops.Prepare: branches.prepare,
+    ops.Commit: branches.commit,
+    ops.Rollback: branches.rollback,
+    ops.OpenConsumer: consuming.open_consumer,
+    ops.Receive: consuming.receive,
+    ops.Ack: consuming.acknowledge,
+    ops.CloseConsumer: consuming.close,
+    ops.Browse: consuming.browse,
+    ops.Purge: purge_step,
+    ops.Expire: expire,
+    ops.PauseQueue: pause,
+    ops.ResumeQueue: resume,
+    ops.BlockAddress: block,
+    ops.UnblockAddress: unblock,
+    ops.DiskFull: disk_full,
+    ops.DiskSpaceChange: disk,
+    ops.SettingsChange: settings,
+    ops.Wait: wait,
+    ops.Checkpoint: checkpoint,
+    ops.Restart: restart,
+    ops.Crash: restart,
 }

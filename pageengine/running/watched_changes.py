@@ -24,6 +24,7 @@ class InvariantBroken(PageEngineError):
 
 
 def require(number: int, holds: bool, detail: str) -> None:
+    """Raises InvariantBroken with the invariant's number unless it holds."""
     if not holds:
         raise InvariantBroken(f"invariant {number} of the paging engine is broken: {detail}; please report the trace")
 
@@ -42,6 +43,7 @@ class SeenStore:
 
 
 def seen(store: AddressStore) -> SeenStore:
+    """What is compared of a store after the next operation."""
     records = sum(page.count for page in store.pages.values())
     held = store.full or store.page_full or store.limits.global_full
     return SeenStore(
@@ -113,6 +115,7 @@ def kept_over_a_restart(run: Run) -> dict[str, int]:
 
 
 def look_at_restart(run: Run, kept: dict[str, int], op: Operation) -> None:
+    """26: a restart keeps the messages it has to keep."""
     if not isinstance(op, Restart | Crash):
         return
     for name, count in kept.items():

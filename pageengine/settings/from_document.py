@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import fields
 from enum import Enum
-from typing import TypeVar
+from typing import Any
 
 from brokerconf.reading.document import ConfigNode, Document
 from brokerconf.reading.properties import Entry
@@ -17,6 +18,7 @@ from pageengine.settings.settings import (
     HALF_A_GIB,
     AddressFullPolicy,
     AddressSettings,
+    AddressSettingsSource,
     ConfiguredAddress,
     ConfiguredQueue,
     DiskFullPolicy,
@@ -28,7 +30,6 @@ from pageengine.trace.operations import RoutingType
 from pagefmt.findings import Position
 
 Values = Mapping[str, EffectiveValue]
-E = TypeVar("E", bound=Enum)
 
 
 def _int(values: Values, name: str, default: int) -> int:
@@ -51,54 +52,40 @@ def _flag(values: Values, name: str, default: bool) -> bool:
     return found.value if found is not None and isinstance(found.value, bool) else default
 
 
-def _choice(values: Values, name: str, kind: type[E]) -> E | None:
-    text = _text(values, name)
-    return kind(text) if text is not None and text in {one.value for one in kind} else None
+_XML_NAMES = {
+    "policy": "address-full-policy",
+    "last_value_queue": "default-last-value-queue",
+    "last_value_key": "default-last-value-key",
+    "non_destructive": "default-non-destructive",
+    "ring_size": "default-ring-size",
+    "exclusive_queue": "default-exclusive-queue",
+    "purge_on_no_consumers": "default-purge-on-no-consumers",
+    "max_consumers": "default-max-consumers",
+}
+"""Settings whose XML name is not that of the field."""
+_POLICIES: dict[str, type[Enum]] = {
+    "policy": AddressFullPolicy,
+    "page_full_policy": PageFullPolicy,
+    "disk_full_policy": DiskFullPolicy,
+}
 
 
 def address_settings(values: Values) -> AddressSettings:
-    """The engine's view of one address's effective settings."""
-    default = AddressSettings()
-    return AddressSettings(
-        policy=_choice(values, "address-full-policy", AddressFullPolicy) or AddressFullPolicy.PAGE,
-        max_size_bytes=_int(values, "max-size-bytes", -1),
-        max_size_messages=_int(values, "max-size-messages", -1),
-        page_size_bytes=_int(values, "page-size-bytes", default.page_size_bytes),
-        page_max_cache_size=_int(values, "page-max-cache-size", 5),
-        page_limit_bytes=_maybe(values, "page-limit-bytes"),
-        page_limit_messages=_maybe(values, "page-limit-messages"),
-        page_full_policy=_choice(values, "page-full-policy", PageFullPolicy),
-        max_read_page_bytes=_maybe(values, "max-read-page-bytes"),
-        max_read_page_messages=_int(values, "max-read-page-messages", -1),
-        prefetch_page_bytes=_maybe(values, "prefetch-page-bytes"),
-        prefetch_page_messages=_maybe(values, "prefetch-page-messages"),
-        disk_full_policy=_choice(values, "disk-full-policy", DiskFullPolicy),
-        max_size_bytes_reject_threshold=_int(values, "max-size-bytes-reject-threshold", -1),
-        dead_letter_address=_text(values, "dead-letter-address"),
-        expiry_address=_text(values, "expiry-address"),
-        max_delivery_attempts=_int(values, "max-delivery-attempts", 10),
-        redelivery_delay=_int(values, "redelivery-delay", 0),
-        expiry_delay=_int(values, "expiry-delay", -1),
-        min_expiry_delay=_int(values, "min-expiry-delay", -1),
-        max_expiry_delay=_int(values, "max-expiry-delay", -1),
-        no_expiry=_flag(values, "no-expiry", False),
-        last_value_queue=_flag(values, "default-last-value-queue", False) or _flag(values, "last-value-queue", False),
-        last_value_key=_text(values, "default-last-value-key"),
-        non_destructive=_flag(values, "default-non-destructive", False),
-        ring_size=_int(values, "default-ring-size", -1),
-        exclusive_queue=_flag(values, "default-exclusive-queue", False),
-        purge_on_no_consumers=_flag(values, "default-purge-on-no-consumers", False),
-        max_consumers=_int(values, "default-max-consumers", -1),
-        send_to_dla_on_no_route=_flag(values, "send-to-dla-on-no-route", False),
-        auto_create_queues=_flag(values, "auto-create-queues", True),
-        auto_create_addresses=_flag(values, "auto-create-addresses", True),
-        auto_delete_queues=_flag(values, "auto-delete-queues", True),
-        auto_delete_addresses=_flag(values, "auto-delete-addresses", True),
-        id_cache_size=_int(values, "id-cache-size", 20000),
-    )
+    """The engine's view of one address's effective settings; what is not set, or no valid value, has its default."""
+    found: dict[str, Any] = {}
+    for one in fields(AddressSettings):
+        setting = values.get(_XML_NAMES.get(one.name) or one.name.replace("_", "-"))
+        value: Any = setting.value if setting is not None else None
+        if one.name in _POLICIES:
+            value = next((policy for policy in _POLICIES[one.name] if policy.value == value), None)
+        if value not in (None, ""):
+            found[one.name] = value
+    if _flag(values, "last-value-queue", False):
+        found["last_value_queue"] = True
+    return AddressSettings(**found)
 
 
-class ConfiguredSettings:
+class ConfiguredSettings(AddressSettingsSource):
     """Address settings of a configuration, merged per address and remembered."""
 
     def __init__(self, effective: EffectiveSettings) -> None:
@@ -106,6 +93,7 @@ class ConfiguredSettings:
         self._known: dict[str, AddressSettings] = {}
 
     def effective(self, address: str) -> AddressSettings:
+        """The merged settings of one address."""
         found = self._known.get(address)
         if found is None:
             found = self._known[address] = address_settings(self._effective.address(address))

@@ -81,6 +81,7 @@ class Profile:
 
     @property
     def release(self) -> str:
+        """The exact release that was examined."""
         return self.edition.release
 
 

@@ -5,10 +5,10 @@ Reading broker.xml and merging its matches is not done here: the caller fills th
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Protocol
 
 from pageengine.trace.operations import RoutingType
 
@@ -16,6 +16,8 @@ HALF_A_GIB = 512 * 1024 * 1024
 
 
 class AddressFullPolicy(Enum):
+    """``address-full-policy``."""
+
     PAGE = "PAGE"
     DROP = "DROP"
     FAIL = "FAIL"
@@ -23,11 +25,15 @@ class AddressFullPolicy(Enum):
 
 
 class PageFullPolicy(Enum):
+    """``page-full-policy``."""
+
     DROP = "DROP"
     FAIL = "FAIL"
 
 
 class DiskFullPolicy(Enum):
+    """``disk-full-policy``."""
+
     BLOCK = "BLOCK"
     DROP = "DROP"
     FAIL = "FAIL"
@@ -81,28 +87,32 @@ class AddressSettings:
         return self.no_expiry or self.expiry_delay >= 0 or self.min_expiry_delay != -1 or self.max_expiry_delay != -1
 
 
-class AddressSettingsSource(Protocol):
+class AddressSettingsSource(ABC):
     """Which settings hold for which address."""
 
+    __slots__ = ()
+
+    @abstractmethod
     def effective(self, address: str) -> AddressSettings:
         """The merged settings of one address."""
-        ...
 
+    @abstractmethod
     def changed(self, match: str, values: Mapping[str, str]) -> AddressSettingsSource:
         """The same with the settings of one match (by XML name) replaced or added, as management does it."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
-class OneForAll:
+class OneForAll(AddressSettingsSource):
     """The same settings for every address: for tests and simple questions."""
 
     settings: AddressSettings = AddressSettings()
 
     def effective(self, address: str) -> AddressSettings:
+        """The settings, whatever the address."""
         return self.settings
 
     def changed(self, match: str, values: Mapping[str, str]) -> AddressSettingsSource:
+        """Not possible without matches: raises NotImplementedError."""
         raise NotImplementedError("settings without matches cannot be changed by match")
 
 
@@ -126,6 +136,8 @@ class ConfiguredQueue:
 
 @dataclass(frozen=True, slots=True)
 class ConfiguredAddress:
+    """An address of the configuration with its queues."""
+
     name: str
     routing: tuple[RoutingType, ...] = ()
     queues: tuple[ConfiguredQueue, ...] = ()
@@ -133,6 +145,8 @@ class ConfiguredAddress:
 
 @dataclass(frozen=True, slots=True)
 class Divert:
+    """A divert of the configuration."""
+
     name: str
     address: str
     forwarding_address: str

@@ -60,12 +60,14 @@ def kind_of(value: object) -> str:
 
 
 def text(name: str, value: Any) -> str:
+    """The value if it is text. Raises BadValue, as all of these readers do."""
     if type(value) is not str:
         raise BadValue(f"{name!r} must be text, not {kind_of(value)}")
     return value
 
 
 def integer(name: str, value: Any) -> int:
+    """The value if it is a whole number of 64 bits."""
     if type(value) is not int:
         raise BadValue(f"{name!r} must be a whole number, not {kind_of(value)}")
     if not LOWEST <= value <= HIGHEST:
@@ -74,18 +76,21 @@ def integer(name: str, value: Any) -> int:
 
 
 def natural(name: str, value: Any) -> int:
+    """The value if it is a whole number of 64 bits, 0 or more."""
     if integer(name, value) < 0:
         raise BadValue(f"{name!r} must not be negative")
     return cast(int, value)
 
 
 def boolean(name: str, value: Any) -> bool:
+    """The value if it is true or false."""
     if type(value) is not bool:
         raise BadValue(f"{name!r} must be true or false, not {kind_of(value)}")
     return value
 
 
 def one_of(kind: type[Enum]) -> Convert:
+    """A reader of the values of an enum."""
     by_value = {member.value: member for member in kind}
 
     def read(name: str, value: Any) -> Enum:
@@ -106,6 +111,7 @@ def decoded(name: str, value: Any) -> bytes:
 
 
 def encoded(value: bytes) -> str:
+    """Bytes as base64."""
     return base64.b64encode(value).decode("ascii")
 
 

@@ -21,6 +21,8 @@ DISK = 100 << 30
 
 
 class TrafficShape(Enum):
+    """The shapes of traffic, by the name that the command line knows."""
+
     STEADY = "steady"
     BURST = "burst"
     SLOW_CONSUMER = "slow-consumer"
@@ -55,6 +57,7 @@ class Traffic:
 
     @property
     def header(self) -> TraceHeader:
+        """The header of the trace."""
         return TraceHeader(f"{self.shape.value}-{self.seed}", producer_window=1)
 
 

@@ -57,23 +57,31 @@ PropertyValue = None | bool | int | float | str | bytes
 
 
 class MessageProperty(NamedTuple):
+    """An application property or a header property of a message."""
+
     name: str
     type: PropertyKind
     value: PropertyValue
 
 
 class RoutingType(Enum):
+    """Anycast: one queue gets a message; multicast: every queue does."""
+
     ANYCAST = "anycast"
     MULTICAST = "multicast"
 
 
 class SessionKind(Enum):
+    """How the session acknowledges and sends: at once, in local or in XA transactions."""
+
     AUTO = "auto"
     LOCAL = "local"
     XA = "xa"
 
 
 class ClientProtocol(Enum):
+    """The protocol that the session speaks."""
+
     CORE = "core"
     AMQP = "amqp"
     OPENWIRE = "openwire"
@@ -82,12 +90,16 @@ class ClientProtocol(Enum):
 
 
 class ReceiveAck(Enum):
+    """What a receive acknowledges: nothing, each message, or all at its end."""
+
     NONE = "none"
     EACH = "each"
     END = "end"
 
 
 class AckMode(Enum):
+    """What an acknowledgement covers: all up to a message, single messages, all that were delivered."""
+
     UPTO = "upto"
     INDIVIDUAL = "individual"
     ALL = "all"
@@ -108,6 +120,8 @@ class Operation:
 
 @dataclass(slots=True)
 class CreateAddress(Operation):
+    """An address with its routing types is made."""
+
     op: ClassVar[str] = "create_address"
     address: str
     routing: tuple[RoutingType, ...]
@@ -115,6 +129,8 @@ class CreateAddress(Operation):
 
 @dataclass(slots=True)
 class DeleteAddress(Operation):
+    """An address and its queues are deleted."""
+
     op: ClassVar[str] = "delete_address"
     address: str
 
@@ -137,12 +153,16 @@ class CreateQueue(Operation):
 
 @dataclass(slots=True)
 class DeleteQueue(Operation):
+    """A queue is deleted."""
+
     op: ClassVar[str] = "delete_queue"
     queue: str
 
 
 @dataclass(slots=True)
 class OpenSession(Operation):
+    """A client opens a session."""
+
     op: ClassVar[str] = "open_session"
     session: str
     kind: SessionKind = SessionKind.AUTO
@@ -151,6 +171,8 @@ class OpenSession(Operation):
 
 @dataclass(slots=True)
 class CloseSession(Operation):
+    """A client closes a session; what was not committed is rolled back."""
+
     op: ClassVar[str] = "close_session"
     session: str
 
@@ -175,6 +197,8 @@ class Send(Operation):
 
 @dataclass(slots=True)
 class Begin(Operation):
+    """An XA branch starts in a session."""
+
     op: ClassVar[str] = "begin"
     session: str
     xid: str | None = None
@@ -182,6 +206,8 @@ class Begin(Operation):
 
 @dataclass(slots=True)
 class Prepare(Operation):
+    """An XA branch ends and is prepared."""
+
     op: ClassVar[str] = "prepare"
     session: str
     xid: str
@@ -189,6 +215,8 @@ class Prepare(Operation):
 
 @dataclass(slots=True)
 class Commit(Operation):
+    """A local transaction or, with ``xid``, an XA branch is committed."""
+
     op: ClassVar[str] = "commit"
     session: str
     xid: str | None = None
@@ -198,6 +226,8 @@ class Commit(Operation):
 
 @dataclass(slots=True)
 class Rollback(Operation):
+    """A local transaction or, with ``xid``, an XA branch is rolled back."""
+
     op: ClassVar[str] = "rollback"
     session: str
     xid: str | None = None
@@ -219,6 +249,8 @@ class OpenConsumer(Operation):
 
 @dataclass(slots=True)
 class Receive(Operation):
+    """A consumer takes up to ``max`` messages."""
+
     op: ClassVar[str] = "receive"
     consumer: str
     max: int = 1
@@ -237,6 +269,8 @@ class Ack(Operation):
 
 @dataclass(slots=True)
 class CloseConsumer(Operation):
+    """A consumer is closed; its unacknowledged messages return to the queue."""
+
     op: ClassVar[str] = "close_consumer"
     consumer: str
 
@@ -254,6 +288,8 @@ class Browse(Operation):
 
 @dataclass(slots=True)
 class Purge(Operation):
+    """The messages of a queue, or those that match the selector, are removed."""
+
     op: ClassVar[str] = "purge"
     queue: str
     selector: str | None = None
@@ -269,30 +305,40 @@ class Expire(Operation):
 
 @dataclass(slots=True)
 class PauseQueue(Operation):
+    """A queue stops delivering."""
+
     op: ClassVar[str] = "pause_queue"
     queue: str
 
 
 @dataclass(slots=True)
 class ResumeQueue(Operation):
+    """A paused queue delivers again."""
+
     op: ClassVar[str] = "resume_queue"
     queue: str
 
 
 @dataclass(slots=True)
 class BlockAddress(Operation):
+    """An operator blocks the producers of an address."""
+
     op: ClassVar[str] = "block_address"
     address: str
 
 
 @dataclass(slots=True)
 class UnblockAddress(Operation):
+    """An operator unblocks the producers of an address."""
+
     op: ClassVar[str] = "unblock_address"
     address: str
 
 
 @dataclass(slots=True)
 class DiskFull(Operation):
+    """The disk monitor reports a full disk, or that there is room again."""
+
     op: ClassVar[str] = "disk_full"
     full: bool = True
 
@@ -318,20 +364,28 @@ class SettingsChange(Operation):
 
 @dataclass(slots=True)
 class Wait(Operation):
+    """Nothing happens for ``ms`` milliseconds."""
+
     op: ClassVar[str] = "wait"
     ms: int
 
 
 @dataclass(slots=True)
 class Checkpoint(Operation):
+    """The outcome shows the complete state."""
+
     op: ClassVar[str] = "checkpoint"
 
 
 @dataclass(slots=True)
 class Restart(Operation):
+    """The broker is stopped and started."""
+
     op: ClassVar[str] = "restart"
 
 
 @dataclass(slots=True)
 class Crash(Operation):
+    """The broker is killed and started."""
+
     op: ClassVar[str] = "crash"

@@ -140,6 +140,7 @@ def write_send(send: Send) -> dict[str, Any]:
 
 
 def write_properties(props: tuple[MessageProperty, ...]) -> dict[str, Any]:
+    """The JSON object ``props``."""
     return {one.name: _property_value(one) for one in props}
 
 

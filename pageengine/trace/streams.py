@@ -31,11 +31,21 @@ class StreamError(PageEngineError):
 
 
 class Decompressor(Protocol):
-    def decompress(self, data: bytes, /) -> bytes: ...
+    """What gzip's and zstd's decompressors have in common."""
+
+    def decompress(self, data: bytes, /) -> bytes:
+        """The next decompressed bytes."""
+        ...
+
     @property
-    def eof(self) -> bool: ...
+    def eof(self) -> bool:
+        """Whether the member has ended."""
+        ...
+
     @property
-    def unused_data(self) -> bytes: ...
+    def unused_data(self) -> bytes:
+        """What follows the member."""
+        ...
 
 
 @dataclass(slots=True)
@@ -63,6 +73,7 @@ def numbered_lines(path: Path, ending: Ending, *, advance: Callable[[int], None]
 
 
 def lines_of(block: bytes) -> list[bytes]:
+    """The lines of a block without their newlines."""
     lines = block.split(b"\n")
     if not lines[-1]:
         lines.pop()
