@@ -1,4 +1,4 @@
-"""Keeping brokers away: the locks that a live broker holds, taken for as long as something changes.
+"""The locks that a live broker holds, held here while files are changed.
 
 =======================  =========================================================================
 ``journal/serverlock.1``  Artemis 2.x: the whole file

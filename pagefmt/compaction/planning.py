@@ -167,7 +167,7 @@ class _PlanWalk:
         return None if store.queues else KeepReason.NO_QUEUE
 
     def page(self, store: StoreState, page: PageFile) -> ExaminedPage:
-        """At once where the page is regular, else with care."""
+        """Examine a page with vectors, or record by record where they do not apply."""
         from pagefmt.outstanding.route_columns import IrregularPage
 
         seen = fingerprint(page.path)

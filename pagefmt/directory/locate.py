@@ -47,7 +47,7 @@ class LocationKind(StrEnum):
 class DataLocation:
     """Where things are; None: not there. ``store`` and ``page`` narrow the paging directory down to one of it.
 
-    ``obvious`` is False where an operator should be told what the path was taken for.
+    ``obvious`` is False where an operator should be told how the path was understood.
     """
 
     given: Path

@@ -1,7 +1,7 @@
 """All live records of one journal file at once (docs/spec/journal.md 3.1); ``pagefmt.journal.scan`` is the reference.
 
 Every place where a record type and the file id stand is a candidate; the check size tells which are records. Where two
-records would overlap, which takes an accident or a forger, the file is left to the reference.
+records would overlap, which no broker writes, the file is left to the reference.
 """
 
 from __future__ import annotations

@@ -115,7 +115,7 @@ def overview(store: Store, state: StoreState | None, repeated: Collection[str] =
 
 
 def _count(page: PageFile, rule: PageRule | None) -> _PageCount:
-    """At once where the page is regular, else with care."""
+    """Count a page with vectors, or record by record where they do not apply."""
     from pagefmt.outstanding.route_columns import IrregularPage
 
     try:

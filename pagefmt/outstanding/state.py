@@ -66,7 +66,7 @@ class StoreState:
             yield self._page(page, found, keep)
 
     def _page(self, page: PageFile, queues: dict[int, QueueLoad], keep: bool) -> PageLoad:
-        """At once where the page is regular, else with care."""
+        """Sum up a page with vectors, or record by record where they do not apply."""
         from pagefmt.outstanding.route_columns import IrregularPage
 
         try:

@@ -188,6 +188,12 @@ def crc32c_of(buf: Buffer, passed: Passed) -> str:
     return f"{value:08x}"
 
 
+JSON_KEYS: Final = (
+    "store", "page", "file", "size", "records", "bytes_read", "suspects", "error", "crc32c", "edition", "broker",
+    "broker_text", "decoded", "faults", "recovered", "recovered_from", "other_editions",
+)  # fmt: skip
+
+
 def verdict_json(verdict: PageVerdict) -> dict[str, Any]:
     """The public keys of ``pages verify``, in their order."""
     reading = verdict.broker.reading
@@ -220,24 +226,11 @@ def verdict_json(verdict: PageVerdict) -> dict[str, Any]:
 
 
 def unreadable_json(store: str, page: int | None, err: NotReadable, path: Path, size: int | None) -> dict[str, Any]:
-    """The same keys for a page that the system does not let us read: null where there is nothing to say."""
-    keys = ("crc32c", "edition", "broker", "broker_text")
-    return {
-        "store": store,
-        "page": page,
-        "file": path.name,
-        "size": size,
-        "records": 0,
-        "bytes_read": 0,
-        "suspects": [],
-        "error": str(err),
-        **dict.fromkeys(keys),
-        "decoded": 0,
-        "faults": [],
-        "recovered": 0,
-        "recovered_from": None,
-        "other_editions": [],
-    }
+    """The same keys for a page that cannot be read; null where nothing is known."""
+    known = {"store": store, "page": page, "file": path.name, "size": size, "error": str(err)}
+    counts = dict.fromkeys(("records", "bytes_read", "decoded", "recovered"), 0)
+    lists: dict[str, list[object]] = {"suspects": [], "faults": [], "other_editions": []}
+    return {key: (known | counts | lists).get(key) for key in JSON_KEYS}
 
 
 def first_layout(paths: Iterator[Path], tries: int = 8) -> Layout | None:
