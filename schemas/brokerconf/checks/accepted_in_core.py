@@ -1,4 +1,4 @@
-"""What the broker takes in silence for something else inside ``core``: found by tag, not by a walk for each check."""
+"""What the broker accepts silently inside ``core`` and reads differently; looked up by tag, one pass for all checks."""
 
 from __future__ import annotations
 

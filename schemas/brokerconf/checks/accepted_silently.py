@@ -1,6 +1,6 @@
-"""What the broker accepts in silence and takes for something else (docs/spec/config-behaviour.md): warnings of ours.
+"""Warnings about what the broker accepts silently and reads differently (docs/spec/config-behaviour.md).
 
-None of these is an error: the broker starts. Those that the settings themselves explain are rules (``rules/``).
+None of these is an error: the broker starts. Warnings about the values of settings are rules (``rules/``).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Comments that silence a rule.
+"""Comments that suppress findings of a rule.
 
 ``<!-- pagectl: ignore RULE, RULE -->`` for the element that follows and all inside it, and for the comment's own line;
 ``<!-- pagectl: ignore-section RULE -->`` for the whole element that the comment stands in.

@@ -1,7 +1,7 @@
 """What the schema passes and the broker's own reader refuses (docs/spec/config-behaviour.md): each an error finding.
 
-The reader looks a name up at any depth and takes the first: so does this. What hangs on the host (classes on the class
-path, whether a file exists) is not judged.
+The reader looks up a name at any depth and takes the first, and so do these checks. What depends on the host (classes
+on the class path, whether a file exists) is not checked.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""What a rule is made of and what it may ask: facts of a configuration, its addresses, its host."""
+"""What rules judge: the facts of a configuration, its addresses, its data directory and its host."""

@@ -1,4 +1,4 @@
-"""What holds for addresses: each match as it is written, and after merging.
+"""Address settings as rules see them: each match as written, and the values after merging.
 
 A rule that looks at merged settings goes through the *cases*: for each match an address that fits it and as few others
 as possible, then the declared addresses that several matches fit.

@@ -1,4 +1,4 @@
-"""What a configuration declares beside its settings: addresses, queues, acceptors, connectors, passwords."""
+"""What a configuration declares besides settings: addresses, queues, acceptors, connectors, passwords."""
 
 from __future__ import annotations
 

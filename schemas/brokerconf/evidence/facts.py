@@ -1,7 +1,7 @@
-"""What a rule may know: the document, the settings in force, and plain values about heap, data directory and host.
+"""Everything a rule may ask: the document, the settings in force, and plain values about heap, data directory and host.
 
-In force is what the file says with ``broker.properties`` and system properties laid over it. Nothing here changes once
-made; what is costly is worked out when a rule first asks for it.
+Settings in force are those of the file with ``broker.properties`` and system properties applied. Nothing changes after
+construction; costly values are computed when a rule first asks for them.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 
 class ConfigFacts(AddressFacts):
-    """Everything about one ``core``. ``properties``: those of ``broker.properties``; ``system``: all the broker is
-    started with."""
+    """Everything about one ``core``. ``properties``: those of ``broker.properties``; ``system``: all that the
+    broker is started with."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""A setting as the broker takes it, and what gives it: an element, a property, or nothing but its default."""
+"""The value of a setting as the broker reads it, and its source: an element, a property or the default."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pagefmt.findings import Position
 # not frozen: made by the ten thousand, where that costs more than all else
 @dataclass(slots=True, eq=False)
 class ResolvedSetting:
-    """``by`` gives it; None: the default. ``value`` None: not set, or not readable. ``match``: of an address."""
+    """``by`` sets it (None: the default). ``value`` None: not set or not readable. ``match``: of an address setting."""
 
     name: str
     value: Value

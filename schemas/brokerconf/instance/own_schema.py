@@ -1,6 +1,6 @@
 """The schema of the operator's own broker: from a file, or from the jars of an installation (``lib/*.jar``).
 
-Nothing is fetched: what a schema imports is taken from beside it, from the same jars, or from our own ``xml.xsd``.
+Nothing is fetched: imports are resolved beside the schema, in the same jars, or with our own ``xml.xsd``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Every id that a finding can carry: the rules, and the checks that are no rules, with what they mean."""
+"""Every id that a finding can have, with its meaning: rules, and checks that are always on."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from brokerconf.rules import rules
 
 @dataclass(frozen=True, slots=True)
 class RuleDescription:
-    """What ``config rules``, SARIF and a comment that silences know of an id."""
+    """What ``config rules`` and SARIF say about an id."""
 
     id: str
     title: str

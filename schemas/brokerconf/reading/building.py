@@ -25,7 +25,7 @@ _XML = "{http://www.w3.org/XML/1998/namespace}"
 
 
 class DocumentBuilder:
-    """Walks a parsed file and those it includes; the tree of the parser is changed along with the nodes built."""
+    """Walks a parsed file and its includes and builds the nodes; the parser's tree is changed in step."""
 
     def __init__(
         self, edition: Edition, values: PlaceholderValues, source: SourceFile, place: IncludeContext, includes: bool

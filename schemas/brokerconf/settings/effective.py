@@ -1,7 +1,7 @@
 """The settings that the broker really uses, each with where it came from (docs/spec/config-behaviour.md "Merging").
 
 ``EffectiveSettings`` answers for one document and edition: for the broker itself, and for any address. Up to 2.28 a
-lookup changes what is stored, so that later answers hang on earlier ones: ask in the order in which the broker would.
+lookup changes what is stored, so later answers depend on earlier ones: ask in the order in which the broker would.
 """
 
 from __future__ import annotations
@@ -191,7 +191,7 @@ def _derive(found: Values, merged: Values) -> None:
 
 
 def _journal(found: Values, libaio: bool) -> None:
-    """Values that hang on the journal's type; the page flush period defaults to the buffer timeout of NIO."""
+    """Values that depend on the journal's type; the page flush period defaults to the buffer timeout of NIO."""
     asynchronous = found["journal-type"].value == "ASYNCIO" and libaio
     nio_timeout = 3333333
     for name, aio, nio in (("journal-buffer-timeout", 500000, nio_timeout), ("journal-max-io", 4096, 1)):
