@@ -4,6 +4,6 @@ from __future__ import annotations
 
 
 class PageEngineError(Exception):
-    """What, where (file and line), what next, in one line fit to be shown to an operator."""
+    """One line for an operator: what happened, where (file and line), what to do."""
 
     speaks_for_itself = True

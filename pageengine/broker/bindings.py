@@ -1,6 +1,6 @@
 """Which queues take the messages of an address: its own, and those of wildcard addresses that match it.
 
-Source: spec/paging-engine.md 2.2.
+Source: docs/spec/paging-engine.md 2.2.
 """
 
 from __future__ import annotations

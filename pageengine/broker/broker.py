@@ -1,6 +1,6 @@
 """The broker: its addresses, stores and queues, its limits, and what all of them share.
 
-Source: spec/paging-engine.md 1.1, 1.2 and 4.
+Source: docs/spec/paging-engine.md 1.1, 1.2 and 4.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Messages as the engine makes them: from a send, and as copies for dead letters, expiry and diverts.
 
-Source: spec/paging-engine.md 1.3, 3.6 and 3.7.
+Source: docs/spec/paging-engine.md 1.3, 3.6 and 3.7.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class PropertySizes(NamedTuple):
 
 @lru_cache(maxsize=65536)
 def measures(address: str, props: tuple[MessageProperty, ...], seq_name: str) -> PropertySizes:
-    """Equal for all messages of an address with equal properties, but for the sequence number."""
+    """Cached: the same for all messages of an address with equal properties apart from the sequence number."""
     named = (*props, long_property(seq_name, 0)) if seq_name else props
     total = properties_bytes(named)
     special = any(one.name.startswith(RESERVED) for one in named)
@@ -71,7 +71,7 @@ def reloaded_bytes(profile: Profile, enc: int, mem: int) -> int:
 
 
 def buffer_bytes(profile: Profile, enc: int) -> int:
-    """What a message's buffer holds: its encoding, in old editions that of the packet it came in."""
+    """Bytes of a message's buffer: its encoding, in old editions the packet that it arrived in."""
     if not profile.old_layout:
         return enc
     packet = enc + OLD_PACKET

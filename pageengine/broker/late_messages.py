@@ -26,7 +26,7 @@ class LateMessage:
 
 
 def aged(late: list[LateMessage], op: Operation, now: int) -> list[LateMessage]:
-    """After an operation: who has lived long enough expires from the next one on; the others."""
+    """Age the messages by one operation; those whose time is over expire from the next one on. Returns the others."""
     spent = SEND_MS if isinstance(op, Send) else SCAN_MS if isinstance(op, Expire | Wait) else OTHER_MS
     left = []
     for one in late:

@@ -1,6 +1,6 @@
 """What operators do to queues: purge, scan for expired messages, delete.
 
-Source: spec/paging-engine.md 3.7, spec/trace-format.md 1.2.
+Source: docs/spec/paging-engine.md 3.7, docs/spec/trace-format.md 1.2.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """From a message to queues: bindings, filters, diverts, and gate B for each address the queues belong to.
 
-Source: spec/paging-engine.md 2.2, 2.3, 2.9 and 3.6.
+Source: docs/spec/paging-engine.md 2.2, 2.3, 2.9 and 3.6.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """How references end: acknowledged, expired, replaced, moved to another address, or given back to their queues.
 
-Source: spec/paging-engine.md 1.4, 3.4 and 3.7.
+Source: docs/spec/paging-engine.md 1.4, 3.4 and 3.7.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A transaction of a session, of one acknowledgement or of a move: what its end does.
 
-Source: spec/paging-engine.md 2.9, 3.4 and 3.7.
+Source: docs/spec/paging-engine.md 2.9, 3.4 and 3.7.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Local transactions and XA branches (spec/trace-format.md 1.2, spec/paging-engine.md 2.9)."""
+"""Local transactions and XA branches (docs/spec/trace-format.md 1.2, docs/spec/paging-engine.md 2.9)."""
 
 from __future__ import annotations
 

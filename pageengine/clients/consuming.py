@@ -1,4 +1,4 @@
-"""Consumers and browsers of a trace: opening, receiving, acknowledging (spec/trace-format.md 1.2)."""
+"""Consumers and browsers of a trace: opening, receiving, acknowledging (docs/spec/trace-format.md 1.2)."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def receive(run: Run, op: Receive, result: OperationResult) -> None:
 
 
 def _hand_over(consumer: SessionConsumer, ref: Reference, got: list[int], redelivered: list[int]) -> None:
-    """To the client's application: what the outcome says of it."""
+    """Hand a message to the application and note it for the outcome."""
     seq = ref.message.seq
     got.append(seq if seq is not None else -1)
     if ref.message.priority != DEFAULT_PRIORITY:
@@ -111,7 +111,7 @@ def _read_on(run: Run, queue: Queue) -> None:
 
 
 def _take_held(consumer: SessionConsumer, most: int, got: list[int], redelivered: list[int]) -> Reference:
-    """Messages that the client holds already, one at least, until credits go back to the broker; the last of them."""
+    """Take buffered messages, at least one, until credits return to the broker; returns the last one."""
     credits, opened = consumer.credits, consumer.opened
     last = None
     while (last is None or consumer.credits == credits) and len(got) < most and consumer.buffer:
@@ -124,17 +124,17 @@ def _take_held(consumer: SessionConsumer, most: int, got: list[int], redelivered
 
 
 def _is_plain(queue: Queue) -> bool:
-    """Whether a queue that rests stays as it is when it is looked at again."""
+    """Whether another delivery round leaves a resting queue unchanged."""
     return not queue.exclusive and queue.last_values is None and (queue.store is None or len(queue.store.cursors) == 1)
 
 
 def _rests(broker: Broker, queue: Queue) -> bool:
-    """Whether nothing happens if a message is taken that the client holds already and no credits come of it."""
+    """Whether taking a buffered message that returns no credits changes nothing at the broker."""
     return broker.schedule.rests and not broker.expiring and not queue.dispatch.groups
 
 
 def _next(run: Run, consumer: SessionConsumer) -> Reference | None:
-    """One message as the client gives it: asks for one where it holds none, passes expired ones back."""
+    """The next message for the application: requested if none is buffered; expired ones are returned to the broker."""
     slow = consumer.window == 0
     while True:
         if slow and consumer.credits is not None:
@@ -213,7 +213,7 @@ def _acknowledge(run: Run, consumer: SessionConsumer, refs: list[Reference]) -> 
     own = Transaction(broker)
     own.acknowledge_all(consumer.queue, refs)
     own.commit()
-    # what a released producer sends comes after the next message is taken: it has the longer way
+    # a released producer sends after the next message was taken: its round trip is longer
     broker.schedule.run_tasks(producers=False)
 
 

@@ -1,6 +1,6 @@
 """Producer credits: what a core client asks before it sends (gate A), and when it must wait or is refused.
 
-Source: spec/paging-engine.md 2.6 and 2.7.
+Source: docs/spec/paging-engine.md 2.6 and 2.7.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from pageengine.model.ports import Producer
 
 
 class SendRefused(Exception):
-    """The client refuses the send: the broker answered an earlier request with a refusal."""
+    """The client refuses the send, because the broker refused an earlier request for credits."""
 
 
 class Credits:
@@ -36,7 +36,7 @@ class Credits:
             self.arrive()
 
     def acquire(self, credits: int) -> bool:
-        """True: taken. False: the producer waits. Raises Refused after a refusal of the broker."""
+        """True: acquired. False: the producer waits. Raises SendRefused after a refusal of the broker."""
         if self.step < 0:
             return True
         if not self.blocked:
@@ -71,7 +71,7 @@ class Credits:
             self.late.append(ask)
 
     def arrive(self) -> None:
-        """Requests reach the broker, answers come back: after the send that could go without them."""
+        """Requests reach the broker and answers come back, after a send that had enough credits."""
         asked, self.late = self.late, []
         for credits in asked:
             self._request(credits)

@@ -54,7 +54,7 @@ class Run:
         return found
 
     def close_consumer(self, consumer: SessionConsumer) -> None:
-        """Unacknowledged messages go back to where they were (spec/trace-format.md 1.2)."""
+        """Unacknowledged messages go back to where they were (docs/spec/trace-format.md 1.2)."""
         close_consumer(self.broker, consumer)
 
     def transactions(self) -> list[Transaction]:

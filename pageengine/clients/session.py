@@ -1,6 +1,6 @@
 """A client's session: its transaction or branches, its producers' credits, and the sends that wait.
 
-Source: spec/trace-format.md 1.2, spec/paging-engine.md 2.7.
+Source: docs/spec/trace-format.md 1.2, docs/spec/paging-engine.md 2.7.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ class Session(Producer):
         return waiting
 
     def _chunks(self, waiting: PendingSend) -> None:
-        """A large message asks for its header, then after each piece of its body for what that piece was."""
+        """A large message needs credits for its header, then for each chunk of its body after that chunk was sent."""
         message = waiting.message
         props = [one for one in message.props if one.name != LARGE_SIZE_PROPERTY]
         waiting.needs.append((header_bytes(message.address, properties_bytes(props), len(props)), False))
@@ -167,7 +167,7 @@ class Session(Producer):
             waiting.verdict = self.arrive(waiting.message)
 
     def arrive(self, message: Message) -> Decision:
-        """The broker's side of a send: routing and its verdict (spec/trace-format.md 2)."""
+        """The broker's side of a send: routing and its verdict (docs/spec/trace-format.md 2)."""
         broker = self.broker
         if message.address == broker.settings.management_address:
             return Decision(HANDLED)
@@ -241,7 +241,7 @@ class Session(Producer):
 
 
 def close_consumer(broker: Broker, consumer: SessionConsumer) -> None:
-    """Unacknowledged messages go back to where they were (spec/trace-format.md 1.2)."""
+    """Unacknowledged messages go back to where they were (docs/spec/trace-format.md 1.2)."""
     consumer.closed = True
     queue = consumer.queue
     refs = consumer.cancel()

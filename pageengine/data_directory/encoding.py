@@ -1,6 +1,6 @@
 """The engine's messages as bytes: core messages of 2.x, page records, bodies of large messages.
 
-Source: spec/messages.md 2 to 4, spec/page-files.md 3.
+Source: docs/spec/messages.md 2 to 4, docs/spec/page-files.md 3.
 """
 
 from __future__ import annotations

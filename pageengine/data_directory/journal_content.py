@@ -1,6 +1,6 @@
 """What the engine's state is as journal records: bindings, messages in memory, what was acknowledged in pages.
 
-Source: spec/journal.md 5 and 6, spec/paging-engine.md 4.
+Source: docs/spec/journal.md 5 and 6, docs/spec/paging-engine.md 4.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """Pages as bytes, many records at once: of those that are alike one is encoded with care, the others are copies of it
 with their own ids, numbers and bodies filled in.
 
-Source: spec/page-files.md 3, spec/messages.md 2.
+Source: docs/spec/page-files.md 3, docs/spec/messages.md 2.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     Places = NDArray[np.intp]
 
 FEWEST = 8
-"""Fewer records that are alike are encoded one by one."""
+"""Fewer similar records are encoded singly."""
 OTHER = 0x5A5A5A5A5A5A5A5A
-"""What is changed in a number to see where it lies: something in each byte."""
+"""Flips bits in every byte of a number, to find its offset."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class SimilarRecords:
     seqs: Numbers
     sizes: Numbers
     ends: Numbers
-    record: Callable[[int], PagedMessage]
+    records: list[PagedMessage]
 
 
 def encoded_page(run: Run, page: WrittenPage) -> Bytes:
@@ -62,7 +62,7 @@ def encoded_page(run: Run, page: WrittenPage) -> Bytes:
 
 
 def _likeness(run: Run, record: PagedMessage) -> Hashable:
-    """Equal for records that are alike; None for one that is encoded by itself."""
+    """Key of records that differ in id, number and body size only; None: to be encoded singly."""
     message, send = record.message, record.message.source
     if message.large or message.address != send.address:
         return None
@@ -79,7 +79,7 @@ def _alike(records: list[PagedMessage], ends: list[int]) -> SimilarRecords:
 
     sends = [(one.message.id, one.message.source.seq, one.message.source.size) for one in records]
     ids, seqs, sizes = np.array(sends, np.int64).T
-    return SimilarRecords(ids, seqs, sizes, np.array(ends, np.int64), records.__getitem__)
+    return SimilarRecords(ids, seqs, sizes, np.array(ends, np.int64), records)
 
 
 def _put(run: Run, out: Bytes, records: list[tuple[PagedMessage, int]]) -> None:
@@ -96,7 +96,7 @@ def _put_alike(run: Run, out: Bytes, records: SimilarRecords) -> None:
 
     layout = _layout(run, records)
     if layout is None:
-        _put(run, out, [(records.record(n), end) for n, end in enumerate(records.ends.tolist())])
+        _put(run, out, [*zip(records.records, records.ends.tolist(), strict=True)])
         return
     for size in np.unique(records.sizes).tolist():
         at = np.flatnonzero(records.sizes == size)
@@ -108,7 +108,7 @@ def _put_alike(run: Run, out: Bytes, records: SimilarRecords) -> None:
 
 @dataclass(frozen=True, slots=True)
 class RecordTemplate:
-    """Where things lie in a record whose body has ``size`` bytes; ``body`` is -1 where the body is equal in all."""
+    """Offsets in a record with a body of ``size`` bytes; ``body`` is -1 if all bodies are equal."""
 
     size: int
     ids: Places
@@ -123,8 +123,8 @@ class RecordTemplate:
 
 
 def _layout(run: Run, records: SimilarRecords) -> RecordTemplate | None:
-    """Found by trying: which bytes change with the id, with the number, with the body. None: it is not that simple."""
-    record = records.record(int(records.sizes.argmax()))
+    """Found by encoding variants: the bytes that change with the id, the number, the body. None: too complicated."""
+    record = records.records[int(records.sizes.argmax())]
     message, send = record.message, record.message.source
     name = run.header.seq_property
     plain = encoded_record(run, record)
@@ -158,7 +158,7 @@ def _rows(run: Run, records: SimilarRecords, layout: RecordTemplate, at: Places,
     """The records at these places, all with a body of this size; one row each."""
     import numpy as np
 
-    first = np.frombuffer(encoded_record(run, records.record(int(at[0]))), np.uint8)
+    first = np.frombuffer(encoded_record(run, records.records[int(at[0])]), np.uint8)
     rows = np.tile(first, (len(at), 1))
     for places in layout.moved(layout.ids, size).reshape(-1, 8):
         rows[:, places] = _big_endian(records.ids[at])

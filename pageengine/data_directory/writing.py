@@ -11,7 +11,7 @@ HornetQ are not written.
     large-messages/ID.msg                    bodies of large messages
     paging/NUMBER/address.txt, 00000000N.page
 
-Source: spec/page-files.md, spec/journal.md, spec/messages.md.
+Source: docs/spec/page-files.md, docs/spec/journal.md, docs/spec/messages.md.
 """
 
 from __future__ import annotations

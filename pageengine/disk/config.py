@@ -1,6 +1,6 @@
 """What a configuration says to the disk monitor: its limits, and the directories it will watch.
 
-Source: spec/disk-monitor.md 1 and 2, spec/settings.csv. Values that the broker would refuse are refused here.
+Source: docs/spec/disk-monitor.md 1 and 2, spec/settings.csv. Values that the broker would refuse are refused here.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def watched(document: Document, found: Directories) -> dict[str, Path]:
 
 @dataclass(frozen=True, slots=True)
 class WhenBlocked:
-    """Addresses (or matches, where a wildcard stands for many) that feel the same while the broker blocks."""
+    """Addresses, or matches with wildcards, that a full disk affects in the same way."""
 
     addresses: tuple[str, ...]
     address_full_policy: str

@@ -1,6 +1,6 @@
 """What producers feel on an address while the disk is beyond its limit.
 
-Source: spec/disk-monitor.md 4, spec/paging-engine.md 2.3 and 2.6.
+Source: docs/spec/disk-monitor.md 4, docs/spec/paging-engine.md 2.3 and 2.6.
 
 Two places decide. Producers with flow control ask before they send; what arrives all the same (credit given before,
 STOMP, MQTT, management, diverts) is decided when it is routed::

@@ -1,4 +1,4 @@
-"""The broker's disk monitor: when it exists, what it compares, what a change means (spec/disk-monitor.md 1 to 4).
+"""The broker's disk monitor: when it exists, what it compares, what a change means (docs/spec/disk-monitor.md 1 to 4).
 
 At each scan the monitor asks every file system for two numbers and compares::
 

@@ -1,4 +1,4 @@
-"""All file systems that a broker watches, judged at one moment (spec/disk-monitor.md 6). Standard library alone."""
+"""All file systems that a broker watches, judged at one moment (docs/spec/disk-monitor.md 6)."""
 
 from __future__ import annotations
 

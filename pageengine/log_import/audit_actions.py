@@ -1,4 +1,4 @@
-"""The base and resource audit logs: consumers, sessions, and what operators did (spec/trace-format.md 3.3)."""
+"""The base and resource audit logs: consumers, sessions, and what operators did (docs/spec/trace-format.md 3.3)."""
 
 from __future__ import annotations
 

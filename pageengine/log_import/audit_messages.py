@@ -1,4 +1,4 @@
-"""The message audit log, ``org.apache.activemq.audit.message`` (spec/trace-format.md 3.1).
+"""The message audit log, ``org.apache.activemq.audit.message`` (docs/spec/trace-format.md 3.1).
 
 Sends, deliveries and acknowledgements with user and message, but neither sessions nor consumers: a consumer is a user
 and a queue, a session is a user, and what happened in a transaction of a consumer is replayed when it took effect.

@@ -51,7 +51,7 @@ def import_logs(
 ) -> ImportReport:
     """Write the trace that these logs amount to. ``advance`` is told bytes read, over both passes.
 
-    Errors: PageEngineError, OSError. Where several logs show the same traffic, the one that says most is used.
+    Raises PageEngineError, OSError. Where several logs show the same traffic, the one that says most is used.
     """
     for path in paths:
         if path.exists() and not path.is_file():

@@ -1,4 +1,4 @@
-"""Messages and transactions as the broker prints them into its logs (spec/trace-format.md 3.1).
+"""Messages and transactions as the broker prints them into its logs (docs/spec/trace-format.md 3.1).
 
 CoreMessage[messageID=33, durable=true, userID=null, priority=9, timestamp=DATE, expiration=0, durable=true,
     address=orders, size=1128, properties=TypedProperties[k=v, k2=v2]]@HASH
@@ -106,7 +106,7 @@ def _guess(name: str, value: str) -> MessageProperty:
 
 
 def _body(encoded: int, address: str, with_user: bool, props: tuple[MessageProperty, ...]) -> int:
-    """Body bytes: the encoded size less what a core message has around it (spec/paging-engine.md 1.3)."""
+    """Body bytes: the encoded size less what a core message has around it (docs/spec/paging-engine.md 1.3)."""
     around = 4 + 8 + 5 + 2 * _units(address) + (17 if with_user else 1) + 1 + 1 + 8 + 8 + 1
     return encoded - around - (5 + sum(map(_property_size, props)) if props else 1)
 

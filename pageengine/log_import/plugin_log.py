@@ -1,4 +1,4 @@
-"""The logging plugin's lines in ``artemis.log`` (spec/trace-format.md 3.2).
+"""The logging plugin's lines in ``artemis.log`` (docs/spec/trace-format.md 3.2).
 
 At DEBUG (codes 843...) sends, sessions, consumers and transactions are nearly complete. At INFO (841...) a send is a
 message id only: what the message was is learned from a later line that prints it. 2.6 to 2.27 word some lines

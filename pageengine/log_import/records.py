@@ -63,7 +63,7 @@ def _ordered(
 def log_records(
     n: int, path: Path, counts: ReadCounts, advance: Callable[[int], None] | None = None
 ) -> Iterator[LogRecord]:
-    """The records of one file that carry a message code. Errors: StreamError, OSError."""
+    """The records of one file that carry a message code. Raises StreamError, OSError."""
     ending = Ending()
     head: re.Match[str] | None = None
     first, parts, length = 0, [""], 0

@@ -1,4 +1,4 @@
-"""What the lines of a log amount to as operations, in order; and what stayed unknown (spec/trace-format.md 3)."""
+"""What the lines of a log amount to as operations, in order; and what stayed unknown (docs/spec/trace-format.md 3)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """A pair of limits, in bytes and in messages, with the flag that tells whether one of them is reached.
 
-Source: spec/paging-engine.md 1.5. The three ways of editions to look at the limit are three classes.
+Source: docs/spec/paging-engine.md 1.5. The three ways of editions to look at the limit are three classes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the broker decided: results of operations and their JSON (spec/trace-format.md 2).
+"""What the broker decided: results of operations and their JSON (docs/spec/trace-format.md 2).
 
 The engine makes these; an outcome writer prints ``as_json()`` of each on a line of its own.
 """
@@ -22,20 +22,20 @@ UNSUPPORTED = "unsupported"
 MALFORMED = "malformed"
 
 BESIDES = ("got", "redelivered", "count", "vote", "accepted", "abandoned", "detail")
-"""What operations other than sends may tell."""
+"""Keys of operations other than sends."""
 
 FieldValue = bool | int | list[int]
 Part = dict[str, FieldValue]
 """The fields of one address, queue or of the broker as a whole."""
 PartChange = dict[str, FieldValue | None]
 StateChange = dict[str, PartChange | None]
-"""By ``a:ADDRESS``, ``q:QUEUE`` and ``g``: changed fields, or None where the part or the field is gone."""
+"""By ``a:ADDRESS``, ``q:QUEUE`` and ``g``: changed fields, or None where the part or the field no longer exists."""
 State = dict[str, Part]
 
 
 @dataclass(slots=True)
 class Decision:
-    """What became of a send: of its own line, or of an earlier blocked one that a later operation released."""
+    """How the broker decided on a send: in its own line, or later, when an operation released a blocked one."""
 
     r: str
     page: int | None = None

@@ -1,6 +1,6 @@
 """Pages of a store, the records in them, and the transactions that records wait for.
 
-Source: spec/paging-engine.md 2.5, 2.9 and 3.2.
+Source: docs/spec/paging-engine.md 2.5, 2.9 and 3.2.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What one cursor knows of the pages: which records it is done with, and which pages are worth another look.
+"""What one cursor knows of the pages: which records are acknowledged, and which pages have to be checked again.
 
 An address may have thousands of pages, and a slow queue keeps them all; so nothing here walks over all of them for
 one acknowledgement.

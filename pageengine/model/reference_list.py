@@ -2,7 +2,7 @@
 
 The broker's iterators keep their place for as long as they live. Which priority they go on with follows the list's
 idea of the highest one, which a removal may set too low; a message of a high priority is then passed over once.
-Source: spec/paging-engine.md 3.1; PriorityLinkedListImpl and LinkedListImpl of 2.56.0 for what an iterator gives next.
+Source: docs/spec/paging-engine.md 3.1; PriorityLinkedListImpl and LinkedListImpl of 2.56.0 for the iterators.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class PriorityLevel:
 
 
 class PriorityIterator:
-    """``current``: where it stands; it was given already if it is ``last`` too, unless it is to be repeated."""
+    """Position ``current``; that reference was returned already if it is also ``last``, unless ``repeat`` is set."""
 
     __slots__ = ("current", "last", "level", "repeat")
 
@@ -93,14 +93,14 @@ class PriorityIterator:
         return at
 
     def remove(self) -> None:
-        """Take out the reference it stands on."""
+        """Remove the reference at the position."""
         at = self.current
         assert at is not None
         self.level.remove(at)
         self.last = None
 
     def nudge(self, removed: Reference) -> None:
-        """What it stands on goes: on to the next one, else back to the one before, given already if this one was."""
+        """The reference at the position is removed: move to the next, else to the previous one, already returned."""
         if removed.next is not None:
             self.current = removed.next
         else:
@@ -109,7 +109,7 @@ class PriorityIterator:
                 self.last = removed.prev
 
     def close(self) -> None:
-        """It is told of removals no more."""
+        """Removals no longer concern it."""
         self.level.iterators.remove(self)
 
 
@@ -145,7 +145,7 @@ class ReferenceList:
         self._adds(ref.message.priority).insert(ref, None)
 
     def add_sorted(self, ref: Reference) -> None:
-        """Back to its old place, which is near the head for what was just delivered."""
+        """Insert by sequence; what was just delivered belongs near the head."""
         level = self._adds(ref.message.priority)
         after: Reference | None = None
         at = level.head
@@ -156,12 +156,12 @@ class ReferenceList:
         level.insert(ref, after)
 
     def remove(self, ref: Reference) -> None:
-        """Takes one out that no iterator has just given: the highest priority stays what it is."""
+        """Remove a reference that no iterator has just returned; the highest priority is kept."""
         self.levels[ref.message.priority].remove(ref)
         self.size -= 1
 
     def poll(self) -> Reference | None:
-        """Takes out the first, as far as the list knows which priority that is."""
+        """Remove and return the first reference of what the list takes for the highest priority."""
         for priority in range(self.highest, -1, -1):
             level = self.levels[priority]
             ref = level.head
@@ -234,7 +234,7 @@ class ReferenceIterator:
         self._now.repeat = True
 
     def remove(self) -> None:
-        """Takes out the one just given. With the last of its priority the list takes a lower one for its highest."""
+        """Remove the reference just returned. When its priority is empty, the highest priority is lowered."""
         now = self._now
         assert now is not None
         now.remove()
@@ -247,7 +247,7 @@ class ReferenceIterator:
         references.size -= 1
 
     def close(self) -> None:
-        """It is told of removals no more."""
+        """Removals no longer concern it."""
         for level in self._levels:
             if level is not None:
                 level.close()

@@ -1,6 +1,6 @@
 """What runs after an operation until the broker rests: tasks of stores and queues, blocked producers, touched queues.
 
-Source: spec/paging-engine.md 1.2 and 3.7.
+Source: docs/spec/paging-engine.md 1.2 and 3.7.
 """
 
 from __future__ import annotations

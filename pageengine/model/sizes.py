@@ -1,6 +1,6 @@
 """How many bytes a message is: encoded, in the broker's memory estimate, and as a record of a page.
 
-Source: spec/paging-engine.md 1.3 and 2.5. Strings count as UTF-16 code units of two bytes.
+Source: docs/spec/paging-engine.md 1.3 and 2.5. Strings count as UTF-16 code units of two bytes.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Pages that every cursor is done with go; with the last of them, page mode ends.
 
-Source: spec/paging-engine.md 3.5.
+Source: docs/spec/paging-engine.md 3.5.
 """
 
 from __future__ import annotations

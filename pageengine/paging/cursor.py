@@ -1,6 +1,6 @@
 """A queue's reading state over the pages of its address: what it confirmed, what it removed, where it reads on.
 
-Source: spec/paging-engine.md 3.2, 3.4 and 3.5.
+Source: docs/spec/paging-engine.md 3.2, 3.4 and 3.5.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The limits of the broker as a whole: the global memory limit and the disk (spec/paging-engine.md 1.5, 2.6)."""
+"""The limits of the broker as a whole: the global memory limit and the disk (docs/spec/paging-engine.md 1.5, 2.6)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Paging state of one address: memory accounting, limits, the two gates, and the pages being written.
 
-Source: spec/paging-engine.md 1, 2.3 to 2.6 and 2.8.
+Source: docs/spec/paging-engine.md 1, 2.3 to 2.6 and 2.8.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ class AddressStore(StorePort):
         self.check_released()
 
     def check_released(self) -> bool:
-        """Lets everything that waits go on, if nothing holds it back (spec 2.6). True: it was let go."""
+        """Grant waiting requests for credits unless the store is still full or blocked (spec 2.6). True: granted."""
         if self.blocked_by_operator or self.full or self.limits.global_full:
             return False
         if self.waiting and not self.release_scheduled:
@@ -273,7 +273,7 @@ class AddressStore(StorePort):
         return page
 
     def forget_page(self, number: int) -> None:
-        """The file is gone."""
+        """The page file was deleted."""
         if self.pages.pop(number, None) is not None:
             self.files = [one for one in self.files if one != number]
 

@@ -1,4 +1,4 @@
-"""The file systems that a trace reports on, watched as the broker watches them (spec/disk-monitor.md 3 and 4)."""
+"""The file systems that a trace reports on, watched as the broker watches them (docs/spec/disk-monitor.md 3 and 4)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ EVERY_STORE = ""
 
 
 class WatchedDisks:
-    """What each file system said last; ``full`` as the limit of the edition decides."""
+    """The last report of each file system; ``full`` by the disk limit of the edition."""
 
     def __init__(self, settings: EngineSettings, profile: Profile) -> None:
         said = DiskSettings(max_disk_usage=settings.max_disk_usage, min_disk_free=settings.min_disk_free)
@@ -25,7 +25,7 @@ class WatchedDisks:
         return self.monitor is not None and self.monitor.disk_full
 
     def report(self, op: DiskSpaceChange) -> None:
-        """One report, and the scan that sees it. A report on every store replaces those on single ones."""
+        """A report and the disk scan that follows it. A report on all stores replaces those on single ones."""
         if op.store is None:
             self.spaces.clear()
         self.spaces[op.store or EVERY_STORE] = DiskSpace.of(op.usable, op.total)

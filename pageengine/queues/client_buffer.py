@@ -1,4 +1,4 @@
-"""What a client holds that it has not handed to its application: by priority, then in order of arrival."""
+"""Messages that a client has buffered and not yet handed to its application: by priority, then in order of arrival."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pageengine.model.reference import Reference
 
 
 class ClientBuffer:
-    """Constant time at each end: with a wide window a client holds all of a queue."""
+    """Constant time at both ends: with a wide window a client buffers a whole queue."""
 
     __slots__ = ("_by_priority",)
 

@@ -1,6 +1,6 @@
 """A consumer: its credits at the broker, its window at the client, and what it holds unacknowledged.
 
-Source: spec/trace-format.md 1.2 (window), spec/paging-engine.md 3.3.
+Source: docs/spec/trace-format.md 1.2 (window), docs/spec/paging-engine.md 3.3.
 """
 
 from __future__ import annotations

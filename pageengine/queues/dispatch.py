@@ -1,6 +1,6 @@
 """Which consumer gets which waiting message: the delivery round over the consumers of a queue, in turn.
 
-Source: spec/paging-engine.md 3.1 and 3.7; QueueImpl.deliver of 2.56.0 for the order of the questions.
+Source: docs/spec/paging-engine.md 3.1 and 3.7; QueueImpl.deliver of 2.56.0 for the order of the questions.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""A last-value queue: of the messages with one key only the newest is kept; the others go when nobody takes them.
+"""A last-value queue: of the messages with the same key only the newest is kept.
 
-Source: spec/paging-engine.md 3.7; LastValueQueue of 2.56.0 for when an older one goes.
+Source: docs/spec/paging-engine.md 3.7; LastValueQueue of 2.56.0 for when an older one goes.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A queue: what waits in memory, what it hands to which consumer, and when it reads on in the pages.
 
-Source: spec/paging-engine.md 3.1, 3.3, 3.4 and 3.7.
+Source: docs/spec/paging-engine.md 3.1, 3.3, 3.4 and 3.7.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Queue(QueuePort):
         in_pages = self.cursor.message_count if self.cursor is not None else 0
         scheduled = sum(1 for ref in self.scheduled if ref.record is None)
         count = self.waiting_unpaged + scheduled + self.delivering_unpaged + in_pages
-        # what a last-value queue hands out may stay in it as well: it takes that for counted twice
+        # a last-value queue may keep what it delivers, and would count it twice
         return count - self.delivering_count if self.last_values is not None else count
 
     # memory of references
@@ -149,7 +149,7 @@ class Queue(QueuePort):
         if at <= self.broker.now:
             return False
         ref.scheduled = at
-        # of what is due at one time, what came back goes before what is there, what is new behind it
+        # among messages due at the same time, a returning one comes first and a new one last
         self.scheduled.insert(0 if counted else len(self.scheduled), ref)
         self.schedule.touch(self)
         if ref.record is None and not counted:
@@ -174,7 +174,7 @@ class Queue(QueuePort):
             self.schedule.touch(self)
 
     def _enforce_ring(self) -> None:
-        """One more than the ring holds: what its list takes for the first one goes."""
+        """Beyond ring-size, remove what the list takes for the oldest message."""
         if self.references.size - self.taken_off > self.ring_size:
             oldest = self.references.poll()
             if oldest is not None:
@@ -182,14 +182,14 @@ class Queue(QueuePort):
                 self.broker.settling.replace(oldest)
 
     def _take_off(self, ref: Reference) -> None:
-        """A full ring takes what comes back to it off its counts; a paged one was off them already, and stays so."""
+        """A full ring subtracts a returning paged message from its counts a second time."""
         self.mem_count -= 1
         self.mem_bytes -= ref.mem
         self.taken_off += 1
         self.phantom_bytes -= ref.mem
 
     def stick(self, ref: Reference) -> None:
-        """A scan took it out, and its expiry address refused it: it counts as waiting, and as being delivered too."""
+        """Expired, but refused by its expiry address: it counts as waiting and as being delivered."""
         self.stuck.append(ref)
         self.mem_count += 1
         self.mem_bytes += ref.mem
@@ -198,7 +198,7 @@ class Queue(QueuePort):
         self.schedule.touch(self)
 
     def reset_iterators(self) -> None:
-        """Something came back to an earlier place: every consumer looks from the head again."""
+        """A message returned to an earlier position: every consumer starts from the head again."""
         for consumer in self.consumers:
             if consumer.iterator is not None:
                 consumer.iterator.close()

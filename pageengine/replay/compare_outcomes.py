@@ -1,4 +1,4 @@
-"""Where two outcomes differ: the first operation, and the sums of the rest (spec/trace-format.md 2).
+"""Where two outcomes differ: the first operation, and the sums of the rest (docs/spec/trace-format.md 2).
 
 States are compared whole, not as the changes that happen to be written: a field that both have at the same value is
 equal, however each came to it. Free text (``detail``) and lines on which a broker did not come to rest are left out.

@@ -1,4 +1,4 @@
-"""Reading an outcome, its own or a real broker's: JSON objects line by line (spec/trace-format.md 2)."""
+"""Reading an outcome, its own or a real broker's: JSON objects line by line (docs/spec/trace-format.md 2)."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class OutcomeReader:
 
 
 def open_outcome(path: Path) -> OutcomeReader:
-    """Read the header. Errors: OutcomeError, StreamError, OSError."""
+    """Read the header. Raises OutcomeError, StreamError, OSError."""
     lines = _objects(path)
     _number, header = next(lines, (1, {}))
     if header.get("outcome") != OUTCOME_VERSION:
@@ -77,7 +77,7 @@ class RunningState:
     parts: FullState = field(default_factory=dict)
 
     def apply(self, line: Line) -> dict[str, set[str] | None]:
-        """Take over a line's changes; returns the fields that it names, by part (None: the part is gone)."""
+        """Apply the changes of a line; returns the changed fields by part (None: the part was removed)."""
         changed: dict[str, set[str] | None] = {}
         for part, fields in (line.get("state") or {}).items():
             if not isinstance(fields, dict):

@@ -1,4 +1,4 @@
-"""Writing an outcome: JSON Lines, compressed by name (spec/trace-format.md 2)."""
+"""Writing an outcome: JSON Lines, compressed by name (docs/spec/trace-format.md 2)."""
 
 from __future__ import annotations
 

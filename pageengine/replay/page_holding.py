@@ -1,4 +1,4 @@
-"""Which queue keeps pages alive: how many pages each queue still has messages on (spec/paging-engine.md 3.5).
+"""Which queue keeps pages alive: how many pages each queue still has messages on (docs/spec/paging-engine.md 3.5).
 
 An outcome tells how many paged messages a queue has left, not where they lie. Read as a queue is read, oldest first,
 that is enough: what is acknowledged leaves the front page.

@@ -1,4 +1,4 @@
-"""What an outcome amounts to: figures, series over time and moments, gathered line by line in bounded memory.
+"""Figures, series over time and events of an outcome, collected line by line in bounded memory.
 
 Works on any outcome beside its trace, the engine's or a real broker's. The same lines give the same recording.
 """
@@ -37,7 +37,7 @@ class Recording:
     end: int = 0
     holds: list[PageHold] = field(default_factory=list)
     starved: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """By consumer and queue: receives that gave nothing though the queue had messages nobody held."""
+    """By consumer and queue: receives that returned nothing although the queue had undelivered messages."""
     _queue_of: dict[str, str] = field(default_factory=dict)
     _address_of: dict[str, str] = field(default_factory=dict)
     _waiting: dict[int, BlockedSend] = field(default_factory=dict)
@@ -88,7 +88,7 @@ class Recording:
 
     @property
     def timed(self) -> bool:
-        """The trace has times; else the number of the operation stands for them."""
+        """Whether the trace has times; otherwise the axis is the operation number."""
         return self.end > (self.start or 0)
 
     @property
@@ -203,7 +203,7 @@ class Recording:
             self._moment(t, i, record.name, LIMITS["blocked_by_operator"])
 
     def _disk(self, record: AddressRecord, fields: Mapping[str, Any], t: int, i: int) -> None:
-        """Bytes in page files: those of the page being written are told; a page keeps what it had when it was left."""
+        """Bytes in page files. The outcome has the size of the current page; a finished page keeps its last size."""
         sizes, before = record.page_bytes, record.disk_bytes
         if "files" in fields:
             sizes = record.page_bytes = {page: sizes.get(page, 0) for page in fields["files"] or ()}

@@ -1,4 +1,4 @@
-"""What is kept of an address and of a queue in a replay: counts, peaks, times."""
+"""Counts, peaks and times of an address and of a queue in a replay."""
 
 from __future__ import annotations
 

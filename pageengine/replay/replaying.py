@@ -40,7 +40,7 @@ class Configuration:
     entries: tuple[Entry, ...] = ()
 
     def settings(self) -> tuple[EngineSettings, Edition]:
-        """What the engine decides by, and the edition in force. Errors: BrokerConfError, PageEngineError, OSError."""
+        """What the engine decides by, and the edition in force. Raises BrokerConfError, PageEngineError, OSError."""
         document = self._document()
         return overridden(document, self.overrides, heap=self.heap, entries=self.entries), document.edition
 

@@ -1,4 +1,4 @@
-"""Values over the course of a replay, thinned out while they come in: bounded memory, the same every time.
+"""Values over the course of a replay, downsampled as they come in: bounded memory and reproducible.
 
 A bucket covers a power of two of operations; when there are too many buckets, each two become one. What happens between
 two operations is nothing, so a plot over time loses nothing by it.

@@ -53,7 +53,7 @@ class SweepRow:
 
 
 def parse_vary(text: str) -> list[SettingOverride]:
-    """``MATCH:NAME=V1,V2,…``: one override for each value. Errors: SettingError."""
+    """``MATCH:NAME=V1,V2,…``: one override for each value. Raises SettingError."""
     whole = parse_override(text)
     values = [value.strip() for value in whole.text.split(",")]
     if not all(values):
@@ -127,7 +127,7 @@ def _cause(err: Exception) -> str:
 def sweep_on_spark(jobs: Sequence[SweepJob], master: str) -> list[SweepRow]:
     """The same on Spark; the trace and the configuration must be readable under their paths on every worker.
 
-    Errors: NoSpark, NoJava, SweepError.
+    Raises NoSpark, NoJava, SweepError.
     """
     from pagefmt.spark.session import running
 

@@ -4,7 +4,7 @@
     for operation in operations:
         result = engine.apply(operation)
 
-Source: spec/trace-format.md 1.2 and 2. What an operation waits for is what the recorded outcomes of real brokers
+Source: docs/spec/trace-format.md 1.2 and 2. What an operation waits for is what the recorded outcomes of real brokers
 waited for: everything that runs in the background comes to rest.
 """
 

@@ -1,4 +1,4 @@
-"""What must hold whenever the broker rests: invariants of spec/paging-engine.md 5, by number.
+"""What must hold whenever the broker rests: invariants of docs/spec/paging-engine.md 5, by number.
 
 Those about a change (6 to 11, 26 to 28) compare with what ``InvariantCheck`` saw after the operation before. 16 and 22
 are about the way to a state, not the state: tests check them.

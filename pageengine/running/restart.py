@@ -1,6 +1,6 @@
 """Restart and crash: what is on disk becomes a new broker.
 
-Source: spec/paging-engine.md 4.
+Source: docs/spec/paging-engine.md 4.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pageengine.trace.operations import Crash, Restart
 
 
 def restart(run: Run, op: Restart | Crash, result: OperationResult) -> None:
-    """Stops and starts, or is killed and starts; sessions, consumers and producers are gone either way."""
+    """Stop or kill the broker and start it; sessions, consumers and producers do not survive either."""
     result.abandoned = run.unfinished_sends() or None
     old = run.broker
     if isinstance(op, Restart):

@@ -1,6 +1,6 @@
 """The state of addresses, queues and the broker as an outcome shows it, and what changed of it.
 
-Source: spec/trace-format.md 2.
+Source: docs/spec/trace-format.md 2.
 """
 
 from __future__ import annotations

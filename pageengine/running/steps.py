@@ -1,4 +1,4 @@
-"""What each operation of a trace does, but for sends, consumers and branches (spec/trace-format.md 1.2)."""
+"""What each operation of a trace does, but for sends, consumers and branches (docs/spec/trace-format.md 1.2)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What an operation may change of stores and queues: invariants of spec/paging-engine.md 5 that compare two states.
+"""What an operation may change of stores and queues: invariants (docs/spec/paging-engine.md 5) on two states.
 
-``invariants.Watch`` keeps what was seen after the operation before.
+``InvariantCheck`` keeps what was seen after the operation before.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Settings put over a configuration by hand, and where each value in force came from (``replay --set``, ``sweep``)."""
+"""Settings given on the command line, and where each value in force comes from (``replay --set``, ``sweep``)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pageengine.settings.settings import HALF_A_GIB, EngineSettings
 from pagefmt.findings import Position
 
 BY_HAND = "--set"
-# What a report shows: the settings that a replay hangs on.
+# The settings that a report shows: those that decide a replay.
 OF_ADDRESS = (
     "address-full-policy", "max-size-bytes", "max-size-messages", "page-size-bytes", "page-limit-bytes",
     "page-limit-messages", "page-full-policy", "max-read-page-bytes", "max-read-page-messages", "prefetch-page-bytes",
@@ -34,7 +34,7 @@ OF_BROKER = {
 
 
 class SettingError(PageEngineError):
-    """A setting put by hand that does not exist, or whose value the broker would refuse."""
+    """A setting on the command line that does not exist, or whose value the broker would refuse."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class SettingInForce:
 
 
 def parse_override(text: str) -> SettingOverride:
-    """``MATCH:NAME=VALUE``, or ``NAME=VALUE`` for one of the broker itself. Errors: SettingError."""
+    """``MATCH:NAME=VALUE``, or ``NAME=VALUE`` for one of the broker itself. Raises SettingError."""
     left, equals, value = text.partition("=")
     match, colon, name = left.rpartition(":")
     if not equals or not name.strip() or (colon and not match):
@@ -68,7 +68,7 @@ def parse_override(text: str) -> SettingOverride:
 
 
 def checked_value(one: SettingOverride, document: Document) -> Any:
-    """The value as the broker of the document's edition reads it. Errors: SettingError."""
+    """The value as the broker of the document's edition reads it. Raises SettingError."""
     found = in_scope(Scope.BROKER if one.match is None else Scope.ADDRESS).get(one.name)
     if found is None or (one.match is None and one.name not in OF_BROKER):
         what = "setting of the broker that a replay looks at" if one.match is None else "setting of an address"
@@ -88,7 +88,7 @@ def _read(setting: Setting, one: SettingOverride, document: Document) -> Any:
 def overridden(
     document: Document, overrides: Iterable[SettingOverride], *, heap: int | None = None, entries: Iterable[Entry] = ()
 ) -> EngineSettings:
-    """What the engine decides by: the document, the properties, then the overrides. Errors: SettingError."""
+    """What the engine decides by: the document, the properties, then the overrides. Raises SettingError."""
     settings = engine_settings(document, heap=heap, entries=entries)
     for one in overrides:
         value = checked_value(one, document)

@@ -1,6 +1,6 @@
 """What an edition of the broker decides differently: one profile per edition, chosen once where an engine is made.
 
-Source: spec/editions.md 1, spec/paging-engine.md 1.3 and 1.5, measured in the probes of every edition.
+Source: docs/spec/editions.md 1, docs/spec/paging-engine.md 1.3 and 1.5, measured in the probes of every edition.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Profile:
     asks_at_equal: bool = True
     """A core client asks for more credits also where it has exactly what it wants to have (2.56.0, not yet 2.44.0)."""
     keeps_highest: bool = True
-    """With the last message of a priority gone, a queue's list takes the next one for the highest (2.44.0).
+    """When a priority is empty, a queue's list takes the next lower one for the highest (2.44.0).
 
     False, as in 2.28.0: the lowest there is; what waits in between is passed over once.
     """

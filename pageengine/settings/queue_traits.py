@@ -1,6 +1,6 @@
-"""What kind of queue one is: by its own words where it has them, else by the settings of its address.
+"""The traits of a queue: its own attributes, else the settings of its address.
 
-Source: spec/trace-format.md 1.2 (what a trace leaves out is said by its defaults), spec/paging-engine.md 3.7.
+Source: docs/spec/trace-format.md 1.2 (what a trace leaves out is said by its defaults), docs/spec/paging-engine.md 3.7.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class QueueTraits:
 
 
 def created(made: CreateQueue, settings: AddressSettings) -> QueueTraits:
-    """Of a queue that a trace creates: what it can say is said, be it by a default."""
+    """Of a queue that a trace creates: by the operation, whose defaults count, and the settings of its address."""
     return QueueTraits(
         made.max_consumers, made.exclusive, made.purge_on_no_consumers, settings.ring_size,
         _last_value_key(None, None, settings), settings.non_destructive,
@@ -34,7 +34,7 @@ def created(made: CreateQueue, settings: AddressSettings) -> QueueTraits:
 
 
 def configured(one: ConfiguredQueue, settings: AddressSettings) -> QueueTraits:
-    """Of a queue of the configuration: what it leaves out is said by the settings of its address."""
+    """Of a configured queue: what it does not set follows from the settings of its address."""
     return QueueTraits(
         settings.max_consumers if one.max_consumers is None else one.max_consumers,
         settings.exclusive_queue if one.exclusive is None else one.exclusive,

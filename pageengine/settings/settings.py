@@ -1,6 +1,6 @@
 """The values of a configuration that the engine decides by, already merged and with their defaults filled in.
 
-Reading broker.xml and merging its matches is not done here: the caller fills these (spec/settings.md says from what).
+``from_document`` fills these from a broker.xml (docs/spec/settings.md).
 """
 
 from __future__ import annotations

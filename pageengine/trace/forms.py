@@ -1,4 +1,4 @@
-"""The JSON form of each operation (spec/trace-format.md 1.2): checked on the way in, shortest on the way out.
+"""The JSON form of each operation (docs/spec/trace-format.md 1.2): checked on the way in, shortest on the way out.
 
 A form is the list of an operation's keys; the sends, most of any trace, have a file of their own (``send_form``).
 """
@@ -222,7 +222,7 @@ FORMS: dict[str, OperationForm] = {
 
 
 def read_operation(form: OperationForm, i: int, t: int, line: Mapping[str, Any]) -> ops.Operation:
-    """The operation that a JSON object of this form stands for. Errors: BadValue."""
+    """The operation that a JSON object of this form stands for. Raises BadValue."""
     values: dict[str, Any] = {}
     for key in form.keys:
         value = line.get(key.name, MISSING)
@@ -269,7 +269,7 @@ def write_operation(form: OperationForm, operation: ops.Operation) -> dict[str, 
 
 
 def read_settings(i: int, t: int, line: Mapping[str, Any]) -> ops.SettingsChange:
-    """A ``settings`` operation: every key but the common ones and ``match`` is a setting. Errors: BadValue."""
+    """A ``settings`` operation: every key but the common ones and ``match`` is a setting. Raises BadValue."""
     if "match" not in line:
         raise BadValue("'match' is missing")
     values = tuple((name, _setting(name, value)) for name, value in line.items() if name not in COMMON | {"match"})

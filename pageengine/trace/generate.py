@@ -1,4 +1,4 @@
-"""Synthetic traffic of named shapes, the same for the same seed (spec/trace-format.md 1).
+"""Synthetic traffic of named shapes, the same for the same seed (docs/spec/trace-format.md 1).
 
 Every shape sends ``messages`` messages at ``rate`` a second to its addresses; they differ in who takes them away.
 """

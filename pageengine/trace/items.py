@@ -1,4 +1,4 @@
-"""What the operations of a trace have in common, whatever file they come from (spec/trace-format.md 1.2 and 1.4).
+"""What the operations of a trace have in common, whatever file they come from (docs/spec/trace-format.md 1.2 and 1.4).
 
 ``Interpreter`` turns one JSON object after the other into operations: numbers them, carries the clock on, refuses what
 is malformed, counts keys that mean nothing here.
@@ -67,7 +67,7 @@ class Interpreter:
     _seqs: SeqSet = field(default_factory=SeqSet)
 
     def header(self, line: Any, default_name: str) -> TraceHeader:
-        """Line 1. Errors: BadValue."""
+        """Line 1. Raises BadValue."""
         if type(line) is not dict or "trace" not in line:
             raise BadValue("the header is missing (an object with the key 'trace')")
         version = integer("trace", line["trace"])
@@ -84,7 +84,7 @@ class Interpreter:
         return TraceHeader(trace=version, **values)
 
     def operation(self, line: Any) -> Operation | UnknownOperation:
-        """The next operation. Errors: BadValue; ``skip`` then passes over it."""
+        """The next operation. Raises BadValue; ``skip`` then passes over it."""
         if type(line) is not dict:
             raise BadValue(f"an operation must be an object, not {kind_of(line)}")
         op = line.get("op")

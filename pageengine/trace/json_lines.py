@@ -1,4 +1,4 @@
-"""The lines of a trace as JSON Lines, parsed, or recognised by a template (spec/trace-format.md 1)."""
+"""The lines of a trace as JSON Lines, parsed, or recognised by a template (docs/spec/trace-format.md 1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What clients and operators did: one class per operation of a trace (spec/trace-format.md 1.1 and 1.2).
+"""What clients and operators did: one class per operation of a trace (docs/spec/trace-format.md 1.1 and 1.2).
 
 A trace reader fills these; the engine reads nothing else. Defaults are those of the format.
 """
@@ -27,7 +27,7 @@ class TraceHeader:
 
 
 class MessageType(IntEnum):
-    """Kind of body; the value is the wire code (spec/messages.md)."""
+    """Kind of body; the value is the wire code (docs/spec/messages.md)."""
 
     DEFAULT = 0
     OBJECT = 2
@@ -38,7 +38,7 @@ class MessageType(IntEnum):
 
 
 class PropertyKind(IntEnum):
-    """Type of a property's value; the value is the wire code (spec/messages.md)."""
+    """Type of a property's value; the value is the wire code (docs/spec/messages.md)."""
 
     NULL = 0
     BOOLEAN = 2

@@ -1,4 +1,4 @@
-"""A trace as Parquet: one row per operation (spec/trace-format.md 1.3).
+"""A trace as Parquet: one row per operation (docs/spec/trace-format.md 1.3).
 
     i int64 · t int64 · op string · session · consumer · address · queue string · seq int64 · type string · size int64
     durable boolean · priority int32 · expire_ms int64 · body binary · props map<string, string> · xid · args string
@@ -49,7 +49,7 @@ ROW_GROUP = 1 << 17
 
 
 def parquet_rows(path: Path, advance: Callable[[int], None] | None) -> tuple[Any, Iterator[Unread]]:
-    """The header object; what the rows hold. Errors: TraceError, BadValue."""
+    """The header object; what the rows hold. Raises TraceError, BadValue."""
     try:
         file = pq.ParquetFile(path)
         metadata = file.schema_arrow.metadata or file.metadata.metadata or {}
@@ -98,7 +98,7 @@ def _loads(name: str, text: str | bytes) -> Any:
 
 
 def row_to_object(row: dict[str, Any]) -> dict[str, Any]:
-    """The operation object that a row stands for; null columns are absent keys. Errors: BadValue."""
+    """The operation object that a row stands for; null columns are absent keys. Raises BadValue."""
     line = {name: value for name, value in row.items() if value is not None}
     args = line.pop("args", None)
     body = line.pop("body", None)

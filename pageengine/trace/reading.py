@@ -1,4 +1,4 @@
-"""Reading a trace: JSON Lines (plain, gzip, zstd) or Parquet, one operation at a time (spec/trace-format.md 1)."""
+"""Reading a trace: JSON Lines (plain, gzip, zstd) or Parquet, one operation at a time (docs/spec/trace-format.md 1)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class TraceReader:
     """A trace being read: iterate over it once, then look at ``warnings``.
 
     ``skip_bad_lines``: a malformed line comes out as a MalformedLine; without it, it is a TraceError before anything
-    behind it is read. ``advance`` is told the bytes read, or the rows of a Parquet file. Errors: TraceError, OSError.
+    behind it is read. ``advance`` is told the bytes read, or the rows of a Parquet file. Raises TraceError, OSError.
     """
 
     path: Path
@@ -73,7 +73,7 @@ class TraceReader:
 def open_trace(
     path: Path, *, skip_bad_lines: bool = False, advance: Callable[[int], None] | None = None
 ) -> TraceReader:
-    """Read the header; the operations follow when the reader is iterated over. Errors: TraceError, OSError."""
+    """Read the header; the operations follow when the reader is iterated over. Raises TraceError, OSError."""
     parquet = path.is_file() and _starts_with(path, PARQUET)
     interpreter = Interpreter()
     reader = TraceReader(path, TraceHeader(path.name), parquet, skip_bad_lines, None, interpreter)
@@ -95,6 +95,6 @@ def open_trace(
 
 
 def _starts_with(path: Path, magic: bytes) -> bool:
-    """A pipe is not asked: what is read from it is gone."""
+    """Not for pipes: what is read from a pipe cannot be read again."""
     with path.open("rb") as file:
         return file.read(len(magic)) == magic

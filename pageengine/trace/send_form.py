@@ -1,4 +1,4 @@
-"""The JSON form of a send (spec/trace-format.md 1.2): the operation that traces are made of, so read without a loop."""
+"""The JSON form of a send (docs/spec/trace-format.md 1.2), the most frequent operation: read without a loop."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SMALL = {"byte": 8, "short": 16, "int": 32}
 
 
 def read_send(i: int, t: int, line: Mapping[str, Any]) -> Send:
-    """The send that a JSON object stands for. Errors: BadValue."""
+    """The send that a JSON object stands for. Raises BadValue."""
     try:
         address, seq = line["address"], line["seq"]
     except KeyError as err:
@@ -65,7 +65,7 @@ def _body(line: Mapping[str, Any]) -> tuple[str | None, bytes | None]:
 
 
 def read_properties(value: Any) -> tuple[MessageProperty, ...]:
-    """``props`` as typed values, in the order of the object. Errors: BadValue."""
+    """``props`` as typed values, in the order of the object. Raises BadValue."""
     if type(value) is not dict:
         raise BadValue(f"'props' must be an object, not {kind_of(value)}")
     return tuple([_property(name, one) for name, one in value.items()])

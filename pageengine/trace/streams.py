@@ -1,4 +1,4 @@
-"""Lines of a text file that may be compressed, streamed both ways (spec/trace-format.md 1).
+"""Lines of a text file that may be compressed, streamed both ways (docs/spec/trace-format.md 1).
 
 The magic bytes decide, not the name: gzip ``1f 8b``, zstd ``28 b5 2f fd``, everything else is plain text. Memory is
 bounded: compressed input is fed in small pieces, and a line longer than ``LONGEST_LINE`` is an error.
@@ -66,7 +66,7 @@ def compression(head: bytes) -> str:
 def numbered_lines(path: Path, ending: Ending, *, advance: Callable[[int], None] | None = None) -> Iterator[bytes]:
     """Every line of the file without its newline; ``ending`` tells how the file ended.
 
-    ``advance`` is told the bytes of the file that were read. Errors: StreamError, OSError.
+    ``advance`` is called with the bytes read from the file. Raises StreamError, OSError.
     """
     for block in blocks_of_lines(path, ending, advance=advance):
         yield from lines_of(block)

@@ -1,4 +1,4 @@
-"""What a line or a row of a trace holds before it is an operation, and what stands for one that never becomes one."""
+"""Lines and rows of a trace before they become operations, and those that never do."""
 
 from __future__ import annotations
 
