@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import typer
-from typer._click.exceptions import ClickException, NoArgsIsHelpError, UsageError
 from typer.core import TyperGroup, TyperOption
 
 from pagectl import __version__
@@ -83,16 +82,26 @@ FLAGS = {
 }
 
 
+class NoCommand(Exception):
+    """A group called without a command; the message is its help."""
+
+
 class LazyGroup(TyperGroup):
     """A group whose members are imported when they are called."""
 
     def __init__(self, tree: Mapping[str, Leaf | Group], **attrs: Any) -> None:
-        super().__init__(rich_markup_mode=None, no_args_is_help=True, **attrs)
+        super().__init__(rich_markup_mode=None, **attrs)
         self.tree = tree
+
+    def parse_args(self, ctx: Any, args: list[str]) -> Any:
+        """Without a command: the help, as an error."""
+        if not args:
+            raise NoCommand(ctx.get_help())
+        return super().parse_args(ctx, args)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         if args[0] not in self.tree and not args[0].startswith("-"):
-            raise UsageError(_unknown(args[0], self.tree), ctx)
+            ctx.fail(_unknown(args[0], self.tree))
         return super().resolve_command(ctx, args)
 
     def list_commands(self, ctx: Any) -> list[str]:
@@ -166,9 +175,10 @@ def _dispatch(argv: list[str], failed: int) -> int | None:
         return status
     except typer.Exit as done:
         return int(done.exit_code)
-    except NoArgsIsHelpError as err:
-        report(err.format_message(), prefix="")
-    except ClickException as err:
-        path = err.ctx.command_path if isinstance(err, UsageError) and err.ctx else "pagectl"
+    except NoCommand as err:
+        report(str(err), prefix="")
+    except typer.TyperException as err:
+        context = getattr(err, "ctx", None)
+        path = context.command_path if context else "pagectl"
         report(f"{' '.join(err.format_message().split()).rstrip('.')} (see '{path} --help')", prefix=f"{path}: ")
     return failed

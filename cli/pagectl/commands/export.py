@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pagectl.opening.broker import located
+from pagectl.options.columns import SPLITS
 from pagectl.options.formats import TextOrJson
 from pagectl.options.shared import BrokerXmlOption, DirArgument, PropertiesOption, TextOrJsonOption, WhereOption
 from pagectl.running.exits import CallError, Exit
@@ -37,10 +38,6 @@ class Compression(StrEnum):
     GZIP = "gzip"
     LZ4 = "lz4"
     NONE = "none"
-
-
-# Columns that a table can be split by: one value for each message.
-SPLITS = ("address", "store", "store_address", "protocol", "page", "priority", "durable", "type_name")
 
 
 def command(

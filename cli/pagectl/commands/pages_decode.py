@@ -14,6 +14,7 @@ import typer
 
 from pagectl.files.destination import output_to
 from pagectl.opening.broker import located
+from pagectl.options.columns import BODIES
 from pagectl.options.shared import (
     FORMAT_HELP,
     BrokerXmlOption,
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
     from pagefmt.pages.paging import Store
 
 T = TypeVar("T")
-BODIES = ("none", "size", "sha256", "text", "value", "base64", "hex")
 
 
 class DecodeFormat(StrEnum):

@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any
 
 from pagectl.app import FLAGS, TREE, LazyGroup, root
+from pagectl.options.columns import BODIES, SPLITS
 
 
 class Kind(StrEnum):
@@ -163,12 +164,8 @@ def _value(parameter: Any, metavar: str | None) -> Value:
         case "SETTING|RULE":
             return Value(Kind.WORDS, tuple(sorted({*_rules(), *_settings()})))
         case "LIST":
-            from pagectl.commands.pages_decode import BODIES
-
             return Value(Kind.LIST, BODIES)
         case "COLUMN":
-            from pagectl.commands.export import SPLITS
-
             return Value(Kind.WORDS, SPLITS)
         case "MATCH:NAME=VALUE" | "MATCH:NAME=V1,V2,…":
             return _override()
