@@ -53,14 +53,16 @@ _BEANS = {"maxDiskUsage": "max_disk_usage", "minDiskFree": "min_disk_free", "dis
 
 
 def _overridden(settings: DiskSettings, entries: Iterable[Entry], edition: Edition) -> DiskSettings:
-    """What cannot be parsed leaves the old value, as in the broker (settings.md 1)."""
+    """As the broker: what is no ``int`` becomes 0 in silence, what is no ``long`` leaves the old value."""
     for entry in entries:
         if entry.key in _BEANS:
             size = entry.key == "minDiskFree"
             try:
                 value = parse_size(entry.value, edition).value if size else parse_int(entry.value)
             except SizeError:
-                continue
+                if size:
+                    continue
+                value = 0
             named: dict[str, Any] = {_BEANS[entry.key]: value}
             settings = replace(settings, **named)
     return settings

@@ -39,7 +39,6 @@ def fresh_file(target: Path, place: DataLocation | None = None) -> Iterator[Path
         raise CallError(f"{target}: not a regular file; name a file to write to")
     with atomic_file(target) as fresh:
         yield fresh
-    note(f"wrote {target.absolute()}")
 
 
 def _is_special(target: Path) -> bool:

@@ -43,7 +43,7 @@ def write_table(
             table.write_batch(batch)
             if rows == limit:
                 break
-    note(f"{rows} messages in {to}")
+    note(f"{rows} messages in {to.absolute()}")
     return Exit.FOUND if damaged[0] else Exit.OK
 
 

@@ -72,7 +72,10 @@ def lint_one(name: str, around: LintContext, options: ConfigurationOptions, chos
     path = Path(name)
     start = start_parameters(path, options)
     shown = str(start.config) if path.is_dir() else name
-    return lint(read_raw(start.config), shown, _with_start(around, start), chosen)
+    around = _with_start(around, start)
+    if path.is_dir() or start.instance.profile is not None:
+        around = replace(around, host=lambda document: _volumes(document, start.instance.root))
+    return lint(read_raw(start.config), shown, around, chosen)
 
 
 def _with_start(around: LintContext, start: StartParameters) -> LintContext:
@@ -80,8 +83,6 @@ def _with_start(around: LintContext, start: StartParameters) -> LintContext:
     from brokerconf.reading.properties import read_properties
     from brokerconf.reading.sources import plain_source
 
-    instance = start.instance
-    runs_here = instance.profile is not None or instance.root != instance.config.absolute().parent
     return replace(
         around,
         edition=around.edition or (start.edition if around.schemas is None else None),
@@ -89,7 +90,6 @@ def _with_start(around: LintContext, start: StartParameters) -> LintContext:
         properties=start.system,
         entries=tuple(entry for file in start.files for entry in read_properties(file)),
         beside=tuple(plain_source(str(file), file.read_text("latin-1")) for file in start.files),
-        host=(lambda document: _volumes(document, instance.root)) if runs_here else None,
     )
 
 

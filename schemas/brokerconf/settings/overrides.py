@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from brokerconf.reading.sizes import SizeError, parse_boolean, parse_long, parse_size
+from brokerconf.reading.sizes import SizeError, parse_long, parse_size
 from brokerconf.settings.effective import EffectiveSettings
 from brokerconf.settings.matching import MatchError
 from brokerconf.settings.settings_model import Scope, Setting, Value, in_scope
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from brokerconf.reading.properties import Entry
 
 _ADDRESS = re.compile(r'addressSettings\.("(?P<quoted>[^"]*)"|(?P<plain>[^".]+))\.(?P<bean>\w+)')
+_TRUE = frozenset({"true", "yes", "on", "1", "y", "t"})
 _SIXTY_FOUR = {"globalMaxSize", "minDiskFree", "maxSizeBytes", "maxSizeBytesRejectThreshold", "maxSizeMessages"}
 
 
@@ -59,7 +60,7 @@ def _value(setting: Setting, text: str) -> Value:
     """The value as the setter takes it; None where the old one stays."""
     match setting.kind:
         case "boolean":
-            return parse_boolean(text)
+            return text.strip().lower() in _TRUE
         case "enum":
             return text if text in setting.allowed.split("|") else None
         case "int" | "long" | "size":
@@ -68,7 +69,7 @@ def _value(setting: Setting, text: str) -> Value:
             try:
                 return float(text)
             except ValueError:
-                return None
+                return 0.0
         case _:
             return text
 
@@ -78,5 +79,5 @@ def _number(setting: Setting, text: str) -> int | None:
     try:
         number = parse_size(text).value if setting.bean in _SIXTY_FOUR else parse_long(text)
     except SizeError:
-        return None if prefetch or setting.kind != "size" else 0
+        return None if prefetch or setting.kind == "long" or setting.bean in _SIXTY_FOUR else 0
     return None if prefetch and number <= 0 else number
