@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pageengine.model.outcome import PAGED, QUEUED
-from pageengine.model.page import PagedMessage as Record
+from pageengine.model.page import PagedMessage
 from pageengine.paging.cursor import PageIterator
 from pageengine.running.engine import Engine
 from pageengine.settings.profiles import profile_of
@@ -167,7 +167,7 @@ def only_where_needed() -> Iterator[None]:
     """22: a queue takes a message from its pages only where its limits ask for one, at that very moment."""
     take = PageIterator.take
 
-    def watched(iterator: PageIterator) -> Record:
+    def watched(iterator: PageIterator) -> PagedMessage:
         queue = iterator.cursor.queue
         # up to 2.52 a purge with a filter reads on whatever the limits say
         assert queue.needs_depage() or not queue.profile.purges_in_place
