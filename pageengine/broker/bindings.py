@@ -42,7 +42,7 @@ class AddressBindings:
         for _ in range(count):
             queue = queues[position]
             if queue.filter is None or queue.filter(message):
-                if count == 1 or _wanted(queue, message):
+                if count == 1 or _matches_filter(queue, message):
                     self.turns[at] = (position + 1) % count
                     return queue
                 fallback = position if fallback == -1 else fallback
@@ -53,7 +53,7 @@ class AddressBindings:
         return queues[fallback]
 
 
-def _wanted(queue: Queue, message: Message) -> bool:
+def _matches_filter(queue: Queue, message: Message) -> bool:
     return any(one.selector is None or one.selector(message) for one in queue.consumers)
 
 

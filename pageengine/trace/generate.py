@@ -210,7 +210,7 @@ def _transactions(script: _Script) -> Iterator[Operation]:
         batch += 1
         xid = f"branch-{batch}" if batch % 5 == 0 else None
         yield from _transaction(script, count, xid)
-        yield from _taken(script)
+        yield from _consumed(script)
 
 
 def _transaction(script: _Script, count: int, xid: str | None) -> Iterator[Operation]:
@@ -225,7 +225,7 @@ def _transaction(script: _Script, count: int, xid: str | None) -> Iterator[Opera
     yield script.make(ops.Rollback if script.random.random() < 0.1 else ops.Commit, session, xid)
 
 
-def _taken(script: _Script) -> Iterator[Operation]:
+def _consumed(script: _Script) -> Iterator[Operation]:
     for name in script.names:
         yield script.make(ops.Receive, f"c-{name}", max(1, round(0.8 * BATCH / len(script.names))), ops.ReceiveAck.END)
     yield script.make(ops.Rollback if script.random.random() < 0.05 else ops.Commit, "takes")

@@ -49,7 +49,7 @@ def _by_route(content: PageBytes, frames: PageFrames, rule: PageRule | None, cho
         return np.array(
             [wanted_by_route(view, rule, choice, frames.number + n, *at) for n, at in enumerate(each)], bool
         )
-    return _outstanding(rule, routes, choice) if choice.outstanding and rule else _named(routes, choice)
+    return _outstanding(rule, routes, choice) if choice.outstanding and rule else _in_queues(routes, choice)
 
 
 def _outstanding(rule: PageRule, routes: RouteColumns, choice: MessageFilter) -> Mask:
@@ -60,7 +60,7 @@ def _outstanding(rule: PageRule, routes: RouteColumns, choice: MessageFilter) ->
     return found
 
 
-def _named(routes: RouteColumns, choice: MessageFilter) -> Mask:
+def _in_queues(routes: RouteColumns, choice: MessageFilter) -> Mask:
     found = np.zeros(len(routes), bool)
     for queue, rows in routes.queues():
         if choice.queues is None or queue in choice.queues:

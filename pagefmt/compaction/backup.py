@@ -84,11 +84,11 @@ class Backup:
     entries: dict[tuple[str, str], BackupEntry] = field(default_factory=dict)
     discarding: bool = False
 
-    def kept(self, entry: BackupEntry) -> Path:
+    def copy_of(self, entry: BackupEntry) -> Path:
         """Where the old file of an entry is kept."""
         return self.folder / entry.root / entry.path
 
-    def place(self, entry: BackupEntry) -> Path:
+    def original_of(self, entry: BackupEntry) -> Path:
         """Where the file of an entry lies in the data."""
         return self.roots[entry.root] / entry.path
 
@@ -98,7 +98,7 @@ class Backup:
         relative = path.relative_to(self.roots[root]).as_posix()
         before = self.entries.get((root, relative))
         entry = BackupEntry(root, relative, before.old if before else old, new)
-        kept = self.kept(entry)
+        kept = self.copy_of(entry)
         if kept.exists() and sum_of(kept) != entry.old:  # of a run that was cut off while it copied
             disk.remove(kept)
         if not kept.exists():
@@ -177,14 +177,14 @@ def check_still(backup: Backup) -> list[BackupEntry]:
             )
     waiting = []
     for entry in backup.entries.values():
-        place = backup.place(entry)
+        place = backup.original_of(entry)
         now = sum_of(place) if place.exists() else None
         if now == entry.old:
             continue
         if now != entry.new:
             raise BackupError(f"{place}: changed since the compaction; nothing is put back")
-        if not backup.kept(entry).exists() or sum_of(backup.kept(entry)) != entry.old:
-            raise BackupError(f"{backup.kept(entry)}: the kept file is gone or changed; nothing is put back")
+        if not backup.copy_of(entry).exists() or sum_of(backup.copy_of(entry)) != entry.old:
+            raise BackupError(f"{backup.copy_of(entry)}: the kept file is gone or changed; nothing is put back")
         waiting.append(entry)
     return waiting
 
@@ -197,11 +197,11 @@ def restore(disk: Disk, backup: Backup) -> list[BackupEntry]:
     for path in left_overs(backup.roots["paging"]):
         disk.remove(path)
     for entry in waiting:
-        place = backup.place(entry)
+        place = backup.original_of(entry)
         fresh = place.with_name(place.name + NEW_SUFFIX)
         if fresh.exists():
             disk.remove(fresh)
-        disk.link(backup.kept(entry), fresh)
+        disk.link(backup.copy_of(entry), fresh)
         disk.replace(fresh, place)
         disk.sync_folder(place.parent)
     discard(disk, backup)

@@ -73,11 +73,15 @@ def _orphans(found: DirectorySurvey, orphans: dict[int, str], pending: set[int],
             severity = Severity.WARNING
             detail += f"; it may belong behind the damage in {damaged[0]}: copy it before a broker starts"
         yield about_data(
-            severity, "large-body-orphan", f"large-messages/{name}", detail, _fate(name, message in pending, edition)
+            severity,
+            "large-body-orphan",
+            f"large-messages/{name}",
+            detail,
+            _broker_action(name, message in pending, edition),
         )
 
 
-def _fate(name: str, pending: bool, edition: Edition) -> str:
+def _broker_action(name: str, pending: bool, edition: Edition) -> str:
     if name.endswith(".tmp"):
         return "deletes it at start, as every .tmp file"
     if edition >= Edition.ARTEMIS_2_44:

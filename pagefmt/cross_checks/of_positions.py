@@ -71,7 +71,7 @@ def _missing(store: StoreSurvey | None, queue: int, pages: list[int], edition: E
         "acknowledgement-of-missing-page",
         f"{where} queue {queue}",
         detail,
-        _fate_of_missing(edition, bool(ahead)),
+        _action_on_missing(edition, bool(ahead)),
     )
 
 
@@ -79,7 +79,7 @@ def _keeps(edition: Edition) -> bool:
     return Edition.ARTEMIS_2_28 <= edition <= Edition.ARTEMIS_2_44
 
 
-def _fate_of_missing(edition: Edition, ahead: bool) -> str:
+def _action_on_missing(edition: Edition, ahead: bool) -> str:
     if edition < Edition.ARTEMIS_2_28:
         return "deletes them with a warning; 2.24 to 2.44 keep them"
     lost = ", and messages to come in such a page are taken as acknowledged and lost" if ahead else ""

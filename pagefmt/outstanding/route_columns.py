@@ -152,7 +152,7 @@ class _RouteReader:
         for kind, rows in _by_value(head["kind"]):
             for part, at in self.behind_message(kind, rows):
                 tail[part] = at
-        named = tuple(self.named(tail))
+        named = tuple(self.queue_ids(tail))
         tx = head["tx"].astype(np.int64)
         return RouteColumns(
             self.page, frames.base, frames.number, frames.offset, frames.length + FRAME,
@@ -242,7 +242,7 @@ class _RouteReader:
             raise IrregularPage("a record is not regular")
         return at + (size.astype(np.int64) + 4)
 
-    def named(self, tail: Ints) -> Iterator[QueueIds]:
+    def queue_ids(self, tail: Ints) -> Iterator[QueueIds]:
         """The queue ids, which have to end with the payload."""
         room = self.end - tail - 4
         if (room < 0).any() or (room & 7).any():

@@ -128,7 +128,7 @@ class _Parser:
         if not self._on.comes(word):
             return node
         members = [self._truth(node, first)]
-        while self._on.taken(word):
+        while self._on.accept(word):
             at = self._on.next()
             members.append(self._truth(member(), at))
         return Junction(word == "OR", tuple(members))
@@ -142,7 +142,7 @@ class _Parser:
         return left
 
     def _null_test(self, left: Node) -> Node:
-        negated = self._on.taken("NOT")
+        negated = self._on.accept("NOT")
         self._on.expect("NULL")
         test = Equal(left, Constant(None), self._convert)
         return Not(test) if negated else test
@@ -210,7 +210,7 @@ class _Parser:
             raise self._on.error("IN needs a name on its left", first)
         self._on.expect("(")
         members = [self._on.string().text]
-        while self._on.taken(","):
+        while self._on.accept(","):
             members.append(self._on.string().text)
         self._on.expect(")")
         return In(left, frozenset(members), negated)
@@ -218,7 +218,7 @@ class _Parser:
     def _like(self, left: Node) -> Node:
         pattern = self._on.string()
         escape = None
-        if self._on.taken("ESCAPE"):
+        if self._on.accept("ESCAPE"):
             token = self._on.string()
             escape = token.text
             if len(escape.encode("utf-16-be", "surrogatepass")) != 2:

@@ -30,7 +30,7 @@ class TokenStream:
         token = self.next(ahead)
         return token.kind in (TokenKind.SIGN, TokenKind.KEYWORD) and token.text in texts
 
-    def taken(self, text: str) -> bool:
+    def accept(self, text: str) -> bool:
         """Take the sign or keyword if it comes."""
         found = self.comes(text)
         if found:
@@ -39,7 +39,7 @@ class TokenStream:
 
     def expect(self, text: str) -> None:
         """Pass the sign or keyword. Raises ``SelectorError`` where something else stands there."""
-        if not self.taken(text):
+        if not self.accept(text):
             raise self.error(f"'{text}' is expected, found {self.next().shown()}")
 
     def string(self) -> Token:

@@ -82,7 +82,7 @@ class SourceOptions:
             _local(given["path"]), body, given.get("where"), given.get("paging"), given.get("journal"),
             given.get("bindings"), given.get("damage", "false").lower() == "true", given.get("columns"),
         )  # fmt: skip
-        options.wanted()
+        options.query()
         return options
 
     def said(self) -> dict[str, str]:
@@ -90,7 +90,7 @@ class SourceOptions:
         given = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: str(value) for name, value in given.items() if value is not None}
 
-    def place(self) -> DataLocation:
+    def location(self) -> DataLocation:
         """Of an instance the directories in their usual places: a configuration is for the caller to read."""
         try:
             place = locate(Path(self.path))
@@ -108,7 +108,7 @@ class SourceOptions:
             bindings=directory(self.bindings, place.bindings),
         )  # fmt: skip
 
-    def wanted(self) -> TableQuery:
+    def query(self) -> TableQuery:
         """Raises ``BadOption`` where a column is not known, and the selector's error."""
         every = TableQuery(self.body, None if self.where is None else parse(self.where))
         if self.columns is None:
@@ -122,7 +122,7 @@ class SourceOptions:
 
     def schema(self) -> pa.Schema:
         """The columns of the table; nullable, as Spark reads them back from files."""
-        fields = list(self.wanted().schema)
+        fields = list(self.query().schema)
         return pa.schema([field.with_nullable(True) for field in [*fields, *([DAMAGE] if self.damage else [])]])
 
 

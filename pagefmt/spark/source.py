@@ -57,7 +57,7 @@ class PageFilesReader(DataSourceReader):
 
     def __init__(self, options: SourceOptions) -> None:
         self.options = options
-        place = options.place()
+        place = options.location()
         self.journal: MessageJournal | None = load_messages(place.journal) if place.journal else None
         self._groups = groups_of(place, self.journal)
 
@@ -68,7 +68,7 @@ class PageFilesReader(DataSourceReader):
     def read(self, partition: InputPartition) -> Iterator[Any]:
         """The rows of a group, where the task runs."""
         assert isinstance(partition, PageGroup)
-        wanted = self.options.wanted()
+        wanted = self.options.query()
         form = self.options.schema()
         for page in partition.pages:
             yield from read_page(page, wanted, form, self.journal)

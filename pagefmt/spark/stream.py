@@ -38,7 +38,7 @@ class PageFilesStream(DataSourceStreamReader):
         """``start`` and ``limit`` come from Spark 4.2 on; there is no limit here."""
         known = {**(start or {}), **self._reached}
         reached: Offset = {name: where for name, where in known.items() if start and name in start}
-        for store in stores(self.options.place()):
+        for store in stores(self.options.location()):
             if store.pages and store.address is not None:
                 reached[store.name] = _end_of(store, known.get(store.name))
         self._reached = reached
@@ -49,7 +49,7 @@ class PageFilesStream(DataSourceStreamReader):
         return grouped(self._tasks(start, end))
 
     def _tasks(self, start: Offset, end: Offset) -> Iterator[tuple[PageTask, int]]:
-        for store in stores(self.options.place()):
+        for store in stores(self.options.location()):
             if store.name not in end:
                 continue
             first, last = start.get(store.name), end[store.name]
@@ -63,7 +63,7 @@ class PageFilesStream(DataSourceStreamReader):
     def read(self, partition: InputPartition) -> Iterator[Any]:
         """The rows of a partition, where the task runs; a page deleted meanwhile has none."""
         assert isinstance(partition, PageGroup)
-        wanted, form = self.options.wanted(), self.options.schema()
+        wanted, form = self.options.query(), self.options.schema()
         for page in partition.pages:
             try:
                 yield from read_page(page, wanted, form, None)

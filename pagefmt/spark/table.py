@@ -61,7 +61,7 @@ def write_by_tasks(
     context: SparkContext, options: SourceOptions, folder: Path, compression: str, watched: Watched, *, replace: bool
 ) -> WrittenTable:
     """``replace``: a table that is there goes away when the new one is ready. Raises ``ExportFailed``."""
-    place = options.place()
+    place = options.location()
     loaded = load_messages(place.journal) if place.journal else None
     journal = context.broadcast(loaded)
     groups = groups_of(place, loaded)
@@ -86,7 +86,7 @@ def write_part(
     group: PageGroup, options: SourceOptions, journal: MessageJournal | None, folder: Path, compression: str
 ) -> PartFile:
     """Runs in the task: the rows of its pages in a file of its own, also while a second attempt runs."""
-    wanted = options.wanted()
+    wanted = options.query()
     file = folder / f"part-{uuid.uuid4().hex}.parquet"
     rows, damaged = 0, []
     with table_file(file, PARQUET, wanted.schema, compression) as out:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from pagectl.reference.tree import Command, Kind, Option, commands
+from pagectl.reference.tree import Command, CompletionKind, Option, commands
 
 # The same name for something that cannot be the same, and why.
 NOT_THE_SAME = {
@@ -45,7 +45,7 @@ def test_formats_are_asked_for_alike() -> None:
     assert len(formats) > 20
     for command, option in formats:
         assert option.help.startswith("How to answer."), command.path
-        assert option.value and option.value.kind is Kind.WORDS and "nagios" not in option.value.words[1:]
+        assert option.value and option.value.kind is CompletionKind.WORDS and "nagios" not in option.value.words[1:]
 
 
 def test_short_names_mean_one_thing() -> None:

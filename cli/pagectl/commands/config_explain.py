@@ -24,7 +24,7 @@ def command(
     from brokerconf.linting.catalogue import CHECKS
     from brokerconf.linting.rules_page import explained
     from brokerconf.rules import rules
-    from brokerconf.schema.schema_facts import named
+    from brokerconf.schema.schema_facts import facts_named
     from brokerconf.settings.settings_model import find
 
     from pagectl.terminal.streams import print_json
@@ -33,7 +33,7 @@ def command(
     settings = find(asked)
     found = [rule for rule in rules() if rule.id == asked]
     related = [rule.id for rule in rules() if asked in rule.settings]
-    places = [] if settings else named(asked)
+    places = [] if settings else facts_named(asked)
     if not settings and not found and not places and asked not in CHECKS:
         raise CallError(_unknown(asked))
     if format is TextOrJson.json:
@@ -43,14 +43,14 @@ def command(
                 "settings": [_as_json(one) for one in settings],
                 "rules": ruled,
                 "related": related,
-                "schema": [_place(fact) for fact in places],
+                "schema": [_schema_entry(fact) for fact in places],
             }
         )
         return 0
     for setting in settings:
         print("\n".join(_lines(setting)))
     for fact in places:
-        print(_in_schema(_place(fact)))
+        print(_in_schema(_schema_entry(fact)))
     if related:
         print(f"rules: {', '.join(related)}")
     for rule in found:
@@ -61,7 +61,7 @@ def command(
     return 0
 
 
-def _place(fact: SchemaFact) -> dict[str, object]:
+def _schema_entry(fact: SchemaFact) -> dict[str, object]:
     """What the schemas say of an element that has no row of its own among the settings."""
     from brokerconf.schema.schema_facts import known_from
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from brokerconf.linting.lint import FileReport, LintContext, RuleSelection
 
 
-class Format(StrEnum):
+class LintFormat(StrEnum):
     text = "text"
     json = "json"
     sarif = "sarif"
@@ -67,7 +67,7 @@ def command(
         ),
     ] = None,
     format: Annotated[
-        Format | None,
+        LintFormat | None,
         typer.Option(
             "--format", show_default=False, help=f"{FORMAT_HELP} [default: text; github inside a GitHub workflow]"
         ),
@@ -98,7 +98,7 @@ def command(
         options = configuration_options(edition, heap=heap, cwd=cwd, define=define, properties=properties)
         around = linting.surroundings(options, schema, artemis_home, data)
         reports, failed = _lint_all(files or linting.default_files(), around, options, selection)
-        chosen = format or (Format.github if os.environ.get("GITHUB_ACTIONS") == "true" else Format.text)
+        chosen = format or (LintFormat.github if os.environ.get("GITHUB_ACTIONS") == "true" else LintFormat.text)
         _write(reports, chosen)
     return Exit.FAILED if failed else _status(reports, fail_on)
 
@@ -133,30 +133,30 @@ def _lint_all(
     return reports, failed
 
 
-def _write(reports: list[FileReport], format: Format) -> None:
+def _write(reports: list[FileReport], format: LintFormat) -> None:
     from pagectl.outputs.lint_text import summary_line
 
     match format:
-        case Format.text:
+        case LintFormat.text:
             from pagectl.outputs.lint_text import lint_text
             from pagectl.terminal.streams import coloured
 
             sys.stdout.writelines(lint_text(reports, colour=coloured(sys.stdout), width=_quoted_width()))
-        case Format.json:
+        case LintFormat.json:
             from pagectl.outputs.lint_json import lint_json
 
             sys.stdout.write(lint_json(reports))
-        case Format.sarif:
+        case LintFormat.sarif:
             from brokerconf.linting.catalogue import described
 
             from pagectl.outputs.lint_sarif import lint_sarif
 
             sys.stdout.write(lint_sarif(reports, described()))
-        case Format.junit:
+        case LintFormat.junit:
             from pagectl.outputs.lint_junit import lint_junit
 
             sys.stdout.write(lint_junit(reports))
-        case Format.github:
+        case LintFormat.github:
             from pagectl.outputs.lint_github import lint_github
 
             sys.stdout.write(lint_github(reports))

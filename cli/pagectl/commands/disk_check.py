@@ -37,7 +37,7 @@ START_UP = 0.2
 """The time that starting up took counts too: at most this many seconds are taken off the timeout."""
 
 
-class Format(StrEnum):
+class CheckFormat(StrEnum):
     nagios = "nagios"
     text = "text"
     json = "json"
@@ -45,7 +45,7 @@ class Format(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class _Call:
+class _CheckCall:
     """Everything that was asked for, checked."""
 
     path: Path | None
@@ -53,7 +53,7 @@ class _Call:
     limits: DiskLimits
     options: ConfigurationOptions
     thresholds: Thresholds
-    format: Format
+    format: CheckFormat
     details: bool
     textfile: Path | None
     quiet: bool
@@ -101,7 +101,7 @@ def command(
     timeout: TimeoutOption = 10.0,
     quiet: QuietOption = False,
     verbose: VerboseOption = False,
-    format: Annotated[Format, typer.Option("--format", help=PLUGIN_FORMAT_HELP)] = Format.nagios,
+    format: Annotated[CheckFormat, typer.Option("--format", help=PLUGIN_FORMAT_HELP)] = CheckFormat.nagios,
     textfile: Annotated[
         Path | None,
         typer.Option(
@@ -120,10 +120,10 @@ def command(
         parsed(Threshold.parse, warning, "-w"), parsed(Threshold.parse, critical, "-c"),
         parsed(Range.parse, inodes_warning, "-W"), parsed(Range.parse, inodes_critical, "-K"),
     )  # fmt: skip
-    call = _Call(
+    call = _CheckCall(
         path, broker_xml, limits_of(max_disk_usage, min_disk_free),
         configuration_options(edition, properties=properties), thresholds,
-        format, verbose or format is Format.text, textfile, quiet,
+        format, verbose or format is CheckFormat.text, textfile, quiet,
     )  # fmt: skip
     answer = _in_time(call, timeout)
     typer.echo(answer.err, nl=False, err=True)
@@ -131,7 +131,7 @@ def command(
     return answer.status
 
 
-def _in_time(call: _Call, seconds: float) -> Answer:
+def _in_time(call: _CheckCall, seconds: float) -> Answer:
     starting = min(time.process_time(), START_UP)
     try:
         return within(max(0.05, seconds - starting), lambda: _checked(call))
@@ -142,7 +142,7 @@ def _in_time(call: _Call, seconds: float) -> Answer:
         return _unknown(call, str(err))
 
 
-def _checked(call: _Call) -> Answer:
+def _checked(call: _CheckCall) -> Answer:
     """Never raises: whatever goes wrong is UNKNOWN, in one line, and in the textfile as far as that can be written."""
     try:
         return _check(call)
@@ -153,13 +153,13 @@ def _checked(call: _Call) -> Answer:
         return _unknown(call, describe(err))
 
 
-def _check(call: _Call) -> Answer:
+def _check(call: _CheckCall) -> Answer:
     from pagectl.opening.monitored_disks import monitored_disks
     from pagectl.outputs.disk_report import DiskReport
 
     disks = monitored_disks(call.path, call.broker_xml, call.limits, call.options)
     state = disks.state()
-    felt = disks.when_blocked() if call.details or call.format is Format.json else ()
+    felt = disks.when_blocked() if call.details or call.format is CheckFormat.json else ()
     report = DiskReport(state, call.thresholds, felt)
     if call.textfile is not None:
         _write(call.textfile, report)
@@ -177,17 +177,17 @@ def _write(textfile: Path, report: DiskReport | None) -> None:
     write_text(textfile, exposition(metrics(report) if report else [status_metric(Status.UNKNOWN)]), 0o644)
 
 
-def _shown(call: _Call, report: DiskReport, took_for: str) -> str:
+def _shown(call: _CheckCall, report: DiskReport, took_for: str) -> str:
     from pagectl.outputs.disk_report import as_json, nagios
 
     match call.format:
-        case Format.nagios | Format.text:
+        case CheckFormat.nagios | CheckFormat.text:
             return nagios(report, details=call.details)
-        case Format.json:
+        case CheckFormat.json:
             from pagectl.terminal.streams import json_text
 
             return json_text(as_json(report, took_for), indent=2) + "\n"
-        case Format.prometheus:
+        case CheckFormat.prometheus:
             from pagectl.outputs.disk_metrics import metrics
             from pagectl.outputs.prometheus import exposition
 
@@ -196,18 +196,18 @@ def _shown(call: _Call, report: DiskReport, took_for: str) -> str:
             assert_never(call.format)
 
 
-def _unknown(call: _Call, why: str) -> Answer:
+def _unknown(call: _CheckCall, why: str) -> Answer:
     """UNKNOWN where the reader of that format looks for it."""
     told = line("DISK", Status.UNKNOWN, why) + "\n"
     match call.format:
-        case Format.nagios | Format.text:
+        case CheckFormat.nagios | CheckFormat.text:
             return Answer(Status.UNKNOWN, told)
-        case Format.json:
+        case CheckFormat.json:
             from pagectl.terminal.streams import json_text
 
             shown = {"status": "UNKNOWN", "exit_status": 3, "state": "unknown", "text": why}
             return Answer(Status.UNKNOWN, json_text(shown, indent=2) + "\n", told)
-        case Format.prometheus:
+        case CheckFormat.prometheus:
             from pagectl.outputs.disk_metrics import status_metric
             from pagectl.outputs.prometheus import exposition
 

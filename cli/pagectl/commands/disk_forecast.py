@@ -39,14 +39,14 @@ if TYPE_CHECKING:
 LARGEST_STATE = 16 << 20
 
 
-class Format(StrEnum):
+class ForecastFormat(StrEnum):
     nagios = "nagios"
     text = "text"
     json = "json"
 
 
 @dataclass(frozen=True, slots=True)
-class _Call:
+class _ForecastCall:
     path: Path | None
     broker_xml: Path | None
     limits: DiskLimits
@@ -55,7 +55,7 @@ class _Call:
     warn: float | None
     critical: float | None
     addresses: bool
-    format: Format
+    format: ForecastFormat
     details: bool
     quiet: bool
 
@@ -94,18 +94,18 @@ def command(
     timeout: TimeoutOption = 60.0,
     quiet: QuietOption = False,
     verbose: VerboseOption = False,
-    format: Annotated[Format, typer.Option("--format", help=PLUGIN_FORMAT_HELP)] = Format.nagios,
+    format: Annotated[ForecastFormat, typer.Option("--format", help=PLUGIN_FORMAT_HELP)] = ForecastFormat.nagios,
 ) -> int:
     """Take a sample, and say when the broker will block at the rate seen so far.
 
     Statuses of monitoring plugins: 0 OK (or still learning), 1 WARNING, 2 CRITICAL (it blocks already), 3 UNKNOWN.
     """
-    call = _Call(
+    call = _ForecastCall(
         path, broker_xml, limits_of(max_disk_usage, min_disk_free),
         configuration_options(edition, properties=properties), state,
         parsed(parse_duration, warn_within, "--warn-within"),
         parsed(parse_duration, critical_within, "--critical-within"),
-        not no_addresses, format, verbose or format is Format.text, quiet,
+        not no_addresses, format, verbose or format is ForecastFormat.text, quiet,
     )  # fmt: skip
     try:
         answer = within(timeout, lambda: _forecast(call))
@@ -118,14 +118,14 @@ def command(
     return answer.status
 
 
-def _forecast(call: _Call) -> Answer:
+def _forecast(call: _ForecastCall) -> Answer:
     try:
         return _answer(call)
     except Exception as err:
         return _unknown(call, describe(err))
 
 
-def _answer(call: _Call) -> Answer:
+def _answer(call: _ForecastCall) -> Answer:
     from pagectl.opening.monitored_disks import monitored_disks
     from pagectl.outputs.forecast_report import Forecast
     from pagefmt.bytes.writing import write_text
@@ -187,13 +187,13 @@ def _sizes(paging: Path | None) -> dict[str, int]:
     return sizes
 
 
-def _shown(call: _Call, forecast: Forecast, disks: MonitoredDisks) -> str:
+def _shown(call: _ForecastCall, forecast: Forecast, disks: MonitoredDisks) -> str:
     from pagectl.outputs.forecast_report import as_json, nagios
 
     match call.format:
-        case Format.nagios | Format.text:
+        case ForecastFormat.nagios | ForecastFormat.text:
             return nagios(forecast, details=call.details)
-        case Format.json:
+        case ForecastFormat.json:
             from pagectl.terminal.streams import json_text
 
             return json_text(as_json(forecast, disks.took_for), indent=2) + "\n"
@@ -201,9 +201,9 @@ def _shown(call: _Call, forecast: Forecast, disks: MonitoredDisks) -> str:
             assert_never(call.format)
 
 
-def _unknown(call: _Call, why: str) -> Answer:
+def _unknown(call: _ForecastCall, why: str) -> Answer:
     told = line("DISK FORECAST", Status.UNKNOWN, why) + "\n"
-    if call.format is not Format.json:
+    if call.format is not ForecastFormat.json:
         return Answer(Status.UNKNOWN, told)
     from pagectl.terminal.streams import json_text
 

@@ -106,7 +106,7 @@ def command(
         from pagectl.files.table_output import write_table
 
         return write_table(form.value, to, body, place, state, choice, limit, _reader(state, edition))
-    run = _Decoding(place, state, choice, _wanted(place, forms, inflate, _reader(state, edition)))
+    run = _Decoding(place, state, choice, _message_options(place, forms, inflate, _reader(state, edition)))
     with output_to(to, place):
         if form is DecodeFormat.jsonl:
             _write_lines(run, limit)
@@ -153,7 +153,7 @@ def _reader(state: PagingState | None, edition: Any) -> Edition:
     return edition_of(edition) or writer or NEWEST
 
 
-def _wanted(place: DataLocation, forms: frozenset[BodyForm], inflate: bool, reader: Edition) -> MessageOptions:
+def _message_options(place: DataLocation, forms: frozenset[BodyForm], inflate: bool, reader: Edition) -> MessageOptions:
     from pagefmt.describe.message_json import MessageOptions
     from pagefmt.messages.large import LargeMessages
 

@@ -69,7 +69,7 @@ def command(
         refuse_overwriting(written, trace, config)
     options = configuration_options(edition, heap=heap, properties=properties)
     deciding = replay_configuration(config, options, settings)
-    recording, stopped = _replay(_Work(trace, deciding, outcome, out, until, skip_bad_lines, check))
+    recording, stopped = _replay(_ReplayRun(trace, deciding, outcome, out, until, skip_bad_lines, check))
     found = findings(recording)
     told = deciding.settings_in_force(sorted(recording.addresses))
     facts = {"trace": str(trace), "config": str(config), "edition": deciding.settings()[1].value}
@@ -96,7 +96,7 @@ def command(
 
 
 @dataclass(frozen=True, slots=True)
-class _Work:
+class _ReplayRun:
     """What is asked for."""
 
     trace: Path
@@ -108,7 +108,7 @@ class _Work:
     check: bool
 
 
-def _replay(work: _Work) -> tuple[Recording, Exception | None]:
+def _replay(work: _ReplayRun) -> tuple[Recording, Exception | None]:
     """The recording, and what stopped it before the end; the outcome written so far stays."""
     from pagectl.terminal.replay_progress import replay_progress
     from pageengine.data_directory.writing import check_target, write_data_directory

@@ -13,10 +13,10 @@ from pagectl.running.exits import CallError
 
 def selected_rules(only: Iterable[str], ignored: Iterable[str]) -> RuleSelection:
     """The rules of ``--only`` and ``--ignore``; raises ``CallError`` for a name that no rule has."""
-    return RuleSelection(frozenset(_named(only, "--only")), frozenset(_named(ignored, "--ignore")))
+    return RuleSelection(frozenset(_rule_ids(only, "--only")), frozenset(_rule_ids(ignored, "--ignore")))
 
 
-def _named(given: Iterable[str], option: str) -> list[str]:
+def _rule_ids(given: Iterable[str], option: str) -> list[str]:
     names = [name.strip() for text in given for name in text.split(",") if name.strip()]
     for name in names:
         if name not in known_ids():

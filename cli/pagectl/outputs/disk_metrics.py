@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from pagectl.outputs.prometheus import Metric
+from pagectl.outputs.prometheus import Gauge
 
 if TYPE_CHECKING:
     from pagectl.outputs.disk_report import DiskReport
     from pagectl.terminal.nagios import Status
 
 
-def status_metric(status: Status) -> Metric:
-    return Metric("pagectl_disk_status", "0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN.", (({}, int(status)),))
+def status_metric(status: Status) -> Gauge:
+    return Gauge("pagectl_disk_status", "0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN.", (({}, int(status)),))
 
 
-def metrics(report: DiskReport) -> Iterable[Metric]:
+def metrics(report: DiskReport) -> Iterable[Gauge]:
     """Gauges named ``pagectl_disk_…``, one sample per file system (label ``mount``)."""
     stores = report.state.stores
 
-    def gauge(name: str, text: str, values: Iterable[float | int | None]) -> Metric:
+    def gauge(name: str, text: str, values: Iterable[float | int | None]) -> Gauge:
         pairs = zip(stores, values, strict=True)
-        return Metric(name, text, tuple(({"mount": s.file_system.mount}, v) for s, v in pairs if v is not None))
+        return Gauge(name, text, tuple(({"mount": s.file_system.mount}, v) for s, v in pairs if v is not None))
 
     yield status_metric(report.status)
     yield gauge("pagectl_disk_blocked", "1 while the broker blocks producers.", [int(not s.within) for s in stores])

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Metric:
+class Gauge:
     """A gauge with its samples: labels and value."""
 
     name: str
@@ -16,7 +16,7 @@ class Metric:
     samples: tuple[tuple[Mapping[str, str], float | int], ...]
 
 
-def exposition(metrics: Iterable[Metric]) -> str:
+def exposition(metrics: Iterable[Gauge]) -> str:
     """Text format 0.0.4. Metrics without samples are left out."""
     lines: list[str] = []
     for metric in metrics:

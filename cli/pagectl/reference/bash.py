@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from pagectl.reference.tree import HELP, TOP, Command, Group, Kind, Value
+from pagectl.reference.tree import HELP, TOP, Command, CompletionKind, Group, Value
 
 HEAD = r"""# bash completion for pagectl: answers from this file alone. Made from the commands by 'make completions'.
 
@@ -130,7 +130,7 @@ def _values(groups: list[Group]) -> Iterator[str]:
     where: dict[Value, list[str]] = defaultdict(list)
     for one in _all(groups):
         for option in one.options:
-            if option.value and option.value.kind is not Kind.FREE:
+            if option.value and option.value.kind is not CompletionKind.FREE:
                 where[option.value] += [f"{' '.join(one.path)} {name}" for name in option.names]
     yield "_pagectl_value() {"
     yield "    case $1 in"
@@ -162,17 +162,17 @@ def _arguments(groups: list[Group]) -> Iterator[str]:
 
 def _answer(value: Value) -> Iterator[str]:
     match value.kind:
-        case Kind.WORDS:
+        case CompletionKind.WORDS:
             yield _offer(value.words)
-        case Kind.LIST:
+        case CompletionKind.LIST:
             yield f"_pagectl_list {' '.join(value.words)}"
-        case Kind.PATH:
+        case CompletionKind.PATH:
             yield "_pagectl_paths"
-        case Kind.FOLDER:
+        case CompletionKind.FOLDER:
             yield "_pagectl_paths -d"
-        case Kind.OVERRIDE:
+        case CompletionKind.OVERRIDE:
             yield from _override(value)
-        case Kind.FREE:
+        case CompletionKind.FREE:
             return
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from pagectl.reference.tree import TOP, Argument, Command, Group, Kind, Option, Value, override_of, short_help
+from pagectl.reference.tree import TOP, Argument, Command, CompletionKind, Group, Option, Value, override_of, short_help
 
 HEAD = r"""# fish completion for pagectl: answers from this file alone. Made from the commands by 'make completions'.
 
@@ -71,9 +71,9 @@ def _command(one: Command) -> Iterator[str]:
 
 def _argument(one: Command, argument: Argument) -> Iterator[str]:
     match argument.value.kind:
-        case Kind.PATH:
+        case CompletionKind.PATH:
             yield f"complete -c pagectl -n '__pagectl_at {' '.join(one.path)}' -F"
-        case Kind.WORDS:
+        case CompletionKind.WORDS:
             first = f"-n '__pagectl_first {' '.join(one.path)}'"
             yield f"complete -c pagectl {first} -a {_quoted(' '.join(argument.value.words))}"
         case _:
@@ -86,17 +86,17 @@ def _names(option: Option) -> str:
 
 def _value(value: Value) -> str:
     match value.kind:
-        case Kind.WORDS:
+        case CompletionKind.WORDS:
             return f"-x -a {_quoted(' '.join(value.words))}"
-        case Kind.LIST:
+        case CompletionKind.LIST:
             return f"-x -a {_quoted(f'(__pagectl_list {chr(32).join(value.words)})')}"
-        case Kind.PATH:
+        case CompletionKind.PATH:
             return "-r -F"
-        case Kind.FOLDER:
+        case CompletionKind.FOLDER:
             return "-x -a '(__fish_complete_directories)'"
-        case Kind.OVERRIDE:
+        case CompletionKind.OVERRIDE:
             return "-x -a '(__pagectl_override)'"
-        case Kind.FREE:
+        case CompletionKind.FREE:
             return "-x"
 
 

@@ -12,7 +12,7 @@ from pagectl.app import FLAGS, TREE, LazyGroup, root
 from pagectl.options.columns import BODIES, SPLITS
 
 
-class Kind(StrEnum):
+class CompletionKind(StrEnum):
     """What may stand where a value is asked for."""
 
     WORDS = "words"
@@ -30,7 +30,7 @@ class Kind(StrEnum):
 class Value:
     """``words`` as the kind says; ``broker`` and ``values`` are for overrides: names without MATCH, words of a name."""
 
-    kind: Kind
+    kind: CompletionKind
     words: tuple[str, ...] = ()
     broker: tuple[str, ...] = ()
     values: tuple[tuple[str, tuple[str, ...]], ...] = ()
@@ -99,7 +99,7 @@ def short_help(text: str) -> str:
 def override_of(groups: Iterable[Group]) -> Value | None:
     """What MATCH:NAME=VALUE is completed from, where an option takes it."""
     values = (option.value for group in groups for command in group.commands for option in command.options)
-    found = {value for value in values if value and value.kind is Kind.OVERRIDE}
+    found = {value for value in values if value and value.kind is CompletionKind.OVERRIDE}
     assert len(found) <= 1, "two kinds of overrides need two functions"
     return next(iter(found), None)
 
@@ -157,23 +157,23 @@ def _value(parameter: Any, metavar: str | None) -> Value:
     """By the type where it tells, else by the metavar."""
     choices = getattr(parameter.type, "choices", None)
     if choices is not None:
-        return Value(Kind.WORDS, tuple(str(getattr(word, "value", word)) for word in choices))
+        return Value(CompletionKind.WORDS, tuple(str(getattr(word, "value", word)) for word in choices))
     match metavar:
         case "RULE":
-            return Value(Kind.LIST, _rules())
+            return Value(CompletionKind.LIST, _rules())
         case "SETTING|RULE":
-            return Value(Kind.WORDS, tuple(sorted({*_rules(), *_settings()})))
+            return Value(CompletionKind.WORDS, tuple(sorted({*_rules(), *_settings()})))
         case "LIST":
-            return Value(Kind.LIST, BODIES)
+            return Value(CompletionKind.LIST, BODIES)
         case "COLUMN":
-            return Value(Kind.WORDS, SPLITS)
+            return Value(CompletionKind.WORDS, SPLITS)
         case "MATCH:NAME=VALUE" | "MATCH:NAME=V1,V2,…":
             return _override()
         case str() if metavar in PATHS:
             folder = metavar == "NEW" or (metavar == "DIR" and parameter.param_type_name == "option")
-            return Value(Kind.FOLDER if folder else Kind.PATH)
+            return Value(CompletionKind.FOLDER if folder else CompletionKind.PATH)
         case str() if metavar in FREE:
-            return Value(Kind.FREE)
+            return Value(CompletionKind.FREE)
         case _:
             raise AssertionError(f"{parameter.opts}: nothing is known of a value called {metavar}")
 
@@ -197,4 +197,4 @@ def _override() -> Value:
 
     of_address = in_scope(Scope.ADDRESS)
     values = tuple((name, tuple(one.allowed.split("|"))) for name, one in of_address.items() if one.kind == "enum")
-    return Value(Kind.OVERRIDE, tuple(sorted(of_address)), tuple(OF_BROKER), values)
+    return Value(CompletionKind.OVERRIDE, tuple(sorted(of_address)), tuple(OF_BROKER), values)

@@ -5,7 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from pagectl.reference.tree import HELP, TOP, Argument, Command, Group, Kind, Option, Value, override_of, short_help
+from pagectl.reference.tree import (
+    HELP,
+    TOP,
+    Argument,
+    Command,
+    CompletionKind,
+    Group,
+    Option,
+    Value,
+    override_of,
+    short_help,
+)
 
 HEAD = """#compdef pagectl
 # zsh completion for pagectl: answers from this file alone. Made from the commands by 'make completions'.
@@ -75,17 +86,17 @@ def _argument(place: int, argument: Argument) -> str:
 
 def _action(value: Value) -> str:
     match value.kind:
-        case Kind.WORDS:
+        case CompletionKind.WORDS:
             return f"({' '.join(value.words)})"
-        case Kind.LIST:
+        case CompletionKind.LIST:
             return f"_values -s , value {' '.join(value.words)}"
-        case Kind.PATH:
+        case CompletionKind.PATH:
             return "_files"
-        case Kind.FOLDER:
+        case CompletionKind.FOLDER:
             return "_files -/"
-        case Kind.OVERRIDE:
+        case CompletionKind.OVERRIDE:
             return "_pagectl_override"
-        case Kind.FREE:
+        case CompletionKind.FREE:
             return " "
 
 

@@ -93,7 +93,9 @@ def _table(found: Structure, kind: int, as_given: bool, nulls: bool) -> pa.MapAr
     names = known_keys(entries[0::2])
     if not names:
         return None
-    columns = [_named(found.page, name, value, as_given) for name, value in zip(names, entries[1::2], strict=True)]
+    columns = [
+        _property_column(found.page, name, value, as_given) for name, value in zip(names, entries[1::2], strict=True)
+    ]
     fit = [column for column in columns if column is not None]
     if len(fit) < len(columns):
         return None
@@ -139,7 +141,7 @@ def known_keys(keys: list[ValueColumn]) -> tuple[str, ...] | None:
     return tuple(known) if len(set(known)) == len(known) else None
 
 
-def _named(page: PageBytes, name: str, value: ValueColumn, as_given: bool) -> PropertyColumn | None:
+def _property_column(page: PageBytes, name: str, value: ValueColumn, as_given: bool) -> PropertyColumn | None:
     """A column of values that have one type; None where they differ or are nothing usual."""
     code: int | Bytes = value.code if value.code >= 0 else page.byte(value.at)
     kinds = np.unique(TYPE_OF[code])

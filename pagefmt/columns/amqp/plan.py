@@ -132,7 +132,7 @@ class _Maker:
 
     def _whole(self, token: OutlinedValue) -> None:
         code = self.buf[token.at]
-        self._place(token, code, None)
+        self._add_value(token, code, None)
         self.counts[token.section] = 0
         if code >= _SIZED:
             self.free.append((token.at + 1, token.start))
@@ -151,23 +151,23 @@ class _Maker:
         self.counts[token.section] = token.place + 1
         codes = {buf[peer.at] for peer in peers}
         if len(codes) > 1:
-            self._place(token, MIXED, None)
+            self._add_value(token, MIXED, None)
             self._edge(token.at + 1, Edge.CONSTRUCTOR, token.end)
             return
         (code,) = codes
         content = bytes(buf[token.start : token.end]) if token.end - token.start <= _LONGEST_SAME else None
         same = content is not None and all(bytes(buf[peer.start : peer.end]) == content for peer in peers)
         if code < _SIZED:
-            self._place(token, code, None)
+            self._add_value(token, code, None)
             self.free.append((token.start, token.end))
         elif same:
-            self._place(token, code, content)
+            self._add_value(token, code, content)
         else:
-            self._place(token, code, None)
+            self._add_value(token, code, None)
             self.free.append((token.at + 1, token.start))
             self._edge(token.start, Edge.WIDE_SIZE if code & 0x10 else Edge.SIZE, token.end)
 
-    def _place(self, token: OutlinedValue, code: int, same: bytes | None) -> None:
+    def _add_value(self, token: OutlinedValue, code: int, same: bytes | None) -> None:
         self.places[token.section, token.place] = PlannedValue(len(self.windows), token.at - self.start, code, same)
 
     def _edge(self, at: int, edge: Edge, behind: int = 0) -> None:

@@ -20,11 +20,11 @@ _DOUBLES: Final = (props.FLOAT, props.DOUBLE)
 def table_maps(page: PageBytes, columns: Sequence[Column], rows: int) -> tuple[pa.MapArray, tuple[str, ...]]:
     """A map for each message, and the names."""
     names = tuple(text_of_utf16(pa.array([column.name for column in columns], BINARY)).to_pylist())
-    named = [_named(name, column) for name, column in zip(names, columns, strict=True)]
+    named = [_property_column(name, column) for name, column in zip(names, columns, strict=True)]
     return value_maps(page, named, rows, text_of_utf16), names
 
 
-def _named(name: str, column: Column) -> PropertyColumn:
+def _property_column(name: str, column: Column) -> PropertyColumn:
     kind, values = props.NAMES[column.type], column.values
     if column.type == props.TEXT:
         return PropertyColumn(name, kind, text=(column.at, column.size))

@@ -52,7 +52,7 @@ class _ValueChecks:
             elif where == "address-setting":
                 yield from self._address_settings(facts)
             else:
-                yield from self._place(where, facts)
+                yield from self._of_node(where, facts)
         for node, err in settings.refused:
             at = node.attribute_position("match")
             yield refused(
@@ -99,7 +99,7 @@ class _ValueChecks:
                 if fact is not None:
                     yield from self._value(fact, child, child.text)
 
-    def _place(self, where: str, facts: dict[str, ReaderFact]) -> Iterator[Finding]:
+    def _of_node(self, where: str, facts: dict[str, ReaderFact]) -> Iterator[Finding]:
         inside, _, tag = where.rpartition("//")
         for place in self.places.get(tag, ()):
             if inside and not _is_below(place, inside):

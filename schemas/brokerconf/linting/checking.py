@@ -19,7 +19,7 @@ def check(facts: ConfigFacts, rules: Iterable[Rule]) -> list[Finding]:
         if rule.applies(facts.edition):
             severity = rule.severity_in(facts.edition)
             for hit in rule.check(facts):
-                node, position = _place(hit, facts)
+                node, position = _node_and_position(hit, facts)
                 key = rule.id, hit.about, position
                 if key not in found:
                     found[key] = _finding(rule, hit, severity, node, position)
@@ -31,7 +31,7 @@ def _finding(rule: Rule, hit: Hit, severity: Severity, node: ConfigNode | None, 
     return Finding(position, hit.severity or severity, rule.id, hit.message, path, hit.help or rule.help, rule.why)
 
 
-def _place(hit: Hit, facts: ConfigFacts) -> tuple[ConfigNode | None, Position]:
+def _node_and_position(hit: Hit, facts: ConfigFacts) -> tuple[ConfigNode | None, Position]:
     match hit.where:
         case Position() as position:
             return None, position

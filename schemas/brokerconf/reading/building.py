@@ -43,7 +43,9 @@ class DocumentBuilder:
         self.placeholders += [FoundPlaceholder(found, self.source) for found in self.source.replaced.placeholders]
         element = parse(self.source)
         root = self._file(element, self.source, self.place)
-        document = Document(self.source.path, _kind(root, self.edition), self.edition, root, self.sources, tree=element)
+        document = Document(
+            self.source.path, _file_kind(root, self.edition), self.edition, root, self.sources, tree=element
+        )
         document.comments, document.placeholders = self.comments, self.placeholders
         document.cores = _cores(document)
         document.jms = root.descendant("jms") if document.kind is FileKind.ARTEMIS else None
@@ -255,7 +257,7 @@ def bad_placeholder(at: Position, err: SubstitutionError) -> ReadingError:
     return ReadingError("placeholder", at, str(err), "write ${name:default}, with a plain value for the property")
 
 
-def _kind(root: ConfigNode, edition: Edition) -> FileKind:
+def _file_kind(root: ConfigNode, edition: Edition) -> FileKind:
     if root.namespace.startswith("urn:jboss:domain:"):
         return FileKind.EAP6
     return FileKind.HORNETQ if edition is Edition.HORNETQ_2_4 else FileKind.ARTEMIS

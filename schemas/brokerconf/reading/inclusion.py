@@ -36,7 +36,7 @@ class IncludeContext:
 
     def target(self, href: str, at: Position) -> Path:
         """The file meant; raises ``ReadingError`` where it is out of bounds or not there."""
-        path = self._named(href, at).resolve()
+        path = self._included_path(href, at).resolve()
         if not path.is_relative_to(self.root):
             raise _refused(at, f"the include of '{href}' leads out of {self.root}", "move the file below that folder")
         if path in self.open_files:
@@ -45,7 +45,7 @@ class IncludeContext:
             raise _refused(at, f"includes are nested more than {DEPTH} deep", "include from the main file")
         return path
 
-    def _named(self, href: str, at: Position) -> Path:
+    def _included_path(self, href: str, at: Position) -> Path:
         # few files include any, and this pulls in a good part of the network library
         from urllib.parse import unquote, urlsplit
 

@@ -89,7 +89,7 @@ def root_type(edition: Edition, document: str = "core") -> str:
     return next(f.type_name for f in facts_of(edition) if f.kind == "root" and f.document == wanted)
 
 
-def named(name: str) -> list[SchemaFact]:
+def facts_named(name: str) -> list[SchemaFact]:
     """The elements and attributes of that name, the newest description of each place."""
     found: dict[tuple[str, str, str], SchemaFact] = {}
     for fact in facts():

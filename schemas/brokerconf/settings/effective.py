@@ -237,10 +237,10 @@ def as_json(settings: EffectiveSettings, addresses: Iterable[str]) -> dict[str, 
     """``{"addresses": {ADDR: {"settings": {NAME: {"value", "source"}}}}, "broker": {NAME: {…}}}``."""
     found = {address: settings.address(address) for address in addresses}
     return {
-        "addresses": {address: {"settings": _named(values)} for address, values in found.items()},
-        "broker": _named(settings.broker()),
+        "addresses": {address: {"settings": _by_name(values)} for address, values in found.items()},
+        "broker": _by_name(settings.broker()),
     }
 
 
-def _named(values: Values) -> dict[str, object]:
+def _by_name(values: Values) -> dict[str, object]:
     return {name: value.as_json(name) for name, value in sorted(values.items())}
