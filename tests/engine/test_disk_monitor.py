@@ -1,4 +1,4 @@
-"""The disk monitor's formula at its boundaries, per release (spec/disk-monitor.md 1 to 4)."""
+"""The disk monitor's formula at its boundaries, per release (docs/spec/disk-monitor.md 1 to 4)."""
 
 from __future__ import annotations
 

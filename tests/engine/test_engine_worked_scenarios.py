@@ -1,4 +1,4 @@
-"""The worked scenarios of spec/paging-engine.md 7, by number: body 1000, an int property of one letter, address `q`."""
+"""The worked scenarios of docs/spec/paging-engine.md 7: 1000-byte body, int property of one letter, address `q`."""
 
 from __future__ import annotations
 

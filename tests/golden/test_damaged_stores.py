@@ -33,7 +33,7 @@ def undecodable(store: StoreState, number: int) -> bool:
 
 
 def boots(state: PagingState) -> bool:
-    """A foreign name ends the start, and so does a last page that cannot be decoded (spec/page-files.md 2.3, 4.4)."""
+    """A foreign name or an undecodable last page ends the start (docs/spec/page-files.md 2.3, 4.4)."""
     for store in state.stores():
         if store.store.address is None:
             continue

@@ -1,4 +1,4 @@
-"""The disk decision beside a real broker's own monitor class, exact at the boundary byte (spec/disk-monitor.md 3)."""
+"""The disk decision beside a real broker's own monitor class, to the byte (docs/spec/disk-monitor.md 3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random traces: the invariants of spec/paging-engine.md 5 hold after every operation, nothing is lost or made up."""
+"""Random traces: the invariants of docs/spec/paging-engine.md 5 hold after every operation; nothing is lost."""
 
 from __future__ import annotations
 

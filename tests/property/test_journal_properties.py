@@ -1,4 +1,4 @@
-"""Journals made at random against a naive reading of spec/journal.md 3.2; damage; arbitrary bytes."""
+"""Journals made at random against a naive reading of docs/spec/journal.md 3.2; damage; arbitrary bytes."""
 
 from __future__ import annotations
 

@@ -14,8 +14,6 @@ SOURCES = ("pagefmt", "pageengine", "schemas/brokerconf", "cli", "tests", "bench
 # ``docs/spec/journal.md 3.1, 4`` or ``5.1 and 6``; ranges are two sections
 SECTION = r"\d+(?:\.\d+)*"
 CITATION = re.compile(rf"(docs/)?spec/([a-z-]+\.md)((?:[ ,]|\band\b|\bto\b|[-–§]|{SECTION}(?!\w))*)")
-# citations that still lead out of the tree ("spec/" for "docs/spec/"); none are new
-OLD_FORM_ALLOWED = 250
 
 
 @cache
@@ -47,4 +45,4 @@ def test_every_cited_section_exists() -> None:
 
 def test_citations_name_the_specification_in_the_tree() -> None:
     old = [f"{path.relative_to(ROOT)}: spec/{file}" for path, in_tree, file, _ in citations() if not in_tree]
-    assert len(old) <= OLD_FORM_ALLOWED, old
+    assert old == []
