@@ -193,6 +193,26 @@ def test_a_configuration_of_another_instance_is_an_error(tmp_path: Path, command
     assert tree(tmp_path) == before
 
 
+def test_disk_commands_refuse_a_configuration_of_another_instance(tmp_path: Path) -> None:
+    one, other = instance(tmp_path / "a"), instance(tmp_path / "b")
+    config = other / "etc" / "broker.xml"
+    config.write_text(configuration(paging(other / "data/paging")))
+    for words, status in ((("usage",), 2), (("check",), 3), (("forecast", "--state", tmp_path / "samples"), 3)):
+        found = call("disk", *words, one, "--broker-xml", config)
+        assert found.status == status
+        assert "disagree" in found.out + found.err
+    assert not (tmp_path / "samples").exists()
+
+
+def test_a_data_directory_without_the_pages_that_were_moved_says_where_they_are(tmp_path: Path) -> None:
+    root = instance(tmp_path / "broker")
+    beans = moved(root, tmp_path / "elsewhere")
+    (tmp_path / "elsewhere" / "journal").rename(root / "data" / "journal")
+    by_properties(root, {"pagingDirectory": beans["pagingDirectory"]})
+    found = call("pages", "ls", root / "data")
+    assert found.out == "no address has page files\n" and beans["pagingDirectory"] in found.err
+
+
 @pytest.mark.parametrize("words", [("compact", "--in-place"), ("compact", "--out", "{new}"), ("restore",)])
 def test_a_configuration_elsewhere_never_turns_a_change_to_its_own_instance(
     tmp_path: Path, words: tuple[str, ...]

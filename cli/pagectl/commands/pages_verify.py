@@ -58,7 +58,7 @@ def command(
     sealed = read_seal(manifest) if manifest is not None else None
     place = located(given, broker_xml, properties)
     state, unreadable = _state(place)
-    view = _Lines() if form is TextOrJsonl.jsonl else _Text()
+    view = _VerifyLines() if form is TextOrJsonl.jsonl else _VerifyText()
     lines = form is TextOrJsonl.jsonl
     with progress("reading pages", _total(place, state), beside_output=lines) as bar:
         stores = _pages(place, edition_of(edition), view, bar)
@@ -95,7 +95,7 @@ def _total(place: DataLocation, state: PagingState | None) -> int | None:
     return None if once is None else once * (1 if state is None else 2)
 
 
-def _pages(place: DataLocation, edition: Edition | None, view: _View, bar: Progress) -> list[Store]:
+def _pages(place: DataLocation, edition: Edition | None, view: _VerifyView, bar: Progress) -> list[Store]:
     from pagefmt.directory.locate import stores
     from pagefmt.verify.report import page_reports
 
@@ -124,7 +124,7 @@ def _findings(
     yield from across(place, stores, state, edition)
 
 
-class _View:
+class _VerifyView:
     """Takes what is found as it comes; ``found`` tells whether any of it is more than a notice."""
 
     def __init__(self) -> None:
@@ -145,7 +145,7 @@ class _View:
     def end(self) -> None: ...
 
 
-class _Lines(_View):
+class _VerifyLines(_VerifyView):
     """JSON Lines: an object for each page, then one for each finding."""
 
     def page(self, report: PageReport) -> None:
@@ -159,7 +159,7 @@ class _Lines(_View):
         print_json_line(finding_json(finding))
 
 
-class _Text(_View):
+class _VerifyText(_VerifyView):
     """Sound stores in a line each; of the rest every damaged page; findings at the end."""
 
     def __init__(self) -> None:

@@ -46,9 +46,7 @@ class OpenedBroker:
         return dict.fromkeys(("paging", "journal", "bindings", "large_messages"), "found on disk")
 
 
-def located(
-    given: Path | None, broker_xml: Path | None = None, properties: list[str] | None = None, *, quiet: bool = False
-) -> DataLocation:
+def located(given: Path | None, broker_xml: Path | None = None, properties: list[str] | None = None) -> DataLocation:
     """The directories that a command was pointed at, with a note where it is not obvious what DIR was taken for."""
     return open_broker(given, broker_xml, ConfigurationOptions(properties=tuple(properties or ()))).place
 
@@ -135,11 +133,13 @@ def _data(path: Path, options: ConfigurationOptions) -> OpenedBroker:
     found = _around(path, options)
     if not place.obvious:
         note(f"{place.given} is taken for {place.kind}")
-    if found is None or place.paging is None:
+    if found is None:
         return OpenedBroker(place)
     if same(found.directories.paging, place.paging):
         return OpenedBroker(_beside(place, found), found)
-    note(f"{found.start.config} puts the pages into {found.directories.paging}; {place.paging} is what was named")
+    note(
+        f"{found.start.config} puts the pages into {found.directories.paging}; {place.paging or path} is what was named"
+    )
     return OpenedBroker(place)
 
 
