@@ -364,11 +364,11 @@ def test_export_reads_where_the_instance_keeps_its_directories(tmp_path: Path, m
     beans = moved(root, tmp_path / "elsewhere")
     assert callable(move)
     move(root, beans)
-    place = _options(located(root), TableBody.SIZE, None).place()
+    place = _options(located(root), TableBody.SIZE, None).location()
     assert [str(place.paging), str(place.journal), str(place.bindings)] == [*beans.values()][:3]
     (tmp_path / "elsewhere" / "journal").rename(tmp_path / "gone")
     (root / "data" / "journal").mkdir()
-    assert _options(located(root), TableBody.SIZE, None).place().journal is None
+    assert _options(located(root), TableBody.SIZE, None).location().journal is None
 
 
 LIMITS = (
