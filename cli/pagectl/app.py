@@ -100,14 +100,17 @@ class LazyGroup(TyperGroup):
         return super().parse_args(ctx, args)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The member that the first word names; a usage error says what may have been meant."""
         if args[0] not in self.tree and not args[0].startswith("-"):
             ctx.fail(_unknown(args[0], self.tree))
         return super().resolve_command(ctx, args)
 
     def list_commands(self, ctx: Any) -> list[str]:
+        """The names of the members, in the order of the table."""
         return list(self.tree)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The member of that name, imported now; None where there is none."""
         found = self.tree.get(cmd_name)
         if found is None:
             return None

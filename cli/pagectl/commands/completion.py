@@ -10,6 +10,8 @@ import typer
 
 
 class Shell(StrEnum):
+    """Shells with a completion script."""
+
     bash = "bash"
     zsh = "zsh"
     fish = "fish"

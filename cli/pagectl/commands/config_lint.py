@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 
 class LintFormat(StrEnum):
+    """Formats of ``config lint``."""
+
     text = "text"
     json = "json"
     sarif = "sarif"
@@ -38,6 +40,8 @@ class LintFormat(StrEnum):
 
 
 class FailOn(StrEnum):
+    """The severity from which on the exit status is 1."""
+
     error = "error"
     warning = "warning"
     never = "never"

@@ -38,6 +38,8 @@ START_UP = 0.2
 
 
 class CheckFormat(StrEnum):
+    """Formats of ``disk check``."""
+
     nagios = "nagios"
     text = "text"
     json = "json"

@@ -40,6 +40,8 @@ LARGEST_STATE = 16 << 20
 
 
 class ForecastFormat(StrEnum):
+    """Formats of ``disk forecast``."""
+
     nagios = "nagios"
     text = "text"
     json = "json"

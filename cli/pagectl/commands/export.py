@@ -27,12 +27,16 @@ if TYPE_CHECKING:
 
 
 class Mode(StrEnum):
+    """What to do where the table exists."""
+
     ERROR = "error"
     APPEND = "append"
     OVERWRITE = "overwrite"
 
 
 class Compression(StrEnum):
+    """Codecs of Parquet files."""
+
     ZSTD = "zstd"
     SNAPPY = "snappy"
     GZIP = "gzip"

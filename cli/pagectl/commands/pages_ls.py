@@ -26,6 +26,8 @@ FINE = ("ok", "empty")
 
 
 class LsFormat(StrEnum):
+    """Formats of ``pages ls``."""
+
     text = "text"
     json = "json"
     jsonl = "jsonl"

@@ -81,6 +81,7 @@ def _configurations(trace: Path, sides: list[Any], skip_bad_lines: bool, decisio
 
 
 def as_json(result: Comparison, names: tuple[str, str]) -> dict[str, Any]:
+    """The comparison as one JSON object; ``names`` are those of the two sides."""
     first = result.first
     return {
         "a": names[0],

@@ -13,6 +13,8 @@ from pagectl.terminal.streams import note
 
 
 class ShapeName(StrEnum):
+    """Shapes of synthetic traffic."""
+
     steady = "steady"
     burst = "burst"
     slow_consumer = "slow-consumer"

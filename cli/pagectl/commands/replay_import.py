@@ -47,6 +47,7 @@ def command(
 
 
 def as_json(report: ImportReport, to: Path) -> dict[str, object]:
+    """The report as one JSON object; ``to`` is the trace that was written."""
     from pageengine.log_import.importing import ALWAYS
 
     return {

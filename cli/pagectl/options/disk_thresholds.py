@@ -40,6 +40,7 @@ class Threshold:
             raise ValueError(f"{text!r} is not a range such as 80, 70:80, @80:90, 10G: or 500M:") from None
 
     def alerts(self, store: FileStoreState) -> bool:
+        """Whether the store's usage, or its margin, is one to alert about."""
         value = store.margin if self.of_margin else store.usage_percent
         return value is not None and self.range.alerts(value)
 
@@ -68,6 +69,7 @@ class Thresholds:
         return Status.OK
 
     def worst(self, stores: Iterable[FileStoreState]) -> Status:
+        """The gravest status of the stores."""
         return Status.worst(self.status(store) for store in stores)
 
     def near(self, store: FileStoreState) -> bool:

@@ -6,16 +6,22 @@ from enum import StrEnum
 
 
 class TextOrJson(StrEnum):
+    """Text, or one JSON document."""
+
     text = "text"
     json = "json"
 
 
 class TextOrJsonl(StrEnum):
+    """Text, or a JSON object a line."""
+
     text = "text"
     jsonl = "jsonl"
 
 
 class TextJsonOrCsv(StrEnum):
+    """Text, one JSON document, or CSV."""
+
     text = "text"
     json = "json"
     csv = "csv"

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 
 def status_metric(status: Status) -> Gauge:
+    """The status as a gauge."""
     return Gauge("pagectl_disk_status", "0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN.", (({}, int(status)),))
 
 

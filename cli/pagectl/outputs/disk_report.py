@@ -37,6 +37,7 @@ class DiskReport:
 
     @property
     def status(self) -> Status:
+        """The status of the whole check."""
         return self.thresholds.worst(self.state.stores)
 
     def word(self, store: FileStoreState) -> str:
@@ -49,6 +50,7 @@ class DiskReport:
 
     @property
     def overall(self) -> str:
+        """The broker's state in one word."""
         words = {self.word(store) for store in self.state.stores}
         return next(word for word in ("blocked", "near", "ok", "unmonitored") if word in words)
 

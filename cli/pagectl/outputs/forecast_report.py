@@ -29,6 +29,7 @@ class StoreForecast:
 
     @property
     def mount(self) -> str:
+        """The mount point of the file system."""
         return self.state.file_system.mount
 
 
@@ -55,11 +56,13 @@ class Forecast:
 
     @classmethod
     def of(cls, state: DiskState, samples: DiskSamples, warn: float | None, critical: float | None) -> Forecast:
+        """The forecast of a state and its samples; ``warn`` and ``critical`` are in seconds."""
         stores = tuple(_store(store, samples) for store in state.stores)
         return cls(state, stores, _growing(state, samples), samples, warn, critical)
 
     @property
     def status(self) -> Status:
+        """The gravest status of the stores."""
         return Status.worst(self.store_status(store) for store in self.stores)
 
     def store_status(self, store: StoreForecast) -> Status:
@@ -164,6 +167,7 @@ def detail_lines(forecast: Forecast) -> Iterator[str]:
 
 
 def notes(forecast: Forecast) -> list[str]:
+    """What a person should know beside the figures."""
     gone = forecast.samples.forgotten
     clock = [f"the clock was set back: {gone} samples from later were dropped"] if gone else []
     return [*clock, *forecast.state.notes()]

@@ -13,6 +13,7 @@ _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO
 
 
 def lint_github(files: Sequence[FileReport]) -> str:
+    """The findings as workflow commands, a line each."""
     return "".join(_command(finding) for report in files for finding in report.findings)
 
 

@@ -12,6 +12,7 @@ from pagefmt.findings import Finding
 
 
 def lint_json(files: Sequence[FileReport]) -> str:
+    """The JSON document of all files, with a newline at its end."""
     document = {"files": [_file(report) for report in files], "summary": summary(files)}
     return json_text(document, indent=2) + "\n"
 

@@ -16,6 +16,7 @@ _NO_XML = re.compile("[\ufffe\uffff]")
 
 
 def lint_junit(files: Sequence[FileReport]) -> str:
+    """The XML document of all files."""
     suites = Element("testsuites", name="pagectl config lint")
     totals = [0, 0, 0]
     for report in files:

@@ -30,6 +30,7 @@ class Chart:
     y: int = 4
 
     def x(self, value: int) -> float:
+        """The horizontal position of a time, in pixels."""
         span = max(self.end - self.start, 1)
         return round(LEFT + PLOT * min(max(value - self.start, 0), span) / span, 1)
 

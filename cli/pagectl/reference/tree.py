@@ -50,11 +50,14 @@ class Option:
 
     @property
     def long(self) -> str:
+        """The long name, or the only one."""
         return max(self.names, key=len)
 
 
 @dataclass(frozen=True, slots=True)
 class Argument:
+    """A positional argument of a command."""
+
     metavar: str
     help: str
     value: Value
@@ -75,6 +78,8 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Group:
+    """A group of commands, or a command at the top by itself."""
+
     name: str
     line: str
     commands: tuple[Command, ...]
@@ -120,6 +125,7 @@ def groups() -> tuple[Group, ...]:
 
 
 def commands() -> Iterator[Command]:
+    """All commands of the program, in the order of the tree."""
     for group in groups():
         yield from group.commands
 

@@ -24,6 +24,7 @@ HEAD = """#compdef pagectl
 
 
 def script(groups: Iterable[Group]) -> str:
+    """The completion script for zsh."""
     found = list(groups)
     lines = [HEAD, *_overrides(found)]
     for group in found:

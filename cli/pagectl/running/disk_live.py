@@ -45,6 +45,7 @@ class LiveDisks:
             threading.Thread(target=run, daemon=True).start()
 
     def stop(self) -> None:
+        """Ends both threads after what they are at."""
         self._stop.set()
 
     def look(self) -> None:

@@ -16,6 +16,8 @@ from pagectl.terminal.sanitise import visible
 
 
 class Exit(IntEnum):
+    """Exit statuses of all commands but the monitoring plugins."""
+
     OK = 0
     FOUND = 1
     FAILED = 2
@@ -32,6 +34,7 @@ def report(message: str, *, prefix: str = "pagectl: ") -> None:
 
 
 def debugging() -> bool:
+    """Whether internal errors are shown with a traceback."""
     return os.environ.get("PAGECTL_DEBUG", "") not in ("", "0")
 
 

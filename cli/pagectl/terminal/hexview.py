@@ -26,12 +26,15 @@ class HexView:
         self._coloured = coloured
 
     def heading(self, text: str) -> None:
+        """One line in bold."""
         self.line(self._in(_BOLD, text))
 
     def line(self, text: str = "") -> None:
+        """One line of text."""
         self._out.write(text + "\n")
 
     def record(self, buf: bytes | memoryview, number: int, offset: int, length: int) -> None:
+        """The record at ``offset``: its fields, and their bytes where asked for."""
         from pagefmt.describe.anatomy import record_fields
 
         self.line()
@@ -40,6 +43,7 @@ class HexView:
             self._field(buf, field)
 
     def damage(self, buf: bytes | memoryview, damage: Damage, behind: int) -> None:
+        """What reading stopped at, and how many whole records lie behind."""
         self.line()
         self.line(
             self._in(_RED, f"{damage.kind} at offset {damage.offset} (0x{damage.offset:x})") + f": {damage.detail}"

@@ -18,6 +18,8 @@ from pagectl.terminal.sanitise import one_line
 
 
 class Status(IntEnum):
+    """Statuses of monitoring plugins, which are their exit statuses."""
+
     OK = 0
     WARNING = 1
     CRITICAL = 2
@@ -56,6 +58,7 @@ class Range:
         return cls(low, high, bool(at))
 
     def alerts(self, value: float) -> bool:
+        """Whether the range alerts about a value."""
         return (self.start <= value <= self.end) is self.inside
 
     def __str__(self) -> str:

@@ -24,6 +24,7 @@ def is_terminal(stream: TextIO) -> bool:
 
 
 def coloured(stream: TextIO) -> bool:
+    """Whether a stream gets colours: a terminal, unless ``NO_COLOR`` forbids it."""
     return is_terminal(stream) and not (os.environ.get("NO_COLOR") and not os.environ.get("FORCE_COLOR"))
 
 
@@ -87,6 +88,7 @@ class CsvTable:
         self._write(self.columns)
 
     def row(self, values: Mapping[str, Any]) -> None:
+        """One row; columns that ``values`` lacks stay empty."""
         self._write(tuple(values.get(name) for name in self.columns))
 
     def _write(self, cells: tuple[Any, ...]) -> None:
