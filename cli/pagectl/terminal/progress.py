@@ -12,8 +12,14 @@ from pagectl.terminal.streams import is_terminal
 
 
 class Progress(Protocol):
-    def advance(self, amount: int) -> None: ...
-    def describe(self, what: str) -> None: ...
+    """What a command tells of its progress, whether a bar is shown or not."""
+
+    def advance(self, amount: int) -> None:
+        """So much more is done."""
+
+    def describe(self, what: str) -> None:
+        """What is done now."""
+
     def clear(self) -> None:
         """Take the bar away before something is printed; the next ``advance`` brings it back."""
 

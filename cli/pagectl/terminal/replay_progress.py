@@ -22,6 +22,7 @@ class ReplayProgress:
     started: float = field(default_factory=time.monotonic)
 
     def advance(self, amount: int) -> None:
+        """So many more bytes of the trace were read."""
         self.bar.advance(amount)
 
     def applied(self, count: int) -> None:
