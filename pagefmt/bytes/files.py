@@ -9,18 +9,25 @@ import errno
 import mmap
 import os
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 from pagefmt.errors import PageFmtError
 
 WHOLE: Final = 32 << 20
-"""Files up to this size are read whole; larger ones are mapped."""
+"""Pages up to this size are read whole, larger ones a part at a time."""
+_AHEAD: Final = 1 << 20
+_SECTOR: Final = 512
 _FLAGS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class NotReadable(PageFmtError):
-    """A file that cannot be read, or is none that may be read here."""
+    """A file that cannot be read, or is none that may be read here. ``reason``: without its path."""
+
+    def __init__(self, message: str, reason: str | None = None) -> None:
+        super().__init__(message)
+        self.reason = message if reason is None else reason
 
 
 def open_regular(path: Path) -> int:
@@ -29,10 +36,11 @@ def open_regular(path: Path) -> int:
         fd = os.open(path, _FLAGS)
     except OSError as err:
         why = "it is a symbolic link" if err.errno == errno.ELOOP else (err.strerror or str(err))
-        raise NotReadable(f"{path}: cannot be read: {why}") from err
+        raise NotReadable(f"{path}: cannot be read: {why}", f"cannot be read: {why}") from err
     if not stat.S_ISREG(os.fstat(fd).st_mode):
         os.close(fd)
-        raise NotReadable(f"{path}: not a regular file, it is not read; links, pipes and devices are left alone")
+        why = "not a regular file, it is not read; links, pipes and devices are left alone"
+        raise NotReadable(f"{path}: {why}", why)
     return fd
 
 
@@ -47,55 +55,145 @@ def read_start(path: Path, limit: int) -> bytes:
 
 
 class MappedFile:
-    """The bytes of one file while the context is open. Large files are mapped, and given back page by page."""
+    """All bytes of one file while the context is open. Raises ``NotReadable`` where not all of them can be read."""
 
-    __slots__ = ("_fd", "_forgotten", "_map", "buf", "path", "size")
+    __slots__ = ("buf", "path", "size")
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.size = 0
-        self.buf: bytes | memoryview = b""
-        self._fd = -1
-        self._map: mmap.mmap | None = None
-        self._forgotten = 0
+        self.buf: bytes = b""
 
     def __enter__(self) -> MappedFile:
-        self._fd = open_regular(self.path)
+        fd = open_regular(self.path)
         try:
-            self.size = os.fstat(self._fd).st_size
-            if self.size <= WHOLE:
-                self.buf = _read_all(self._fd, self.size)
-            else:
-                self._map = mmap.mmap(self._fd, self.size, prot=mmap.PROT_READ)
-                self.buf = memoryview(self._map)
-        except (OSError, ValueError) as err:
-            os.close(self._fd)
-            raise NotReadable(f"{self.path}: cannot be read: {getattr(err, 'strerror', None) or err}") from err
+            self.size = os.fstat(fd).st_size
+            self.buf, problem = _read_all(fd, self.size)
+        finally:
+            os.close(fd)
+        if problem is not None:
+            raise NotReadable(f"{self.path}: {problem}", problem)
         return self
 
     def __exit__(self, *_: object) -> None:
-        os.close(self._fd)
-        if isinstance(self.buf, memoryview):
-            self.buf.release()
-        if self._map is not None:
-            self._map.close()
         self.buf = b""
 
-    def forget(self, before: int) -> None:
-        """This pass is done with what lies before the offset: its memory may go. Another pass reads it anew."""
-        if before < self._forgotten:
-            self._forgotten = 0
-        if self._map is None or before - self._forgotten < WHOLE // 2:
-            return
-        upto = before - before % mmap.PAGESIZE
-        if hasattr(mmap, "MADV_DONTNEED"):
-            self._map.madvise(mmap.MADV_DONTNEED, self._forgotten, upto - self._forgotten)
-        self._forgotten = upto
+
+class FileWindow:
+    """A file that is looked at from start to end while the context is open, as far as it can be read.
+
+    ``buf`` are all bytes of a file of usual size. A larger one is read where ``reach`` is told to, so that memory does
+    not grow with it; it is not mapped, because a mapped file that is cut or fails ends the process. ``readable``:
+    offset up to which it can be read, ``problem``: why no further, both known at once for a file of usual size.
+    """
+
+    __slots__ = ("_fd", "_high", "_largest", "_low", "_memory", "buf", "path", "problem", "readable", "size")
+
+    def __init__(self, path: Path, largest: int) -> None:
+        self.path = path
+        self.size = self.readable = 0
+        self.buf: bytes | memoryview = b""
+        self.problem: str | None = None
+        self._fd, self._largest = -1, largest
+        self._memory: mmap.mmap | None = None
+        self._low = self._high = 0
+
+    def __enter__(self) -> FileWindow:
+        try:
+            self._fd = open_regular(self.path)
+        except NotReadable as err:
+            self.problem = err.reason
+            return self
+        self.size = os.fstat(self._fd).st_size
+        if self.size > self._largest:
+            self.problem = f"{self.size} bytes; no broker reads a page of 2 GiB or more"
+        elif self.size <= WHOLE:
+            self.buf, self.problem = _read_all(self._fd, self.size)
+            self.readable = len(self.buf)
+        else:
+            self._memory = mmap.mmap(-1, self.size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+            self.buf = memoryview(self._memory)
+            self.readable = self.size
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._fd >= 0:
+            os.close(self._fd)
+        self.buf, self._memory = b"", None
+
+    @property
+    def windowed(self) -> bool:
+        """Whether only what ``reach`` was told of is in ``buf``."""
+        return self._memory is not None
+
+    def reach(self, start: int, end: int) -> bool:
+        """Read ``start`` to ``end``, if that can be done; what lies elsewhere in ``buf`` is undefined afterwards."""
+        if self._memory is None:
+            return end <= len(self.buf)
+        if not self._low <= start <= self._high:
+            self._drop(self._low, self._high)
+            self._low = self._high = start - start % mmap.PAGESIZE
+        elif start - self._low >= _AHEAD:
+            self._drop(self._low, start)
+            self._low = start - start % mmap.PAGESIZE
+        if end > self._high and end <= self.readable:
+            upto = min(self.readable, max(end, self._high + _AHEAD))
+            count, problem = fill(self._fd, memoryview(self.buf)[self._high : upto], self._high)
+            self._high += count
+            if problem is not None:
+                self.readable, self.problem = self._high, problem
+        return end <= self._high
+
+    def _drop(self, start: int, end: int) -> None:
+        start += -start % mmap.PAGESIZE
+        end -= end % mmap.PAGESIZE
+        if self._memory is not None and end > start and hasattr(mmap, "MADV_DONTNEED"):
+            self._memory.madvise(mmap.MADV_DONTNEED, start, end - start)
 
 
-def _read_all(fd: int, size: int) -> bytes:
-    chunks, left = [], size
-    while left > 0 and (chunk := os.read(fd, left)):
-        chunks.append(chunk)
-        left -= len(chunk)
-    return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+def file_pieces(path: Path) -> Iterator[bytes]:
+    """The whole file, a part at a time. Raises ``NotReadable``, also where it is cut meanwhile."""
+    fd = open_regular(path)
+    try:
+        size = os.fstat(fd).st_size
+        for at in range(0, size, _AHEAD):
+            piece = bytearray(min(_AHEAD, size - at))
+            _, problem = fill(fd, memoryview(piece), at)
+            if problem is not None:
+                raise NotReadable(f"{path}: {problem}", problem)
+            yield bytes(piece)
+    finally:
+        os.close(fd)
+
+
+def fill(fd: int, view: memoryview, at: int) -> tuple[int, str | None]:
+    """Read into ``view`` what stands in the file from ``at`` on, down to the last sector that can be read.
+
+    How many bytes these are, and why they are too few, or None.
+    """
+    got, step = 0, len(view)
+    while got < len(view):
+        try:
+            count = os.preadv(fd, [view[got : got + step]], at + got)
+        except OSError as err:
+            sector = _SECTOR - (at + got) % _SECTOR
+            if min(step, len(view) - got) <= sector:
+                return got, f"cannot be read from offset {at + got} on: {err.strerror or err}"
+            step = max(min(step, len(view) - got) // 2, sector)
+            continue
+        if not count:
+            return got, f"ends at offset {at + got}, it became shorter while it was read: is it being written?"
+        got += count
+    return got, None
+
+
+def _read_all(fd: int, size: int) -> tuple[bytes, str | None]:
+    try:
+        content = os.pread(fd, size, 0)
+    except OSError:
+        content = b""
+    if len(content) == size:
+        return content, None
+    buffer = bytearray(size)
+    count, problem = fill(fd, memoryview(buffer), 0)
+    return bytes(buffer[:count]), problem

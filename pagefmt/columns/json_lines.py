@@ -32,7 +32,7 @@ from pagefmt.outstanding.ack_state import PageRule
 from pagefmt.outstanding.message_filter import MessageFilter, SelectedMessage
 from pagefmt.outstanding.state import StoreState
 from pagefmt.pages.chunks import read_chunks
-from pagefmt.pages.frames import Damage, stopped_at
+from pagefmt.pages.frames import Damage, end_of_records
 from pagefmt.pages.gather import Ints, Mask, PageBytes, fits_old_layout
 from pagefmt.pages.page import Page, open_page
 from pagefmt.pages.paging import PageFile, Store
@@ -96,9 +96,20 @@ def picked_lines(
                 yield MessageLines(texts.slice(at, last - first))
             else:
                 yield from (_careful(opened, page, frames, n, rule, layout) for n in wanted[first:last].tolist())
-    if frames.end < content.size:
-        with open_page(page.path) as whole:
-            yield stopped_at(whole.buf, frames.base + frames.end, frames.number + len(frames.offset), whole.passed)
+    if not frames.whole:
+        damage = _stopped(page, content, frames)
+        if damage is not None:
+            yield damage
+
+
+def _stopped(page: PageFile, content: PageBytes, last: PageFrames) -> Damage | None:
+    """What reading stopped at in the last chunk."""
+    at, number = last.base + last.end, last.number + len(last.offset)
+    if last.unreadable is None:
+        with open_page(page.path) as opened:
+            return opened.stopped(at, number)
+    found = end_of_records(memoryview(content.buffer)[: content.size], last.end, number, last.unreadable)
+    return found and replace(found, offset=at)
 
 
 def selected_row(store: Store, selected: SelectedMessage, options: MessageOptions) -> Json:

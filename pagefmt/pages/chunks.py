@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from struct import Struct
 from typing import Final
 
 import numpy as np
 
-from pagefmt.bytes.files import NotReadable, open_regular
+from pagefmt.bytes.files import NotReadable, fill, open_regular
 from pagefmt.pages.gather import PADDING, PageBytes
 from pagefmt.pages.record import END_MARK, FRAME, START_MARK
 from pagefmt.pages.scan import PageFrames, scan
@@ -39,14 +39,17 @@ def read_chunks(
     """The records of a file in chunks. ``whole`` of the last one: the records end exactly where the part ends.
 
     With ``reuse`` a chunk is read into the memory of the one before it. The file's size is taken when it is opened;
-    what a broker appends meanwhile is not read. Raises ``NotReadable``.
+    what a broker appends meanwhile is not read. Where the system does not give all bytes, the last chunk says why.
     """
-    fd = open_regular(path)
+    try:
+        fd = open_regular(path)
+    except NotReadable as err:
+        nothing = PageBytes(b"")
+        yield nothing, replace(scan(nothing, part.start, part.number), whole=False, unreadable=err.reason)
+        return
     try:
         size = os.fstat(fd).st_size
         yield from _chunks(fd, size if part.end is None else min(size, part.end), chunk, part, reuse)
-    except OSError as err:
-        raise NotReadable(f"{path}: cannot be read: {err.strerror or err}") from err
     finally:
         os.close(fd)
 
@@ -60,8 +63,11 @@ def _chunks(fd: int, size: int, chunk: int, part: FilePart, reuse: bool) -> Iter
         if not reuse or len(buffer) < most + PADDING:
             # allocated for a full chunk: the next share may be a little larger
             buffer = _room(max(most, min(chunk, size - base)) + PADDING)
-        content = _read(fd, base, most, buffer)
+        content, problem = _read(fd, base, most, buffer)
         frames = scan(content, base, number)
+        if problem is not None:
+            yield content, replace(frames, whole=False, unreadable=problem)
+            return
         last = base + content.size >= size
         if not last and not frames.end and (larger := _cut(fd, base, size - base)) > wanted:
             # one record is larger than a chunk
@@ -81,13 +87,14 @@ def _share(left: int, chunk: int) -> int:
 
 def _cut(fd: int, at: int, left: int) -> int:
     """The size of the record at ``at``, if that is the start of one and its end is in the file; else 0."""
-    head = os.pread(fd, _HEAD.size, at)
-    if len(head) < _HEAD.size:
+    head = bytearray(_HEAD.size)
+    if fill(fd, memoryview(head), at)[1] is not None:
         return 0
     mark, length = _HEAD.unpack(head)
-    if mark != START_MARK or not 0 <= length <= left - FRAME or os.pread(fd, 1, at + length + 5) != bytes((END_MARK,)):
+    end = bytearray(1)
+    if mark != START_MARK or not 0 <= length <= left - FRAME:
         return 0
-    return int(length) + FRAME
+    return int(length) + FRAME if not fill(fd, memoryview(end), at + length + 5)[1] and end[0] == END_MARK else 0
 
 
 def _room(size: int) -> memoryview:
@@ -95,12 +102,7 @@ def _room(size: int) -> memoryview:
     return np.empty(size, np.uint8).data
 
 
-def _read(fd: int, at: int, size: int, view: memoryview) -> PageBytes:
-    got = 0
-    while got < size:
-        count = os.preadv(fd, [view[got:size]], at + got)
-        if not count:
-            break
-        got += count
+def _read(fd: int, at: int, size: int, view: memoryview) -> tuple[PageBytes, str | None]:
+    got, problem = fill(fd, view[:size], at)
     view[got : got + PADDING] = bytes(PADDING)
-    return PageBytes(view, got)
+    return PageBytes(view, got), problem

@@ -22,13 +22,18 @@ from pagefmt.pages.record import END_MARK, FRAME, SMALLEST_PAYLOAD, START_MARK, 
 from pagefmt.pages.routes import routed_exactly
 
 Buffer = bytes | memoryview
+Reach = Callable[[int, int], bool]
+"""Told that ``start`` to ``end`` of a buffer are looked at next; false where they cannot be read."""
 _I32: Final = Struct(">i")
 SEARCH_FACTOR: Final = 16
 _WINDOW: Final = 1 << 20
 
 
 class DamageKind(StrEnum):
-    """What is seen at the place where reading stops (5.3), or in a payload behind good marks (4.4)."""
+    """What is seen at the place where reading stops (5.3), or in a payload behind good marks (4.4).
+
+    ``UNREADABLE``: the system does not give the bytes (no permission, a failing disk, a file that is gone or was cut).
+    """
 
     FRAGMENT = "fragment"
     TORN = "torn"
@@ -38,9 +43,12 @@ class DamageKind(StrEnum):
     ZERO_TAIL = "zero-tail"
     SWALLOWED = "swallowed"
     UNDECODABLE = "undecodable"
+    UNREADABLE = "unreadable"
 
 
 PAYLOAD_DAMAGE: Final = frozenset((DamageKind.SWALLOWED, DamageKind.UNDECODABLE))
+_LIKE_AN_END: Final = (None, DamageKind.FRAGMENT, DamageKind.TORN, DamageKind.ZERO_TAIL)
+"""What the place looks like where bytes end, whatever stands behind them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,39 +61,46 @@ class Damage:
     detail: str
 
 
+def at_hand(start: int, end: int) -> bool:
+    """All of the buffer is in memory."""
+    return True
+
+
 class FrameScan:
     """Iterate once: (offset, payload length) of each good frame. Afterwards ``count``, ``bytes_read``, ``damage``."""
 
-    __slots__ = ("_buf", "_passed", "bytes_read", "count", "damage")
+    __slots__ = ("_buf", "_reach", "bytes_read", "count", "damage")
 
-    def __init__(self, buf: Buffer, passed: Callable[[int], object] = lambda offset: None) -> None:
+    def __init__(self, buf: Buffer, reach: Reach | None = None) -> None:
         self._buf = buf
-        self._passed = passed
+        self._reach = reach
         self.count = 0
         self.bytes_read = 0
         self.damage: Damage | None = None
 
     def __iter__(self) -> Iterator[tuple[int, int]]:
-        buf, size, at = self._buf, len(self._buf), 0
-        while size - at >= FRAME and buf[at] == START_MARK:
+        buf, reach, size, at = self._buf, self._reach, len(self._buf), 0
+        while size - at >= FRAME and (reach is None or reach(at, at + FRAME)) and buf[at] == START_MARK:
             length = _I32.unpack_from(buf, at + 1)[0]
             end = at + FRAME + length
-            if length < 0 or end > size or buf[end - 1] != END_MARK:
+            if length < 0 or end > size or not (reach is None or reach(at, end)) or buf[end - 1] != END_MARK:
                 break
             self.bytes_read, self.count = end, self.count + 1
             yield at, length
             at = end
         if at < size:
-            self.damage = stopped_at(buf, at, self.count, self._passed)
+            self.damage = stopped_at(buf, at, self.count, reach)
 
 
-def stopped_at(buf: Buffer, at: int, number: int, passed: Callable[[int], object] = lambda offset: None) -> Damage:
-    """Tell the cases of 5.3 apart at the place where the next record should start. ``passed``: as ``Page.passed``."""
+def stopped_at(buf: Buffer, at: int, number: int, reach: Reach | None = None) -> Damage:
+    """Tell the cases of 5.3 apart at the place where the next record should start."""
+    reach = reach or at_hand
+    reach(at, min(at + FRAME, len(buf)))
     left = len(buf) - at
     if left < FRAME:
         return Damage(DamageKind.FRAGMENT, at, number, f"{left} bytes are left, too few for a record")
     if buf[at] != START_MARK:
-        if all_zero(buf, at, passed):
+        if all_zero(buf, at, reach):
             return Damage(DamageKind.ZERO_TAIL, at, number, f"{left} zero bytes to the end of the file")
         return Damage(DamageKind.BAD_START, at, number, f"0x{buf[at]:02x} where a record should start with 0x7b")
     length = _I32.unpack_from(buf, at + 1)[0]
@@ -93,23 +108,33 @@ def stopped_at(buf: Buffer, at: int, number: int, passed: Callable[[int], object
         return Damage(DamageKind.BAD_LENGTH, at, number, f"the record's length is negative: {length}")
     if length + FRAME > left:
         return Damage(DamageKind.TORN, at, number, f"the record needs {length + FRAME} bytes, {left} are left")
+    reach(at, at + FRAME + length)
     found = buf[at + 5 + length]
     return Damage(
         DamageKind.BAD_END, at, number, f"0x{found:02x} where a record of length {length} should end with 0x7d"
     )
 
 
-def all_zero(buf: Buffer, at: int, passed: Callable[[int], object] = lambda offset: None) -> bool:
-    """Whether every byte from ``at`` on is zero."""
+def end_of_records(buf: Buffer, at: int, number: int, problem: str | None, reach: Reach | None = None) -> Damage | None:
+    """As ``stopped_at``; None where the bytes end. ``problem``: why there are no more of them."""
+    found = stopped_at(buf, at, number, reach) if at < len(buf) else None
+    if problem is not None and (found and found.kind) in _LIKE_AN_END:
+        return Damage(DamageKind.UNREADABLE, at, number, problem)
+    return found
+
+
+def all_zero(buf: Buffer, at: int, reach: Reach = at_hand) -> bool:
+    """Whether every byte from ``at`` on is zero, as far as they can be read."""
     zeros = bytes(_WINDOW)
     for start in range(at, len(buf), _WINDOW):
+        if not reach(start, min(start + _WINDOW, len(buf))):
+            return True
         if not zeros.startswith(bytes(buf[start : start + _WINDOW])):
             return False
-        passed(start)
     return True
 
 
-def find_behind(buf: Buffer, start: int, end: int | None = None) -> Iterator[PageRecord]:
+def find_behind(buf: Buffer, start: int, end: int | None = None, reach: Reach = at_hand) -> Iterator[PageRecord]:
     """Valid records at or after ``start``: the frame closes and the payload decodes to its last byte.
 
     The broker gives them no number. Takes time linear in the bytes: candidates are refused by fixed fields, and what is
@@ -117,10 +142,10 @@ def find_behind(buf: Buffer, start: int, end: int | None = None) -> Iterator[Pag
     """
     view = buf if end is None else buf[:end]
     resume, wasted = start, 0
-    for at in _start_marks(view, start):
+    for at in _start_marks(view, start, reach):
         if wasted > SEARCH_FACTOR * len(view):
             return
-        if at < resume or not _frame_fits(view, at) or not routed_exactly(view, at):
+        if at < resume or not _frame_fits(view, at, reach) or not routed_exactly(view, at):
             continue
         record = _record_at(view, at)
         if record is not None:
@@ -130,9 +155,11 @@ def find_behind(buf: Buffer, start: int, end: int | None = None) -> Iterator[Pag
             wasted += _I32.unpack_from(view, at + 1)[0]
 
 
-def _start_marks(buf: Buffer, start: int) -> Iterator[int]:
-    """The offset of every byte that could start a record; a mapped file is not copied as a whole."""
+def _start_marks(buf: Buffer, start: int, reach: Reach) -> Iterator[int]:
+    """The offset of every byte that could start a record; a large page is not copied as a whole."""
     for base in range(start, len(buf), _WINDOW):
+        if not reach(base, min(base + _WINDOW, len(buf))):
+            return
         window = bytes(buf[base : base + _WINDOW])
         at = window.find(START_MARK)
         while at >= 0:
@@ -140,12 +167,12 @@ def _start_marks(buf: Buffer, start: int) -> Iterator[int]:
             at = window.find(START_MARK, at + 1)
 
 
-def _frame_fits(data: Buffer, at: int) -> bool:
-    if len(data) - at < FRAME + SMALLEST_PAYLOAD:
+def _frame_fits(data: Buffer, at: int, reach: Reach) -> bool:
+    if len(data) - at < FRAME + SMALLEST_PAYLOAD or not reach(at, at + FRAME):
         return False
     length = _I32.unpack_from(data, at + 1)[0]
     end = at + 5 + length
-    return bool(length >= SMALLEST_PAYLOAD and end < len(data) and data[end] == END_MARK)
+    return bool(length >= SMALLEST_PAYLOAD and end < len(data) and reach(at, end + 1) and data[end] == END_MARK)
 
 
 def _record_at(data: Buffer, at: int) -> PageRecord | None:

@@ -5,7 +5,8 @@
             ...
         page.damage                              # what the reading stopped at, or None
 
-The number is the ordinal that acknowledgements use. Reading stops where a broker of 2.8.0 or later stops.
+The number is the ordinal that acknowledgements use. Reading stops where a broker of 2.8.0 or later stops, or where the
+system gives no more bytes: a page that cannot be opened is one that is damaged at offset 0.
 """
 
 from __future__ import annotations
@@ -17,10 +18,10 @@ from pathlib import Path
 from struct import Struct
 from typing import Final
 
-from pagefmt.bytes.files import MappedFile, NotReadable
+from pagefmt.bytes.files import FileWindow
 from pagefmt.bytes.wire import ByteReader, Undecodable
 from pagefmt.editions import NEWEST, Edition
-from pagefmt.pages.frames import Buffer, Damage, DamageKind, FrameScan, find_behind, stopped_at
+from pagefmt.pages.frames import Buffer, Damage, DamageKind, FrameScan, Reach, end_of_records, find_behind
 from pagefmt.pages.record import (
     END_MARK,
     FRAME,
@@ -41,14 +42,18 @@ _HEAD: Final = Struct(">qb").unpack_from
 
 
 class Page:
-    """``buf``: the file's bytes. After an iteration is exhausted: ``count``, ``bytes_read``, ``damage``."""
+    """``buf``: the file's bytes; of a large file what ``reach`` was told of.
 
-    __slots__ = ("_file", "buf", "bytes_read", "count", "damage", "odd", "path")
+    After an iteration is exhausted: ``count``, ``bytes_read``, ``damage``.
+    """
 
-    def __init__(self, buf: Buffer, path: Path | None = None, file: MappedFile | None = None) -> None:
+    __slots__ = ("_file", "buf", "bytes_read", "count", "damage", "odd", "path", "reach")
+
+    def __init__(self, buf: Buffer, path: Path | None = None, file: FileWindow | None = None) -> None:
         self.buf = buf
         self.path = path
         self._file = file
+        self.reach: Reach | None = file.reach if file is not None and file.windowed else None
         self.count = 0
         self.bytes_read = 0
         self.damage: Damage | None = None
@@ -57,7 +62,12 @@ class Page:
     @property
     def size(self) -> int:
         """Bytes of the file."""
-        return len(self.buf)
+        return len(self.buf) if self._file is None else self._file.size
+
+    @property
+    def unreadable(self) -> str | None:
+        """Why the system does not give all bytes, as far as this is known."""
+        return None if self._file is None else self._file.problem
 
     def layout(self) -> Layout | None:
         """By the first ordinary records; None where there are none (large records look the same in both).
@@ -65,7 +75,7 @@ class Page:
         One that fits the old layout settles it: no new one does by accident, but a damaged old one may not.
         """
         found = None
-        for offset, length in islice(FrameScan(self.buf, self.passed), LAYOUT_SAMPLE):
+        for offset, length in islice(FrameScan(self.buf, self.reach), LAYOUT_SAMPLE):
             if length > 9 and self.buf[offset + 13] == 0:
                 found = layout_of(self.buf, offset + 5, length)
                 if found is Layout.OLD:
@@ -78,19 +88,17 @@ class Page:
 
     def frames(self) -> Iterator[tuple[int, int, int]]:
         """Number, offset and payload length of every record whose marks are good, whatever its payload holds."""
-        scan = FrameScan(self.buf, self.passed)
+        scan = FrameScan(self.buf, self.reach)
         for number, (offset, length) in enumerate(scan):
             yield number, offset, length
-            self.passed(offset)
         self._finish(scan)
 
     def records(self) -> Iterator[tuple[int, PageRecord | Damage]]:
         """Every framed record with its number; one that is not understood comes as ``Damage``, and reading goes on."""
-        scan = FrameScan(self.buf, self.passed)
+        scan = FrameScan(self.buf, self.reach)
         layout = self.strict_layout()
         for number, (offset, length) in enumerate(scan):
             yield number, self.record(number, offset, length, layout)
-            self.passed(offset)
         self._finish(scan)
 
     def routes(self) -> Iterator[Route]:
@@ -98,12 +106,12 @@ class Page:
 
         Looks at no field that is not needed: what else would make a broker throw is for ``verification`` to find.
         """
-        buf, size, at, number = self.buf, len(self.buf), 0, 0
+        buf, reach, size, at, number = self.buf, self.reach, len(self.buf), 0, 0
         self.damage = self.odd = None
-        while size - at >= FRAME and buf[at] == START_MARK:
+        while size - at >= FRAME and (reach is None or reach(at, at + FRAME)) and buf[at] == START_MARK:
             length = _I32(buf, at + 1)[0]
             end = at + FRAME + length
-            if length < 0 or end > size or buf[end - 1] != END_MARK:
+            if length < 0 or end > size or not (reach is None or reach(at, end)) or buf[end - 1] != END_MARK:
                 break
             try:
                 route = route_at(buf, at, length, number)
@@ -116,11 +124,16 @@ class Page:
                 self.odd = self.odd or Damage(DamageKind.SWALLOWED, at, number, err.detail)
             yield route
             at, number = end, number + 1
-            if not number & 0xFFF:
-                self.passed(at)
         self.count, self.bytes_read = number, at
-        if self.damage is None and at < size:
-            self.damage = stopped_at(buf, at, number, self.passed)
+        if self.damage is None:
+            self.damage = self.stopped(at, number)
+
+    def stopped(self, at: int, number: int) -> Damage | None:
+        """What is wrong where the next record should start; None where the file ends there."""
+        buf, problem = self.buf, self.unreadable
+        if problem is not None and self._file is not None:
+            buf = buf[: self._file.readable]
+        return end_of_records(buf, at, number, problem, self.reach)
 
     def _odd_route(self, offset: int, length: int, number: int) -> Route | None:
         """A payload that does not come out to its last byte, and that the broker of its layout reads all the same."""
@@ -141,7 +154,11 @@ class Page:
     def recovered(self, offset: int | None = None) -> Iterator[PageRecord]:
         """Valid records behind the damage (or from ``offset`` on); the broker has no number for them."""
         start = self.damage.offset if offset is None and self.damage else offset or 0
-        return find_behind(self.buf, start)
+        return self.behind(start)
+
+    def behind(self, start: int, end: int | None = None) -> Iterator[PageRecord]:
+        """Valid records from ``start`` on, wherever they stand."""
+        return find_behind(self.buf, start, end, *(() if self.reach is None else (self.reach,)))
 
     def record(self, number: int, offset: int, length: int, layout: Layout | None) -> PageRecord | Damage:
         """The framed record at ``offset``, read to its last byte."""
@@ -154,16 +171,12 @@ class Page:
             return swallowed(self.buf, number, offset, length, left)
         return record
 
-    def passed(self, offset: int) -> None:
-        """For whoever reads ``buf`` from start to end: memory of a large file is given back on the way."""
-        if self._file is not None:
-            self._file.forget(offset)
-
     def _finish(self, scan: FrameScan) -> None:
         if not scan.count and not scan.damage:
             for _ in scan:
                 pass
-        self.count, self.bytes_read, self.damage = scan.count, scan.bytes_read, scan.damage
+        self.count, self.bytes_read = scan.count, scan.bytes_read
+        self.damage = scan.damage if self.unreadable is None else self.stopped(scan.bytes_read, scan.count)
 
 
 def swallowed(buf: Buffer, number: int, offset: int, length: int, left: int) -> Damage:
@@ -176,8 +189,6 @@ def swallowed(buf: Buffer, number: int, offset: int, length: int, left: int) -> 
 
 @contextmanager
 def open_page(path: Path) -> Iterator[Page]:
-    """Raises ``NotReadable`` for what is no regular file, or is too large for any broker."""
-    with MappedFile(path) as file:
-        if file.size > LARGEST_FILE:
-            raise NotReadable(f"{path}: {file.size} bytes; no broker reads a page of 2 GiB or more")
+    """Whatever the system does not give is damage of the page: nothing is raised."""
+    with FileWindow(path, LARGEST_FILE) as file:
         yield Page(file.buf, path, file)

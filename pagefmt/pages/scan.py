@@ -20,7 +20,8 @@ _AT_ONCE: Final = 1 << 15
 class PageFrames:
     """Offsets and payload lengths of the records in a buffer, and whether they fill it to its last byte.
 
-    Where the buffer is a chunk of a page: ``base`` is its offset in the file, ``number`` that of its first record.
+    Where the buffer is a chunk of a page: ``base`` is its offset in the file, ``number`` that of its first record, and
+    ``unreadable`` why the system gives nothing behind it.
     """
 
     offset: Ints
@@ -28,6 +29,7 @@ class PageFrames:
     whole: bool
     base: int = 0
     number: int = 0
+    unreadable: str | None = None
 
     @property
     def end(self) -> int:

@@ -13,7 +13,6 @@ exception.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from struct import Struct
 from typing import Final
@@ -21,9 +20,9 @@ from typing import Final
 from pagefmt.bytes.wire import ByteReader, Undecodable
 from pagefmt.editions import Edition
 from pagefmt.pages.broker_payload import walk_payload
+from pagefmt.pages.frames import Buffer, Reach, at_hand
 from pagefmt.pages.record import END_MARK, FRAME, START_MARK
 
-Buffer = bytes | memoryview
 _I32: Final = Struct(">i").unpack_from
 CHUNK: Final = 4096
 INT_MAX: Final = (1 << 31) - 1
@@ -44,24 +43,17 @@ class BrokerReading:
         return self.suspect is None and self.error is None
 
 
-Passed = Callable[[int], None]
-
-
-def _ignore(offset: int) -> None:
-    """Nobody wants to know how far the reading has come."""
-
-
-def read_as_broker(buf: Buffer, edition: Edition, passed: Passed = _ignore) -> BrokerReading:
-    """``passed`` is told each offset that the reading has left behind."""
+def read_as_broker(buf: Buffer, edition: Edition, reach: Reach | None = None) -> BrokerReading:
+    """``reach``: as ``Page.reach``."""
     if edition <= Edition.ARTEMIS_2_4:
-        return _read_old(buf, edition, passed)
-    return _read_new(buf, edition, passed)
+        return _read_old(buf, edition, reach or at_hand)
+    return _read_new(buf, edition, reach or at_hand)
 
 
-def _read_old(buf: Buffer, edition: Edition, passed: Passed) -> BrokerReading:
+def _read_old(buf: Buffer, edition: Edition, reach: Reach) -> BrokerReading:
     at = records = bytes_read = 0
     size = len(buf)
-    while at < size:
+    while at < size and reach(at, min(at + FRAME, size)):
         if buf[at] != START_MARK:
             return BrokerReading(records, bytes_read, suspect=(at, records))
         if at + 5 >= size:
@@ -71,27 +63,40 @@ def _read_old(buf: Buffer, edition: Edition, passed: Passed) -> BrokerReading:
         end_mark = at + 5 + length
         if end_mark < 0 or end_mark > INT_MAX:
             return _thrown(records, bytes_read, at, f"the length {length} points outside of the file")
-        if end_mark >= size or buf[end_mark] != END_MARK:
+        if end_mark >= size or not reach(at, end_mark + 1) or buf[end_mark] != END_MARK:
             return BrokerReading(records, bytes_read, suspect=(at, records))
-        reader = ByteReader(buf, at + 5, size)
+        try:
+            end = _old_payload(buf, at, end_mark + 1, edition, reach)
+        except Undecodable as err:
+            return _thrown(records, bytes_read, at, str(err))
+        records, at = records + 1, end
+        bytes_read = at
+    return BrokerReading(records, bytes_read)
+
+
+def _old_payload(buf: Buffer, at: int, end: int, edition: Edition, reach: Reach) -> int:
+    """The offset behind the end mark. Fields that do not add up may lead out of the record, to the end of the file."""
+    for limit in (end, len(buf)):
+        reach(at, limit)
+        reader = ByteReader(buf, at + 5, limit)
         try:
             walk_payload(reader, edition)
             if reader.u8("end mark") != END_MARK:
                 raise Undecodable(reader.pos - 1, "no end mark behind the last queue id")
-        except Undecodable as err:
-            return _thrown(records, bytes_read, at, str(err))
-        records, at = records + 1, reader.pos
-        bytes_read = at
-        passed(at)
-    return BrokerReading(records, bytes_read)
+        except Undecodable:
+            if limit == len(buf):
+                raise
+        else:
+            return reader.pos
+    raise AssertionError
 
 
-def _read_new(buf: Buffer, edition: Edition, passed: Passed) -> BrokerReading:
+def _read_new(buf: Buffer, edition: Edition, reach: Reach) -> BrokerReading:
     at = records = 0
     size = len(buf)
     first = 1 if edition >= Edition.ARTEMIS_2_17 else 0
     chunk = _ChunkBuffer(size)
-    while size - at >= FRAME:
+    while size - at >= FRAME and reach(at, at + FRAME):
         chunk.need(at, FRAME)
         suspect = BrokerReading(records, at, suspect=(at, records + first))
         if buf[at] != START_MARK:
@@ -104,7 +109,9 @@ def _read_new(buf: Buffer, edition: Edition, passed: Passed) -> BrokerReading:
             return suspect
         chunk.need(at + 5, length + 1)
         if length < 0:
+            reach(min(at, max(0, end - 1)), at + FRAME)
             return _negative(buf, chunk, at, length, records) or suspect
+        reach(at, end)
         if buf[end - 1] != END_MARK:
             return suspect
         try:
@@ -112,7 +119,6 @@ def _read_new(buf: Buffer, edition: Edition, passed: Passed) -> BrokerReading:
         except Undecodable as err:
             return _thrown(records, at, at, str(err))
         records, at = records + 1, end
-        passed(at)
     return BrokerReading(records, at)
 
 

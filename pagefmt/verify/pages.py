@@ -15,10 +15,10 @@ from typing import Any, Final
 
 from pagefmt.bytes.files import NotReadable
 from pagefmt.editions import NEWEST, Edition
-from pagefmt.pages.frames import Buffer, Damage, DamageKind, find_behind
+from pagefmt.pages.frames import Damage, DamageKind
 from pagefmt.pages.page import Page, open_page
 from pagefmt.pages.record import FRAME, Layout
-from pagefmt.verify.broker_reader import BrokerReading, Passed, read_as_broker
+from pagefmt.verify.broker_reader import BrokerReading, read_as_broker
 from pagefmt.verify.broker_verdict import BrokerVerdict, PageContext, judge
 from pagefmt.verify.quick_check import proves_sound
 
@@ -40,7 +40,7 @@ class PageVerdict:
     page: int | None
     file: str
     size: int
-    crc32c: str
+    crc32c: str | None
     layout: Layout | None
     broker: BrokerVerdict
     decoded: int
@@ -70,9 +70,11 @@ def verify_page(
 ) -> PageVerdict:
     """``edition`` None: the newest of the page's layout; ``layout``: of the store, for pages that do not show theirs.
 
-    Raises ``NotReadable``.
+    Raises ``NotReadable`` where nothing of it can be read.
     """
     with open_page(path) as page:
+        if page.unreadable is not None and not page.buf:
+            raise NotReadable(f"{path}: {page.unreadable}", page.unreadable)
         return verify_bytes(page, path.name, place, edition, layout)
 
 
@@ -87,22 +89,32 @@ def verify_bytes(
     if sound and edition in (None, newest):
         reading = BrokerReading(page.count, page.bytes_read)
     else:
-        reading = read_as_broker(page.buf, edition or newest, page.passed)
+        reading = _reading(page, edition or newest)
+    others = () if sound or page.unreadable is not None else _others(page, reading, edition or newest, found, place)
     recovered, first = (0, None) if sound and reading.whole else _withheld(page, strict, reading)
     return PageVerdict(
         store=place.store,
         page=place.page,
         file=file,
         size=page.size,
-        crc32c=crc32c_of(page.buf, page.passed),
+        crc32c=_crc32c(page),
         layout=found,
         broker=judge(reading, page.size, edition or newest, place),
         decoded=strict.decoded,
         faults=strict.faults,
         recovered=recovered,
         recovered_from=first,
-        others=() if sound else tuple(_others(page, reading, edition or newest, found, place)),
+        others=tuple(others),
     )
+
+
+def _reading(page: Page, edition: Edition) -> BrokerReading:
+    """A broker that the system gives no more bytes throws there."""
+    found, damage = read_as_broker(page.buf, edition, page.reach), page.damage
+    if damage is None or damage.kind is not DamageKind.UNREADABLE or found.error or found.bytes_read != damage.offset:
+        return found
+    why = f"record {found.records} at {damage.offset}: {damage.detail}"
+    return BrokerReading(found.records, found.bytes_read, error=why)
 
 
 def newest_of(layout: Layout | None) -> Edition:
@@ -151,9 +163,11 @@ def _withheld(page: Page, strict: _StrictReading, reading: BrokerReading) -> tup
 def _withheld_offsets(page: Page, strict: _StrictReading, reading: BrokerReading) -> Iterator[int]:
     for fault in strict.swallowed:
         if fault.offset < reading.bytes_read:
+            if page.reach is not None:
+                page.reach(fault.offset, fault.offset + FRAME)
             end = fault.offset + FRAME + int.from_bytes(page.buf[fault.offset + 1 : fault.offset + 5], "big")
-            yield from (record.offset for record in find_behind(page.buf, fault.offset + 1, end))
-    yield from (record.offset for record in find_behind(page.buf, reading.bytes_read))
+            yield from (record.offset for record in page.behind(fault.offset + 1, end))
+    yield from (record.offset for record in page.behind(reading.bytes_read))
 
 
 def _others(
@@ -167,7 +181,7 @@ def _others(
             and other.old_layout == edition.old_layout
             and (layout is not Layout.OLD or other.old_layout)
         ):
-            verdict = judge(read_as_broker(page.buf, other, page.passed), page.size, other, place)
+            verdict = judge(read_as_broker(page.buf, other, page.reach), page.size, other, place)
             if (verdict.action, verdict.reading.records, verdict.reading.suspect) != (
                 told.action,
                 told.reading.records,
@@ -177,15 +191,16 @@ def _others(
                 told = verdict
 
 
-def crc32c_of(buf: Buffer, passed: Passed) -> str:
-    """CRC-32C (Castagnoli) as 8 hex digits; ``passed`` is told how far it has come."""
+def _crc32c(page: Page) -> str | None:
+    """CRC-32C (Castagnoli) of the file as 8 hex digits; None where not all of it can be read."""
     from crc32c import crc32c
 
     value = 0
-    for at in range(0, len(buf), _CHUNK):
-        value = crc32c(bytes(buf[at : at + _CHUNK]), value)
-        passed(at)
-    return f"{value:08x}"
+    for at in range(0, len(page.buf), _CHUNK):
+        if page.reach is not None:
+            page.reach(at, min(at + _CHUNK, len(page.buf)))
+        value = crc32c(bytes(page.buf[at : at + _CHUNK]), value)
+    return f"{value:08x}" if page.unreadable is None else None
 
 
 JSON_KEYS: Final = (
@@ -236,11 +251,8 @@ def unreadable_json(store: str, page: int | None, err: NotReadable, path: Path, 
 def first_layout(paths: Iterator[Path], tries: int = 8) -> Layout | None:
     """The layout of a store, from the first of its pages that shows one."""
     for path in islice(paths, tries):
-        try:
-            with open_page(path) as page:
-                found = page.layout()
-        except NotReadable:
-            continue
+        with open_page(path) as page:
+            found = page.layout()
         if found is not None:
             return found
     return None

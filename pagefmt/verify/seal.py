@@ -16,11 +16,10 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
-from pagefmt.bytes.files import MappedFile, NotReadable, open_regular
+from pagefmt.bytes.files import NotReadable, file_pieces, open_regular
 from pagefmt.directory.locate import DataLocation
 from pagefmt.errors import PageFmtError
 from pagefmt.pages.paging import read_paging
-from pagefmt.verify.pages import crc32c_of
 
 HEADER: Final = {"seal": "pagectl", "version": 1, "checksum": "crc32c"}
 PAGING: Final = "paging"
@@ -86,8 +85,12 @@ def _regular(folder: Path, prefix: str) -> list[tuple[str, Path]]:
 
 def seal_file(name: str, path: Path) -> SealedFile:
     """Raises ``NotReadable``."""
-    with MappedFile(path) as file:
-        return SealedFile(name, file.size, crc32c_of(file.buf, file.forget))
+    from crc32c import crc32c
+
+    size = value = 0
+    for piece in file_pieces(path):
+        size, value = size + len(piece), crc32c(piece, value)
+    return SealedFile(name, size, f"{value:08x}")
 
 
 def sealed_json(sealed: SealedFile) -> dict[str, Any]:
