@@ -58,12 +58,12 @@ SETTINGS = EngineSettings(OneForAll(AddressSettings(max_size_bytes=0, page_size_
 def fill_and_drain(count: int) -> Iterator[Operation]:
     """``count`` operations or a little more: sends, then receives that take and acknowledge a batch each."""
     sends = count * BATCH // (BATCH + 1)
-    yield ops.CreateQueue(0, 0, "q", "q")
+    yield ops.CreateQueue("q", t=0)
     for n in range(sends):
-        yield ops.Send(n + 1, n, "q", n, size=1024)
-    yield ops.OpenConsumer(sends + 1, sends, "c", "q", "s", window=1 << 20)
+        yield ops.Send("q", n, size=1024, i=n + 1, t=n)
+    yield ops.OpenConsumer("c", "q", "s", window=1 << 20, i=sends + 1, t=sends)
     for n in range(-(-sends // BATCH)):
-        yield ops.Receive(sends + 2 + n, sends + n, "c", BATCH, ops.ReceiveAck.END)
+        yield ops.Receive("c", BATCH, ops.ReceiveAck.END, i=sends + 2 + n, t=sends + n)
 
 
 def trace_of(shape: str, count: int, folder: Path) -> Path:

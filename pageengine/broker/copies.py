@@ -5,15 +5,17 @@ Source: docs/spec/paging-engine.md 1.3, 3.6 and 3.7.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from pageengine.broker.broker import Broker
 from pageengine.model.message import RESERVED, SCHEDULED, Message, long_property, string_property
 from pageengine.model.sizes import LARGE_SIZE_PROPERTY, body_bytes, header_bytes, properties_bytes
 from pageengine.settings.profiles import Profile
-from pageengine.trace.operations import MessageProperty, MessageType, PropertyKind, Send, TraceHeader
+from pageengine.trace.operations import MessageProperty, MessageType, Send, TraceHeader
+from pagefmt.messages.values import ValueKind
 
 NS_PER_MS = 1_000_000
 ORIGINAL_ADDRESS = "_AMQ_ORIG_ADDRESS"
@@ -109,7 +111,7 @@ def from_send(broker: Broker, header: TraceHeader, send: Send) -> Message:
         expiration = broker.now + send.expire_ms * NS_PER_MS
         broker.expiring = True
     name = header.seq_property
-    props = (_made(MessageProperty, (name, PropertyKind.LONG, send.seq)), *send.props) if name else send.props
+    props = (_made(MessageProperty, (name, ValueKind.LONG, send.seq)), *send.props) if name else send.props
     if found.large:
         props = (*props, long_property(LARGE_SIZE_PROPERTY, body_bytes(send)))
     return Message(

@@ -9,8 +9,9 @@ from struct import pack, unpack
 from typing import TYPE_CHECKING
 
 from pageengine.model.message import Message
-from pageengine.trace.operations import MessageProperty, MessageType, PropertyKind, Send
+from pageengine.trace.operations import MessageProperty, MessageType, Send
 from pagefmt.bytes.wire import ByteWriter
+from pagefmt.messages.core_fields import MESSAGE_TYPES
 from pagefmt.messages.core_message import CoreLargeMessage, CoreMessage, HeaderBlock
 from pagefmt.messages.persisters import CORE
 from pagefmt.messages.properties import double_of, float_of, properties_bytes
@@ -27,31 +28,22 @@ TRUE = 0xFF
 FAR_AHEAD_MS = 4_102_444_800_000
 """2100-01-01."""
 PRESENT = 1
-KINDS = {
-    PropertyKind.NULL: ValueKind.NULL,
-    PropertyKind.BOOLEAN: ValueKind.BOOLEAN,
-    PropertyKind.BYTE: ValueKind.BYTE,
-    PropertyKind.BYTES: ValueKind.BYTES,
-    PropertyKind.SHORT: ValueKind.SHORT,
-    PropertyKind.INT: ValueKind.INT,
-    PropertyKind.LONG: ValueKind.LONG,
-    PropertyKind.STRING: ValueKind.STRING,
-}
+TYPE_CODES = {name: code for code, name in MESSAGE_TYPES.items()}
 
 
 def _typed(one: MessageProperty) -> TypedValue:
     """The value as the codec of properties takes it; numbers with a fraction travel as their bits."""
     value = one.value
-    if one.type is PropertyKind.FLOAT:
+    if one.type is ValueKind.FLOAT:
         return float_of(unpack(">I", pack(">f", value))[0])
-    if one.type is PropertyKind.DOUBLE:
+    if one.type is ValueKind.DOUBLE:
         return double_of(unpack(">Q", pack(">d", value))[0])
-    if one.type is PropertyKind.CHAR:
+    if one.type is ValueKind.CHAR:
         assert isinstance(value, str)
         return TypedValue(ValueKind.CHAR, ord(value))
-    if one.type is PropertyKind.BOOLEAN:
+    if one.type is ValueKind.BOOLEAN:
         return TypedValue(ValueKind.BOOLEAN, bool(value), TRUE if value else 0)
-    return TypedValue(KINDS[one.type], value)
+    return TypedValue(one.type, value)
 
 
 def body_of(send: Send) -> bytes:
@@ -81,7 +73,7 @@ def header_block(run: Run, message: Message) -> HeaderBlock:
     """Headers and properties as the encoder takes them."""
     entries = tuple(StoredProperty(one.name, _typed(one)) for one in message.props)
     return HeaderBlock(
-        message.id, PRESENT, message.address, 0, None, int(message.type), TRUE if message.durable else 0,
+        message.id, PRESENT, message.address, 0, None, TYPE_CODES[message.type.value], TRUE if message.durable else 0,
         _expiration(run, message),
         (run.header.start_ns or 0) // NS_PER_MS, message.priority, properties_bytes(entries),
     )  # fmt: skip

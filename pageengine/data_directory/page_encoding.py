@@ -7,13 +7,16 @@ Source: docs/spec/page-files.md 3, docs/spec/messages.md 2.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
 
 from pageengine.data_directory.encoding import encoded_record
 from pageengine.model.page import PagedMessage
 from pageengine.model.sizes import RECORD_FRAME
-from pageengine.trace.operations import MessageProperty, MessageType, PropertyKind
+from pageengine.trace.operations import MessageProperty, MessageType
+from pagefmt.messages.values import ValueKind
 
 if TYPE_CHECKING:
     import numpy as np
@@ -137,7 +140,7 @@ def _layout(run: Run, records: SimilarRecords) -> RecordTemplate | None:
         return found
 
     ids = changed("id", message.id ^ OTHER)
-    number = (MessageProperty(name, PropertyKind.LONG, send.seq ^ OTHER), *message.props[1:])
+    number = (MessageProperty(name, ValueKind.LONG, send.seq ^ OTHER), *message.props[1:])
     numbers = changed("props", number if name else message.props)
     bodies = changed("source", replace(send, seq=send.seq + 1))
     generated = send.text is None and send.body is None and send.type is not MessageType.TEXT

@@ -70,8 +70,7 @@ def import_logs(
         producer_window=1,
         min_large_message_size=facts.min_large or facts.smallest_large or 102400,
     )
-    notes: dict[int, str] = {}
-    write_trace(trace, header, _operations(paths, report, facts, notes, advance), notes)
+    write_trace(trace, header, _operations(paths, report, facts, advance))
     return report
 
 
@@ -97,19 +96,13 @@ def _source(codes: Counter[int], paths: Sequence[Path]) -> LogSource:
 
 
 def _operations(
-    paths: Sequence[Path],
-    report: ImportReport,
-    facts: LogFacts,
-    notes: dict[int, str],
-    advance: Callable[[int], None] | None,
+    paths: Sequence[Path], report: ImportReport, facts: LogFacts, advance: Callable[[int], None] | None
 ) -> Iterator[Operation]:
     """The operations, numbered and in order; the report is complete when they have all been taken."""
     ready: list[Operation] = []
 
-    def emit(operation: Operation, note: str | None) -> None:
+    def emit(operation: Operation) -> None:
         report.operations[operation.op] += 1
-        if note is not None:
-            notes[operation.i] = note
         ready.append(operation)
 
     traffic = TraceBuilder(emit, facts, report.unknown)
@@ -123,10 +116,8 @@ def _operations(
         traffic.now(record.t - (facts.first_t or 0))
         _apply(record, report, audit, plugin, actions)
         yield from ready
-        for operation in ready:
-            notes.pop(operation.i, None)
         ready.clear()
-    traffic.finish()
+    traffic.flush()
     yield from ready
 
 

@@ -12,7 +12,8 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from pageengine.trace.operations import MessageProperty, PropertyKind
+from pageengine.trace.operations import MessageProperties, MessageProperty
+from pagefmt.messages.values import ValueKind
 
 LARGE_SIZE = "_AMQ_LARGE_SIZE"
 _MESSAGE = re.compile(
@@ -44,7 +45,7 @@ class LoggedMessage:
     expire_ms: int
     body: int
     large: bool
-    props: tuple[MessageProperty, ...]
+    props: MessageProperties
     uncertain: bool
 
 
@@ -66,7 +67,7 @@ def find_message(text: str) -> LoggedMessage | None:
         return None
     props, uncertain = _properties(text[found.end() : end])
     large = next((one.value for one in props if one.name == LARGE_SIZE and isinstance(one.value, int)), None)
-    props = tuple(one for one in props if one.name != LARGE_SIZE)
+    props = MessageProperties(one for one in props if one.name != LARGE_SIZE)
     address, with_user = found["address"], found["user"] != "null"
     body = large if large is not None else _body(int(found["size"] or 0), address, with_user, props)
     return LoggedMessage(
@@ -82,7 +83,7 @@ def find_message(text: str) -> LoggedMessage | None:
     )
 
 
-def _properties(text: str) -> tuple[tuple[MessageProperty, ...], bool]:
+def _properties(text: str) -> tuple[MessageProperties, bool]:
     """Plain ``k=v`` pairs; types are guessed. Uncertain: a value that holds a separator, or one name twice."""
     found: dict[str, MessageProperty] = {}
     uncertain = "]" in text or "[" in text
@@ -90,22 +91,22 @@ def _properties(text: str) -> tuple[tuple[MessageProperty, ...], bool]:
         name, mark, value = pair.partition("=")
         uncertain |= not mark or ", " in value or name in found
         found[name] = _guess(name, value)
-    return tuple(found.values()), uncertain
+    return MessageProperties(found.values()), uncertain
 
 
 def _guess(name: str, value: str) -> MessageProperty:
     if value == "NULL-value":
-        return MessageProperty(name, PropertyKind.NULL, None)
+        return MessageProperty(name, ValueKind.NULL, None)
     if value in ("true", "false"):
-        return MessageProperty(name, PropertyKind.BOOLEAN, value == "true")
+        return MessageProperty(name, ValueKind.BOOLEAN, value == "true")
     if _WHOLE.fullmatch(value):
-        return MessageProperty(name, PropertyKind.LONG, int(value))
+        return MessageProperty(name, ValueKind.LONG, int(value))
     if _FRACTION.fullmatch(value):
-        return MessageProperty(name, PropertyKind.DOUBLE, float(value))
-    return MessageProperty(name, PropertyKind.STRING, value)
+        return MessageProperty(name, ValueKind.DOUBLE, float(value))
+    return MessageProperty(name, ValueKind.STRING, value)
 
 
-def _body(encoded: int, address: str, with_user: bool, props: tuple[MessageProperty, ...]) -> int:
+def _body(encoded: int, address: str, with_user: bool, props: MessageProperties) -> int:
     """Body bytes: the encoded size less what a core message has around it (docs/spec/paging-engine.md 1.3)."""
     around = 4 + 8 + 5 + 2 * _units(address) + (17 if with_user else 1) + 1 + 1 + 8 + 8 + 1
     return encoded - around - (5 + sum(map(_property_size, props)) if props else 1)
@@ -113,10 +114,10 @@ def _body(encoded: int, address: str, with_user: bool, props: tuple[MessagePrope
 
 def _property_size(one: MessageProperty) -> int:
     sizes = {
-        PropertyKind.NULL: 1,
-        PropertyKind.BOOLEAN: 2,
-        PropertyKind.LONG: 9,
-        PropertyKind.DOUBLE: 9,
+        ValueKind.NULL: 1,
+        ValueKind.BOOLEAN: 2,
+        ValueKind.LONG: 9,
+        ValueKind.DOUBLE: 9,
     }
     value = 5 + 2 * _units(one.value) if isinstance(one.value, str) else sizes[one.type]
     return 4 + 2 * _units(one.name) + value

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from dataclasses import dataclass, field
+from typing import Any
 
 from pageengine.log_import.messages import LoggedMessage, LoggedTransaction
 from pageengine.trace import operations as ops
@@ -60,7 +60,7 @@ class LoggedConsumer:
 class TraceBuilder:
     """Builds the operations. ``emit`` takes them one by one; adjacent ``receive`` lines of a consumer become one."""
 
-    emit: Callable[[Operation, str | None], None]
+    emit: Callable[[Operation], None]
     facts: LogFacts
     unknown: Counter[str] = field(default_factory=Counter)
     seqs: dict[int, int] = field(default_factory=dict)
@@ -78,23 +78,21 @@ class TraceBuilder:
         """Set the time; it never goes back."""
         self._t = max(self._t, t)
 
-    def add(self, cls: type[Any], *values: Any, note: str | None = None) -> None:
+    def add(self, cls: type[Operation], *values: Any, **named: Any) -> None:
         """Append an operation of this class at the present time."""
-        self._flush()
-        self._emit(cast(Operation, cls(0, self._t, *values)), note)
+        self.flush()
+        self._emit(cls(*values, t=self._t, **named))
 
-    def _emit(self, operation: Operation, note: str | None) -> None:
-        self.emit(replace(operation, i=self._i), note)
+    def _emit(self, operation: Operation) -> None:
+        operation.i = self._i
         self._i += 1
+        self.emit(operation)
 
-    def _flush(self) -> None:
+    def flush(self) -> None:
+        """Emit the ``receive`` that is still pending."""
         if self._pending is not None:
-            pending, self._pending = self._pending, None
-            self._emit(pending, None)
-
-    def finish(self) -> None:
-        """Emit what is still pending."""
-        self._flush()
+            self._emit(self._pending)
+            self._pending = None
 
     def send(self, session: str, message: LoggedMessage) -> None:
         """A message arrives in a session."""
@@ -105,13 +103,10 @@ class TraceBuilder:
             self.unknown["properties or size of a message uncertain"] += 1
         if message.expire_ms:
             self.unknown["expiry known to the second only"] += 1
-        self._flush()
-        self._emit(
-            ops.Send(
-                0, self._t, message.address, seq, session, size=message.body, durable=message.durable,
-                priority=message.priority, expire_ms=message.expire_ms, props=message.props,
-            ),
-            "size from log, uncertain" if message.uncertain else "size from log",
+        self.add(
+            ops.Send, message.address, seq, session, size=message.body, durable=message.durable,
+            priority=message.priority, expire_ms=message.expire_ms, props=message.props,
+            note="size from log, uncertain" if message.uncertain else "size from log",
         )  # fmt: skip
 
     def session(self, name: str, kind: SessionKind) -> None:
@@ -188,10 +183,10 @@ class TraceBuilder:
         self.holders.setdefault(message, {})[consumer.queue] = consumer.name
         last = self._pending
         if last is not None and last.consumer == consumer.name and last.ack is ops.ReceiveAck.NONE:
-            self._pending = replace(last, max=last.max + 1)
+            last.max += 1
             return
-        self._flush()
-        self._pending = ops.Receive(0, self._t, consumer.name)
+        self.flush()
+        self._pending = ops.Receive(consumer.name, t=self._t)
 
     def acknowledge(self, queue: str, message: int) -> None:
         """A client's acknowledgement took effect."""
@@ -200,7 +195,7 @@ class TraceBuilder:
             self.unknown["acknowledgement of a message whose delivery is not in the log"] += 1
             return
         seq = self.consumers[name].holds.pop(message)
-        self.add(ops.Ack, name, ops.AckMode.INDIVIDUAL, (seq,))
+        self.add(ops.Ack, name, ops.AckMode.INDIVIDUAL, seq)
 
     def queue_of(self, message: int) -> str | None:
         """The queue that has this message at a consumer, for lines that do not name it."""

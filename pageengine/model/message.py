@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pageengine.model.ports import StorePort
 from pageengine.model.sizes import body_bytes
-from pageengine.trace.operations import MessageProperty, MessageType, PropertyKind, Send
+from pageengine.trace.operations import MessageProperty, MessageType, Send
+from pagefmt.messages.values import ValueKind
 
 DEFAULT_PRIORITY = 4
 RESERVED = "_AMQ_"
@@ -66,9 +67,9 @@ class Message:
 
 def string_property(name: str, value: str) -> MessageProperty:
     """A property with a text value."""
-    return MessageProperty(name, PropertyKind.STRING, value)
+    return MessageProperty(name, ValueKind.STRING, value)
 
 
 def long_property(name: str, value: int) -> MessageProperty:
     """A property with a 64-bit integer value."""
-    return MessageProperty(name, PropertyKind.LONG, value)
+    return MessageProperty(name, ValueKind.LONG, value)

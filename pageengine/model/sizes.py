@@ -7,21 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pageengine.trace.operations import MessageProperty, MessageType, PropertyKind, Send
+from pageengine.trace.operations import MessageProperty, MessageType, Send
+from pagefmt.messages.values import ValueKind
 
 RECORD_FRAME = 6
 RECORD_FIXED = 18
 LARGE_RECORD_FIXED = 17
 FIXED_WIDTH = {
-    PropertyKind.NULL: 1,
-    PropertyKind.BOOLEAN: 2,
-    PropertyKind.BYTE: 2,
-    PropertyKind.SHORT: 3,
-    PropertyKind.CHAR: 3,
-    PropertyKind.INT: 5,
-    PropertyKind.FLOAT: 5,
-    PropertyKind.LONG: 9,
-    PropertyKind.DOUBLE: 9,
+    ValueKind.NULL: 1,
+    ValueKind.BOOLEAN: 2,
+    ValueKind.BYTE: 2,
+    ValueKind.SHORT: 3,
+    ValueKind.CHAR: 3,
+    ValueKind.INT: 5,
+    ValueKind.FLOAT: 5,
+    ValueKind.LONG: 9,
+    ValueKind.DOUBLE: 9,
 }
 LARGE_SIZE_PROPERTY = "_AMQ_LARGE_SIZE"
 

@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pageengine.model.message import GROUP_ID, Message
-from pageengine.trace.operations import MessageProperty, PropertyKind
+from pageengine.trace.operations import MessageProperty
+from pagefmt.messages.values import ValueKind
 from pagefmt.selector import Value, parse
 from pagefmt.selector.values import JavaClass, Number, Opaque
 
 NS_PER_MS = 1_000_000
 NUMBERS = {
-    PropertyKind.BYTE: JavaClass.BYTE,
-    PropertyKind.SHORT: JavaClass.SHORT,
-    PropertyKind.INT: JavaClass.INT,
-    PropertyKind.LONG: JavaClass.LONG,
-    PropertyKind.FLOAT: JavaClass.FLOAT,
-    PropertyKind.DOUBLE: JavaClass.DOUBLE,
+    ValueKind.BYTE: JavaClass.BYTE,
+    ValueKind.SHORT: JavaClass.SHORT,
+    ValueKind.INT: JavaClass.INT,
+    ValueKind.LONG: JavaClass.LONG,
+    ValueKind.FLOAT: JavaClass.FLOAT,
+    ValueKind.DOUBLE: JavaClass.DOUBLE,
 }
 
 
@@ -62,7 +63,7 @@ def _value(one: MessageProperty) -> Value:
     if one.type in NUMBERS:
         assert isinstance(one.value, int | float)
         return Number(NUMBERS[one.type], one.value)
-    if one.type is PropertyKind.CHAR:
+    if one.type is ValueKind.CHAR:
         return Opaque("Character", True, one.value)
     if isinstance(one.value, bytes):
         return Opaque("byte[]", False, one.value)

@@ -12,8 +12,8 @@ from typing import Any
 
 from pageengine.replay.page_holding import HeldPages, HoldWatch, PageHold
 from pageengine.replay.records import AddressRecord, BlockedSend, Moment, QueueRecord, Span, pages_of
+from pageengine.trace.items import Item
 from pageengine.trace.operations import CreateQueue, OpenConsumer, Receive, Send
-from pageengine.trace.unread import Item
 
 MOMENTS = 200
 LIMITS = {"full": "full", "page_full": "page limit", "blocked_by_operator": "blocked by operator"}

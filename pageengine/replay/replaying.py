@@ -17,8 +17,9 @@ from pageengine.running.engine import Engine
 from pageengine.settings.overrides import SettingInForce, SettingOverride, overridden, settings_in_force
 from pageengine.settings.profiles import profile_of
 from pageengine.settings.settings import EngineSettings
+from pageengine.trace.items import Item, MalformedLine
+from pageengine.trace.operations import UnknownOperation
 from pageengine.trace.reading import TraceReader
-from pageengine.trace.unread import Item, MalformedLine, UnknownOperation
 from pagefmt.editions import Edition
 
 Line = dict[str, Any]
@@ -63,11 +64,11 @@ class Configuration:
 
 def outcome_of(engine: Engine, item: Item) -> Line:
     """The outcome's line for one item of a trace, as JSON."""
-    if type(item) is MalformedLine:
+    if isinstance(item, MalformedLine):
         return malformed(item.i, item.reason).as_json()
     if type(item) is UnknownOperation:
         return unsupported(item.i, item.op).as_json()
-    return engine.apply(item).as_json()  # type: ignore[arg-type]
+    return engine.apply(item).as_json()
 
 
 def steps(engine: Engine, reader: TraceReader, until: int | None = None) -> Iterator[tuple[Item, Line]]:

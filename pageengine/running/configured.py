@@ -16,9 +16,9 @@ def configure(run: Run) -> None:
             if one.name in broker.queues:
                 continue
             made = CreateQueue(
-                -1, 0, one.name, one.address, one.routing, one.filter, one.durable,
+                one.name, one.address, one.routing, one.filter, one.durable,
                 -1 if one.max_consumers is None else one.max_consumers,
-                bool(one.purge_on_no_consumers), bool(one.exclusive),
+                bool(one.purge_on_no_consumers), bool(one.exclusive), i=-1, t=0,
             )  # fmt: skip
             traits = configured(one, broker.settings.address_settings.effective(one.address))
             broker.make_queue(made, traits)

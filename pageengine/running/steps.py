@@ -25,7 +25,7 @@ Step = Callable[[Run, Any, OperationResult], None]
 
 def create_address(run: Run, op: ops.CreateAddress, result: OperationResult) -> None:
     """Make an address."""
-    run.broker.addresses.setdefault(op.address, set(op.routing))
+    run.broker.addresses.setdefault(op.address, set(op.routings))
 
 
 def delete_address(run: Run, op: ops.DeleteAddress, result: OperationResult) -> None:

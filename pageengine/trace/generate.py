@@ -12,7 +12,8 @@ from random import Random
 from typing import Any, cast
 
 from pageengine.trace import operations as ops
-from pageengine.trace.operations import MessageProperty, Operation, PropertyKind, RoutingType, TraceHeader
+from pageengine.trace.operations import MessageProperty, Operation, RoutingType, TraceHeader
+from pagefmt.messages.values import ValueKind
 
 SECOND = 1_000_000_000
 BATCH = 10
@@ -83,8 +84,8 @@ class _Script:
         stem = "orders" if self.traffic.shape is not TrafficShape.ONE_SLOW_SUBSCRIBER else "prices"
         self.names = [stem] if count == 1 else [f"{stem}.{n}" for n in range(count)]
 
-    def make(self, cls: type[Any], *values: Any) -> Operation:
-        made = cls(self.i, int(self.t), *values)
+    def make(self, cls: type[Any], *values: Any, **named: Any) -> Operation:
+        made = cls(*values, **named, i=self.i, t=int(self.t))
         self.i += 1
         return cast(Operation, made)
 
@@ -94,7 +95,7 @@ class _Script:
 
     def anycast(self) -> Iterator[Operation]:
         for name in self.names:
-            yield self.make(ops.CreateAddress, name, (RoutingType.ANYCAST,))
+            yield self.make(ops.CreateAddress, name, RoutingType.ANYCAST)
             yield self.make(ops.CreateQueue, name, name)
 
     def consumers(self, prefix: str = "c", selector: str | None = None) -> Iterator[Operation]:
@@ -105,10 +106,10 @@ class _Script:
         size = self.traffic.size
         address = self.names[self.seq % len(self.names)]
         bytes_ = max(0, round(size * self.random.uniform(0.75, 1.25)))
-        made = ops.Send(self.i, int(self.t), address, self.seq, session or f"p-{address}", size=bytes_, props=props)
-        self.i += 1
         self.seq += 1
-        return made
+        return self.make(
+            ops.Send, address, self.seq - 1, session or f"p-{address}", size=bytes_, props=ops.MessageProperties(props)
+        )
 
     def receive(self, share: float, prefix: str = "c") -> Iterator[Operation]:
         """Every consumer takes its share of a batch; fractions are drawn."""
@@ -165,7 +166,7 @@ def _slow_consumer(script: _Script) -> Iterator[Operation]:
 def _one_slow_subscriber(script: _Script) -> Iterator[Operation]:
     subscribers = [f"s{n}" for n in range(1, script.traffic.subscribers)] + ["slow"]
     for name in script.names:
-        yield script.make(ops.CreateAddress, name, (RoutingType.MULTICAST,))
+        yield script.make(ops.CreateAddress, name, RoutingType.MULTICAST)
         for subscriber in subscribers:
             yield script.make(ops.CreateQueue, f"{name}.{subscriber}", name, RoutingType.MULTICAST)
     for name in script.names:
@@ -188,7 +189,7 @@ def _selective_consumer(script: _Script) -> Iterator[Operation]:
     for n in range(1, script.traffic.messages + 1):
         script.tick()
         color = "red" if script.random.random() < 0.1 else "blue"
-        yield script.send(props=(MessageProperty("color", PropertyKind.STRING, color),))
+        yield script.send(props=(MessageProperty("color", ValueKind.STRING, color),))
         if n % BATCH == 0:
             yield from script.receive(0.1, "red")
             yield from script.receive(0.45, "blue")

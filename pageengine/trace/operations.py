@@ -1,67 +1,59 @@
 """What clients and operators did: one class per operation of a trace (docs/spec/trace-format.md 1.1 and 1.2).
 
-A trace reader fills these; the engine reads nothing else. Defaults are those of the format.
+The fields are the keys of the JSON object, with their types, ranges and defaults: msgspec reads and writes by them.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import Enum, IntEnum
-from typing import ClassVar, NamedTuple
+from enum import Enum
+from typing import Annotated, NamedTuple
+
+from msgspec import Meta, Struct, field
+
+from pagefmt.messages.values import ValueKind
 
 TRACE_VERSION = 1
+LOWEST, HIGHEST = -(2**63), 2**63 - 1
+Int64 = Annotated[int, Meta(ge=LOWEST, le=HIGHEST)]
+Natural = Annotated[int, Meta(ge=0, le=HIGHEST)]
 
 
-@dataclass(frozen=True, slots=True)
-class TraceHeader:
+class TraceHeader(Struct, frozen=True, omit_defaults=True):
     """Line 1 of a trace: how the clients were set up."""
 
     name: str
-    trace: int = TRACE_VERSION
-    start_ns: int | None = None
+    trace: Int64 = TRACE_VERSION
+    start_ns: Int64 | None = None
     source: str = "synthetic"
     seq_property: str = "_seq"
-    producer_window: int = 65536
-    min_large_message_size: int = 102400
+    producer_window: Int64 = 65536
+    min_large_message_size: Int64 = 102400
     broker: str | None = None
 
 
-class MessageType(IntEnum):
-    """Kind of body; the value is the wire code (docs/spec/messages.md)."""
+class MessageType(Enum):
+    """Kind of body."""
 
-    DEFAULT = 0
-    OBJECT = 2
-    TEXT = 3
-    BYTES = 4
-    MAP = 5
-    STREAM = 6
-
-
-class PropertyKind(IntEnum):
-    """Type of a property's value; the value is the wire code (docs/spec/messages.md)."""
-
-    NULL = 0
-    BOOLEAN = 2
-    BYTE = 3
-    BYTES = 4
-    SHORT = 5
-    INT = 6
-    LONG = 7
-    FLOAT = 8
-    DOUBLE = 9
-    STRING = 10
-    CHAR = 11
-
-
-PropertyValue = None | bool | int | float | str | bytes
+    DEFAULT = "default"
+    OBJECT = "object"
+    TEXT = "text"
+    BYTES = "bytes"
+    MAP = "map"
+    STREAM = "stream"
 
 
 class MessageProperty(NamedTuple):
-    """An application property or a header property of a message."""
+    """An application property or a header property of a message; ``value`` as its type has it."""
 
     name: str
-    type: PropertyKind
-    value: PropertyValue
+    type: ValueKind
+    value: bool | int | float | str | bytes | None
+
+
+class MessageProperties(tuple[MessageProperty, ...]):
+    """The properties of a message in their order. In a trace they are an object (``message_properties``)."""
+
+    __slots__ = ()
 
 
 class RoutingType(Enum):
@@ -105,287 +97,267 @@ class AckMode(Enum):
     ALL = "all"
 
 
-@dataclass(slots=True)
-class Operation:
+class Operation(Struct, kw_only=True, tag_field="op", forbid_unknown_fields=True, omit_defaults=True):
     """Operation number ``i``, from 0, at ``t`` ns on the trace's clock. ``op`` is its name in a trace.
 
-    No operation is changed once it was made. They are not frozen, because making a frozen one takes five times as long,
-    and a trace has millions.
+    A trace has no ``i`` (the reader counts), and a ``t`` that is absent is LOWEST until the reader fills it in; then
+    nothing changes the operation any more.
     """
 
-    op: ClassVar[str]
-    i: int
-    t: int
+    i: int = field(default=0, name="")
+    t: Int64 = LOWEST
+    note: str | None = None
+
+    @property
+    def op(self) -> str:
+        """Its name in a trace."""
+        return str(self.__struct_config__.tag)
 
 
-@dataclass(slots=True)
-class CreateAddress(Operation):
+class CreateAddress(Operation, tag="create_address"):
     """An address with its routing types is made."""
 
-    op: ClassVar[str] = "create_address"
     address: str
-    routing: tuple[RoutingType, ...]
+    routing: RoutingType | Annotated[tuple[RoutingType, ...], Meta(min_length=1)]
+
+    @property
+    def routings(self) -> tuple[RoutingType, ...]:
+        """The routing types, one or two."""
+        return (self.routing,) if isinstance(self.routing, RoutingType) else self.routing
 
 
-@dataclass(slots=True)
-class DeleteAddress(Operation):
+class DeleteAddress(Operation, tag="delete_address"):
     """An address and its queues are deleted."""
 
-    op: ClassVar[str] = "delete_address"
     address: str
 
 
-@dataclass(slots=True)
-class CreateQueue(Operation):
+class CreateQueue(Operation, tag="create_queue"):
     """``address`` equals the queue's name where the trace has none."""
 
-    op: ClassVar[str] = "create_queue"
     queue: str
-    address: str
+    address: str = ""
     routing: RoutingType = RoutingType.ANYCAST
     filter: str | None = None
     durable: bool = True
-    max_consumers: int = -1
+    max_consumers: Int64 = -1
     purge_on_no_consumers: bool = False
     exclusive: bool = False
     auto_delete: bool = False
 
+    def __post_init__(self) -> None:
+        self.address = self.address or self.queue
 
-@dataclass(slots=True)
-class DeleteQueue(Operation):
+
+class DeleteQueue(Operation, tag="delete_queue"):
     """A queue is deleted."""
 
-    op: ClassVar[str] = "delete_queue"
     queue: str
 
 
-@dataclass(slots=True)
-class OpenSession(Operation):
+class OpenSession(Operation, tag="open_session"):
     """A client opens a session."""
 
-    op: ClassVar[str] = "open_session"
     session: str
     kind: SessionKind = SessionKind.AUTO
     protocol: ClientProtocol = ClientProtocol.CORE
 
 
-@dataclass(slots=True)
-class CloseSession(Operation):
+class CloseSession(Operation, tag="close_session"):
     """A client closes a session; what was not committed is rolled back."""
 
-    op: ClassVar[str] = "close_session"
     session: str
 
 
-@dataclass(slots=True)
-class Send(Operation):
+class Send(Operation, tag="send"):
     """One message, with ``text``, ``body`` or neither; without both, ``size`` counts body bytes or letters of text."""
 
-    op: ClassVar[str] = "send"
     address: str
-    seq: int
+    seq: Int64
     session: str = "main"
     type: MessageType = MessageType.BYTES
-    size: int = 0
+    size: Natural = 0
     text: str | None = None
-    body: bytes | None = None
+    body: bytes | None = field(default=None, name="body_b64")
     durable: bool = True
-    priority: int = 4
-    expire_ms: int = 0
-    props: tuple[MessageProperty, ...] = ()
+    priority: Annotated[int, Meta(ge=0, le=9)] = 4
+    expire_ms: Natural = 0
+    props: MessageProperties = MessageProperties()
+
+    def __post_init__(self) -> None:
+        if self.text is not None and self.body is not None:
+            raise ValueError("'text' and 'body_b64' exclude each other")
 
 
-@dataclass(slots=True)
-class Begin(Operation):
+class Begin(Operation, tag="begin"):
     """An XA branch starts in a session."""
 
-    op: ClassVar[str] = "begin"
     session: str
     xid: str | None = None
 
 
-@dataclass(slots=True)
-class Prepare(Operation):
+class Prepare(Operation, tag="prepare"):
     """An XA branch ends and is prepared."""
 
-    op: ClassVar[str] = "prepare"
     session: str
     xid: str
 
 
-@dataclass(slots=True)
-class Commit(Operation):
+class Commit(Operation, tag="commit"):
     """A local transaction or, with ``xid``, an XA branch is committed."""
 
-    op: ClassVar[str] = "commit"
     session: str
     xid: str | None = None
     one_phase: bool = False
     active: bool = False
 
 
-@dataclass(slots=True)
-class Rollback(Operation):
+class Rollback(Operation, tag="rollback"):
     """A local transaction or, with ``xid``, an XA branch is rolled back."""
 
-    op: ClassVar[str] = "rollback"
     session: str
     xid: str | None = None
     one_phase: bool = False
     active: bool = False
 
 
-@dataclass(slots=True)
-class OpenConsumer(Operation):
+class OpenConsumer(Operation, tag="open_consumer"):
     """``session`` is ``c-`` + consumer where the trace has none."""
 
-    op: ClassVar[str] = "open_consumer"
     consumer: str
     queue: str
-    session: str
+    session: str = ""
     selector: str | None = None
-    window: int = 0
+    window: Int64 = 0
+
+    def __post_init__(self) -> None:
+        self.session = self.session or f"c-{self.consumer}"
 
 
-@dataclass(slots=True)
-class Receive(Operation):
+class Receive(Operation, tag="receive"):
     """A consumer takes up to ``max`` messages."""
 
-    op: ClassVar[str] = "receive"
     consumer: str
-    max: int = 1
+    max: Natural = 1
     ack: ReceiveAck = ReceiveAck.NONE
 
 
-@dataclass(slots=True)
-class Ack(Operation):
-    """``seqs``: one number for ``upto``, one or more for ``individual``, none for ``all``."""
+class Ack(Operation, tag="ack"):
+    """``seq``: one number for ``upto``, one or several for ``individual``, nothing for ``all``."""
 
-    op: ClassVar[str] = "ack"
     consumer: str
     mode: AckMode = AckMode.UPTO
-    seqs: tuple[int, ...] = ()
+    seq: Int64 | tuple[Int64, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if self.seq is None and self.mode is not AckMode.ALL:
+            raise ValueError("'seq' is missing")
+        if self.mode is AckMode.UPTO and len(self.seqs) != 1:
+            raise ValueError("'seq' must be one whole number for mode upto")
+
+    @property
+    def seqs(self) -> tuple[int, ...]:
+        """The numbers that it names."""
+        return (self.seq,) if isinstance(self.seq, int) else self.seq or ()
 
 
-@dataclass(slots=True)
-class CloseConsumer(Operation):
+class CloseConsumer(Operation, tag="close_consumer"):
     """A consumer is closed; its unacknowledged messages return to the queue."""
 
-    op: ClassVar[str] = "close_consumer"
     consumer: str
 
 
-@dataclass(slots=True)
-class Browse(Operation):
+class Browse(Operation, tag="browse"):
     """``max`` None: everything."""
 
-    op: ClassVar[str] = "browse"
     queue: str
     selector: str | None = None
-    max: int | None = None
+    max: Natural | None = None
     session: str = "browser"
 
 
-@dataclass(slots=True)
-class Purge(Operation):
+class Purge(Operation, tag="purge"):
     """The messages of a queue, or those that match the selector, are removed."""
 
-    op: ClassVar[str] = "purge"
     queue: str
     selector: str | None = None
 
 
-@dataclass(slots=True)
-class Expire(Operation):
+class Expire(Operation, tag="expire"):
     """``queue`` None: every queue."""
 
-    op: ClassVar[str] = "expire"
     queue: str | None = None
 
 
-@dataclass(slots=True)
-class PauseQueue(Operation):
+class PauseQueue(Operation, tag="pause_queue"):
     """A queue stops delivering."""
 
-    op: ClassVar[str] = "pause_queue"
     queue: str
 
 
-@dataclass(slots=True)
-class ResumeQueue(Operation):
+class ResumeQueue(Operation, tag="resume_queue"):
     """A paused queue delivers again."""
 
-    op: ClassVar[str] = "resume_queue"
     queue: str
 
 
-@dataclass(slots=True)
-class BlockAddress(Operation):
+class BlockAddress(Operation, tag="block_address"):
     """An operator blocks the producers of an address."""
 
-    op: ClassVar[str] = "block_address"
     address: str
 
 
-@dataclass(slots=True)
-class UnblockAddress(Operation):
+class UnblockAddress(Operation, tag="unblock_address"):
     """An operator unblocks the producers of an address."""
 
-    op: ClassVar[str] = "unblock_address"
     address: str
 
 
-@dataclass(slots=True)
-class DiskFull(Operation):
+class DiskFull(Operation, tag="disk_full"):
     """The disk monitor reports a full disk, or that there is room again."""
 
-    op: ClassVar[str] = "disk_full"
     full: bool = True
 
 
-@dataclass(slots=True)
-class DiskSpaceChange(Operation):
+class DiskSpaceChange(Operation, tag="disk"):
     """``store`` None: every file store."""
 
-    op: ClassVar[str] = "disk"
-    usable: int
-    total: int
+    usable: Natural
+    total: Natural
     store: str | None = None
 
 
-@dataclass(slots=True)
-class SettingsChange(Operation):
+class SettingsChange(Operation, tag="settings"):
     """``values``: text or number by the XML name of the setting, as the trace has it."""
 
-    op: ClassVar[str] = "settings"
     match: str
     values: tuple[tuple[str, str], ...] = ()
 
 
-@dataclass(slots=True)
-class Wait(Operation):
+class Wait(Operation, tag="wait"):
     """Nothing happens for ``ms`` milliseconds."""
 
-    op: ClassVar[str] = "wait"
-    ms: int
+    ms: Natural
 
 
-@dataclass(slots=True)
-class Checkpoint(Operation):
+class Checkpoint(Operation, tag="checkpoint"):
     """The outcome shows the complete state."""
 
-    op: ClassVar[str] = "checkpoint"
 
-
-@dataclass(slots=True)
-class Restart(Operation):
+class Restart(Operation, tag="restart"):
     """The broker is stopped and started."""
 
-    op: ClassVar[str] = "restart"
 
-
-@dataclass(slots=True)
-class Crash(Operation):
+class Crash(Operation, tag="crash"):
     """The broker is killed and started."""
 
-    op: ClassVar[str] = "crash"
+
+class UnknownOperation(Operation):
+    """An operation of a name that this version does not know."""
+
+    name: str
+
+    @property
+    def op(self) -> str:
+        """Its name in the trace."""
+        return self.name

@@ -18,9 +18,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pageengine.trace.forms import BadValue
+from pageengine.trace.decoding import BadValue
 from pageengine.trace.items import HEADER_NAME, TraceError
-from pageengine.trace.unread import Unread
 
 PLAIN = ("session", "consumer", "address", "queue", "seq", "type", "size", "durable", "priority", "expire_ms", "xid")
 SCHEMA = pa.schema(
@@ -48,7 +47,7 @@ BATCH = 1 << 14
 ROW_GROUP = 1 << 17
 
 
-def parquet_rows(path: Path, advance: Callable[[int], None] | None) -> tuple[Any, Iterator[Unread]]:
+def parquet_rows(path: Path, advance: Callable[[int], None] | None) -> tuple[Any, Iterator[tuple[int, Any]]]:
     """The header object; what the rows hold. Raises TraceError, BadValue."""
     try:
         file = pq.ParquetFile(path)
@@ -64,26 +63,26 @@ def parquet_rows(path: Path, advance: Callable[[int], None] | None) -> tuple[Any
 
 def _rows(
     path: Path, file: pq.ParquetFile, wanted: list[str], advance: Callable[[int], None] | None
-) -> Iterator[Unread]:
+) -> Iterator[tuple[int, Any]]:
     number = 0
     try:
         for batch in file.iter_batches(BATCH, columns=wanted):
             for row in batch.to_pylist():
                 number += 1
-                yield _unread(number, row)
+                yield number, _value(row)
             if advance is not None:
                 advance(batch.num_rows)
     except (pa.ArrowException, OSError, UnicodeDecodeError) as err:
         raise TraceError(f"{path}: not readable as Parquet after row {number}: {_first_line(err)}") from err
 
 
-def _unread(number: int, row: dict[str, Any]) -> Unread:
+def _value(row: dict[str, Any]) -> dict[str, Any] | BadValue:
     try:
-        return Unread(number, row_to_object(row))
+        return row_to_object(row)
     except BadValue as err:
-        return Unread(number, err)
+        return err
     except (TypeError, ValueError):
-        return Unread(number, BadValue("a column is not of the type it has in a trace"))
+        return BadValue("a column is not of the type it has in a trace")
 
 
 def _first_line(err: Exception) -> str:
@@ -147,7 +146,7 @@ def _fits(value: object) -> bool:
     """A column takes it: a plain value, and text that UTF-8 can carry (a lone surrogate goes into ``args``)."""
     if isinstance(value, str):
         return not any("\ud800" <= letter <= "\udfff" for letter in value)
-    return not isinstance(value, list | dict)
+    return not isinstance(value, list | tuple | dict)
 
 
 def write_parquet(path: Path, header: dict[str, Any], lines: Iterable[dict[str, Any]]) -> int:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-from pageengine.trace.forms import BadValue
-from pageengine.trace.items import Interpreter, TraceError
+from pageengine.trace.decoding import BadValue
+from pageengine.trace.items import Interpreter, Item, MalformedLine, TraceError
 from pageengine.trace.json_lines import json_lines
 from pageengine.trace.operations import TraceHeader
-from pageengine.trace.unread import Item, MalformedLine, Unread
 
 PARQUET = b"PAR1"
 
@@ -29,23 +29,18 @@ class TraceReader:
     skip_bad_lines: bool
     cut: str | None = None
     _interpreter: Interpreter = field(default_factory=Interpreter)
-    _values: Iterator[Unread | Item] = field(default_factory=lambda: iter(()))
+    _values: Iterator[tuple[int, Any]] = field(default_factory=lambda: iter(()))
 
     def __iter__(self) -> Iterator[Item]:
         read = self._interpreter.operation
-        for found in self._values:
-            if type(found) is not Unread:
-                yield found  # type: ignore[misc]
-                continue
+        for number, value in self._values:
             try:
-                if type(found.value) is BadValue:
-                    raise found.value
-                item = read(found.value)
-                if found.learn is not None:
-                    found.learn(item)
-                yield item
+                if type(value) is BadValue:
+                    raise value
+                item: Item = read(value)
             except BadValue as err:
-                yield self._refuse(found.number, str(err))
+                item = self._refuse(number, str(err))
+            yield item
 
     def _refuse(self, number: int, reason: str) -> MalformedLine:
         if not self.skip_bad_lines:
@@ -83,9 +78,8 @@ def open_trace(
 
             line, reader._values = parquet_rows(path, advance)
         else:
-            reader._values = json_lines(path, interpreter, reader._end, advance)
-            first = next(reader._values, None)
-            line = first.value if type(first) is Unread else None
+            reader._values = json_lines(path, reader._end, advance)
+            _number, line = next(reader._values, (1, None))
             if type(line) is BadValue:
                 raise line
         reader.header = interpreter.header(line, path.name)

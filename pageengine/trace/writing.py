@@ -6,71 +6,55 @@ The same operations give the same bytes.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
-from dataclasses import fields
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from pageengine.trace.forms import FORMS, write_operation
-from pageengine.trace.operations import Operation, Send, SettingsChange, TraceHeader
-from pageengine.trace.send_form import write_send
+import msgspec
+
+from pageengine.trace.message_properties import write_properties
+from pageengine.trace.operations import CreateQueue, OpenConsumer, Operation, Send, SettingsChange, TraceHeader
 from pageengine.trace.streams import writing_lines
 from pagefmt.bytes.writing import atomic_file
 
 
 def operation_object(operation: Operation) -> dict[str, Any]:
     """The JSON object of an operation, without defaults but with its time."""
-    line: dict[str, Any] = {"t": operation.t, "op": operation.op}
+    line: dict[str, Any] = {"t": operation.t, **msgspec.to_builtins(operation)}
+    line.pop("", None)
     if isinstance(operation, Send):
-        line.update(write_send(operation))
+        line["props"] = write_properties(operation.props)
+        if not operation.props:
+            del line["props"]
     elif isinstance(operation, SettingsChange):
-        line.update({"match": operation.match, **dict(operation.values)})
-    else:
-        line.update(write_operation(FORMS[operation.op], operation))
+        line.update(line.pop("values", ()))
+    elif isinstance(operation, CreateQueue) and operation.address == operation.queue:
+        del line["address"]
+    elif isinstance(operation, OpenConsumer) and operation.session == f"c-{operation.consumer}":
+        del line["session"]
     return line
 
 
-def header_object(header: TraceHeader) -> dict[str, Any]:
-    """The JSON object of line 1: the version first, then what is not the default."""
-    line: dict[str, Any] = {"trace": header.trace, "name": header.name}
-    for one in fields(TraceHeader):
-        value = getattr(header, one.name)
-        if one.name not in line and value != one.default:
-            line[one.name] = value
-    return line
-
-
-def write_trace(
-    path: Path, header: TraceHeader, operations: Iterable[Operation], notes: dict[int, str] | None = None
-) -> int:
-    """Write the whole trace, streamed; returns the number of operations. ``notes``: a remark by operation number."""
-    lines = _noted(operations, notes or {})
+def write_trace(path: Path, header: TraceHeader, operations: Iterable[Operation]) -> int:
+    """Write the whole trace, streamed; returns the number of operations."""
+    first = {"trace": header.trace, **msgspec.to_builtins(header)}
+    lines = map(operation_object, operations)
     if path.suffix == ".parquet":
         from pageengine.trace.parquet import write_parquet
 
         with atomic_file(path) as fresh:
-            return write_parquet(fresh, header_object(header), lines)
+            return write_parquet(fresh, first, lines)
     count = 0
     with writing_lines(path) as out:
-        out.write(_text(header_object(header)))
+        out.write(_text(first))
         for line in lines:
             out.write(_text(line))
             count += 1
     return count
 
 
-def _noted(operations: Iterable[Operation], notes: dict[int, str]) -> Iterator[dict[str, Any]]:
-    for operation in operations:
-        line = operation_object(operation)
-        if operation.i in notes:
-            line["note"] = notes[operation.i]
-        yield line
-
-
 def _text(line: dict[str, Any]) -> str:
-    text = json.dumps(line, ensure_ascii=False, separators=(",", ":"))
     try:
-        text.encode()
+        return msgspec.json.encode(line).decode() + "\n"
     except UnicodeEncodeError:
-        text = json.dumps(line, separators=(",", ":"))
-    return text + "\n"
+        return json.dumps(line, separators=(",", ":")) + "\n"

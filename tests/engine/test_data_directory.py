@@ -37,19 +37,19 @@ CUTS = {
 
 def delivered_after_crash(engine: Engine) -> dict[str, list[tuple[int, str | None]]]:
     """What the engine itself delivers from there: (message id, hash of the body) by queue, expired ones aside."""
-    engine.apply(Crash(0, engine.broker.now))
+    engine.apply(Crash(i=0, t=engine.broker.now))
     found = {}
     for name in list(engine.broker.queues):
-        engine.apply(OpenConsumer(1, engine.broker.now, "last", name, "s"))
+        engine.apply(OpenConsumer("last", name, "s", i=1, t=engine.broker.now))
         consumer = engine.consumers["last"]
         refs = []
         while True:
-            result = engine.apply(Receive(2, engine.broker.now, "last", 1))
+            result = engine.apply(Receive("last", 1, i=2, t=engine.broker.now))
             if not result.got:
                 break
             ref = next(reversed(consumer.opened.values()))
             refs.append((ref.message.id, hashlib.sha256(body_of(ref.message.source)).hexdigest()))
-            engine.apply(Ack(3, engine.broker.now, "last", AckMode.ALL))
+            engine.apply(Ack("last", AckMode.ALL, i=3, t=engine.broker.now))
         found[name] = refs
         engine.consumers.pop("last")
         engine.close_consumer(consumer)

@@ -29,7 +29,6 @@ from pageengine.trace.operations import (
     MessageProperty,
     OpenConsumer,
     OpenSession,
-    PropertyKind,
     Purge,
     Receive,
     ReceiveAck,
@@ -41,9 +40,10 @@ from pageengine.trace.operations import (
     TraceHeader,
 )  # fmt: skip
 from pagefmt.editions import NEWEST, Edition
+from pagefmt.messages.values import ValueKind
 
 NO_GLOBAL = 1 << 40
-X = MessageProperty("x", PropertyKind.INT, 1)
+X = MessageProperty("x", ValueKind.INT, 1)
 
 
 class Play:
@@ -64,7 +64,7 @@ class Play:
 
     def apply(self, kind: Any, *values: Any, **named: Any) -> OperationResult:
         self.i += 1
-        return self.engine.apply(kind(self.i, self.i * 1_000_000, *values, **named))
+        return self.engine.apply(kind(*values, i=self.i, t=self.i * 1_000_000, **named))
 
     def send(self, count: int = 1, *, to: str = "q", size: int = 1000, **named: Any) -> list[str]:
         found = []
@@ -169,7 +169,7 @@ def test_5_block() -> None:
 
 def test_6_two_multicast_queues() -> None:
     play = Play(queues=(), max_size_bytes=3500, page_size_bytes=3000)
-    play.apply(CreateAddress, "t", (RoutingType.MULTICAST,))
+    play.apply(CreateAddress, "t", RoutingType.MULTICAST)
     play.apply(CreateQueue, "a", "t", RoutingType.MULTICAST)
     play.apply(CreateQueue, "b", "t", RoutingType.MULTICAST, durable=False)
     assert play.send(6, to="t") == ["queued"] * 3 + ["paged 1"] * 2 + ["paged 2"]
@@ -279,7 +279,7 @@ def test_16_out_of_order_acks() -> None:
 def test_17_selector_starves() -> None:
     play = Play(max_size_bytes=1, max_read_page_bytes=5000)
     for n in range(30):
-        play.send(props=(MessageProperty("x", PropertyKind.INT, n == 29),))
+        play.send(props=(MessageProperty("x", ValueKind.INT, n == 29),))
     play.apply(OpenConsumer, "one", "q", "s-one", "x = 1")
     assert play.apply(Receive, "one", 1).got == []
     assert play.take(25) == list(range(25))
@@ -325,7 +325,7 @@ def test_22_duplicate_ids() -> None:
     play = Play(max_size_bytes=1)
     found = []
     for name in ("d0", "d1", "d2", "d2", "d4"):
-        found += play.send(props=(MessageProperty("_AMQ_DUPL_ID", PropertyKind.STRING, name),))
+        found += play.send(props=(MessageProperty("_AMQ_DUPL_ID", ValueKind.STRING, name),))
     assert found == ["queued", "paged 1", "paged 1", "unrouted", "paged 1"]
     records = play.store().pages[1].records
     assert [(record.message.seq, record.tx >= 0) for record in records] == [(1, True), (2, True), (4, True)]

@@ -15,14 +15,14 @@ from pagefmt.editions import NEWEST
 
 HEADER = TraceHeader("list")
 ENGINE = Engine(EngineSettings(OneForAll(AddressSettings())), profile_of(NEWEST), HEADER)
-ENGINE.apply(CreateAddress(0, 0, "q", (RoutingType.ANYCAST,)))
-ENGINE.apply(CreateQueue(1, 0, "q", "q"))
+ENGINE.apply(CreateAddress("q", RoutingType.ANYCAST, t=0))
+ENGINE.apply(CreateQueue("q", i=1, t=0))
 
 
 def add(references: ReferenceList, *numbers: int, priority: int = 4) -> list[Reference]:
     added = []
     for number in numbers:
-        message = from_send(ENGINE.broker, HEADER, Send(number, 0, "q", number, priority=priority))
+        message = from_send(ENGINE.broker, HEADER, Send("q", number, priority=priority, i=number, t=0))
         ref = Reference(message, ENGINE.broker.queues["q"], None)
         ref.sequence = number
         references.add_tail(ref)

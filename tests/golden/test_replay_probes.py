@@ -37,6 +37,6 @@ def test_store_is_refused_where_the_broker_refuses_it(name: str) -> None:
     """Up to 2.19: page-size-bytes >= max-size-bytes."""
     probe: dict[str, Any] = FOUND[name]
     engine = Engine(settings_of(probe), profile_of(EDITIONS[name.split("/")[0]]), TraceHeader("probe"))
-    result = engine.apply(CreateQueue(0, 0, "q", "probe"))
+    result = engine.apply(CreateQueue("q", "probe", t=0))
     assert result.r == "failed"
     assert not engine.broker.stores

@@ -34,7 +34,6 @@ from pageengine.trace.operations import (
     OpenConsumer,
     OpenSession,
     PauseQueue,
-    PropertyKind,
     Purge,
     Receive,
     ReceiveAck,
@@ -49,8 +48,10 @@ from pageengine.trace.operations import (
     Wait,
 )  # fmt: skip
 from pagefmt.editions import Edition
+from pagefmt.messages.values import ValueKind
 
 QUEUES = ("a", "m.1", "m.2")
+
 EDITIONS = (Edition.ARTEMIS_2_17, Edition.ARTEMIS_2_28, Edition.ARTEMIS_2_44, Edition.ARTEMIS_2_56)
 
 address_settings = st.builds(
@@ -91,8 +92,8 @@ class Run:
         self.engine = Engine(found, profile_of(edition), header, check=True)
         self.t = self.i = self.seq = 0
         self.accepted: dict[int, bool] = {}
-        self.apply(CreateAddress, "a", (RoutingType.ANYCAST,))
-        self.apply(CreateAddress, "m", (RoutingType.MULTICAST,))
+        self.apply(CreateAddress, "a", RoutingType.ANYCAST)
+        self.apply(CreateAddress, "m", RoutingType.MULTICAST)
         self.apply(CreateQueue, "a", "a")
         for name in QUEUES[1:]:
             self.apply(CreateQueue, name, "m", RoutingType.MULTICAST)
@@ -104,13 +105,13 @@ class Run:
     def apply(self, kind: Any, *values: Any, **named: Any) -> Any:
         self.t += 1_000_000
         self.i += 1
-        return self.engine.apply(kind(self.i, self.t, *values, **named))
+        return self.engine.apply(kind(*values, i=self.i, t=self.t, **named))
 
     def step(self, step: tuple[Any, ...]) -> None:
         match step:
             case ("send", address, size, durable, priority, session, expire):
                 self.seq += 1
-                prop = MessageProperty("k", PropertyKind.INT, self.seq % 3)
+                prop = MessageProperty("k", ValueKind.INT, self.seq % 3)
                 self.apply(
                     Send, address, self.seq, session, size=size, durable=durable, priority=priority,
                     expire_ms=expire, props=(prop,),

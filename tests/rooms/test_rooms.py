@@ -13,7 +13,7 @@ COLUMNS = {"numpy", "pyarrow", "crc32c"}
 ALLOWED = {
     "pagefmt": {"pagefmt", *COLUMNS},
     "brokerconf": {"brokerconf", "lxml", "xmlschema", "pagefmt.editions", "pagefmt.findings"},
-    "pageengine": {"pageengine", "pagefmt", "brokerconf", "numpy", "pyarrow", "zstandard"},
+    "pageengine": {"pageengine", "pagefmt", "brokerconf", "msgspec", "numpy", "pyarrow", "zstandard"},
 }
 SPARK_FILES = ("pagefmt/spark/", "pageengine/replay/sweep.py")
 PRINTS = {"print", "exit", "quit", "input"}

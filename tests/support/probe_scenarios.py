@@ -29,7 +29,6 @@ from pageengine.trace.operations import (
     MessageProperty,
     OpenConsumer,
     OpenSession,
-    PropertyKind,
     Receive,
     ReceiveAck,
     Restart,
@@ -40,6 +39,7 @@ from pageengine.trace.operations import (
     TraceHeader,
 )  # fmt: skip
 from pagefmt.editions import Edition
+from pagefmt.messages.values import ValueKind
 
 EDITIONS = {
     "hornetq-2.3.25": Edition.HORNETQ_2_4, "hornetq-2.4.7": Edition.HORNETQ_2_4, "artemis-1.5.6": Edition.ARTEMIS_1_5,
@@ -110,7 +110,7 @@ class Run:
 
     def apply(self, kind: Any, *values: Any, **named: Any) -> OperationResult:
         self.i += 1
-        return self.engine.apply(kind(self.i, self.i * 1_000_000, *values, **named))
+        return self.engine.apply(kind(*values, i=self.i, t=self.i * 1_000_000, **named))
 
     def go(self) -> None:
         routing = RoutingType.MULTICAST if len(self.queues) > 1 else RoutingType.ANYCAST
@@ -148,7 +148,7 @@ class Run:
         self._close()
         self.sent += 1
         session = "t" if self.sent > self.plain else "s"
-        seq = MessageProperty("seq", PropertyKind.INT, step["seq"])
+        seq = MessageProperty("seq", ValueKind.INT, step["seq"])
         result = self.apply(
             Send, ADDRESS, step["seq"], session, size=step["body"], durable=step["durable"], props=(seq,)
         )

@@ -1,0 +1,135 @@
+"""JSON to operations (docs/spec/trace-format.md 1.2 and 1.4): a line in one pass, an object key by key.
+
+``decode_line`` takes the lines that hold one operation and nothing odd. Every other line becomes a JSON value, and
+``operation_of`` makes the operation of it, tells which keys it does not know, or says what is wrong.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from enum import Enum
+from typing import Any, Union, get_args
+
+import msgspec
+
+from pageengine.trace import operations as ops
+from pageengine.trace.message_properties import read_properties
+from pageengine.trace.operations import Operation, SettingsChange, TraceHeader, UnknownOperation
+
+COMMON = ("op", "t", "note")
+_OPERATIONS: dict[str, type[Operation]] = {
+    str(cls.__struct_config__.tag): cls for cls in Operation.__subclasses__() if cls is not UnknownOperation
+}
+_WORDS = {
+    "int": "a whole number",
+    "float": "a number with a fraction",
+    "str": "text",
+    "bool": "true or false",
+    "array": "a list",
+    "object": "an object",
+}
+
+
+class BadValue(Exception):
+    """A line that is no operation, or a key that is missing or of the wrong type; the text says which and how."""
+
+
+def _hook(cls: type, value: Any) -> Any:
+    return read_properties(value)
+
+
+_LINES = msgspec.json.Decoder(
+    Union[tuple(cls for cls in _OPERATIONS.values() if cls is not SettingsChange)],  # noqa: UP007
+    dec_hook=_hook,
+)
+decode_line = _LINES.decode
+"""A line as an operation. Raises one of IRREGULAR for every other line."""
+IRREGULAR = (msgspec.MsgspecError, ValueError, RecursionError)
+
+
+def json_value(line: bytes) -> Any:
+    """A line as a JSON value. Raises BadValue."""
+    try:
+        return json.loads(line.decode(), parse_constant=_refuse)
+    except json.JSONDecodeError as err:
+        raise BadValue(f"not JSON: {err.msg} at column {err.colno}") from None
+    except UnicodeDecodeError as err:
+        raise BadValue(f"not UTF-8 at byte {err.start} of the line") from None
+    except RecursionError:
+        raise BadValue("nested too deeply") from None
+    except ValueError as err:
+        raise BadValue(f"not JSON: {err}") from None
+
+
+def _refuse(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON number")
+
+
+def operation_of(value: Any) -> tuple[Operation, list[str]]:
+    """The operation that a JSON value stands for, and the keys that mean nothing in it. Raises BadValue."""
+    if type(value) is not dict:
+        raise BadValue("an operation must be an object")
+    op = value.get("op")
+    if type(op) is not str:
+        raise BadValue("'op' must be text" if "op" in value else "'op' is missing")
+    cls = _OPERATIONS.get(op)
+    if cls is None:
+        return _made(UnknownOperation, {"t": value.get("t", ops.LOWEST), "name": op}), []
+    if cls is SettingsChange:
+        settings = tuple((name, _setting(name, one)) for name, one in value.items() if name not in (*COMMON, "match"))
+        return _made(cls, {**_known(value, (*COMMON, "match")), "values": settings}), []
+    known = {*COMMON, *cls.__struct_encode_fields__} - {""}
+    return _made(cls, _known(value, known)), [name for name in value if name not in known]
+
+
+def header_of(value: Any, default_name: str) -> tuple[TraceHeader, list[str]]:
+    """The header that a JSON value stands for, and the keys that mean nothing in it. Raises BadValue."""
+    if type(value) is not dict or "trace" not in value:
+        raise BadValue("the header is missing (an object with the key 'trace')")
+    header = _made(TraceHeader, {"name": default_name, **value})
+    if not 1 <= header.trace <= ops.TRACE_VERSION:
+        raise BadValue(
+            f"format version {header.trace} is not understood (this program reads up to {ops.TRACE_VERSION})"
+        )
+    return header, [name for name in value if name not in TraceHeader.__struct_fields__ and name != "note"]
+
+
+def _known(value: dict[str, Any], known: Any) -> dict[str, Any]:
+    """The keys that an operation has; of a note that is not text nothing is kept."""
+    return {name: one for name, one in value.items() if name in known and (name != "note" or type(one) is str)}
+
+
+def _made(cls: type[Any], value: dict[str, Any]) -> Any:
+    try:
+        return msgspec.convert(value, cls, dec_hook=_hook)
+    except msgspec.ValidationError as err:
+        raise BadValue(_reason(str(err), cls)) from None
+
+
+def _reason(text: str, cls: type[msgspec.Struct]) -> str:
+    """What msgspec found, in the words of the format: the key, what is wrong with it, what is allowed."""
+    if text.startswith("Object missing required field"):
+        return f"{text.split('`')[1]!r} is missing"
+    text, _, path = text.partition(" - at `$.")
+    name = re.split(r"[`\[.]", path)[0]
+    allowed = next((_choices(one.type) for one in msgspec.structs.fields(cls) if one.encode_name == name), "")
+    if allowed:
+        return f"{name!r} must be one of {allowed}"
+    if text.startswith("Expected "):
+        text = re.sub("`(.*?)`", lambda one: " or ".join(_WORDS.get(word, word) for word in one[1].split(" | ")), text)
+        return f"{name!r} must be {text[9:].replace(', got ', ', not ')}"
+    return f"{name!r} is not base64" if text.startswith("Invalid base64") else text
+
+
+def _choices(kind: Any) -> str:
+    enums = (one for one in (kind, *get_args(kind)) if isinstance(one, type) and issubclass(one, Enum))
+    return ", ".join(str(member.value) for one in enums for member in one)
+
+
+def _setting(name: str, value: Any) -> str:
+    if type(value) is bool:
+        return "true" if value else "false"
+    if type(value) in (str, int, float):
+        return str(value)
+    raise BadValue(f"{name!r} must be text, a number or a truth value")
