@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: demo quick test check test-broker test-compaction-broker test-slow test-cluster test-pythons fuzz completions lock clean
+.PHONY: demo quick test check test-broker test-compaction-broker test-slow test-mutations test-cluster test-pythons fuzz completions lock clean
 
 $(VENV)/.run: requirements/run.lock pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -48,6 +48,9 @@ test-compaction-broker: $(VENV)/.dev ## what brokers deliver from compacted and 
 
 test-slow: $(VENV)/.dev ## exhaustive truncations, bit flips, big inputs
 	$(PYTEST) -m slow
+
+test-mutations: $(VENV)/.dev ## 5,000 data directories with something changed; half an hour of one processor
+	$(PYTEST) -n 2 -m slow tests/harm/test_mutated_directories.py
 
 test-cluster: $(VENV)/.dev ## export through a Spark master and worker of its own
 	$(PYTEST) -m cluster

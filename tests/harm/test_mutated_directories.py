@@ -1,0 +1,165 @@
+"""Directories with structure changed at random: one answer, in time, in little memory, and never an internal error.
+
+Each directory is asked in a process of its own, forked from this one. A failure names the seed; how to look at its
+directory stands in ``mutated_directories``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import shutil
+import signal
+import sys
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from harmed import no_trace
+from mutated_directories import MUTATIONS, mutated
+from program import Answer, call
+from reference_only import reference_only
+
+SEEDS = range(5000)
+PART = 100
+SOME = SEEDS[:: len(SEEDS) // PART]
+SECONDS = 20
+"""Of processor time that one directory may take, for all questions."""
+MEMORY = 64 << 20
+FORMS = {
+    "ls": ("pages", "ls", "{}", "--format", "json"),
+    "outstanding": ("pages", "outstanding", "{}", "--format", "json", "--positions"),
+    "decode": ("pages", "decode", "{}", "--format", "jsonl", "--body", "size,sha256,text,value"),
+    "decode --outstanding": ("pages", "decode", "{}", "--format", "jsonl", "--outstanding", "--body", "none"),
+    "compact": ("pages", "compact", "{}", "--format", "json"),
+}
+OTHERS = {
+    "verify": ("pages", "verify", "{}", "--format", "jsonl"),
+    "salvage": ("pages", "salvage", "{}", "--format", "json", "--out", "{}.salvaged"),
+}
+
+
+def asked(words: tuple[str, ...], data: Path) -> Answer:
+    answer = call(*(word.format(data) for word in words))
+    no_trace(answer)
+    return answer
+
+
+def complaints(data: Path) -> list[str]:
+    """What is wrong with the answers about a directory."""
+    before = names_and_times(data)
+    answers = {name: asked(words, data) for name, words in FORMS.items()}
+    with reference_only():
+        of_references = {name: asked(words, data) for name, words in FORMS.items()}
+    found = [
+        f"{name}: fast {short(answers[name])}, reference {short(of_references[name])}"
+        for name in FORMS
+        if answers[name] != of_references[name]
+    ]
+    answers |= {name: asked(words, data) for name, words in OTHERS.items()}
+    found += [*one_verdict(answers), *one_count(answers)]
+    if names_and_times(data) != before:
+        found.append("something in the directory was changed")
+    return found
+
+
+def one_verdict(answers: dict[str, Answer]) -> list[str]:
+    """What ``ls`` does not call well, ``verify`` does not either."""
+    ls, verify = answers["ls"].status, answers["verify"].status
+    return [f"ls ends with 1, verify with {verify}"] if ls == 1 and verify == 0 else []
+
+
+def one_count(answers: dict[str, Answer]) -> list[str]:
+    """``ls`` says how many messages ``outstanding`` counts."""
+    if answers["outstanding"].status == 2:
+        return []
+    if answers["ls"].status == 2:
+        return ["ls cannot, outstanding can"]
+    counted = {
+        (store["folder"], *position)
+        for store in json.loads(answers["outstanding"].out)["stores"]
+        for queue in store["queues"]
+        for position in queue.get("positions") or ()
+    }
+    found = []
+    for row in json.loads(answers["ls"].out)["stores"]:
+        here = sum(folder == row["folder"] for folder, *_ in counted)
+        if row["outstanding"] is not None and row["outstanding"] != here:
+            found.append(f"{row['folder']}: ls says {row['outstanding']} outstanding, outstanding {here}")
+    return found
+
+
+def names_and_times(data: Path) -> list[tuple[str, int, int]]:
+    return sorted((str(path), path.lstat().st_size, path.lstat().st_mtime_ns) for path in data.rglob("*"))
+
+
+def short(answer: Answer) -> str:
+    return f"{answer.status} {answer.out[:1500]!r} {answer.err[:500]!r}"
+
+
+def in_a_process(work: Callable[[], list[str]], told: Path) -> str | None:
+    """What was wrong, None where nothing was. The child may neither run on nor take much memory."""
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS + 5))
+            signal.alarm(SECONDS * 10)
+            start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+            found = work()
+            more = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - start) * (
+                1 if sys.platform == "darwin" else 1024
+            )
+            if more > MEMORY:
+                found.append(f"{more >> 20} MiB of memory")
+            told.write_text("\n".join(found), "utf-8", "backslashreplace")
+            status = 0
+        except BaseException:
+            told.write_text(traceback.format_exc()[-3000:], "utf-8", "backslashreplace")
+        finally:
+            os._exit(status)
+    _, ended = os.waitpid(child, 0)
+    said = told.read_text("utf-8", "replace") if told.exists() else ""
+    told.unlink(missing_ok=True)
+    if os.WIFSIGNALED(ended):
+        return f"ended by {signal.Signals(os.WTERMSIG(ended)).name}"
+    return said or None
+
+
+def wrong_answers(seeds: Any, folder: Path) -> dict[str, str]:
+    wrong: dict[str, str] = {}
+    _, warm = mutated(0)
+    complaints(warm.write(folder / "warm"))  # what is imported once is no memory of one directory
+    for seed in seeds:
+        said, directory = mutated(seed)
+        data = directory.write(folder / "data")
+        found = in_a_process(lambda data=data: complaints(data), folder / "told")
+        if found is not None:
+            wrong[said] = found
+        for left in folder.glob("data*"):
+            shutil.rmtree(left)
+    return wrong
+
+
+@pytest.mark.parametrize("seeds", [SOME[at : at + 10] for at in range(0, PART, 10)], ids=lambda seeds: str(seeds[0]))
+def test_some_directories(seeds: Any, tmp_path: Path) -> None:
+    assert wrong_answers(seeds, tmp_path) == {}
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize(
+    "seeds", [SEEDS[at : at + PART] for at in range(0, len(SEEDS), PART)], ids=lambda seeds: str(seeds[0])
+)
+def test_five_thousand_directories(seeds: Any, tmp_path: Path) -> None:
+    assert wrong_answers(seeds, tmp_path) == {}
+
+
+def test_every_mutation_is_used() -> None:
+    """And a seed is always the same directory."""
+    said = " ".join(mutated(seed)[0] for seed in SEEDS[:600])
+    assert [mutation.__name__ for mutation in MUTATIONS if mutation.__name__ not in said] == []
+    assert mutated(17)[1] == mutated(17)[1]
