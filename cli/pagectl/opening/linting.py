@@ -89,7 +89,7 @@ def _with_start(around: LintContext, start: StartParameters) -> LintContext:
         heap=start.heap,
         properties=start.system,
         entries=tuple(entry for file in start.files for entry in read_properties(file)),
-        beside=tuple(plain_source(str(file), file.read_text("latin-1")) for file in start.files),
+        beside=tuple(plain_source(str(file), file.read_text("latin-1"), markup=False) for file in start.files),
     )
 
 

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
+from operator import itemgetter
 
 from brokerconf.linting.lint import FileReport
-from brokerconf.reading.secrets import masked_line, masked_text
+from brokerconf.reading.secrets import HIDDEN, Span, hidden_in_markup, hidden_in_properties, without
 from brokerconf.reading.sources import SourceFile
 
 from pagectl.terminal.sanitise import one_line
 from pagefmt.findings import Finding, Severity
 
 WIDTH = 160
+_LONGEST_TOKEN = 1_000
 _STOPS = frozenset("<>\"' \t&;,=")
 
 
@@ -33,34 +37,57 @@ def summary(files: Iterable[FileReport]) -> dict[str, int]:
     return {"files": len(reports)} | {f"{severity.value}s": counts[severity] for severity in Severity}
 
 
+class _MaskedLine:
+    """A line with ``****`` in place of each secret; ``secrets``: columns in the line as it was written."""
+
+    def __init__(self, written: str, secrets: list[Span]) -> None:
+        self.shown = without(written, secrets)
+        self._secrets = secrets
+        lengths = accumulate((len(HIDDEN) - (end - start) for start, end in secrets), initial=0)
+        self._shifts = list(lengths)
+
+    def column(self, written: int) -> int:
+        """The place in what is shown; anything inside of a secret is where that begins."""
+        before = bisect_right(self._secrets, (written, len(self.shown) + written))
+        if before and written < self._secrets[before - 1][1]:
+            return self._secrets[before - 1][0] + self._shifts[before - 1]
+        return min(written + self._shifts[before], len(self.shown))
+
+
 class Lines:
-    """The lines of the files of one report, split once a file."""
+    """The lines of the files of one report without their secrets; each file and line is gone through once."""
 
     def __init__(self, sources: Sequence[SourceFile], width: int = WIDTH) -> None:
         self._width = max(width, 20)
         self._sources = {source.path: source for source in sources}
-        self._lines: dict[str, list[str]] = {}
+        self._secrets: dict[str, list[Span]] = {}
+        self._lines: dict[tuple[str, int], _MaskedLine | None] = {}
 
-    def of(self, finding: Finding) -> str | None:
-        """The line that a finding stands on, as it was written; ``None`` where there is none."""
-        if finding.place.file not in self._lines:
-            source = self._sources.get(finding.place.file)
-            self._lines[finding.place.file] = masked_text(source.original).split("\n") if source else []
-        lines = self._lines[finding.place.file]
-        return lines[finding.place.line - 1].rstrip("\r") if 0 < finding.place.line <= len(lines) else None
+    def _line(self, file: str, number: int) -> _MaskedLine | None:
+        source = self._sources.get(file)
+        span = source.line(number) if source else None
+        if source is None or span is None:
+            return None
+        if file not in self._secrets:
+            in_text = hidden_in_markup if source.markup else hidden_in_properties
+            self._secrets[file] = in_text(source.original)
+        begin, stop = span
+        hidden = self._secrets[file]
+        first, behind = bisect_right(hidden, begin, key=itemgetter(1)), bisect_left(hidden, stop, key=itemgetter(0))
+        secrets = [(max(start, begin) - begin, min(end, stop) - begin) for start, end in hidden[first:behind]]
+        return _MaskedLine(source.original[begin:stop], secrets)
 
     def quoted(self, finding: Finding) -> Quoted | None:
         """The line without its passwords, cut to the width around the place, control characters visible."""
-        width = self._width
-        line = self.of(finding)
-        if line is None:
+        width, (file, number, column) = self._width, finding.place
+        if (file, number) not in self._lines:
+            self._lines[file, number] = self._line(file, number)
+        masked = self._lines[file, number]
+        if masked is None:
             return None
-        start = min(max(finding.place.column - 1, 0), len(line))
+        line = masked.shown
+        start = masked.column(max(column - 1, 0))
         end = token_end(line, start)
-        hidden = masked_line(line)
-        if hidden != line:
-            start, end = _common(line, hidden, start), _common(line, hidden, end)
-            line = hidden
         first = 0 if start < width * 3 // 4 else start - width // 2
         # escapes of what cannot be shown take several columns each
         shown = one_line(line[first : first + width].expandtabs(1))[: 2 * width]
@@ -71,18 +98,13 @@ class Lines:
         return Quoted(f"{mark}{shown}{tail}", len(mark) + columns(before), max(columns(token), 1))
 
 
-def _common(line: str, hidden: str, upto: int) -> int:
-    """The place in the masked line: what lies behind a hidden secret moves to the secret's start."""
-    same = next((n for n in range(min(upto, len(hidden))) if line[n] != hidden[n]), min(upto, len(hidden)))
-    return same if same < upto else upto
-
-
 def token_end(line: str, start: int) -> int:
     """Where the tag's name, the attribute's value or the word that begins there ends."""
     at = start + 1 if line[start : start + 1] in ("<", '"', "'") else start
-    while at < len(line) and line[at] not in _STOPS:
+    behind = min(len(line), start + _LONGEST_TOKEN)
+    while at < behind and line[at] not in _STOPS:
         at += 1
-    closing = at < len(line) and line[at] in ">\"'" and line[start] in "<\"'"
+    closing = at < behind and line[at] in ">\"'" and line[start] in "<\"'"
     return at + 1 if closing else max(at, start + 1)
 
 

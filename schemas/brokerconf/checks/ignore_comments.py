@@ -108,8 +108,8 @@ def _element(source: SourceFile, ordinal: int) -> tuple[Position, Position]:
 
 
 def _line(source: SourceFile, offset: int) -> tuple[Position, Position]:
-    at = source.of_parsed(offset)
-    return Position(at.file, at.line, 1), Position(at.file, at.line, len(source.line_text(at.line)) + 1)
+    start, end = source.line(source.of_parsed(offset).line) or (0, 0)
+    return source.position(start), source.position(end)
 
 
 def _end_of(source: SourceFile) -> Position:

@@ -125,8 +125,9 @@ def _secrets_in(node: ConfigNode) -> Iterator[PasswordInClear]:
 def _filled_in(node: ConfigNode, attribute: str) -> bool:
     """Whether the attribute's value came from a property."""
     at = node.attribute_position(attribute)
-    written = node.source.line_text(at.line)[at.column - 1 :]
-    return re.match(r"[^=]*=\s*[\"']\s*\$\{", written) is not None
+    start, end = node.source.line(at.line) or (0, 0)
+    filled_in = re.compile(r"[^=]*=\s*[\"']\s*\$\{")
+    return filled_in.match(node.source.original, start + at.column - 1, end) is not None
 
 
 @cache

@@ -82,6 +82,42 @@ def _error_position(source: SourceFile, err: SyntaxError) -> Position:
 
 
 def _said(err: SyntaxError) -> str:
-    text = re.sub(r",? *line \d+, column \d+.*$", "", str(err.msg or "malformed"), flags=re.DOTALL)
-    text = " ".join(text.split())[:200].rstrip(".")
-    return f"not well-formed XML: {text[:1].lower()}{text[1:]}"
+    """The fault in words of our own: those of the parser quote what stands in the file, which may be a password."""
+    from lxml.etree import ErrorTypes
+
+    said = _FAULTS.get(
+        ErrorTypes._getName(err.code or 0, "") if isinstance(err.code, int) else "", "the markup is malformed here"
+    )
+    line = re.search(r"(?:mismatch: \S+|in tag \S+) line (\d+)", str(err.msg))
+    return f"not well-formed XML: {said}" + (f" of line {line[1]}" if line else "")
+
+
+_FAULTS = {
+    "ERR_DOCUMENT_EMPTY": "there is no element",
+    "ERR_DOCUMENT_END": "something stands behind the end of the document element",
+    "ERR_INVALID_CHAR": "a character that XML has no place for",
+    "ERR_INVALID_HEX_CHARREF": "a reference to a character by a number that is none",
+    "ERR_INVALID_DEC_CHARREF": "a reference to a character by a number that is none",
+    "ERR_INVALID_CHARREF": "a reference to a character that XML has no place for",
+    "ERR_ENTITYREF_SEMICOL_MISSING": "'&' begins a reference, which lacks its ';': write &amp;",
+    "ERR_UNDECLARED_ENTITY": "a reference to an entity that is not defined: write &amp; for '&'",
+    "ERR_LT_IN_ATTRIBUTE": "'<' in the value of an attribute: its quotation mark is missing, or write &lt;",
+    "ERR_ATTRIBUTE_NOT_STARTED": "the value of an attribute stands in quotation marks",
+    "ERR_ATTRIBUTE_NOT_FINISHED": "the value of an attribute lacks its closing quotation mark",
+    "ERR_ATTRIBUTE_WITHOUT_VALUE": "an attribute has no value",
+    "ERR_ATTRIBUTE_REDEFINED": "an attribute stands twice in one tag",
+    "ERR_COMMENT_NOT_FINISHED": "a comment is not closed by '-->'",
+    "ERR_HYPHEN_IN_COMMENT": "'--' inside of a comment",
+    "ERR_PI_NOT_FINISHED": "a processing instruction is not closed by '?>'",
+    "ERR_RESERVED_XML_NAME": "the XML declaration stands at the beginning of a file, and nowhere else",
+    "ERR_CDATA_NOT_FINISHED": "a CDATA section is not closed by ']]>'",
+    "ERR_MISPLACED_CDATA_END": "']]>' outside of a CDATA section",
+    "ERR_SPACE_REQUIRED": "a blank is missing",
+    "ERR_NAME_REQUIRED": "a name is missing: write &lt; for '<' and &amp; for '&'",
+    "ERR_GT_REQUIRED": "a tag lacks its '>'",
+    "ERR_LT_REQUIRED": "a tag lacks its '<'",
+    "ERR_EQUAL_REQUIRED": "a '=' is missing",
+    "ERR_TAG_NAME_MISMATCH": "the end tag does not match the start tag",
+    "ERR_TAG_NOT_FINISHED": "the file ends inside of the element",
+    "NS_ERR_UNDEFINED_NAMESPACE": "a prefix that is not declared",
+}

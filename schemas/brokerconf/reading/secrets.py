@@ -1,33 +1,44 @@
-"""The one place that hides passwords: no value leaves here with a secret in it."""
+"""The one place that hides passwords: no value leaves here with a secret in it.
+
+What is hidden is told as spans, offsets of the first character and behind the last one: of a value, of a file of
+properties, or of a file of markup, which need not be well-formed. Up to the place where it no longer is, elements say
+what is secret; behind it everything is hidden from the line on that speaks of a secret.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 
 HIDDEN = "****"
+Span = tuple[int, int]
 # Expressions as text: they are compiled when one of them is first needed, which in most files none is.
-# Misspelt ones as well: their line is the one that a finding shows.
-_WORD = r"(?:pas{1,3}o?w(?:r?o?r?d)?|pwd|passphrase|secret|token|credential)"
+# Misspelt ones as well: their line is the one that a finding shows. Bounded repeats throughout: a value of megabytes
+# must not take more than a look.
+_WORD = (
+    r"(?:pas{1,3}o?w(?:r?o?r?d)?|pwd|pass-?(?:phrase|code)|(?:key|store)[-_]?pass|(?<![a-zA-Z])pass(?![a-zA-Z])|secret"
+    r"|token|credential"
+    r"|(?:api|access|private|shared|master|encryption|signing)[-_.]?key|(?<![a-zA-Z])auth(?:orization)?(?![a-zA-Z])|bearer)"
+)
 _NAME = rf"[\w.-]{{0,60}}{_WORD}[\w.-]{{0,60}}"
-_SECRET_NAME = rf"(?i){_WORD}|api-?key|private-?key"
-_NOT_SECRET = r"(?i)codec|mask|enabled|file|path|provider|type$|alias"
-_ENCODED = r"ENC\([^)]*\)?"
-# Bounded repeats throughout: a value of megabytes must not take more than a look.
-_IN_QUERY = rf"(?i)([?;&,\s]{_NAME}\s{{0,9}}=\s{{0,9}})[^&;,\s\"'<)]+"
-_USER_INFO = r"(\b[A-Za-z][\w+.-]{0,30}://[^/\s:@]{0,200}:)[^/\s@]*@"
-_IN_ELEMENT = rf"(?i)(<(?:[\w.-]{{1,60}}:)?({_NAME})[^>]*>)[^<]*"
-_QUOTED = r"(\"[^\"]*\"|'[^']*')"
-_IN_ATTRIBUTE = rf"(?i)(?<![\w.-])({_NAME}\s{{0,9}}=\s{{0,9}}){_QUOTED}"
-# A tag that names a secret in its key or name: any other value in it may be that secret.
-_TAG = r"<[^<>]*>?"
-_NAMES_SECRET = rf"(?i)\b(?:key|name)\s{{0,9}}=\s{{0,9}}[\"'][^\"']{{0,200}}{_WORD}"
-_OTHER_VALUE = rf"(?i)(\s(?!(?:key|name)\b)[\w.:-]{{1,60}}\s{{0,9}}=\s{{0,9}}){_QUOTED}"
-
-
-# Nothing is searched further where none of these stands: most lines have none.
-_HINTS = ("pas", "pwd", "secret", "token", "credential", "key", "enc(", "@")
-_OVER_LINES = rf"(?i)(<(?:[\w.-]{{1,60}}:)?({_NAME})[^>]*>)([^<]*\n[^<]*)"
-_ATTRIBUTE_OVER_LINES = rf"(?i)((?<![\w.-])({_NAME})\s{{0,9}}=\s{{0,9}})(\"[^\"<]*\n[^\"<]*\"|'[^'<]*\n[^'<]*')"
+_NOT_SECRET = r"(?i)codec|(?:^|use|\.)mask(?:ed)?-?password$|enabled|file|path|provider|type$|alias"
+# A separator ends a value of a URL; commas and brackets only where another URL, or nothing, can follow.
+_VALUE = r"\"[^\"]*\"?|'[^']*'?|(?:[^&;\s\"'<,)]|,(?![\w.+-]{1,30}:)|\)(?![?;&,\s]|$))+"
+# up to the last "@", but not into another URL
+_USER = r"://[^/\s:@]{0,200}:(?P<user>(?:[^\s?<>\"':]|:(?!//))*)@"
+_IN_VALUE = (
+    rf"(?i)\bENC\((?P<encoded>[^)]*)|(?<![\w+.-])[a-z][\w+.-]{{0,30}}{_USER}"
+    rf"|(?<![\w.-])(?P<name>{_NAME}|(?<=;)key)\s{{0,9}}=\s{{0,9}}(?P<value>{_VALUE})"
+)
+_ATTRIBUTE = r"([^\s=\"'<>/]+)\s*=\s*(\"[^\"<]*\"|'[^'<]*')"
+_MARKUP = (
+    r"(?s)<!--(?P<comment>.*?)-->|<\?(?P<instruction>.*?)\?>|<!\[CDATA\[(?P<section>.*?)\]\]>|(?P<text>[^<]+)"
+    r"|</(?P<end>[^\s/<>=\"'!?]+)\s*>"
+    rf"|<(?P<start>[^\s/<>=\"'!?]+)(?P<attributes>(?:\s+{_ATTRIBUTE.replace('(', '(?:')})*+)\s*(?P<empty>/?)>"
+)
+_PROPERTY = r"(?m)^[ \t\f]*(?P<key>(?:\\.|[^\\=:\s])*)[ \t\f]*[=:]?[ \t\f]*(?P<rest>(?:\\(?:\r\n|.|\n)|[^\\\n])*)"
+# Nothing is searched further where none of these stands: most values have none.
+_HINTS = ("pas", "pwd", "secret", "token", "credential", "key", "auth", "bearer", "enc(", "@")
 
 
 def _hinted(text: str) -> bool:
@@ -35,50 +46,149 @@ def _hinted(text: str) -> bool:
     return any(hint in small for hint in _HINTS)
 
 
-def masked_text(text: str) -> str:
-    """A whole file in which secrets that go over several lines are hidden; lines keep their numbers."""
-    if not _hinted(text):
-        return text
-
-    def hidden(found: re.Match[str]) -> str:
-        inside = re.sub(r"[^\n\s][^\n]*", HIDDEN, found.group(3))
-        return found.group(1) + inside if is_secret(found.group(2)) else found.group()
-
-    return re.sub(_TAG, _tag, re.sub(_ATTRIBUTE_OVER_LINES, hidden, re.sub(_OVER_LINES, hidden, text)))
-
-
-def _tag(found: re.Match[str]) -> str:
-    tag = found.group()
-    if not re.search(_NAMES_SECRET, tag):
-        return tag
-    return re.sub(_OTHER_VALUE, lambda value: f'{value.group(1)}"{HIDDEN}"' + "\n" * value.group(2).count("\n"), tag)
-
-
 def is_secret(name: str) -> bool:
     """Whether a setting, attribute or property of that name holds a secret."""
-    return bool(re.search(_SECRET_NAME, name)) and not re.search(_NOT_SECRET, name)
+    return bool(re.search(f"(?i){_WORD}", name)) and not re.search(_NOT_SECRET, name)
 
 
 def masked(text: str, name: str = "") -> str:
     """A value without its secrets: the whole of it where the name speaks of one, else those in URLs and ``ENC()``."""
     if is_secret(name):
         return HIDDEN if text else text
-    if not _hinted(text):
-        return text
-    text = re.sub(_ENCODED, f"ENC({HIDDEN})", text)
-    text = re.sub(_USER_INFO, rf"\g<1>{HIDDEN}@", text)
-    return re.sub(_IN_QUERY, rf"\g<1>{HIDDEN}", text)
+    return without(text, _in_value(text)) if _hinted(text) else text
 
 
-def masked_line(line: str) -> str:
-    """A line of a configuration file fit to be shown, its length not kept."""
-    if not _hinted(line):
-        return line
+def without(text: str, spans: Iterable[Span]) -> str:
+    """The text with ``****`` in place of each span."""
+    parts, at = [], 0
+    for start, end in spans:
+        parts += [text[at:start], HIDDEN]
+        at = end
+    return "".join((*parts, text[at:]))
 
-    def element(found: re.Match[str]) -> str:
-        return found.group(1) + HIDDEN if is_secret(found.group(2)) else found.group()
 
-    line = re.sub(_IN_ELEMENT, element, line)
-    line = re.sub(_TAG, _tag, line)
-    line = re.sub(_IN_ATTRIBUTE, rf'\g<1>"{HIDDEN}"', line)
-    return masked(line)
+def hidden_in_markup(text: str) -> list[Span]:
+    """The secrets of a configuration file as it was written, in order."""
+    return list(_merged(_Markup(text).spans())) if _hinted(text) else []
+
+
+def hidden_in_properties(text: str) -> list[Span]:
+    """The secrets of a file of properties, in order."""
+    found: list[Span] = []
+    for entry in re.finditer(_PROPERTY, text) if _hinted(text) else ():
+        start, end = entry.span("rest")
+        inside = _from_word(text, *entry.span()) if entry["key"][:1] in ("#", "!") else _in_value(entry["rest"], start)
+        found += [(start, end)] if is_secret(entry["key"]) and start < end else inside
+    return list(_merged(found))
+
+
+def _in_value(text: str, offset: int = 0) -> Iterator[Span]:
+    """The secrets in URLs and ``ENC()``."""
+    for found in re.finditer(_IN_VALUE, text):
+        kind = "value" if found["name"] else "user" if found["encoded"] is None else "encoded"
+        if not found["name"] or found["name"] == "key" or is_secret(found["name"]):
+            yield offset + found.start(kind), offset + found.end(kind)
+
+
+def _from_word(text: str, start: int, end: int) -> Iterator[Span]:
+    """Of a comment and its like: what stands behind the first word for a secret."""
+    found = re.search(f"(?i){_NAME}", text[start:end])
+    if found:
+        yield start + found.end(), end
+    yield from _in_value(text[start:end], start)
+
+
+def _merged(spans: Iterable[Span]) -> Iterator[Span]:
+    last = (0, 0)
+    for start, end in sorted(spans):
+        if start > last[1]:
+            if last[1] > last[0]:
+                yield last
+            last = (start, end)
+        else:
+            last = (last[0], max(last[1], end))
+    if last[1] > last[0]:
+        yield last
+
+
+class _Markup:
+    """Goes through the text element by element."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        # what is open, and whether all in it is secret
+        self.open: list[tuple[str, bool]] = []
+        self.names: set[str] = set()
+        self.secret = False
+        self.last_text = 0
+
+    def spans(self) -> Iterator[Span]:
+        """All that is secret."""
+        markup, at = re.compile(_MARKUP), 0
+        while at < len(self.text):
+            found = markup.match(self.text, at)
+            if found is None or (found["end"] and (not self.open or self.open[-1][0] != found["end"])):
+                yield from self._torn(at)
+                return
+            yield from self._of(found)
+            at = found.end()
+
+    def _of(self, found: re.Match[str]) -> Iterator[Span]:
+        if found["start"]:
+            yield from self._start_tag(found)
+        elif found["end"]:
+            self.open.pop()
+            self.secret = bool(self.open) and self.open[-1][1]
+        else:
+            kind = next(name for name in ("text", "section", "comment", "instruction") if found[name] is not None)
+            start, end = found.span(kind)
+            self.last_text = start
+            if self.secret:
+                yield from self._all(start, end)
+            elif kind in ("comment", "instruction") or re.search(f"(?i){_WORD}[\\w.-]*\\s*>", found[kind]):
+                yield from _from_word(self.text, start, end)
+            else:
+                yield from _in_value(found[kind], start)
+
+    def _all(self, start: int, end: int) -> Iterator[Span]:
+        """All but the blanks around it."""
+        inside = self.text[start:end]
+        if inside.strip():
+            yield start + len(inside) - len(inside.lstrip()), start + len(inside.rstrip())
+
+    def _start_tag(self, found: re.Match[str]) -> Iterator[Span]:
+        name = found["start"]
+        self.names.add(name)
+        secret = self.secret or is_secret(name.rpartition(":")[2])
+        start, end = found.span("attributes")
+        attributes = [(one[1], start + one.start(2) + 1, start + one.end(2) - 1)
+                      for one in re.finditer(_ATTRIBUTE, found["attributes"])]  # fmt: skip
+        # a tag that names a secret in its key or name: any other value in it may be that secret
+        named = any(one in ("key", "name") and is_secret(self.text[a:b]) for one, a, b in attributes)
+        if secret:
+            yield from self._all(start, end)
+        for one, begin, behind in () if secret else attributes:
+            if is_secret(one) or (named and one not in ("key", "name")):
+                yield begin, behind
+            else:
+                yield from _in_value(self.text[begin:behind], begin)
+        if not found["empty"]:
+            self.secret = secret or (named and name in ("property", "param"))
+            self.open.append((name, self.secret))
+
+    def _torn(self, at: int) -> Iterator[Span]:
+        """From where the text is no longer well-formed: all but the tags of elements that came before."""
+        suspect = re.compile(rf"(?i){_WORD}|\bENC\(|{_USER}").search(self.text, at)
+        start = at
+        if not self.secret and not self.text.startswith("<!", at):
+            if suspect is None:
+                return
+            line = self.text.rfind("\n", at, suspect.start())
+            # a secret may have lost its start tag
+            start = line + 1 if line >= 0 else self.last_text if self.text.startswith("</", at) else at
+        last = start
+        for tag in () if self.secret else re.compile(r"</?([^\s/<>=\"'!?]+)>?").finditer(self.text, start):
+            if tag[1] in self.names:
+                yield from self._all(last, tag.start())
+                last = tag.end()
+        yield from self._all(last, len(self.text))

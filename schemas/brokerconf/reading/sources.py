@@ -30,15 +30,19 @@ class TagOffsets:
 
 
 class SourceFile:
-    """One file: ``path`` as it is shown, ``original`` as it was written, ``text`` as it is parsed."""
+    """One file: ``path`` as it is shown, ``original`` as it was written, ``text`` as it is parsed.
 
-    def __init__(self, path: str, original: str, replaced: ReplacedText) -> None:
+    ``markup``: whether it is XML; else it is a file of properties.
+    """
+
+    def __init__(self, path: str, original: str, replaced: ReplacedText, *, markup: bool = True) -> None:
         self.path = path
+        self.markup = markup
         self.original = original
         self.replaced = replaced
         self._tags: TagOffsets | None = None
         self._ends: list[int] | None = None
-        self._lines: list[int] | None = None
+        self._starts: list[int] | None = None
 
     @property
     def text(self) -> str:
@@ -59,10 +63,15 @@ class SourceFile:
             self._ends = _ends_of(self.text)
         return self._ends
 
+    @property
+    def _lines(self) -> list[int]:
+        """Offsets of the lines in the original text."""
+        if self._starts is None:
+            self._starts = [0, *(found.end() for found in re.finditer("\n", self.original))]
+        return self._starts
+
     def position(self, offset: int) -> Position:
         """Line and column of an offset in the original text."""
-        if self._lines is None:
-            self._lines = [0, *(found.end() for found in re.finditer("\n", self.original))]
         line = bisect_right(self._lines, offset)
         return Position(self.path, line, offset - self._lines[line - 1] + 1)
 
@@ -119,15 +128,18 @@ class SourceFile:
         """Offsets in the original of an element's start tag and of its end tag."""
         return self.replaced.before(self.tags.starts[ordinal]), self.replaced.before(self.ends[ordinal])
 
-    def line_text(self, line: int) -> str:
-        """A line of the file as it was written, without its end."""
-        lines = self.original.split("\n", line)
-        return lines[line - 1].rstrip("\r") if 0 < line <= len(lines) else ""
+    def line(self, number: int) -> tuple[int, int] | None:
+        """Offsets of a line in the original text, without its end; None where there is none."""
+        lines = self._lines
+        if not 0 < number <= len(lines):
+            return None
+        start, end = lines[number - 1], lines[number] - 1 if number < len(lines) else len(self.original)
+        return start, end - self.original.endswith("\r", start, end)
 
 
-def plain_source(path: str, text: str) -> SourceFile:
+def plain_source(path: str, text: str, *, markup: bool = True) -> SourceFile:
     """A file in which nothing is replaced."""
-    return SourceFile(path, text, ReplacedText(text))
+    return SourceFile(path, text, ReplacedText(text), markup=markup)
 
 
 def _tags_of(text: str) -> TagOffsets:
