@@ -102,10 +102,8 @@ def test_names_of_secrets_in_urls(name: str, separator: str, tmp_path: Path) -> 
 @pytest.mark.parametrize("name", NAMES)
 def test_names_of_secrets_as_elements_and_properties(name: str, tmp_path: Path) -> None:
     path = tmp_path / "broker.xml"
-    path.write_text(
-        f'{HEAD}<broker-plugins><broker-plugin class-name="x.Y"><property key="{name}" value="{SECRET}"/></broker-plugin>'
-        f"</broker-plugins><{name}>{SECRET}</{name}>{TAIL}"
-    )
+    plugin = f'<broker-plugin class-name="x.Y"><property key="{name}" value="{SECRET}"/></broker-plugin>'
+    path.write_text(f"{HEAD}<broker-plugins>{plugin}</broker-plugins><{name}>{SECRET}</{name}>{TAIL}")
     assert leaks(path) == []
 
 
@@ -172,7 +170,8 @@ def test_spans_in_markup(name: str) -> None:
 
 def test_spans_in_properties() -> None:
     text = (
-        f"clusterPassword={SECRET}\nname=a\n  securityToken : x\\\n  {SECRET}\nmaxDiskUsage=3\n# password was {SECRET}\n"
+        f"clusterPassword={SECRET}\nname=a\n  securityToken : x\\\n  {SECRET}\nmaxDiskUsage=3\n"
+        f"# password was {SECRET}\n"
         f"acceptorConfigurations.a.params.keyStorePassword {SECRET}\nurl=tcp://h?sslPassword={SECRET};x=1\n"
     )
     assert without(text, hidden_in_properties(text)).splitlines() == [

@@ -11,7 +11,7 @@ from brokerconf.reading.sources import SourceFile
 from pagefmt.findings import Finding, Position, Severity
 
 if TYPE_CHECKING:
-    from lxml.etree import _Element
+    from lxml.etree import XMLSyntaxError, _Element
 
 # What may stand before the document element, but for a document type.
 _PROLOG = re.compile(r"\s*(?:<\?xml\b.*?\?>)?(?:\s+|<!--.*?-->|<\?.*?\?>)*", re.DOTALL)
@@ -81,13 +81,11 @@ def _error_position(source: SourceFile, err: SyntaxError) -> Position:
     return source.of_parsed_line(line, column)
 
 
-def _said(err: SyntaxError) -> str:
+def _said(err: XMLSyntaxError) -> str:
     """The fault in words of our own: those of the parser quote what stands in the file, which may be a password."""
     from lxml.etree import ErrorTypes
 
-    said = _FAULTS.get(
-        ErrorTypes._getName(err.code or 0, "") if isinstance(err.code, int) else "", "the markup is malformed here"
-    )
+    said = _FAULTS.get(cast(Any, ErrorTypes)._getName(cast(Any, err).code, ""), "the markup is malformed here")
     line = re.search(r"(?:mismatch: \S+|in tag \S+) line (\d+)", str(err.msg))
     return f"not well-formed XML: {said}" + (f" of line {line[1]}" if line else "")
 
