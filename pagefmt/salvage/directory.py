@@ -2,13 +2,12 @@
 
 Sound stores are copied. Of several folders that name one address a broker reads only the last in the order of the
 directory (docs/spec/page-files.md 2.1); that one is kept, and the messages of the others are added to it as new pages.
-A broker skips a folder without an address; where all its records name the same one, it gets that.
+A folder of which a broker delivers nothing gets the address that its records show.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,19 +17,21 @@ from pagefmt.directory.locate import DataLocation, stores
 from pagefmt.pages.page import open_page
 from pagefmt.pages.paging import Store, read_paging
 from pagefmt.pages.record import Layout
-from pagefmt.salvage.store import CannotSalvage, SalvagedStore, address_of, salvage_page, salvage_store
-from pagefmt.salvage.writing import copy_store, write
+from pagefmt.salvage.owners import StoreLook, look, owner
+from pagefmt.salvage.store import CannotSalvage, SalvagedStore, copy_store, salvage_page, salvage_store
 
 if TYPE_CHECKING:
+    from pagefmt.directory.bindings import Bindings
     from pagefmt.outstanding.state import PagingState
 
 
 @dataclass(frozen=True, slots=True)
 class SalvagedDirectory:
-    """``copied``: stores that were well and are in the new directory as they were."""
+    """``copied``: stores that were well and are in the new directory as they were; ``remarks`` about these."""
 
     stores: list[SalvagedStore]
     copied: int
+    remarks: list[str] = field(default_factory=list)
 
 
 def salvage_directory(
@@ -46,44 +47,70 @@ def salvage_single_page(path: Path, out: Path, disk: Disk = DISK) -> SalvagedDir
     with whole_folder(out, [path.parent], disk) as partial:
         with open_page(path) as page:
             layout = page.layout() or Layout.NEW
-        return SalvagedDirectory([write(salvage_page(path, layout), None, partial, disk)], 0)
+        return SalvagedDirectory([salvage_page(path, layout, partial, disk)], 0)
 
 
 def _salvage(place: DataLocation, state: PagingState | None, out: Path, disk: Disk) -> SalvagedDirectory:
-    found: list[SalvagedStore] = []
-    well: list[Store] = []
-    for store, others in _by_address(place):
-        known = next(iter(state.of([store])), None) if state is not None else None
-        queues = set(known.queues) if known is not None and known.queues else set()
-        rescue = salvage_store(store, state.journal if state else None, _layout(state, store), queues, others)
-        if rescue is None:
-            well.append(store)
-        else:
-            found.append(write(rescue, store, out, disk))
+    bindings = _known(state)
+    bound = None if bindings is None else {number: queue.address for number, queue in bindings.queues.items()}
+    found, copied, orphans = [], [], []
+    for address, folders in _by_owner(place, bound):
+        kept, *others = folders
+        store = kept.store
+        report = SalvagedStore(store.name, address, address != store.address)
+        queues = {number for number, each in (bound or {}).items() if each == address}
+        orphan = bound is not None and not queues and kept.messages > 0
+        if orphan:
+            report.remarks.append(
+                f"folder {store.name} stays an orphan: there is no queue of {address!r} in the bindings, nor of an id "
+                "in its records, so nobody waits for its messages"
+            )
+        if not report.readdressed and kept.sound and not others:
+            copied.append(store)
+            orphans += report.remarks
+            continue
+        taken = [each.store for each in others]
+        journal = None if state is None else state.journal
+        salvage_store(store, taken, report, journal, queues, _layout(state, store), out, disk)
+        found.append(report)
     if not found:
-        raise CannotSalvage(
-            f"{place.given}: no page is damaged or put aside, no folder is orphaned; nothing was written"
-        )
-    for store in well:
+        rest = orphans or ["no folder is orphaned" if bound is not None else "which folders are orphaned is not known"]
+        raise CannotSalvage(f"{place.given}: no page is damaged or put aside; {'; '.join(rest)}; nothing was written")
+    for store in copied:
         copy_store(store, out, disk)
-    return SalvagedDirectory(found, len(well))
+    return SalvagedDirectory(found, len(copied), orphans)
 
 
-def _by_address(place: DataLocation) -> Iterator[tuple[Store, list[Store]]]:
-    """Each store that stays, with those that it takes in."""
+def _known(state: PagingState | None) -> Bindings | None:
+    """The bindings, if there are any: without a file of them nobody knows which queues exist."""
+    return state.bindings if state is not None and state.bindings and state.bindings.loaded.files else None
+
+
+def _by_owner(place: DataLocation, bound: dict[int, str] | None) -> list[tuple[str | None, list[StoreLook]]]:
+    """Each address with its folders: first the one that stays, then those that it takes in."""
     listing = read_paging(place.paging).listing if place.paging is not None and place.store is None else ()
     order = {name: n for n, name in enumerate(listing)}
-    named: dict[str, list[Store]] = {}
+    of_nobody: list[tuple[str | None, list[StoreLook]]] = []
+    named: dict[str, list[StoreLook]] = {}
     for store in stores(place):
-        address = store.address if store.address is not None else address_of(store)
+        found = look(store)
+        address = owner(found, bound)
         if address is None:
-            yield store, []
+            of_nobody.append((None, [found]))
         else:
-            named.setdefault(address, []).append(store)
-    for folders in named.values():
+            named.setdefault(address, []).append(found)
+
+    grouped: list[tuple[str | None, list[StoreLook]]] = []
+    for address, folders in named.items():
         # a broker passes over one that says no address; and what acknowledgements name was not in an empty one
-        folders.sort(key=lambda store: (store.address is not None, bool(store.pages), order.get(store.name, 0)))
-        yield folders[-1], [store for store in folders[:-1] if store.pages or store.others]
+        ranks = {
+            each.store.name: (each.store.address == address, bool(each.store.pages), order.get(each.store.name, 0))
+            for each in folders
+        }
+        folders.sort(key=lambda each: ranks[each.store.name], reverse=True)
+        first, *others = folders
+        grouped.append((address, [first, *(each for each in others if each.store.pages or each.store.others)]))
+    return of_nobody + grouped
 
 
 def _layout(state: PagingState | None, store: Store) -> Layout:

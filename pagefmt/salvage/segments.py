@@ -8,16 +8,21 @@ behind the last one, where no acknowledgement names them; so do records that a p
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from struct import Struct
 from typing import Final
 
 from pagefmt.bytes.wire import Undecodable
+from pagefmt.messages.persisters import PERSISTER_NAMES
 from pagefmt.pages.frames import Buffer, all_zero, find_behind
 from pagefmt.pages.record import (
+    CORE_LARGE,
     END_MARK,
     FRAME,
+    ORDINARY,
+    OTHER_LARGE,
     SMALLEST_PAYLOAD,
     START_MARK,
     Layout,
@@ -28,7 +33,12 @@ from pagefmt.pages.record import (
 from pagefmt.pages.routes import Route, route_at
 from pagefmt.pages.stubs import stub
 
+SMALLEST_MESSAGE: Final = 53
+"""Bytes of the smallest record that a queue waits for: AMQP, without a stored address, with a null value."""
 _I32: Final = Struct(">i")
+_I64: Final = Struct(">q")
+_TWO: Final = Struct(">ii")
+_HEAD: Final = Struct(">qbB")  # transaction, large type, persister
 
 
 class SegmentOutcome(StrEnum):
@@ -41,17 +51,33 @@ class SegmentOutcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Hole:
+    """Bytes of a file that the system does not give; zeros stand in their place."""
+
+    start: int
+    end: int
+    reason: str
+
+
+@dataclass(slots=True)
 class PageSegment:
-    """Bytes ``start`` to ``end`` of the page. ``number`` where it is sure; ``data``: the record as it should be."""
+    """Bytes ``start`` to ``end`` of the page. ``data``: the record as it should be.
+
+    ``number`` where it is sure, ``likely`` also where it follows from how many messages the gaps seem to have held.
+    ``message``: its id, also of a lost one where it can be read, else 0. ``fewest``, ``most``: messages lost in it.
+    """
 
     outcome: SegmentOutcome
     start: int
     end: int
-    number: int | None
-    data: bytes
+    data: bytes | memoryview = b""
     detail: str = ""
     queues: tuple[int, ...] = ()
     message: int = 0
+    fewest: int = 0
+    most: int = 0
+    number: int | None = None
+    likely: int | None = None
 
 
 @dataclass(slots=True)
@@ -83,48 +109,48 @@ class RebuiltPage:
         return any(segment.outcome is not SegmentOutcome.WHOLE for segment in self.segments)
 
 
-def rebuild(buf: Buffer, layout: Layout) -> RebuiltPage:
+def rebuild(buf: Buffer, holes: Sequence[Hole], layout: Layout) -> RebuiltPage:
     """Take a page apart; ``layout`` for the stubs. Time is linear but for mending, which is bounded by the damage."""
     data = bytes(buf)
     found = RebuiltPage()
-    at, number, sure = 0, 0, True
+    at, sure = 0, True
+    likely: int | None = 0
     while at < len(data):
         for segment in _next(data, at, layout):
-            numbered = sure and segment.outcome is not SegmentOutcome.GAP
-            if segment.outcome is SegmentOutcome.GAP:
-                sure = False
-            elif segment.outcome is SegmentOutcome.LOST and not sure:
-                segment = _as_gap(segment)
-                numbered = False
-            found.segments.append(_numbered(segment, number) if numbered else segment)
-            number += numbered
+            if holes:
+                _note_holes(segment, holes, layout)
+            if segment.outcome is SegmentOutcome.LOST and not sure:
+                segment.outcome, segment.data = SegmentOutcome.GAP, b""
+            gap = segment.outcome is SegmentOutcome.GAP
+            sure = sure and not gap
+            segment.number, segment.likely = likely if sure else None, likely
+            if likely is not None:
+                likely = likely + (segment.fewest if gap else 1) if segment.fewest == segment.most else None
+            found.segments.append(segment)
             at = segment.end
     return found
 
 
-def _numbered(segment: PageSegment, number: int) -> PageSegment:
-    return PageSegment(
-        segment.outcome,
-        segment.start,
-        segment.end,
-        number,
-        segment.data,
-        segment.detail,
-        segment.queues,
-        segment.message,
-    )
-
-
-def _as_gap(segment: PageSegment) -> PageSegment:
-    return PageSegment(SegmentOutcome.GAP, segment.start, segment.end, None, b"", segment.detail)
+def _note_holes(segment: PageSegment, holes: Sequence[Hole], layout: Layout) -> None:
+    """A record with a hole in it is lost, however well its marks stand."""
+    hit = next((hole for hole in holes if hole.start < segment.end and segment.start < hole.end), None)
+    if hit is None:
+        return
+    segment.detail = f"{segment.detail}: {hit.reason}".removeprefix(": ")
+    if segment.outcome is SegmentOutcome.GAP:
+        segment.fewest = max(segment.fewest, min(segment.most, 1))
+    else:
+        segment.outcome, segment.data, segment.queues = SegmentOutcome.LOST, stub(layout, segment.message), ()
+        segment.fewest = segment.most = 1
 
 
 def _next(data: bytes, at: int, layout: Layout) -> list[PageSegment]:
     route = _route(data, at)
     if route is not None:
         end = at + FRAME + route[2]
-        return [PageSegment(SegmentOutcome.WHOLE, at, end, None, data[at:end], "", route[6], route[5])]
-    return _swallowed(data, at, layout) or _one_record(data, at, layout) or [_gap(data, at)]
+        whole = memoryview(data)[at:end]
+        return [PageSegment(SegmentOutcome.WHOLE, at, end, whole, queues=route[6], message=route[5])]
+    return _swallowed(data, at, layout) or _one_record(data, at, layout) or [_gap(data, at, layout)]
 
 
 def _length(data: bytes, at: int) -> int | None:
@@ -171,7 +197,7 @@ def _swallowed(data: bytes, at: int, layout: Layout) -> list[PageSegment]:
         return []
     mended = data[at : at + 1] + _I32.pack(end - at - FRAME) + data[at + 5 : end]
     detail = "its length reached over the records behind it"
-    return [PageSegment(SegmentOutcome.MENDED, at, end, None, mended, detail, record.queues, record.message.id)]
+    return [PageSegment(SegmentOutcome.MENDED, at, end, mended, detail, record.queues, record.message.id)]
 
 
 def _one_record(data: bytes, at: int, layout: Layout) -> list[PageSegment]:
@@ -183,12 +209,29 @@ def _one_record(data: bytes, at: int, layout: Layout) -> list[PageSegment]:
     mended = bytes([START_MARK]) + data[at + 1 : end - 1] + bytes([END_MARK])
     record = _record(mended, 0)
     if record is not None and mended != data[at:end]:
-        return [
-            PageSegment(
-                SegmentOutcome.MENDED, at, end, None, mended, "a mark was wrong", record.queues, record.message.id
-            )
-        ]
-    return [PageSegment(SegmentOutcome.LOST, at, end, None, stub(layout, 0), "one record that cannot be read")]
+        what = "a mark was wrong"
+        return [PageSegment(SegmentOutcome.MENDED, at, end, mended, what, record.queues, record.message.id)]
+    message = _message_id(data, at, end, layout) or 0
+    what = "one record that cannot be read"
+    return [PageSegment(SegmentOutcome.LOST, at, end, stub(layout, message), what, message=message, fewest=1, most=1)]
+
+
+def _message_id(data: bytes, at: int, end: int, layout: Layout) -> int | None:
+    """The id in the head of a record that cannot be read in full; 0 where it is not there, None for no such head."""
+    start = at + 5
+    if end < start + 18:
+        return None
+    tx, large_type, persister = _HEAD.unpack_from(data, start)
+    stated, end_of_body = _TWO.unpack_from(data, start + 9)
+    if large_type in CORE_LARGE:
+        id_at = start + 13
+    elif layout is Layout.OLD and large_type == ORDINARY and 17 <= end_of_body < stated:
+        id_at = start + end_of_body + 4
+    elif layout is Layout.NEW and large_type in (ORDINARY, OTHER_LARGE) and persister in PERSISTER_NAMES:
+        id_at = start + 10
+    else:
+        return None
+    return max(0, int(_I64.unpack_from(data, id_at)[0])) if tx >= -1 and id_at <= end - 8 else 0
 
 
 def _starts(data: bytes, at: int) -> bool:
@@ -196,9 +239,22 @@ def _starts(data: bytes, at: int) -> bool:
     return at == len(data) or (at < len(data) and _record(data, at) is not None)
 
 
-def _gap(data: bytes, at: int) -> PageSegment:
-    """Up to the next whole record, or to the end."""
+def _gap(data: bytes, at: int, layout: Layout) -> PageSegment:
+    """Up to the next whole record, or to the end.
+
+    One that begins as a record does, and says that it is no shorter than the gap, is that record. Zeros at the end are
+    room that a file system gave in advance.
+    """
     behind = next(find_behind(data, at + 1), None)
     end = behind.offset if behind else len(data)
-    what = "zero bytes" if all_zero(data[at:end], 0) else "bytes that make no record"
-    return PageSegment(SegmentOutcome.GAP, at, end, None, b"", f"{end - at} {what}")
+    size = end - at
+    zero = all_zero(data[at:end], 0)
+    what = f"{size} {'zero bytes' if zero else 'bytes that make no record'}"
+    if data[at] == START_MARK and size > FRAME and _I32.unpack_from(data, at + 1)[0] >= size - FRAME:
+        message = _message_id(data, at, end, layout)
+        if message is not None:
+            return PageSegment(SegmentOutcome.GAP, at, end, detail=what, message=message, fewest=1, most=1)
+    most = size // SMALLEST_MESSAGE
+    fewest = 0 if zero and behind is None else min(most, 1)
+    cut = int(behind is None and not zero)
+    return PageSegment(SegmentOutcome.GAP, at, end, detail=what, fewest=fewest, most=max(most, cut))

@@ -1,24 +1,33 @@
-"""Salvage of a store folder, or of one page: what stands in which page, what moves to new ones, what is lost."""
+"""Salvage of a store folder, or of one page: what stays in which page, what moves to new ones, what is lost.
+
+One page is in memory at a time.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+import os
+import re
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from pagefmt.bytes.files import MappedFile
-from pagefmt.bytes.wire import Undecodable
+from pagefmt.bytes.files import NotReadable, file_pieces, fill, open_regular
+from pagefmt.bytes.writing import Disk
 from pagefmt.errors import PageFmtError
 from pagefmt.journal.message_journal import MessageJournal
+from pagefmt.outstanding.ack_state import PageRule
 from pagefmt.pages.page import open_page
-from pagefmt.pages.paging import EntryKind, PageFile, Store, StoreEntry, read_store
-from pagefmt.pages.record import FRAME, Layout, decode_record
+from pagefmt.pages.paging import ADDRESS_FILE, EntryKind, PageFile, Store, StoreEntry, page_name, read_store
+from pagefmt.pages.record import Layout
 from pagefmt.pages.stubs import stub
-from pagefmt.salvage.segments import PageSegment, RebuiltPage, SegmentOutcome, rebuild
+from pagefmt.salvage.loose import FreeNumbers, LooseRecords, MessageIds
+from pagefmt.salvage.owners import named_by, page_files, sound_ids, specials, strays
+from pagefmt.salvage.segments import Hole, PageSegment, RebuiltPage, SegmentOutcome, rebuild
 
+_SECTOR: Final = 512
+_LARGEST_STEP: Final = 1 << 20
 _READABLE: Final = (SegmentOutcome.WHOLE, SegmentOutcome.MENDED)
 
 
@@ -28,220 +37,302 @@ class CannotSalvage(PageFmtError):
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """Bytes of a file that no message was made of."""
+    """Bytes of a file that no message was made of: at least ``fewest`` and at most ``most`` messages stood there.
+
+    ``message``: the id of one of them where it can be read, else 0.
+    """
 
     file: str
     start: int
     end: int
     detail: str
+    fewest: int
+    most: int
+    message: int
 
 
 @dataclass(slots=True)
 class SalvagedStore:
-    """``kept``: records that stay where they are, ``mended`` of them with a mark or length put right; ``rescued``:
-    those moved to new pages; ``repeated``: left out because the store has their message id elsewhere. ``merged``:
-    folders of the same address whose messages are in this one now. ``unnamed``: the folder said no address."""
+    """``kept``: messages that stay where they are, ``mended`` of them with a mark or length put right; ``rescued``:
+    those in new pages, ``delivered_again`` of them acknowledged where they were; ``repeated``: left out because the
+    store has their message id elsewhere. ``merged``: folders of the same address whose messages are in this one now.
+    ``readdressed``: the folder named no address, or another one. ``remarks``: what else is to be known, in words."""
 
     folder: str
     address: str | None
-    unnamed: bool = False
+    readdressed: bool = False
     merged: list[str] = field(default_factory=list)
     damaged: list[str] = field(default_factory=list)
     kept: int = 0
     mended: int = 0
     rescued: int = 0
+    delivered_again: int = 0
     repeated: int = 0
     new_pages: list[str] = field(default_factory=list)
     losses: list[Loss] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
 
-
-@dataclass(slots=True)
-class SalvagePlan:
-    """What to write: pages by number, as bytes or as the file that is copied; records for new pages; files that become
-    new pages as they are. ``last``: no number up to it may be used."""
-
-    report: SalvagedStore
-    pages: dict[int, bytes | Path] = field(default_factory=dict)
-    loose: list[PageSegment] = field(default_factory=list)
-    moved: list[Path] = field(default_factory=list)
-    ids: set[int] = field(default_factory=set)
-    last: int = 0
+    @property
+    def lost(self) -> tuple[int, int]:
+        """How many messages at least, and at most."""
+        return sum(loss.fewest for loss in self.losses), sum(loss.most for loss in self.losses)
 
 
 def salvage_store(
-    store: Store, journal: MessageJournal | None, layout: Layout, queues: set[int], others: Sequence[Store] = ()
-) -> SalvagePlan | None:
-    """``None`` where all is well. ``queues``: of the address; pages that their records name are not reused.
+    store: Store, others: Sequence[Store], report: SalvagedStore, journal: MessageJournal | None,
+    queues: Iterable[int], layout: Layout, out: Path, disk: Disk,
+) -> None:  # fmt: skip
+    """Write the store anew below ``out``. ``queues``: of the address; pages that their records name are not reused.
 
     ``others``: folders of the same address, of which a broker reads one only (2.1). What acknowledgements name is the
     position in this one, so all that is in the others becomes new pages.
     """
-    rescue = SalvagePlan(SalvagedStore(store.name, store.address))
-    for page in store.pages:
-        _page(page, journal, layout, rescue)
-    for entry in store.others:
-        _other(entry, store.folder, layout, rescue, journal)
-    for other in others:
-        _merge(other, layout, rescue)
-    report = rescue.report
-    if report.address is None:
-        report.address = address_of(store)
-        report.unnamed = report.address is not None
-    if not report.damaged and not report.merged and not report.unnamed:
-        return None
-    if journal is not None:
-        indexes = (journal.ack_index, journal.complete_index)
-        named = (page for index in indexes for queue, page in index.pages() if queue in queues)
-        rescue.last = max(rescue.last, max(named, default=0))
-    return rescue
+    numbers = FreeNumbers(_used(store), _acknowledged_pages(journal, set(queues)))
+    disk.make_folder(out / store.name)
+    if report.address is not None and report.address == store.address:
+        copy(store.folder / ADDRESS_FILE, out / store.name, disk)
+    elif report.address is not None:
+        disk.create(out / store.name / ADDRESS_FILE, [report.address.encode() + b"\n"])
+    with LooseRecords(out) as loose:
+        rescue = _Rescue(report, out / store.name, layout, journal, numbers, loose, disk)
+        left = []
+        for page in store.pages:
+            rescue.page(page)
+        for entry in strays(store):
+            if entry.kind is EntryKind.OVERLOOKED and entry.number is not None and rescue.free(entry.number):
+                report.damaged.append(entry.name)
+                rescue.page(PageFile(entry.number, store.folder / entry.name, entry.size or 0))
+            else:
+                left.append(entry)
+        for entry in specials(store):
+            report.remarks.append(f"{entry.name} is no regular file: it was not read, and it is not in the new folder")
+        for entry in left:
+            rescue.stray(store.folder, entry)
+        rescue.write_loose()
+        for other in others:
+            report.merged.append(other.name)
+            for path in page_files(other):
+                rescue.loosen(path, f"{other.name}/{path.name}")
+        rescue.write_loose()
 
 
-def salvage_page(path: Path, layout: Layout) -> SalvagePlan:
+def salvage_page(path: Path, layout: Layout, out: Path, disk: Disk) -> SalvagedStore:
     """One page file by itself, without a journal: numbers are kept where they are sure."""
     store = read_store(path.parent)
-    rescue = SalvagePlan(SalvagedStore(path.parent.name, store.address))
-    number = _number_of(path.name)
-    with MappedFile(path) as file:
-        rebuilt = rebuild(file.buf, layout)
-    rescue.report.damaged.append(path.name)
-    _take(rebuilt, path.name, number, layout, rescue, None)
-    if store.address is None:
-        rescue.report.address = _named_by([segment.data for segment in rebuilt.segments])
-    return rescue
+    report = SalvagedStore(path.parent.name, store.address)
+    number = _number_in(path.name)
+    disk.make_folder(out / report.folder)
+    with LooseRecords(out) as loose:
+        numbers = FreeNumbers({*_used(store), number}, ())
+        rescue = _Rescue(report, out / report.folder, layout, None, numbers, loose, disk)
+        rebuilt = rescue.damaged(path, path.name, number)
+        rescue.write_loose()
+    if report.address is None:
+        report.address = named_by(segment.data for segment in rebuilt.segments if segment.outcome in _READABLE)
+    if report.address is not None:
+        disk.create(out / report.folder / ADDRESS_FILE, [report.address.encode() + b"\n"])
+    return report
 
 
-def address_of(store: Store) -> str | None:
-    """The address that the first records of its pages name, if it is one."""
-    first = []
-    for path in [*(page.path for page in store.pages), *_strays(store)]:
+def copy_store(source: Store, out: Path, disk: Disk) -> None:
+    """A store that needs nothing: its address and its pages, as they are."""
+    folder = out / source.name
+    disk.make_folder(folder)
+    if source.address is not None:
+        copy(source.folder / ADDRESS_FILE, folder, disk)
+    for page in source.pages:
+        copy(page.path, folder, disk)
+
+
+def copy(path: Path, folder: Path, disk: Disk, name: str | None = None) -> None:
+    """A file as it is, below ``folder``."""
+    disk.create(folder / (name or path.name), file_pieces(path))
+
+
+def read_around(path: Path) -> tuple[bytes, list[Hole]]:
+    """All that the system gives of a file, and what it does not give. Steps over it grow: a failing disk is slow."""
+    try:
+        handle = open_regular(path)
+    except NotReadable as err:
+        size = path.lstat().st_size
+        return bytes(size), [Hole(0, size, err.reason)]
+    try:
+        data, holes, at, step = bytearray(os.fstat(handle).st_size), list[Hole](), 0, _SECTOR
+        while at < len(data):
+            count, problem = fill(handle, memoryview(data)[at:], at)
+            at += count
+            if problem is not None:
+                step = _SECTOR if count else min(2 * step, _LARGEST_STEP)
+                end = min(len(data), at + step - at % _SECTOR)
+                holes.append(Hole(at, end, problem))
+                at = end
+        return bytes(data), holes
+    finally:
+        os.close(handle)
+
+
+def _used(store: Store) -> Iterator[int]:
+    """Numbers of pages, and of those that were put aside: a broker may still have acknowledgements of them."""
+    yield from (page.number for page in store.pages)
+    yield from (_number_in(entry.name) for entry in store.others if entry.kind is EntryKind.PUT_ASIDE)
+
+
+def _number_in(name: str) -> int:
+    """The page number that a file name begins with, or 1."""
+    found = re.match(r"0*([1-9][0-9]{0,9})(?![0-9])", name)
+    return int(found[1]) if found and int(found[1]) < 1 << 31 else 1
+
+
+def _acknowledged_pages(journal: MessageJournal | None, queues: set[int]) -> Iterator[int]:
+    if journal is not None:
+        for index in (journal.ack_index, journal.complete_index):
+            yield from (page for queue, page in index.pages() if queue in queues)
+
+
+class _Rescue:
+    """The folder that is being written."""
+
+    def __init__(
+        self, report: SalvagedStore, folder: Path, layout: Layout, journal: MessageJournal | None,
+        numbers: FreeNumbers, loose: LooseRecords, disk: Disk,
+    ) -> None:  # fmt: skip
+        self._report = report
+        self._folder = folder
+        self._layout = layout
+        self._journal = journal
+        self._numbers = numbers
+        self._loose = loose
+        self._disk = disk
+        self._ids = MessageIds()
+
+    def free(self, number: int) -> bool:
+        """No page of the store has this number."""
+        return number > 0 and number not in self._numbers.used
+
+    def page(self, page: PageFile) -> None:
+        """A page that acknowledgements name: it keeps its number."""
+        self._numbers.used.add(page.number)
+        ids = sound_ids(page.path)
+        if ids is None:
+            self.damaged(page.path, page.name, page.number)
+            return
+        self._report.kept += len(ids)
+        self._have(ids)
+        copy(page.path, self._folder, self._disk, page_name(page.number))
+
+    def _have(self, ids: array[int]) -> None:
+        import numpy as np
+
+        self._ids.add(np.array(ids, np.int64))
+
+    def damaged(self, path: Path, name: str, number: int) -> RebuiltPage:
+        """Records whose number is sure stay; the others, and those that nobody counted, become loose."""
+        if name not in self._report.damaged:
+            self._report.damaged.append(name)
+        rebuilt = self._rebuilt(path, name)
+        ids, parts = array("q"), list[bytes | memoryview]()
+        for segment in rebuilt.numbered:
+            if segment.outcome in _READABLE and segment.queues:
+                if self._uncounted(segment, number):
+                    self._loose.add(segment.data, segment.message, again=False)
+                    parts.append(stub(self._layout, segment.message))
+                    continue
+                ids.append(segment.message)
+            self._report.mended += segment.outcome is SegmentOutcome.MENDED
+            parts.append(segment.data)
+        self._report.kept += len(ids)
+        self._have(ids)
+        self._loosen_all(rebuilt.unnumbered, number, len(rebuilt.numbered))
+        if parts or number == max(self._numbers.used):  # a hole is legal, but the last number is never given again
+            self._disk.create(self._folder / page_name(number), parts)
+        return rebuilt
+
+    def _rebuilt(self, path: Path, name: str) -> RebuiltPage:
+        rebuilt = rebuild(*read_around(path), self._layout)
+        self._report.losses += [
+            Loss(name, segment.start, segment.end, segment.detail, segment.fewest, segment.most, segment.message)
+            for segment in rebuilt.lost
+        ]
+        return rebuilt
+
+    def stray(self, folder: Path, entry: StoreEntry) -> None:
+        """A file of the store that a broker does not open as a page."""
+        self._report.damaged.append(entry.name)
+        if entry.kind is not EntryKind.PUT_ASIDE:
+            self.loosen(folder / entry.name, entry.name)
+            return
+        # every queue was done with what the broker could read of it; the rest was never delivered
+        unread = False
+        for segment in self._rebuilt(folder / entry.name, entry.name).segments:
+            unread |= segment.outcome is not SegmentOutcome.WHOLE
+            if unread and segment.outcome in _READABLE and segment.queues:
+                self._loose.add(segment.data, segment.message, again=False)
+
+    def loosen(self, path: Path, name: str) -> None:
+        """A file whose records lose their numbers: it becomes a new page, or its records go into new pages."""
+        import numpy as np
+
+        ids, number = sound_ids(path), _number_in(path.name)
+        if ids is None or self._ids.has(np.array(ids, np.int64)).any():
+            self._loosen_all(self._rebuilt(path, name).segments, number, 0)
+        elif ids:
+            self._report.rescued += len(ids)
+            self._report.delivered_again += self._acknowledged(path, number)
+            self._have(ids)
+            copy(path, self._folder, self._disk, self._new_page())
+
+    def _acknowledged(self, path: Path, number: int) -> int:
+        if self._journal is None or not self.free(number):
+            return 0
+        rule = PageRule(self._journal, None, number)
         with open_page(path) as page:
-            first += [bytes(page.buf[at : at + FRAME + length]) for _, at, length, *_ in islice(page.routes(), 1)]
-    return _named_by(first)
+            return sum(bool(rule.acked_by(route[0], route[6])) for route in page.routes())
 
+    def _loosen_all(self, segments: Sequence[PageSegment], page: int, first: int) -> None:
+        """``first``: the lowest number that one of them can have had."""
+        left: dict[int, int] = {}
+        for segment in segments:
+            if segment.outcome in _READABLE and segment.queues:
+                again = self._journal is not None and self._again(segment, page, first, left)
+                self._loose.add(segment.data, segment.message, again)
 
-def _named_by(records: Iterable[bytes]) -> str | None:
-    """The address that all of these name, of those that can be read in full."""
-    named = set()
-    for data in filter(None, records):
-        with suppress(Undecodable):
-            message = decode_record(data, 0, int.from_bytes(data[1:5], "big")).message
-            named.add(getattr(message, "address", None))
-    named.discard(None)
-    return named.pop() if len(named) == 1 else None
+    def _again(self, segment: PageSegment, page: int, first: int, left: dict[int, int]) -> bool:
+        """Whether some queue has acknowledged it; where its number is not known: as many as have been at most.
 
+        ``left``: acknowledgements of the page by queue that belong to no record yet.
+        """
+        assert self._journal is not None
+        rule = PageRule(self._journal, None, page)
+        if segment.likely is not None:
+            return bool(rule.acked_by(segment.likely, segment.queues)) and not self._uncounted(segment, page)
+        for queue in segment.queues:
+            if queue not in left:
+                complete, acked, _ = rule.marks(queue)
+                left[queue] = max(self._complete(queue, page)) - first if complete else sum(n >= first for n in acked)
+            left[queue] -= 1
+        return any(left[queue] >= 0 for queue in segment.queues)
 
-def _strays(store: Store) -> list[Path]:
-    """Page files that a broker does not open as such: put aside, or under a name that it does not look for."""
-    kinds = (EntryKind.PUT_ASIDE, EntryKind.OVERLOOKED, EntryKind.BAD_NAME)
-    return [store.folder / entry.name for entry in store.others if entry.kind in kinds and entry.size is not None]
+    def _complete(self, queue: int, page: int) -> array[int]:
+        """How many records the page had by the queue's page-complete records."""
+        return array("i") if self._journal is None else self._journal.complete_index.numbers(queue, page)
 
+    def _uncounted(self, segment: PageSegment, page: int) -> bool:
+        """A queue finished the page when it could not see this record, and nobody acknowledged it."""
+        if self._journal is None or segment.likely is None:
+            return False
+        counts = [min(seen) for queue in segment.queues if (seen := self._complete(queue, page))]
+        acked = any(self._journal.ack_index.has(queue, page, segment.likely) for queue in segment.queues)
+        return not acked and any(segment.likely >= count for count in counts)
 
-def _number_of(name: str) -> int:
-    digits = name.partition(".")[0]
-    return int(digits) if digits.isascii() and digits.isdigit() and 0 < int(digits) < 1 << 31 else 1
+    def write_loose(self) -> None:
+        """New pages of what has become loose."""
+        for records in self._loose.pages(self._ids):
+            self._disk.create(self._folder / self._new_page(), records)
+        self._report.rescued += self._loose.written
+        self._report.repeated += self._loose.repeated
+        self._report.delivered_again += self._loose.delivered_again
 
-
-def _page(page: PageFile, journal: MessageJournal | None, layout: Layout, rescue: SalvagePlan) -> None:
-    rescue.last = max(rescue.last, page.number)
-    ids = _sound(page.path)
-    if ids is not None:
-        rescue.ids.update(ids)
-        rescue.report.kept += len(ids)
-        rescue.pages[page.number] = page.path
-        return
-    rescue.report.damaged.append(page.name)
-    with MappedFile(page.path) as file:
-        _take(rebuild(file.buf, layout), page.name, page.number, layout, rescue, journal)
-
-
-def _sound(path: Path) -> list[int] | None:
-    """Message ids of a page that a broker reads to its last byte."""
-    with open_page(path) as opened:
-        ids = [route[5] for route in opened.routes()]
-        return ids if opened.damage is None and opened.odd is None else None
-
-
-def _other(
-    entry: StoreEntry, folder: Path, layout: Layout, rescue: SalvagePlan, journal: MessageJournal | None
-) -> None:
-    if entry.size is None:
-        return
-    path, number = folder / entry.name, entry.number or 0
-    match entry.kind:
-        case EntryKind.PUT_ASIDE:
-            _put_aside(path, layout, rescue)
-        case EntryKind.OVERLOOKED if number > 0 and number not in rescue.pages:
-            rescue.report.damaged.append(entry.name)
-            _page(PageFile(number, path, entry.size), journal, layout, rescue)
-        case EntryKind.OVERLOOKED | EntryKind.BAD_NAME:
-            rescue.report.damaged.append(entry.name)
-            _loosen(path, entry.name, layout, rescue)
-        case _:
-            pass
-
-
-def _merge(other: Store, layout: Layout, rescue: SalvagePlan) -> None:
-    rescue.report.merged.append(other.name)
-    for path in [*(page.path for page in other.pages), *_strays(other)]:
-        _loosen(path, f"{other.name}/{path.name}", layout, rescue)
-
-
-def _loosen(path: Path, name: str, layout: Layout, rescue: SalvagePlan) -> None:
-    """A file whose records no acknowledgement names: it becomes a new page, or its records go into new pages."""
-    ids = _sound(path)
-    if ids is not None and not rescue.ids.intersection(ids):
-        rescue.ids.update(ids)
-        rescue.report.rescued += len(ids)
-        if ids:
-            rescue.moved.append(path)
-        return
-    with MappedFile(path) as file:
-        rebuilt = rebuild(file.buf, layout)
-    rescue.loose += [segment for segment in rebuilt.segments if segment.outcome in _READABLE]
-    rescue.report.losses += [Loss(name, segment.start, segment.end, segment.detail) for segment in rebuilt.lost]
-
-
-def _take(
-    rebuilt: RebuiltPage, name: str, number: int, layout: Layout, rescue: SalvagePlan, journal: MessageJournal | None
-) -> None:
-    """Numbered records stay in their page; the others, and those that nobody counted, become loose."""
-    rescue.last = max(rescue.last, number)
-    parts = []
-    for segment in rebuilt.numbered:
-        if segment.outcome in _READABLE and _uncounted(segment, number, journal):
-            rescue.loose.append(segment)
-            parts.append(stub(layout, segment.message))
-            continue
-        parts.append(segment.data)
-        rescue.report.kept += segment.outcome in _READABLE
-        rescue.report.mended += segment.outcome is SegmentOutcome.MENDED
-        if segment.outcome in _READABLE:
-            rescue.ids.add(segment.message)
-    rescue.loose += rebuilt.unnumbered
-    rescue.pages[number] = b"".join(parts)
-    rescue.report.losses += [Loss(name, segment.start, segment.end, segment.detail) for segment in rebuilt.lost]
-
-
-def _uncounted(segment: PageSegment, page: int, journal: MessageJournal | None) -> bool:
-    """A queue finished the page when it could not see this record, and nobody acknowledged it."""
-    if journal is None or segment.number is None:
-        return False
-    counts = [
-        min(seen) for queue in segment.queues if (seen := journal.complete_index.numbers(queue, page))
-    ]  # fmt: skip
-    acked = any(journal.ack_index.has(queue, page, segment.number) for queue in segment.queues)
-    return not acked and any(segment.number >= count for count in counts)
-
-
-def _put_aside(path: Path, layout: Layout, rescue: SalvagePlan) -> None:
-    """Every queue was done with what the broker could read of it; the rest was never delivered."""
-    with MappedFile(path) as file:
-        rebuilt = rebuild(file.buf, layout)
-    rescue.last = max(rescue.last, _number_of(path.name))
-    rescue.report.damaged.append(path.name)
-    unread = False
-    for segment in rebuilt.segments:
-        unread |= segment.outcome is not SegmentOutcome.WHOLE
-        if unread and segment.outcome in _READABLE:
-            rescue.loose.append(segment)
-    rescue.report.losses += [Loss(path.name, segment.start, segment.end, segment.detail) for segment in rebuilt.lost]
+    def _new_page(self) -> str:
+        name = page_name(self._numbers.take())
+        self._report.new_pages.append(name)
+        return name

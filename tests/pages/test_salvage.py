@@ -40,7 +40,7 @@ def test_pieces_of_a_damaged_page(case: GoldenCase, kind: str) -> None:
     back, sure = KINDS[kind]
     hit = 2
     assert len(records) > 4
-    rebuilt = rebuild(damaged(path.read_bytes(), records, kind, hit), layout_of(path))
+    rebuilt = rebuild(damaged(path.read_bytes(), records, kind, hit), (), layout_of(path))
     standing = [piece for piece in rebuilt.segments if piece.outcome in (SegmentOutcome.WHOLE, SegmentOutcome.MENDED)]
     wanted = [message for n, (_, _, message) in enumerate(records) if n != hit or back]
     assert [piece.message for piece in standing] == wanted
@@ -57,7 +57,7 @@ def test_every_cut_gives_back_what_is_whole() -> None:
     path = sound_page(CASE)
     content, records = path.read_bytes(), spans(path)
     for cut in range(0, len(content), 61):
-        rebuilt = rebuild(content[:cut], Layout.NEW)
+        rebuilt = rebuild(content[:cut], (), Layout.NEW)
         assert [piece.message for piece in rebuilt.numbered] == [message for _, end, message in records if end <= cut]
         assert sum(piece.end - piece.start for piece in rebuilt.segments) == cut
 
@@ -233,7 +233,7 @@ def test_pages_of_the_damage_corpus(archive: Path) -> None:
     items = json.loads((folder / "verdict.json").read_text("utf-8"))["items"]
     for item in items:
         content = (folder / f"{item['name']}.page").read_bytes()
-        rebuilt = rebuild(content, layout)
+        rebuilt = rebuild(content, (), layout)
         page = Page(b"".join(piece.data for piece in rebuilt.numbered))
         assert sum(1 for _ in page.routes()) == len(rebuilt.numbered) and page.damage is None
         assert sum(piece.end - piece.start for piece in rebuilt.segments) == len(content)

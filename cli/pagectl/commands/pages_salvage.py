@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,9 +12,10 @@ from pagectl.options.shared import BrokerXmlOption, DirArgument, OutOption, Prop
 from pagectl.running.exits import CallError, Exit
 from pagectl.running.reading import known_state
 from pagectl.terminal.sanitise import one_line
-from pagectl.terminal.streams import note, print_json
+from pagectl.terminal.streams import note, print_json, warning
 
 if TYPE_CHECKING:
+    from pagefmt.directory.locate import DataLocation
     from pagefmt.salvage.directory import SalvagedDirectory
     from pagefmt.salvage.store import SalvagedStore
 
@@ -30,8 +32,9 @@ def command(
     """Write the paging directory anew, with all messages of damaged, put-aside and orphaned pages that can be read.
 
     NEW takes the place of the paging directory; stores that are well are copied. Acknowledgements keep their meaning: a
-    record whose number is sure stays where it is, the others go to new pages behind the last one. Ends with status 1
-    where something was lost.
+    record whose number is sure stays where it is, the others go to new pages. A folder without an address, or with one
+    that its messages are not for, gets theirs. What is lost and what will be delivered again is told in messages. Ends
+    with status 1 where something was lost.
     """
     from pagefmt.bytes.writing import check_new_folder
     from pagefmt.salvage.directory import salvage_directory, salvage_single_page
@@ -56,15 +59,19 @@ def command(
         )
     else:
         _text(found, out)
+        _next_steps(place, out)
+    for remark in found.remarks:
+        warning(one_line(remark))
     note(f"wrote {out.absolute()}")
-    return Exit.FOUND if any(each.losses for each in found.stores) else Exit.OK
+    return Exit.FOUND if found.remarks or any(each.losses or each.remarks for each in found.stores) else Exit.OK
 
 
 def _object(each: SalvagedStore) -> dict[str, object]:
+    fewest, most = each.lost
     return {
         "folder": each.folder,
         "address": each.address,
-        "address_from_records": each.unnamed,
+        "address_from_records": each.readdressed,
         "merged": each.merged,
         "damaged": each.damaged,
         "kept": each.kept,
@@ -72,9 +79,20 @@ def _object(each: SalvagedStore) -> dict[str, object]:
         "rescued": each.rescued,
         "already_there": each.repeated,
         "new_pages": each.new_pages,
+        "delivered_again": each.delivered_again,
+        "lost_messages": fewest if fewest == most else {"at_least": fewest, "at_most": most},
         "lost": [
-            {"file": loss.file, "start": loss.start, "end": loss.end, "detail": loss.detail} for loss in each.losses
+            {
+                "file": loss.file,
+                "start": loss.start,
+                "end": loss.end,
+                "detail": loss.detail,
+                "messages": loss.fewest if loss.fewest == loss.most else None,
+                "ids": [loss.message] if loss.message else [],
+            }
+            for loss in each.losses
         ],
+        "remarks": each.remarks,
     }
 
 
@@ -93,13 +111,53 @@ def _store(each: SalvagedStore, out: Path) -> None:
     if each.merged:
         folders = ", ".join(one_line(folder) for folder in each.merged)
         print(f"  with what was in other folders of the address, of which a broker reads one: {folders}")
-    if each.unnamed:
-        print("  its folder named no address; its records do")
-    print(f"  {each.kept} messages where they were ({each.mended} mended), {each.rescued} in new pages "
+    if each.readdressed:
+        print("  its folder named no address, or one that its messages are not for; its records tell")
+    print(f"  {_messages(each.kept)} where they were ({each.mended} mended), {each.rescued} in new pages "
           f"({', '.join(each.new_pages) or 'none'})")  # fmt: skip
+    if each.delivered_again:
+        print(f"  {_messages(each.delivered_again)} will be delivered again: acknowledged, but at places that are lost")
     if each.repeated:
         print(f"  {each.repeated} left out: the store has their message ids elsewhere")
     for loss in each.losses[:LOSSES_SHOWN]:
-        print(f"  lost: {one_line(loss.file)} bytes {loss.start}-{loss.end}: {loss.detail}")
+        known = f" (id {loss.message})" if loss.message else ""
+        where = f"{one_line(loss.file)} bytes {loss.start}-{loss.end}: {loss.detail}"
+        print(f"  lost: {_messages(loss.fewest, loss.most)}{known}, {where}")
     if len(each.losses) > LOSSES_SHOWN:
-        print(f"  lost: {len(each.losses) - LOSSES_SHOWN} more ranges (--format json has them all)")
+        more = len(each.losses) - LOSSES_SHOWN
+        print(f"  lost: {_messages(*each.lost)} with {more} more ranges (--format json has them all)")
+    for remark in each.remarks:
+        print(f"  {one_line(remark)}")
+
+
+def _messages(fewest: int, most: int | None = None) -> str:
+    if most is None or fewest == most:
+        return "no message" if not fewest else f"{fewest} message{'s' * (fewest != 1)}"
+    return f"at least {fewest}, at most {most} messages" if fewest else f"at most {most} message{'s' * (most != 1)}"
+
+
+def _next_steps(place: DataLocation, out: Path) -> None:
+    """How what was written takes the place of what is damaged."""
+    from pagefmt.directory.locate import LocationKind
+
+    made, old = out.absolute(), place.paging
+    if place.store is not None:
+        old, made = place.store, made / place.store.name
+    if old is None or place.page is not None:
+        return
+    old = old.absolute()
+    aside = (old.parent if place.store is not None else old).with_name(f"{old.name}.damaged")
+    verified = old if place.kind in (LocationKind.PAGING, LocationKind.STORE) else place.given
+    print(
+        f"""
+what to do next:
+  1. stop the broker
+  2. mv {_quoted(old)} {_quoted(aside)}
+     mv {_quoted(made)} {_quoted(old)}
+  3. pagectl pages verify {_quoted(verified)}
+  4. start the broker; keep the damaged pages until the messages have arrived"""
+    )
+
+
+def _quoted(path: Path) -> str:
+    return one_line(shlex.quote(str(path)))

@@ -1,0 +1,146 @@
+"""Records that lost their place: kept on the disk until it is known which of them the store has elsewhere.
+
+A store may have millions of messages and gigabytes of damaged pages, so ids are packed and records are not held.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import TYPE_CHECKING, Final
+
+from pagefmt.errors import PageFmtError
+from pagefmt.pages.paging import LARGEST_NUMBER
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Ids = npt.NDArray[np.int64]
+
+PAGE_SIZE: Final = 10 << 20
+"""New pages are no larger than the broker's default, unless one record is."""
+WITHIN_REACH: Final = 1000
+"""Pages: a queue looks for every number of a hole, so a new page does not lie further behind the last one."""
+
+
+class MessageIds:
+    """Message ids in sorted runs, merged as they grow: 8 bytes an id."""
+
+    def __init__(self) -> None:
+        self._runs: list[Ids] = []
+
+    def add(self, ids: Ids) -> None:
+        """These are there from now on."""
+        import numpy as np
+
+        run = np.sort(ids)
+        while self._runs and len(self._runs[-1]) <= 2 * len(run):
+            run = np.sort(np.concatenate((self._runs.pop(), run)))
+        if len(run):
+            self._runs.append(run)
+
+    def has(self, ids: Ids) -> npt.NDArray[np.bool_]:
+        """Which of these are there."""
+        import numpy as np
+
+        found = np.zeros(len(ids), bool)
+        for run in self._runs:
+            found |= run[np.minimum(run.searchsorted(ids), len(run) - 1)] == ids
+        return found
+
+
+class FreeNumbers:
+    """Numbers for new pages, behind all that are ``used`` and all near them that acknowledgements have ``named``.
+
+    Where the last number there is has been used: the highest ones in front that are neither.
+    """
+
+    def __init__(self, used: Iterable[int], named: Iterable[int]) -> None:
+        self.used = {number for number in used if 0 < number <= LARGEST_NUMBER}
+        self._last = max(self.used, default=0)
+        self._named = {number for number in named if 0 < number <= LARGEST_NUMBER}
+        near = (number for number in self._named if number <= self._last + WITHIN_REACH)
+        last = max(self._last, max(near, default=0))
+        self._numbers = (
+            number
+            for numbers in (range(last + 1, LARGEST_NUMBER + 1), range(self._last, 0, -1))
+            for number in numbers
+            if number not in self.used and number not in self._named
+        )
+
+    def take(self) -> int:
+        """The next one."""
+        number = next(self._numbers, None)
+        if number is None:
+            raise PageFmtError("no page number is free")
+        return number
+
+
+class LooseRecords:
+    """Records in a file without a name, which lies ``beside`` what is being written."""
+
+    def __init__(self, beside: Path) -> None:
+        self._beside = beside
+        self._file = TemporaryFile(dir=beside)  # noqa: SIM115 (closed by __exit__)
+        self._clear()
+
+    def _clear(self) -> None:
+        self._ids, self._sizes, self._again = array("q"), array("q"), bytearray()
+        self._file.seek(0)
+        self._file.truncate()
+        self.repeated = self.written = self.delivered_again = 0
+
+    def __enter__(self) -> LooseRecords:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def add(self, record: bytes | memoryview, message: int, again: bool) -> None:
+        """``again``: some queue has acknowledged it where it was."""
+        try:
+            self._file.write(record)
+        except OSError as err:
+            err.filename = str(self._beside)
+            raise
+        self._ids.append(message)
+        self._sizes.append(len(record))
+        self._again.append(again)
+
+    def pages(self, present: MessageIds) -> Iterator[Iterator[bytes]]:
+        """The records of one new page after the other, each message once and none that is ``present``; then all are
+        gone. Counts them in ``repeated``, ``written`` and ``delivered_again``."""
+        import numpy as np
+
+        ids = np.array(self._ids, np.int64)
+        fresh = np.zeros(len(ids), bool)
+        fresh[np.unique(ids, return_index=True)[1]] = True
+        fresh &= ~present.has(ids)
+        present.add(ids[fresh])
+        sizes = np.array(self._sizes, np.int64)
+        again = int(np.frombuffer(bytes(self._again), np.uint8)[fresh].sum())
+        spans = list(zip((np.cumsum(sizes) - sizes)[fresh].tolist(), sizes[fresh].tolist(), strict=True))
+        counts = len(ids) - len(spans), len(spans), again
+        while spans:
+            yield self._records(_page_of(spans))
+        self._clear()
+        self.repeated, self.written, self.delivered_again = counts
+
+    def _records(self, spans: list[tuple[int, int]]) -> Iterator[bytes]:
+        for at, size in spans:
+            self._file.seek(at)
+            yield self._file.read(size)
+
+
+def _page_of(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Takes as many as one page has room for from the front."""
+    room, count = PAGE_SIZE - spans[0][1], 1
+    while count < len(spans) and spans[count][1] <= room:
+        room -= spans[count][1]
+        count += 1
+    page = spans[:count]
+    del spans[:count]
+    return page
