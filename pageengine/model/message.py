@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec import Struct
+
 from pageengine.model.ports import StorePort
 from pageengine.model.sizes import body_bytes
 from pageengine.trace.operations import MessageProperty, MessageType, Send
@@ -16,37 +18,27 @@ SCHEDULED = "_AMQ_SCHED_DELIVERY"
 FilterValue = None | bool | int | float | str | bytes
 
 
-class Message:
+class Message(Struct, eq=False):
     """One message. ``mem`` (memory estimate) and ``enc`` (encoded) in bytes, ``expiration`` on the trace's clock in ns
     (0: never). ``reload_mem``: the estimate after a restart. ``special``: it has a property that the broker evaluates.
     """
 
-    __slots__ = (
-        "address", "durable", "enc", "expiration", "id", "large", "mem", "owner", "priority",
-        "props", "references", "reload_mem", "seq", "source", "special", "type",
-    )  # fmt: skip
-
-    def __init__(
-        self, id: int, seq: int | None, address: str, type: MessageType, durable: bool, priority: int, expiration: int,
-        props: tuple[MessageProperty, ...], enc: int, mem: int, reload_mem: int, large: bool, source: Send,
-        special: bool,
-    ) -> None:  # fmt: skip
-        self.id = id
-        self.seq = seq
-        self.address = address
-        self.type = type
-        self.durable = durable
-        self.priority = priority
-        self.expiration = expiration
-        self.props = props
-        self.enc = enc
-        self.mem = mem
-        self.reload_mem = reload_mem
-        self.large = large
-        self.source = source
-        self.special = special
-        self.owner: StorePort | None = None
-        self.references = 0
+    id: int
+    seq: int | None
+    address: str
+    type: MessageType
+    durable: bool
+    priority: int
+    expiration: int
+    props: tuple[MessageProperty, ...]
+    enc: int
+    mem: int
+    reload_mem: int
+    large: bool
+    source: Send
+    special: bool
+    owner: StorePort | None = None
+    references: int = 0
 
     def lose_body(self) -> None:
         """A large non-durable message after a restart: its record is still in the page, its body is gone."""

@@ -5,8 +5,9 @@ The engine makes these; an outcome writer prints ``as_json()`` of each on a line
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, Literal
+
+from msgspec import Struct, to_builtins
 
 OUTCOME_VERSION = 1
 
@@ -33,8 +34,16 @@ StateChange = dict[str, PartChange | None]
 State = dict[str, Part]
 
 
-@dataclass(slots=True)
-class Decision:
+class OutcomeLine(Struct):
+    """The first or the last line of an outcome: its fields are the keys."""
+
+    def as_json(self) -> dict[str, Any]:
+        """The JSON object."""
+        line: dict[str, Any] = to_builtins(self)
+        return line
+
+
+class Decision(Struct, omit_defaults=True):
     """How the broker decided on a send: in its own line, or later, when an operation released a blocked one."""
 
     r: str
@@ -49,46 +58,15 @@ class Decision:
     enc: int | None = None
     large: bool = False
 
-    def as_json(self) -> dict[str, Any]:
-        """The keys of an operation line that say what became of a send."""
-        line: dict[str, Any] = {"r": self.r}
-        if self.page is not None:
-            line["page"] = self.page
-        if self.nr is not None:
-            line["nr"] = self.nr
-        if self.why is not None:
-            line["why"] = self.why
-        if self.status is not None:
-            line["status"] = self.status
-        if self.error is not None:
-            line["error"] = self.error
-        if self.reached_broker is not None:
-            line["reached_broker"] = self.reached_broker
-        if self.silent:
-            line["silent"] = True
-        if self.mem is not None:
-            line["mem"] = self.mem
-        if self.enc is not None:
-            line["enc"] = self.enc
-        if self.large:
-            line["large"] = True
-        return line
 
-
-@dataclass(slots=True)
-class Released:
+class Released(Struct):
     """An earlier blocked send, number ``i``, that ended with this operation."""
 
     i: int
     verdict: Decision
 
-    def as_json(self) -> dict[str, Any]:
-        """One element of the key ``released``."""
-        return {"i": self.i, **self.verdict.as_json()}
 
-
-@dataclass(slots=True)
-class OperationResult:
+class OperationResult(Struct):
     """One line of an outcome. ``op`` is None for a line that was not an operation at all (malformed)."""
 
     i: int
@@ -102,7 +80,7 @@ class OperationResult:
     released: list[Released] | None = None
     abandoned: list[int] | None = None
     detail: str | None = None
-    state: StateChange = field(default_factory=dict)
+    state: StateChange = {}
 
     @property
     def r(self) -> str:
@@ -111,14 +89,14 @@ class OperationResult:
 
     def as_json(self) -> dict[str, Any]:
         """The operation line."""
-        line: dict[str, Any] = {"i": self.i, "op": self.op, **self.verdict.as_json()}
+        line = {"i": self.i, "op": self.op, **to_builtins(self.verdict)}
         if self.op != "send":
             for name in BESIDES:
                 value = getattr(self, name)
                 if value is not None:
                     line[name] = value
         if self.released:
-            line["released"] = [one.as_json() for one in self.released]
+            line["released"] = [{"i": one.i, **to_builtins(one.verdict)} for one in self.released]
         if self.state:
             line["state"] = self.state
         return line
@@ -134,68 +112,37 @@ def malformed(i: int, detail: str) -> OperationResult:
     return OperationResult(i, None, Decision(MALFORMED), detail=detail)
 
 
-@dataclass(frozen=True, slots=True)
-class OutcomeHeader:
+class OutcomeHeader(OutcomeLine, tag_field="outcome", tag=OUTCOME_VERSION):
     """First line. ``broker`` is the release of the profile; ``transport`` is ``engine`` for an engine's outcome."""
 
     broker: str
+    transport: str
     name: str
     state: State
-    transport: str = "engine"
-
-    def as_json(self) -> dict[str, Any]:
-        """The header line."""
-        return {
-            "outcome": OUTCOME_VERSION,
-            "broker": self.broker,
-            "transport": self.transport,
-            "name": self.name,
-            "state": self.state,
-        }
 
 
-class RecordFiled(NamedTuple):
+class RecordFiled(Struct, array_like=True):
     """A record of a page at the end: seq (None without a seq property), payload bytes, in a transaction, queues."""
 
     seq: int | None
     size: int
     in_tx: bool
-    queues: tuple[str, ...]
-
-    def as_json(self) -> list[Any]:
-        """One element of the key ``records``."""
-        return [self.seq, self.size, self.in_tx, list(self.queues)]
+    queues: list[str]
 
 
-@dataclass(frozen=True, slots=True)
-class PageFiled:
+class PageFiled(Struct):
     """A page file at the end: its number, its bytes and its records in order."""
 
     page: int
     bytes: int
-    records: tuple[RecordFiled, ...]
-
-    def as_json(self) -> dict[str, Any]:
-        """One element of the key ``page_files``."""
-        return {"page": self.page, "bytes": self.bytes, "records": [one.as_json() for one in self.records]}
+    records: list[RecordFiled]
 
 
-@dataclass(frozen=True, slots=True)
-class OutcomeEnd:
+class OutcomeEnd(OutcomeLine):
     """Last line: the complete state and what lies in the page files."""
 
+    end: Literal[True]
     ops: int
-    never_sent: tuple[int, ...]
-    page_files: dict[str, tuple[PageFiled, ...]]
+    never_sent: list[int]
+    page_files: dict[str, list[PageFiled]]
     state: State
-
-    def as_json(self) -> dict[str, Any]:
-        """The end line."""
-        files = {address: [page.as_json() for page in pages] for address, pages in self.page_files.items()}
-        return {
-            "end": True,
-            "ops": self.ops,
-            "never_sent": list(self.never_sent),
-            "page_files": files,
-            "state": self.state,
-        }

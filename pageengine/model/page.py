@@ -5,6 +5,8 @@ Source: docs/spec/paging-engine.md 2.5, 2.9 and 3.2.
 
 from __future__ import annotations
 
+from msgspec import Struct
+
 from pageengine.model.message import Message
 from pageengine.model.ports import ParkedRecord
 from pageengine.model.sizes import RECORD_FRAME
@@ -12,32 +14,26 @@ from pageengine.model.sizes import RECORD_FRAME
 NO_TRANSACTION = -1
 
 
-class PagedMessage:
+class PagedMessage(Struct, eq=False):
     """A message in a page, routed to the queues with these ids. ``size`` is its payload."""
 
-    __slots__ = ("message", "nr", "page", "queues", "size", "tx")
-
-    def __init__(self, message: Message, queues: tuple[int, ...], tx: int, size: int) -> None:
-        self.message = message
-        self.queues = queues
-        self.tx = tx
-        self.size = size
-        self.page = 0
-        self.nr = 0
+    message: Message
+    queues: tuple[int, ...]
+    tx: int
+    size: int
+    page: int = 0
+    nr: int = 0
 
 
-class WrittenPage:
+class WrittenPage(Struct, eq=False):
     """One page file, its records in order; the first ``loaded`` of them were written before the last start."""
 
-    __slots__ = ("bytes", "count", "forced", "loaded", "number", "records")
-
-    def __init__(self, number: int) -> None:
-        self.number = number
-        self.count = 0
-        self.bytes = 0
-        self.loaded = 0
-        self.forced = False
-        self.records: list[PagedMessage] = []
+    number: int
+    count: int = 0
+    bytes: int = 0
+    loaded: int = 0
+    forced: bool = False
+    records: list[PagedMessage] = []
 
     def add(self, record: PagedMessage) -> None:
         """Append a record, which gets its number."""
@@ -48,20 +44,17 @@ class WrittenPage:
         self.bytes += record.size + RECORD_FRAME
 
 
-class PageTransactionInfo:
+class PageTransactionInfo(Struct, eq=False):
     """Whether the records of a transaction may be delivered; keeps the records that cursors passed too early."""
 
-    __slots__ = ("committed", "durable", "id", "late", "messages", "prepared", "redelivers", "rolled_back")
-
-    def __init__(self, id: int) -> None:
-        self.id = id
-        self.messages = 0
-        self.durable = 0
-        self.committed = False
-        self.rolled_back = False
-        self.prepared = False
-        self.redelivers = False
-        self.late: list[ParkedRecord] = []
+    id: int
+    messages: int = 0
+    durable: int = 0
+    committed: bool = False
+    rolled_back: bool = False
+    prepared: bool = False
+    redelivers: bool = False
+    late: list[ParkedRecord] = []
 
     def commit(self) -> None:
         """Its records may be delivered."""

@@ -9,21 +9,20 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections.abc import Callable, Iterator
 
+from msgspec import Struct, field
 
-class PageInfo:
+
+class PageInfo(Struct, eq=False):
     """What one cursor knows of one page. ``acks`` and ``removed`` are None once the page is complete."""
 
-    __slots__ = ("acks", "complete", "confirmed", "ignored", "page", "pending_delete", "pending_tx", "removed")
-
-    def __init__(self, page: int) -> None:
-        self.page = page
-        self.acks: set[int] | None = set()
-        self.removed: set[int] | None = set()
-        self.ignored: set[int] = set()
-        self.confirmed = 0
-        self.pending_tx = 0
-        self.pending_delete = False
-        self.complete = False
+    page: int
+    acks: set[int] | None = field(default_factory=set)
+    removed: set[int] | None = field(default_factory=set)
+    ignored: set[int] = field(default_factory=set)
+    confirmed: int = 0
+    pending_tx: int = 0
+    pending_delete: bool = False
+    complete: bool = False
 
     def is_ack(self, nr: int) -> bool:
         """Whether the record is acknowledged."""
@@ -43,15 +42,12 @@ class PageInfo:
         self.acks = self.removed = None
 
 
-class PageCounter:
+class PageCounter(Struct, eq=False):
     """Unacknowledged messages of a queue in pages, and their bytes; ``added`` only ever grows."""
 
-    __slots__ = ("added", "bytes", "value")
-
-    def __init__(self) -> None:
-        self.value = 0
-        self.bytes = 0
-        self.added = 0
+    added: int = 0
+    bytes: int = 0
+    value: int = 0
 
 
 class PageInfos:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from enum import Enum
 
+from msgspec import Struct
+
 from pageengine.model.message import Message
 from pageengine.model.page import PagedMessage
 from pageengine.model.page_infos import PageCounter, PageInfo, PageInfos
@@ -126,25 +128,22 @@ class QueuePort(ABC):
         """Add the queues that may have something to do after this one was touched."""
 
 
-class Reference:
+class Reference(Struct, eq=False):
     """A message in one queue. ``record`` is its place in the pages, None for a message that was never paged."""
 
-    __slots__ = (
-        "delivery_count", "gone", "linked", "live", "mem", "message", "next", "prev", "queue", "record", "scheduled",
-        "sequence", "stored_count",
-    )  # fmt: skip
+    message: Message
+    queue: QueuePort
+    record: PagedMessage | None
+    mem: int = 0
+    delivery_count: int = 0
+    stored_count: int = 0
+    sequence: int = 0
+    scheduled: int = 0
+    prev: Reference | None = None
+    next: Reference | None = None
+    linked: bool = False
+    gone: bool = False
+    live: bool = False
 
-    def __init__(self, message: Message, queue: QueuePort, record: PagedMessage | None) -> None:
-        self.message = message
-        self.queue = queue
-        self.record = record
-        self.mem = message.mem
-        self.delivery_count = 0
-        self.stored_count = 0
-        self.sequence = 0
-        self.scheduled = 0
-        self.prev: Reference | None = None
-        self.next: Reference | None = None
-        self.linked = False
-        self.gone = False
-        self.live = False
+    def __post_init__(self) -> None:
+        self.mem = self.message.mem

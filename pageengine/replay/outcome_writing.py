@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from pageengine.trace.streams import writing_lines
+import msgspec
 
-_plain = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-_escaped = json.JSONEncoder(separators=(",", ":")).encode
+from pageengine.trace.streams import writing_lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +27,10 @@ class OutcomeWriter:
 
 def line_text(value: dict[str, Any]) -> str:
     """One line with its newline. Lone surrogates, which Java strings may hold, become escapes."""
-    text = _plain(value)
-    if not text.isascii():
-        try:
-            text.encode()
-        except UnicodeEncodeError:
-            text = _escaped(value)
-    return text + "\n"
+    try:
+        return msgspec.json.encode(value).decode() + "\n"
+    except UnicodeEncodeError:
+        return json.dumps(value, separators=(",", ":")) + "\n"
 
 
 @contextmanager

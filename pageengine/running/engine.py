@@ -52,7 +52,7 @@ class Engine(Run):
 
     def start(self) -> OutcomeHeader:
         """First line of the outcome."""
-        return OutcomeHeader(self.profile.release, self.header.name, self.view.everything(self.broker))
+        return OutcomeHeader(self.profile.release, "engine", self.header.name, self.view.everything(self.broker))
 
     def apply(self, op: Operation) -> OperationResult:
         """Apply one operation and run until the broker rests; what came of it and what it changed.
@@ -109,19 +109,19 @@ class Engine(Run):
             for store in self.broker.stores.values()
             if pages and store.pages and not hidden(store.address)
         }
-        return OutcomeEnd(self.operations, tuple(self.unfinished_sends()), files, self.view.everything(self.broker))
+        return OutcomeEnd(True, self.operations, self.unfinished_sends(), files, self.view.everything(self.broker))
 
-    def _pages(self, store: AddressStore) -> tuple[PageFiled, ...]:
+    def _pages(self, store: AddressStore) -> list[PageFiled]:
         names = {queue.id: queue.name for queue in self.broker.queues.values()}
-        return tuple(
-            PageFiled(page.number, page.bytes, tuple(self._filed(page, names)))
+        return [
+            PageFiled(page.number, page.bytes, list(self._filed(page, names)))
             for page in (store.pages[number] for number in sorted(store.pages))
-        )
+        ]
 
     def _filed(self, page: WrittenPage, names: dict[int, str]) -> Iterator[RecordFiled]:
         numbered = bool(self.header.seq_property)
         for one in page.records:
-            queues = tuple(names.get(id, "?") for id in one.queues)
+            queues = [names.get(id, "?") for id in one.queues]
             yield RecordFiled(one.message.seq if numbered else None, one.size, one.tx >= 0, queues)
 
     def _send(self, op: Send, result: OperationResult) -> None:
