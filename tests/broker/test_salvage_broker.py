@@ -32,7 +32,8 @@ SUITED = (
     "addresses", "large", "basic", "amqp-jms", "core-types",
 )  # fmt: skip
 TORN = ("torn", "torn-head", "zero-tail", "bad-end", "bad-start", "halt", "halt-acks", "tx-halt")
-WAYS = [*KINDS, "put aside", "no address", "other name"]
+WAYS = [*KINDS, "put aside", "no address", "wrong address", "other name"]
+LAST = (1 << 31) - 1
 HEAD = "version         what      directories  queues  messages  lost  different"
 
 
@@ -81,6 +82,8 @@ def hit(original: Path, way: str, result: Path) -> Hit | None:
             first, lost = 2, frozenset(message for _, _, message in records[:2])
         case "no address":
             (store / "address.txt").unlink()
+        case "wrong address":
+            (store / "address.txt").write_bytes(b"nowhere\n")
         case "other name":
             path.rename(path.with_name(f"{number}.page"))
         case _:
@@ -142,6 +145,32 @@ def test_a_broker_delivers_what_can_be_read(version: str, tmp_path: Path, capfd:
         )
     assert found_wrong == []
     assert len(hits) >= 8
+
+
+@pytest.mark.parametrize("version", golden_cases.VERSIONS)
+def test_the_last_page_number(version: str, tmp_path: Path) -> None:
+    """Behind page 2147483647 there is none: what lies behind its damage goes in front of it, and is delivered."""
+    oracle()
+    name = next(name for name in SUITED if GoldenCase(version, name).archive.exists())
+    original = GoldenCase(version, name).lay_out(tmp_path / "original")
+    for store in (original / "data").glob("*paging/*"):
+        for n, path in enumerate(sorted(store.glob("*.page"), reverse=True)):
+            path.rename(path.with_name(f"{LAST - n:09d}.page"))
+    result = Path(shutil.copytree(original, tmp_path / "result"))
+    data = result / "data"
+    (last,) = [path for path in data.rglob(f"{LAST}.page") if len(spans(path)) > 2] or [None]
+    assert last is not None
+    last.write_bytes(damaged(last.read_bytes(), spans(last), "bytes between", 1))
+    answer = call("pages", "salvage", data, "--out", result / "new")
+    assert answer.status == 1, answer
+    (paging,) = data.glob("*paging")
+    shutil.rmtree(paging)
+    (result / "new").rename(paging)
+    before, after = drains(version, [original])[original], drains(version, [result])[result]
+    assert failure(before) is None and failure(after) is None, (failure(before), failure(after))
+    for queue, told in queues(before).items():
+        assert Counter(queues(after)[queue].messages) == Counter(told.messages)
+        assert told.messages and told.left == queues(after)[queue].left == 0
 
 
 @pytest.mark.parametrize("version", golden_cases.VERSIONS)

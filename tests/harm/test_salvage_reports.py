@@ -1,0 +1,221 @@
+"""What salvage says: losses in messages, what will come again, what to do next; and what a failing disk costs."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+from pathlib import Path
+
+import pytest
+from harmed import (
+    OTHER_FOLDER,
+    data_directory,
+    faults,
+    golden,
+    json_of,
+    no_trace,
+    pagectl,
+    pages_of,
+    peak,
+    permissions_count,
+    record,
+    spans,
+    store,
+    stores_of,
+    without_override,
+)
+from program import call
+
+from pagefmt.pages.record import Layout
+from pagefmt.salvage.segments import SegmentOutcome, rebuild
+from pagefmt.salvage.store import read_around
+
+MIB = 1 << 20
+BAD = "000000003.page"
+
+
+def torn(tmp_path: Path) -> Path:
+    """Of five messages one is lost, two are behind the damage."""
+    page = bytearray(b"".join(record(n) for n in range(1, 6)))
+    at = spans(bytes(page))[2][0]
+    page[at + 20 : at + 60] = b"\xff" * 40
+    page[at : at + 5] = bytes(5)
+    return data_directory(tmp_path, {1: bytes(page), 2: record(6)})
+
+
+def test_salvage_speaks_of_messages(tmp_path: Path) -> None:
+    answer = call("pages", "salvage", torn(tmp_path), "--out", tmp_path / "out")
+    assert answer.status == 1, answer
+    assert "lost: 1 message," in answer.out and "2 in new pages" in answer.out, answer
+
+
+def test_what_to_do_next(tmp_path: Path) -> None:
+    """Stop, swap, verify, start: in this order, with the paths of this call; done, the directory is sound."""
+    data, out = torn(tmp_path), tmp_path / "out"
+    told = call("pages", "salvage", data, "--out", out).out
+    steps = [told.find(word) for word in ("stop the broker", "mv ", "pagectl pages verify", "start the broker")]
+    assert -1 not in steps and steps == sorted(steps), told
+    commands = [line.strip() for line in told.splitlines() if line.strip().startswith(("mv ", "2. mv "))]
+    assert [os.system(line.removeprefix("2. ")) for line in commands] == [0, 0], told
+    assert {line["id"] for line in call("pages", "decode", data, "--format", "jsonl").lines()} == {1, 2, 4, 5, 6}
+
+
+def test_a_store_by_itself_is_swapped_without_a_second_folder_of_the_address(tmp_path: Path) -> None:
+    data, out = torn(tmp_path), tmp_path / "out"
+    told = call("pages", "salvage", stores_of(data)[0], "--out", out).out
+    for line in re.findall(r"mv .*", told):
+        assert os.system(line) == 0
+    assert [path.name for path in (data / "paging").iterdir()] == [stores_of(data)[0].name]
+    assert len(call("pages", "decode", data, "--format", "jsonl").lines()) == 5
+
+
+def test_machines_get_the_numbers(tmp_path: Path) -> None:
+    answer = call("pages", "salvage", torn(tmp_path), "--out", tmp_path / "out", "--format", "json")
+    (told,) = json_of(answer)["stores"]
+    assert (told["lost_messages"], told["delivered_again"]) == (1, 0)
+    assert ["stays an orphan" in remark for remark in told["remarks"]] == [True]
+    assert [(loss["messages"], loss["ids"]) for loss in told["lost"]] == [(1, [])]
+
+
+def test_ids_where_they_are_known(tmp_path: Path) -> None:
+    """The payload is broken behind its id: the id can be read."""
+    page = bytearray(b"".join(record(n) for n in range(41, 46)))
+    _start, end = spans(bytes(page))[2]
+    page[end - 13 : end - 9] = b"\xff" * 4  # queue count
+    data = data_directory(tmp_path, {1: bytes(page)})
+    answer = call("pages", "salvage", data, "--out", tmp_path / "out", "--format", "json")
+    (told,) = json_of(answer)["stores"]
+    assert [loss["ids"] for loss in told["lost"]] == [[43]]
+
+
+@pytest.mark.parametrize(
+    ("tail", "messages"),
+    [(record(9)[:60], 1), (record(9)[:3], {"at_least": 0, "at_most": 1}), (bytes(4096), {"at_least": 0, "at_most": 77}),
+     (b"\xff" * 300, {"at_least": 1, "at_most": 5})],
+    ids=["torn record", "a few bytes", "zeros", "garbage"],
+)  # fmt: skip
+def test_bounds_where_nobody_can_know(tail: bytes, messages: object, tmp_path: Path) -> None:
+    data = data_directory(tmp_path, {1: record(1) + tail, 2: record(2)})
+    (told,) = json_of(call("pages", "salvage", data, "--out", tmp_path / "out", "--format", "json"))["stores"]
+    assert told["lost_messages"] == messages and told["kept"] == 2
+
+
+def cut_inside(page: Path, number: int, length: int) -> None:
+    content = bytearray(page.read_bytes())
+    at = spans(bytes(content))[number][0]
+    del content[at + 20 : at + 20 + length]
+    page.write_bytes(content)
+
+
+def acknowledged(page: int, behind: int) -> int:
+    lines = call("pages", "decode", golden("scattered-acks").data(), "--format", "jsonl").lines()
+    return sum(bool(line["acked_by"]) for line in lines if line["page"] == page and line["number"] > behind)
+
+
+def test_what_will_be_delivered_again(tmp_path: Path) -> None:
+    """Acknowledged messages behind a gap of unknown length lose their numbers: they come again, and it is said."""
+    data = golden("scattered-acks").copy(tmp_path)
+    cut_inside(pages_of(data)[1], 1, 40)
+    again = acknowledged(2, 1)
+    answer = call("pages", "salvage", data, "--out", tmp_path / "out", "--format", "json")
+    (told,) = json_of(answer)["stores"]
+    assert told["delivered_again"] == again > 0
+    assert f"{again} messages will be delivered again" in call("pages", "salvage", data, "--out", tmp_path / "o").out
+
+
+def test_at_most_so_many_again_where_the_gap_is_not_understood(tmp_path: Path) -> None:
+    data = golden("scattered-acks").copy(tmp_path)
+    page = pages_of(data)[1]
+    content = bytearray(page.read_bytes())
+    first, last = spans(bytes(content))[1][0], spans(bytes(content))[2][1]
+    content[first:last] = b"\xff" * (last - first)
+    page.write_bytes(content)
+    (told,) = json_of(call("pages", "salvage", data, "--out", tmp_path / "out", "--format", "json"))["stores"]
+    assert acknowledged(2, 2) <= told["delivered_again"] <= min(acknowledged(2, 0), told["rescued"])
+
+
+def test_one_page_at_a_time(tmp_path: Path) -> None:
+    """80 MiB of damaged pages, all of whose records lose their numbers, take what two pages take."""
+
+    def damaged_pages(to: Path, count: int) -> Path:
+        def page(first: int) -> bytes:
+            return b"\xff" * 99 + b"".join(record(first + n, "x" * 1000) for n in range(480))  # about a megabyte
+
+        return data_directory(to, {number: page(480 * number) for number in range(1, count + 1)})
+
+    (tmp_path / "few").mkdir()
+    _, few = peak("pages", "salvage", damaged_pages(tmp_path / "few", 2), "--out", tmp_path / "out2")
+    answer, many = peak("pages", "salvage", damaged_pages(tmp_path, 80), "--out", tmp_path / "out80")
+    assert answer.status == 1 and "38400 in new pages" in answer.out, answer
+    assert many - few < 32 * MIB, f"{few / MIB:.0f} MiB for 2 pages, {many / MIB:.0f} for 80"
+
+
+# ---------------------------------------------------------------- a failing disk
+
+
+@pytest.mark.parametrize("way", ["no permission", "nothing of it", "from an offset on"])
+def test_a_page_that_the_system_does_not_give(way: str, tmp_path: Path) -> None:
+    """It costs itself alone: what lies in front of the bad sector, and all that is not in this page, is there."""
+    data, out = golden("scattered-acks").copy(tmp_path), tmp_path / "out"
+    usual = call("pages", "decode", data, "--format", "jsonl").lines()
+    (page,) = [path for path in pages_of(data) if path.name == BAD]
+    extra, reason, prepare = {}, "Input/output error", None
+    if way == "no permission":
+        permissions_count()
+        page.chmod(0)
+        reason, prepare = "Permission denied", without_override
+    else:
+        extra = faults().reads(BAD, 5000 if way == "from an offset on" else 0)
+    answer = pagectl("pages", "salvage", data, "--out", out, "--format", "json", extra=extra, prepare=prepare)
+    no_trace(answer)
+    assert answer.status == 1, answer
+    (told,) = json_of(answer)["stores"]
+    assert [loss["file"] for loss in told["lost"]] == [BAD] and reason in told["lost"][0]["detail"]
+    assert told["lost_messages"]["at_least"] == 1
+    found = call("pages", "decode", out, "--format", "jsonl").lines()
+    assert {line["id"] for line in usual if line["page"] != 3} <= {line["id"] for line in found}
+    assert any(line["page"] == 3 for line in found) is (way == "from an offset on")
+
+
+def test_what_lies_behind_a_bad_sector_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A record with a sector missing inside is lost, though both its marks stand; its neighbours are not."""
+    page = tmp_path / BAD
+    page.write_bytes(b"".join(record(n, "x" * 1000) for n in range(1, 6)))
+    read = os.preadv
+
+    def failing(handle: int, buffers: list[memoryview], at: int) -> int:
+        if at < 4096 and at + len(buffers[0]) > 3584:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return read(handle, buffers, at)
+
+    monkeypatch.setattr(os, "preadv", failing)
+    monkeypatch.setattr(
+        os, "pread", lambda handle, size, at: failing(handle, [memoryview(bytearray(size))], at) and b""
+    )
+    data, holes = read_around(page)
+    assert [(hole.start, hole.end) for hole in holes] == [(3584, 4096)]
+    found = rebuild(data, holes, Layout.NEW)
+    assert [(each.number, each.message) for each in found.numbered] == [(n, n + 1) for n in range(5)]
+    (lost,) = found.lost
+    assert lost.outcome is SegmentOutcome.LOST and "Input/output error" in lost.detail and lost.message == 2
+
+
+def test_a_pipe_in_place_of_a_page(tmp_path: Path) -> None:
+    data = data_directory(tmp_path, {1: record(1), 3: record(3)})
+    os.mkfifo(pages_of(data)[0].with_name("000000002.page"))
+    answer = pagectl("pages", "salvage", data, "--out", tmp_path / "out", seconds=30)
+    assert answer.status == 1 and "000000002.page is no regular file" in answer.out, answer
+    assert [path.name for path in pages_of(tmp_path / "out")] == ["000000001.page", "000000003.page"]
+
+
+def test_each_message_once_from_two_folders(tmp_path: Path) -> None:
+    """A second folder of the address holds one page that the first has as well, and one that it does not have."""
+    data, out = data_directory(tmp_path, {1: record(1) + record(2)}), tmp_path / "out"
+    store(data / "paging", {1: record(1) + record(2), 2: record(3) + record(3)}, "a", OTHER_FOLDER)
+    answer = call("pages", "salvage", data, "--out", out, "--format", "json")
+    (told,) = json_of(answer)["stores"]
+    assert sorted(line["id"] for line in call("pages", "decode", out, "--format", "jsonl").lines()) in (
+        [1, 2, 3], [1, 2, 3, 3],
+    )  # fmt: skip
+    assert told["kept"] + told["rescued"] + told["already_there"] == 6
