@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from brokerconf.reading.sizes import SizeError, parse_boolean, parse_int, parse_size, trimmed
 
-from pageengine.disk.effect import DiskFullEffect, disk_full_effect
 from pageengine.disk.monitor import DiskSettings
 from pageengine.errors import PageEngineError
 from pagefmt.editions import NEWEST, Edition
@@ -21,6 +20,8 @@ if TYPE_CHECKING:
     from brokerconf.instance.instance import Directories
     from brokerconf.reading.document import ConfigNode, Document
     from brokerconf.reading.properties import Entry
+
+    from pageengine.disk.effect import DiskFullEffect
 
 
 class DiskConfigError(PageEngineError):
@@ -143,6 +144,8 @@ _POLICIES = ("address-full-policy", "disk-full-policy")
 
 
 def _alike(names: tuple[str, ...], full: str, disk: str | None, edition: Edition) -> WhenBlocked:
+    from pageengine.disk.effect import disk_full_effect
+
     return WhenBlocked(names, full, disk, disk_full_effect(full, disk, edition))
 
 

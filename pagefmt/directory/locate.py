@@ -13,10 +13,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from pagefmt.errors import PageFmtError
-from pagefmt.pages.paging import ADDRESS_FILE, PageFile, Store, read_address, read_paging, read_store
+
+if TYPE_CHECKING:
+    from pagefmt.pages.paging import PageFile, Store
 
 PAGE_SUFFIXES: Final = (".page", ".page.invalidPage")
 # As Artemis and HornetQ name them below ``data``; EAP 6 writes ``messaging`` in front.
@@ -78,6 +80,8 @@ def locate(path: Path) -> DataLocation:
 
 def stores(place: DataLocation) -> Iterator[Store]:
     """The stores of a place by folder name; one only, or one with a single page, where the place says so."""
+    from pagefmt.pages.paging import ADDRESS_FILE, Store, read_address, read_paging, read_store
+
     if place.page is not None:
         folder = place.store or place.page.absolute().parent
         yield Store(folder, read_address(folder / ADDRESS_FILE), (_single(place.page),), ())
@@ -89,6 +93,8 @@ def stores(place: DataLocation) -> Iterator[Store]:
 
 def _single(path: Path) -> PageFile:
     """A page file under whatever name it has; 0 where that names no number."""
+    from pagefmt.pages.paging import PageFile
+
     digits = re.match(r"\d+", path.name)
     return PageFile(int(digits.group()) if digits else 0, path, path.stat().st_size)
 
@@ -127,7 +133,7 @@ def _folder(path: Path) -> DataLocation:
     if path.name in PAGING_NAMES or _holds_stores(path):
         return replace(_beside(path), given=path, kind=LocationKind.PAGING, obvious=path.name in PAGING_NAMES)
     raise LocateError(
-        f"{path}: no paging, journal or bindings folder, no store with an {ADDRESS_FILE}, no page file in it; "
+        f"{path}: no paging, journal or bindings folder, no store with an address.txt, no page file in it; "
         "name a broker instance, a data directory, a paging directory, a store folder or a page file"
     )
 
@@ -159,6 +165,8 @@ def _first(folder: Path, names: tuple[str, ...]) -> Path | None:
 
 def _is_store(folder: Path) -> bool:
     """A folder with an address file, or with page files of its own."""
+    from pagefmt.pages.paging import ADDRESS_FILE
+
     return any(name == ADDRESS_FILE or name.endswith(PAGE_SUFFIXES) for name in _names(folder))
 
 

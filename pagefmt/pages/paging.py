@@ -25,7 +25,6 @@ ADDRESS_FILE: Final = "address.txt"
 PUT_ASIDE: Final = ".invalidPage"
 ADDRESS_LIMIT: Final = 1 << 20
 LARGEST_NUMBER: Final = (1 << 31) - 1
-_JAVA_INT: Final = re.compile(r"[+-]?\d+")
 
 
 class EntryKind(StrEnum):
@@ -165,7 +164,7 @@ def page_name(number: int) -> str:
 def java_number(name: str) -> int | None:
     """The number before the first dot as the broker parses it; None where it refuses."""
     digits = name[: name.index(".")]
-    if not _JAVA_INT.fullmatch(digits):
+    if not re.fullmatch(r"[+-]?\d+", digits):
         return None
     number = int(digits)
     return number if -LARGEST_NUMBER <= number <= LARGEST_NUMBER else None

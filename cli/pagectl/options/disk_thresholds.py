@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from pageengine.disk.state import FileStoreState
 
-_SIZE = re.compile(r"(\d+(?:\.\d*)?)\s*([kmgt])i?b?", re.IGNORECASE | re.ASCII)
+_SIZE = r"(?ia)(\d+(?:\.\d*)?)\s*([kmgt])i?b?"
 _FACTORS = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 
 
@@ -31,7 +31,7 @@ class Threshold:
     @classmethod
     def parse(cls, text: str) -> Threshold:
         """ValueError says what is wrong with the text."""
-        bytes_text, sizes = _SIZE.subn(_in_bytes, text)
+        bytes_text, sizes = re.subn(_SIZE, _in_bytes, text)
         if sizes and "%" in text:
             raise ValueError(f"{text!r} mixes percent and bytes")
         try:

@@ -7,12 +7,14 @@ from pagectl.running.exits import CallError
 
 def size_of(text: str | None, option: str) -> int | None:
     """Bytes; ``-Xmx`` may stand before it. Raises ``CallError``."""
+    if text is None:
+        return None
     from brokerconf.reading.sizes import SizeError, parse_size
 
     try:
-        size = parse_size(text.removeprefix("-Xmx")).value if text is not None else None
+        size = parse_size(text.removeprefix("-Xmx")).value
     except SizeError as err:
         raise CallError(f"{option} {text!r}: {err}; write it as 512M or 4G") from err
-    if size is not None and size <= 0:
+    if size <= 0:
         raise CallError(f"{option} {text!r}: a size above 0 is needed, as 512M or 4G")
     return size

@@ -33,7 +33,7 @@ class Status(IntEnum):
 
 _RANK: Final = (Status.OK, Status.WARNING, Status.UNKNOWN, Status.CRITICAL)
 _NUMBER: Final = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)"
-_RANGE: Final = re.compile(rf"(@?)(?:(~|{_NUMBER})?:)?({_NUMBER})?", re.ASCII)
+_RANGE: Final = rf"(?a)(@?)(?:(~|{_NUMBER})?:)?({_NUMBER})?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Range:
     @classmethod
     def parse(cls, text: str) -> Range:
         """``[@]start:end`` as the convention writes it; ValueError says what is wrong."""
-        found = _RANGE.fullmatch(text.strip())
+        found = re.fullmatch(_RANGE, text.strip())
         if found is None or text.strip() in ("", "@"):
             raise ValueError(f"{text!r} is not a range such as 10, 10:, ~:10, 10:20 or @10:20")
         at, start, end = found.groups()

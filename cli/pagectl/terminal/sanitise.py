@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 
-UNSAFE = re.compile(
+UNSAFE = (
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff"
     "\U000e0000-\U000e007f]"
 )
-_LINE_UNSAFE = re.compile(f"[\n\t]|{UNSAFE.pattern}")
+_LINE_UNSAFE = f"[\n\t]|{UNSAFE}"
 
 
 def _escape(match: re.Match[str]) -> str:
@@ -22,14 +22,19 @@ def _escape(match: re.Match[str]) -> str:
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
+def _plain(text: str) -> bool:
+    """Nearly every text is, and then the expressions are never compiled."""
+    return text.isascii() and text.isprintable()
+
+
 def visible(text: str) -> str:
     """The text with everything that could steer a terminal shown as an escape; newline and tab stay."""
-    return UNSAFE.sub(_escape, text)
+    return text if _plain(text) else re.sub(UNSAFE, _escape, text)
 
 
 def one_line(text: str) -> str:
     """As ``visible``, with newlines and tabs shown as escapes too: for a cell of a table or one line of a log."""
-    return _LINE_UNSAFE.sub(_escape, text)
+    return text if _plain(text) else re.sub(_LINE_UNSAFE, _escape, text)
 
 
 def csv_cell(text: str) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 import re
 import sys
@@ -49,7 +47,7 @@ def json_text(value: object, *, indent: int | None = None) -> str:
 
 def safe_json(text: str) -> str:
     """JSON text with what ``visible`` would change as ``\\u`` escapes. The C0 controls are escapes already."""
-    return text if text.isascii() and "\x7f" not in text else UNSAFE.sub(_json_escape, text)
+    return text if text.isascii() and "\x7f" not in text else re.sub(UNSAFE, _json_escape, text)
 
 
 def _json_escape(match: re.Match[str]) -> str:
@@ -92,6 +90,9 @@ class CsvTable:
         self._write(tuple(values.get(name) for name in self.columns))
 
     def _write(self, cells: tuple[Any, ...]) -> None:
+        import csv
+        import io
+
         line = io.StringIO()
         csv.writer(line, lineterminator="\n").writerow([_cell(cell) for cell in cells])
         self._stream.write(line.getvalue())

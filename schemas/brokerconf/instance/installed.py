@@ -11,7 +11,7 @@ from brokerconf.instance.instance import Instance, InstanceError, find_instance
 from pagefmt.editions import NEWEST, Edition
 
 # HornetQ's own distribution leaves the release out of the names.
-_JAR = re.compile(r"(artemis|hornetq)-(?:core|server)(?:-[^/]*?(\d+\.\d+\.\d+))?[^/]*\.jar")
+_JAR = r"(artemis|hornetq)-(?:core|server)(?:-[^/]*?(\d+\.\d+\.\d+))?[^/]*\.jar"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class InstalledRelease:
 
 def named_by(jar: str) -> InstalledRelease | None:
     """The broker whose server the jar holds; None for any other."""
-    found = _JAR.fullmatch(jar)
+    found = re.fullmatch(_JAR, jar)
     return InstalledRelease(found.group(1) == "hornetq", found.group(2) or "") if found else None
 
 

@@ -41,10 +41,10 @@ _BEANS = {
     "large-messages-directory": "largeMessagesDirectory",
 }
 DEFAULT = "default"
-_ASSIGNMENT = re.compile(r"^\s*(?:export\s+)?([A-Z_]+)=(.*?)\s*$", re.MULTILINE)
-_DEFINITION = re.compile(r"""-D([^\s=]+)=("[^"]*"|'[^']*'|[^\s"']*)""")
-_HEAP = re.compile(r"-Xmx(\d+[kKmMgG]?)\b")
-_VARIABLE = re.compile(r"\$\{?([A-Z_]+)\}?")
+_ASSIGNMENT = r"(?m)^\s*(?:export\s+)?([A-Z_]+)=(.*?)\s*$"
+_DEFINITION = r"""-D([^\s=]+)=("[^"]*"|'[^']*'|[^\s"']*)"""
+_HEAP = r"-Xmx(\d+[kKmMgG]?)\b"
+_VARIABLE = r"\$\{?([A-Z_]+)\}?"
 _PROFILE_LIMIT = 1 << 20
 
 
@@ -163,7 +163,7 @@ def _with_profile(config: Path, root: Path | None) -> Instance:
         "artemis.home": home,
         "data.dir": variables.get("ARTEMIS_DATA_DIR"),
         "artemis.instance.etc": variables.get("ARTEMIS_ETC_DIR") or variables.get("ARTEMIS_INSTANCE_ETC"),
-    } | {name: value.strip("\"'") for name, value in _DEFINITION.findall(arguments)}
+    } | {name: value.strip("\"'") for name, value in re.findall(_DEFINITION, arguments)}
     properties = {"artemis.instance": str(root.absolute())} | {
         name: _moved(value, written_for, root) for name, value in started_with.items() if value
     }
@@ -180,15 +180,15 @@ def _moved(value: str, written_for: str | None, root: Path) -> str:
 def _variables(text: str) -> dict[str, str]:
     """The assignments of a shell profile, the last of each name; nothing is run, only $NAME is replaced."""
     found: dict[str, str] = {}
-    for name, value in _ASSIGNMENT.findall(text):
+    for name, value in re.findall(_ASSIGNMENT, text):
         if value.startswith(("'", '"')) and len(value) > 1:
             value = value[1:].rpartition(value[0])[0] or value.strip("\"'")
-        found[name] = _VARIABLE.sub(lambda match: found.get(match.group(1), ""), value)
+        found[name] = re.sub(_VARIABLE, lambda match: found.get(match.group(1), ""), value)
     return found
 
 
 def _heap(arguments: str) -> int | None:
-    given = _HEAP.findall(arguments)
+    given = re.findall(_HEAP, arguments)
     try:
         return parse_size(given[-1]).value if given else None
     except SizeError:

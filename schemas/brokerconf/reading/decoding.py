@@ -5,8 +5,8 @@ from __future__ import annotations
 import codecs
 import re
 
-_DECLARED = re.compile(r"""^(<\?xml\s[^>]*?)(\sencoding\s*=\s*(?:"[^"]*"|'[^']*'))""")
-_DECLARED_NAME = re.compile(rb"""^<\?xml\s[^>]*?\sencoding\s*=\s*["']([A-Za-z][A-Za-z0-9._-]*)["']""")
+_DECLARED = r"""^(<\?xml\s[^>]*?)(\sencoding\s*=\s*(?:"[^"]*"|'[^']*'))"""
+_DECLARED_NAME = rb"""^<\?xml\s[^>]*?\sencoding\s*=\s*["']([A-Za-z][A-Za-z0-9._-]*)["']"""
 _MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 _WIDE = ((b"<\0", "utf-16-le"), (b"\0<", "utf-16-be"))
 
@@ -38,7 +38,7 @@ def as_xml_says(raw: bytes) -> str:
     for start, name in _WIDE:
         if raw.startswith(start):
             return raw.decode(name)
-    declared = _DECLARED_NAME.match(raw)
+    declared = re.match(_DECLARED_NAME, raw)
     try:
         return raw.decode(declared.group(1).decode("ascii") if declared else "utf-8")
     except LookupError as err:
@@ -47,4 +47,4 @@ def as_xml_says(raw: bytes) -> str:
 
 def without_declared_encoding(text: str) -> str:
     """The text with the declared encoding blanked out, every offset kept: it is text already."""
-    return _DECLARED.sub(lambda found: found.group(1) + " " * len(found.group(2)), text, count=1)
+    return re.sub(_DECLARED, lambda found: found.group(1) + " " * len(found.group(2)), text, count=1)

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 PREFIX = "brokerconfig."
 _LARGEST = 4 << 20
 _SUFFIXES = (".properties", ".json", ".yaml")
-_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
+_ESCAPE = r"(?s)\\(u[0-9a-fA-F]{4}|.)"
 _LETTERS = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
-_KEY = re.compile(r"((?:\\.|[^\\=:\s])*)[ \t\f]*[=:]?[ \t\f]*(.*)", re.DOTALL)
+_KEY = r"(?s)((?:\\.|[^\\=:\s])*)[ \t\f]*[=:]?[ \t\f]*(.*)"
 
 
 class PropertiesError(BrokerConfError):
@@ -124,7 +124,7 @@ def parse_properties(text: str, name: str) -> Iterator[Entry]:
         while _continues(start):
             _, following = next(lines, (0, ""))
             start = start[:-1] + following.lstrip(" \t\f")
-        found = _KEY.fullmatch(start)
+        found = re.fullmatch(_KEY, start)
         assert found
         at = Position(name, number, len(line) - len(line.lstrip(" \t\f")) + 1)
         yield Entry(_plain(found.group(1)), _plain(found.group(2)), at)
@@ -139,4 +139,4 @@ def _plain(text: str) -> str:
         what = found.group(1)
         return chr(int(what[1:], 16)) if len(what) == 5 else _LETTERS.get(what, what)
 
-    return _ESCAPE.sub(letter, text)
+    return re.sub(_ESCAPE, letter, text)

@@ -22,8 +22,7 @@ INT_MAX = 2**31 - 1
 INT_MIN = -(2**31)
 
 _BLANK = "[ \\t\\n\\x0b\\f\\r]*"
-_WITH_UNIT = re.compile(f"{_BLANK}([0-9]+){_BLANK}([kmg]?)(i?)(b?){_BLANK}", re.IGNORECASE | re.ASCII)
-_PLAIN = re.compile(r"[+-]?\d+")
+_WITH_UNIT = f"(?ia){_BLANK}([0-9]+){_BLANK}([kmg]?)(i?)(b?){_BLANK}"
 _FACTORS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30}
 # More digits than any number of 64 bits has: the rest of a longer one is not looked at.
 _LONGEST = 25
@@ -62,7 +61,7 @@ def wrapped(number: int) -> int:
 def parse_size(text: str, edition: Edition = NEWEST) -> Size:
     """A size as the reader of that edition takes it, blanks around it included; raises ``SizeError``."""
     text = trimmed(text)
-    found = _WITH_UNIT.fullmatch(text) if edition > Edition.HORNETQ_2_4 else None
+    found = re.fullmatch(_WITH_UNIT, text) if edition > Edition.HORNETQ_2_4 else None
     if found is None:
         number = parse_long(text)
         return Size(number, number)
@@ -90,7 +89,7 @@ def parse_int(text: str) -> int:
 
 def _number(text: str, low: int, high: int, width: str) -> int:
     text = trimmed(text)
-    if not _PLAIN.fullmatch(text):
+    if not re.fullmatch(r"[+-]?\d+", text):
         raise SizeError(f"'{_short(text)}' is no number" if text else "empty where a number is needed")
     sign, digits = ("-" if text[0] == "-" else ""), text.lstrip("+-").lstrip("0")
     number = int(f"{sign}{digits[:_LONGEST] or 0}")
