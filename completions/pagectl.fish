@@ -244,7 +244,7 @@ complete -c pagectl -n '__pagectl_at disk check' -l broker-xml -r -F -d 'Configu
 complete -c pagectl -n '__pagectl_at disk check' -l properties -r -F -d 'Properties over the configuration; repeatable'
 complete -c pagectl -n '__pagectl_at disk check' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'The release that decides, hornetq-2.4 … artemis-2.56'
 complete -c pagectl -n '__pagectl_at disk check' -s w -l warning -x -d 'Warn by usage in percent (80), or bytes left (10G:).'
-complete -c pagectl -n '__pagectl_at disk check' -s c -l critical -x -d 'Critical as well, beside the broker\'s own limit.'
+complete -c pagectl -n '__pagectl_at disk check' -s c -l critical -x -d 'Critical by usage or bytes left, before the broker\'s own limit.'
 complete -c pagectl -n '__pagectl_at disk check' -s W -l inodes-warning -x -d 'Warn by inodes used in percent.'
 complete -c pagectl -n '__pagectl_at disk check' -s K -l inodes-critical -x -d 'Critical by inodes used in percent.'
 complete -c pagectl -n '__pagectl_at disk check' -s t -l timeout -x -d 'UNKNOWN after this time.'

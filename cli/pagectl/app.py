@@ -71,8 +71,8 @@ TREE: dict[str, Leaf | Group] = {
     "completion": ("completion", "The completion script of a shell, to be put where the shell looks for it."),
 }
 
-# These answer as monitoring plugins do: a usage error is UNKNOWN.
-PLUGINS = {("disk", "check"), ("disk", "forecast")}
+# These answer as monitoring plugins do, with the name of their service: a usage error is UNKNOWN.
+PLUGINS: dict[tuple[str, ...], str] = {("disk", "check"): "DISK", ("disk", "forecast"): "DISK FORECAST"}
 UNKNOWN = 3
 
 # Carried out before the tree is looked at.
@@ -165,11 +165,12 @@ def run(argv: list[str]) -> int:
     if argv and argv[0] == "--version":
         print(f"pagectl {__version__}")
         return Exit.OK
-    failed = UNKNOWN if tuple(argv[:2]) in PLUGINS else Exit.FAILED
-    return guarded(lambda: _dispatch(argv, failed), unexpected=failed)
+    service = PLUGINS.get(tuple(argv[:2]))
+    return guarded(lambda: _dispatch(argv, service), unexpected=UNKNOWN if service else Exit.FAILED)
 
 
-def _dispatch(argv: list[str], failed: int) -> int | None:
+def _dispatch(argv: list[str], service: str | None) -> int | None:
+    """The status of a command; a usage error is one line, or the answer of a plugin."""
     try:
         group = root()
         # not main(): that turns a closed pipe into status 1, and an interrupt into an exit of its own
@@ -183,5 +184,13 @@ def _dispatch(argv: list[str], failed: int) -> int | None:
     except typer.TyperException as err:
         context = getattr(err, "ctx", None)
         path = context.command_path if context else "pagectl"
-        report(f"{' '.join(err.format_message().split()).rstrip('.')} (see '{path} --help')", prefix=f"{path}: ")
-    return failed
+        message = f"{' '.join(err.format_message().split()).rstrip('.')} (see '{path} --help')"
+        if service is not None:
+            from pagectl.outputs.plugin import Plugin
+
+            asked = next(
+                (name for name in ("json", "prometheus") if name in argv or f"--format={name}" in argv), "nagios"
+            )
+            return Plugin(service, asked).tell_unknown(message)
+        report(message, prefix=f"{path}: ")
+    return Exit.FAILED

@@ -336,9 +336,9 @@ def test_quiet_is_silent_only_when_fine(call: Call, numbers: Callable[[object], 
 )  # fmt: skip
 def test_usage_errors_are_unknown(call: Call, words: list[str]) -> None:
     status, out, err = call(*words)
-    assert (status, out) == (3, "")
-    assert len(err.splitlines()) == 1
-    assert err.startswith("pagectl disk check: ")
+    assert (status, err) == (3, "")
+    assert len(out.splitlines()) == 1
+    assert out.startswith("DISK UNKNOWN - ") and "(see 'pagectl disk check --help')" in out
 
 
 def test_nothing_there(call: Call, tmp_path: Path) -> None:
@@ -426,7 +426,11 @@ def test_no_permission() -> None:
             "os.setgid(65534); os.setuid(65534); sys.exit(run(sys.argv[4:]))"
         )
         paths = [str(ROOT), str(ROOT / "cli"), str(ROOT / "schemas")]
-        for path in (home, home / "data" / "paging"):
+        closed = Path(folder) / "closed"
+        (closed / "broker").mkdir(parents=True)
+        closed.chmod(0)
+        # DIR itself, too: it is looked at by the plugin, not by whatever reads the command line
+        for path in (home, home / "data" / "paging", closed, closed / "broker"):
             done = subprocess.run(
                 [sys.executable, "-c", code, *paths, "disk", "check", str(path)],
                 capture_output=True, text=True, timeout=60,

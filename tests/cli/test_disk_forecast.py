@@ -356,7 +356,8 @@ def test_state_has_a_place_of_its_own(world: World, monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize("words", [["--warn-within", "soon"], ["--nothing"], ["--critical-within", ""], ["-t", "x"]])
 def test_usage_errors_are_unknown(world: World, words: list[str]) -> None:
     status, out, err = world.look(*words)
-    assert (status, out, len(err.splitlines())) == (3, "", 1)
+    assert (status, err, len(out.splitlines())) == (3, "", 1)
+    assert out.startswith("DISK FORECAST UNKNOWN - ")
 
 
 def test_quiet(world: World) -> None:
@@ -369,7 +370,7 @@ def test_a_hanging_file_system_is_unknown_in_time(world: World, monkeypatch: pyt
     monkeypatch.setattr(os, "statvfs", lambda _path: time.sleep(60))
     status, out, _ = world.look("-t", "0.5")
     assert (status, read_plugin_output(out).status) == (3, "UNKNOWN")
-    assert "no answer within 0.5 s" in out
+    assert "no answer from its file system within 0.5 s" in out
 
 
 def test_nothing_there(world: World) -> None:

@@ -30,7 +30,7 @@ def command(
     heap: HeapOption = None,
     disk: Annotated[
         str | None,
-        typer.Option("--disk", metavar="SIZE", show_default=False, help="Size of the volume with the pages."),
+        typer.Option("--disk", metavar="SIZE", help="Size of the volume with the pages."),
     ] = None,
     edition: EditionOption = None,
     format: TextOrJsonOption = TextOrJson.text,

@@ -21,7 +21,7 @@ def command(
     other: Annotated[Path, typer.Argument(metavar="B", help="The other.")],
     address: Annotated[
         list[str] | None,
-        typer.Option("--address", metavar="ADDR", show_default=False, help="Only this address; repeatable."),
+        typer.Option("--address", metavar="ADDR", help="Only this address; repeatable."),
     ] = None,
     edition: EditionOption = None,
     format: TextOrJsonOption = TextOrJson.text,

@@ -59,33 +59,26 @@ def command(
     edition: EditionOption = None,
     schema: Annotated[
         Path | None,
-        typer.Option("--schema", metavar="XSD", show_default=False, help="Validate against this schema instead."),
+        typer.Option("--schema", metavar="XSD", help="Validate against this schema instead."),
     ] = None,
     artemis_home: Annotated[
         Path | None,
-        typer.Option(
-            "--artemis-home",
-            metavar="DIR",
-            show_default=False,
-            help="Validate against the schema inside this installed broker.",
-        ),
+        typer.Option("--artemis-home", metavar="DIR", help="Validate against the schema inside this installed broker."),
     ] = None,
     format: Annotated[
         LintFormat | None,
-        typer.Option(
-            "--format", show_default=False, help=f"{FORMAT_HELP} [default: text; github inside a GitHub workflow]"
-        ),
+        typer.Option("--format", help=f"{FORMAT_HELP} [default: text; github inside a GitHub workflow]"),
     ] = None,
     fail_on: Annotated[
         FailOn, typer.Option("--fail-on", help="From which severity on the exit status is 1.")
     ] = FailOn.error,
     ignore: Annotated[
         list[str] | None,
-        typer.Option("--ignore", metavar="RULE", show_default=False, help="Leave a rule out; several with commas."),
+        typer.Option("--ignore", metavar="RULE", help="Leave a rule out; several with commas."),
     ] = None,
     only: Annotated[
         list[str] | None,
-        typer.Option("--only", metavar="RULE", show_default=False, help="Only these rules; several with commas."),
+        typer.Option("--only", metavar="RULE", help="Only these rules; several with commas."),
     ] = None,
     heap: HeapOption = None,
     data: DataOption = None,

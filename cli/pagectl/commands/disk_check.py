@@ -2,63 +2,33 @@
 
 from __future__ import annotations
 
-import time
 from contextlib import suppress
-from dataclasses import dataclass
-from enum import StrEnum
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, assert_never
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pagectl.options.configuration import ConfigurationOptions, configuration_options
 from pagectl.options.disk import (
     PLUGIN_FORMAT_HELP,
-    DiskLimits,
+    DiskQuery,
     MaxDiskUsage,
     MinDiskFree,
     QuietOption,
     TimeoutOption,
     VerboseOption,
-    limits_of,
+    disk_query,
     parsed,
 )
 from pagectl.options.disk_thresholds import Threshold, Thresholds
+from pagectl.options.formats import CheckFormat
 from pagectl.options.shared import BrokerXmlOption, EditionOption, PlaceArgument, PropertiesOption
-from pagectl.running.deadline import Answer, TimedOut, within
-from pagectl.running.exits import describe
-from pagectl.terminal.nagios import Range, Status, line
+from pagectl.outputs.plugin import Plugin
+from pagectl.running.deadline import Answer
+from pagectl.terminal.nagios import Range, Status
 
 if TYPE_CHECKING:
     from pagectl.outputs.disk_report import DiskReport
-
-
-START_UP = 0.2
-"""The time that starting up took counts too: at most this many seconds are taken off the timeout."""
-
-
-class CheckFormat(StrEnum):
-    """Formats of ``disk check``."""
-
-    nagios = "nagios"
-    text = "text"
-    json = "json"
-    prometheus = "prometheus"
-
-
-@dataclass(frozen=True, slots=True)
-class _CheckCall:
-    """Everything that was asked for, checked."""
-
-    path: Path | None
-    broker_xml: Path | None
-    limits: DiskLimits
-    options: ConfigurationOptions
-    thresholds: Thresholds
-    format: CheckFormat
-    details: bool
-    textfile: Path | None
-    quiet: bool
 
 
 def command(
@@ -70,35 +40,19 @@ def command(
     edition: EditionOption = None,
     warning: Annotated[
         str | None,
-        typer.Option(
-            "-w",
-            "--warning",
-            metavar="RANGE",
-            show_default=False,
-            help="Warn by usage in percent (80), or bytes left (10G:).",
-        ),
+        typer.Option("-w", "--warning", metavar="RANGE", help="Warn by usage in percent (80), or bytes left (10G:)."),
     ] = None,
     critical: Annotated[
         str | None,
         typer.Option(
-            "-c",
-            "--critical",
-            metavar="RANGE",
-            show_default=False,
-            help="Critical as well, beside the broker's own limit.",
+            "-c", "--critical", metavar="RANGE", help="Critical by usage or bytes left, before the broker's own limit."
         ),
     ] = None,
     inodes_warning: Annotated[
-        str | None,
-        typer.Option(
-            "-W", "--inodes-warning", metavar="RANGE", show_default=False, help="Warn by inodes used in percent."
-        ),
+        str | None, typer.Option("-W", "--inodes-warning", metavar="RANGE", help="Warn by inodes used in percent.")
     ] = None,
     inodes_critical: Annotated[
-        str | None,
-        typer.Option(
-            "-K", "--inodes-critical", metavar="RANGE", show_default=False, help="Critical by inodes used in percent."
-        ),
+        str | None, typer.Option("-K", "--inodes-critical", metavar="RANGE", help="Critical by inodes used in percent.")
     ] = None,
     timeout: TimeoutOption = 10.0,
     quiet: QuietOption = False,
@@ -109,7 +63,7 @@ def command(
         typer.Option(
             "--textfile",
             metavar="FILE",
-            show_default=False,
+            parser=Path,
             help="Also write Prometheus text there, for a node exporter to collect.",
         ),
     ] = None,
@@ -122,97 +76,52 @@ def command(
         parsed(Threshold.parse, warning, "-w"), parsed(Threshold.parse, critical, "-c"),
         parsed(Range.parse, inodes_warning, "-W"), parsed(Range.parse, inodes_critical, "-K"),
     )  # fmt: skip
-    call = _CheckCall(
-        path, broker_xml, limits_of(max_disk_usage, min_disk_free),
-        configuration_options(edition, properties=properties), thresholds,
-        format, verbose or format is CheckFormat.text, textfile, quiet,
-    )  # fmt: skip
-    answer = _in_time(call, timeout)
-    typer.echo(answer.err, nl=False, err=True)
-    typer.echo(answer.out, nl=False)
-    return answer.status
+    query = disk_query(path, broker_xml, max_disk_usage, min_disk_free, edition, properties)
+    plugin = Plugin("DISK", format, query.subject)
+    details = verbose or format is CheckFormat.text
+    return plugin.run(partial(_check, plugin, query, thresholds, textfile, details, quiet), timeout)
 
 
-def _in_time(call: _CheckCall, seconds: float) -> Answer:
-    starting = min(time.process_time(), START_UP)
+def _check(
+    plugin: Plugin, query: DiskQuery, thresholds: Thresholds, textfile: Path | None, details: bool, quiet: bool
+) -> Answer:
+    """The answer; a textfile says that nothing is known where the check fails."""
+    from pagectl.outputs.disk_report import as_json, nagios
+
     try:
-        return within(max(0.05, seconds - starting), lambda: _checked(call))
-    except TimedOut:
-        named = call.path or call.broker_xml or "the instance"
-        return _unknown(call, f"{named}: no answer from its file system within {seconds:g} s")
-    except ChildProcessError as err:
-        return _unknown(call, str(err))
-
-
-def _checked(call: _CheckCall) -> Answer:
-    """Never raises: whatever goes wrong is UNKNOWN, in one line, and in the textfile as far as that can be written."""
-    try:
-        return _check(call)
-    except Exception as err:
-        if call.textfile is not None:
+        report, took_for = _report(query, thresholds, effects=details or plugin.format == CheckFormat.json)
+        if textfile is not None:
+            _write(textfile, report)
+    except Exception:
+        if textfile is not None:
             with suppress(Exception):
-                _write(call.textfile, None)
-        return _unknown(call, describe(err))
+                _write(textfile, None)
+        raise
+    if quiet and report.status is Status.OK:
+        return Answer(Status.OK)
+    if plugin.format == CheckFormat.prometheus:
+        return Answer(report.status, _metrics(report))
+    return plugin.answer(report.status, lambda: nagios(report, details=details), lambda: as_json(report, took_for))
 
 
-def _check(call: _CheckCall) -> Answer:
+def _report(query: DiskQuery, thresholds: Thresholds, *, effects: bool) -> tuple[DiskReport, str]:
+    """The report, and what the path was taken for."""
     from pagectl.opening.monitored_disks import monitored_disks
     from pagectl.outputs.disk_report import DiskReport
 
-    disks = monitored_disks(call.path, call.broker_xml, call.limits, call.options)
-    state = disks.state()
-    felt = disks.when_blocked() if call.details or call.format is CheckFormat.json else ()
-    report = DiskReport(state, call.thresholds, felt)
-    if call.textfile is not None:
-        _write(call.textfile, report)
-    if call.quiet and report.status is Status.OK:
-        return Answer(Status.OK)
-    return Answer(report.status, _shown(call, report, disks.took_for))
+    disks = monitored_disks(query)
+    return DiskReport(disks.state(), thresholds, disks.when_blocked() if effects else ()), disks.took_for
 
 
-def _write(textfile: Path, report: DiskReport | None) -> None:
+def _metrics(report: DiskReport | None) -> str:
     """Without a report: that nothing is known."""
     from pagectl.outputs.disk_metrics import metrics, status_metric
     from pagectl.outputs.prometheus import exposition
+
+    return exposition(metrics(report) if report else [status_metric(Status.UNKNOWN)])
+
+
+def _write(textfile: Path, report: DiskReport | None) -> None:
     from pagefmt.bytes.writing import write_text
 
-    write_text(textfile, exposition(metrics(report) if report else [status_metric(Status.UNKNOWN)]), 0o644)
-
-
-def _shown(call: _CheckCall, report: DiskReport, took_for: str) -> str:
-    from pagectl.outputs.disk_report import as_json, nagios
-
-    match call.format:
-        case CheckFormat.nagios | CheckFormat.text:
-            return nagios(report, details=call.details)
-        case CheckFormat.json:
-            from pagectl.terminal.streams import json_text
-
-            return json_text(as_json(report, took_for), indent=2) + "\n"
-        case CheckFormat.prometheus:
-            from pagectl.outputs.disk_metrics import metrics
-            from pagectl.outputs.prometheus import exposition
-
-            return exposition(metrics(report))
-        case _:
-            assert_never(call.format)
-
-
-def _unknown(call: _CheckCall, why: str) -> Answer:
-    """UNKNOWN where the reader of that format looks for it."""
-    told = line("DISK", Status.UNKNOWN, why) + "\n"
-    match call.format:
-        case CheckFormat.nagios | CheckFormat.text:
-            return Answer(Status.UNKNOWN, told)
-        case CheckFormat.json:
-            from pagectl.terminal.streams import json_text
-
-            shown = {"status": "UNKNOWN", "exit_status": 3, "state": "unknown", "text": why}
-            return Answer(Status.UNKNOWN, json_text(shown, indent=2) + "\n", told)
-        case CheckFormat.prometheus:
-            from pagectl.outputs.disk_metrics import status_metric
-            from pagectl.outputs.prometheus import exposition
-
-            return Answer(Status.UNKNOWN, exposition([status_metric(Status.UNKNOWN)]), told)
-        case _:
-            assert_never(call.format)
+    write_text(textfile, _metrics(report), 0o644)

@@ -5,61 +5,36 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
-from enum import StrEnum
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, assert_never
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pagectl.options.configuration import ConfigurationOptions, configuration_options
 from pagectl.options.disk import (
     PLUGIN_FORMAT_HELP,
-    DiskLimits,
+    DiskQuery,
     MaxDiskUsage,
     MinDiskFree,
     QuietOption,
     TimeoutOption,
     VerboseOption,
-    limits_of,
+    disk_query,
     parsed,
 )
 from pagectl.options.durations import parse_duration
+from pagectl.options.formats import ForecastFormat
 from pagectl.options.shared import BrokerXmlOption, EditionOption, PlaceArgument, PropertiesOption
-from pagectl.running.deadline import Answer, TimedOut, within
-from pagectl.running.exits import describe
-from pagectl.terminal.nagios import Status, line
+from pagectl.outputs.plugin import Plugin
+from pagectl.running.deadline import Answer
+from pagectl.terminal.nagios import Status
 
 if TYPE_CHECKING:
     from pagectl.opening.monitored_disks import MonitoredDisks
-    from pagectl.outputs.forecast_report import Forecast
     from pageengine.disk.samples import DiskSample, DiskSamples
     from pageengine.disk.state import FileStoreState
 
 LARGEST_STATE = 16 << 20
-
-
-class ForecastFormat(StrEnum):
-    """Formats of ``disk forecast``."""
-
-    nagios = "nagios"
-    text = "text"
-    json = "json"
-
-
-@dataclass(frozen=True, slots=True)
-class _ForecastCall:
-    path: Path | None
-    broker_xml: Path | None
-    limits: DiskLimits
-    options: ConfigurationOptions
-    state: Path | None
-    warn: float | None
-    critical: float | None
-    addresses: bool
-    format: ForecastFormat
-    details: bool
-    quiet: bool
 
 
 def command(
@@ -69,21 +44,16 @@ def command(
         typer.Option(
             "--state",
             metavar="FILE",
-            show_default=False,
             help="Samples of earlier runs [default: below $STATE_DIRECTORY or $XDG_STATE_HOME].",
         ),
     ] = None,
     warn_within: Annotated[
         str | None,
-        typer.Option(
-            "--warn-within", metavar="TIME", show_default=False, help="Warn when the broker blocks within, say, 6h."
-        ),
+        typer.Option("--warn-within", metavar="TIME", help="Warn when the broker blocks within, say, 6h."),
     ] = None,
     critical_within: Annotated[
         str | None,
-        typer.Option(
-            "--critical-within", metavar="TIME", show_default=False, help="Critical when it is within this time."
-        ),
+        typer.Option("--critical-within", metavar="TIME", help="Critical when it is within this time."),
     ] = None,
     max_disk_usage: MaxDiskUsage = None,
     min_disk_free: MinDiskFree = None,
@@ -102,46 +72,37 @@ def command(
 
     Statuses of monitoring plugins: 0 OK (or still learning), 1 WARNING, 2 CRITICAL (it blocks already), 3 UNKNOWN.
     """
-    call = _ForecastCall(
-        path, broker_xml, limits_of(max_disk_usage, min_disk_free),
-        configuration_options(edition, properties=properties), state,
+    query = disk_query(path, broker_xml, max_disk_usage, min_disk_free, edition, properties)
+    plugin = Plugin("DISK FORECAST", format, query.subject)
+    limits = (
         parsed(parse_duration, warn_within, "--warn-within"),
         parsed(parse_duration, critical_within, "--critical-within"),
-        not no_addresses, format, verbose or format is ForecastFormat.text, quiet,
-    )  # fmt: skip
-    try:
-        answer = within(timeout, lambda: _forecast(call))
-    except TimedOut:
-        answer = _unknown(call, f"{path or broker_xml or 'the instance'}: no answer within {timeout:g} s")
-    except ChildProcessError as err:
-        answer = _unknown(call, str(err))
-    typer.echo(answer.err, nl=False, err=True)
-    typer.echo(answer.out, nl=False)
-    return answer.status
+    )
+    details = verbose or format is ForecastFormat.text
+    return plugin.run(partial(_forecast, plugin, query, state, limits, not no_addresses, details, quiet), timeout)
 
 
-def _forecast(call: _ForecastCall) -> Answer:
-    try:
-        return _answer(call)
-    except Exception as err:
-        return _unknown(call, describe(err))
-
-
-def _answer(call: _ForecastCall) -> Answer:
+def _forecast(
+    plugin: Plugin, query: DiskQuery, state_file: Path | None, limits: tuple[float | None, float | None],
+    addresses: bool, details: bool, quiet: bool,
+) -> Answer:  # fmt: skip
+    """Take a sample, keep it, and answer; ``limits`` are the seconds to warn within and to be critical within."""
     from pagectl.opening.monitored_disks import monitored_disks
-    from pagectl.outputs.forecast_report import Forecast
+    from pagectl.outputs.forecast_report import Forecast, as_json, nagios
     from pagefmt.bytes.writing import write_text
 
-    disks = monitored_disks(call.path, call.broker_xml, call.limits, call.options)
+    disks = monitored_disks(query)
     state = disks.state()
-    file = call.state or _default_state(disks)
+    file = state_file or _default_state(disks)
     samples = _read(file, disks)
-    samples = samples.added(_sample(state.stores, disks, samples, call.addresses))
+    samples = samples.added(_sample(state.stores, disks, samples, addresses))
     write_text(file, samples.as_text(), 0o600)
-    forecast = Forecast.of(state, samples, call.warn, call.critical)
-    if call.quiet and forecast.status is Status.OK:
+    forecast = Forecast.of(state, samples, *limits)
+    if quiet and forecast.status is Status.OK:
         return Answer(Status.OK)
-    return Answer(forecast.status, _shown(call, forecast, disks))
+    return plugin.answer(
+        forecast.status, lambda: nagios(forecast, details=details), lambda: as_json(forecast, disks.took_for)
+    )
 
 
 def _default_state(disks: MonitoredDisks) -> Path:
@@ -187,27 +148,3 @@ def _sizes(paging: Path | None) -> dict[str, int]:
         name = row.address if row.address is not None else str(row.folder)
         sizes[name] = sizes.get(name, 0) + row.bytes
     return sizes
-
-
-def _shown(call: _ForecastCall, forecast: Forecast, disks: MonitoredDisks) -> str:
-    from pagectl.outputs.forecast_report import as_json, nagios
-
-    match call.format:
-        case ForecastFormat.nagios | ForecastFormat.text:
-            return nagios(forecast, details=call.details)
-        case ForecastFormat.json:
-            from pagectl.terminal.streams import json_text
-
-            return json_text(as_json(forecast, disks.took_for), indent=2) + "\n"
-        case _:
-            assert_never(call.format)
-
-
-def _unknown(call: _ForecastCall, why: str) -> Answer:
-    told = line("DISK FORECAST", Status.UNKNOWN, why) + "\n"
-    if call.format is not ForecastFormat.json:
-        return Answer(Status.UNKNOWN, told)
-    from pagectl.terminal.streams import json_text
-
-    shown = {"status": "UNKNOWN", "exit_status": 3, "text": why}
-    return Answer(Status.UNKNOWN, json_text(shown, indent=2) + "\n", told)

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pagectl.options.configuration import configuration_options
-from pagectl.options.disk import MaxDiskUsage, MinDiskFree, limits_of
+from pagectl.options.disk import MaxDiskUsage, MinDiskFree, disk_query
 from pagectl.options.shared import BrokerXmlOption, EditionOption, PlaceArgument, PropertiesOption
 from pagectl.running.exits import CallError, Exit
 from pagectl.terminal.keyboard import Keys, keys
@@ -31,14 +30,13 @@ def command(
     edition: EditionOption = None,
 ) -> int:
     """Show how full the broker's disks are, how fast they fill, and which addresses grow. The q key ends it."""
-    limits = limits_of(max_disk_usage, min_disk_free)
-    options = configuration_options(edition, properties=properties)
+    query = disk_query(path, broker_xml, max_disk_usage, min_disk_free, edition, properties)
     if not sys.stdout.isatty():
         raise CallError("disk watch draws on a terminal, and standard output is none: use disk check or disk forecast")
     from pagectl.opening.monitored_disks import monitored_disks
     from pagectl.running.disk_live import LiveDisks
 
-    disks = monitored_disks(path, broker_xml, limits, options)
+    disks = monitored_disks(query)
     live = LiveDisks(disks.root, disks.directories.get("paging"), disks.state, interval)
     live.start()
     try:

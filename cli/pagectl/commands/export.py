@@ -60,19 +60,12 @@ def command(
     ] = TableBody.SIZE,
     partition_by: Annotated[
         list[str],
-        typer.Option(
-            "--partition-by",
-            metavar="COLUMN",
-            show_default=False,
-            help=f"Split the table by: {', '.join(SPLITS)}; repeatable.",
-        ),
+        typer.Option("--partition-by", metavar="COLUMN", help=f"Split the table by: {', '.join(SPLITS)}; repeatable."),
     ] = [],  # noqa: B006
     where: WhereOption = None,
     mode: Annotated[Mode, typer.Option(help="What to do where OUT exists.")] = Mode.ERROR,
     compression: Annotated[Compression, typer.Option("--compression", help="Of the files.")] = Compression.ZSTD,
-    conf: Annotated[
-        list[str], typer.Option(metavar="K=V", show_default=False, help="A setting for Spark; repeatable.")
-    ] = [],  # noqa: B006
+    conf: Annotated[list[str], typer.Option(metavar="K=V", help="A setting for Spark; repeatable.")] = [],  # noqa: B006
     broker_xml: BrokerXmlOption = None,
     properties: PropertiesOption = None,
     form: TextOrJsonOption = TextOrJson.text,

@@ -35,13 +35,7 @@ def command(
     ] = 1000.0,
     duration: Annotated[
         float | None,
-        typer.Option(
-            "--duration",
-            metavar="SECONDS",
-            min=0.001,
-            show_default=False,
-            help="How long; then --messages follows from --rate.",
-        ),
+        typer.Option("--duration", metavar="SECONDS", min=0.001, help="How long; then --messages follows from --rate."),
     ] = None,
     size: Annotated[
         int, typer.Option("--size", metavar="BYTES", min=0, help="Mean body size; it varies by a quarter.")

@@ -23,9 +23,7 @@ def command(
     to: TraceOutOption,
     name: Annotated[
         str | None,
-        typer.Option(
-            "--name", metavar="NAME", show_default=False, help="Of the recording [default: of the first log]."
-        ),
+        typer.Option("--name", metavar="NAME", help="Of the recording [default: of the first log]."),
     ] = None,
     format: TextOrJsonOption = TextOrJson.text,
 ) -> int:

@@ -38,14 +38,12 @@ def command(
     edition: EditionOption = None,
     outcome: Annotated[
         Path | None,
-        typer.Option("--outcome", metavar="FILE", show_default=False, help="Write what became of each operation."),
+        typer.Option("--outcome", metavar="FILE", help="Write what became of each operation."),
     ] = None,
     out: OutOption = None,
     until: Annotated[
         int | None,
-        typer.Option(
-            "--until", metavar="N", min=0, show_default=False, help="Stop after operation N (the first is 0)."
-        ),
+        typer.Option("--until", metavar="N", min=0, help="Stop after operation N (the first is 0)."),
     ] = None,
     settings: SetOption = None,
     heap: HeapOption = None,
@@ -55,7 +53,7 @@ def command(
     format: TextOrJsonOption = TextOrJson.text,
     to_html: Annotated[
         Path | None,
-        typer.Option("--report", metavar="FILE", show_default=False, help="Write the account as one HTML file."),
+        typer.Option("--report", metavar="FILE", help="Write the account as one HTML file."),
     ] = None,
 ) -> int:
     """Replay a trace: memory, pages, drops, refusals and blocked producers, as the real broker would have it.

@@ -42,9 +42,7 @@ def command(
     ] = 0,
     spark: Annotated[
         str | None,
-        typer.Option(
-            "--spark", metavar="MASTER", show_default=False, help="Run on Spark: local[N], spark://HOST:PORT."
-        ),
+        typer.Option("--spark", metavar="MASTER", help="Run on Spark: local[N], spark://HOST:PORT."),
     ] = None,
     format: TextJsonOrCsvOption = TextJsonOrCsv.text,
 ) -> int:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pagectl.opening.broker import configuration_for, from_environment, instance_above, opened
 from pagectl.options.configuration import ConfigurationOptions
-from pagectl.options.disk import DiskLimits
+from pagectl.options.disk import DiskLimits, DiskQuery
 from pagectl.running.exits import CallError
 from pageengine.disk.monitor import DiskSettings, edition_of_monitor
 from pagefmt.directory.locate import BINDINGS_NAMES, JOURNAL_NAMES, LARGE_NAMES, PAGING_NAMES, configuration_in
@@ -61,15 +61,14 @@ class MonitoredDisks:
         return when_blocked(self.document, self.edition)
 
 
-def monitored_disks(
-    path: Path | None, broker_xml: Path | None, limits: DiskLimits, options: ConfigurationOptions
-) -> MonitoredDisks:
+def monitored_disks(query: DiskQuery) -> MonitoredDisks:
     """The disks of an instance, a data directory, a directory of one, or of any path.
 
     Without limits from options those of the instance count, also where ``path`` is one of its directories.
     Raises ``CallError`` and what reading a configuration raises.
     """
-    path = path or (None if broker_xml else from_environment())
+    broker_xml, limits, options = query.broker_xml, query.limits, query.options
+    path = query.path or (None if broker_xml else from_environment())
     if broker_xml is not None:
         found = opened(broker_xml, None, options) if path is None else configuration_for(path, broker_xml, options)[1]
     elif path is None:

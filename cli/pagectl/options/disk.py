@@ -4,26 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, TypeVar
 
 import typer
 
-from pagectl.options.shared import FORMAT_HELP
+from pagectl.options.configuration import ConfigurationOptions, configuration_options
+from pagectl.options.shared import FORMAT_HELP, EditionChoice
 from pageengine.disk.monitor import DiskSettings
 
 T = TypeVar("T")
 
 MaxDiskUsage = Annotated[
     str | None,
-    typer.Option(
-        "--max-disk-usage", metavar="PCT", show_default=False, help="As in broker.xml, instead of what it says."
-    ),
+    typer.Option("--max-disk-usage", metavar="PCT", help="As in broker.xml, instead of what it says."),
 ]
 MinDiskFree = Annotated[
     str | None,
-    typer.Option(
-        "--min-disk-free", metavar="SIZE", show_default=False, help="As in broker.xml; wins over --max-disk-usage."
-    ),
+    typer.Option("--min-disk-free", metavar="SIZE", help="As in broker.xml; wins over --max-disk-usage."),
 ]
 TimeoutOption = Annotated[
     float, typer.Option("-t", "--timeout", metavar="SECONDS", min=0.1, help="UNKNOWN after this time.")
@@ -50,6 +48,30 @@ class DiskLimits:
         return DiskSettings(self.max_disk_usage, self.min_disk_free)
 
 
+@dataclass(frozen=True, slots=True)
+class DiskQuery:
+    """What a ``disk`` command is asked about."""
+
+    path: Path | None
+    broker_xml: Path | None
+    limits: DiskLimits
+    options: ConfigurationOptions
+
+    @property
+    def subject(self) -> object:
+        """What the operator named, for messages."""
+        return self.path or self.broker_xml or "the instance"
+
+
+def disk_query(
+    path: Path | None, broker_xml: Path | None, max_disk_usage: str | None, min_disk_free: str | None,
+    edition: EditionChoice | None, properties: list[str] | None,
+) -> DiskQuery:  # fmt: skip
+    """The options of a call, understood; what the broker refuses is a usage error."""
+    limits = _limits(max_disk_usage, min_disk_free)
+    return DiskQuery(path, broker_xml, limits, configuration_options(edition, properties=properties))
+
+
 def parsed(parse: Callable[[str], T], text: str | None, option: str) -> T | None:
     """The option's value; a text that does not parse is a usage error."""
     try:
@@ -58,8 +80,7 @@ def parsed(parse: Callable[[str], T], text: str | None, option: str) -> T | None
         raise typer.BadParameter(f"{option}: {err}") from err
 
 
-def limits_of(max_disk_usage: str | None, min_disk_free: str | None) -> DiskLimits:
-    """Limits as the broker would take them; what it refuses is a usage error."""
+def _limits(max_disk_usage: str | None, min_disk_free: str | None) -> DiskLimits:
     limits = DiskLimits(
         parsed(_percent, max_disk_usage, "--max-disk-usage"), parsed(_size, min_disk_free, "--min-disk-free")
     )

@@ -19,6 +19,23 @@ class TextOrJsonl(StrEnum):
     jsonl = "jsonl"
 
 
+class CheckFormat(StrEnum):
+    """Formats of ``disk check``."""
+
+    nagios = "nagios"
+    text = "text"
+    json = "json"
+    prometheus = "prometheus"
+
+
+class ForecastFormat(StrEnum):
+    """Formats of ``disk forecast``."""
+
+    nagios = "nagios"
+    text = "text"
+    json = "json"
+
+
 class TextJsonOrCsv(StrEnum):
     """Text, one JSON document, or CSV."""
 

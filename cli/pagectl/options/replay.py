@@ -12,16 +12,14 @@ from pagectl.running.exits import CallError
 TraceArgument = Annotated[Path, typer.Argument(metavar="TRACE", help="JSON Lines (plain, gzip, zstd) or Parquet.")]
 TraceOutOption = Annotated[
     Path,
-    typer.Option(
-        "--to", metavar="TRACE", show_default=False, help="Where to write: .jsonl, .jsonl.gz, .jsonl.zst, .parquet."
-    ),
+    typer.Option("--to", metavar="TRACE", help="Where to write: .jsonl, .jsonl.gz, .jsonl.zst, .parquet."),
 ]
 ConfigOption = Annotated[
-    Path, typer.Option("--config", metavar="FILE", show_default=False, help="broker.xml to decide by, or an instance.")
+    Path, typer.Option("--config", metavar="FILE", help="broker.xml to decide by, or an instance.")
 ]
 SetOption = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="MATCH:NAME=VALUE", show_default=False, help="A setting over the file; repeatable."),
+    typer.Option("--set", metavar="MATCH:NAME=VALUE", help="A setting over the file; repeatable."),
 ]
 SkipOption = Annotated[bool, typer.Option("--skip-bad-lines", help="Pass over malformed lines of the trace.")]
 

@@ -21,7 +21,7 @@ DirArgument = Annotated[
     Path | None,
     typer.Argument(
         metavar="DIR",
-        show_default=False,
+        parser=Path,
         help="Broker instance, data directory, paging directory, store folder or one page file "
         "[default: $ARTEMIS_INSTANCE].",
     ),
@@ -29,82 +29,74 @@ DirArgument = Annotated[
 PlaceArgument = Annotated[
     Path | None,
     typer.Argument(
-        metavar="DIR",
-        show_default=False,
-        help="Broker instance, data directory, or any path [default: $ARTEMIS_INSTANCE].",
+        metavar="DIR", parser=Path, help="Broker instance, data directory, or any path [default: $ARTEMIS_INSTANCE]."
     ),
 ]
 ConfigArgument = Annotated[Path, typer.Argument(metavar="FILE", help="broker.xml, or an instance.")]
 BrokerXmlOption = Annotated[
     Path | None,
     typer.Option(
-        "--broker-xml", metavar="FILE", show_default=False, help="Configuration that tells where the directories are."
+        "--broker-xml", metavar="FILE", parser=Path, help="Configuration that tells where the directories are."
     ),
 ]
 PropertiesOption = Annotated[
     list[str] | None,
     typer.Option(
-        "--properties", metavar="FILE|FOLDER", show_default=False,
+        "--properties",
+        metavar="FILE|FOLDER",
         help="Properties over the configuration; repeatable [default: broker.properties beside it].",
     ),
-]  # fmt: skip
+]
 EditionOption = Annotated[
     EditionChoice | None,
     typer.Option(
-        "--edition", metavar="E", show_default=False,
+        "--edition",
+        metavar="E",
         help=f"The release that decides, {EDITION_NAMES[0]} … {EDITION_NAMES[-1]} "
         "[default: auto: as found, else the newest that fits].",
     ),
-]  # fmt: skip
+]
 HeapOption = Annotated[
     str | None,
-    typer.Option("--heap", metavar="SIZE", show_default=False, help="Heap of the broker's JVM (-Xmx), as 2G."),
+    typer.Option("--heap", metavar="SIZE", help="Heap of the broker's JVM (-Xmx), as 2G."),
 ]
 DataOption = Annotated[
     Path | None,
-    typer.Option(
-        "--data", metavar="DIR", show_default=False, help="Data directory: what lies there is taken into account."
-    ),
+    typer.Option("--data", metavar="DIR", help="Data directory: what lies there is taken into account."),
 ]
 CwdOption = Annotated[
     Path | None,
     typer.Option(
-        "--cwd", metavar="DIR", show_default=False,
+        "--cwd",
+        metavar="DIR",
         help="The broker's working directory, where includes are looked for [default: the file's folder].",
     ),
-]  # fmt: skip
+]
 DefineOption = Annotated[
     list[str] | None,
-    typer.Option(
-        "-D", metavar="NAME=VALUE", show_default=False, help="System property the broker is started with; repeatable."
-    ),
+    typer.Option("-D", metavar="NAME=VALUE", help="System property the broker is started with; repeatable."),
 ]
 WhereOption = Annotated[
     str | None,
-    typer.Option(
-        "--where", metavar="SELECTOR", show_default=False, help="Only messages that this JMS selector matches."
-    ),
+    typer.Option("--where", metavar="SELECTOR", help="Only messages that this JMS selector matches."),
 ]
 PageOption = Annotated[
     str | None,
-    typer.Option(
-        "--page", metavar="A:B", show_default=False, help="Only pages A to B; A: and :B are open, A is one page."
-    ),
+    typer.Option("--page", metavar="A:B", help="Only pages A to B; A: and :B are open, A is one page."),
 ]
 ToFileOption = Annotated[
     Path | None,
-    typer.Option("--to", metavar="FILE", show_default=False, help="Write to FILE, whole or not at all."),
+    typer.Option("--to", metavar="FILE", help="Write to FILE, whole or not at all."),
 ]
 BackupDirOption = Annotated[
     Path | None,
     typer.Option(
-        "--backup-dir", metavar="DIR", show_default=False,
-        help="Where what --in-place replaces is kept [default: beside the pages].",
+        "--backup-dir", metavar="DIR", help="Where what --in-place replaces is kept [default: beside the pages]."
     ),
-]  # fmt: skip
+]
 OutOption = Annotated[
     Path | None,
-    typer.Option("--out", metavar="NEW", show_default=False, help="Write into a new folder."),
+    typer.Option("--out", metavar="NEW", help="Write into a new folder."),
 ]
 FORMAT_HELP = "How to answer."
 TextOrJsonOption = Annotated[TextOrJson, typer.Option("--format", help=FORMAT_HELP)]

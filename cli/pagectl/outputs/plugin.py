@@ -1,0 +1,82 @@
+"""How the monitoring plugins answer: in time, in the format asked for, and UNKNOWN for whatever goes wrong."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import typer
+
+from pagectl.running.deadline import Answer, TimedOut, within
+from pagectl.running.exits import describe
+from pagectl.terminal.nagios import Status, line
+
+START_UP = 0.2
+"""Start-up counts towards the timeout, with at most this many seconds."""
+UNKNOWN_VALUES = {"DISK": {"state": "unknown"}}
+"""By service: keys of the JSON document beside status and text where nothing is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plugin:
+    """``service`` begins the line, ``format`` is an output format, ``subject`` what the operator named."""
+
+    service: str
+    format: str
+    subject: object = ""
+
+    def run(self, work: Callable[[], Answer], seconds: float) -> int:
+        """Print the answer of ``work`` and return its status; UNKNOWN where it raises or takes too long."""
+        starting = min(time.process_time(), START_UP)
+        try:
+            answer = within(max(0.05, seconds - starting), lambda: self._guarded(work))
+        except TimedOut:
+            answer = self.unknown(f"{self.subject}: no answer from its file system within {seconds:g} s")
+        except OSError as err:
+            answer = self.unknown(describe(err))
+        return _print(answer)
+
+    def tell_unknown(self, why: str) -> int:
+        """Print UNKNOWN for a call that is not understood; returns the status."""
+        return _print(self.unknown(why))
+
+    def _guarded(self, work: Callable[[], Answer]) -> Answer:
+        try:
+            return work()
+        except Exception as err:
+            return self.unknown(describe(err))
+
+    def answer(self, status: Status, text: Callable[[], str], values: Callable[[], dict[str, Any]]) -> Answer:
+        """The answer in the format asked for; ``values`` are those of the JSON document."""
+        match self.format:
+            case "json":
+                from pagectl.terminal.streams import json_text
+
+                return Answer(status, json_text(values(), indent=2) + "\n")
+            case "prometheus":
+                from pagectl.outputs.disk_metrics import status_metric
+                from pagectl.outputs.prometheus import exposition
+
+                return Answer(status, exposition([status_metric(status)]))
+            case _:
+                return Answer(status, text())
+
+    def unknown(self, why: str) -> Answer:
+        """UNKNOWN; in JSON and Prometheus formats the line goes to standard error."""
+        said = line(self.service, Status.UNKNOWN, why) + "\n"
+        values = {
+            "status": "UNKNOWN",
+            "exit_status": int(Status.UNKNOWN),
+            **UNKNOWN_VALUES.get(self.service, {}),
+            "text": why,
+        }
+        answer = self.answer(Status.UNKNOWN, lambda: said, lambda: values)
+        return answer if answer.out == said else Answer(answer.status, answer.out, said)
+
+
+def _print(answer: Answer) -> int:
+    typer.echo(answer.err, nl=False, err=True)
+    typer.echo(answer.out, nl=False)
+    return answer.status
