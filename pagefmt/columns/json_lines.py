@@ -26,15 +26,16 @@ from pagefmt.columns.core.core_columns import may_be_core
 from pagefmt.columns.core.core_lines import core_line_parts
 from pagefmt.columns.core.line_parts import LineSource
 from pagefmt.columns.wanted_records import wanted_records
-from pagefmt.describe.message_json import MessageOptions, record_json
+from pagefmt.describe.message_json import MessageOptions, odd_json, record_json
 from pagefmt.describe.values_json import Json
 from pagefmt.outstanding.ack_state import PageRule
-from pagefmt.outstanding.message_filter import MessageFilter, SelectedMessage
+from pagefmt.outstanding.message_filter import MessageFilter, SelectedMessage, message_at, wanted_messages
+from pagefmt.outstanding.route_columns import IrregularPage
 from pagefmt.outstanding.state import StoreState
 from pagefmt.pages.chunks import read_chunks
 from pagefmt.pages.frames import Damage, end_of_records
 from pagefmt.pages.gather import Ints, Mask, PageBytes, fits_old_layout
-from pagefmt.pages.page import Page, open_page
+from pagefmt.pages.page import OddRecord, Page, open_page
 from pagefmt.pages.paging import PageFile, Store
 from pagefmt.pages.record import Layout
 from pagefmt.pages.scan import PageFrames
@@ -79,27 +80,49 @@ class LineFormat:
 def picked_lines(
     page: PageFile, state: StoreState | None, store: Store, form: LineFormat, choice: MessageFilter
 ) -> Iterator[Item]:
-    """As ``selection.pick``, with finished lines in the place of most messages. An item is
+    """As ``select_messages``, with finished lines in the place of most messages. An item is
     valid until the next one is taken."""
     rule = None if state is None else state.rule(page.number)
     source = LineSource(store.name, store.address, page.number, rule, form.wanted, form.quote)
     layout = None
     for content, frames in read_chunks(page.path, reuse=True):
-        opened = Page(memoryview(content.buffer)[: content.size])
-        if not frames.number:
-            layout = opened.strict_layout()
-        wanted = np.flatnonzero(wanted_records(content, frames, rule, choice, layout))
-        done, texts = _lines(content, frames, source, wanted, layout)
+        opened = Page(memoryview(content.buffer)[: content.size], base=frames.base)
+        layout = opened.of_layout(layout).layout() if frames.number else opened.layout()
+        try:
+            mask = wanted_records(content, frames, rule, choice, opened.strict_layout())
+        except IrregularPage:
+            yield from _rest(page, rule, choice, frames.base, frames.number)
+            return
+        wanted = np.flatnonzero(mask)
+        done, texts = _lines(content, frames, source, wanted, opened.strict_layout())
         for first, last, made in _stretches(done):
             if made:
                 at = int(np.count_nonzero(done[:first]))
                 yield MessageLines(texts.slice(at, last - first))
-            else:
-                yield from (_careful(opened, page, frames, n, rule, layout) for n in wanted[first:last].tolist())
-    if not frames.whole:
+                continue
+            for n in wanted[first:last].tolist():
+                route = opened.route(frames.number + n, int(frames.offset[n]), int(frames.length[n]))
+                if isinstance(route, Damage):
+                    yield route
+                elif route[2] == frames.length[n]:
+                    yield from message_at(page, opened, route, rule, choice)
+                else:  # an old reader goes on where its fields end, not where the length says
+                    yield from _rest(page, rule, choice, frames.base + route[1], route[0])
+                    return
+    if not frames.whole and layout is Layout.OLD:
+        yield from _rest(page, rule, choice, frames.base + frames.end, frames.number + len(frames.offset))
+    elif not frames.whole:
         damage = _stopped(page, content, frames)
         if damage is not None:
             yield damage
+
+
+def _rest(
+    page: PageFile, rule: PageRule | None, choice: MessageFilter, at: int, number: int
+) -> Iterator[SelectedMessage | Damage]:
+    """What follows in a page from the record ``number`` at ``at`` on, one by one."""
+    with open_page(page.path) as opened:
+        yield from wanted_messages(page, opened, rule, choice, at, number)
 
 
 def _stopped(page: PageFile, content: PageBytes, last: PageFrames) -> Damage | None:
@@ -114,9 +137,13 @@ def _stopped(page: PageFile, content: PageBytes, last: PageFrames) -> Damage | N
 
 def selected_row(store: Store, selected: SelectedMessage, options: MessageOptions) -> Json:
     """A message that was read by itself as the object that its line holds."""
-    message = record_json(selected.page.number, selected.number, selected.record, options)
+    record = selected.record
+    place = selected.page.number, selected.number
+    message = (
+        odd_json(*place, record, options) if isinstance(record, OddRecord) else record_json(*place, record, options)
+    )
     if selected.acked_by is not None:
-        last = {"amqp": message.pop("amqp")} if "amqp" in message else {}
+        last = {key: message.pop(key) for key in ("amqp", "damage") if key in message}
         message |= {"acked_by": list(selected.acked_by)} | last
     return {"store": store.name, "store_address": store.address} | message
 
@@ -142,16 +169,6 @@ def _stretches(done: Mask) -> Iterator[tuple[int, int, bool]]:
     cuts = [0, *(np.flatnonzero(done[1:] != done[:-1]) + 1).tolist(), len(done)]
     for first, last in pairwise(cuts):
         yield first, last, bool(done[first])
-
-
-def _careful(
-    opened: Page, page: PageFile, frames: PageFrames, n: int, rule: PageRule | None, layout: Layout | None
-) -> SelectedMessage | Damage:
-    number, offset = frames.number + n, int(frames.offset[n])
-    record = replace(opened.record(number, offset, int(frames.length[n]), layout), offset=offset + frames.base)
-    if isinstance(record, Damage):
-        return record
-    return SelectedMessage(page, number, record, None if rule is None else rule.acked_by(number, record.queues))
 
 
 _Kind = tuple[Callable[[Batch, PageFrames, LineSource, Pool], list[Part]], Callable[[PageBytes, Ints], Mask]]

@@ -13,8 +13,8 @@ from pagefmt.columns.page import decode_page
 from pagefmt.columns.selector_columns import body_unread, decides, of_reference, select
 from pagefmt.outstanding.ack_state import AckState, PageRule
 from pagefmt.outstanding.ack_state_columns import CODE, ack_state_columns
-from pagefmt.outstanding.message_filter import MessageFilter, wanted_by_route
-from pagefmt.outstanding.route_columns import IrregularPage, RouteColumns, route_columns
+from pagefmt.outstanding.message_filter import MessageFilter
+from pagefmt.outstanding.route_columns import RouteColumns, route_columns
 from pagefmt.pages.gather import Mask, PageBytes
 from pagefmt.pages.record import Layout
 from pagefmt.pages.scan import PageFrames
@@ -24,7 +24,10 @@ from pagefmt.selector import Selector
 def wanted_records(
     content: PageBytes, frames: PageFrames, rule: PageRule | None, choice: MessageFilter, layout: Layout | None
 ) -> Mask:
-    """Those that ``choice`` takes, and those that are not understood: they are damage to report."""
+    """Those that ``choice`` takes, and those that are not understood: they are damage to report.
+
+    Raises ``IrregularPage`` where the choice is by queue ids and a record has none in their place.
+    """
     mask = _by_route(content, frames, rule, choice) if choice.by_route else np.ones(len(frames.offset), bool)
     if choice.selector is not None:
         _by_selector(content, frames, choice.selector, mask, layout)
@@ -41,14 +44,7 @@ def _by_selector(content: PageBytes, frames: PageFrames, selector: Selector, mas
 
 
 def _by_route(content: PageBytes, frames: PageFrames, rule: PageRule | None, choice: MessageFilter) -> Mask:
-    try:
-        routes = route_columns(content, frames)
-    except IrregularPage:
-        view = memoryview(content.buffer)[: content.size]
-        each = zip(frames.offset.tolist(), frames.length.tolist(), strict=True)
-        return np.array(
-            [wanted_by_route(view, rule, choice, frames.number + n, *at) for n, at in enumerate(each)], bool
-        )
+    routes = route_columns(content, frames)
     return _outstanding(rule, routes, choice) if choice.outstanding and rule else _in_queues(routes, choice)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -25,6 +26,7 @@ from pagefmt.messages.core_message_old import OldCoreMessage
 from pagefmt.messages.large import LargeFile, LargeMessages, chunks, sha256_of
 from pagefmt.messages.persisted import Message
 from pagefmt.messages.values import TypedValue, last_wins
+from pagefmt.pages.page import OddRecord
 from pagefmt.pages.record import PageRecord
 
 BODY_LIMIT: Final = 16 << 20
@@ -73,6 +75,25 @@ def record_json(page: int, number: int | None, record: PageRecord, wanted: Messa
         "large_type": record.large_type,
         "persister": record.persister,
     } | message_json(record.message, wanted)
+
+
+def odd_json(page: int, number: int | None, odd: OddRecord, wanted: MessageOptions) -> Json:
+    """As ``record_json``, of a record that is not understood: null where nothing is known, and why."""
+    _, _, length, tx, large_type, message_id, queues = odd.route
+    place: Json = {
+        "page": page, "number": number, "offset": odd.damage.offset, "length": length, "tx": tx,
+        "queues": list(queues), "large_type": large_type,
+    }  # fmt: skip
+    known: Json = dict.fromkeys(MESSAGE_KEYS[1:]) | {"id": message_id}
+    known |= {f"body_{form}": None for form in (BodyForm.SIZE, BodyForm.SHA256) if form in wanted.forms}
+    if odd.record is not None:
+        message = odd.record.message
+        known |= {"persister": odd.record.persister, "protocol": message.protocol, "large": message.large}
+        with suppress(Undecodable):
+            known |= _facts(message, wanted.edition)
+            known |= message_json(message, wanted)
+    damage = {"kind": odd.damage.kind.value, "offset": odd.damage.offset, "detail": odd.damage.detail}
+    return place | known | {"damage": damage}
 
 
 def message_json(message: Message, wanted: MessageOptions) -> Json:

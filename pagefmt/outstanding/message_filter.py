@@ -6,16 +6,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from pagefmt.bytes.wire import Undecodable
 from pagefmt.directory.bindings import Bindings
 from pagefmt.errors import PageFmtError
 from pagefmt.outstanding.ack_state import PageRule
 from pagefmt.outstanding.state import StoreState
-from pagefmt.pages.frames import Buffer, Damage
-from pagefmt.pages.page import Page, open_page
+from pagefmt.pages.frames import Damage
+from pagefmt.pages.page import OddRecord, Page, open_page
 from pagefmt.pages.paging import PageFile
 from pagefmt.pages.record import PageRecord
-from pagefmt.pages.routes import route_at
+from pagefmt.pages.routes import Route
 from pagefmt.selector import Selector
 from pagefmt.selector.message import source_of
 
@@ -56,52 +55,61 @@ class SelectedMessage:
 
     page: PageFile
     number: int
-    record: PageRecord
+    record: PageRecord | OddRecord
     acked_by: tuple[int, ...] | None
 
 
 def select_messages(
     page: PageFile, state: StoreState | None, choice: MessageFilter
 ) -> Iterator[SelectedMessage | Damage]:
-    """The wanted messages of one page in their order, and what is damaged in it. Raises ``NotReadable``.
+    """The wanted messages of one page in their order, and what is damaged in it.
 
     ``choice.outstanding`` needs a ``state``. One by one: ``columns.json_lines`` is held against this.
     """
-    rule = state.rule(page.number) if state is not None else None
     with open_page(page.path) as opened:
-        yield from _selected(page, opened, rule, choice)
-        if opened.damage is not None:
-            yield opened.damage
+        yield from wanted_messages(page, opened, state.rule(page.number) if state is not None else None, choice)
 
 
-def _selected(
-    page: PageFile, opened: Page, rule: PageRule | None, choice: MessageFilter
+def wanted_messages(
+    page: PageFile, opened: Page, rule: PageRule | None, choice: MessageFilter, at: int = 0, number: int = 0
 ) -> Iterator[SelectedMessage | Damage]:
-    layout = opened.strict_layout()
-    for number, offset, length in opened.frames():
-        if choice.by_route and not wanted_by_route(opened.buf, rule, choice, number, offset, length):
-            continue
-        record = opened.record(number, offset, length, layout)
-        if isinstance(record, Damage):
-            yield record
-        elif choice.selector is None or choice.selector.matches(source_of(record.message)):
-            acked = None if rule is None else rule.acked_by(number, record.queues)
-            yield SelectedMessage(page, number, record, acked)
+    """As ``select_messages``, from the record ``number`` at ``at`` on.
+
+    Where a broker throws, nothing of the page behind it is outstanding.
+    """
+    for route in opened.handed_out(at, number):
+        if isinstance(route, Damage):
+            yield route
+            if choice.outstanding:
+                return
+        elif not choice.by_route or wanted_by_route(route, rule, choice):
+            yield from message_at(page, opened, route, rule, choice)
+    if opened.damage is not None:
+        yield opened.damage
 
 
-def wanted_by_route(
-    buf: Buffer, rule: PageRule | None, choice: MessageFilter, number: int, offset: int, length: int
-) -> bool:
-    """By queue ids and transaction alone. A payload that is not understood is wanted: it is damage to report."""
-    try:
-        route = route_at(buf, offset, length, number)
-    except Undecodable:
-        return True
+def message_at(
+    page: PageFile, opened: Page, route: Route, rule: PageRule | None, choice: MessageFilter
+) -> Iterator[SelectedMessage | Damage]:
+    """The message, if the selector takes it. Where it is not understood its damage comes first, and no selector takes
+    it."""
+    record = opened.understood(route)
+    if isinstance(record, OddRecord):
+        yield record.damage
+    if choice.selector is not None and (
+        isinstance(record, OddRecord) or not choice.selector.matches(source_of(record.message))
+    ):
+        return
+    yield SelectedMessage(page, route[0], record, None if rule is None else rule.acked_by(route[0], route[6]))
+
+
+def wanted_by_route(route: Route, rule: PageRule | None, choice: MessageFilter) -> bool:
+    """By queue ids and transaction alone."""
     queues: Iterable[int] = route[6]
     if choice.queues is not None:
         queues = [queue for queue in queues if queue in choice.queues]
     if choice.outstanding and rule is not None:
-        queues = rule.outstanding(number, route[3], queues)
+        queues = rule.outstanding(route[0], route[3], queues)
     return any(True for _ in queues)
 
 

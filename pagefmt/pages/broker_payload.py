@@ -16,7 +16,8 @@ from pagefmt.messages.amqp_sections import DELIVERY, HEADER, decode_saved_sectio
 from pagefmt.messages.amqp_values import FIXED, decode_amqp_value
 from pagefmt.messages.core_fields import HEADER_FIELDS, PACKET_HEADER, PROPERTY_TYPES, USER_ID_PRESENT, USER_ID_SIZE
 from pagefmt.messages.persisters import AMQP, AMQP_LARGE, AMQP_V3, CORE, WITH_EXPIRATION, WITH_EXTRA
-from pagefmt.pages.record import CORE_LARGE
+from pagefmt.pages.frames import Reach
+from pagefmt.pages.record import CORE_LARGE, END_MARK
 
 _COMPOUNDS: Final = frozenset((0x00, 0xC0, 0xC1, 0xD0, 0xD1, 0xE0, 0xF0))
 
@@ -44,6 +45,26 @@ def walk_payload(reader: ByteReader, edition: Edition) -> tuple[int, int]:
         raise Undecodable(queues, f"{count} queue ids")
     reader.skip(8 * count, "queue ids")
     return message_id, queues
+
+
+def walk_old_record(buf: bytes | memoryview, at: int, end: int, edition: Edition, reach: Reach) -> tuple[int, int, int]:
+    """As ``walk_payload`` of the record at ``at`` whose length says that it ends at ``end``, and where it does end.
+
+    The old reader goes by the fields: they may end before, or lead out of the record, to the end of the file.
+    """
+    for limit in (end, len(buf)):
+        reach(at, limit)
+        reader = ByteReader(buf, at + 5, limit)
+        try:
+            message_id, queues = walk_payload(reader, edition)
+            if reader.u8("end mark") != END_MARK:
+                raise Undecodable(reader.pos - 1, "no end mark behind the last queue id")
+        except Undecodable:
+            if limit == len(buf):
+                raise
+        else:
+            return message_id, queues, reader.pos
+    raise AssertionError
 
 
 def _is_core_large(large_type: int, edition: Edition) -> bool:

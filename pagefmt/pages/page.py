@@ -13,15 +13,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from struct import Struct
-from typing import Final
+from typing import Final, cast
 
 from pagefmt.bytes.files import FileWindow
 from pagefmt.bytes.wire import ByteReader, Undecodable
 from pagefmt.editions import NEWEST, Edition
-from pagefmt.pages.frames import Buffer, Damage, DamageKind, FrameScan, Reach, end_of_records, find_behind
+from pagefmt.pages.frames import Buffer, Damage, DamageKind, FrameScan, Reach, at_hand, end_of_records, find_behind
 from pagefmt.pages.record import (
     END_MARK,
     FRAME,
@@ -32,7 +33,7 @@ from pagefmt.pages.record import (
     decode_queues,
     layout_of,
 )
-from pagefmt.pages.routes import Route, route_at
+from pagefmt.pages.routes import Route, route_at, routed_exactly
 
 LARGEST_FILE: Final = (1 << 31) - 1
 LAYOUT_SAMPLE: Final = 64
@@ -41,18 +42,32 @@ _I64: Final = Struct(">q").unpack_from
 _HEAD: Final = Struct(">qb").unpack_from
 
 
+@dataclass(frozen=True, slots=True)
+class OddRecord:
+    """A record that a broker hands out although it is not understood to its last byte.
+
+    ``record``: what is understood of it, None where that is not enough for a message.
+    """
+
+    route: Route
+    damage: Damage
+    record: PageRecord | None
+
+
 class Page:
-    """``buf``: the file's bytes; of a large file what ``reach`` was told of.
+    """``buf``: the file's bytes, or a part from ``base`` on; of a large file what ``reach`` was told of.
 
     After an iteration is exhausted: ``count``, ``bytes_read``, ``damage``.
     """
 
-    __slots__ = ("_file", "buf", "bytes_read", "count", "damage", "odd", "path", "reach")
+    __slots__ = ("_file", "_layout", "base", "buf", "bytes_read", "count", "damage", "odd", "path", "reach")
 
-    def __init__(self, buf: Buffer, path: Path | None = None, file: FileWindow | None = None) -> None:
+    def __init__(self, buf: Buffer, path: Path | None = None, file: FileWindow | None = None, base: int = 0) -> None:
         self.buf = buf
         self.path = path
+        self.base = base
         self._file = file
+        self._layout: tuple[Layout | None] | None = None
         self.reach: Reach | None = file.reach if file is not None and file.windowed else None
         self.count = 0
         self.bytes_read = 0
@@ -74,13 +89,28 @@ class Page:
 
         One that fits the old layout settles it: no new one does by accident, but a damaged old one may not.
         """
-        found = None
+        if self._layout is None:
+            self._layout = (self._told(),)
+        return self._layout[0]
+
+    def of_layout(self, layout: Layout | None) -> Page:
+        """The same, for the part of a page whose layout its start has told."""
+        self._layout = (layout,)
+        return self
+
+    def _told(self) -> Layout | None:
+        found, first = None, True
         for offset, length in islice(FrameScan(self.buf, self.reach), LAYOUT_SAMPLE):
             if length > 9 and self.buf[offset + 13] == 0:
                 found = layout_of(self.buf, offset + 5, length)
-                if found is Layout.OLD:
-                    return found
+                if found is Layout.OLD or (first and self._only_old_reads(offset, length)):
+                    return Layout.OLD
+                first = False
         return found
+
+    def _only_old_reads(self, offset: int, length: int) -> bool:
+        """A record whose length is wrong, which only the old reader does not care about."""
+        return not routed_exactly(self.buf, offset) and self._read_by_fields(offset, length) is not None
 
     def strict_layout(self) -> Layout | None:
         """What ``record`` is told: in an old page everything is old; elsewhere each record shows its own."""
@@ -102,31 +132,53 @@ class Page:
         self._finish(scan)
 
     def routes(self) -> Iterator[Route]:
-        """Fast. Stops at the first payload whose lengths do not add up, unless a broker reads it all the same.
+        """What a broker hands out, fast. Stops at the first payload on which it throws.
 
-        Looks at no field that is not needed: what else would make a broker throw is for ``verification`` to find.
+        Looks at no field that is not needed: what else is wrong is for ``verify`` to find.
         """
-        buf, reach, size, at, number = self.buf, self.reach, len(self.buf), 0, 0
+        return cast(Iterator[Route], self._walk(0, 0, beyond=False))
+
+    def handed_out(self, at: int = 0, number: int = 0) -> Iterator[Route | Damage]:
+        """As ``routes``, from the record ``number`` at ``at`` on; a payload on which a broker throws comes as
+        ``Damage``, and reading goes on."""
+        return self._walk(at, number, beyond=True)
+
+    def _walk(self, at: int, number: int, *, beyond: bool) -> Iterator[Route | Damage]:
+        buf, reach, size = self.buf, self.reach, len(self.buf)
         self.damage = self.odd = None
+        if reach is not None:
+            self.layout()  # now: it looks at the start of the page
         while size - at >= FRAME and (reach is None or reach(at, at + FRAME)) and buf[at] == START_MARK:
             length = _I32(buf, at + 1)[0]
             end = at + FRAME + length
-            if length < 0 or end > size or not (reach is None or reach(at, end)) or buf[end - 1] != END_MARK:
+            if length < 0 and not self._old_end(end):
+                break
+            if end > size or not (reach is None or reach(at, end)) or buf[end - 1] != END_MARK:
                 break
             try:
-                route = route_at(buf, at, length, number)
+                yield route_at(buf, at, length, number)
             except Undecodable as err:
                 odd = self._odd_route(at, length, number)
-                if odd is None:
-                    self.damage = Damage(DamageKind.UNDECODABLE, at, number, err.detail)
+                if odd is not None:
+                    end = at + FRAME + odd[2]
+                    self.odd = self.odd or Damage(DamageKind.SWALLOWED, at, number, err.detail)
+                    yield odd
+                elif length < 0:
                     break
-                route = odd
-                self.odd = self.odd or Damage(DamageKind.SWALLOWED, at, number, err.detail)
-            yield route
+                elif beyond:
+                    yield self.undecodable(at, number, err)
+                else:
+                    self.damage = self.undecodable(at, number, err)
+                    break
             at, number = end, number + 1
         self.count, self.bytes_read = number, at
         if self.damage is None:
             self.damage = self.stopped(at, number)
+
+    def undecodable(self, offset: int, number: int, err: Undecodable) -> Damage:
+        """A payload that is not understood."""
+        where = f"at {err.offset + self.base}: {err.detail}"
+        return Damage(DamageKind.UNDECODABLE, offset + self.base, number, where)
 
     def stopped(self, at: int, number: int) -> Damage | None:
         """What is wrong where the next record should start; None where the file ends there."""
@@ -135,21 +187,67 @@ class Page:
             buf = buf[: self._file.readable]
         return end_of_records(buf, at, number, problem, self.reach)
 
-    def _odd_route(self, offset: int, length: int, number: int) -> Route | None:
-        """A payload that does not come out to its last byte, and that the broker of its layout reads all the same."""
-        from pagefmt.pages.broker_payload import walk_payload
-
-        layout = self.layout()
-        reader = ByteReader(self.buf, offset + 5, offset + 5 + length)
+    def route(self, number: int, offset: int, length: int) -> Route | Damage:
+        """What a broker hands out of the frame at ``offset``, or that it throws."""
         try:
-            message_id, queues = walk_payload(reader, Edition.ARTEMIS_1_5 if layout is Layout.OLD else NEWEST)
+            return route_at(self.buf, offset, length, number)
+        except Undecodable as err:
+            return self._odd_route(offset, length, number) or self.undecodable(offset, number, err)
+
+    def _odd_route(self, offset: int, length: int, number: int) -> Route | None:
+        """A payload that does not come out to its last byte, and that the broker of its layout reads all the same.
+
+        Its length is what that reader consumes, where it does not care what the record says.
+        """
+        if self.layout() is Layout.OLD:
+            old = self._read_by_fields(offset, length)
+            if old is None:
+                return None
+            message_id, queues, behind = old
+            length = behind - offset - FRAME
+        else:
+            from pagefmt.pages.broker_payload import walk_payload
+
+            try:
+                message_id, queues = walk_payload(ByteReader(self.buf, offset + 5, offset + 5 + length), NEWEST)
+            except Undecodable:
+                return None
+        tx, large_type = _HEAD(self.buf, offset + 5)
+        routed = decode_queues(ByteReader(self.buf, queues))
+        return number, offset, length, tx, large_type, _I64(self.buf, message_id)[0], routed
+
+    def _read_by_fields(self, offset: int, length: int) -> tuple[int, int, int] | None:
+        """As the old reader does: offsets of message id, of queue count, and behind the record."""
+        from pagefmt.pages.broker_payload import walk_old_record
+
+        try:
+            return walk_old_record(
+                self.buf, offset, offset + FRAME + length, Edition.ARTEMIS_1_5, self.reach or at_hand
+            )
         except Undecodable:
             return None
-        if layout is Layout.OLD and reader.left():
-            return None  # the old reader insists on the end mark behind what it consumed
-        tx, large_type = _HEAD(self.buf, offset + 5)
-        routed = decode_queues(ByteReader(self.buf, queues, reader.pos))
-        return number, offset, length, tx, large_type, _I64(self.buf, message_id)[0], routed
+
+    def _old_end(self, end: int) -> bool:
+        """The old reader takes a negative length that leads to an end mark."""
+        if end < 1 or self.layout() is not Layout.OLD:
+            return False
+        return (self.reach is None or self.reach(end - 1, end)) and self.buf[end - 1] == END_MARK
+
+    def understood(self, route: Route) -> PageRecord | OddRecord:
+        """The record that a broker hands out as ``route``."""
+        number, offset, length, *_ = route
+        found = self.record(number, offset, length, self.strict_layout())
+        if isinstance(found, PageRecord):
+            stated = _I32(self.buf, offset + 1)[0]
+            if stated == length:
+                return found
+            what = f"its length is {stated} where it has {length} bytes"
+            return OddRecord(route, Damage(DamageKind.SWALLOWED, offset + self.base, number, what), found)
+        try:
+            record, _ = decode_prefix(self.buf, offset, length, self.strict_layout())
+        except Undecodable:
+            record = None
+        return OddRecord(route, found, record)
 
     def recovered(self, offset: int | None = None) -> Iterator[PageRecord]:
         """Valid records behind the damage (or from ``offset`` on); the broker has no number for them."""
@@ -161,15 +259,15 @@ class Page:
         return find_behind(self.buf, start, end, *(() if self.reach is None else (self.reach,)))
 
     def record(self, number: int, offset: int, length: int, layout: Layout | None) -> PageRecord | Damage:
-        """The framed record at ``offset``, read to its last byte."""
+        """The framed record at ``offset`` of ``buf``, read to its last byte. Offsets in it are those of the file."""
         try:
             record, left = decode_prefix(self.buf, offset, length, layout)
             record.message.check()
         except Undecodable as err:
-            return Damage(DamageKind.UNDECODABLE, offset, number, f"at {err.offset}: {err.detail}")
+            return self.undecodable(offset, number, err)
         if left:
-            return swallowed(self.buf, number, offset, length, left)
-        return record
+            return swallowed(self.buf, number, offset, length, left, self.base)
+        return replace(record, offset=offset + self.base) if self.base else record
 
     def _finish(self, scan: FrameScan) -> None:
         if not scan.count and not scan.damage:
@@ -179,12 +277,12 @@ class Page:
         self.damage = scan.damage if self.unreadable is None else self.stopped(scan.bytes_read, scan.count)
 
 
-def swallowed(buf: Buffer, number: int, offset: int, length: int, left: int) -> Damage:
+def swallowed(buf: Buffer, number: int, offset: int, length: int, left: int, base: int = 0) -> Damage:
     """A payload longer than its fields need: whole records may lie inside."""
     behind = offset + 5 + length - left
     inside = sum(1 for _ in find_behind(buf, behind, offset + FRAME + length))
     what = f"{left} bytes more than its fields need" + (f", with {inside} whole records inside" if inside else "")
-    return Damage(DamageKind.SWALLOWED, offset, number, what)
+    return Damage(DamageKind.SWALLOWED, offset + base, number, what)
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from typing import Final
 
 from pagefmt.bytes.wire import ByteReader, Undecodable
 from pagefmt.editions import Edition
-from pagefmt.pages.broker_payload import walk_payload
+from pagefmt.pages.broker_payload import walk_old_record, walk_payload
 from pagefmt.pages.frames import Buffer, Reach, at_hand
 from pagefmt.pages.record import END_MARK, FRAME, START_MARK
 
@@ -66,29 +66,12 @@ def _read_old(buf: Buffer, edition: Edition, reach: Reach) -> BrokerReading:
         if end_mark >= size or not reach(at, end_mark + 1) or buf[end_mark] != END_MARK:
             return BrokerReading(records, bytes_read, suspect=(at, records))
         try:
-            end = _old_payload(buf, at, end_mark + 1, edition, reach)
+            *_, end = walk_old_record(buf, at, end_mark + 1, edition, reach)
         except Undecodable as err:
             return _thrown(records, bytes_read, at, str(err))
         records, at = records + 1, end
         bytes_read = at
     return BrokerReading(records, bytes_read)
-
-
-def _old_payload(buf: Buffer, at: int, end: int, edition: Edition, reach: Reach) -> int:
-    """The offset behind the end mark. Fields that do not add up may lead out of the record, to the end of the file."""
-    for limit in (end, len(buf)):
-        reach(at, limit)
-        reader = ByteReader(buf, at + 5, limit)
-        try:
-            walk_payload(reader, edition)
-            if reader.u8("end mark") != END_MARK:
-                raise Undecodable(reader.pos - 1, "no end mark behind the last queue id")
-        except Undecodable:
-            if limit == len(buf):
-                raise
-        else:
-            return reader.pos
-    raise AssertionError
 
 
 def _read_new(buf: Buffer, edition: Edition, reach: Reach) -> BrokerReading:

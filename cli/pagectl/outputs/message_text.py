@@ -32,7 +32,7 @@ class MessageText:
         self._heading(message)
         print(_first_line(message))
         self._wrapped(_routing(message, queues))
-        self._wrapped([f"{one_line(entry['name'])}={_value(entry['value'])}" for entry in message["properties"]])
+        self._wrapped([f"{one_line(entry['name'])}={_value(entry['value'])}" for entry in message["properties"] or ()])
         for key in _BODY_KEYS:
             if message.get(key) is not None:
                 self._body(key, message[key])
@@ -70,7 +70,8 @@ class MessageText:
 
 
 def _first_line(message: Mapping[str, Any]) -> str:
-    kind = message["protocol"] if message["type_name"] is None else f"{message['protocol']} {message['type_name']}"
+    protocol = message["protocol"] or "not understood"
+    kind = protocol if message["type_name"] is None else f"{protocol} {message['type_name']}"
     parts = [f"{message['page']}:{message['number']}", f"id {message['id']}", kind, *_sizes(message)]
     if message["timestamp"]:
         parts.append(f"sent {moment(message['timestamp'])}")
@@ -95,10 +96,12 @@ def _routing(message: Mapping[str, Any], queues: Mapping[int, QueueBinding] | No
     words = [f"to {_names(message['queues'], queues)}"]
     if message.get("acked_by"):
         words.append(f"acknowledged by {_names(message['acked_by'], queues)}")
-    if message["address"] != message["store_address"]:
+    if "damage" in message:
+        words.append(f"{message['damage']['kind']} {one_line(message['damage']['detail'])}")
+    if message["address"] != message["store_address"] and "damage" not in message:
         words.append(f"address {one_line(message['address'] or '(none)')}")
-    words.append(f"priority {message['priority']}")
-    words.append("durable" if message["durable"] else "not durable")
+    if message["durable"] is not None:
+        words += [f"priority {message['priority']}", "durable" if message["durable"] else "not durable"]
     if message["tx"] >= 0:
         words.append(f"transaction {message['tx']}")
     if message["user_id"]:
