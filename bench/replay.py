@@ -118,11 +118,11 @@ def outcome(trace: Path, folder: Path) -> int:
     reader = open_trace(trace)
     engine = engine_for(reader)
     recording = Recording("bench")
-    with writing_outcome(folder / "outcome.jsonl") as out:
+    with writing_outcome(folder / "outcome.jsonl") as write:
         header = engine.start().as_json()
         recording.begin(header)
         for item, line in steps(engine, reader):
-            out.line(line)
+            write(line)
             recording.see(item, line)
     return recording.operations
 

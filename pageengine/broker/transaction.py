@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from itertools import groupby
 
+from msgspec import Struct
+
 from pageengine.broker.broker import Broker
 from pageengine.model.page import PagedMessage, PageTransactionInfo
 from pageengine.model.page_infos import PageInfo
@@ -25,28 +27,25 @@ def _from_page(ref: Reference) -> bool:
     return ref.record is not None and ref.record.tx < 0
 
 
-class Transaction:
+class Transaction(Struct, eq=False):
     """What was sent (``added``) and acknowledged, in memory and by position, until it is committed or rolled back."""
 
-    __slots__ = (
-        "acked", "added", "broker", "counts", "duplicates", "failed", "id", "page_tx", "positions", "prepared",
-        "reloaded", "returned", "updates",
-    )  # fmt: skip
+    broker: Broker
+    id: int = 0
+    added: list[Reference] = []
+    acked: list[tuple[Reference, AckReason]] = []
+    counts: list[tuple[CursorPort, int, int]] = []
+    positions: list[tuple[CursorPort, int, int]] = []
+    updates: dict[int, int] = {}
+    duplicates: list[tuple[str, bytes]] = []
+    page_tx: PageTransactionInfo | None = None
+    failed: str | None = None
+    prepared: bool = False
+    reloaded: bool = False
+    returned: list[Reference] = []
 
-    def __init__(self, broker: Broker) -> None:
-        self.broker = broker
-        self.id = broker.next_id()
-        self.added: list[Reference] = []
-        self.acked: list[tuple[Reference, AckReason]] = []
-        self.counts: list[tuple[CursorPort, int, int]] = []
-        self.positions: list[tuple[CursorPort, int, int]] = []
-        self.updates: dict[int, int] = {}
-        self.duplicates: list[tuple[str, bytes]] = []
-        self.page_tx: PageTransactionInfo | None = None
-        self.failed: str | None = None
-        self.prepared = False
-        self.reloaded = False
-        self.returned: list[Reference] = []
+    def __post_init__(self) -> None:
+        self.id = self.broker.next_id()
 
     def page_transaction(self) -> PageTransactionInfo:
         """The transaction as its paged messages know it, made with the first of them."""

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections import deque
 
+from msgspec import Struct, field
+
 from pageengine.broker.broker import Broker
 from pageengine.broker.copies import from_send
 from pageengine.broker.late_messages import LateMessage
@@ -29,19 +31,20 @@ CHUNK_FRAME = 26
 LAST_CHUNK_FRAME = 34
 
 
-class PendingSend:
+class PendingSend(Struct, eq=False):
     """A send that began: the credits it still needs, in order, and its verdict once it reached the broker."""
 
-    __slots__ = ("credits", "i", "message", "needs", "op", "reached", "verdict")
+    op: Send
+    message: Message
+    credits: Credits
+    needs: deque[tuple[int, bool]] = field(default_factory=deque)
+    verdict: Decision | None = None
+    reached: bool = False
 
-    def __init__(self, op: Send, message: Message, credits: Credits) -> None:
-        self.op = op
-        self.i = op.i
-        self.message = message
-        self.credits = credits
-        self.needs: deque[tuple[int, bool]] = deque()
-        self.verdict: Decision | None = None
-        self.reached = False
+    @property
+    def i(self) -> int:
+        """Number of the operation."""
+        return self.op.i
 
 
 class SessionConsumer(Consumer):

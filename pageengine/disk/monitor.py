@@ -174,25 +174,9 @@ def default_max_disk_usage(edition: Edition) -> int:
 _PERCENT: Final = range(101)
 
 
-@dataclass(frozen=True, slots=True)
-class DiskScan:
-    """One scan over all file systems. ``deciding`` is the index of a store beyond its limit."""
-
-    within: bool
-    deciding: int | None
-
-    @property
-    def blocked(self) -> bool:
-        """Whether the disk counts as full."""
-        return not self.within
-
-
-def scan(limit: DiskLimit, spaces: Iterable[DiskSpace]) -> DiskScan:
-    """The broker's decision. Where several are beyond, the broker may name any of them; here it is the first."""
-    for n, space in enumerate(spaces):
-        if not limit.within(space):
-            return DiskScan(within=False, deciding=n)
-    return DiskScan(within=True, deciding=None)
+def beyond(limit: DiskLimit, spaces: Iterable[DiskSpace]) -> int | None:
+    """Index of the first file system beyond the limit, None: the broker goes on. Of several it may name any."""
+    return next((n for n, space in enumerate(spaces) if not limit.within(space)), None)
 
 
 _SINCE: Final = (
@@ -235,7 +219,7 @@ class DiskMonitor:
 
     def tick(self, spaces: Sequence[DiskSpace]) -> Transition | None:
         """Look at every file system once; what changed, if anything."""
-        full = scan(self.limit, spaces).blocked
+        full = beyond(self.limit, spaces) is not None
         if full == self.disk_full:
             return None
         self.disk_full = full

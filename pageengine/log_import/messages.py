@@ -12,6 +12,7 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from pageengine.model.sizes import header_bytes, properties_bytes
 from pageengine.trace.operations import MessageProperties, MessageProperty
 from pagefmt.messages.values import ValueKind
 
@@ -108,23 +109,7 @@ def _guess(name: str, value: str) -> MessageProperty:
 
 def _body(encoded: int, address: str, with_user: bool, props: MessageProperties) -> int:
     """Body bytes: the encoded size less what a core message has around it (docs/spec/paging-engine.md 1.3)."""
-    around = 4 + 8 + 5 + 2 * _units(address) + (17 if with_user else 1) + 1 + 1 + 8 + 8 + 1
-    return encoded - around - (5 + sum(map(_property_size, props)) if props else 1)
-
-
-def _property_size(one: MessageProperty) -> int:
-    sizes = {
-        ValueKind.NULL: 1,
-        ValueKind.BOOLEAN: 2,
-        ValueKind.LONG: 9,
-        ValueKind.DOUBLE: 9,
-    }
-    value = 5 + 2 * _units(one.value) if isinstance(one.value, str) else sizes[one.type]
-    return 4 + 2 * _units(one.name) + value
-
-
-def _units(text: str) -> int:
-    return len(text.encode("utf-16-le", "surrogatepass")) // 2
+    return encoded - 4 - header_bytes(address, properties_bytes(props), len(props)) - (16 if with_user else 0)
 
 
 def _expire_ms(stamp: str, expiration: str) -> int:

@@ -7,26 +7,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from msgspec import Struct
+
 from pageengine.settings.profiles import FullWhen
 
 BY_SIZE = 1
 BY_COUNT = 2
 
 
-class Metric:
+class Metric(Struct, eq=False):
     """2.33 and later: over at the limit, under below it. A limit below 0 is none."""
 
-    __slots__ = ("count", "max_bytes", "max_messages", "on_over", "on_under", "over", "size", "touched")
-
-    def __init__(self, max_bytes: int, max_messages: int, on_over: Callable[[], None], on_under: Callable[[], None]):
-        self.size = 0
-        self.count = 0
-        self.max_bytes = max_bytes
-        self.max_messages = max_messages
-        self.over = 0
-        self.touched = False
-        self.on_over = on_over
-        self.on_under = on_under
+    max_bytes: int
+    max_messages: int
+    on_over: Callable[[], None]
+    on_under: Callable[[], None]
+    size: int = 0
+    count: int = 0
+    over: int = 0
+    touched: bool = False
 
     def add(self, size: int, count: int) -> None:
         """``size`` is never 0."""
@@ -80,8 +79,6 @@ class Metric:
 class ClearedAtLimit(Metric):
     """2.21 to 2.32: under already at the limit itself."""
 
-    __slots__ = ()
-
     def _size_is_under(self) -> bool:
         return self.size <= self.max_bytes
 
@@ -91,8 +88,6 @@ class ClearedAtLimit(Metric):
 
 class AboveLimit(Metric):
     """Up to 2.20: no flag, size compared at each use; over only above a limit that is itself above 0."""
-
-    __slots__ = ()
 
     def _grow(self) -> None:
         if self.max_bytes > 0 and self.size > self.max_bytes:

@@ -9,21 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from msgspec import Struct, field
+
 from pageengine.model.reference import Reference
 
 PRIORITIES = 10
 
 
-class PriorityLevel:
+class PriorityLevel(Struct, eq=False):
     """References of one priority, in order. Ends and removal cost the same at any length."""
 
-    __slots__ = ("head", "iterators", "size", "tail")
-
-    def __init__(self) -> None:
-        self.head: Reference | None = None
-        self.tail: Reference | None = None
-        self.size = 0
-        self.iterators: list[PriorityIterator] = []
+    head: Reference | None = None
+    tail: Reference | None = None
+    size: int = 0
+    iterators: list[PriorityIterator] = []
 
     def insert(self, ref: Reference, after: Reference | None) -> None:
         """Behind a reference, or at the head."""
@@ -58,17 +57,17 @@ class PriorityLevel:
         ref.prev = ref.next = None
 
 
-class PriorityIterator:
+class PriorityIterator(Struct, eq=False):
     """Position ``current``; that reference was returned already if it is also ``last``, unless ``repeat`` is set."""
 
-    __slots__ = ("current", "last", "level", "repeat")
+    level: PriorityLevel
+    current: Reference | None = None
+    last: Reference | None = None
+    repeat: bool = False
 
-    def __init__(self, level: PriorityLevel) -> None:
-        self.level = level
-        self.current = level.head
-        self.last: Reference | None = None
-        self.repeat = False
-        level.iterators.append(self)
+    def __post_init__(self) -> None:
+        self.current = self.level.head
+        self.level.iterators.append(self)
 
     def has_next(self) -> bool:
         """Whether there is a reference to give."""
@@ -113,18 +112,15 @@ class PriorityIterator:
         self.level.iterators.remove(self)
 
 
-class ReferenceList:
+class ReferenceList(Struct, eq=False):
     """References in delivery order: by priority, then by sequence. ``keeps_highest``: see the profiles."""
 
-    __slots__ = ("highest", "keeps_highest", "last_priority", "levels", "resets", "size")
-
-    def __init__(self, *, keeps_highest: bool = True) -> None:
-        self.keeps_highest = keeps_highest
-        self.levels = tuple(PriorityLevel() for _ in range(PRIORITIES))
-        self.size = 0
-        self.highest = -1
-        self.last_priority = -1
-        self.resets = 0
+    keeps_highest: bool = True
+    levels: tuple[PriorityLevel, ...] = field(default_factory=lambda: tuple(PriorityLevel() for _ in range(PRIORITIES)))
+    size: int = 0
+    highest: int = -1
+    last_priority: int = -1
+    resets: int = 0
 
     def _adds(self, priority: int) -> PriorityLevel:
         if priority != self.last_priority or priority > self.highest:

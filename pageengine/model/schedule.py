@@ -8,21 +8,20 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 
+from msgspec import Struct, field
+
 from pageengine.model.ports import Producer, StorePort
 from pageengine.model.reference import QueuePort
 
 
-class Schedule:
+class Schedule(Struct, eq=False):
     """``touched_stores`` and ``changed_queues``: what an outcome has to look at for changes."""
 
-    __slots__ = ("changed_queues", "tasks", "to_resume", "touched_queues", "touched_stores")
-
-    def __init__(self) -> None:
-        self.tasks: deque[Callable[[], object]] = deque()
-        self.touched_stores: set[StorePort] = set()
-        self.touched_queues: dict[QueuePort, None] = {}
-        self.changed_queues: dict[QueuePort, None] = {}
-        self.to_resume: dict[Producer, None] = {}
+    tasks: deque[Callable[[], object]] = field(default_factory=deque)
+    touched_stores: set[StorePort] = set()
+    touched_queues: dict[QueuePort, None] = {}
+    changed_queues: dict[QueuePort, None] = {}
+    to_resume: dict[Producer, None] = {}
 
     def touch(self, queue: QueuePort) -> None:
         """Something happened to a queue: it is asked before the broker rests."""

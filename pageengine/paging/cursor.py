@@ -6,6 +6,9 @@ Source: docs/spec/paging-engine.md 3.2, 3.4 and 3.5.
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import dataclass
+
+from msgspec import Struct, field
 
 from pageengine.model.page import PagedMessage, WrittenPage
 from pageengine.model.page_infos import PageCounter, PageInfo, PageInfos
@@ -168,19 +171,16 @@ class Cursor(CursorPort):
         self.empty = True
 
 
-class PageIterator:
+class PageIterator(Struct, eq=False):
     """Reads the pages of a store for one cursor; a browser's does not confirm and sees what is being delivered."""
 
-    __slots__ = ("at", "browsing", "cached", "cursor", "live", "page", "redeliveries")
-
-    def __init__(self, cursor: Cursor, *, browsing: bool) -> None:
-        self.cursor = cursor
-        self.browsing = browsing
-        self.page: WrittenPage | None = None
-        self.at = 0
-        self.cached: PagedMessage | None = None
-        self.live = False
-        self.redeliveries: deque[PagedMessage] = deque()
+    cursor: Cursor
+    browsing: bool
+    page: WrittenPage | None = None
+    at: int = 0
+    cached: PagedMessage | None = None
+    live: bool = False
+    redeliveries: deque[PagedMessage] = field(default_factory=deque)
 
     def redeliver(self, record: PagedMessage) -> None:
         """Give the record before the rest of the page."""
@@ -308,14 +308,12 @@ class PageIterator:
         return -1
 
 
+@dataclass(slots=True, eq=False)
 class PassedTooEarly(ParkedRecord):
     """A record of a transaction that was still open when the cursor's iterator came to it."""
 
-    __slots__ = ("iterator", "record")
-
-    def __init__(self, iterator: PageIterator, record: PagedMessage) -> None:
-        self.iterator = iterator
-        self.record = record
+    iterator: PageIterator
+    record: PagedMessage
 
     def deliver(self) -> None:
         """The iterator gives it after all."""

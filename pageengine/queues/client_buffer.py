@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections import deque
 
+from msgspec import Struct
+
 from pageengine.model.reference import Reference
 
 
-class ClientBuffer:
+class ClientBuffer(Struct, eq=False):
     """Constant time at both ends: with a wide window a client buffers a whole queue."""
 
-    __slots__ = ("_by_priority",)
-
-    def __init__(self) -> None:
-        self._by_priority: dict[int, deque[Reference]] = {}
+    _by_priority: dict[int, deque[Reference]] = {}
 
     def append(self, ref: Reference) -> None:
         """A message arrives at the client."""

@@ -5,6 +5,8 @@ Source: docs/spec/paging-engine.md 3.1 and 3.7; QueueImpl.deliver of 2.56.0 for 
 
 from __future__ import annotations
 
+from msgspec import Struct
+
 from pageengine.model.message import GROUP_ID, GROUP_SEQUENCE
 from pageengine.model.reference import QueuePort, Reference
 from pageengine.model.reference_list import ReferenceList
@@ -15,24 +17,19 @@ EXCLUSIVE = ""
 LAST_OF_GROUP = -1
 
 
-class Dispatch:
+class Dispatch(Struct, eq=False):
     """The consumers of one queue in turn; ``left`` of them are still to be asked before the round ends."""
 
-    __slots__ = (
-        "_last", "_left", "_repeat", "_turn", "broker", "consumers", "exclusive", "groups", "queue", "references",
-    )  # fmt: skip
-
-    def __init__(self, broker: BrokerPort, queue: QueuePort, references: ReferenceList, exclusive: bool) -> None:
-        self.broker = broker
-        self.queue = queue
-        self.references = references
-        self.exclusive = exclusive
-        self.consumers: list[ConsumerPort] = []
-        self.groups: dict[object, ConsumerPort] = {}
-        self._turn = 0
-        self._left = 0
-        self._last: ConsumerPort | None = None
-        self._repeat = False
+    broker: BrokerPort
+    queue: QueuePort
+    references: ReferenceList
+    exclusive: bool
+    consumers: list[ConsumerPort] = []
+    groups: dict[object, ConsumerPort] = {}
+    _turn: int = 0
+    _left: int = 0
+    _last: ConsumerPort | None = None
+    _repeat: bool = False
 
     def consumers_changed(self) -> None:
         """One came or went: the next round begins with the first."""

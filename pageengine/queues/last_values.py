@@ -5,17 +5,16 @@ Source: docs/spec/paging-engine.md 3.7; LastValueQueue of 2.56.0 for when an old
 
 from __future__ import annotations
 
+from msgspec import Struct
+
 from pageengine.model.reference import Reference
 
 
-class LastValues:
+class LastValues(Struct, eq=False):
     """The newest reference of each key that waits in the queue, or came back to it where there was no newer one."""
 
-    __slots__ = ("_newest", "key")
-
-    def __init__(self, key: str) -> None:
-        self.key = key
-        self._newest: dict[object, Reference] = {}
+    key: str
+    _newest: dict[object, Reference] = {}
 
     def newest(self, ref: Reference) -> None:
         """A new message arrives."""

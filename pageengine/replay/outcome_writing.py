@@ -2,39 +2,17 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
-
-import msgspec
+from typing import Any
 
 from pageengine.trace.streams import writing_lines
-
-
-@dataclass(frozen=True, slots=True)
-class OutcomeWriter:
-    """Takes the lines of an outcome as JSON objects, in order."""
-
-    stream: IO[str]
-
-    def line(self, value: dict[str, Any]) -> None:
-        """Write one line."""
-        self.stream.write(line_text(value))
-
-
-def line_text(value: dict[str, Any]) -> str:
-    """One line with its newline. Lone surrogates, which Java strings may hold, become escapes."""
-    try:
-        return msgspec.json.encode(value).decode() + "\n"
-    except UnicodeEncodeError:
-        return json.dumps(value, separators=(",", ":")) + "\n"
+from pageengine.trace.writing import line_text
 
 
 @contextmanager
-def writing_outcome(path: Path) -> Iterator[OutcomeWriter]:
-    """An outcome file, which appears when the block ends without an error."""
+def writing_outcome(path: Path) -> Iterator[Callable[[dict[str, Any]], object]]:
+    """A function that writes the next line of an outcome; the file appears when the block ends without an error."""
     with writing_lines(path) as stream:
-        yield OutcomeWriter(stream)
+        yield lambda line: stream.write(line_text(line))

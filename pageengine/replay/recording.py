@@ -67,12 +67,10 @@ class Recording:
                 self._queue_of[item.consumer] = item.queue
             elif isinstance(item, Receive):
                 self._received(item, line)
-        if "released" in line:
-            for one in line["released"]:
-                self._released(one["i"], one, t)
-        if "abandoned" in line:
-            for number in line["abandoned"]:
-                self._abandoned(number, t)
+        for one in line.get("released", ()):
+            self._went_on(one["i"], t, str(one.get("r")))
+        for number in line.get("abandoned", ()):
+            self._went_on(number, t, None)
         if line.get("state"):
             self._state(line["state"], t, i)
 
@@ -117,40 +115,31 @@ class Recording:
             self._waiting[send.i] = BlockedSend(send.t, send.address)
             self._blocked(record, 1, send.t, send.i)
         elif r == "dropped" or r == "failed":
-            record.series.add(r, send.i, send.t, 1)
-            self.broker.series.add(r, send.i, send.t, 1)
+            for one in (record, self.broker):
+                one.series.see(r, send.i, send.t, 1)
             if record.sends[r] == 1:
-                self._moment(
-                    send.t, send.i, send.address, f"first message {'dropped' if r == 'dropped' else 'refused'}"
-                )
+                what = "dropped" if r == "dropped" else "refused"
+                self._moment(send.t, send.i, send.address, f"first message {what}")
 
     def _blocked(self, record: AddressRecord, change: int, t: int, i: int) -> None:
-        record.blocked_now += change
-        record.blocked.switch(record.blocked_now > 0, t)
-        record.series.level("blocked", i, t, record.blocked_now)
-        self.broker.blocked_now += change
-        self.broker.blocked.switch(self.broker.blocked_now > 0, t)
-        self.broker.series.level("blocked", i, t, self.broker.blocked_now)
+        record.block(change, t, i)
+        self.broker.block(change, t, i)
         if change > 0 and record.sends["blocked"] == 1:
             self._moment(t, i, record.name, "first producer blocked")
 
-    def _released(self, number: int, line: Mapping[str, Any], t: int) -> None:
+    def _went_on(self, number: int, t: int, r: str | None) -> None:
+        """A blocked send ended with the result ``r``, or with the broker (None)."""
         waiting = self._waiting.pop(number, None)
         if waiting is None:
             return
         record = self.address(waiting.address)
         record.blocked_ns += t - waiting.t
-        record.released += 1
-        record.sends[f"released {line.get('r')}"] += 1
-        self._blocked(record, -1, t, self.operations - 1)
-
-    def _abandoned(self, number: int, t: int) -> None:
-        waiting = self._waiting.pop(number, None)
-        if waiting is not None:
-            record = self.address(waiting.address)
-            record.blocked_ns += t - waiting.t
+        if r is None:
             record.abandoned += 1
-            self._blocked(record, -1, t, self.operations - 1)
+        else:
+            record.released += 1
+            record.sends[f"released {r}"] += 1
+        self._blocked(record, -1, t, self.operations - 1)
 
     def _received(self, receive: Receive, line: Mapping[str, Any]) -> None:
         queue = self.queues.get(self._queue_of.get(receive.consumer, ""))
@@ -184,8 +173,7 @@ class Recording:
             fields = {"paging": False, "full": False, "page_full": False, "size": 0, "elements": 0, "files": []}
         state.update(fields)
         if "size" in fields:
-            record.memory.see(fields["size"], t, i)
-            record.series.level("memory", i, t, fields["size"])
+            record.use_memory(fields["size"], t, i)
         if "elements" in fields:
             record.messages.see(fields["elements"], t, i)
         if "pages" in fields:
@@ -204,34 +192,30 @@ class Recording:
 
     def _disk(self, record: AddressRecord, fields: Mapping[str, Any], t: int, i: int) -> None:
         """Bytes in page files. The outcome has the size of the current page; a finished page keeps its last size."""
-        sizes, before = record.page_bytes, record.disk_bytes
+        sizes, change = record.page_bytes, 0
         if "files" in fields:
             sizes = record.page_bytes = {page: sizes.get(page, 0) for page in fields["files"] or ()}
-            record.disk_bytes = sum(sizes.values())
+            change = sum(sizes.values()) - record.disk_bytes
         current = record.state.get("cur")
         if current in sizes:
             now = record.state.get("cur_bytes") or 0
-            record.disk_bytes += now - sizes[current]
+            change += now - sizes[current]
             sizes[current] = now
-        if record.disk_bytes != before:
-            record.disk.see(record.disk_bytes, t, i)
-            record.series.level("disk", i, t, record.disk_bytes)
-            self.broker.disk_bytes += record.disk_bytes - before
-            self.broker.disk.see(self.broker.disk_bytes, t, i)
-            self.broker.series.level("disk", i, t, self.broker.disk_bytes)
+        if change:
+            record.use_disk(change, t, i)
+            self.broker.use_disk(change, t, i)
 
     def _paging(self, record: AddressRecord, on: bool, t: int, i: int) -> None:
         if on and record.paging.since is None:
             self._moment(t, i, record.name, "page mode")
         record.paging.switch(on, t)
-        record.series.level("paging", i, t, int(on))
+        record.series.see("paging", i, t, int(on))
 
     def _global(self, fields: Mapping[str, Any] | None, t: int, i: int) -> None:
         for name, value in (fields or {}).items():
             self.broker.state[name] = value
             if name == "size":
-                self.broker.memory.see(value, t, i)
-                self.broker.series.level("memory", i, t, value)
+                self.broker.use_memory(value, t, i)
             elif name == "full":
                 if value and self.broker.full.since is None:
                     self._moment(t, i, BROKER, "global limit or full disk")
@@ -240,7 +224,7 @@ class Recording:
                 if value and self.disk_full.since is None:
                     self._moment(t, i, BROKER, "disk full")
                 self.disk_full.switch(bool(value), t)
-                self.broker.series.level("disk_full", i, t, int(bool(value)))
+                self.broker.series.see("disk_full", i, t, int(bool(value)))
 
     def _queue(self, name: str, fields: Mapping[str, Any] | None, t: int, i: int, moved: dict[str, None]) -> None:
         """Changes of a queue; ``moved`` gets its address when its messages now lie on other pages."""

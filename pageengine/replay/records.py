@@ -85,6 +85,23 @@ class AddressRecord:
     counted_page: int = 0
     """The page being written when a queue's count last grew."""
 
+    def block(self, change: int, t: int, i: int) -> None:
+        """So many more producers wait."""
+        self.blocked_now += change
+        self.blocked.switch(self.blocked_now > 0, t)
+        self.series.see("blocked", i, t, self.blocked_now)
+
+    def use_memory(self, size: int, t: int, i: int) -> None:
+        """Messages take so many bytes of memory."""
+        self.memory.see(size, t, i)
+        self.series.see("memory", i, t, size)
+
+    def use_disk(self, change: int, t: int, i: int) -> None:
+        """Page files grew or shrank by so many bytes."""
+        self.disk_bytes += change
+        self.disk.see(self.disk_bytes, t, i)
+        self.series.see("disk", i, t, self.disk_bytes)
+
 
 @dataclass(slots=True)
 class QueueRecord:

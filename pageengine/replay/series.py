@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 BUCKETS = 1024
+COUNTS = ("dropped", "failed")
+"""Series of amounts; all others are levels."""
 
 
 @dataclass(slots=True)
@@ -20,39 +22,31 @@ class Bucket:
     high: int
     last: int
 
+    def merge(self, high: int, last: int, counted: bool) -> None:
+        """Take in what follows."""
+        self.high = self.high + high if counted else max(self.high, high)
+        self.last = self.last + last if counted else last
+
 
 @dataclass(slots=True)
 class Series:
-    """Series by name. A level holds until it changes; an ``add``ed amount is that of the bucket alone."""
+    """Series by name. A level holds until it changes; an amount is that of the bucket alone."""
 
     width: int = 1
     lines: dict[str, list[Bucket]] = field(default_factory=dict)
 
-    def level(self, name: str, i: int, t: int, value: int) -> None:
-        """The level is ``value`` from operation ``i`` on."""
+    def see(self, name: str, i: int, t: int, value: int) -> None:
+        """By operation ``i``: the level from there on, or the amount of COUNTS that it adds."""
         line = self.lines.setdefault(name, [])
         number = i // self.width
         if line and line[-1].number == number:
-            last = line[-1]
-            last.high, last.last = max(last.high, value), value
+            line[-1].merge(value, value, name in COUNTS)
             return
         line.append(Bucket(number, t, value, value))
         if len(line) > BUCKETS:
-            self._thin(counts=("dropped", "failed"))
+            self._thin()
 
-    def add(self, name: str, i: int, t: int, amount: int) -> None:
-        """Operation ``i`` adds an amount."""
-        line = self.lines.setdefault(name, [])
-        number = i // self.width
-        if line and line[-1].number == number:
-            line[-1].high += amount
-            line[-1].last += amount
-            return
-        line.append(Bucket(number, t, amount, amount))
-        if len(line) > BUCKETS:
-            self._thin(counts=("dropped", "failed"))
-
-    def _thin(self, counts: tuple[str, ...]) -> None:
+    def _thin(self) -> None:
         self.width *= 2
         for name, line in self.lines.items():
             thinner: list[Bucket] = []
@@ -60,12 +54,8 @@ class Series:
                 bucket.number //= 2
                 if not thinner or thinner[-1].number != bucket.number:
                     thinner.append(bucket)
-                elif name in counts:
-                    thinner[-1].high += bucket.high
-                    thinner[-1].last += bucket.last
                 else:
-                    thinner[-1].high = max(thinner[-1].high, bucket.high)
-                    thinner[-1].last = bucket.last
+                    thinner[-1].merge(bucket.high, bucket.last, name in COUNTS)
             self.lines[name] = thinner
 
     def points(self, name: str, *, timed: bool = True) -> list[tuple[int, int, int]]:

@@ -46,14 +46,15 @@ def write_trace(path: Path, header: TraceHeader, operations: Iterable[Operation]
             return write_parquet(fresh, first, lines)
     count = 0
     with writing_lines(path) as out:
-        out.write(_text(first))
+        out.write(line_text(first))
         for line in lines:
-            out.write(_text(line))
+            out.write(line_text(line))
             count += 1
     return count
 
 
-def _text(line: dict[str, Any]) -> str:
+def line_text(line: dict[str, Any]) -> str:
+    """One line of JSON with its newline. Lone surrogates, which Java strings may hold, become escapes."""
     try:
         return msgspec.json.encode(line).decode() + "\n"
     except UnicodeEncodeError:

@@ -16,8 +16,8 @@ from pageengine.disk.monitor import (
     LimitKind,
     Transition,
     Unmonitored,
+    beyond,
     default_max_disk_usage,
-    scan,
 )
 from pagefmt.editions import Edition
 
@@ -174,10 +174,9 @@ def test_default_usage_limit_changed_with_2_7() -> None:
 def test_one_bad_store_decides() -> None:
     limit = DiskLimit(USAGE, 90)
     good, bad = DiskSpace(50, 100), DiskSpace(5, 100)
-    assert scan(limit, [good, good]).within
-    verdict = scan(limit, [good, bad, good])
-    assert (verdict.blocked, verdict.deciding) == (True, 1)
-    assert scan(limit, []).within
+    assert beyond(limit, [good, good]) is None
+    assert beyond(limit, [good, bad, good]) == 1
+    assert beyond(limit, []) is None
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,8 @@ from replay_scenarios import scenarios
 from pageengine.errors import PageEngineError
 from pageengine.replay.compare_outcomes import ABSENT, Comparison, FieldDifference, compare_outcomes
 from pageengine.replay.outcome_reading import OutcomeError, open_outcome
-from pageengine.replay.outcome_writing import line_text, writing_outcome
+from pageengine.replay.outcome_writing import writing_outcome
+from pageengine.trace.writing import line_text
 
 START: dict[str, Any] = {"outcome": 1, "state": {}}
 ARCHIVE = Path(__file__).parents[1] / "recorded" / "replays" / "broker-2.56.0.tar.xz"
@@ -112,9 +113,9 @@ def test_states_differ_exactly_where_the_whole_states_do(pairs: list[tuple[dict[
 def test_a_recorded_outcome_reads_back_and_equals_itself(tmp_path: Path, name: str) -> None:
     lines = [json.loads(line) for line in scenarios(ARCHIVE)[name].outcome.splitlines()]
     path = tmp_path / "o.jsonl.zst"
-    with writing_outcome(path) as out:
+    with writing_outcome(path) as write:
         for line in lines:
-            out.line(line)
+            write(line)
     one, other = open_outcome(path), open_outcome(path)
     assert [one.header, *one.with_end()] == lines
     found = compare_outcomes(lines[1:], other.with_end(), left_start=lines[0], right_start=other.header)

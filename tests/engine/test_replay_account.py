@@ -164,7 +164,7 @@ def test_columns_show_the_highest_level_of_their_time(steps: list[tuple[int, int
     series, levels, t = Series(), [], 0
     for i, (step, value) in enumerate(steps):
         t += step
-        series.level("x", i, t, value)
+        series.see("x", i, t, value)
         levels.append((t, value))
     columns = in_columns(series.points("x"), 0, max(t, 1), 20)
     assert max(columns, default=0) == max((value for _, value in levels), default=0)
@@ -173,8 +173,8 @@ def test_columns_show_the_highest_level_of_their_time(steps: list[tuple[int, int
 def test_a_series_stays_small_and_keeps_its_sums_and_peaks() -> None:
     series = Series()
     for i in range(20 * BUCKETS):
-        series.level("size", i, i, i % 1000)
-        series.add("dropped", i, i, 1)
+        series.see("size", i, i, i % 1000)
+        series.see("dropped", i, i, 1)
     assert len(series.points("size")) <= BUCKETS and len(series.points("dropped")) <= BUCKETS
     assert sum(high for _, high, _ in series.points("dropped")) == 20 * BUCKETS
     assert max(high for _, high, _ in series.points("size")) == 999

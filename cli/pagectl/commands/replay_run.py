@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -25,7 +25,6 @@ from pagectl.running.exits import Exit, describe, report
 from pagectl.terminal.streams import note, print_json, warning
 
 if TYPE_CHECKING:
-    from pageengine.replay.outcome_writing import OutcomeWriter
     from pageengine.replay.recording import Recording
     from pageengine.replay.replaying import Configuration
     from pageengine.running.engine import Engine
@@ -122,18 +121,16 @@ def _replay(work: _ReplayRun) -> tuple[Recording, Exception | None]:
         engine = work.deciding.engine(reader, check=work.check)
         if work.out is not None:
             check_target(engine, work.out)
-        writer = stack.enter_context(writing_outcome(work.outcome)) if work.outcome is not None else None
+        write = stack.enter_context(writing_outcome(work.outcome)) if work.outcome is not None else _no_outcome
         recording = Recording(reader.header.name)
         header = engine.start().as_json()
-        if writer is not None:
-            writer.line(header)
+        write(header)
         recording.begin(header, queues_of(engine.settings))
-        stopped = _apply_all(engine, reader, recording, work.until, writer, bar.applied)
+        stopped = _apply_all(engine, reader, recording, work.until, write, bar.applied)
         end = None
         if stopped is None:
-            end = engine.finish(pages=writer is not None).as_json()
-            if writer is not None:
-                writer.line(end)
+            end = engine.finish(pages=work.outcome is not None).as_json()
+            write(end)
         recording.finish(end)
         if work.out is not None:
             write_data_directory(engine, work.out)
@@ -143,12 +140,16 @@ def _replay(work: _ReplayRun) -> tuple[Recording, Exception | None]:
     return recording, stopped
 
 
+def _no_outcome(line: dict[str, Any]) -> None:
+    """Nobody asked for the outcome."""
+
+
 def _apply_all(
     engine: Engine,
     reader: TraceReader,
     recording: Recording,
     until: int | None,
-    writer: OutcomeWriter | None,
+    write: Callable[[dict[str, Any]], object],
     applied: Callable[[int], None],
 ) -> Exception | None:
     from pageengine.errors import PageEngineError
@@ -156,8 +157,7 @@ def _apply_all(
 
     try:
         for item, line in steps(engine, reader, until):
-            if writer is not None:
-                writer.line(line)
+            write(line)
             recording.see(item, line)
             applied(1)
     except PageEngineError as err:
