@@ -29,7 +29,9 @@ def main() -> None:
     if sys.platform == "linux":
         os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "jemalloc")
     from pagectl.app import run
+    from pagectl.running.exits import tidy_up_on_signals
 
+    tidy_up_on_signals()
     status = run(sys.argv[1:])
     if sys.argv[1:2] not in LASTING:
         # what runs every minute on every host would need a tenth of its time to take itself apart

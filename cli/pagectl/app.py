@@ -46,7 +46,8 @@ TREE: dict[str, Leaf | Group] = {
             "inspect": ("pages_inspect", "Page files down to the byte."),
             "compact": ("pages_compact", "Free what no queue will ever read again; every message stays."),
             "salvage": ("pages_salvage", "The readable messages of damaged pages, as pages a broker loads."),
-            "restore": ("pages_restore", "Put back what compact --in-place replaced, or drop the backup."),
+            "restore": ("pages_restore", "Put back what compact --in-place replaced."),
+            "drop-backup": ("pages_drop_backup", "Delete what compact --in-place replaced: its space comes back."),
         },
     ),
     "disk": (

@@ -24,7 +24,7 @@ from pageengine.data_directory.journal_content import binding_records, journal_r
 from pageengine.data_directory.page_encoding import encoded_page
 from pageengine.errors import PageEngineError
 from pageengine.running.restart import alive_references
-from pagefmt.bytes.writing import DISK, Disk, check_new_folder, whole_folder
+from pagefmt.bytes.writing import Disk, check_new_folder, whole_folder
 from pagefmt.journal.files import JournalHeader, encode_header
 from pagefmt.journal.records import JournalRecord, encode
 from pagefmt.pages.paging import ADDRESS_FILE, page_name
@@ -49,10 +49,10 @@ def check_target(run: Run, target: Path) -> None:
     check_new_folder(target)
 
 
-def write_data_directory(run: Run, target: Path, disk: Disk = DISK) -> None:
+def write_data_directory(run: Run, target: Path, disk: Disk | None = None) -> None:
     """Write a new directory, which appears whole or not at all. Raises as ``check_target`` does, and ``OSError``."""
     check_target(run, target)
-    with whole_folder(target, disk=disk) as folder:
+    with whole_folder(target, disk=disk) as (folder, disk):
         for name in ("bindings", "journal", "large-messages", "paging"):
             disk.make_folder(folder / name)
         write_journal(folder / "bindings", "activemq-bindings-{}.bindings", binding_records(run), disk)
@@ -91,18 +91,20 @@ class _Bodies:
             self._disk.create(self._folder / f"{message.id}.{suffix}", [large_body(message)])
 
 
-def write_journal(folder: Path, name: str, records: list[JournalRecord], disk: Disk = DISK) -> None:
+def write_journal(folder: Path, name: str, records: list[JournalRecord], disk: Disk | None = None) -> None:
     """Records in files of one size; what is left of each is zero."""
     file_id = 0
     content = bytearray()
     pending = list(reversed(records))
-    while pending or file_id == 0:
-        file_id += 1
-        content = bytearray(encode_header(JournalHeader(FORMAT, 0, file_id)))
-        while pending:
-            encoded = encode(pending[-1], file_id, FORMAT)
-            if len(content) + len(encoded) > FILE_SIZE and len(content) > 16:
-                break
-            content += encoded
-            pending.pop()
-        disk.create(folder / name.format(file_id), [bytes(content.ljust(FILE_SIZE, b"\0"))])
+    disk = disk or Disk()
+    with disk.below(folder):
+        while pending or file_id == 0:
+            file_id += 1
+            content = bytearray(encode_header(JournalHeader(FORMAT, 0, file_id)))
+            while pending:
+                encoded = encode(pending[-1], file_id, FORMAT)
+                if len(content) + len(encoded) > FILE_SIZE and len(content) > 16:
+                    break
+                content += encoded
+                pending.pop()
+            disk.create(folder / name.format(file_id), [bytes(content.ljust(FILE_SIZE, b"\0"))])

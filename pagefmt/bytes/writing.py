@@ -2,7 +2,7 @@
 
 A file is written beside its target under ``NEW_SUFFIX``, synced and renamed over it, then the folder is synced. A new
 folder is filled under ``PARTIAL_SUFFIX``, synced and renamed. Both names are fixed, so that the next run recognises
-and replaces what a killed run left; a lock keeps two runs from using one of them at the same time. A failed sync is
+and removes what a killed run left; a lock keeps two runs from using one of them at the same time. A failed sync is
 never repeated: the file is given up.
 """
 
@@ -13,6 +13,7 @@ import fcntl
 import os
 import shutil
 import stat
+import struct
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -27,43 +28,108 @@ PARTIAL_SUFFIX: Final = ".pagectl-partial"
 BLOCK: Final = 1 << 24
 _CREATE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _BESIDE: Final = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+_READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_ACCESS: Final = "system.posix_acl_access"
+_LABEL: Final = "security.selinux"
+_ATTRIBUTES: Final = ("system.", "user.", _LABEL)
+_GROUP_ENTRY: Final = 4
 
 
 class TargetRefused(PageFmtError):
-    """A new folder that cannot be made there: the name is taken, or lies inside what is being read."""
+    """An output that cannot be made there: the name is taken, or lies inside what is being read."""
+
+
+class LinkRefused(PageFmtError):
+    """A symbolic link, or a file with other names, where something is to be written or removed."""
 
 
 class Disk:
-    """The steps that change a file system; tests cut the power between any two. Errors are ``OSError``."""
+    """The steps that change a file system; tests cut the power between any two. Errors are ``OSError``.
+
+    Each change is made ``below`` a folder that was named, which may be a link itself. It is held open, and everything
+    below it is reached from there, folder by folder, through no link (``LinkRefused``): whoever may write there leads
+    no change elsewhere.
+    """
+
+    def __init__(self) -> None:
+        self._named: dict[Path, int] = {}
+
+    @contextmanager
+    def below(self, *folders: Path) -> Iterator[None]:
+        """Inside, what lies below these folders may be changed. Those that are not there yet: their first parent."""
+        opened: list[Path] = []
+        try:
+            for folder in map(_first_there, folders):
+                if folder not in self._named:
+                    self._named[folder] = os.open(folder, _FOLDER & ~os.O_NOFOLLOW)
+                    opened.append(folder)
+            yield
+        finally:
+            for folder in opened:
+                os.close(self._named.pop(folder))
+
+    @contextmanager
+    def _at(self, path: Path) -> Iterator[tuple[int, str]]:
+        """The descriptor of the folder that it lies in, and its name there; errors name the file as it will be."""
+        path = path.absolute()
+        named = next(folder for folder in (path, *path.parents) if folder in self._named)
+        *folders, name = path.relative_to(named).parts or (".",)
+        handle, opened = self._named[named], -1
+        try:
+            for each in folders:
+                deeper = _open_folder(each, handle, path)
+                if opened >= 0:
+                    os.close(opened)
+                handle = opened = deeper
+            yield handle, name
+        except OSError as err:
+            err.filename, err.filename2 = str(path).replace(PARTIAL_SUFFIX, "").removesuffix(NEW_SUFFIX), None
+            raise
+        finally:
+            if opened >= 0:
+                os.close(opened)
+
+    def mode(self, path: Path) -> int:
+        """Kind and rights; 0 where there is nothing. A link is not followed."""
+        with self._at(path) as (folder, name):
+            try:
+                return os.lstat(name, dir_fd=folder).st_mode
+            except FileNotFoundError:
+                return 0
 
     def create(self, path: Path, parts: Iterable[bytes | memoryview], like: Path | None = None) -> None:
-        """A new file with this content, synced, with owner, group and mode of ``like``. Removed if that fails."""
-        handle = os.open(path, _CREATE, 0o600)
-        try:
+        """A new file with this content, synced, with the rights of ``like``. Removed if that fails."""
+        with self._at(path) as (folder, name):
+            handle = os.open(name, _CREATE, 0o600, dir_fd=folder)
             try:
-                for block in blocks(parts):
-                    write_all(handle, block)
-                if like is not None:
-                    copy_owner_and_mode(handle, like)
-                os.fsync(handle)
-            finally:
-                os.close(handle)
-        except BaseException:
-            with suppress(OSError):
-                path.unlink()
-            raise
+                try:
+                    for block in blocks(parts):
+                        write_all(handle, block)
+                    if like is not None:
+                        copy_rights(handle, like)
+                    os.fsync(handle)
+                finally:
+                    os.close(handle)
+            except BaseException:
+                with suppress(OSError):
+                    os.unlink(name, dir_fd=folder)
+                raise
 
     def write(
         self, path: Path, parts: Iterable[bytes | memoryview], like: Path | None = None,
         before_rename: Callable[[], object] = lambda: None,
     ) -> None:  # fmt: skip
-        """Write a file, or replace it. ``before_rename`` is called when the new content is synced beside the old."""
+        """Write a file, or replace it. ``before_rename`` is called when the new content is synced beside the old.
+
+        Owner and group are those of ``like``, or nothing is written.
+        """
         fresh = path.with_name(path.name + NEW_SUFFIX)
-        if fresh.exists():
-            self.remove(fresh)
+        self.remove_left_over(fresh)
         self.create(fresh, parts, like)
         try:
+            if like is not None:
+                self.check_owner(fresh, like)
             before_rename()
             self.replace(fresh, path)
         except BaseException:
@@ -72,115 +138,230 @@ class Disk:
             raise
         self.sync_folder(path.parent)
 
+    def check_owner(self, path: Path, like: Path) -> None:
+        """Raises ``PermissionError`` where only another user could give it the owner and the group of ``like``."""
+        if _owner(path) != _owner(like):
+            raise PermissionError(errno.EPERM, os.strerror(errno.EPERM), str(like))
+
     def append(self, path: Path, line: bytes) -> None:
         """Append to a file, which is made if it is not there; synced."""
-        handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-        try:
-            write_all(handle, line)
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+        with self._at(path) as (folder, name):
+            handle = os.open(name, _BESIDE | os.O_APPEND, 0o600, dir_fd=folder)
+            try:
+                _refuse_shared(os.fstat(handle), path)
+                write_all(handle, line)
+                os.fsync(handle)
+            finally:
+                os.close(handle)
 
     def link(self, path: Path, name: Path) -> None:
         """A second name; a synced copy where the file system has no links, or ``name`` lies on another one."""
-        try:
-            os.link(path, name, follow_symlinks=False)
-        except FileExistsError:
-            raise
-        except OSError:
-            fresh = name.with_name(name.name + NEW_SUFFIX)
-            with suppress(FileNotFoundError):
-                fresh.unlink()
-            with path.open("rb") as source:
-                self.create(fresh, iter(lambda: source.read(BLOCK), b""), like=path)
-            fresh.replace(name)
+        with self._at(path) as (source, old), self._at(name) as (folder, new):
+            try:
+                os.link(old, new, src_dir_fd=source, dst_dir_fd=folder, follow_symlinks=False)
+            except FileExistsError:
+                raise
+            except OSError:
+                self._copy(os.open(old, _READ, dir_fd=source), path, name)
+
+    def _copy(self, source: int, path: Path, name: Path) -> None:
+        fresh = name.with_name(name.name + NEW_SUFFIX)
+        with os.fdopen(source, "rb") as file:
+            if self.mode(fresh):
+                self.remove(fresh)
+            self.create(fresh, iter(lambda: file.read(BLOCK), b""), like=path)
+        with self._at(name) as (folder, new):
+            os.rename(fresh.name, new, src_dir_fd=folder, dst_dir_fd=folder)
 
     def replace(self, new: Path, old: Path) -> None:
         """Rename a file over another, or a folder to a name that is free or an empty folder."""
-        new.replace(old)
+        with self._at(new) as (source, name), self._at(old) as (folder, wanted):
+            os.rename(name, wanted, src_dir_fd=source, dst_dir_fd=folder)
 
     def remove(self, path: Path) -> None:
         """Remove a file."""
-        path.unlink()
+        with self._at(path) as (folder, name):
+            os.unlink(name, dir_fd=folder)
 
-    def make_folder(self, path: Path) -> None:
+    def remove_left_over(self, path: Path) -> None:
+        """Remove what a killed run left under a name of ours, if it is there."""
+        mode = self.mode(path)
+        if mode and not stat.S_ISREG(mode):
+            raise LinkRefused(f"{path}: a link, or no file: pagectl did not make it; see what it is and remove it")
+        if mode:
+            self.remove(path)
+
+    def make_folder(self, path: Path, like: Path | None = None) -> None:
         """Make a folder and those above it that are missing; each new name is synced."""
-        if not path.is_dir():
-            self.make_folder(path.parent)
-            path.mkdir(mode=0o700)
-            self.sync_folder(path.parent)
+        path = path.absolute()
+        if path in self._named:
+            return
+        self.make_folder(path.parent)
+        mode = self.mode(path)
+        if stat.S_ISDIR(mode):
+            return
+        if mode:
+            raise _not_a_folder(mode, path)
+        self.mkdir(path)
+        if like is not None:
+            self.copy_rights(path, like)
+        self.sync_folder(path.parent)
+
+    def mkdir(self, path: Path) -> None:
+        """One new folder, for this user alone."""
+        with self._at(path) as (folder, name):
+            os.mkdir(name, 0o700, dir_fd=folder)
+
+    def copy_rights(self, path: Path, like: Path) -> None:
+        """A folder gets the rights of another."""
+        with self._at(path) as (folder, name):
+            handle = _open_folder(name, folder, path)
+            try:
+                copy_rights(handle, like)
+            finally:
+                os.close(handle)
 
     def remove_folder(self, path: Path) -> None:
         """Remove an empty folder."""
-        path.rmdir()
+        with self._at(path) as (folder, name):
+            os.rmdir(name, dir_fd=folder)
 
     def sync_folder(self, path: Path) -> None:
         """Make the names in a folder durable."""
-        handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+        with self._at(path) as (folder, name):
+            handle = _open_folder(name, folder, path)
+            try:
+                os.fsync(handle)
+            finally:
+                os.close(handle)
 
 
-DISK: Final = Disk()
+def _first_there(folder: Path) -> Path:
+    folder = folder.absolute()
+    return next(each for each in (folder, *folder.parents) if each.is_dir())
+
+
+def _open_folder(name: str, at: int, path: Path) -> int:
+    try:
+        return os.open(name, _FOLDER, dir_fd=at)
+    except NotADirectoryError:
+        raise _not_a_folder(os.lstat(name, dir_fd=at).st_mode, path) from None
+
+
+def _not_a_folder(mode: int, path: Path) -> Exception:
+    if stat.S_ISLNK(mode):
+        return LinkRefused(f"{path}: is, or lies behind, a symbolic link; nothing is written or removed through links")
+    return NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path))
+
+
+def _refuse_shared(status: os.stat_result, path: Path) -> None:
+    if not stat.S_ISREG(status.st_mode) or status.st_nlink != 1:
+        raise LinkRefused(f"{path}: no file of its own, it has {status.st_nlink} names; nothing is written to it")
+
+
+def refuse_links(folder: Path) -> None:
+    """Raises ``LinkRefused`` where a folder, or anything below it, is a symbolic link."""
+    if folder.is_symlink():
+        raise LinkRefused(f"{folder}: is a symbolic link; nothing is written or removed through links")
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if not entry.is_file(follow_symlinks=False):
+                path = Path(entry.path)
+                if entry.is_symlink() or entry.is_dir(follow_symlinks=False):
+                    refuse_links(path)
+
+
+def is_stream(target: Path) -> bool:
+    """A pipe or a device, also by its name below ``/dev``: written to directly."""
+    if target.is_symlink() and os.readlink(target).startswith("/proc/self/fd/"):  # noqa: PTH115 (text is wanted)
+        return True
+    return target.exists() and not target.is_file()
 
 
 @contextmanager
-def atomic_file(target: Path, new_mode: int | None = None) -> Iterator[Path]:
+def atomic_file(
+    target: Path, new_mode: int | None = None, *, at_most: int = 0o666, follow: bool = False
+) -> Iterator[Path]:
     """A path to write to, which replaces ``target`` when the block ends without an error, and is removed otherwise.
 
-    A link is followed, the mode of an existing file is kept; ``new_mode`` is that of a new one (default: by the umask).
-    Pipes and devices are written directly. Waits for another process that writes the same file. Raises ``OSError``.
+    An existing file keeps its rights; ``new_mode`` is that of a new one (default: ``at_most``, by the umask). A link is
+    refused unless it is to be followed. Pipes and devices are written directly. Waits for another process that writes
+    the same file. Raises ``TargetRefused`` and ``OSError``.
     """
-    if target.exists() and not target.is_file():
+    if is_stream(target):
         yield target
         return
-    target = Path(os.path.realpath(target))
+    if follow:
+        target = Path(os.path.realpath(target))
+    elif target.is_symlink():
+        raise TargetRefused(f"{target}: is a symbolic link; name the file that is meant")
     fresh = target.with_name(target.name + NEW_SUFFIX)
+    disk = Disk()
     try:
-        handle = _open_locked(fresh)
+        handle = _open_locked(fresh, target, at_most)
         try:
-            os.ftruncate(handle, 0)
             yield fresh
-            mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else new_mode
-            if mode is not None:
-                os.fchmod(handle, mode)
+            if target.exists():
+                copy_rights(handle, target)
+            elif new_mode is not None:
+                os.fchmod(handle, new_mode)
             os.fsync(handle)
-            fresh.replace(target)
-            DISK.sync_folder(target.parent)
+            with disk.below(target.parent):
+                disk.replace(fresh, target)
+                disk.sync_folder(target.parent)
         except BaseException:
             fresh.unlink(missing_ok=True)
             raise
         finally:
             os.close(handle)
     except OSError as err:
-        if err.filename == str(fresh):
+        if err.filename in (None, str(fresh)):
             err.filename = str(target)
         raise
 
 
-def write_text(path: Path, text: str, new_mode: int | None = None) -> None:
+def write_text(path: Path, text: str, new_mode: int | None = None, *, follow: bool = False) -> None:
     """Replace a small text file; as ``atomic_file``."""
-    with atomic_file(path, new_mode) as fresh:
+    with atomic_file(path, new_mode, follow=follow) as fresh:
         fresh.write_text(text, "utf-8")
 
 
-def _open_locked(fresh: Path) -> int:
-    """The file beside the target, made or left over, once no other process holds it."""
+def _open_locked(fresh: Path, target: Path, mode: int) -> int:
+    """A new file beside the target, once no other process has one there; what a killed run left goes away."""
+    users = {os.geteuid()}
+    if target.exists():
+        mode = target.stat().st_mode & 0o666
+        users.add(target.stat().st_uid)  # killed after it was given away
     while True:
-        handle = os.open(fresh, _BESIDE, 0o666)
+        try:
+            handle, made = os.open(fresh, _CREATE, mode), True
+        except FileExistsError:
+            handle, made = _left_over(fresh, users), False
+        if handle < 0:
+            continue
         with suppress(OSError):  # some network file systems have no locks
             fcntl.flock(handle, fcntl.LOCK_EX)
-        with suppress(FileNotFoundError):
+        with suppress(FileNotFoundError):  # else the other process has renamed it meanwhile
             if os.path.samestat(os.fstat(handle), fresh.lstat()):
-                return handle
-        os.close(handle)  # the other process has renamed it meanwhile
+                if made:
+                    return handle
+                fresh.unlink()
+        os.close(handle)
+
+
+def _left_over(fresh: Path, users: set[int]) -> int:
+    """Of this user, and no second name of another file; -1 where it is gone by now."""
+    with suppress(FileNotFoundError):
+        status = fresh.lstat()
+        if stat.S_ISREG(status.st_mode) and status.st_nlink == 1 and status.st_uid in users:
+            return os.open(fresh, _READ)
+        raise TargetRefused(f"{fresh}: in the way, and not left by a run of this user; see what it is and remove it")
+    return -1
 
 
 def check_new_folder(target: Path, sources: Iterable[Path] = ()) -> None:
     """Raises ``TargetRefused`` where ``target`` exists (an empty folder may), or lies inside one of ``sources``."""
-    if os.path.lexists(target) and not (target.is_dir() and not any(target.iterdir())):
+    if os.path.lexists(target) and (target.is_symlink() or not target.is_dir() or any(target.iterdir())):
         raise TargetRefused(f"{target}: exists already and is not an empty folder; name one that does not exist")
     for source in sources:
         if target.absolute().is_relative_to(source.resolve()):
@@ -188,43 +369,54 @@ def check_new_folder(target: Path, sources: Iterable[Path] = ()) -> None:
 
 
 @contextmanager
-def whole_folder(target: Path, sources: Iterable[Path] = (), disk: Disk = DISK) -> Iterator[Path]:
-    """A folder to fill, which becomes ``target`` when the block ends without an error, and is removed otherwise.
+def whole_folder(
+    target: Path, sources: Iterable[Path] = (), disk: Disk | None = None, like: Path | None = None
+) -> Iterator[tuple[Path, Disk]]:
+    """A folder to fill, and the disk to do it with; it becomes ``target`` when the block ends without an error.
 
-    Its files have to be made with ``disk.create``; its folders are synced here. Raises ``TargetRefused`` before
-    anything is written, ``OSError`` also when another process is filling it.
+    Its files have to be made with ``disk.create``; its folders are synced here, and it gets the rights of ``like``.
+    Removed if that fails. Raises ``TargetRefused`` before anything is written, ``OSError`` also when another process is
+    filling it.
     """
     check_new_folder(target, sources)
     target = target.absolute()
     partial = target.with_name(target.name + PARTIAL_SUFFIX)
-    if partial.exists():
-        with _locked_folder(partial):
-            shutil.rmtree(partial)
-    disk.make_folder(target.parent)
-    try:
-        disk.make_folder(partial)
-    except BaseException:
-        with suppress(OSError):
-            partial.rmdir()
-        raise
-    with _locked_folder(partial):
+    disk = disk or Disk()
+    with disk.below(target.parent):
+        disk.make_folder(target.parent)
+        if disk.mode(partial):
+            with _locked_folder(partial) as handle:
+                if os.fstat(handle).st_uid not in (os.geteuid(), like.stat().st_uid if like else -1):
+                    raise TargetRefused(f"{partial}: in the way, and not left by a run of this user; remove it")
+                shutil.rmtree(partial)
         try:
-            yield partial
-            for folder, _, _ in os.walk(partial, topdown=False):
-                disk.sync_folder(Path(folder))
-            disk.replace(partial, target)
+            disk.make_folder(partial)
         except BaseException:
-            shutil.rmtree(partial, ignore_errors=True)
+            with suppress(OSError):
+                partial.rmdir()
             raise
-    disk.sync_folder(target.parent)
+        with _locked_folder(partial):
+            try:
+                yield partial, disk
+                for folder, _, _ in os.walk(partial, topdown=False):
+                    disk.sync_folder(Path(folder))
+                if like is not None:
+                    disk.copy_rights(partial, like)
+                disk.replace(partial, target)
+            except BaseException:
+                shutil.rmtree(partial, ignore_errors=True)
+                raise
+        disk.sync_folder(target.parent)
 
 
 @contextmanager
-def _locked_folder(folder: Path) -> Iterator[None]:
+def _locked_folder(folder: Path) -> Iterator[int]:
+    if folder.is_symlink():
+        raise LinkRefused(f"{folder}: is a symbolic link; nothing is written or removed through links")
     handle = os.open(folder, _FOLDER)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield
+        yield handle
     except BlockingIOError as err:
         raise OSError(errno.EBUSY, "another process is writing it", str(folder)) from err
     finally:
@@ -255,9 +447,55 @@ def write_all(handle: int, block: bytes | memoryview) -> None:
         view = view[os.write(handle, view) :]
 
 
-def copy_owner_and_mode(handle: int, like: Path) -> None:
-    """Owner and group are changed only where they differ: only root may give files away."""
+def _owner(path: Path) -> tuple[int, int]:
+    status = path.lstat()
+    return status.st_uid, status.st_gid
+
+
+def copy_rights(handle: int, like: Path) -> None:
+    """Owner, group, access list, labels, extended attributes and mode, as far as this user and the system can.
+
+    Whatever of that cannot be had, nobody gets more rights than they had: not the group of another group's file, nor a
+    group for which the mode shows the mask of an access list that is lost.
+    """
     status, own = like.lstat(), os.fstat(handle)
-    if (status.st_uid, status.st_gid) != (own.st_uid, own.st_gid):
-        os.fchown(handle, status.st_uid, status.st_gid)
-    os.fchmod(handle, status.st_mode & 0o7777)
+    mode = stat.S_IMODE(status.st_mode)
+    for user, group in ((status.st_uid, -1), (-1, status.st_gid)):
+        if user not in (-1, own.st_uid) or group not in (-1, own.st_gid):
+            with suppress(PermissionError):
+                os.fchown(handle, user, group)
+    if os.fstat(handle).st_gid != status.st_gid:
+        mode &= ~(stat.S_ISGID | stat.S_IRWXG) | (mode & stat.S_IRWXO) << 3
+    if hasattr(os, "listxattr") and not _copy_attributes(handle, like):
+        mode = without_list(mode, like)
+    os.fchmod(handle, mode)
+
+
+def _copy_attributes(handle: int, like: Path) -> bool:
+    """Whether the access list is as that of the other."""
+    try:
+        theirs, ours = set(os.listxattr(like, follow_symlinks=False)), set(os.listxattr(handle))
+    except OSError:  # a file system without any
+        return False
+    done = True
+    for name in sorted(theirs | ours):
+        if not name.startswith(_ATTRIBUTES):
+            continue
+        try:
+            if name in theirs:
+                os.setxattr(handle, name, os.getxattr(like, name, follow_symlinks=False))
+            elif name != _LABEL:
+                os.removexattr(handle, name)
+        except OSError:
+            done = done and name != _ACCESS
+    return done
+
+
+def without_list(mode: int, path: Path) -> int:
+    """A mode whose group bits are the group's own: with an access list they are the list's mask."""
+    try:
+        entries = struct.iter_unpack("<HHI", os.getxattr(path, _ACCESS, follow_symlinks=False)[4:])
+    except (OSError, AttributeError):
+        return mode
+    own = next((bits for tag, bits, _ in entries if tag == _GROUP_ENTRY), 0)
+    return mode & (~stat.S_IRWXG | own << 3)

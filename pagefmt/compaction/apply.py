@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -16,12 +17,15 @@ from time import monotonic
 from typing import TYPE_CHECKING, Final
 
 from pagefmt.bytes.files import MappedFile
-from pagefmt.bytes.writing import BLOCK, NEW_SUFFIX, Disk
+from pagefmt.bytes.writing import BLOCK, Disk, refuse_links
 from pagefmt.compaction.backup import (
+    DROP,
     LIST,
     Backup,
     BackupError,
     ChecksumStream,
+    SizeAndSum,
+    emptied,
     left_overs,
     new_backup,
     read_backup,
@@ -96,19 +100,29 @@ def check_space(plan: CompactionPlan, folder: Path, *, backup: bool) -> None:
 
 def open_backup(disk: Disk, folder: Path, plan: CompactionPlan) -> Backup:
     """The backup of this plan: a fresh one, or that of a run that was stopped and left nothing else behind."""
-    journals = {f"{root}/{path.name}": sum_of(path) for root, path, _ in plan.witnesses}
-    if not (folder / LIST).exists():
-        if folder.exists() and {path.name for path in folder.iterdir()} - {LIST + NEW_SUFFIX}:
-            raise BackupError(f"{folder}: not empty, and no backup of pagectl; name another --backup-dir")
-        return new_backup(disk, folder, plan.roots, journals)
-    backup = read_backup(folder, plan.roots)
-    if backup.discarding or backup.journals != journals:
-        raise BackupError(
-            f"{folder}: holds the backup of an earlier compaction; put it back (pagectl pages restore), drop it "
-            "(pagectl pages restore --discard), or name another --backup-dir"
-        )
-    disk.append(folder / LIST, b"\n")  # ends a line that was cut off
+    backup = standing_backup(folder, plan)
+    if backup is None:
+        return new_backup(disk, folder, plan.roots, _journals(plan))
+    with backup.written(disk):
+        disk.append(folder / LIST, b"\n")  # ends a line that was cut off
     return backup
+
+
+def standing_backup(folder: Path, plan: CompactionPlan) -> Backup | None:
+    """What is there already and may be added to. Raises ``BackupError`` where it is of an earlier compaction."""
+    if not os.path.lexists(folder) or (not folder.is_symlink() and folder.is_dir() and emptied(folder)):
+        return None
+    backup = read_backup(folder, plan.roots)
+    if backup.discarding or backup.journals != _journals(plan):
+        raise BackupError(
+            f"{folder}: holds the backup of an earlier compaction; put that back (pagectl pages restore), "
+            f"or drop it ({DROP}), or name another --backup-dir"
+        )
+    return backup
+
+
+def _journals(plan: CompactionPlan) -> dict[str, SizeAndSum]:
+    return {f"{root}/{path.name}": sum_of(path) for root, path, _ in plan.witnesses}
 
 
 def apply(
@@ -116,21 +130,23 @@ def apply(
 ) -> CompactionResult:
     """Carry out the steps in order; ``passed`` gets the size of each finished file. Raises ``CompactionStopped``."""
     steps = freed = 0
-    for path in left_overs(plan.paging):
-        disk.remove(path)
+    refuse_links(plan.paging.resolve())
     watch = _ChangeWatch(plan)
-    for step in plan.steps():
-        try:
-            watch.before(step)
-            _carry_out(step, disk, backup)
-        except OSError as err:
-            raise CompactionStopped(
-                f"{step.path}: {err.strerror or err}; {steps} files are done and right, the others are as they were; "
-                "run it again when the cause is gone"
-            ) from err
-        steps += 1
-        freed += step.freed
-        passed(step.page.size if isinstance(step, RewritePage) else step.size)
+    with disk.below(*plan.roots.values()), backup.written(disk) if backup else nullcontext():
+        for path in left_overs(plan.paging):
+            disk.remove(path)
+        for step in plan.steps():
+            try:
+                watch.before(step)
+                _carry_out(step, disk, backup)
+            except OSError as err:
+                raise CompactionStopped(
+                    f"{err.filename or step.path}: {err.strerror or err}; {steps} files are done and right, the others "
+                    "are as they were; run it again when the cause is gone"
+                ) from err
+            steps += 1
+            freed += step.freed
+            passed(step.page.size if isinstance(step, RewritePage) else step.size)
     return CompactionResult(steps, freed)
 
 

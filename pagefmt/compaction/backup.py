@@ -2,7 +2,8 @@
 
 ``<backup>/list.jsonl``: first a line with size and CRC-32C of the journal files, then a line for each file, written and
 synced before the file is touched: ``{"root", "path", "old": [size, crc32c], "new": [size, crc32c] | null}``, the path
-relative to one of the four directories. A line ``{"discarding": true}``: the backup is being dropped.
+relative to one of the four directories. A line ``{"discarding": true}``: the backup is being dropped; ``"restored"``:
+as everything was put back.
 """
 
 from __future__ import annotations
@@ -10,16 +11,18 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from pagefmt.bytes.files import MappedFile
-from pagefmt.bytes.writing import NEW_SUFFIX, Disk
+from pagefmt.bytes.files import MappedFile, NotReadable, open_regular
+from pagefmt.bytes.writing import NEW_SUFFIX, Disk, refuse_links
 from pagefmt.errors import PageFmtError
 
 LIST: Final = "list.jsonl"
 NAME: Final = "pagectl-backup"
+DROP: Final = "pagectl pages drop-backup"
 
 SizeAndSum = tuple[int, int]
 """size and CRC-32C of a file"""
@@ -83,6 +86,11 @@ class Backup:
     journals: dict[str, SizeAndSum]
     entries: dict[tuple[str, str], BackupEntry] = field(default_factory=dict)
     discarding: bool = False
+    restored: bool = False
+
+    def written(self, disk: Disk) -> AbstractContextManager[None]:
+        """Inside, the backup and the directories may be changed."""
+        return disk.below(*self.roots.values(), self.folder.parent)
 
     def copy_of(self, entry: BackupEntry) -> Path:
         """Where the old file of an entry is kept."""
@@ -115,24 +123,34 @@ def _line(value: dict[str, Any]) -> bytes:
 
 def new_backup(disk: Disk, folder: Path, roots: dict[str, Path], journals: dict[str, SizeAndSum]) -> Backup:
     """An empty one; its list is there, synced, before anything is changed."""
-    disk.make_folder(folder)
-    disk.write(folder / LIST, [_line({"schema": 1, "journals": journals})])
+    with disk.below(folder.parent):
+        disk.make_folder(folder)
+        disk.write(folder / LIST, [_line({"schema": 1, "journals": journals})])
     return Backup(folder, roots, journals)
 
 
 def read_backup(folder: Path, roots: dict[str, Path]) -> Backup:
-    """Raises ``BackupError``. A line that was cut off is one that nothing was done for yet."""
+    """Raises ``BackupError``, ``LinkRefused``. A line that was cut off is one that nothing was done for yet."""
     try:
-        head, *lines = (folder / LIST).read_bytes().split(b"\n")
+        refuse_links(folder)
+        if emptied(folder):
+            return Backup(folder, roots, {}, discarding=True, restored=True)
+        with os.fdopen(open_regular(folder / LIST), "rb") as file:
+            head, *lines = file.read().split(b"\n")
         journals = {name: (int(size), int(crc)) for name, (size, crc) in json.loads(head)["journals"].items()}
         backup = Backup(folder, roots, journals)
         for line in lines:
             value = _whole(line)
             if value is not None:
                 _take_line(backup, value)
-    except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError) as err:
+    except (OSError, NotReadable, ValueError, KeyError, TypeError, IndexError, AttributeError) as err:
         raise BackupError(f"{folder}: no backup of pagectl, or its {LIST} cannot be read: {err}") from err
     return backup
+
+
+def emptied(folder: Path) -> bool:
+    """Nothing is in it: a run was stopped when it had made it, or had all but dropped it."""
+    return {path.name for path in folder.iterdir()} <= {LIST + NEW_SUFFIX}
 
 
 def _whole(line: bytes) -> dict[str, Any] | None:
@@ -145,7 +163,7 @@ def _whole(line: bytes) -> dict[str, Any] | None:
 
 def _take_line(backup: Backup, value: dict[str, Any]) -> None:
     if value.get("discarding"):
-        backup.discarding = True
+        backup.discarding, backup.restored = True, bool(value.get("restored"))
         return
     root, path = str(value["root"]), str(value["path"])
     if root not in backup.roots or not path or Path(path).is_absolute() or ".." in Path(path).parts:
@@ -173,7 +191,7 @@ def check_still(backup: Backup) -> list[BackupEntry]:
         if not path.exists() or sum_of(path) != known:
             raise BackupError(
                 f"{path}: changed since the compaction, so a broker has run; old pages could deliver messages again. "
-                "Drop the backup: pagectl pages restore --discard"
+                f"Drop the backup: {DROP}"
             )
     waiting = []
     for entry in backup.entries.values():
@@ -191,31 +209,37 @@ def check_still(backup: Backup) -> list[BackupEntry]:
 
 def restore(disk: Disk, backup: Backup) -> list[BackupEntry]:
     """Put everything back, large-message files before the pages that name them, then drop the backup."""
-    if backup.discarding:
-        raise BackupError(f"{backup.folder}: is half dropped; finish that with: pagectl pages restore --discard")
-    waiting = sorted(check_still(backup), key=lambda entry: (entry.root == "paging", entry.path))
-    for path in left_overs(backup.roots["paging"]):
-        disk.remove(path)
-    for entry in waiting:
-        place = backup.original_of(entry)
-        fresh = place.with_name(place.name + NEW_SUFFIX)
-        if fresh.exists():
-            disk.remove(fresh)
-        disk.link(backup.copy_of(entry), fresh)
-        disk.replace(fresh, place)
-        disk.sync_folder(place.parent)
-    discard(disk, backup)
+    waiting: list[BackupEntry] = []
+    if backup.discarding and not backup.restored:
+        raise BackupError(f"{backup.folder}: is half dropped; finish that with: {DROP}")
+    refuse_links(backup.roots["paging"].resolve())
+    with backup.written(disk):
+        if not backup.discarding:
+            waiting = sorted(check_still(backup), key=lambda entry: (entry.root == "paging", entry.path))
+        for path in left_overs(backup.roots["paging"]):
+            disk.remove(path)
+        for entry in waiting:
+            place = backup.original_of(entry)
+            fresh = place.with_name(place.name + NEW_SUFFIX)
+            disk.remove_left_over(fresh)
+            disk.link(backup.copy_of(entry), fresh)
+            disk.replace(fresh, place)
+            disk.sync_folder(place.parent)
+    discard(disk, backup, restored=True)
     return waiting
 
 
-def discard(disk: Disk, backup: Backup) -> int:
+def discard(disk: Disk, backup: Backup, *, restored: bool = False) -> int:
     """Drop the backup; gives the bytes of the files that it kept."""
     freed = 0
-    disk.append(backup.folder / LIST, _line({"discarding": True}))
-    for root in sorted(backup.roots):
-        freed += _empty(disk, backup.folder / root)
-    disk.remove(backup.folder / LIST)
-    disk.remove_folder(backup.folder)
+    with backup.written(disk):
+        if not emptied(backup.folder):
+            disk.append(backup.folder / LIST, _line({"discarding": True, "restored": restored}))
+        for root in sorted(backup.roots):
+            freed += _empty(disk, backup.folder / root)
+        for path in sorted(backup.folder.glob(f"{LIST}*")):
+            disk.remove(path)
+        disk.remove_folder(backup.folder)
     return freed
 
 

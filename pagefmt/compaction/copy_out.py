@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import shutil
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from pagefmt.bytes.files import MappedFile, open_regular
-from pagefmt.bytes.writing import DISK, Disk, whole_folder
+from pagefmt.bytes.files import MappedFile, NotReadable, open_regular
+from pagefmt.bytes.writing import Disk, LinkRefused, whole_folder
 from pagefmt.compaction.apply import CompactionResult, CompactionStopped, rewritten
 from pagefmt.compaction.plan import CompactionPlan, RemoveFile, RewritePage, Step, fingerprint
 
@@ -18,18 +17,23 @@ _BLOCK: Final = 1 << 20
 
 
 def copy_out(
-    plan: CompactionPlan, target: Path, passed: Callable[[int], object] = lambda size: None, disk: Disk = DISK
+    plan: CompactionPlan,
+    target: Path,
+    passed: Callable[[int], object] = lambda size: None,
+    disk: Disk | None = None,
+    held: Mapping[Path, int] | None = None,
 ) -> CompactionResult:
     """Write ``paging``, ``journal``, ``bindings`` and ``large-messages`` below ``target``, which must not exist.
 
-    The folder appears whole or not at all. Only regular files and folders are copied. ``passed`` gets the size of each
-    file that was read. Raises ``CompactionStopped`` and ``TargetRefused``.
+    The folder appears whole or not at all. Only regular files and folders are copied, links are refused. ``held``: the
+    lock files that are held, which no other descriptor may be opened for. ``passed`` gets the size of each file that
+    was read. Raises ``CompactionStopped``, ``TargetRefused`` and ``LinkRefused``.
     """
     steps = {step.path.absolute(): step for step in plan.steps()}
     try:
-        with whole_folder(target, plan.roots.values(), disk) as partial:
+        with whole_folder(target, plan.roots.values(), disk, like=plan.paging.parent) as (partial, disk):
             for name, root in plan.roots.items():
-                _copy_root(root, partial / name, steps, disk, passed)
+                _copy_root(root, partial / name, steps, disk, passed, held or {})
             _unchanged(plan)
     except OSError as err:
         raise CompactionStopped(
@@ -44,26 +48,38 @@ def _unchanged(plan: CompactionPlan) -> None:
             raise CompactionStopped(f"{path}: changed while it was copied; is a broker at work? Nothing was written")
 
 
-def _copy_root(root: Path, to: Path, steps: dict[Path, Step], disk: Disk, passed: Callable[[int], object]) -> None:
+def _copy_root(
+    root: Path, to: Path, steps: dict[Path, Step], disk: Disk, passed: Callable[[int], object], held: Mapping[Path, int]
+) -> None:
     for folder, names, files in os.walk(root, onerror=_raise):
         here = Path(folder)
         there = to / here.relative_to(root)
         disk.make_folder(there)
-        names[:] = sorted(name for name in names if not (here / name).is_symlink())
-        for name in sorted(files):
+        for name in sorted([*names, *files]):
             path = here / name
             status = path.lstat()
+            if stat.S_ISLNK(status.st_mode):
+                raise LinkRefused(f"{path}: is a symbolic link, and what it points to would be missing from the copy")
             if stat.S_ISREG(status.st_mode):
-                _copy(path, there / name, steps.get(path), disk)
+                _copy(path, there / name, steps.get(path), disk, held.get(path))
                 passed(status.st_size)
-        shutil.copystat(here, there)
+        names.sort()
+    for folder, _, _ in os.walk(to, topdown=False):
+        here = root / Path(folder).relative_to(to)
+        disk.copy_rights(Path(folder), here)
+        _copy_times(here, Path(folder))
 
 
 def _raise(err: OSError) -> None:
     raise err
 
 
-def _copy(path: Path, to: Path, step: Step | None, disk: Disk) -> None:
+def _copy_times(path: Path, to: Path) -> None:
+    status = path.stat()
+    os.utime(to, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+def _copy(path: Path, to: Path, step: Step | None, disk: Disk, held: int | None) -> None:
     if isinstance(step, RemoveFile):
         return
     if isinstance(step, RewritePage):
@@ -72,12 +88,19 @@ def _copy(path: Path, to: Path, step: Step | None, disk: Disk) -> None:
         with MappedFile(path) as file:
             disk.create(to, rewritten(file.buf, step), like=path)
     else:
-        disk.create(to, _chunks(path), like=path)
-    status = path.lstat()
-    os.utime(to, ns=(status.st_atime_ns, status.st_mtime_ns))
+        disk.create(to, _chunks(path, held), like=path)
+    _copy_times(path, to)
 
 
-def _chunks(path: Path) -> Iterator[bytes]:
-    with os.fdopen(open_regular(path), "rb") as file:
-        while chunk := file.read(_BLOCK):
+def _chunks(path: Path, held: int | None) -> Iterator[bytes]:
+    handle = open_regular(path) if held is None else held
+    at = 0
+    try:
+        while chunk := os.pread(handle, _BLOCK, at):
             yield chunk
+            at += len(chunk)
+    except OSError as err:
+        raise NotReadable(f"{path}: cannot be read at offset {at}: {err.strerror}; see: pagectl pages salvage") from err
+    finally:
+        if held is None:
+            os.close(handle)

@@ -6,12 +6,15 @@
 ``lock/cli.lock``         of the instance: held by the command line of Artemis while the broker runs
 =======================  =========================================================================
 
-They are POSIX record locks, as Java takes them; ``flock`` does not see those. Files that are not there are not made: no
-broker has ever run there. A replicating backup takes no such lock: what is changed is looked at before each step.
+They are POSIX record locks, as Java takes them; ``flock`` does not see those. A process loses such a lock when it
+closes any descriptor of the file; on Linux the lock that is held here belongs to the open file alone and conflicts with
+Java's all the same. Files that are not there are not made: no broker has ever run there. A replicating backup takes
+no such lock: what is changed is looked at before each step.
 """
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import struct
@@ -31,33 +34,63 @@ class BrokerRuns(PageFmtError):
 
 
 @contextmanager
-def hold_off_brokers(journal: Path | None, instance: Path | None = None) -> Iterator[tuple[Path, ...]]:
-    """Hold all locks that exist; gives their paths. Raises ``BrokerRuns`` with the process that holds one."""
-    wanted: list[tuple[Path, int, int]] = []
-    if journal is not None:
-        wanted += [(journal / "serverlock.1", 0, 0), (journal / "server.lock", 1, 1)]
-    if instance is not None:
-        wanted.append((instance / "lock" / "cli.lock", 0, 0))
+def hold_off_brokers(journal: Path | None, instance: Path | None = None) -> Iterator[dict[Path, int]]:
+    """Hold all locks that exist; gives their descriptors. Raises ``BrokerRuns`` with the process that holds one."""
     with ExitStack() as stack:
-        taken = tuple(path for path, start, length in wanted if _take(stack, path, start, length))
-        yield taken
+        taken = {path: _take(stack, path, start, length) for path, start, length in _locks(journal, instance)}
+        yield {path: handle for path, handle in taken.items() if handle >= 0}
 
 
-def _take(stack: ExitStack, path: Path, start: int, length: int) -> bool:
+def running_broker(journal: Path | None, instance: Path | None = None) -> int | None:
+    """The process that holds one of the locks. Nothing is locked, or opened for writing."""
+    for path, start, length in _locks(journal, instance):
+        try:
+            handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        except OSError:
+            continue
+        try:
+            process = holder(handle, start, length)
+        finally:
+            os.close(handle)
+        if process is not None:
+            return process
+    return None
+
+
+def _locks(journal: Path | None, instance: Path | None) -> Iterator[tuple[Path, int, int]]:
+    if journal is not None:
+        yield journal.absolute() / "serverlock.1", 0, 0
+        yield journal.absolute() / "server.lock", 1, 1
+    if instance is not None:
+        yield instance / "lock" / "cli.lock", 0, 0
+
+
+def _take(stack: ExitStack, path: Path, start: int, length: int) -> int:
     try:
         handle = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
-        return False
+        return -1
     except OSError as err:
         raise BrokerRuns(f"{path}: {err.strerror}; the lock cannot be taken, so nothing is changed") from err
     stack.callback(os.close, handle)
     try:
-        fcntl.lockf(handle, fcntl.LOCK_EX | fcntl.LOCK_NB, length, start)
+        _lock(handle, start, length)
     except OSError as err:
         who = holder(handle, start, length)
         by = f" (process {who})" if who else ""
-        raise BrokerRuns(f"{path}: held by a live broker{by}; stop it first") from err
-    return True
+        raise BrokerRuns(f"{path}: held by a live broker{by}, or by another pagectl; stop it first") from err
+    return handle
+
+
+def _lock(handle: int, start: int, length: int) -> None:
+    if sys.platform.startswith("linux"):
+        try:
+            fcntl.fcntl(handle, fcntl.F_OFD_SETLK, _FLOCK.pack(fcntl.F_WRLCK, os.SEEK_SET, start, length, 0))
+            return
+        except OSError as err:
+            if err.errno != errno.EINVAL:  # a file system that knows the locks of processes only
+                raise
+    fcntl.lockf(handle, fcntl.LOCK_EX | fcntl.LOCK_NB, length, start)
 
 
 def holder(handle: int, start: int, length: int) -> int | None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pagefmt.bytes.writing import DISK, Disk, whole_folder
+from pagefmt.bytes.writing import Disk, whole_folder
 from pagefmt.compaction.planning import layout_of_bindings
 from pagefmt.directory.locate import DataLocation, stores
 from pagefmt.pages.page import open_page
@@ -35,16 +35,17 @@ class SalvagedDirectory:
 
 
 def salvage_directory(
-    place: DataLocation, state: PagingState | None, out: Path, disk: Disk = DISK
+    place: DataLocation, state: PagingState | None, out: Path, disk: Disk | None = None
 ) -> SalvagedDirectory:
     """Write ``out``, whole or not at all. Raises ``CannotSalvage`` where all is well, and ``TargetRefused``."""
-    with whole_folder(out, [path for path in (place.paging, place.store) if path is not None], disk) as partial:
+    sources = [path for path in (place.paging, place.store) if path is not None]
+    with whole_folder(out, sources, disk, sources[0]) as (partial, disk):
         return _salvage(place, state, partial, disk)
 
 
-def salvage_single_page(path: Path, out: Path, disk: Disk = DISK) -> SalvagedDirectory:
+def salvage_single_page(path: Path, out: Path, disk: Disk | None = None) -> SalvagedDirectory:
     """Write a store folder with what one page file by itself holds; acknowledgements are not looked at."""
-    with whole_folder(out, [path.parent], disk) as partial:
+    with whole_folder(out, [path.parent], disk, path.parent) as (partial, disk):
         with open_page(path) as page:
             layout = page.layout() or Layout.NEW
         return SalvagedDirectory([salvage_page(path, layout, partial, disk)], 0)

@@ -88,13 +88,14 @@ def salvage_store(
     position in this one, so all that is in the others becomes new pages.
     """
     numbers = FreeNumbers(_used(store), _acknowledged_pages(journal, set(queues)))
-    disk.make_folder(out / store.name)
+    disk.make_folder(out / store.name, like=store.folder)
+    like = next(iter(page_files(store)), store.folder / ADDRESS_FILE)
     if report.address is not None and report.address == store.address:
         copy(store.folder / ADDRESS_FILE, out / store.name, disk)
     elif report.address is not None:
-        disk.create(out / store.name / ADDRESS_FILE, [report.address.encode() + b"\n"])
+        disk.create(out / store.name / ADDRESS_FILE, [report.address.encode() + b"\n"], like=like)
     with LooseRecords(out) as loose:
-        rescue = _Rescue(report, out / store.name, layout, journal, numbers, loose, disk)
+        rescue = _Rescue(report, out / store.name, layout, journal, numbers, loose, disk, like)
         left = []
         for page in store.pages:
             rescue.page(page)
@@ -121,23 +122,23 @@ def salvage_page(path: Path, layout: Layout, out: Path, disk: Disk) -> SalvagedS
     store = read_store(path.parent)
     report = SalvagedStore(path.parent.name, store.address)
     number = _number_in(path.name)
-    disk.make_folder(out / report.folder)
+    disk.make_folder(out / report.folder, like=path.parent)
     with LooseRecords(out) as loose:
         numbers = FreeNumbers({*_used(store), number}, ())
-        rescue = _Rescue(report, out / report.folder, layout, None, numbers, loose, disk)
+        rescue = _Rescue(report, out / report.folder, layout, None, numbers, loose, disk, path)
         rebuilt = rescue.damaged(path, path.name, number)
         rescue.write_loose()
     if report.address is None:
         report.address = named_by(segment.data for segment in rebuilt.segments if segment.outcome in _READABLE)
     if report.address is not None:
-        disk.create(out / report.folder / ADDRESS_FILE, [report.address.encode() + b"\n"])
+        disk.create(out / report.folder / ADDRESS_FILE, [report.address.encode() + b"\n"], like=path)
     return report
 
 
 def copy_store(source: Store, out: Path, disk: Disk) -> None:
     """A store that needs nothing: its address and its pages, as they are."""
     folder = out / source.name
-    disk.make_folder(folder)
+    disk.make_folder(folder, like=source.folder)
     if source.address is not None:
         copy(source.folder / ADDRESS_FILE, folder, disk)
     for page in source.pages:
@@ -146,7 +147,7 @@ def copy_store(source: Store, out: Path, disk: Disk) -> None:
 
 def copy(path: Path, folder: Path, disk: Disk, name: str | None = None) -> None:
     """A file as it is, below ``folder``."""
-    disk.create(folder / (name or path.name), file_pieces(path))
+    disk.create(folder / (name or path.name), file_pieces(path), like=path)
 
 
 def read_around(path: Path) -> tuple[bytes, list[Hole]]:
@@ -190,11 +191,11 @@ def _acknowledged_pages(journal: MessageJournal | None, queues: set[int]) -> Ite
 
 
 class _Rescue:
-    """The folder that is being written."""
+    """The folder that is being written. New files get the rights of ``like``."""
 
     def __init__(
         self, report: SalvagedStore, folder: Path, layout: Layout, journal: MessageJournal | None,
-        numbers: FreeNumbers, loose: LooseRecords, disk: Disk,
+        numbers: FreeNumbers, loose: LooseRecords, disk: Disk, like: Path,
     ) -> None:  # fmt: skip
         self._report = report
         self._folder = folder
@@ -203,6 +204,7 @@ class _Rescue:
         self._numbers = numbers
         self._loose = loose
         self._disk = disk
+        self._like = like
         self._ids = MessageIds()
 
     def free(self, number: int) -> bool:
@@ -244,7 +246,7 @@ class _Rescue:
         self._have(ids)
         self._loosen_all(rebuilt.unnumbered, number, len(rebuilt.numbered))
         if parts or number == max(self._numbers.used):  # a hole is legal, but the last number is never given again
-            self._disk.create(self._folder / page_name(number), parts)
+            self._disk.create(self._folder / page_name(number), parts, like=path)
         return rebuilt
 
     def _rebuilt(self, path: Path, name: str) -> RebuiltPage:
@@ -327,7 +329,7 @@ class _Rescue:
     def write_loose(self) -> None:
         """New pages of what has become loose."""
         for records in self._loose.pages(self._ids):
-            self._disk.create(self._folder / self._new_page(), records)
+            self._disk.create(self._folder / self._new_page(), records, like=self._like)
         self._report.rescued += self._loose.written
         self._report.repeated += self._loose.repeated
         self._report.delivered_again += self._loose.delivered_again

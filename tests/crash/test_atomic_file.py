@@ -9,23 +9,23 @@ from pathlib import Path
 
 import pytest
 
-from pagefmt.bytes.writing import NEW_SUFFIX, atomic_file, write_text
+from pagefmt.bytes.writing import NEW_SUFFIX, TargetRefused, atomic_file, write_text
 
 
 def test_synced_then_renamed_then_the_folder_synced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     steps: list[str] = []
-    fsync, replace = os.fsync, Path.replace
+    fsync, rename = os.fsync, os.rename
 
     def noted_fsync(handle: int) -> None:
         steps.append("sync folder" if stat.S_ISDIR(os.fstat(handle).st_mode) else "sync file")
         fsync(handle)
 
-    def noted_replace(self: Path, target: Path) -> Path:
+    def noted_rename(old: str, new: str, **at: int) -> None:
         steps.append("rename")
-        return replace(self, target)
+        rename(old, new, **at)
 
     monkeypatch.setattr("os.fsync", noted_fsync)
-    monkeypatch.setattr(Path, "replace", noted_replace)
+    monkeypatch.setattr("os.rename", noted_rename)
     write_text(tmp_path / "a", "new")
     assert steps == ["sync file", "rename", "sync folder"]
     assert [path.name for path in tmp_path.iterdir()] == ["a"]
@@ -46,13 +46,28 @@ def test_an_error_leaves_the_old_file(tmp_path: Path) -> None:
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"a": "old"}
 
 
-def test_the_mode_is_kept_and_a_link_is_followed(tmp_path: Path) -> None:
+def test_the_mode_is_kept_and_a_link_is_followed_where_that_is_wanted(tmp_path: Path) -> None:
     target, link = tmp_path / "a", tmp_path / "link"
     write_text(target, "old", 0o600)
     assert stat.S_IMODE(target.stat().st_mode) == 0o600
     link.symlink_to(target)
-    write_text(link, "new", 0o644)
+    with pytest.raises(TargetRefused, match="symbolic link"):
+        write_text(link, "new", 0o644)
+    assert target.read_text() == "old"
+    write_text(link, "new", 0o644, follow=True)
     assert link.is_symlink() and target.read_text() == "new" and stat.S_IMODE(target.stat().st_mode) == 0o600
+
+
+def test_what_a_killed_run_of_this_user_cannot_have_left_is_kept(tmp_path: Path) -> None:
+    """A second name of another file, a link, a folder: each is in the way, and stays as it is."""
+    other, fresh = tmp_path / "other", tmp_path / f"a{NEW_SUFFIX}"
+    other.write_text("precious")
+    for make in (lambda: fresh.hardlink_to(other), lambda: fresh.symlink_to(other), fresh.mkdir):
+        make()
+        with pytest.raises(TargetRefused, match="in the way"):
+            write_text(tmp_path / "a", "new")
+        assert other.read_text() == "precious" and not (tmp_path / "a").exists()
+        fresh.rmdir() if fresh.is_dir() and not fresh.is_symlink() else fresh.unlink()
 
 
 def test_devices_are_written_directly() -> None:

@@ -134,7 +134,7 @@ def test_faults_leave_nothing(write: Writer, code: int, tmp_path: Path) -> None:
 
 def test_one_process_at_a_time_fills_a_folder(tmp_path: Path) -> None:
     target = tmp_path / "new"
-    with whole_folder(target) as partial:
+    with whole_folder(target) as (partial, _):
         (partial / "mine").write_text("x")
         with pytest.raises(OSError, match="another process"), whole_folder(target):
             raise AssertionError("not reached")

@@ -32,6 +32,7 @@ class RecordingDisk(Disk):
     """Does what the real one does, and writes down what that comes to."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.log: list[Primitive] = []
 
     def _note(self, verb: str, path: Path, other: Path | str = "", content: bytes = b"") -> None:
@@ -63,12 +64,9 @@ class RecordingDisk(Disk):
         super().remove(path)
         self._note("unlink", path)
 
-    def make_folder(self, path: Path) -> None:
-        if not path.is_dir():
-            self.make_folder(path.parent)
-            path.mkdir()
-            self._note("mkdir", path)
-            self.sync_folder(path.parent)
+    def mkdir(self, path: Path) -> None:
+        super().mkdir(path)
+        self._note("mkdir", path)
 
     def remove_folder(self, path: Path) -> None:
         super().remove_folder(path)
@@ -84,6 +82,9 @@ class InPlaceDisk(RecordingDisk):
 
     def create(self, path: Path, parts: Iterable[bytes | memoryview], like: Path | None = None) -> None:
         self.fresh = b"".join(parts)
+
+    def check_owner(self, path: Path, like: Path) -> None:
+        """There is no new file."""
 
     def replace(self, new: Path, old: Path) -> None:
         old.write_bytes(self.fresh)
@@ -241,6 +242,7 @@ class FailingDisk(Disk):
     """Raises at the ``at``-th operation, and at every one after it if ``forever``."""
 
     def __init__(self, at: int, code: int, forever: bool) -> None:
+        super().__init__()
         self.left = at
         self.code = code
         self.forever = forever
@@ -278,9 +280,9 @@ class FailingDisk(Disk):
         self._count("unlink")
         super().remove(path)
 
-    def make_folder(self, path: Path) -> None:
+    def mkdir(self, path: Path) -> None:
         self._count("mkdir")
-        super().make_folder(path)
+        super().mkdir(path)
 
     def sync_folder(self, path: Path) -> None:
         self._count("sync of a folder")

@@ -30,7 +30,7 @@ OTHER_FOLDER = "22222222-2222-11ee-8111-222222222222"
 NOBODY = 65534
 LAST_PAGE = (1 << 31) - 1
 ENOSPC, EIO = errno.ENOSPC, errno.EIO
-DROP_BACKUP = ("pages", "restore", "--discard")
+DROP_BACKUP = ("pages", "drop-backup")
 """The call that destroys the way back; its directory stands behind the second word."""
 
 

@@ -22,6 +22,7 @@ from pagectl.options.shared import (
     TextOrJsonOption,
     edition_of,
 )
+from pagectl.running.backups import backup_folder, instance_of
 from pagectl.running.exits import CallError
 from pagectl.terminal.progress import progress
 from pagectl.terminal.sanitise import one_line
@@ -57,20 +58,23 @@ def command(
     _check_options(out, in_place, backup_dir, no_backup)
     place = located(given, broker_xml, properties)
     changing = (in_place or out is not None) and not dry_run
-    with _brokers_held_off(place, changing):
+    with _brokers_held_off(place, changing) as held:
         plan = _plan(place, edition, keep_unknown)
-        backup = None if no_backup else backup_dir or _default_backup(place)
+        backup = None if no_backup or out is not None else backup_folder(place, backup_dir)
         written = (out or plan.paging).absolute() if changing else None
+        remark = None
         if changing and out is not None:
-            _copy(plan, out)
+            _copy(plan, out, held)
             note(f"wrote {written}")
         elif changing:
             note(f"writes {written}")
             backup = _replace(plan, backup)
+        elif backup is not None:
+            remark = _in_the_way(plan, backup)
         if form is TextOrJson.json:
-            print_json(_object(plan, written, backup if in_place and changing else None))
+            print_json(_object(plan, written, backup if changing else None, remark))
         else:
-            _text(plan, changing, out, backup if in_place else None)
+            _text(plan, changing, out, backup, remark)
 
 
 def _check_options(out: Path | None, in_place: bool, backup_dir: Path | None, no_backup: bool) -> None:
@@ -83,25 +87,16 @@ def _check_options(out: Path | None, in_place: bool, backup_dir: Path | None, no
 
 
 @contextmanager
-def _brokers_held_off(place: DataLocation, changing: bool) -> Iterator[None]:
+def _brokers_held_off(place: DataLocation, changing: bool) -> Iterator[dict[Path, int]]:
     from pagefmt.compaction.locks import hold_off_brokers
-    from pagefmt.directory.locate import LocationKind
 
     if not changing:
-        yield
+        yield {}
         return
-    instance = place.given if place.kind is LocationKind.INSTANCE and place.given.is_dir() else None
-    with hold_off_brokers(place.journal, instance) as held:
+    with hold_off_brokers(place.journal, instance_of(place)) as held:
         if not held:
             note("no lock file beside the journal: nothing keeps a broker from starting meanwhile")
-        yield
-
-
-def _default_backup(place: DataLocation) -> Path:
-    from pagefmt.compaction.backup import NAME
-
-    assert place.paging is not None
-    return place.paging.resolve().parent / NAME
+        yield held
 
 
 def _plan(place: DataLocation, edition: Any, keep_unknown: bool) -> CompactionPlan:
@@ -111,36 +106,51 @@ def _plan(place: DataLocation, edition: Any, keep_unknown: bool) -> CompactionPl
         return make_plan(place, edition_of(edition), keep_unknown=keep_unknown)
 
 
-def _copy(plan: CompactionPlan, out: Path) -> None:
+def _copy(plan: CompactionPlan, out: Path, held: dict[Path, int]) -> None:
     from pagefmt.compaction.copy_out import copy_out
 
     with progress("copying", None) as bar:
-        copy_out(plan, out, bar.advance)
+        copy_out(plan, out, bar.advance, held=held)
 
 
 def _replace(plan: CompactionPlan, folder: Path | None) -> Path | None:
     """Gives the backup, if there is one now."""
-    from pagefmt.bytes.writing import Disk
+    from pagefmt.bytes.writing import Disk, refuse_links
     from pagefmt.compaction.apply import apply, check_space, open_backup
 
+    refuse_links(plan.paging.resolve())
     steps = list(plan.steps())
     if not steps:
         return None
     check_space(plan, plan.paging, backup=folder is not None)
     disk = Disk()
-    backup = open_backup(disk, folder.absolute(), plan) if folder is not None else None
+    backup = open_backup(disk, folder, plan) if folder is not None else None
     with progress("compacting", sum(step.freed for step in steps)) as bar:
         apply(plan, disk, backup, bar.advance)
     return folder
 
 
-def _object(plan: CompactionPlan, written: Path | None, backup: Path | None) -> dict[str, Any]:
+def _in_the_way(plan: CompactionPlan, folder: Path) -> str | None:
+    """What keeps --in-place from a new backup there."""
+    from pagefmt.compaction.apply import standing_backup
+    from pagefmt.errors import PageFmtError
+
+    try:
+        standing_backup(folder, plan)
+    except PageFmtError as err:
+        return str(err)
+    return None
+
+
+def _object(plan: CompactionPlan, written: Path | None, backup: Path | None, remark: str | None) -> dict[str, Any]:
     return {
         "done": written is not None,
         "wrote": str(written) if written else None,
         "bytes_before": plan.size,
         "bytes_after": plan.size - sum(store.freed for store in plan.stores),
         "freed": plan.freed,
+        "freed_now": plan.freed if written == plan.paging.absolute() and backup is None else 0,
+        "remarks": [remark] if remark else [],
         "dead_bytes": plan.bound,
         "needs": {"with_backup": plan.needs_with_backup, "without_backup": plan.needs_without_backup},
         "backup": str(backup) if backup else None,
@@ -184,7 +194,9 @@ def _store(store: StorePlan) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _text(plan: CompactionPlan, done: bool, out: Path | None, backup: Path | None) -> None:
+def _text(
+    plan: CompactionPlan, done: bool, out: Path | None, backup: Path | None, remark: str | None
+) -> None:
     print_table(
         ("BEFORE", "AFTER", "DEAD", "RECORDS", "ADDRESS"),
         [
@@ -211,6 +223,8 @@ def _text(plan: CompactionPlan, done: bool, out: Path | None, backup: Path | Non
     if unknown:
         print(f"{unknown} of the dead records are so because the journal does not know their transaction "
               "(--keep-unknown-transactions keeps them)")  # fmt: skip
+    if remark:
+        print(one_line(remark))
     _last_lines(plan, done, out, backup)
 
 
@@ -228,12 +242,19 @@ def _why(store: StorePlan) -> None:
 
 
 def _last_lines(plan: CompactionPlan, done: bool, out: Path | None, backup: Path | None) -> None:
-    what = "freed" if done else "would free"
-    print(f"{what} {size_text(plan.freed)} of {size_text(plan.size)} ({size_text(plan.bound)} belong to no message)")
-    if not done:
+    rest = f"of {size_text(plan.size)} ({size_text(plan.bound)} belong to no message)"
+    if not plan.freed:
+        print(f"nothing to free {rest}")
+    elif not done:
+        print(f"would free {size_text(plan.freed)} {rest}")
         print(f"--in-place needs {size_text(plan.needs_with_backup)} free while the backup is there, "
               f"{size_text(plan.needs_without_backup)} with --no-backup")  # fmt: skip
     elif out is not None:
-        print(f"compacted copy: {one_line(str(out.absolute()))}")
+        print(f"saved {size_text(plan.freed)} {rest}")
     elif backup is not None:
-        print(f"what was replaced: {one_line(str(backup))}; the space comes back with: pagectl pages restore --discard")
+        print(f"{size_text(plan.freed)} {rest} will be freed when the backup is dropped: pagectl pages drop-backup")
+        print(f"what was replaced: {one_line(str(backup))}; to put it back: pagectl pages restore")
+    else:
+        print(f"freed {size_text(plan.freed)} {rest}")
+    if done and out is not None:
+        print(f"compacted copy: {one_line(str(out.absolute()))}")

@@ -1,7 +1,7 @@
 """Exit statuses, and how an error becomes one line on standard error.
 
 Statuses (public contract): 0 done and fine; 1 done, and something was found; 2 the call cannot be carried out;
-130 interrupted. ``disk check`` and ``disk forecast`` follow the monitoring-plugin convention instead (see disk files).
+130 interrupted, 129 and 143 ended by SIGHUP and SIGTERM. ``disk check`` and ``disk forecast`` follow the monitoring-plugin convention instead (see disk files).
 """
 
 from __future__ import annotations
@@ -22,6 +22,26 @@ class Exit(IntEnum):
     FOUND = 1
     FAILED = 2
     INTERRUPTED = 130
+
+
+class EndedBySignal(KeyboardInterrupt):
+    """Somebody ends the program: it tidies up as after Ctrl-C."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.status = 128 + number
+
+
+def tidy_up_on_signals() -> None:
+    """SIGTERM and SIGHUP end the program as Ctrl-C does, unless they were ignored (``nohup``) when it was started."""
+    import signal
+
+    def end(number: int, _: object) -> None:
+        raise EndedBySignal(number)
+
+    for each in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(each) is signal.SIG_DFL:
+            signal.signal(each, end)
 
 
 class CallError(Exception):
@@ -51,9 +71,9 @@ def guarded(run: Callable[[], int | None], *, unexpected: int = Exit.FAILED) -> 
     except BrokenPipeError:
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123 (must stay open until exit)
         return Exit.OK
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as err:
         report("interrupted")
-        return Exit.INTERRUPTED
+        return err.status if isinstance(err, EndedBySignal) else Exit.INTERRUPTED
     except Exception as err:
         if debugging():
             raise

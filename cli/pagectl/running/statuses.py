@@ -1,12 +1,12 @@
 """Every exit status of every command, and what it means: the manual pages print it, a test produces each one.
 
-130 (interrupted) is every command's.
+130 (interrupted), 129 and 143 (hung up, terminated) are every command's.
 """
 
 from __future__ import annotations
 
 CANNOT = "The call cannot be carried out: usage, unreadable input, or refused."
-INTERRUPTED = "Interrupted (Ctrl-C)."
+INTERRUPTED = "Interrupted (Ctrl-C); 129 on SIGHUP and 143 on SIGTERM, when it has tidied up."
 PLUGIN = {
     0: "OK.",
     1: "WARNING.",
@@ -41,6 +41,7 @@ STATUSES: dict[tuple[str, ...], dict[int, str]] = {
     ("pages", "compact"): _ONLY_DONE,
     ("pages", "salvage"): {0: "Done, and nothing was lost.", 1: "Done, and something was lost.", 2: CANNOT},
     ("pages", "restore"): _ONLY_DONE,
+    ("pages", "drop-backup"): _ONLY_DONE,
     ("disk", "check"): PLUGIN,
     ("disk", "watch"): _ONLY_DONE,
     ("disk", "forecast"): PLUGIN,

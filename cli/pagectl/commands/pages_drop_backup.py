@@ -1,0 +1,20 @@
+"""``pages drop-backup``: the space of what ``compact --in-place`` replaced comes back."""
+
+from __future__ import annotations
+
+from pagectl.opening.broker import located
+from pagectl.options.shared import BackupDirOption, BrokerXmlOption, DirArgument, PropertiesOption
+from pagectl.running.backups import drop, standing_backup_of
+
+
+def command(
+    given: DirArgument = None,
+    backup_dir: BackupDirOption = None,
+    broker_xml: BrokerXmlOption = None,
+    properties: PropertiesOption = None,
+) -> None:
+    """Delete what 'pagectl pages compact --in-place' replaced and kept: its space comes back.
+
+    'pagectl pages restore' cannot put anything back afterwards. The pages themselves stay as they are.
+    """
+    drop(standing_backup_of(located(given, broker_xml, properties), backup_dir))

@@ -1,0 +1,49 @@
+"""The backup of ``pages compact --in-place``: where it is, and dropping it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pagectl.running.exits import CallError
+from pagectl.terminal.streams import note, size_text
+
+if TYPE_CHECKING:
+    from pagefmt.compaction.backup import Backup
+    from pagefmt.directory.locate import DataLocation
+
+
+def backup_folder(place: DataLocation, named: Path | None) -> Path:
+    """Where the backup is, or will be: beside the pages, unless another place was named."""
+    from pagefmt.compaction.backup import NAME
+
+    if place.paging is None:
+        raise CallError(f"{place.given}: no paging directory; name the data directory or the instance")
+    return named.absolute() if named is not None else place.paging.resolve().parent / NAME
+
+
+def standing_backup_of(place: DataLocation, named: Path | None) -> Backup:
+    """The backup that is there."""
+    from pagefmt.compaction.backup import read_backup
+    from pagefmt.compaction.planning import roots_of
+
+    folder = backup_folder(place, named)
+    if not folder.exists():
+        raise CallError(f"{folder}: no backup here; it lies beside the pages or where --backup-dir said")
+    return read_backup(folder, roots_of(place))
+
+
+def drop(backup: Backup) -> None:
+    """Remove it, and say what that gave back."""
+    from pagefmt.bytes.writing import Disk
+    from pagefmt.compaction.backup import discard
+
+    note(f"writes {backup.folder}")
+    print(f"dropped the backup of {len(backup.entries)} files, {size_text(discard(Disk(), backup))}")
+
+
+def instance_of(place: DataLocation) -> Path | None:
+    """The instance, where that was named: it has a lock of its own."""
+    from pagefmt.directory.locate import LocationKind
+
+    return place.given if place.kind is LocationKind.INSTANCE and place.given.is_dir() else None

@@ -1,0 +1,147 @@
+"""No link is followed where something is written or removed: no file outside of what was named changes."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from harmed import DROP_BACKUP, golden, no_trace, pagectl, pages_of, snapshot, stores_of
+
+BACKUP = "pagectl-backup"
+
+
+@pytest.fixture
+def victim(tmp_path: Path) -> Path:
+    """Somebody else's folder, with names as a backup has them among its own."""
+    folder = tmp_path / "victim"
+    (folder / "paging" / "folder").mkdir(parents=True)
+    (folder / "precious.txt").write_text("not yours\n")
+    (folder / "paging" / "folder" / "000000001.page").write_text("not yours\n")
+    return folder
+
+
+def compacted(tmp_path: Path) -> Path:
+    data = golden("scattered-acks").copy(tmp_path)
+    assert pagectl("pages", "compact", data, "--in-place").status == 0
+    return data
+
+
+def swap(place: Path, victim: Path) -> None:
+    """A link to the victim in the place of a file or folder."""
+    if place.is_dir() and not place.is_symlink():
+        shutil.rmtree(place)
+    else:
+        place.unlink(missing_ok=True)
+    place.symlink_to(victim)
+
+
+def whole(data: Path, victim: Path) -> None:
+    swap(data / BACKUP, victim)
+
+
+def root_of_pages(data: Path, victim: Path) -> None:
+    swap(data / BACKUP / "paging", victim)
+
+
+def root_of_bodies(data: Path, victim: Path) -> None:
+    swap(data / BACKUP / "large-messages", victim)
+
+
+def store_folder(data: Path, victim: Path) -> None:
+    swap(next((data / BACKUP / "paging").iterdir()), victim)
+
+
+def kept_page(data: Path, victim: Path) -> None:
+    swap(pages_of(data / BACKUP)[0], victim / "precious.txt")
+
+
+def its_list(data: Path, victim: Path) -> None:
+    (victim / "precious.txt").write_bytes((data / BACKUP / "list.jsonl").read_bytes())
+    swap(data / BACKUP / "list.jsonl", victim / "precious.txt")
+
+
+def foreign_link(data: Path, victim: Path) -> None:
+    (data / BACKUP / "paging" / "more").symlink_to(victim)
+
+
+def live_store(data: Path, victim: Path) -> None:
+    """The store itself has become a link since."""
+    folder = stores_of(data)[0]
+    shutil.move(folder, victim / "store")
+    folder.symlink_to(victim / "store")
+
+
+AT = [whole, root_of_pages, root_of_bodies, store_folder, kept_page, its_list, foreign_link, live_store]
+
+
+@pytest.mark.parametrize("at", AT, ids=lambda at: at.__name__)
+@pytest.mark.parametrize(
+    "command", [("pages", "restore"), DROP_BACKUP, ("pages", "compact", "--in-place")], ids=" ".join
+)
+def test_a_linked_backup_is_refused_before_the_first_change(
+    at: Callable[[Path, Path], None], command: tuple[str, ...], victim: Path, tmp_path: Path
+) -> None:
+    data = compacted(tmp_path)
+    at(data, victim)
+    if command[1] == "compact":  # a page that is to be compacted again
+        shutil.copytree(golden("scattered-acks").data() / "paging", data / "paging", dirs_exist_ok=True)
+    before, theirs = snapshot(data), snapshot(victim)
+    answer = pagectl(*command[:2], data, *command[2:])
+    assert snapshot(victim) == theirs
+    assert snapshot(data) == before
+    assert answer.status == 2 and "link" in answer.err, answer
+    no_trace(answer)
+
+
+@pytest.mark.parametrize("named", [True, False], ids=["--backup-dir", "default"])
+def test_compact_makes_no_backup_behind_a_link(named: bool, victim: Path, tmp_path: Path) -> None:
+    data = golden("scattered-acks").copy(tmp_path)
+    link = tmp_path / "elsewhere" if named else data / BACKUP
+    link.symlink_to(victim)
+    before, theirs = snapshot(data), snapshot(victim)
+    answer = pagectl("pages", "compact", data, "--in-place", *(["--backup-dir", link] if named else []))
+    assert (snapshot(victim), snapshot(data)) == (theirs, before)
+    assert answer.status == 2 and "link" in answer.err, answer
+
+
+def test_an_unfinished_page_that_is_a_link_is_not_written_through(victim: Path, tmp_path: Path) -> None:
+    data = golden("scattered-acks").copy(tmp_path)
+    page = pages_of(data)[0]
+    page.with_name(f"{page.name}.pagectl-new").symlink_to(victim / "precious.txt")
+    theirs, before = snapshot(victim), page.read_bytes()
+    answer = pagectl("pages", "compact", data, "--in-place")
+    assert snapshot(victim) == theirs
+    if answer.status == 2:
+        assert "link" in answer.err and page.read_bytes() == before, answer
+
+
+OUTPUTS = {
+    "salvage": ("pages", "salvage", "{data}", "--out", "{out}"),
+    "compact --out": ("pages", "compact", "{data}", "--out", "{out}"),
+    "decode --to x.jsonl": ("pages", "decode", "{data}", "--to", "{out}.jsonl"),
+    "decode --to x.parquet": ("pages", "decode", "{data}", "--to", "{out}.parquet"),
+    "seal --to": ("pages", "seal", "{data}", "--to", "{out}"),
+}
+
+
+@pytest.mark.parametrize("dangling", [False, True], ids=["link", "dangling link"])
+@pytest.mark.parametrize("name", OUTPUTS)
+def test_an_output_that_is_a_link_changes_nothing_behind_it(
+    name: str, dangling: bool, victim: Path, tmp_path: Path
+) -> None:
+    data, out = golden("scattered-acks").copy(tmp_path), tmp_path / "out"
+    page = pages_of(data)[0]
+    page.write_bytes(page.read_bytes()[:-7])
+    words = [word.format(data=data, out=out) for word in OUTPUTS[name]]
+    target = victim / "new" if dangling else victim if name in ("salvage", "compact --out") else victim / "precious.txt"
+    Path(words[-1]).symlink_to(target)
+    for ending in (".pagectl-partial", ".pagectl-new", ".tmp", ".partial"):
+        Path(words[-1] + ending).symlink_to(victim)
+    theirs = snapshot(victim)
+    answer = pagectl(*words)
+    assert snapshot(victim) == theirs, answer
+    no_trace(answer)
+    if name in ("salvage", "compact --out"):
+        assert answer.status == 2, f"{answer}: a folder that is there, or a link to one, is not written to"

@@ -1,0 +1,209 @@
+"""Every output appears complete or not at all; what a killed run left is cleaned up or continued by the next one."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from harmed import (
+    DROP_BACKUP,
+    EIO,
+    ENOSPC,
+    changes_of,
+    faults,
+    golden,
+    left_behind,
+    no_trace,
+    pagectl,
+    pages_of,
+    snapshot,
+    spread,
+)
+from program import Answer
+
+MOST = int(os.environ.get("PAGECTL_HARM_INSTANTS", "7"))
+"""Instants at which each command is stopped; ``test_killed_a_hundred_times`` has more."""
+CONFIG = """<configuration xmlns="urn:activemq"><core xmlns="urn:activemq:core"><address-settings>
+<address-setting match="#"><max-size-bytes>10000</max-size-bytes><page-size-bytes>5000</page-size-bytes>
+<address-full-policy>PAGE</address-full-policy></address-setting></address-settings></core></configuration>
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A command that writes ``name`` into a folder where there is nothing else. ``folder``: it is a folder."""
+
+    words: tuple[str, ...]
+    name: str
+    folder: bool = False
+
+    def call(self, inputs: Path) -> list[str]:
+        return [word.format(inputs=inputs, out=inputs.parent / "there" / self.name) for word in self.words]
+
+
+OUTPUTS = [
+    Output(("pages", "salvage", "{inputs}/torn/data", "--out", "{out}"), "salvaged", True),
+    Output(("pages", "compact", "{inputs}/data", "--out", "{out}"), "compacted", True),
+    Output(("replay", "run", "{inputs}/t.jsonl", "--config", "{inputs}/b.xml", "--out", "{out}"), "replayed", True),
+    Output(("replay", "run", "{inputs}/t.jsonl", "--config", "{inputs}/b.xml", "--outcome", "{out}"), "outcome.jsonl"),
+    Output(("replay", "run", "{inputs}/t.jsonl", "--config", "{inputs}/b.xml", "--report", "{out}"), "report.html"),
+    Output(("replay", "generate", "steady", "--messages", "50", "--to", "{out}"), "trace.jsonl"),
+    Output(("replay", "generate", "steady", "--messages", "50", "--to", "{out}"), "trace.parquet"),
+    Output(("pages", "decode", "{inputs}/data", "--to", "{out}"), "x.jsonl"),
+    Output(("pages", "decode", "{inputs}/data", "--to", "{out}"), "x.csv"),
+    Output(("pages", "decode", "{inputs}/data", "--to", "{out}"), "x.parquet"),
+    Output(("pages", "decode", "{inputs}/data", "--to", "{out}"), "x.arrow"),
+    Output(("pages", "seal", "{inputs}/data", "--to", "{out}"), "x.seal"),
+]
+EACH = pytest.mark.parametrize("output", OUTPUTS, ids=lambda each: f"{' '.join(each.words[:2])} {each.name}")
+
+
+@pytest.fixture
+def inputs(tmp_path: Path) -> Path:
+    folder = tmp_path / "inputs"
+    (folder / "torn").mkdir(parents=True)
+    golden("scattered-acks").copy(folder)
+    torn = pages_of(golden("two-addresses").copy(folder / "torn"))[2]
+    torn.write_bytes(torn.read_bytes()[:-7])
+    (folder / "b.xml").write_text(CONFIG)
+    operations = [{"trace": 1}, {"op": "create_queue", "queue": "q"}]
+    operations += [{"op": "send", "address": "q", "seq": n, "size": 700} for n in range(40)]
+    (folder / "t.jsonl").write_text("".join(json.dumps(each) + "\n" for each in operations))
+    return folder
+
+
+def there(inputs: Path) -> Path:
+    """Where the output goes, empty."""
+    folder = inputs.parent / "there"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    return folder
+
+
+def carried_out(output: Output, inputs: Path) -> tuple[Answer, dict[str, tuple[object, ...]]]:
+    folder = there(inputs)
+    answer = pagectl(*output.call(inputs))
+    assert answer.status in (0, 1), answer
+    assert left_behind(folder, {output.name}) == []
+    return answer, snapshot(folder)
+
+
+def stopped(output: Output, inputs: Path, do: int, most: int = MOST) -> None:
+    """At each of some instants: nothing, or all of it, under the name; the next run gets there, and leaves no rest."""
+    usual, whole = carried_out(output, inputs)
+    folder = there(inputs)
+    changes = changes_of(output.call(inputs), folder, inputs.parent)
+    assert changes
+    for number in spread(changes, most):
+        folder = there(inputs)
+        answer = pagectl(*output.call(inputs), extra=faults().changes(folder, number, do))
+        ended = answer.status in (0, 1) and do != -signal.SIGKILL
+        if ended:  # its last change but one was of no weight
+            assert snapshot(folder) == whole, (number, changes, answer)
+            continue
+        assert answer.status in (2, do, 128 - do), (number, changes, answer)
+        no_words_of_python(answer)
+        if (folder / output.name).exists():
+            at = {name: what for name, what in snapshot(folder).items() if name.split("/")[0] == output.name}
+            assert at == {name: what for name, what in whole.items() if name != "."}, (number, changes, answer)
+            shutil.rmtree(folder / output.name) if output.folder else (folder / output.name).unlink()
+        elif do != -signal.SIGKILL:
+            assert left_behind(folder, set()) == [], (number, changes, answer)
+        again = pagectl(*output.call(inputs))
+        assert again.status == usual.status, (number, changes, again)
+        assert snapshot(folder) == whole, (number, changes, left_behind(folder, {output.name}))
+
+
+def no_words_of_python(answer: Answer) -> None:
+    assert "Traceback" not in answer.err and "internal error" not in answer.err, answer
+
+
+@EACH
+def test_killed(output: Output, inputs: Path) -> None:
+    stopped(output, inputs, -signal.SIGKILL)
+
+
+@EACH
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT], ids=lambda how: how.name)
+def test_ended_by_a_signal(output: Output, how: signal.Signals, inputs: Path) -> None:
+    stopped(output, inputs, -how, 3)
+
+
+@EACH
+@pytest.mark.parametrize("error", [ENOSPC, EIO], ids=["full disk", "failing disk"])
+def test_the_disk_fails(output: Output, error: int, inputs: Path) -> None:
+    stopped(output, inputs, error)
+
+
+@EACH
+def test_the_file_that_found_no_room_is_named(output: Output, inputs: Path) -> None:
+    folder = there(inputs)
+    answer = pagectl(*output.call(inputs), extra=faults().changes(folder, 1, ENOSPC))
+    assert answer.status == 2
+    assert str(folder / output.name) in answer.err and "make room" in answer.err, answer
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+@EACH
+def test_killed_a_hundred_times(output: Output, inputs: Path) -> None:
+    stopped(output, inputs, -signal.SIGKILL, 100)
+
+
+# ---------------------------------------------------------------- in place
+
+
+def put_back(data: Path) -> None:
+    assert pagectl("pages", "compact", data, "--in-place").status == 0
+
+
+IN_PLACE: dict[str, tuple[Callable[[Path], None], tuple[str, ...], tuple[str, ...]]] = {
+    "compact --in-place": (lambda data: None, ("pages", "compact"), ("--in-place",)),
+    "compact --no-backup": (lambda data: None, ("pages", "compact"), ("--in-place", "--no-backup")),
+    "restore": (put_back, ("pages", "restore"), ()),
+    "drop the backup": (put_back, DROP_BACKUP[:2], DROP_BACKUP[2:]),
+}
+
+
+@pytest.mark.parametrize("do", [-signal.SIGKILL, -signal.SIGTERM, ENOSPC, EIO], ids=["kill", "term", "full", "failing"])
+@pytest.mark.parametrize("name", IN_PLACE)
+def test_a_change_in_place_is_finished_by_the_next_run(name: str, do: int, tmp_path: Path) -> None:
+    prepare, first, last = IN_PLACE[name]
+
+    def fresh() -> Path:
+        shutil.rmtree(tmp_path / "data", ignore_errors=True)
+        data = golden("scattered-acks").copy(tmp_path)
+        prepare(data)
+        return data
+
+    data = fresh()
+    changes = changes_of([*first, data, *last], data, tmp_path)
+    whole = content(data)
+    waiting = due(data)
+    for number in spread(changes, MOST):
+        data = fresh()
+        answer = pagectl(*first, data, *last, extra=faults().changes(data, number, do))
+        no_words_of_python(answer)
+        assert due(data) == waiting, (number, changes)
+        again = pagectl(*first, data, *last)
+        done = again.status == 2 and name in ("restore", "drop the backup") and "no backup" in again.err
+        assert again.status == 0 or done, (number, changes, answer, again)
+        assert content(data) == whole, (number, changes)
+
+
+def content(data: Path) -> dict[str, object]:
+    """All but the times that stand in the backup's list."""
+    return {name: what for name, what in snapshot(data).items() if not name.endswith("list.jsonl")}
+
+
+def due(data: Path) -> list[object]:
+    """What a broker would deliver, by position."""
+    answer = pagectl("pages", "decode", data, "--outstanding", "--format", "jsonl")
+    no_trace(answer)
+    return [(line["page"], line["number"], line["id"], line["queues"]) for line in answer.lines()]
