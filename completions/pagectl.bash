@@ -41,6 +41,7 @@ _pagectl_members() {  # is there GROUP COMMAND?
         'pages compact' |\
         'pages salvage' |\
         'pages restore' |\
+        'pages drop-backup' |\
         'disk check' |\
         'disk watch' |\
         'disk forecast' |\
@@ -145,6 +146,9 @@ _pagectl_takes() {  # does this option of this command want a value?
         'pages restore --backup-dir' |\
         'pages restore --broker-xml' |\
         'pages restore --properties' |\
+        'pages drop-backup --backup-dir' |\
+        'pages drop-backup --broker-xml' |\
+        'pages drop-backup --properties' |\
         'disk check --max-disk-usage' |\
         'disk check --min-disk-free' |\
         'disk check --broker-xml' |\
@@ -239,7 +243,8 @@ _pagectl_options() {
         'pages inspect') _pagectl_offer '' --page --record --hex --format --broker-xml --properties --help -h ;;
         'pages compact') _pagectl_offer '' --out --in-place --backup-dir --no-backup --dry-run --keep-unknown-transactions --format --edition --broker-xml --properties --help -h ;;
         'pages salvage') _pagectl_offer '' --out --format --broker-xml --properties --help -h ;;
-        'pages restore') _pagectl_offer '' --discard --backup-dir --broker-xml --properties --help -h ;;
+        'pages restore') _pagectl_offer '' --backup-dir --broker-xml --properties --help -h ;;
+        'pages drop-backup') _pagectl_offer '' --backup-dir --broker-xml --properties --help -h ;;
         'disk check') _pagectl_offer '' --max-disk-usage --min-disk-free --broker-xml --properties --edition -w --warning -c --critical -W --inodes-warning -K --inodes-critical -t --timeout -q --quiet -v --verbose --format --textfile --help -h ;;
         'disk watch') _pagectl_offer '' --interval --max-disk-usage --min-disk-free --broker-xml --properties --edition --help -h ;;
         'disk forecast') _pagectl_offer '' --state --warn-within --critical-within --max-disk-usage --min-disk-free --broker-xml --properties --edition --no-addresses -t --timeout -q --quiet -v --verbose --format --help -h ;;
@@ -300,6 +305,8 @@ _pagectl_value() {
         'pages salvage --properties' |\
         'pages restore --broker-xml' |\
         'pages restore --properties' |\
+        'pages drop-backup --broker-xml' |\
+        'pages drop-backup --properties' |\
         'disk check --broker-xml' |\
         'disk check --properties' |\
         'disk check --textfile' |\
@@ -332,6 +339,7 @@ _pagectl_value() {
         'pages compact --backup-dir' |\
         'pages salvage --out' |\
         'pages restore --backup-dir' |\
+        'pages drop-backup --backup-dir' |\
         'replay run --out')
             _pagectl_paths -d
             ;;
@@ -421,7 +429,7 @@ _pagectl_argument() {  # COMMAND, and how many arguments stand before this one
     case $1 in
         '') _pagectl_offer '' config export pages disk replay completion ;;
         config) (($2 == 0)) && _pagectl_offer '' lint effective explain rules diff capacity ;;
-        pages) (($2 == 0)) && _pagectl_offer '' ls outstanding decode verify seal inspect compact salvage restore ;;
+        pages) (($2 == 0)) && _pagectl_offer '' ls outstanding decode verify seal inspect compact salvage restore drop-backup ;;
         disk) (($2 == 0)) && _pagectl_offer '' check watch forecast usage ;;
         replay) (($2 == 0)) && _pagectl_offer '' run import generate compare sweep ;;
         'config lint') (($2 >= 0)) && _pagectl_paths;;
@@ -439,6 +447,7 @@ _pagectl_argument() {  # COMMAND, and how many arguments stand before this one
         'pages compact') (($2 == 0)) && _pagectl_paths;;
         'pages salvage') (($2 == 0)) && _pagectl_paths;;
         'pages restore') (($2 == 0)) && _pagectl_paths;;
+        'pages drop-backup') (($2 == 0)) && _pagectl_paths;;
         'disk check') (($2 == 0)) && _pagectl_paths;;
         'disk watch') (($2 == 0)) && _pagectl_paths;;
         'disk forecast') (($2 == 0)) && _pagectl_paths;;

@@ -82,7 +82,8 @@ complete -c pagectl -n '__pagectl_group pages' -a seal -d 'Write a manifest of c
 complete -c pagectl -n '__pagectl_group pages' -a inspect -d 'Page files down to the byte.'
 complete -c pagectl -n '__pagectl_group pages' -a compact -d 'Free what no queue will ever read again; every message stays.'
 complete -c pagectl -n '__pagectl_group pages' -a salvage -d 'The readable messages of damaged pages, as pages a broker loads.'
-complete -c pagectl -n '__pagectl_group pages' -a restore -d 'Put back what compact --in-place replaced, or drop the backup.'
+complete -c pagectl -n '__pagectl_group pages' -a restore -d 'Put back what compact --in-place replaced.'
+complete -c pagectl -n '__pagectl_group pages' -a drop-backup -d 'Delete what compact --in-place replaced: its space comes back.'
 complete -c pagectl -n '__pagectl_group disk' -a check -d 'Decide as the broker\'s disk monitor does; a monitoring plugin.'
 complete -c pagectl -n '__pagectl_group disk' -a watch -d 'How full the disks are, how fast they fill: a live picture.'
 complete -c pagectl -n '__pagectl_group disk' -a forecast -d 'When the broker will block, from samples; a monitoring plugin.'
@@ -231,12 +232,17 @@ complete -c pagectl -n '__pagectl_at pages salvage' -l properties -r -F -d 'Prop
 complete -c pagectl -n '__pagectl_at pages salvage' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at pages salvage' -F
 
-complete -c pagectl -n '__pagectl_at pages restore' -l discard -d 'Drop the backup instead: its space comes back.'
 complete -c pagectl -n '__pagectl_at pages restore' -l backup-dir -x -a '(__fish_complete_directories)' -d 'Where what --in-place replaces is kept'
 complete -c pagectl -n '__pagectl_at pages restore' -l broker-xml -r -F -d 'Configuration that tells where the directories are.'
 complete -c pagectl -n '__pagectl_at pages restore' -l properties -r -F -d 'Properties over the configuration; repeatable'
 complete -c pagectl -n '__pagectl_at pages restore' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at pages restore' -F
+
+complete -c pagectl -n '__pagectl_at pages drop-backup' -l backup-dir -x -a '(__fish_complete_directories)' -d 'Where what --in-place replaces is kept'
+complete -c pagectl -n '__pagectl_at pages drop-backup' -l broker-xml -r -F -d 'Configuration that tells where the directories are.'
+complete -c pagectl -n '__pagectl_at pages drop-backup' -l properties -r -F -d 'Properties over the configuration; repeatable'
+complete -c pagectl -n '__pagectl_at pages drop-backup' -l help -s h -d 'Show the help and exit.'
+complete -c pagectl -n '__pagectl_at pages drop-backup' -F
 
 complete -c pagectl -n '__pagectl_at disk check' -l max-disk-usage -x -d 'As in broker.xml, instead of what it says.'
 complete -c pagectl -n '__pagectl_at disk check' -l min-disk-free -x -d 'As in broker.xml; wins over --max-disk-usage.'

@@ -54,19 +54,21 @@ def test_a_plan_changes_nothing(data: Path) -> None:
 def test_in_place_and_back(data: Path) -> None:
     before, needed = contents(data), due(within(data))
     done = call("pages", "compact", data, "--in-place")
-    assert done.status == 0 and "pagectl pages restore --discard" in done.out
+    assert done.status == 0 and "will be freed" in done.out and "pagectl pages drop-backup" in done.out
     assert due(within(data)) == needed and (data / NAME).is_dir()
     again = call("pages", "compact", data, "--in-place")
-    assert again.status == 0 and "freed 0 B" in again.out
+    assert again.status == 0 and "nothing to free" in again.out
     assert call("pages", "restore", data).status == 0
     assert contents(data) == before
 
 
-def test_discard_gives_the_space_back(data: Path) -> None:
+@pytest.mark.parametrize("words", [("drop-backup",), ("restore", "--discard")], ids=" ".join)
+def test_dropping_the_backup_gives_the_space_back(words: tuple[str, ...], data: Path) -> None:
     call("pages", "compact", data, "--in-place")
     compacted = contents(data / "paging")
-    answer = call("pages", "restore", data, "--discard")
+    answer = call("pages", *words[:1], data, *words[1:])
     assert answer.status == 0 and "dropped the backup of 6 files" in answer.out
+    assert ("drop-backup" in answer.err) == ("--discard" in words), "its former name says the new one"
     assert contents(data / "paging") == compacted and not (data / NAME).exists()
     assert call("pages", "restore", data).status == 2
 

@@ -111,6 +111,6 @@ def test_every_command_has_its_statuses_and_its_place_in_a_manual_page() -> None
     assert {one.path for one in commands()} == set(STATUSES)
     for one in commands():
         page = FILES[f"man/pagectl-{one.path[0]}.1"]
-        assert rf"\fBpagectl {' '.join(one.path)}\fR" in page
+        assert rf"\fBpagectl {' '.join(one.path)}\fR".replace("-", r"\-") in page
         for option in one.options:
             assert rf"\fB{option.long.replace('-', chr(92) + '-')}\fR" in page

@@ -37,7 +37,7 @@ def test_every_command_has_its_row() -> None:
     text = README.read_text("utf-8")
     for command in commands():
         name = f"pagectl {' '.join(command.path)}"
-        assert f"`{name}" in text or f"\n{name}" in text or name == "pagectl pages restore", name
+        assert f"`{name}" in text or f"\n{name}" in text, name
 
 
 def test_links_lead_somewhere() -> None:

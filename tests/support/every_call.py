@@ -49,8 +49,10 @@ CALLS: list[tuple[str, int, str]] = [
     ("pages salvage", 0, "{mended} --out {folder}/saved"),
     ("pages salvage", 1, "{torn} --out {folder}/out"),
     ("pages salvage", 2, "{news} --out {folder}/out"),
-    ("pages restore", 0, "{compacted} --discard"),
+    ("pages restore", 0, "{compacted}"),
     ("pages restore", 2, "{news}"),
+    ("pages drop-backup", 0, "{compacted_too}"),
+    ("pages drop-backup", 2, "{news}"),
     ("disk check", 0, "{folder} --max-disk-usage 100"),
     ("disk check", 1, "{folder} --max-disk-usage 100 -w 0:0"),
     ("disk check", 2, "{folder} --max-disk-usage 100 -c 0:0"),
@@ -94,8 +96,9 @@ def make_world(folder: Path, run: Callable[..., int]) -> dict[str, Path]:
     found["odd"].write_text("\n".join([*lines, '{"op":"something-new","t":999999999999}']) + "\n")
     found["log"] = ROOT / "tests" / "recorded" / "replays" / "traffic-logs" / "audit-message.log.gz"
     found["alone"] = shutil.copytree(found["pages"], folder / "alone")
-    found["compacted"] = GoldenCase("2.56.0", "scattered-acks").copy(folder / "compacted")
-    assert run("pages", "compact", found["compacted"], "--in-place") == 0
+    for name in ("compacted", "compacted_too"):
+        found[name] = GoldenCase("2.56.0", "scattered-acks").copy(folder / name)
+        assert run("pages", "compact", found[name], "--in-place") == 0
     found["mended"] = with_a_byte_changed(shutil.copytree(news, folder / "mended"), "*000000003.page", -1)
     return found
 

@@ -194,9 +194,7 @@ def _store(store: StorePlan) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _text(
-    plan: CompactionPlan, done: bool, out: Path | None, backup: Path | None, remark: str | None
-) -> None:
+def _text(plan: CompactionPlan, done: bool, out: Path | None, backup: Path | None, remark: str | None) -> None:
     print_table(
         ("BEFORE", "AFTER", "DEAD", "RECORDS", "ADDRESS"),
         [

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from pagectl.opening.broker import located
 from pagectl.options.formats import TextOrJson
 from pagectl.options.shared import BrokerXmlOption, DirArgument, OutOption, PropertiesOption, TextOrJsonOption
+from pagectl.running.backups import instance_of
 from pagectl.running.exits import CallError, Exit
 from pagectl.running.reading import known_state
 from pagectl.terminal.sanitise import one_line
@@ -37,11 +38,17 @@ def command(
     with status 1 where something was lost.
     """
     from pagefmt.bytes.writing import check_new_folder
+    from pagefmt.compaction.locks import running_broker
     from pagefmt.salvage.directory import salvage_directory, salvage_single_page
 
     if out is None:
         raise CallError("--out NEW is missing: salvage writes into a new folder and changes nothing where it reads")
     place = located(given, broker_xml, properties)
+    process = running_broker(place.journal, instance_of(place))
+    if process is not None:
+        warning(
+            f"a broker runs on these files (process {process}): stop it, and salvage again, before they change places"
+        )
     if place.page is not None:
         note("one page by itself: acknowledgements are not looked at; records keep their numbers where these are sure")
         found = salvage_single_page(place.page, out)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import stat
 import sys
 from collections.abc import Iterator
@@ -10,8 +11,8 @@ from pathlib import Path
 
 from pagectl.running.exits import CallError
 from pagectl.terminal.streams import note
-from pagefmt.bytes.writing import atomic_file
-from pagefmt.directory.locate import DataLocation
+from pagefmt.bytes.writing import atomic_file, is_stream, without_list
+from pagefmt.directory.locate import DataLocation, stores
 
 
 @contextlib.contextmanager
@@ -24,8 +25,11 @@ def output_to(target: Path | None, place: DataLocation | None = None) -> Iterato
         yield
         return
     _refuse_inside(target, place)
-    _is_special(target)
-    with atomic_file(target) as fresh, fresh.open("w", encoding="utf-8") as stream, contextlib.redirect_stdout(stream):
+    with (
+        atomic_file(target, at_most=private_mode(place)) as fresh,
+        fresh.open("w", encoding="utf-8") as stream,
+        contextlib.redirect_stdout(stream),
+    ):
         yield
     sys.stdout.flush()
     note(f"wrote {target.absolute()}")
@@ -35,23 +39,37 @@ def output_to(target: Path | None, place: DataLocation | None = None) -> Iterato
 def fresh_file(target: Path, place: DataLocation | None = None) -> Iterator[Path]:
     """As ``pagefmt.bytes.writing.atomic_file``, where a pipe, a device or a file below ``place`` is refused."""
     _refuse_inside(target, place)
-    if _is_special(target):
+    if is_stream(target):
         raise CallError(f"{target}: not a regular file; name a file to write to")
-    with atomic_file(target) as fresh:
+    with atomic_file(target, at_most=private_mode(place)) as fresh:
         yield fresh
 
 
-def _is_special(target: Path) -> bool:
-    try:
-        mode = target.stat().st_mode
-    except OSError:
-        return False
-    if stat.S_ISDIR(mode):
-        raise CallError(f"{target}: a folder; name a file to write to")
-    return not stat.S_ISREG(mode)
+def private_mode(place: DataLocation | None) -> int:
+    """Rights of a file that is made of the pages: nobody may read it who may not read every one of them."""
+    mode = 0o666
+    if place is not None:
+        for store in stores(place):
+            for page in store.pages:
+                mode &= _readers(page.path)
+            if store.pages:
+                mode &= _readers(store.folder)
+    return mode | 0o600
+
+
+def _readers(path: Path) -> int:
+    """Who may read it, as the bits for reading and writing. Another group is not ours."""
+    status = path.lstat()
+    mode = without_list(status.st_mode, path)
+    reads = (mode if stat.S_ISDIR(mode) else mode >> 2) & 0o111
+    if status.st_gid != os.getegid():
+        reads &= 0o707 | (reads & 0o001) << 3
+    return reads << 2 | reads << 1
 
 
 def _refuse_inside(target: Path, place: DataLocation | None) -> None:
+    if target.is_dir():
+        raise CallError(f"{target}: a folder; name a file to write to")
     if place is None:
         return
     folder = target.resolve().parent

@@ -133,6 +133,8 @@ def commands() -> Iterator[Command]:
 def _command(path: tuple[str, ...], made: Any) -> Command:
     arguments, options = [], []
     for parameter in made.params:
+        if getattr(parameter, "hidden", False):
+            continue
         if parameter.param_type_name == "argument":
             arguments.append(_argument(parameter))
         else:
