@@ -1,5 +1,5 @@
 #!/bin/sh
-# What `make demo` runs: the main job on data directories that real brokers wrote.
+# What `make demo` runs: examples on data directories written by real brokers.
 set -u
 PATH="$(cd "$BIN" && pwd):$PATH"
 cd "$(dirname "$0")" || exit 2

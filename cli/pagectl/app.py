@@ -21,55 +21,64 @@ Leaf = tuple[str, str]
 Group = tuple[str, Mapping[str, Leaf]]
 TREE: dict[str, Leaf | Group] = {
     "config": (
-        "A broker's configuration: what is wrong with it, what it really does.",
+        "A broker's configuration: what is wrong with it, and which settings are in force.",
         {
-            "lint": ("config_lint", "Check configuration files: schema, values, and what the settings do."),
-            "effective": ("config_effective", "The settings in force for an address, and which line each came from."),
-            "explain": ("config_explain", "What a setting does, or what a rule finds and why."),
+            "lint": ("config_lint", "Check configuration files: schema, values, and the effect of settings."),
+            "effective": (
+                "config_effective",
+                "Show the settings in force for an address, and the line that each comes from.",
+            ),
+            "explain": ("config_explain", "Explain a setting or a rule."),
             "rules": ("config_rules", "List every rule."),
-            "diff": ("config_diff", "What two configurations do differently."),
-            "capacity": ("config_capacity", "The worst case that the settings allow: heap, disk, what acts first."),
+            "diff": ("config_diff", "Compare two configurations by their effect."),
+            "capacity": (
+                "config_capacity",
+                "Show the most heap and disk that the settings allow, and which limit acts first.",
+            ),
         },
     ),
     "export": ("export", "Export a page directory to Parquet through Spark."),
     "pages": (
-        "Page files: what is in them, what is wrong with them, what is still outstanding.",
+        "Page files: their messages, their damage, and what is still outstanding.",
         {
-            "ls": ("pages_ls", "One row per address: pages, messages, bytes, what is outstanding, condition."),
-            "outstanding": ("pages_outstanding", "What is not yet acknowledged, and which queues hold which page."),
-            "decode": ("pages_decode", "Every message: headers, properties, queues, bodies as asked for."),
+            "ls": ("pages_ls", "List addresses: pages, messages, bytes, outstanding messages, condition."),
+            "outstanding": (
+                "pages_outstanding",
+                "Show what is not yet acknowledged, and which queues hold which pages.",
+            ),
+            "decode": ("pages_decode", "Show messages: headers, properties, queues, and bodies on request."),
             "verify": (
                 "pages_verify",
-                "Every page read to the last byte; checks with journal, bindings, large messages.",
+                "Read every page to the last byte; check it against journal, bindings and large messages.",
             ),
-            "seal": ("pages_seal", "Write a manifest of checksums that verify --manifest checks later."),
-            "inspect": ("pages_inspect", "Page files down to the byte."),
-            "compact": ("pages_compact", "Free what no queue will ever read again; every message stays."),
-            "salvage": ("pages_salvage", "The readable messages of damaged pages, as pages a broker loads."),
+            "seal": ("pages_seal", "Write checksums, for verify --manifest to check later."),
+            "inspect": ("pages_inspect", "Show page files down to the byte."),
+            "compact": ("pages_compact", "Remove records that no queue needs any more; no message is lost."),
+            "salvage": ("pages_salvage", "Rebuild a paging directory from the readable messages of damaged pages."),
             "restore": ("pages_restore", "Put back what compact --in-place replaced."),
-            "drop-backup": ("pages_drop_backup", "Delete what compact --in-place replaced: its space comes back."),
+            "drop-backup": ("pages_drop_backup", "Delete what compact --in-place replaced, to free its space."),
         },
     ),
     "disk": (
-        "The broker's own disk decision, before the broker makes it.",
+        "The broker's disk monitor: when it blocks producers, and what uses the space.",
         {
             "check": ("disk_check", "Decide as the broker's disk monitor does; a monitoring plugin."),
-            "watch": ("disk_watch", "How full the disks are, how fast they fill: a live picture."),
-            "forecast": ("disk_forecast", "When the broker will block, from samples; a monitoring plugin."),
-            "usage": ("disk_usage", "Where the bytes are, by address and by directory."),
+            "watch": ("disk_watch", "Show live how full the disks are and how fast they fill."),
+            "forecast": ("disk_forecast", "Predict from samples when the broker will block; a monitoring plugin."),
+            "usage": ("disk_usage", "Show the disk usage by address and by directory."),
         },
     ),
     "replay": (
-        "What a broker would do with recorded traffic under other settings.",
+        "Recorded traffic replayed: what a broker would do under other settings.",
         {
             "run": ("replay_run", "Replay a trace: memory, pages, drops, refusals, blocked producers, over time."),
-            "import": ("replay_import", "A trace from a broker's audit log or logging plugin."),
-            "generate": ("replay_generate", "A trace of synthetic traffic of a named shape."),
-            "compare": ("replay_compare", "Two outcomes, or one trace under two configurations: what differs."),
-            "sweep": ("replay_sweep", "A table of what-ifs: one trace under many settings."),
+            "import": ("replay_import", "Make a trace from a broker's audit log or logging plugin."),
+            "generate": ("replay_generate", "Generate a trace of synthetic traffic."),
+            "compare": ("replay_compare", "Compare two outcomes, or one trace under two configurations."),
+            "sweep": ("replay_sweep", "Replay one trace under many settings; print a table."),
         },
     ),
-    "completion": ("completion", "The completion script of a shell, to be put where the shell looks for it."),
+    "completion": ("completion", "Print the completion script of a shell."),
 }
 
 # These answer as monitoring plugins do, with the name of their service: a usage error is UNKNOWN.
@@ -79,7 +88,7 @@ UNKNOWN = 3
 # Carried out before the tree is looked at.
 FLAGS = {
     "--version": "Print the version and exit.",
-    "--debug": "Show where an internal error arose; may stand anywhere.",
+    "--debug": "Show the traceback of an internal error; may stand anywhere.",
 }
 
 

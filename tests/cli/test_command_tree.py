@@ -44,7 +44,7 @@ def test_formats_are_asked_for_alike() -> None:
     formats = [(command, option) for command, option in uses() if option.long == "--format"]
     assert len(formats) > 20
     for command, option in formats:
-        assert option.help.startswith("How to answer."), command.path
+        assert option.help.startswith("Output format."), command.path
         assert option.value and option.value.kind is CompletionKind.WORDS and "nagios" not in option.value.words[1:]
 
 

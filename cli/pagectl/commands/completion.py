@@ -18,7 +18,7 @@ class Shell(StrEnum):
 
 
 def command(shell: Annotated[Shell, typer.Argument(metavar="SHELL", help="bash, zsh or fish.")]) -> None:
-    """Print the completion script of a shell. It answers by itself: pressing Tab starts no Python.
+    """Print the completion script of a shell. Completion itself does not start Python.
 
     bash: pagectl completion bash > ~/.local/share/bash-completion/completions/pagectl
 

@@ -38,7 +38,7 @@ def command(
     define: DefineOption = None,
     properties: PropertiesOption = None,
 ) -> int:
-    """Heap and disk by address at worst, and what acts first. '·' in a name stands for any word of a match."""
+    """Heap and disk by address in the worst case, and which limit acts first. '·' stands for any word of a match."""
     from brokerconf.settings.capacity import capacity
 
     from pagectl.opening.configuration import open_settings

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def command(
     one: Annotated[Path, typer.Argument(metavar="A", help="broker.xml, or an instance.")],
-    other: Annotated[Path, typer.Argument(metavar="B", help="The other.")],
+    other: Annotated[Path, typer.Argument(metavar="B", help="broker.xml or instance to compare with.")],
     address: Annotated[
         list[str] | None,
         typer.Option("--address", metavar="ADDR", help="Only this address; repeatable."),
@@ -29,7 +29,7 @@ def command(
     cwd: CwdOption = None,
     define: DefineOption = None,
 ) -> int:
-    """Differences in effect: settings of the broker, and of an address for each match of either file."""
+    """Compare the settings in force: those of the broker, and those of an address for each match of either file."""
     from brokerconf.settings.comparison import addresses_to_compare, differences
     from brokerconf.settings.settings_model import Scope
 

@@ -21,17 +21,18 @@ from pagectl.options.shared import (
 def command(
     file: ConfigArgument,
     addresses: Annotated[
-        list[str] | None, typer.Argument(metavar="ADDRESS…", help="In the order in which the broker looks them up.")
+        list[str] | None,
+        typer.Argument(metavar="ADDRESS…", help="Addresses, in the order in which the broker looks them up."),
     ] = None,
     edition: EditionOption = None,
     format: TextOrJsonOption = TextOrJson.text,
-    every: Annotated[bool, typer.Option("--all", help="Defaults as well, in text.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Show defaults in text as well.")] = False,
     heap: HeapOption = None,
     cwd: CwdOption = None,
     define: DefineOption = None,
     properties: PropertiesOption = None,
 ) -> int:
-    """The settings in force for each address after all matches are merged, and for the broker."""
+    """Show the settings in force for each address, all matches merged, and for the broker."""
     from brokerconf.settings.effective import as_json
     from brokerconf.settings.settings_model import Scope
 

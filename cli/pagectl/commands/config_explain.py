@@ -20,7 +20,7 @@ def command(
     name: Annotated[str, typer.Argument(metavar="SETTING|RULE", help="As max-size-bytes, or page-limit-unused.")],
     format: TextOrJsonOption = TextOrJson.text,
 ) -> int:
-    """What a setting does, its unit, default, since and traps; or what a rule finds and why."""
+    """Explain a setting (effect, unit, default, since, pitfalls) or a rule (what it finds, and why)."""
     from brokerconf.linting.catalogue import CHECKS
     from brokerconf.linting.rules_page import explained
     from brokerconf.rules import rules

@@ -40,7 +40,7 @@ class LintFormat(StrEnum):
 
 
 class FailOn(StrEnum):
-    """The severity from which on the exit status is 1."""
+    """The lowest severity for which the exit status is 1."""
 
     error = "error"
     warning = "warning"
@@ -70,15 +70,15 @@ def command(
         typer.Option("--format", help=f"{FORMAT_HELP} [default: text; github inside a GitHub workflow]"),
     ] = None,
     fail_on: Annotated[
-        FailOn, typer.Option("--fail-on", help="From which severity on the exit status is 1.")
+        FailOn, typer.Option("--fail-on", help="Lowest severity for which the exit status is 1.")
     ] = FailOn.error,
     ignore: Annotated[
         list[str] | None,
-        typer.Option("--ignore", metavar="RULE", help="Leave a rule out; several with commas."),
+        typer.Option("--ignore", metavar="RULE", help="Skip these rules; comma-separated."),
     ] = None,
     only: Annotated[
         list[str] | None,
-        typer.Option("--only", metavar="RULE", help="Only these rules; several with commas."),
+        typer.Option("--only", metavar="RULE", help="Check only these rules; comma-separated."),
     ] = None,
     heap: HeapOption = None,
     data: DataOption = None,
@@ -102,7 +102,7 @@ def command(
 
 @contextmanager
 def _without_collecting() -> Iterator[None]:
-    """All that a lint makes lives to its end: to look through it for garbage, also at exit, only costs."""
+    """Objects of a lint live until its end: collecting garbage, at exit as well, would only take time."""
     gc.disable()
     try:
         yield
@@ -114,7 +114,7 @@ def _without_collecting() -> Iterator[None]:
 def _lint_all(
     files: list[str], around: LintContext, options: ConfigurationOptions, selection: RuleSelection
 ) -> tuple[list[FileReport], bool]:
-    """All files, also after one that cannot be read; that one is told on standard error."""
+    """All files; one that cannot be read is reported on standard error, and the next follows."""
     from brokerconf.errors import BrokerConfError
 
     from pagectl.opening.linting import lint_one

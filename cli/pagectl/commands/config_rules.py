@@ -7,7 +7,7 @@ from pagectl.options.shared import TextOrJsonOption
 
 
 def command(format: TextOrJsonOption = TextOrJson.text) -> None:
-    """List every rule with its severity, the editions it is for, and one line of what it finds."""
+    """List every rule with its severity, the editions that it applies to, and one line about what it finds."""
     from brokerconf.linting.catalogue import CHECKS
     from brokerconf.linting.rules_page import editions_said, severities_said
     from brokerconf.rules import rules

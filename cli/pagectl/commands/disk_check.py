@@ -64,7 +64,7 @@ def command(
             "--textfile",
             metavar="FILE",
             parser=Path,
-            help="Also write Prometheus text there, for a node exporter to collect.",
+            help="Also write Prometheus metrics to FILE, for the textfile collector of a node exporter.",
         ),
     ] = None,
 ) -> int:

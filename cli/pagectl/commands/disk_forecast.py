@@ -49,11 +49,11 @@ def command(
     ] = None,
     warn_within: Annotated[
         str | None,
-        typer.Option("--warn-within", metavar="TIME", help="Warn when the broker blocks within, say, 6h."),
+        typer.Option("--warn-within", metavar="TIME", help="Warn if the broker will block within this time, as 6h."),
     ] = None,
     critical_within: Annotated[
         str | None,
-        typer.Option("--critical-within", metavar="TIME", help="Critical when it is within this time."),
+        typer.Option("--critical-within", metavar="TIME", help="Critical if it will block within this time."),
     ] = None,
     max_disk_usage: MaxDiskUsage = None,
     min_disk_free: MinDiskFree = None,
@@ -61,14 +61,14 @@ def command(
     properties: PropertiesOption = None,
     edition: EditionOption = None,
     no_addresses: Annotated[
-        bool, typer.Option("--no-addresses", help="Do not count the bytes of every address as well.")
+        bool, typer.Option("--no-addresses", help="Do not sample the bytes of each address.")
     ] = False,
     timeout: TimeoutOption = 60.0,
     quiet: QuietOption = False,
     verbose: VerboseOption = False,
     format: Annotated[ForecastFormat, typer.Option("--format", help=PLUGIN_FORMAT_HELP)] = ForecastFormat.nagios,
 ) -> int:
-    """Take a sample, and say when the broker will block at the rate seen so far.
+    """Take a sample, and tell when the broker will block at the rate seen so far.
 
     Statuses of monitoring plugins: 0 OK (or still learning), 1 WARNING, 2 CRITICAL (it blocks already), 3 UNKNOWN.
     """

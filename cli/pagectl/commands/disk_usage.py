@@ -18,15 +18,15 @@ def command(
     broker_xml: BrokerXmlOption = None,
     properties: PropertiesOption = None,
     format: TextJsonOrCsvOption = TextJsonOrCsv.text,
-    limit: Annotated[
-        int, typer.Option("--limit", metavar="N", min=0, help="Addresses that text shows; 0 for all.")
-    ] = 20,
+    limit: Annotated[int, typer.Option("--limit", metavar="N", min=0, help="Addresses shown in text; 0: all.")] = 20,
     sizes_only: Annotated[
         bool,
-        typer.Option("--sizes-only", help="Read no journal and no page: nothing live, no owners of large messages."),
+        typer.Option(
+            "--sizes-only", help="Count sizes only: journal and pages are not read, owners of large messages not told."
+        ),
     ] = False,
 ) -> int:
-    """Bytes by address, of the journal, the bindings, the large messages, and of the rest of the instance."""
+    """Show bytes by address, of the journal, the bindings, the large messages and the rest of the instance."""
     from pagectl.outputs.usage_report import as_json, print_csv, print_text
     from pagectl.running.disk_count import count
 

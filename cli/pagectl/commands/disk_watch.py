@@ -21,7 +21,7 @@ REDRAW = 0.25
 def command(
     path: PlaceArgument = None,
     interval: Annotated[
-        float, typer.Option("--interval", metavar="SECONDS", min=0.2, help="Time between two looks.")
+        float, typer.Option("--interval", metavar="SECONDS", min=0.2, help="Time between measurements.")
     ] = 2.0,
     max_disk_usage: MaxDiskUsage = None,
     min_disk_free: MinDiskFree = None,
@@ -29,7 +29,7 @@ def command(
     properties: PropertiesOption = None,
     edition: EditionOption = None,
 ) -> int:
-    """Show how full the broker's disks are, how fast they fill, and which addresses grow. The q key ends it."""
+    """Show how full the broker's disks are, how fast they fill, and which addresses grow. Press q to end."""
     query = disk_query(path, broker_xml, max_disk_usage, min_disk_free, edition, properties)
     if not sys.stdout.isatty():
         raise CallError("disk watch draws on a terminal, and standard output is none: use disk check or disk forecast")
@@ -50,7 +50,7 @@ def command(
 
 
 def _draw(live: LiveDisks, pressed: Keys) -> None:
-    """Until a key or a failure ends it; the screen that was there comes back."""
+    """Draws until a key or a failure ends it, then restores the screen."""
     from rich.live import Live as Picture
 
     from pagectl.outputs.watch_screen import Screen

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Mode(StrEnum):
-    """What to do where the table exists."""
+    """What to do if the table exists."""
 
     ERROR = "error"
     APPEND = "append"
@@ -56,15 +56,19 @@ def command(
         ),
     ] = "local[*]",
     body: Annotated[
-        TableBody, typer.Option(help="What of the bodies to keep; base64 keeps the bytes, in a binary column.")
+        TableBody, typer.Option(help="Body columns to write; base64 keeps the bytes, in a binary column.")
     ] = TableBody.SIZE,
     partition_by: Annotated[
         list[str],
-        typer.Option("--partition-by", metavar="COLUMN", help=f"Split the table by: {', '.join(SPLITS)}; repeatable."),
+        typer.Option(
+            "--partition-by", metavar="COLUMN", help=f"Partition the table by: {', '.join(SPLITS)}; repeatable."
+        ),
     ] = [],  # noqa: B006
     where: WhereOption = None,
-    mode: Annotated[Mode, typer.Option(help="What to do where OUT exists.")] = Mode.ERROR,
-    compression: Annotated[Compression, typer.Option("--compression", help="Of the files.")] = Compression.ZSTD,
+    mode: Annotated[Mode, typer.Option(help="What to do if OUT exists.")] = Mode.ERROR,
+    compression: Annotated[
+        Compression, typer.Option("--compression", help="Compression of the files.")
+    ] = Compression.ZSTD,
     conf: Annotated[list[str], typer.Option(metavar="K=V", help="A setting for Spark; repeatable.")] = [],  # noqa: B006
     broker_xml: BrokerXmlOption = None,
     properties: PropertiesOption = None,
@@ -73,8 +77,8 @@ def command(
     """Export a page directory to Parquet through Spark.
 
     Spark runs on this machine unless --master names a cluster, where every machine must see DIR under the same path and
-    have a Python with numpy, pyarrow and crc32c (--conf spark.pyspark.python=PATH). Damaged pages give the rows in
-    front of the damage; where each stops is written to OUT/_damaged.json, and the exit status is 1.
+    have a Python with numpy, pyarrow and crc32c (--conf spark.pyspark.python=PATH). Of a damaged page, the
+    rows in front of the damage are written; OUT/_damaged.json lists where each ends, and the exit status is 1.
     """
     place = located(directory, broker_xml, properties)
     settings = _settings(conf)
@@ -117,7 +121,7 @@ def _settings(conf: list[str]) -> dict[str, str]:
 
 
 def _folder(to: str, master: str) -> Path | None:
-    """OUT, where every task sees it as a folder. A path alone is a cluster's own file system, whatever that is."""
+    """OUT, if every task sees it as a folder. A path without a scheme is on a cluster's default file system."""
     from pathlib import Path
 
     from pagefmt.spark.session import is_local
@@ -128,7 +132,7 @@ def _folder(to: str, master: str) -> Path | None:
 
 
 def _mode_for(folder: Path, mode: Mode) -> Mode:
-    """A folder that holds nothing but a stopped run's temporary files is no table: the new run takes its place."""
+    """The mode; a folder with nothing but temporary files of a stopped run is no table and is replaced."""
     if not folder.exists():
         return mode
     if not folder.is_dir():

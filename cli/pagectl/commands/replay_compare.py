@@ -23,7 +23,7 @@ def command(
     files: Annotated[list[Path], typer.Argument(metavar="A B | TRACE", help="Two outcomes, or one trace.")],
     config: Annotated[
         list[Path] | None,
-        typer.Option("--config", metavar="FILE", help="With a trace: twice, two broker.xml."),
+        typer.Option("--config", metavar="FILE", help="Given twice, with a trace: two broker.xml or instances."),
     ] = None,
     edition: EditionOption = None,
     heap: HeapOption = None,

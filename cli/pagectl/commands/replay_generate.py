@@ -25,22 +25,25 @@ class ShapeName(StrEnum):
 
 
 def command(
-    shape: Annotated[ShapeName, typer.Argument(metavar="SHAPE", help="What the traffic is like.")],
+    shape: Annotated[ShapeName, typer.Argument(metavar="SHAPE", help="Shape of the traffic.")],
     to: TraceOutOption,
-    messages: Annotated[
-        int, typer.Option("--messages", metavar="N", min=1, help="How many messages are sent.")
-    ] = 10_000,
+    messages: Annotated[int, typer.Option("--messages", metavar="N", min=1, help="Number of messages sent.")] = 10_000,
     rate: Annotated[
-        float, typer.Option("--rate", metavar="N", min=0.001, help="Messages a second, over all addresses.")
+        float, typer.Option("--rate", metavar="N", min=0.001, help="Messages per second over all addresses.")
     ] = 1000.0,
     duration: Annotated[
         float | None,
-        typer.Option("--duration", metavar="SECONDS", min=0.001, help="How long; then --messages follows from --rate."),
+        typer.Option(
+            "--duration",
+            metavar="SECONDS",
+            min=0.001,
+            help="Length of the traffic; --messages then follows from --rate.",
+        ),
     ] = None,
     size: Annotated[
         int, typer.Option("--size", metavar="BYTES", min=0, help="Mean body size; it varies by a quarter.")
     ] = 1024,
-    addresses: Annotated[int, typer.Option("--addresses", metavar="N", min=1, help="How many addresses.")] = 1,
+    addresses: Annotated[int, typer.Option("--addresses", metavar="N", min=1, help="Number of addresses.")] = 1,
     subscribers: Annotated[
         int, typer.Option("--subscribers", metavar="N", min=1, help="one-slow-subscriber: queues of each address.")
     ] = 4,

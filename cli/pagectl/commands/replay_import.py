@@ -23,11 +23,11 @@ def command(
     to: TraceOutOption,
     name: Annotated[
         str | None,
-        typer.Option("--name", metavar="NAME", help="Of the recording [default: of the first log]."),
+        typer.Option("--name", metavar="NAME", help="Name of the trace [default: that of the first log]."),
     ] = None,
     format: TextOrJsonOption = TextOrJson.text,
 ) -> int:
-    """Make a trace out of the message audit log or the logging plugin's lines, and say what could not be known."""
+    """Make a trace from the message audit log or the lines of the logging plugin; report what they do not tell."""
     from pageengine.log_import.importing import import_logs
 
     refuse_overwriting(to, *logs)

@@ -37,7 +37,7 @@ def command(
     edition: EditionOption = None,
     outcome: Annotated[
         Path | None,
-        typer.Option("--outcome", metavar="FILE", help="Write what became of each operation."),
+        typer.Option("--outcome", metavar="FILE", help="Write the outcome of each operation."),
     ] = None,
     out: OutOption = None,
     until: Annotated[
@@ -52,10 +52,10 @@ def command(
     format: TextOrJsonOption = TextOrJson.text,
     to_html: Annotated[
         Path | None,
-        typer.Option("--report", metavar="FILE", help="Write the account as one HTML file."),
+        typer.Option("--report", metavar="FILE", help="Write the account as an HTML file."),
     ] = None,
 ) -> int:
-    """Replay a trace: memory, pages, drops, refusals and blocked producers, as the real broker would have it.
+    """Replay a trace: memory, pages, drops, refusals and blocked producers, as with a real broker.
 
     Ends with status 1 where lines of the trace could not be applied.
     """
@@ -106,7 +106,7 @@ class _ReplayRun:
 
 
 def _replay(work: _ReplayRun) -> tuple[Recording, Exception | None]:
-    """The recording, and what stopped it before the end; the outcome written so far stays."""
+    """The recording, and the error that stopped it early; the outcome written so far is kept."""
     from pagectl.terminal.replay_progress import replay_progress
     from pageengine.data_directory.writing import check_target, write_data_directory
     from pageengine.replay.outcome_writing import writing_outcome

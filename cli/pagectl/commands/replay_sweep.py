@@ -30,16 +30,14 @@ def command(
     config: ConfigOption,
     vary: Annotated[
         list[str],
-        typer.Option("--vary", metavar="MATCH:NAME=V1,V2,…", help="Values to try; repeatable, for combinations."),
+        typer.Option("--vary", metavar="MATCH:NAME=V1,V2,…", help="Values to try; repeatable: all combinations."),
     ],
     edition: EditionOption = None,
     settings: SetOption = None,
     heap: HeapOption = None,
     properties: PropertiesOption = None,
     skip_bad_lines: SkipOption = False,
-    jobs: Annotated[
-        int, typer.Option("--jobs", metavar="N", min=0, help="Processes side by side; 0: one per core.")
-    ] = 0,
+    jobs: Annotated[int, typer.Option("--jobs", metavar="N", min=0, help="Parallel processes; 0: one per core.")] = 0,
     spark: Annotated[
         str | None,
         typer.Option("--spark", metavar="MASTER", help="Run on Spark: local[N], spark://HOST:PORT."),
@@ -70,7 +68,7 @@ def command(
 
 
 def _check(work: list[SweepJob]) -> None:
-    """Every variant's settings are read before the first one is replayed."""
+    """Reads the settings of every variant before the first is replayed."""
     from pageengine.replay.sweep import variant_configuration
 
     for job in work:

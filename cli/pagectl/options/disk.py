@@ -17,17 +17,21 @@ T = TypeVar("T")
 
 MaxDiskUsage = Annotated[
     str | None,
-    typer.Option("--max-disk-usage", metavar="PCT", help="As in broker.xml, instead of what it says."),
+    typer.Option("--max-disk-usage", metavar="PCT", help="Limit to use instead of that of broker.xml."),
 ]
 MinDiskFree = Annotated[
     str | None,
-    typer.Option("--min-disk-free", metavar="SIZE", help="As in broker.xml; wins over --max-disk-usage."),
+    typer.Option(
+        "--min-disk-free",
+        metavar="SIZE",
+        help="Limit to use instead of that of broker.xml; takes precedence over --max-disk-usage.",
+    ),
 ]
 TimeoutOption = Annotated[
-    float, typer.Option("-t", "--timeout", metavar="SECONDS", min=0.1, help="UNKNOWN after this time.")
+    float, typer.Option("-t", "--timeout", metavar="SECONDS", min=0.1, help="Answer UNKNOWN after this time.")
 ]
-QuietOption = Annotated[bool, typer.Option("-q", "--quiet", help="Say nothing when all is well.")]
-VerboseOption = Annotated[bool, typer.Option("-v", "--verbose", help="More lines: every store, and why.")]
+QuietOption = Annotated[bool, typer.Option("-q", "--quiet", help="Print nothing if the status is OK.")]
+VerboseOption = Annotated[bool, typer.Option("-v", "--verbose", help="More lines: every file system and the reasons.")]
 PLUGIN_FORMAT_HELP = f"{FORMAT_HELP} text is nagios with --verbose."
 
 

@@ -15,11 +15,11 @@ TraceOutOption = Annotated[
     typer.Option("--to", metavar="TRACE", help="Where to write: .jsonl, .jsonl.gz, .jsonl.zst, .parquet."),
 ]
 ConfigOption = Annotated[
-    Path, typer.Option("--config", metavar="FILE", help="broker.xml to decide by, or an instance.")
+    Path, typer.Option("--config", metavar="FILE", help="broker.xml or instance whose settings decide.")
 ]
 SetOption = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="MATCH:NAME=VALUE", help="A setting over the file; repeatable."),
+    typer.Option("--set", metavar="MATCH:NAME=VALUE", help="Override a setting; repeatable."),
 ]
 SkipOption = Annotated[bool, typer.Option("--skip-bad-lines", help="Pass over malformed lines of the trace.")]
 

@@ -36,7 +36,7 @@ ConfigArgument = Annotated[Path, typer.Argument(metavar="FILE", help="broker.xml
 BrokerXmlOption = Annotated[
     Path | None,
     typer.Option(
-        "--broker-xml", metavar="FILE", parser=Path, help="Configuration that tells where the directories are."
+        "--broker-xml", metavar="FILE", parser=Path, help="Configuration that is kept elsewhere, for this DIR."
     ),
 ]
 PropertiesOption = Annotated[
@@ -52,7 +52,7 @@ EditionOption = Annotated[
     typer.Option(
         "--edition",
         metavar="E",
-        help=f"The release that decides, {EDITION_NAMES[0]} … {EDITION_NAMES[-1]} "
+        help=f"Release whose behaviour counts, {EDITION_NAMES[0]} … {EDITION_NAMES[-1]} "
         "[default: auto: as found, else the newest that fits].",
     ),
 ]
@@ -62,7 +62,7 @@ HeapOption = Annotated[
 ]
 DataOption = Annotated[
     Path | None,
-    typer.Option("--data", metavar="DIR", help="Data directory: what lies there is taken into account."),
+    typer.Option("--data", metavar="DIR", help="Data directory whose pages are taken into account."),
 ]
 CwdOption = Annotated[
     Path | None,
@@ -86,19 +86,19 @@ PageOption = Annotated[
 ]
 ToFileOption = Annotated[
     Path | None,
-    typer.Option("--to", metavar="FILE", help="Write to FILE, whole or not at all."),
+    typer.Option("--to", metavar="FILE", help="Write to FILE, all or nothing."),
 ]
 BackupDirOption = Annotated[
     Path | None,
     typer.Option(
-        "--backup-dir", metavar="DIR", help="Where what --in-place replaces is kept [default: beside the pages]."
+        "--backup-dir", metavar="DIR", help="Where --in-place keeps what it replaces [default: beside the pages]."
     ),
 ]
 OutOption = Annotated[
     Path | None,
     typer.Option("--out", metavar="NEW", help="Write into a new folder."),
 ]
-FORMAT_HELP = "How to answer."
+FORMAT_HELP = "Output format."
 TextOrJsonOption = Annotated[TextOrJson, typer.Option("--format", help=FORMAT_HELP)]
 TextOrJsonlOption = Annotated[TextOrJsonl, typer.Option("--format", help=FORMAT_HELP)]
 TextJsonOrCsvOption = Annotated[TextJsonOrCsv, typer.Option("--format", help=FORMAT_HELP)]

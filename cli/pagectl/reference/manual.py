@@ -14,9 +14,9 @@ DATE = "2026-11-21"
 """Of the version: a manual page carries a date, and the same tree gives the same page."""
 
 ENVIRONMENT = (
-    ("ARTEMIS_INSTANCE", "The broker instance that stands in where DIR is not given."),
-    ("NO_COLOR, FORCE_COLOR, TERM", "Obeyed: no colour, colour also into a pipe, no escapes at all (dumb)."),
-    ("PAGECTL_DEBUG", "As --debug: an internal error shows where it arose."),
+    ("ARTEMIS_INSTANCE", "Broker instance to use if DIR is not given."),
+    ("NO_COLOR, FORCE_COLOR, TERM", "No colour; colour even into a pipe; no escape sequences (dumb)."),
+    ("PAGECTL_DEBUG", "As --debug: show the traceback of an internal error."),
 )
 DIR_TEXT = (
     "DIR is a broker instance (the folder with etc/broker.xml), a data directory (with paging, journal and so on), a "
@@ -46,10 +46,10 @@ def _program(groups: list[Group]) -> str:
         lines += _tagged(rf"\fBpagectl\-{_text(group.name)}\fR(1)", group.line)
     lines += [".SH OPTIONS", *(line for option in TOP for line in _option(option)), ".SH EXIT STATUS"]
     lines += _paragraphs((
-        "0: done and fine. 1: done, and something was found (a finding, damage, a difference, something outstanding). "
+        "0: success. 1: success, and something was found (a finding, damage, a difference). "
         "2: the call cannot be carried out. 130: interrupted.",
         "disk check and disk forecast answer as monitoring plugins do: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN. "
-        "The statuses of each command stand in the pages above. A closed pipe ends a command quietly.",
+        "The pages above list the statuses of each command. A closed pipe ends a command quietly.",
     ))  # fmt: skip
     lines += [*_environment(), *_see_also(group.name for group in groups)]
     return "\n".join(lines) + "\n"
