@@ -12,15 +12,16 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from pagefmt.bytes.wire import Undecodable
 from pagefmt.columns.amqp.amqp_columns import amqp_columns, may_be_amqp
 from pagefmt.columns.arrays.order import in_order
 from pagefmt.columns.arrays.schema import FRAME_FIELDS, Detail, schema
 from pagefmt.columns.core.batch import Batch, Columns, read_regular
 from pagefmt.columns.core.core_columns import core_columns, may_be_core
-from pagefmt.columns.rows import Row, readable_row
+from pagefmt.columns.rows import Row, handed_out_row
+from pagefmt.pages.frames import Damage
 from pagefmt.pages.gather import Ints, PageBytes
-from pagefmt.pages.record import decode_record
+from pagefmt.pages.page import Page
+from pagefmt.pages.record import Layout
 from pagefmt.pages.scan import PageFrames, scan
 
 
@@ -29,26 +30,29 @@ class PageColumns:
     """The records of one page, and whether frames fill it to the last byte.
 
     ``whole`` false: from ``good_bytes`` on the page is damaged; the reference reader tells what the damage is.
-    ``irregular`` are the rows that the reference decoder read, ``partial`` counts those among them with parts that do
-    not decode (properties, AMQP sections: the broker reads them lazily; null here). ``undecodable`` is the number and
-    offset of the first record whose payload does not decode at all, None where all do; the table ends in front of it.
+    ``irregular`` are the rows that the reference decoder read. Of these ``odd`` are not understood to their last byte
+    (null where nothing is known), by row; the broker hands out none of the rows in ``thrown``. ``cut`` is the first row
+    behind which an old reader goes on where the fields end, not where the length says; the table ends in front of it.
     """
 
     table: pa.RecordBatch
     whole: bool
     good_bytes: int
     irregular: Ints
-    partial: int
-    undecodable: tuple[int, int] | None
+    odd: dict[int, Damage]
+    thrown: tuple[int, ...]
+    cut: int | None
 
 
-def decode_page(content: PageBytes, page: int, level: Detail, frames: PageFrames | None = None) -> PageColumns:
-    """All records of a page, or of a chunk of one, in file order."""
+def decode_page(
+    content: PageBytes, page: int, level: Detail, frames: PageFrames | None = None, layout: Layout | None = None
+) -> PageColumns:
+    """All records of a page, or of a chunk of one, in file order. ``layout``: of the page, where its start told it."""
     frames = frames or scan(content)
     end = frames.base + frames.end
     if level is Detail.COUNT:
         table = pa.record_batch(_frame_columns(frames, np.arange(len(frames.offset)), page), schema=schema(level))
-        return PageColumns(table, frames.whole, end, np.empty(0, np.int64), 0, None)
+        return PageColumns(table, frames.whole, end, np.empty(0, np.int64), {}, (), None)
     batches: list[tuple[Ints, pa.RecordBatch]] = []
     left = np.arange(len(frames.offset))
     for kind, reads in ((core_columns, may_be_core), (amqp_columns, may_be_amqp)):
@@ -57,13 +61,14 @@ def decode_page(content: PageBytes, page: int, level: Detail, frames: PageFrames
             row, batch = _fast(content, frames, page, left[mine], level, kind)
             batches.append((row, batch))
             left = np.setdiff1d(left, row, assume_unique=True) if len(row) < len(left) else left[:0]
-    careful = _careful(content, frames, page, left, level) if len(left) else _Careful(left, None, 0, None)
-    if careful.batch is not None and len(careful.row):
-        batches.append((careful.row, careful.batch))
+    careful = _Careful({}, [], None)
+    if len(left):
+        left, batch = _careful(content, frames, page, left, level, layout, careful)
+        batches.append((left, batch))
     table = in_order(batches, pa.concat_batches) if batches else _nothing(level)
-    if careful.undecodable is not None:
-        table = table.slice(0, careful.undecodable[0])
-    return PageColumns(table, frames.whole, end, careful.row, careful.partial, careful.undecodable)
+    if careful.cut is not None:
+        table = table.slice(0, careful.cut)
+    return PageColumns(table, frames.whole, end, left, careful.odd, tuple(careful.thrown), careful.cut)
 
 
 def _frame_columns(frames: PageFrames, row: Ints, page: int) -> list[pa.Array]:
@@ -96,31 +101,40 @@ def _typed(values: pa.Array, wanted: pa.DataType) -> pa.Array:
     return values if values.type == wanted else values.cast(wanted)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Careful:
-    row: Ints
-    batch: pa.RecordBatch | None
-    partial: int
-    undecodable: tuple[int, int] | None
+    odd: dict[int, Damage]
+    thrown: list[int]
+    cut: int | None
 
 
-def _careful(content: PageBytes, frames: PageFrames, page: int, left: Ints, level: Detail) -> _Careful:
-    """The records at ``left`` by the reference decoder, up to the first that does not decode."""
+def _careful(
+    content: PageBytes, frames: PageFrames, page: int, left: Ints, level: Detail, layout: Layout | None,
+    found: _Careful,
+) -> tuple[Ints, pa.RecordBatch]:  # fmt: skip
+    """The records at ``left`` by the reference decoder."""
     rows: list[Row] = []
-    partial, undecodable = 0, None
-    view = memoryview(content.buffer)[: content.size]
-    for number in left.tolist():
-        offset = int(frames.offset[number])
-        try:
-            record = decode_record(view, offset, int(frames.length[number]))
-            row, whole = readable_row(record, page, number + frames.number, level)
-            row["offset"] += frames.base
-        except Undecodable:
-            undecodable = (number, offset)
+    opened = Page(memoryview(content.buffer)[: content.size], base=frames.base)
+    if layout is not None:
+        opened.of_layout(layout)
+    for n in left.tolist():
+        number, length = frames.number + n, int(frames.length[n])
+        route = opened.route(number, int(frames.offset[n]), length)
+        if isinstance(route, Damage):
+            found.odd[n] = route
+            found.thrown.append(n)
+            rows.append({"page": page, "number": number, "offset": route.offset, "length": length})
+            continue
+        if route[2] != length:
+            found.cut = n
             break
+        row, damage = handed_out_row(opened, route, page, level)
         rows.append(row)
-        partial += not whole
-    return _Careful(left[: len(rows)], pa.RecordBatch.from_pylist(rows, schema=schema(level)), partial, undecodable)
+        if damage is not None:
+            found.odd[n] = damage
+    wanted = pa.schema([field.with_nullable(True) for field in schema(level)])
+    batch = pa.RecordBatch.from_pylist(rows, schema=wanted)
+    return left[: len(rows)], pa.record_batch(batch.columns, schema=schema(level))
 
 
 def _nothing(level: Detail) -> pa.RecordBatch:

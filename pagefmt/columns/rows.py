@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from typing import Any
 
 from pagefmt.bytes.wire import Undecodable
@@ -17,7 +18,10 @@ from pagefmt.messages.core_message import CoreLargeMessage, CoreMessage
 from pagefmt.messages.core_message_old import OldCoreMessage
 from pagefmt.messages.properties import PropertiesBlock
 from pagefmt.messages.values import INTEGRAL, TypedValue, ValueKind, last_wins
+from pagefmt.pages.frames import Damage
+from pagefmt.pages.page import OddRecord, Page
 from pagefmt.pages.record import PageRecord
+from pagefmt.pages.routes import Route
 
 Row = dict[str, Any]
 
@@ -33,17 +37,19 @@ def row_of(record: PageRecord, page: int, number: int, level: Detail) -> Row:
     return row
 
 
-def readable_row(record: PageRecord, page: int, number: int, level: Detail) -> tuple[Row, bool]:
-    """As ``row_of``; parts that the broker reads lazily and that do not decode are left null, and the flag is false."""
-    row = row_of(record, page, number, Detail.HEADERS if level >= Detail.HEADERS else Detail.COUNT)
-    whole = True
-    for wanted, read in _PARTS[1:]:
-        if level >= wanted:
-            try:
-                row |= read(record)
-            except Undecodable:
-                whole = False
-    return row, whole
+def handed_out_row(opened: Page, route: Route, page: int, level: Detail) -> tuple[Row, Damage | None]:
+    """As ``row_of``, of a record that the broker hands out; null what is not understood of it, and why."""
+    found = opened.understood(route)
+    if not isinstance(found, OddRecord):
+        return row_of(found, page, route[0], level), None
+    row: Row = {"page": page, "number": route[0], "offset": found.damage.offset, "length": route[2]}
+    if level >= Detail.HEADERS:
+        row |= {"tx": route[3], "queues": list(route[6]), "large_type": route[4], "id": route[5]}
+    for wanted, read in _PARTS:
+        if found.record is not None and level >= wanted:
+            with suppress(Undecodable):
+                row |= read(found.record)
+    return row, found.damage
 
 
 def _headers(record: PageRecord) -> Row:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from pagefmt.bytes.wire import Undecodable
 from pagefmt.columns.arrays.schema import LONGS, STRING, Detail, schema
 from pagefmt.columns.page import PageColumns, decode_page
+from pagefmt.columns.rows import handed_out_row
 from pagefmt.columns.selector_columns import of_reference, select
 from pagefmt.columns.table_body import TableBody
 from pagefmt.describe.message_json import unscanned
@@ -26,9 +27,13 @@ from pagefmt.messages.values import last_wins
 from pagefmt.outstanding.ack_state import PageRule
 from pagefmt.outstanding.acked_columns import acked_columns
 from pagefmt.pages.chunks import WHOLE_FILE, FilePart, read_chunks
-from pagefmt.pages.gather import PageBytes
+from pagefmt.pages.frames import Damage, end_of_records
+from pagefmt.pages.gather import Mask, PageBytes
+from pagefmt.pages.page import OddRecord, Page, open_page
+from pagefmt.pages.record import FRAME, Layout
 from pagefmt.pages.scan import PageFrames
 from pagefmt.selector import Selector
+from pagefmt.selector.message import source_of
 
 STORE_FIELDS: Final = (pa.field("store", STRING, nullable=False), pa.field("store_address", STRING))
 STATE_FIELDS: Final = (pa.field("acked_by", LONGS), pa.field("outstanding", LONGS))
@@ -45,17 +50,11 @@ _DETAILS: Final = {TableBody.TEXT: Detail.TEXTS, TableBody.VALUE: Detail.BODIES,
 
 
 @dataclass(frozen=True, slots=True)
-class EndOfRows:
-    """Where the rows of a page end before its file does: offset and number of the first record without a row.
+class TableDamage:
+    """What is damaged in a page. ``missing``: how many bytes are in no row, of one record, or up to the file's end."""
 
-    ``undecodable``: its frame is sound, and its payload does not decode; else the frame itself is damaged. ``size`` is
-    the file's.
-    """
-
-    offset: int
-    number: int
-    undecodable: bool
-    size: int
+    damage: Damage
+    missing: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,31 +101,62 @@ class TableQuery:
         return next(level for level in Detail if level >= least and needed <= set(schema(level).names))
 
 
-def page_batches(source: PageSource, wanted: TableQuery) -> Iterator[pa.RecordBatch | EndOfRows]:
-    """The rows of one page; last, where it is damaged, what the reading stopped at. Raises ``NotReadable``."""
+def page_batches(source: PageSource, wanted: TableQuery) -> Iterator[pa.RecordBatch | TableDamage]:
+    """The rows of one page, and what is damaged in it, in their order."""
     level, form = wanted.level, wanted.schema
+    layout = None
     for content, frames in read_chunks(source.path, part=source.part, reuse=True):
-        decoded = decode_page(content, source.page, level, frames)
+        opened = Page(memoryview(content.buffer)[: content.size], base=frames.base)
+        layout = layout if frames.number else opened.layout()
+        decoded = decode_page(content, source.page, level, frames, layout)
+        mask = np.ones(decoded.table.num_rows, bool)
+        mask[list(decoded.thrown if wanted.where is None else decoded.odd)] = False
         batch = decoded.table
         if wanted.where is not None:
-            batch = batch.filter(_matches(wanted.where, content, frames, decoded))
-        yield _completed(batch, source, form)
-        end = frames.base + content.size
-        if decoded.undecodable is not None:
-            number, offset = decoded.undecodable
-            yield EndOfRows(frames.base + offset, frames.number + number, True, end)
+            mask &= _matches(wanted.where, content, frames, decoded)
+        yield _completed(batch if mask.all() else batch.filter(pa.array(mask)), source, form)
+        for n, damage in sorted(decoded.odd.items()):
+            yield TableDamage(damage, int(frames.length[n]) + FRAME if n in decoded.thrown else 0)
+        if decoded.cut is not None:
+            yield from _rest(source, wanted, frames.base + int(frames.offset[decoded.cut]), frames.number + decoded.cut)
             return
-    if not frames.whole and content.size - frames.end > LEFTOVER:
-        yield EndOfRows(frames.base + frames.end, frames.number + len(frames.offset), False, end)
+    if not frames.whole:
+        at, number = frames.base + frames.end, frames.number + len(frames.offset)
+        if layout is Layout.OLD:
+            yield from _rest(source, wanted, at, number)
+        elif frames.unreadable is not None or content.size - frames.end > LEFTOVER:
+            stopped = end_of_records(opened.buf, frames.end, number, frames.unreadable)
+            if stopped is not None:
+                yield TableDamage(replace(stopped, offset=at), content.size - frames.end)
 
 
-def _matches(where: Selector, content: PageBytes, frames: PageFrames, decoded: PageColumns) -> pa.Array:
+def _rest(source: PageSource, wanted: TableQuery, at: int, number: int) -> Iterator[pa.RecordBatch | TableDamage]:
+    """What follows in a page from the record ``number`` at ``at`` on, one by one."""
+    form = schema(wanted.level)
+    with open_page(source.path) as opened:
+        for route in opened.handed_out(at, number):
+            if isinstance(route, Damage):
+                yield TableDamage(route, 0)
+                continue
+            row, damage = handed_out_row(opened, route, source.page, wanted.level)
+            if damage is not None:
+                yield TableDamage(damage, 0)
+            found = opened.understood(route)
+            if wanted.where is None or (
+                not isinstance(found, OddRecord) and wanted.where.matches(source_of(found.message))
+            ):
+                yield _completed(pa.RecordBatch.from_pylist([row], schema=form), source, wanted.schema)
+        if opened.damage is not None and opened.size - opened.bytes_read > LEFTOVER:
+            yield TableDamage(opened.damage, opened.size - opened.bytes_read)
+
+
+def _matches(where: Selector, content: PageBytes, frames: PageFrames, decoded: PageColumns) -> Mask:
     """Which of the records the selector takes."""
     batch = decoded.table
-    mask = np.ones(batch.num_rows, bool)
+    mask = np.ones(len(frames.offset), bool)
     table = batch if "properties" in batch.schema.names else None
-    select(content, frames, where, table, of_reference(decoded, batch.num_rows), mask)
-    return pa.array(mask)
+    select(content, frames, where, table, of_reference(decoded, len(mask)), mask)
+    return mask[: batch.num_rows]
 
 
 def _completed(batch: pa.RecordBatch, source: PageSource, form: pa.Schema) -> pa.RecordBatch:
@@ -135,7 +165,7 @@ def _completed(batch: pa.RecordBatch, source: PageSource, form: pa.Schema) -> pa
     columns = {name: batch.column(n) for n, name in enumerate(batch.schema.names)}
     if "protocol" in columns:
         columns |= _as_read_by(source.edition, columns)
-    columns["store"] = pa.repeat(pa.scalar(source.store, STRING), rows)
+    columns["store"] = pa.repeat(pa.scalar(source.store.encode("utf-8", "backslashreplace").decode(), STRING), rows)
     columns["store_address"] = pa.repeat(pa.scalar(source.address, STRING), rows)
     columns["acked_by"] = columns["outstanding"] = pa.nulls(rows, LONGS)
     if source.rule is not None and wanted & STATE_COLUMNS:

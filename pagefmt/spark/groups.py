@@ -11,7 +11,7 @@ from typing import Any, Final
 import pyarrow as pa
 from pyspark.sql.datasource import InputPartition
 
-from pagefmt.columns.table import EndOfRows, PageSource, TableQuery, page_batches
+from pagefmt.columns.table import PageSource, TableDamage, TableQuery, page_batches
 from pagefmt.columns.table_body import TableBody
 from pagefmt.directory.bindings import Bindings, load_bindings
 from pagefmt.directory.edition_evidence import likely_writer
@@ -21,6 +21,7 @@ from pagefmt.errors import PageFmtError
 from pagefmt.journal.message_journal import MessageJournal
 from pagefmt.outstanding.ack_state import PageRule
 from pagefmt.pages.chunks import WHOLE_FILE, FilePart
+from pagefmt.pages.frames import PAYLOAD_DAMAGE
 from pagefmt.selector import parse
 
 GROUP: Final = 64 << 20
@@ -176,11 +177,11 @@ def opened(page: PageTask, journal: MessageJournal | None) -> PageSource:
 
 
 def read_page(page: PageTask, wanted: TableQuery, form: pa.Schema, journal: MessageJournal | None) -> Iterator[Any]:
-    """Batches of one page. With a damage column: a row that says where a damaged page's rows end, and why."""
+    """Batches of one page. With a damage column: a row for each damage, which says where and what."""
     source = opened(page, journal)
     with_damage = DAMAGE.name in form.names
     for batch in page_batches(source, wanted):
-        if isinstance(batch, EndOfRows):
+        if isinstance(batch, TableDamage):
             if with_damage:
                 yield _damage_row(source, batch, form)
         elif with_damage:
@@ -189,16 +190,17 @@ def read_page(page: PageTask, wanted: TableQuery, form: pa.Schema, journal: Mess
             yield pa.record_batch(batch.columns, schema=form)
 
 
-def damage_of(source: PageSource, stopped: EndOfRows) -> dict[str, Any]:
-    """Where the rows of a page end, as ``_damaged.json`` says it."""
+def damage_of(source: PageSource, found: TableDamage) -> dict[str, Any]:
+    """What is damaged in a page, as ``_damaged.json`` says it."""
+    damage = found.damage
     return {
-        "store": source.store, "page": source.page, "file": source.path.name, "offset": stopped.offset,
-        "bytes": stopped.size - stopped.offset, "number": stopped.number,
-        "kind": "undecodable" if stopped.undecodable else "frame",
+        "store": source.store, "page": source.page, "file": source.path.name, "offset": damage.offset,
+        "bytes": found.missing, "number": damage.number,
+        "kind": "undecodable" if damage.kind in PAYLOAD_DAMAGE else "frame",
     }  # fmt: skip
 
 
-def _damage_row(source: PageSource, stopped: EndOfRows, form: pa.Schema) -> pa.RecordBatch:
-    said = json.dumps(damage_of(source, stopped))
-    row = {"store": source.store, "page": source.page, "number": stopped.number, DAMAGE.name: said}
+def _damage_row(source: PageSource, found: TableDamage, form: pa.Schema) -> pa.RecordBatch:
+    said = json.dumps(damage_of(source, found))
+    row = {"store": source.store, "page": source.page, "number": found.damage.number, DAMAGE.name: said}
     return pa.RecordBatch.from_pylist([row], schema=form)

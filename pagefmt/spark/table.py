@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from pagefmt.bytes.writing import write_text
 from pagefmt.columns.files import PARQUET, table_file
-from pagefmt.columns.table import EndOfRows, page_batches
+from pagefmt.columns.table import TableDamage, page_batches
 from pagefmt.errors import PageFmtError
 from pagefmt.journal.message_journal import MessageJournal, load_messages
 from pagefmt.spark.groups import PageGroup, SourceOptions, damage_of, groups_of, opened
@@ -93,7 +93,7 @@ def write_part(
         for page in group.pages:
             source = opened(page, journal)
             for batch in page_batches(source, wanted):
-                if isinstance(batch, EndOfRows):
+                if isinstance(batch, TableDamage):
                     damaged.append(damage_of(source, batch))
                 else:
                     out.write_batch(batch)

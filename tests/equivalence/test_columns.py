@@ -11,7 +11,7 @@ from reference_rows import comparable, reference_rows, same_rows
 
 from pagefmt.columns.arrays.schema import Detail
 from pagefmt.columns.page import decode_page
-from pagefmt.columns.table import EndOfRows, PageSource, TableQuery, page_batches
+from pagefmt.columns.table import PageSource, TableDamage, TableQuery, page_batches
 from pagefmt.pages.chunks import read_chunks
 from pagefmt.pages.frames import FrameScan
 from pagefmt.pages.gather import PageBytes
@@ -90,7 +90,7 @@ def test_state_columns_follow_the_rule(case: GoldenCase) -> None:
         rule = store.rule(page.number)
         source = PageSource(page.path, page.number, store.store.name, store.store.address, rule)
         for batch in page_batches(source, TableQuery()):
-            if isinstance(batch, EndOfRows):
+            if isinstance(batch, TableDamage):
                 continue
             for row in batch.select(columns).to_pylist():
                 assert tuple(row["acked_by"]) == rule.acked_by(row["number"], row["queues"])

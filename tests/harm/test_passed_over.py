@@ -114,7 +114,7 @@ def test_decode_shows_what_is_outstanding(archive: Path, step: int, directory: D
 
 
 @EACH
-@pytest.mark.parametrize("form", ["csv"])
+@pytest.mark.parametrize("form", ["csv", "parquet"])
 def test_every_form_has_them(archive: Path, form: str, directory: Directory, tmp_path: Path) -> None:
     from csv import DictReader
 

@@ -6,11 +6,11 @@ import math
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from pagefmt.bytes.wire import Undecodable
 from pagefmt.columns.arrays.schema import Detail, schema
-from pagefmt.columns.rows import readable_row
-from pagefmt.pages.frames import FrameScan
-from pagefmt.pages.record import FRAME, decode_record
+from pagefmt.columns.rows import handed_out_row
+from pagefmt.pages.frames import Damage, FrameScan
+from pagefmt.pages.page import Page
+from pagefmt.pages.record import FRAME, Layout
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,24 +30,28 @@ def comparable(value: Any) -> Any:
 
 
 @lru_cache(maxsize=1 << 14)
-def _row(record: bytes, level: Detail) -> dict[str, Any] | None:
-    """The row of one record, or None where it does not decode. Flipped and copied pages share most of their records."""
-    try:
-        return readable_row(decode_record(record, 0, len(record) - FRAME), PAGE_NUMBER, 0, level)[0]
-    except Undecodable:
-        return None
+def _row(record: bytes, level: Detail, layout: Layout | None) -> dict[str, Any]:
+    """The row of one record that a broker hands out. Flipped and copied pages share most of their records."""
+    page = Page(record).of_layout(layout)
+    route = page.route(0, 0, len(record) - FRAME)
+    assert not isinstance(route, Damage)
+    return handed_out_row(page, route, PAGE_NUMBER, level)[0]
 
 
 def reference_rows(content: bytes, level: Detail) -> pa.RecordBatch:
-    """Rows up to the first record that does not decode, as the reference decoder reads them."""
+    """A row for each frame; an empty one where a broker throws. They end where an old reader leaves the frame."""
     import pyarrow as pa
 
-    rows = []
+    page, rows = Page(content), []
     for number, (offset, length) in enumerate(FrameScan(content)):
-        row = _row(bytes(content[offset : offset + length + FRAME]), level)
-        if row is None:
+        route = page.route(number, offset, length)
+        place = {"page": PAGE_NUMBER, "number": number, "offset": offset, "length": length}
+        if isinstance(route, Damage):
+            rows.append(place)
+        elif route[2] != length:
             break
-        rows.append(row | {"number": number, "offset": offset})
+        else:
+            rows.append(_row(bytes(content[offset : offset + length + FRAME]), level, page.layout()) | place)
     return pa.RecordBatch.from_pylist(rows, schema=schema(level))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from golden_cases import GoldenCase
 
-from pagefmt.columns.table import EndOfRows, PageSource, TableQuery, page_batches
+from pagefmt.columns.table import PageSource, TableDamage, TableQuery, page_batches
 from pagefmt.columns.table_body import TableBody
 from pagefmt.directory.edition_evidence import likely_writer
 from pagefmt.editions import NEWEST
@@ -42,7 +42,7 @@ def rows_of(case: GoldenCase, body: TableBody = TableBody.BASE64) -> list[dict[s
             rule = store.rule(page.number)
             source = PageSource(page.path, page.number, store.store.name, store.store.address, rule, edition=edition)
             for batch in page_batches(source, TableQuery(body)):
-                rows += [] if isinstance(batch, EndOfRows) else batch.to_pylist()
+                rows += [] if isinstance(batch, TableDamage) else batch.to_pylist()
     return [_emptied(plain(row)) for row in rows]
 
 

@@ -55,8 +55,9 @@ def _batches(
     edition: Edition,
     damaged: list[bool],
 ) -> Iterator[Any]:
-    from pagefmt.columns.table import EndOfRows, PageSource, page_batches
+    from pagefmt.columns.table import PageSource, TableDamage, page_batches
     from pagefmt.columns.wanted_records import rows_by_queue
+    from pagefmt.pages.frames import DamageKind
 
     with progress("reading pages", bytes_to_read(place)) as bar:
         for store, known in each_store(place, state):
@@ -65,12 +66,13 @@ def _batches(
                     rule = known.rule(page.number) if known else None
                     source = PageSource(page.path, page.number, store.name, store.address, rule, edition=edition)
                     for batch in page_batches(source, wanted):
-                        if isinstance(batch, EndOfRows):
-                            damaged[0] = True
-                            warning(
-                                f"{page.path}: rows end in front of offset {batch.offset}, "
-                                f"{batch.size - batch.offset} bytes are not in the table; see: pagectl pages verify"
-                            )
-                        else:
+                        if not isinstance(batch, TableDamage):
                             yield rows_by_queue(batch, choice)
+                            continue
+                        damaged[0] = True
+                        found = batch.damage
+                        lost = f"; {batch.missing} bytes are not in the table" if batch.missing else ""
+                        warning(f"{page.path}: offset {found.offset}: {found.kind}: {found.detail}{lost}")
+                        if choice.outstanding and found.kind is DamageKind.UNDECODABLE and batch.missing:
+                            break  # a broker throws: nothing behind it is outstanding
                 bar.advance(page.size)
