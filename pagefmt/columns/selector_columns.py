@@ -6,7 +6,7 @@ broker derives the value from more than one place.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
@@ -26,8 +26,7 @@ from pagefmt.pages.page import Page
 from pagefmt.pages.record import Layout
 from pagefmt.pages.scan import PageFrames
 from pagefmt.selector import Selector, Value
-from pagefmt.selector.message import ANNOTATIONS, HOPS, selector_value, source_of
-from pagefmt.selector.nodes import Node, PropertyName
+from pagefmt.selector.message import ANNOTATIONS, HOPS, OF_AMQP, selector_value, source_of
 from pagefmt.selector.values import JavaClass, Number
 
 Answer: TypeAlias = tuple[str, Any] | None
@@ -57,28 +56,19 @@ _HEADERS: Final[dict[str, tuple[str, Callable[[Any], Answer]]]] = {
     "AMQAddress": ("address", lambda value: _text(_TEXT, value)),
     "AMQUserID": ("user_id", _user_id),
 }  # fmt: skip
-_OF_AMQP: Final = ("JMSType", "JMSXGroupSeq", "JMSXUserID", "JMSCorrelationID", "__AMQ_CID")
-"""Properties that AMQP messages answer from their sections."""
 
 
 def decides(selector: Selector) -> bool:
     """Whether columns have all that the selector asks for."""
     return all(
         name in _HEADERS if name.startswith("AMQ") else not name.startswith(HOPS) and _is_exact(name)
-        for name in _names(selector.root)
+        for name in selector.names()
     )
 
 
 def _is_exact(name: str) -> bool:
     """Whether Arrow's text can hold the name and nothing else looks like it."""
     return _REPLACED not in name and name == name.encode("utf-8", "replace").decode()
-
-
-def _names(node: Node) -> Iterator[str]:
-    if isinstance(node, PropertyName):
-        yield node.name
-    for part in node.parts():
-        yield from _names(part)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +90,7 @@ class _Answers:
 def decided(selector: Selector, batch: pa.RecordBatch) -> tuple[Mask, Mask]:
     """Which rows are decided, and which match. ``batch``: with headers and properties; the selector one that
     ``decides`` takes."""
-    names = sorted(set(_names(selector.root)))
+    names = sorted(set(selector.names()))
     rows = batch.num_rows
     whole = _whole(batch)
     if not names:
@@ -137,7 +127,7 @@ def _properties(name: str, batch: pa.RecordBatch) -> list[Answer]:
     rows, entries = _entries(maps, name)
     for row, value in zip(rows.tolist(), entries.to_pylist(), strict=True):
         out[row] = _typed(value)
-    if name in _OF_AMQP or name.startswith(ANNOTATIONS) or _elsewhere(name, batch):
+    if name in OF_AMQP or name.startswith(ANNOTATIONS) or _elsewhere(name, batch):
         for row in np.flatnonzero(np.asarray(pc.equal(batch.column("protocol"), _AMQP))).tolist():
             out[row] = _UNSURE
     return out

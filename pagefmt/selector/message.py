@@ -22,6 +22,8 @@ from pagefmt.selector.values import EvaluationFailed, JavaClass, Number, Opaque,
 
 ANNOTATIONS: Final = "m."
 HOPS: Final = "_AMQ_Hops"
+OF_AMQP: Final = ("JMSType", "JMSXGroupSeq", "JMSXUserID", "JMSCorrelationID", "__AMQ_CID")
+"""Properties that AMQP messages answer from their sections."""
 _NUMBERS: Final = {
     **{
         kind: JavaClass[kind.name]

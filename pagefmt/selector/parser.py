@@ -16,7 +16,7 @@ bodies, are refused here.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -58,6 +58,15 @@ class Selector:
 
     text: str
     root: Node
+
+    def names(self) -> Iterator[str]:
+        """The header fields and properties that it asks for, under the broker's names."""
+        left = [self.root]
+        while left:
+            node = left.pop()
+            if isinstance(node, PropertyName):
+                yield node.name
+            left.extend(node.parts())
 
     def matches(self, source: PropertySource) -> bool:
         """Whether a message is selected; one for which the broker's evaluation fails is not."""

@@ -28,7 +28,7 @@ from pagectl.options.shared import (
 )
 from pagectl.outputs.message_text import MessageText
 from pagectl.running.exits import CallError, Exit
-from pagectl.running.reading import bytes_to_read, each_store, known_state, page_range
+from pagectl.running.reading import bytes_to_read, each_store, known_state, note_near_names, page_range
 from pagectl.terminal.progress import progress
 from pagectl.terminal.streams import CsvTable, json_text, print_json_line, warning, write_utf8
 
@@ -101,6 +101,7 @@ def command(
     state = _state(place, needed=outstanding)
     queues = queue_ids(queue, state.bindings if state else None) if queue else None
     choice = MessageFilter(queues, selector, outstanding, pages)
+    note_near_names(selector, place, pages)
     form = form or _by_name(to)
     if form in TABLES:
         from pagectl.files.table_output import write_table

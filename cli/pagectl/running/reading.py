@@ -8,13 +8,14 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from pagectl.running.exits import CallError
-from pagectl.terminal.streams import warning
+from pagectl.terminal.streams import note, warning
 
 if TYPE_CHECKING:
     from pagefmt.directory.locate import DataLocation
     from pagefmt.outstanding.message_filter import PageRange
     from pagefmt.outstanding.state import PagingState, StoreState
     from pagefmt.pages.paging import Store
+    from pagefmt.selector import Selector
 
 
 def page_range(text: str | None) -> PageRange:
@@ -72,3 +73,14 @@ def moment(milliseconds: int | None, *, seconds: bool = True) -> str:
     except OverflowError:
         return str(milliseconds)
     return when.strftime("%Y-%m-%d %H:%M:%S" if seconds else "%Y-%m-%d %H:%M")
+
+
+def note_near_names(selector: Selector | None, place: DataLocation, pages: PageRange) -> None:
+    """Says which names of ``--where`` are probably misspelt."""
+    if selector is not None:
+        from pagefmt.directory.locate import stores
+        from pagefmt.selector.near_names import near_names
+
+        chosen = (page.path for store in stores(place) for page in store.pages if page.number in pages)
+        for remark in near_names(selector, chosen):
+            note(remark)

@@ -1,0 +1,57 @@
+"""Names in a selector that nothing has, and the name that was probably meant.
+
+A selector takes any name for a property, and a property that is absent just does not match: a misspelt name selects
+nothing and nobody is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
+from itertools import chain, islice
+from pathlib import Path
+from typing import Final
+
+from pagefmt.bytes.wire import Undecodable
+from pagefmt.messages.persisted import Message
+from pagefmt.pages.frames import Damage
+from pagefmt.pages.page import open_page
+from pagefmt.selector.identifiers import RENAMED
+from pagefmt.selector.message import ANNOTATIONS, HOPS, OF_AMQP
+from pagefmt.selector.parser import Selector
+
+SAMPLE: Final = 1_000
+"""Messages that are looked through for a name; most selectors are settled by the first."""
+HEADERS: Final = frozenset({*RENAMED, *RENAMED.values(), *OF_AMQP, "AMQSize", "AMQAddress"})
+_CLOSENESS: Final = 0.8
+
+
+def near_names(selector: Selector, pages: Iterable[Path]) -> Iterator[str]:
+    """A remark for each name that no header and none of the first messages has, and that resembles one of theirs."""
+    missing = {name for name in selector.names() if name not in HEADERS and not name.startswith((ANNOTATIONS, HOPS))}
+    seen: set[str] = set()
+    messages = chain.from_iterable(map(_messages, pages))
+    for message in islice(messages, SAMPLE) if missing else ():
+        seen.update(_property_names(message))
+        missing -= seen
+        if not missing:
+            return
+    known = {name.lower(): name for name in sorted(HEADERS | seen)}
+    for name in sorted(missing):
+        near = get_close_matches(name.lower(), known, 1, _CLOSENESS)
+        if near:
+            yield f"no message seen has a property '{name}'; did you mean '{known[near[0]]}'?"
+
+
+def _messages(page: Path) -> Iterator[Message]:
+    with open_page(page) as opened:
+        for _, record in opened.records():
+            if not isinstance(record, Damage):
+                yield record.message
+
+
+def _property_names(message: Message) -> Iterable[str]:
+    try:
+        return message.properties()
+    except Undecodable:
+        return ()
