@@ -292,19 +292,18 @@ class _Rescue:
 
     def _loosen_all(self, segments: Sequence[PageSegment], page: int, first: int) -> None:
         """``first``: the lowest number that one of them can have had."""
+        rule = None if self._journal is None else PageRule(self._journal, None, page)
         left: dict[int, int] = {}
         for segment in segments:
             if segment.outcome in _READABLE and segment.queues:
-                again = self._journal is not None and self._again(segment, page, first, left)
+                again = rule is not None and self._again(segment, rule, page, first, left)
                 self._loose.add(segment.data, segment.message, again)
 
-    def _again(self, segment: PageSegment, page: int, first: int, left: dict[int, int]) -> bool:
+    def _again(self, segment: PageSegment, rule: PageRule, page: int, first: int, left: dict[int, int]) -> bool:
         """Whether some queue has acknowledged it; where its number is not known: as many as have been at most.
 
         ``left``: acknowledgements of the page by queue that belong to no record yet.
         """
-        assert self._journal is not None
-        rule = PageRule(self._journal, None, page)
         if segment.likely is not None:
             return bool(rule.acked_by(segment.likely, segment.queues)) and not self._uncounted(segment, page)
         for queue in segment.queues:
