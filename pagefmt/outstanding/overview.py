@@ -153,7 +153,7 @@ def _with_care(page: PageFile, rule: PageRule | None) -> _PageCount:
         for number, _, _, tx, _, _, queues in opened.routes():
             if rule is not None and rule.outstanding(number, tx, queues):
                 found.outstanding += 1
-        found.messages, found.damage = opened.count, opened.damage
+        found.messages, found.damage = opened.count, opened.damage_in_messages()
         found.begun = _begins_at(opened, opened.layout())
     return found
 

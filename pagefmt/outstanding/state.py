@@ -104,7 +104,7 @@ class StoreState:
                 if live:
                     live_records += 1
                     live_bytes += length + FRAME
-            records, read, damage = opened.count, opened.bytes_read, opened.damage
+            records, read, damage = opened.count, opened.bytes_read, opened.damage_in_messages()
         held_by = tuple(sorted(found))
         load = PageLoad(page.number, page.size, records, read, live_records, live_bytes, held_by, dict(counts), damage)
         return load, found

@@ -254,6 +254,14 @@ class Page:
         start = self.damage.offset if offset is None and self.damage else offset or 0
         return self.behind(start)
 
+    def damage_in_messages(self) -> Damage | None:
+        """``damage``, with how many messages behind it no broker hands out."""
+        behind = 0 if self.damage is None else sum(1 for _ in self.recovered())
+        if self.damage is None or not behind:
+            return self.damage
+        what = f"{behind} whole message{'s' * (behind > 1)} behind it that no broker delivers"
+        return replace(self.damage, detail=f"{self.damage.detail}; {what}: 'pagectl pages salvage' gets them back")
+
     def behind(self, start: int, end: int | None = None) -> Iterator[PageRecord]:
         """Valid records from ``start`` on, wherever they stand."""
         return find_behind(self.buf, start, end, *(() if self.reach is None else (self.reach,)))

@@ -23,6 +23,7 @@ from pagefmt.bytes.wire import ByteReader, ByteWriter, Undecodable
 from pagefmt.messages.core_message import CoreLargeMessage, decode_header_block
 from pagefmt.messages.core_message_old import OldCoreMessage, decode_old_core_message
 from pagefmt.messages.persisted import Message, decode_persisted, encode_persisted, persister_of
+from pagefmt.messages.persisters import PERSISTER_NAMES
 
 START_MARK: Final = 0x7B
 END_MARK: Final = 0x7D
@@ -34,6 +35,9 @@ CORE_LARGE: Final = (1, -1)
 """Large types of a core large message; -1 is written up to 2.11."""
 OTHER_LARGE: Final = 2
 _I32: Final = Struct(">i")
+_I64: Final = Struct(">q")
+_HEAD: Final = Struct(">qbB")  # transaction, large type, persister
+_TWO: Final = Struct(">ii")
 
 
 class Layout(Enum):
@@ -82,6 +86,27 @@ def _old_fits(buf: bytes | memoryview, start: int, size: int) -> bool:
     end_of_message = _I32.unpack_from(buf, start + end_of_body)[0]
     queues = _I32.unpack_from(buf, start + 13 + stated)[0]
     return bool(end_of_message == stated + 13 and queues >= 0 and 13 + stated + 4 + 8 * queues == size)
+
+
+def stated_id(buf: bytes | memoryview, offset: int, end: int, layout: Layout) -> int | None:
+    """The message id in the head of a record that cannot be read in full and lies between ``offset`` and ``end``.
+
+    0 where the id is not there; None where it is no head of a record.
+    """
+    start = offset + 5
+    if end < start + 18:
+        return None
+    tx, large_type, persister = _HEAD.unpack_from(buf, start)
+    stated, end_of_body = _TWO.unpack_from(buf, start + 9)
+    if large_type in CORE_LARGE:
+        id_at = start + 13
+    elif layout is Layout.OLD and large_type == ORDINARY and 17 <= end_of_body < stated:
+        id_at = start + end_of_body + 4
+    elif layout is Layout.NEW and large_type in (ORDINARY, OTHER_LARGE) and persister in PERSISTER_NAMES:
+        id_at = start + 10
+    else:
+        return None
+    return max(0, int(_I64.unpack_from(buf, id_at)[0])) if tx >= NO_TRANSACTION and id_at <= end - 8 else 0
 
 
 def decode_record(buf: bytes | memoryview, offset: int, length: int, layout: Layout | None = None) -> PageRecord:

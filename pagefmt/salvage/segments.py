@@ -15,20 +15,17 @@ from struct import Struct
 from typing import Final
 
 from pagefmt.bytes.wire import Undecodable
-from pagefmt.messages.persisters import PERSISTER_NAMES
 from pagefmt.pages.frames import Buffer, all_zero, find_behind
 from pagefmt.pages.record import (
-    CORE_LARGE,
     END_MARK,
     FRAME,
-    ORDINARY,
-    OTHER_LARGE,
     SMALLEST_PAYLOAD,
     START_MARK,
     Layout,
     PageRecord,
     decode_prefix,
     decode_record,
+    stated_id,
 )
 from pagefmt.pages.routes import Route, route_at
 from pagefmt.pages.stubs import stub
@@ -36,9 +33,6 @@ from pagefmt.pages.stubs import stub
 SMALLEST_MESSAGE: Final = 53
 """Bytes of the smallest record that a queue waits for: AMQP, without a stored address, with a null value."""
 _I32: Final = Struct(">i")
-_I64: Final = Struct(">q")
-_TWO: Final = Struct(">ii")
-_HEAD: Final = Struct(">qbB")  # transaction, large type, persister
 
 
 class SegmentOutcome(StrEnum):
@@ -211,27 +205,9 @@ def _one_record(data: bytes, at: int, layout: Layout) -> list[PageSegment]:
     if record is not None and mended != data[at:end]:
         what = "a mark was wrong"
         return [PageSegment(SegmentOutcome.MENDED, at, end, mended, what, record.queues, record.message.id)]
-    message = _message_id(data, at, end, layout) or 0
+    message = stated_id(data, at, end, layout) or 0
     what = "one record that cannot be read"
     return [PageSegment(SegmentOutcome.LOST, at, end, stub(layout, message), what, message=message, fewest=1, most=1)]
-
-
-def _message_id(data: bytes, at: int, end: int, layout: Layout) -> int | None:
-    """The id in the head of a record that cannot be read in full; 0 where it is not there, None for no such head."""
-    start = at + 5
-    if end < start + 18:
-        return None
-    tx, large_type, persister = _HEAD.unpack_from(data, start)
-    stated, end_of_body = _TWO.unpack_from(data, start + 9)
-    if large_type in CORE_LARGE:
-        id_at = start + 13
-    elif layout is Layout.OLD and large_type == ORDINARY and 17 <= end_of_body < stated:
-        id_at = start + end_of_body + 4
-    elif layout is Layout.NEW and large_type in (ORDINARY, OTHER_LARGE) and persister in PERSISTER_NAMES:
-        id_at = start + 10
-    else:
-        return None
-    return max(0, int(_I64.unpack_from(data, id_at)[0])) if tx >= -1 and id_at <= end - 8 else 0
 
 
 def _starts(data: bytes, at: int) -> bool:
@@ -251,7 +227,7 @@ def _gap(data: bytes, at: int, layout: Layout) -> PageSegment:
     zero = all_zero(data[at:end], 0)
     what = f"{size} {'zero bytes' if zero else 'bytes that make no record'}"
     if data[at] == START_MARK and size > FRAME and _I32.unpack_from(data, at + 1)[0] >= size - FRAME:
-        message = _message_id(data, at, end, layout)
+        message = stated_id(data, at, end, layout)
         if message is not None:
             return PageSegment(SegmentOutcome.GAP, at, end, detail=what, message=message, fewest=1, most=1)
     most = size // SMALLEST_MESSAGE

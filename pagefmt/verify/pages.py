@@ -8,7 +8,7 @@ the broker too, so that the second look is spared there.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final
@@ -17,7 +17,7 @@ from pagefmt.bytes.files import NotReadable
 from pagefmt.editions import NEWEST, Edition
 from pagefmt.pages.frames import Damage, DamageKind
 from pagefmt.pages.page import Page, open_page
-from pagefmt.pages.record import FRAME, Layout
+from pagefmt.pages.record import FRAME, Layout, stated_id
 from pagefmt.verify.broker_reader import BrokerReading, read_as_broker
 from pagefmt.verify.broker_verdict import BrokerVerdict, PageContext, judge
 from pagefmt.verify.quick_check import proves_sound
@@ -145,7 +145,8 @@ def _strict_look(page: Page) -> _StrictReading:
         if record.kind is DamageKind.SWALLOWED:
             swallowed.append(record)
         if len(faults) < FAULTS_SHOWN:
-            faults.append(record)
+            message = stated_id(page.buf, offset, offset + FRAME + length, layout or Layout.NEW)
+            faults.append(replace(record, detail=f"message {message}: {record.detail}") if message else record)
     if page.damage is not None:
         faults.append(page.damage)
     return _StrictReading(decoded, tuple(faults), tuple(swallowed))

@@ -87,6 +87,16 @@ def test_ids_where_they_are_known(tmp_path: Path) -> None:
     answer = call("pages", "salvage", data, "--out", tmp_path / "out", "--format", "json")
     (told,) = json_of(answer)["stores"]
     assert [loss["ids"] for loss in told["lost"]] == [[43]]
+    assert "message 43" in call("pages", "verify", data).out
+
+
+@pytest.mark.parametrize("command", ["verify", "outstanding", "ls"])
+def test_damage_is_told_in_messages(command: str, tmp_path: Path) -> None:
+    """How many behind it are not delivered, and that salvage gets them back."""
+    answer = call("pages", command, torn(tmp_path))
+    said = answer.out + answer.err
+    assert answer.status == 1
+    assert re.search(r"\b2 whole (messages|records)", said) and "salvage" in said, answer
 
 
 @pytest.mark.parametrize(
