@@ -128,17 +128,14 @@ def _apply(
     plugin: plugin_log.PluginLog | None,
     actions: audit_actions.ActionAudit,
 ) -> None:
+    reader: audit_messages.MessageAudit | plugin_log.PluginLog | audit_actions.ActionAudit | None = None
     if record.code in audit_messages.CODES:
-        if audit is not None:
-            audit.record(record)
-        else:
-            report.unused += 1
+        reader = audit
     elif record.code in plugin_log.CODES:
-        if plugin is not None:
-            plugin.record(record)
-        else:
-            report.unused += 1
+        reader = plugin
     elif 601000 <= record.code < 602000:
-        actions.record(record)
+        reader = actions
+    if reader is not None:
+        reader.record(record)
     else:
         report.unused += 1

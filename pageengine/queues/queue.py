@@ -106,10 +106,8 @@ class Queue(QueuePort):
         """Append a new reference, or schedule it."""
         if (ref.scheduled or ref.message.special) and self._schedule(ref):
             return
-        self.mem_count += 1
-        self.mem_bytes += ref.mem
+        self._waits(ref)
         if ref.record is None:
-            self.waiting_unpaged += 1
             self.added += 1
         self.sequence += 1
         ref.sequence = self.sequence
@@ -119,6 +117,12 @@ class Queue(QueuePort):
         if self.ring_size != -1:
             self._enforce_ring()
         self.schedule.touch(self)
+
+    def _waits(self, ref: Reference) -> None:
+        self.mem_count += 1
+        self.mem_bytes += ref.mem
+        if ref.record is None:
+            self.waiting_unpaged += 1
 
     def add_back(self, ref: Reference) -> None:
         """A reference that was being delivered goes to its old place."""
@@ -131,10 +135,7 @@ class Queue(QueuePort):
             return
         if self.last_values is not None and not self.non_destructive:
             self.last_values.came_back(ref)
-        self.mem_count += 1
-        self.mem_bytes += ref.mem
-        if ref.record is None:
-            self.waiting_unpaged += 1
+        self._waits(ref)
         self.references.add_sorted(ref)
         self.reset_iterators()
         self.schedule.touch(self)
@@ -162,10 +163,7 @@ class Queue(QueuePort):
         for ref in reversed(due):
             self.scheduled.remove(ref)
             ref.scheduled = 0
-            self.mem_count += 1
-            self.mem_bytes += ref.mem
-            if ref.record is None:
-                self.waiting_unpaged += 1
+            self._waits(ref)
             if self.last_values is not None:
                 self.last_values.newest(ref)
             self.references.add_head(ref)
@@ -191,10 +189,7 @@ class Queue(QueuePort):
     def stick(self, ref: Reference) -> None:
         """Expired, but refused by its expiry address: it counts as waiting and as being delivered."""
         self.stuck.append(ref)
-        self.mem_count += 1
-        self.mem_bytes += ref.mem
-        if ref.record is None:
-            self.waiting_unpaged += 1
+        self._waits(ref)
         self.schedule.touch(self)
 
     def reset_iterators(self) -> None:

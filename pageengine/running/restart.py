@@ -9,6 +9,7 @@ from pageengine.broker.broker import Broker
 from pageengine.broker.settling import started
 from pageengine.broker.transaction import Transaction
 from pageengine.clients.run import Run
+from pageengine.model.message import Message
 from pageengine.model.outcome import OperationResult
 from pageengine.model.page import PageTransactionInfo
 from pageengine.model.reference import AckReason, Reference
@@ -83,11 +84,9 @@ def _page_transactions(old: Broker, new: Broker, prepared: dict[str, Transaction
     waiting = {tx.page_tx.id for tx in prepared.values() if tx.page_tx is not None}
     for known in old.page_transactions.values():
         if known.committed or known.id in waiting:
-            copy = PageTransactionInfo(known.id)
-            copy.messages = copy.durable = known.messages
-            copy.committed = known.committed
-            copy.prepared = not known.committed
-            new.page_transactions[known.id] = copy
+            new.page_transactions[known.id] = PageTransactionInfo(
+                known.id, known.messages, known.messages, committed=known.committed, prepared=not known.committed
+            )
 
 
 def _load_store(new: Broker, old: AddressStore) -> None:
@@ -147,18 +146,10 @@ def _load_cursor(cursor: Cursor, old: Cursor) -> None:
             loaded.confirmed += nr >= 0
 
 
-def _reload(new: Broker, queue: Queue, old: Reference, fresh: set[int]) -> Reference:
-    message = old.message
-    if message.id not in fresh:
-        fresh.add(message.id)
-        message.references = 0
-        message.mem = message.reload_mem
-        message.owner = new.store(message.address)
-    ref = Reference(message, queue, None)
-    ref.delivery_count = old.stored_count
-    ref.stored_count = old.stored_count
+def _reload(new: Broker, queue: Queue, old: Reference, fresh: set[int]) -> None:
+    ref = _reloaded(new, queue, old.message, fresh)
+    ref.delivery_count = ref.stored_count = old.stored_count
     ref.scheduled = old.scheduled
-    queue.reference_up(ref)
     queue.add_tail(ref)
     if not ref.linked:
         # a reload counts what is scheduled as if it waited, and nothing takes that back
@@ -166,6 +157,17 @@ def _reload(new: Broker, queue: Queue, old: Reference, fresh: set[int]) -> Refer
         queue.mem_bytes += ref.mem
         queue.phantoms += 1
         queue.phantom_bytes += ref.mem
+
+
+def _reloaded(new: Broker, queue: Queue, message: Message, fresh: set[int]) -> Reference:
+    """A reference as the journal has it; its message is accounted anew when the first of its references comes."""
+    if message.id not in fresh:
+        fresh.add(message.id)
+        message.references = 0
+        message.mem = message.reload_mem
+        message.owner = new.store(message.address)
+    ref = Reference(message, queue, None)
+    queue.reference_up(ref)
     return ref
 
 
@@ -177,14 +179,7 @@ def _load_branch(new: Broker, old: Transaction, fresh: set[int]) -> Transaction:
     for ref in old.added:
         queue = new.queues.get(ref.queue.name)
         if queue is not None and ref.message.durable:
-            if ref.message.id not in fresh:
-                fresh.add(ref.message.id)
-                ref.message.references = 0
-                ref.message.mem = ref.message.reload_mem
-                ref.message.owner = new.store(ref.message.address)
-            added = Reference(ref.message, queue, None)
-            queue.reference_up(added)
-            tx.added.append(added)
+            tx.added.append(_reloaded(new, queue, ref.message, fresh))
     for ref, reason in old.acked:
         queue = new.queues.get(ref.queue.name)
         if queue is not None and reason is AckReason.NORMAL:

@@ -15,7 +15,6 @@ from brokerconf.settings.overrides import apply
 from brokerconf.settings.settings_model import Scope, in_scope
 
 from pageengine.settings.settings import (
-    HALF_A_GIB,
     AddressFullPolicy,
     AddressSettings,
     AddressSettingsSource,
@@ -30,26 +29,6 @@ from pageengine.trace.operations import RoutingType
 from pagefmt.findings import Position
 
 Values = Mapping[str, EffectiveValue]
-
-
-def _int(values: Values, name: str, default: int) -> int:
-    found = values.get(name)
-    return int(found.value) if found is not None and isinstance(found.value, int) else default
-
-
-def _maybe(values: Values, name: str) -> int | None:
-    found = values.get(name)
-    return int(found.value) if found is not None and isinstance(found.value, int) else None
-
-
-def _text(values: Values, name: str) -> str | None:
-    found = values.get(name)
-    return str(found.value) if found is not None and found.value not in (None, "") else None
-
-
-def _flag(values: Values, name: str, default: bool) -> bool:
-    found = values.get(name)
-    return found.value if found is not None and isinstance(found.value, bool) else default
 
 
 _XML_NAMES = {
@@ -70,17 +49,24 @@ _POLICIES: dict[str, type[Enum]] = {
 }
 
 
-def address_settings(values: Values) -> AddressSettings:
-    """The engine's view of one address's effective settings; what is not set, or no valid value, has its default."""
+def _set(cls: type[Any], values: Values) -> dict[str, Any]:
+    """The fields of a class that are set by XML name; what is not set, or no valid value, has its default."""
     found: dict[str, Any] = {}
-    for one in fields(AddressSettings):
+    for one in fields(cls):
         setting = values.get(_XML_NAMES.get(one.name) or one.name.replace("_", "-"))
         value: Any = setting.value if setting is not None else None
         if one.name in _POLICIES:
             value = next((policy for policy in _POLICIES[one.name] if policy.value == value), None)
         if value not in (None, ""):
             found[one.name] = value
-    if _flag(values, "last-value-queue", False):
+    return found
+
+
+def address_settings(values: Values) -> AddressSettings:
+    """The engine's view of one address's effective settings."""
+    found = _set(AddressSettings, values)
+    last_value = values.get("last-value-queue")
+    if last_value is not None and last_value.value is True:
         found["last_value_queue"] = True
     return AddressSettings(**found)
 
@@ -186,26 +172,17 @@ def engine_settings(document: Document, *, heap: int | None = None, entries: Ite
     """
     effective = EffectiveSettings(document, heap=heap)
     apply(effective, entries)
-    values = effective.broker()
-    wildcards = effective.wildcards
-    size = _maybe(values, "global-max-size")
-    return EngineSettings(
-        address_settings=ConfiguredSettings(effective),
-        global_max_size=HALF_A_GIB if size is None else size,
-        global_max_messages=_int(values, "global-max-messages", -1),
-        max_disk_usage=_int(values, "max-disk-usage", 90),
-        min_disk_free=_int(values, "min-disk-free", -1),
-        management_address=_text(values, "management-address") or "activemq.management",
-        persist_id_cache=_flag(values, "persist-id-cache", True),
-        purge_page_folders=_flag(values, "purge-page-folders", False),
-        jdbc_max_page_size_bytes=_jdbc(effective.core),
-        addresses=_addresses(effective.core),
-        diverts=_diverts(effective.core),
-        wildcard_routing=wildcard_routing(effective.core, document.edition),
-        delimiter=wildcards.delimiter,
-        any_words=wildcards.any_words,
-        single_word=wildcards.single_word,
-    )
+    found = {
+        "address_settings": ConfiguredSettings(effective),
+        "jdbc_max_page_size_bytes": _jdbc(effective.core),
+        "addresses": _addresses(effective.core),
+        "diverts": _diverts(effective.core),
+        "wildcard_routing": wildcard_routing(effective.core, document.edition),
+        "delimiter": effective.wildcards.delimiter,
+        "any_words": effective.wildcards.any_words,
+        "single_word": effective.wildcards.single_word,
+    }
+    return EngineSettings(**_set(EngineSettings, effective.broker()) | found)
 
 
 def _jdbc(core: ConfigNode | None) -> int | None:

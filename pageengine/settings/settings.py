@@ -47,7 +47,6 @@ class AddressSettings:
     max_size_bytes: int = -1
     max_size_messages: int = -1
     page_size_bytes: int = 10 * 1024 * 1024
-    page_max_cache_size: int = 5
     page_limit_bytes: int | None = None
     page_limit_messages: int | None = None
     page_full_policy: PageFullPolicy | None = None
@@ -58,7 +57,6 @@ class AddressSettings:
     """None: as ``max_read_page_bytes``."""
     prefetch_page_messages: int | None = None
     disk_full_policy: DiskFullPolicy | None = None
-    max_size_bytes_reject_threshold: int = -1
     dead_letter_address: str | None = None
     expiry_address: str | None = None
     max_delivery_attempts: int = 10
@@ -75,10 +73,7 @@ class AddressSettings:
     purge_on_no_consumers: bool = False
     max_consumers: int = -1
     send_to_dla_on_no_route: bool = False
-    auto_create_queues: bool = True
     auto_create_addresses: bool = True
-    auto_delete_queues: bool = True
-    auto_delete_addresses: bool = True
     id_cache_size: int = 20000
 
     @property

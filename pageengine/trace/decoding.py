@@ -21,6 +21,7 @@ COMMON = ("op", "t", "note")
 _OPERATIONS: dict[str, type[Operation]] = {
     str(cls.__struct_config__.tag): cls for cls in Operation.__subclasses__() if cls is not UnknownOperation
 }
+_KEYS = {op: frozenset({*COMMON, *cls.__struct_encode_fields__} - {""}) for op, cls in _OPERATIONS.items()}
 _WORDS = {
     "int": "a whole number",
     "float": "a number with a fraction",
@@ -79,8 +80,9 @@ def operation_of(value: Any) -> tuple[Operation, list[str]]:
     if cls is SettingsChange:
         settings = tuple((name, _setting(name, one)) for name, one in value.items() if name not in (*COMMON, "match"))
         return _made(cls, {**_known(value, (*COMMON, "match")), "values": settings}), []
-    known = {*COMMON, *cls.__struct_encode_fields__} - {""}
-    return _made(cls, _known(value, known)), [name for name in value if name not in known]
+    known = _KEYS[op]
+    unknown = [name for name in value if name not in known]
+    return _made(cls, _known(value, known) if unknown or "note" in value else value), unknown
 
 
 def header_of(value: Any, default_name: str) -> tuple[TraceHeader, list[str]]:

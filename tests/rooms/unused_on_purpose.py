@@ -42,12 +42,9 @@ _.disk_filling_up
 # Fields of an outcome, written by name.
 _.vote
 _.accepted
-# Settings and profiles, filled in by name from a configuration.
-_.page_max_cache_size
-_.max_size_bytes_reject_threshold
-_.auto_create_queues
-_.auto_delete_queues
-_.auto_delete_addresses
+_.transport
+_.in_tx
+_.never_sent
 # Called by others: argparse and lxml by their interfaces, and a maintainer (CONTRIBUTING.md).
 _.public_id
 _.renew
