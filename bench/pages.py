@@ -46,7 +46,7 @@ def once(words: list[str]) -> Cost:
     said = process.stderr.read()
     _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
+    if process.returncode not in (0, 1):  # 1: done, and something was found
         sys.exit(f"{' '.join(words)}: status {process.returncode}: {said.decode()[-500:]}")
     return Cost(used.ru_utime + used.ru_stime, time.monotonic() - begun, used.ru_maxrss / 1024)
 

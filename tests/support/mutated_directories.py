@@ -157,8 +157,8 @@ def journal_file(rng: Random, data: Directory) -> str:
 
 def journal_spans(content: bytes | bytearray) -> list[tuple[int, int]]:
     """(start, end) of each record of a journal file, by its check size."""
-    found, at = [], 16
-    while at + 18 <= len(content):
+    found, at, used = [], 16, len(content.rstrip(b"\0"))
+    while at < used and at + 18 <= len(content):
         kind = content[at]
         total = FRAME_SIZES.get(kind, 0)
         if total and kind in LENGTH_AT and at + LENGTH_AT[kind] + 4 <= len(content):
