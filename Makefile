@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: demo quick test check test-broker test-compaction-broker test-slow test-mutations test-cluster test-pythons fuzz completions lock clean
+.PHONY: demo quick test check test-broker test-compaction-broker test-slow test-mutations test-kills test-cluster test-pythons fuzz completions lock clean
 
 $(VENV)/.run: requirements/run.lock pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -51,6 +51,9 @@ test-slow: $(VENV)/.dev ## exhaustive truncations, bit flips, big inputs
 
 test-mutations: $(VENV)/.dev ## 5,000 data directories with something changed; half an hour of one processor
 	$(PYTEST) -n 2 -m slow tests/harm/test_mutated_directories.py
+
+test-kills: $(VENV)/.dev ## a hundred kills for each command that writes, at every change and by the clock; an hour
+	PAGECTL_HARM_INSTANTS=100 $(PYTEST) -n 2 -m "slow or not slow" tests/harm/test_whole_or_nothing.py
 
 test-cluster: $(VENV)/.dev ## export through a Spark master and worker of its own
 	$(PYTEST) -m cluster

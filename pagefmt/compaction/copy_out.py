@@ -27,18 +27,13 @@ def copy_out(
 
     The folder appears whole or not at all. Only regular files and folders are copied, links are refused. ``held``: the
     lock files that are held, which no other descriptor may be opened for. ``passed`` gets the size of each file that
-    was read. Raises ``CompactionStopped``, ``TargetRefused`` and ``LinkRefused``.
+    was read. Raises ``CompactionStopped``, ``TargetRefused``, ``LinkRefused``, ``OSError``.
     """
     steps = {step.path.absolute(): step for step in plan.steps()}
-    try:
-        with whole_folder(target, plan.roots.values(), disk, like=plan.paging.parent) as (partial, disk):
-            for name, root in plan.roots.items():
-                _copy_root(root, partial / name, steps, disk, passed, held or {})
-            _unchanged(plan)
-    except OSError as err:
-        raise CompactionStopped(
-            f"{err.filename or target}: {err.strerror or err}; nothing was written to {target}"
-        ) from err
+    with whole_folder(target, plan.roots.values(), disk, like=plan.paging.parent) as (partial, disk):
+        for name, root in plan.roots.items():
+            _copy_root(root, partial / name, steps, disk, passed, held or {})
+        _unchanged(plan)
     return CompactionResult(len(steps), plan.freed)
 
 

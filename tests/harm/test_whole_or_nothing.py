@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import shutil
 import signal
-from collections.abc import Callable
+import subprocess
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,10 +28,10 @@ from harmed import (
     snapshot,
     spread,
 )
-from program import Answer
+from program import Answer, started
 
-MOST = int(os.environ.get("PAGECTL_HARM_INSTANTS", "7"))
-"""Instants at which each command is stopped; ``test_killed_a_hundred_times`` has more."""
+MOST = int(os.environ.get("PAGECTL_HARM_INSTANTS", "2"))
+"""Instants at which each command is stopped; ``test_killed_a_hundred_times`` and ``make test-kills`` have more."""
 CONFIG = """<configuration xmlns="urn:activemq"><core xmlns="urn:activemq:core"><address-settings>
 <address-setting match="#"><max-size-bytes>10000</max-size-bytes><page-size-bytes>5000</page-size-bytes>
 <address-full-policy>PAGE</address-full-policy></address-setting></address-settings></core></configuration>
@@ -61,7 +64,18 @@ OUTPUTS = [
     Output(("pages", "decode", "{inputs}/data", "--to", "{out}"), "x.arrow"),
     Output(("pages", "seal", "{inputs}/data", "--to", "{out}"), "x.seal"),
 ]
-EACH = pytest.mark.parametrize("output", OUTPUTS, ids=lambda each: f"{' '.join(each.words[:2])} {each.name}")
+USUAL = {"salvaged", "compacted", "replayed", "trace.jsonl", "x.jsonl", "x.parquet"}
+"""The others are written in the same ways: they are tried with the slow tests."""
+EACH = pytest.mark.parametrize(
+    "output",
+    [
+        pytest.param(
+            each, id=f"{' '.join(each.words[:2])} {each.name}",
+            marks=[] if each.name in USUAL else pytest.mark.slow,
+        )
+        for each in OUTPUTS
+    ],
+)  # fmt: skip
 
 
 @pytest.fixture
@@ -132,7 +146,7 @@ def test_killed(output: Output, inputs: Path) -> None:
 @EACH
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT], ids=lambda how: how.name)
 def test_ended_by_a_signal(output: Output, how: signal.Signals, inputs: Path) -> None:
-    stopped(output, inputs, -how, 3)
+    stopped(output, inputs, -how, 1)
 
 
 @EACH
@@ -149,11 +163,68 @@ def test_the_file_that_found_no_room_is_named(output: Output, inputs: Path) -> N
     assert str(folder / output.name) in answer.err and "make room" in answer.err, answer
 
 
+KILLS = 100
+
+
+class RandomKills:
+    """Kills at instants of the clock: most of the first part of a run is imports, so they are in what follows."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self.chance = random.Random(15)
+        self.killed = 0
+
+    def start(self, words: Sequence[str | Path]) -> None:
+        running = started(*words)
+        try:
+            running.wait(self.seconds * self.chance.uniform(0.3, 1))
+        except subprocess.TimeoutExpired:
+            running.kill()
+        running.communicate()
+        self.killed += running.returncode < 0
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
-@EACH
-def test_killed_a_hundred_times(output: Output, inputs: Path) -> None:
-    stopped(output, inputs, -signal.SIGKILL, 100)
+@pytest.mark.parametrize("name", ["salvaged", "compacted", "replayed", "x.jsonl", "x.parquet"])
+def test_killed_a_hundred_times(name: str, inputs: Path) -> None:
+    (output,) = (each for each in OUTPUTS if each.name == name)
+    begun = time.monotonic()
+    usual, whole = carried_out(output, inputs)
+    kills = RandomKills(time.monotonic() - begun)
+    for _ in range(KILLS):
+        folder = there(inputs)
+        kills.start(output.call(inputs))
+        if (folder / output.name).exists():
+            found = {each: what for each, what in snapshot(folder).items() if each.split("/")[0] == output.name}
+            assert found == {each: what for each, what in whole.items() if each != "."}
+            shutil.rmtree(folder / output.name) if output.folder else (folder / output.name).unlink()
+        again = pagectl(*output.call(inputs))
+        assert again.status == usual.status, again
+        assert snapshot(folder) == whole, left_behind(folder, {output.name})
+    assert kills.killed > KILLS // 4
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("name", ["compact --in-place", "restore"])
+def test_killed_a_hundred_times_in_place(name: str, tmp_path: Path) -> None:
+    prepare, first, last = IN_PLACE[name]
+    data = golden("scattered-acks").copy(tmp_path / "whole")
+    prepare(data)
+    waiting, begun = due(data), time.monotonic()
+    assert pagectl(*first, data, *last).status == 0
+    kills, whole = RandomKills(time.monotonic() - begun), content(data)
+    for number in range(KILLS):
+        data = golden("scattered-acks").copy(tmp_path / str(number))
+        prepare(data)
+        kills.start([*first, data, *last])
+        assert due(data) == waiting
+        again = pagectl(*first, data, *last)
+        assert again.status == 0 or "no backup" in again.err, again
+        assert content(data) == whole
+        shutil.rmtree(data.parent)
+    assert kills.killed > KILLS // 4
 
 
 # ---------------------------------------------------------------- in place
