@@ -241,7 +241,7 @@ _pagectl_options() {
         'pages verify') _pagectl_offer '' --format --manifest --edition --broker-xml --properties --help -h ;;
         'pages seal') _pagectl_offer '' --to --broker-xml --properties --help -h ;;
         'pages inspect') _pagectl_offer '' --page --record --hex --format --broker-xml --properties --help -h ;;
-        'pages compact') _pagectl_offer '' --out --in-place --backup-dir --no-backup --dry-run --keep-unknown-transactions --format --edition --broker-xml --properties --help -h ;;
+        'pages compact') _pagectl_offer '' --out --in-place --backup-dir --no-backup --dry-run --keep-unknown-transactions --accept-lost-acknowledgements --format --edition --broker-xml --properties --help -h ;;
         'pages salvage') _pagectl_offer '' --out --format --broker-xml --properties --help -h ;;
         'pages restore') _pagectl_offer '' --backup-dir --broker-xml --properties --help -h ;;
         'pages drop-backup') _pagectl_offer '' --backup-dir --broker-xml --properties --help -h ;;

@@ -218,6 +218,7 @@ complete -c pagectl -n '__pagectl_at pages compact' -l backup-dir -x -a '(__fish
 complete -c pagectl -n '__pagectl_at pages compact' -l no-backup -d 'Keep nothing: the space comes back at once.'
 complete -c pagectl -n '__pagectl_at pages compact' -l dry-run -d 'Show the plan and change nothing.'
 complete -c pagectl -n '__pagectl_at pages compact' -l keep-unknown-transactions -d 'Keep records whose transaction the journal does not know.'
+complete -c pagectl -n '__pagectl_at pages compact' -l accept-lost-acknowledgements -d 'Go on although the journal is damaged: what it lost is delivered again.'
 complete -c pagectl -n '__pagectl_at pages compact' -l format -x -a 'text json' -d 'Output format.'
 complete -c pagectl -n '__pagectl_at pages compact' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'Release whose behaviour counts, hornetq-2.4 … artemis-2.56'
 complete -c pagectl -n '__pagectl_at pages compact' -l broker-xml -r -F -d 'Configuration that is kept elsewhere, for this DIR.'

@@ -37,7 +37,6 @@ class KeepReason(StrEnum):
     LAYOUT = "its layout is not the one that the bindings speak of"
     SMALL = "its dead records are no larger than what would replace them"
     DUPLICATE = "several folders name this address; a broker reads one of them"
-    NO_ADDRESS = "the folder names no address"
     NO_QUEUE = "no queue has this address: is it the right one?"
     NAMES = "a name in the folder keeps a broker from starting, or counts as a page without being read"
     REMOVAL = "no queue needs it, but an edition of this layout takes the removal badly (name the edition)"
@@ -107,19 +106,20 @@ class QueueHolding:
 @dataclass(frozen=True, slots=True)
 class StorePlan:
     """``bound``: bytes of this store that belong to no live record. ``unknown``: records that are dead because their
-    transaction is unknown. ``why``: set where the whole store is left alone."""
+    transaction is unknown. ``why``: set where the whole store is left alone; ``dead`` and ``bound`` are None where that
+    is because it cannot be judged."""
 
     address: str | None
     folder: Path
     size: int
-    bound: int
+    bound: int | None
     steps: tuple[Step, ...]
     kept: tuple[KeptPage, ...]
     holders: tuple[QueueHolding, ...]
     records: int
-    dead: int
+    dead: int | None
     unknown: int
-    why: KeepReason | None
+    why: str | None
 
     @property
     def freed(self) -> int:
@@ -132,7 +132,7 @@ class CompactionPlan:
     """In the order in which it is carried out: store by store, then large-message files.
 
     ``roots``: the four directories by name. ``witnesses``: files of the journals (root, path) with what was seen of
-    them; they must not change meanwhile.
+    them; they must not change meanwhile. ``remarks``: what was found to be missing from the journals.
     """
 
     roots: dict[str, Path]
@@ -140,12 +140,19 @@ class CompactionPlan:
     bodies: tuple[RemoveFile, ...]
     bodies_kept: str | None
     witnesses: tuple[tuple[str, Path, Fingerprint], ...]
+    remarks: tuple[str, ...] = ()
 
     def steps(self) -> Iterator[Step]:
         """All steps in the order in which they are carried out."""
         for store in self.stores:
             yield from store.steps
         yield from self.bodies
+
+    @property
+    def incomplete(self) -> bool:
+        """Something was found to be damaged or wrong, or cannot be judged."""
+        damaged = (kept.why is KeepReason.DAMAGED for store in self.stores for kept in store.kept)
+        return bool(self.remarks) or any(store.why and store.size for store in self.stores) or any(damaged)
 
     @property
     def freed(self) -> int:
@@ -160,7 +167,7 @@ class CompactionPlan:
     @property
     def bound(self) -> int:
         """Bytes that no live record needs, whether or not a step frees them."""
-        return sum(store.bound for store in self.stores) + sum(body.size for body in self.bodies)
+        return sum(store.bound or 0 for store in self.stores) + sum(body.size for body in self.bodies)
 
     @property
     def paging(self) -> Path:

@@ -30,7 +30,7 @@ from pagefmt.journal.positions import BOOKMARK
 from pagefmt.journal.record_types import RecordType
 from pagefmt.messages.large import LargeMessages
 from pagefmt.outstanding.ack_state import LIVE, AckState
-from pagefmt.outstanding.state import PagingState, StoreState, load_state
+from pagefmt.outstanding.state import PagingState, StoreState, load_place
 from pagefmt.pages.page import Page, open_page
 from pagefmt.pages.paging import EntryKind, PageFile
 from pagefmt.pages.record import FRAME, Layout
@@ -56,7 +56,7 @@ def make_plan(place: DataLocation, edition: Edition | None = None, *, keep_unkno
         raise CannotCompact(f"{place.given}: no paging directory; name the data directory or the instance")
     if place.kind in (LocationKind.STORE, LocationKind.PAGE):
         raise CannotCompact(f"{place.given}: {place.kind.value}; name the whole data directory or the instance")
-    state = load_state(place.paging, place.journal, place.bindings)
+    state = load_place(place)
     bindings = _checked(state)
     witnesses = _witnesses(state, bindings)
     rules = EditionRules(layout_of_bindings(bindings), edition)
@@ -68,7 +68,7 @@ def make_plan(place: DataLocation, edition: Edition | None = None, *, keep_unkno
     walk = _PlanWalk(state, rules, keep_unknown, pending_pages(counters(state.journal).values()))
     stores = tuple(walk.store(store) for store in state.stores())
     bodies, kept = _bodies(state, place.large_messages, walk.bodies)
-    return CompactionPlan(roots_of(place), stores, bodies, kept, witnesses)
+    return CompactionPlan(roots_of(place), stores, bodies, kept, witnesses, tuple(state.known.lost()))
 
 
 def roots_of(place: DataLocation) -> dict[str, Path]:
@@ -85,19 +85,12 @@ def roots_of(place: DataLocation) -> dict[str, Path]:
 def _checked(state: PagingState) -> Bindings:
     """What is known has to be known for sure: an ack that is missed loses nothing, a queue that is missed does."""
     where = state.paging.path
-    if state.bindings is None:
-        raise CannotCompact(f"{where}: no bindings beside it, so which queues exist is not known; name the instance")
-    if not state.bindings.loaded.files:
-        raise CannotCompact(f"{where}: the bindings folder has no journal file, so which queues exist is not known")
+    unknown = state.known.unknown_journal or state.known.unknown_bindings
+    if unknown is not None or state.bindings is None:
+        raise CannotCompact(f"{where}: {unknown.reason if unknown else 'no bindings'}; name the instance")
     for loaded in (state.journal.loaded, state.bindings.loaded):
         for note in loaded.notes:
-            if note.kind in (
-                FileProblem.VERSION,
-                FileProblem.UNREADABLE,
-                FileProblem.SAME_ID,
-                FileProblem.NOT_REGULAR,
-                FileProblem.CONTROL,
-            ):
+            if note.kind in (FileProblem.SAME_ID, FileProblem.CONTROL):
                 raise CannotCompact(
                     f"{where}: journal file {note.file}: {note.kind.value}: {note.detail}; settle it first"
                 )
@@ -129,12 +122,11 @@ class _PlanWalk:
         self.rules = rules
         self.live = LIVE | {AckState.IGNORED} if keep_unknown else LIVE
         self.pending = pending
-        self.duplicated = {folder for folders in state.duplicates().values() for folder in folders}
         self.bodies = _LargeBodies()
 
     def store(self, store: StoreState) -> StorePlan:
         pages = [self.page(store, page) for page in store.store.pages]
-        why = self.untouchable(store)
+        why = store.unknown.reason if store.unknown else self.untouchable(store)
         steps, kept = decide(store.store.folder, [] if why else pages, self.rules)
         changed = {step.path for step in steps}
         for page in pages:
@@ -145,20 +137,18 @@ class _PlanWalk:
             address=store.store.address,
             folder=store.store.folder,
             size=sum(page.page.size for page in pages),
-            bound=sum(page.dead_bytes for page in pages),
+            bound=None if store.unknown else sum(page.dead_bytes for page in pages),
             steps=tuple(steps),
             kept=tuple(kept),
-            holders=_holders(store, pages),
+            holders=() if store.unknown else _holders(store, pages),
             records=sum(page.records for page in pages),
-            dead=sum(page.dead for page in pages),
+            dead=None if store.unknown else sum(page.dead for page in pages),
             unknown=sum(page.unknown for page in pages),
             why=why,
         )
 
     def untouchable(self, store: StoreState) -> KeepReason | None:
-        if store.store.address is None or store.store.from_replica:
-            return KeepReason.NO_ADDRESS
-        if store.store.name in self.duplicated:
+        if store.same_address:
             return KeepReason.DUPLICATE
         if any(
             entry.kind in (EntryKind.BAD_NAME, EntryKind.OVERLOOKED, EntryKind.SPECIAL) for entry in store.store.others
@@ -184,14 +174,14 @@ class _PlanWalk:
         from pagefmt.compaction.page_walk import examine
         from pagefmt.outstanding.route_columns import routed
 
-        rule = store.rule(found.page.number)
+        rule = store.sure_rule(found.page.number)
         examine(found, routed(found.page), rule, self.live, STUB_SIZE[self.rules.layout])
         return found
 
     def careful(self, store: StoreState, found: ExaminedPage, opened: Page) -> None:
         """Every record once, as brokers read it."""
         ack_state, live_states, stub_size = (
-            store.rule(found.page.number).ack_state,
+            store.sure_rule(found.page.number).ack_state,
             self.live,
             STUB_SIZE[self.rules.layout],
         )

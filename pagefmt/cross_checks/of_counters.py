@@ -16,7 +16,7 @@ def check_counters(found: DirectorySurvey, edition: Edition) -> Iterator[Finding
     """Only brokers up to 2.27 go by the records; increments show that one of them wrote here last."""
     stored = counters(found.state.journal)
     incremented = any(counter.increments or counter.pending for counter in stored.values())
-    if found.state.bindings is None or (recounts_at_start(edition) and not incremented):
+    if found.state.unknown is not None or (recounts_at_start(edition) and not incremented):
         return
     acked = _queues_with_acks(found)
     for address, store in found.by_address().items():

@@ -11,6 +11,7 @@ from pagefmt.journal.files import FileProblem
 from pagefmt.journal.load import LoadedJournal
 from pagefmt.journal.message_journal import InDoubtTransaction, MessageJournal
 from pagefmt.journal.record_types import type_name
+from pagefmt.outstanding.knowledge import Unknown, UnknownPart, lost_acknowledgements
 
 _GRAVE = {
     FileProblem.VERSION: Severity.ERROR,
@@ -23,17 +24,39 @@ _GRAVE = {
 
 def check_journals(found: DirectorySurvey) -> Iterator[Finding]:
     """Both journals, each by itself (docs/spec/journal.md 3, 7)."""
-    journal, bindings = found.state.journal, found.state.bindings
-    yield from _files("journal", journal.loaded)
+    journal, bindings, known = found.state.journal, found.state.bindings, found.state.known
+    for unknown in (known.unknown_journal, known.unknown_bindings):
+        if unknown is not None:
+            yield _unknown(unknown)
+    yield from _files("journal", journal.loaded, told=known.unknown_journal is not None)
     yield from _message_journal(journal)
+    if journal.loaded.damage is not None and known.unknown_journal is None:
+        yield about_data(
+            Severity.WARNING,
+            "lost-acknowledgements",
+            "journal",
+            lost_acknowledgements(journal.loaded.damage),
+            "takes what it cannot find as never acknowledged, and messages of lost transactions as never sent",
+        )
     if bindings is not None:
-        yield from _files("bindings", bindings.loaded)
+        yield from _files("bindings", bindings.loaded, told=known.unknown_bindings is not None)
         yield from _bindings(bindings)
 
 
-def _files(place: str, loaded: LoadedJournal) -> Iterator[Finding]:
+def _unknown(unknown: Unknown) -> Finding:
+    """Findings that would follow from it are not made."""
+    rule = f"{unknown.part}-{'missing' if unknown.missing else 'unreadable'}"
+    broker = "may refuse to start, or starts without what is lost"
+    if unknown.missing and unknown.part is UnknownPart.JOURNAL:
+        broker = "makes a new one at start, and delivers again what was acknowledged"
+    elif unknown.missing:
+        broker = "makes new ones at start: without its queues nothing is delivered"
+    return about_data(Severity.ERROR, rule, f"{unknown.part}", unknown.reason, broker)
+
+
+def _files(place: str, loaded: LoadedJournal, *, told: bool) -> Iterator[Finding]:
     for note in loaded.notes:
-        severity = _GRAVE.get(note.kind, Severity.INFO)
+        severity = Severity.INFO if told else _GRAVE.get(note.kind, Severity.INFO)
         yield about_data(severity, "journal-file", f"{place}/{note.file}", note.kind.value, note.detail)
     for file, torn in loaded.torn:
         if torn.count:

@@ -15,9 +15,10 @@ from pagefmt.journal.positions import BOOKMARK
 def check_positions(found: DirectorySurvey, edition: Edition) -> Iterator[Finding]:
     """Acknowledgements and page-complete records beside the pages that are there."""
     bindings = found.state.bindings
-    if bindings is None:
+    if bindings is None or found.state.unknown is not None:
         return
     stores = found.by_address()
+    astray = any(store.store.address is None and store.records for store in found.stores)
     unknown: dict[int, int] = defaultdict(int)
     missing: dict[int, list[int]] = defaultdict(list)
     for queue, page in found.state.journal.ack_index.pages():
@@ -29,6 +30,8 @@ def check_positions(found: DirectorySurvey, edition: Edition) -> Iterator[Findin
         store = stores.get(binding.address)
         records = store.records.get(page) if store else None
         if store is None or records is None:
+            if store is None and astray:
+                continue  # its pages may well be in the folder without an address
             if numbers[-1] != BOOKMARK:
                 missing[queue].append(page)
         elif numbers[-1] >= records:
@@ -43,7 +46,7 @@ def check_positions(found: DirectorySurvey, edition: Edition) -> Iterator[Findin
         )
     for queue, pages in missing.items():
         yield _missing(stores.get(bindings.queues[queue].address), queue, pages, edition)
-    yield from _completes(found, stores, edition)
+    yield from _completes(found, stores, edition, astray)
 
 
 def _beyond(store: StoreSurvey, page: int, records: int, queue: int, count: int, edition: Edition) -> Finding:
@@ -88,7 +91,9 @@ def _action_on_missing(edition: Edition, ahead: bool) -> str:
     return f"deletes those outside of its pages (AMQ224153); 2.24 to 2.44 keep them{lost}"
 
 
-def _completes(found: DirectorySurvey, stores: dict[str, StoreSurvey], edition: Edition) -> Iterator[Finding]:
+def _completes(
+    found: DirectorySurvey, stores: dict[str, StoreSurvey], edition: Edition, astray: bool
+) -> Iterator[Finding]:
     bindings = found.state.bindings
     assert bindings is not None
     unknown: dict[int, list[int]] = defaultdict(list)
@@ -98,7 +103,8 @@ def _completes(found: DirectorySurvey, stores: dict[str, StoreSurvey], edition: 
             unknown[queue].append(page)
             continue
         store = stores.get(binding.address)
-        yield from _complete(store, queue, page, messages, edition)
+        if store is not None or not astray:
+            yield from _complete(store, queue, page, messages, edition)
     for queue, pages in unknown.items():
         yield about_data(
             Severity.INFO,

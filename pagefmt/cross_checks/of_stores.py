@@ -18,13 +18,14 @@ def check_stores(found: DirectorySurvey, edition: Edition) -> Iterator[Finding]:
     for store in found.stores:
         yield from _pages(store, edition)
         yield from _message_ids(store)
-        if store.bindings is not None and store.store.address is not None:
+        if store.judged:
             yield from _queues(store)
-    yield from _transactions(found, edition)
+    if found.state.known.unknown_journal is None:
+        yield from _transactions(found, edition)
 
 
 def _duplicates(found: DirectorySurvey) -> Iterator[Finding]:
-    for address, folders in found.state.duplicates().items():
+    for address, folders in found.state.same_address.items():
         yield about_data(
             Severity.ERROR,
             "duplicate-store",

@@ -28,6 +28,6 @@ def cross_check(state: PagingState, large_messages: Path | None, edition: Editio
         *check_stores(found, edition),
         *check_counters(found, edition),
     ]
-    if large_messages is not None:
+    if large_messages is not None and state.known.unknown_journal is None:
         findings += check_large(found, LargeMessages(large_messages), edition)
     return sorted(findings, key=gravest_first)

@@ -25,12 +25,14 @@ class QueueSurvey:
 @dataclass(slots=True)
 class StoreSurvey:
     """``records``: page → readable records; ``damaged``: page → what reading stopped at; ``bindings``: of its address.
+    ``judged``: its queues and their acknowledgements are known, and a broker reads it.
 
     ``repeated_ids``: message ids that stand in it more than once, ascending.
     """
 
     store: Store
     bindings: dict[int, QueueBinding] | None
+    judged: bool
     records: dict[int, int] = field(default_factory=dict)
     damaged: dict[int, Damage] = field(default_factory=dict)
     queues: dict[int, QueueSurvey] = field(default_factory=dict)
@@ -64,10 +66,8 @@ class DirectorySurvey:
     ignored_transactions: Counter[int] = field(default_factory=Counter)
 
     def by_address(self) -> dict[str, StoreSurvey]:
-        """The store of each address; of several folders the one that was listed last, as a broker takes it."""
-        order = {name: n for n, name in enumerate(self.state.paging.listing)}
-        ranked = sorted(self.stores, key=lambda survey: order[survey.store.name])
-        return {survey.store.address: survey for survey in ranked if survey.store.address is not None}
+        """The store of each address that a broker reads."""
+        return {each.store.address: each for each in self.stores if each.store.address is not None and each.judged}
 
 
 def survey(state: PagingState) -> DirectorySurvey:
@@ -79,7 +79,7 @@ def survey(state: PagingState) -> DirectorySurvey:
 
 
 def _store(store: StoreState, found: DirectorySurvey) -> StoreSurvey:
-    one = StoreSurvey(store.store, store.queues)
+    one = StoreSurvey(store.store, store.queues, store.unknown is None and store.read_instead is None)
     message_ids: array[int] = array("q")
     for page in store.store.pages:
         _page(store, page, one, found, message_ids)
@@ -101,7 +101,7 @@ def _page(store: StoreState, page: PageFile, one: StoreSurvey, found: DirectoryS
     with open_page(page.path) as opened:
         for number, _, _, tx, large_type, message, queues in opened.routes():
             message_ids.append(message)
-            ack_states = rule.ack_states(number, tx, queues)
+            ack_states = rule.ack_states(number, tx, queues) if rule is not None else []
             for queue, ack_state in ack_states:
                 its = one.queue(queue)
                 its.ack_states[ack_state] += 1

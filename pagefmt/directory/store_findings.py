@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from enum import StrEnum
 
 from pagefmt.findings import Finding, Severity, about_data
-from pagefmt.pages.paging import EntryKind, PagingDirectory, Store, StoreEntry
+from pagefmt.pages.paging import ADDRESS_FILE, EntryKind, PagingDirectory, Store, StoreEntry
 
 
 class StoreFault(StrEnum):
@@ -89,7 +89,7 @@ def _address_findings(store: Store, address: str) -> Iterator[Finding]:
 
 def _entry_finding(store: Store, entry: StoreEntry) -> Iterator[Finding]:
     found = _ENTRIES.get(entry.kind)
-    if found is not None:
+    if found is not None and entry.name != ADDRESS_FILE:
         fault, detail = found
         yield _finding(store.name, entry.name, fault, detail.format(number=entry.number))
 

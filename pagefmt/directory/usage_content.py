@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from pagefmt.directory.bindings import load_bindings
+from pagefmt.directory.bindings import Bindings
 from pagefmt.directory.usage import BLOCK, AddressUsage, Counted, DirectoryUsage
 from pagefmt.errors import PageFmtError
 from pagefmt.journal.columns import portions
@@ -67,11 +67,11 @@ class LargeOwners:
         files = LargeMessages(directory).files()
         return cls({file.id: file for file in files if file.id is not None}, usage)
 
-    def from_journal(self, journal: MessageJournal, bindings: Path) -> None:
-        """By the references of the journal. Raises PageFmtError where the bindings cannot be read."""
+    def from_journal(self, journal: MessageJournal, bindings: Bindings) -> None:
+        """By the references of the journal."""
         if not self.unknown:
             return
-        queues = load_bindings(bindings).queues
+        queues = bindings.queues
         rows = {row.address: row for row in reversed(self.usage.addresses)}
         for message, queue, _done in journal.references():
             if message in self.unknown and queue in queues:

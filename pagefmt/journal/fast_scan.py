@@ -115,8 +115,13 @@ def bodies_at(content: Buffer, at: Ints, size: int) -> npt.NDArray[np.void]:
 
 
 def _note_torn(buf: bytes, header: JournalHeader, bad: Ints, starts: Ints, ends: Ints, torn: TornRecords) -> None:
-    """Candidates that are none, outside of every record."""
+    """Candidates that are none, outside of every record; and what lies between records."""
     before = np.searchsorted(starts, bad, "right") - 1
     outside = (before < 0) | (bad >= np.where(before >= 0, ends[before] if len(ends) else 0, 0))
     for at in bad[outside].tolist():
         torn.add(at, str(frame_at(buf, at, header.version)))
+    before_each = np.append(HEADER.size, ends)
+    for gap in np.flatnonzero(before_each[:-1] < starts).tolist():
+        torn.note_gap(buf, int(before_each[gap]), int(starts[gap]))
+    torn.end = int(before_each[-1])
+    torn.tail = bool(len(bad)) and int(bad[-1]) >= torn.end

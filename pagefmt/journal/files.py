@@ -44,11 +44,12 @@ class FileProblem(Enum):
 
 @dataclass(frozen=True, slots=True)
 class FileNote:
-    """A file that is not as it should be; ``detail`` says what a broker does about it."""
+    """A file that is not as it should be; ``detail`` says what a broker does about it, ``size`` counts its bytes."""
 
     kind: FileProblem
     file: str
     detail: str
+    size: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import stat
 from itertools import pairwise
 from pathlib import Path
 from typing import Final
@@ -48,17 +49,19 @@ def list_files(folder: Path, journal: Journal) -> JournalListing:
 
 
 def _examine(name: str, path: Path) -> JournalFile | FileNote:
-    if not path.is_file() or path.is_symlink():
-        return FileNote(FileProblem.NOT_REGULAR, name, "not read: a journal file has to be a regular file")
+    size = 0
     try:
+        status = path.lstat()
+        if not stat.S_ISREG(status.st_mode):
+            return FileNote(FileProblem.NOT_REGULAR, name, "not read: a journal file has to be a regular file")
+        size = status.st_size
         start = read_start(path, HEADER.size)
-        size = path.lstat().st_size
     except (NotReadable, OSError) as err:
-        return FileNote(FileProblem.UNREADABLE, name, str(err))
+        return FileNote(FileProblem.UNREADABLE, name, str(err), size)
     if len(start) < HEADER.size:
         return FileNote(FileProblem.SHORT, name, f"{len(start)} bytes; a starting broker deletes it")
     header = decode_header(start)
     if header.version not in VERSIONS or header.user_version != 0:
         detail = f"format {header.version}, user version {header.user_version}: a broker refuses to start on it"
-        return FileNote(FileProblem.VERSION, name, detail)
+        return FileNote(FileProblem.VERSION, name, detail, size)
     return JournalFile(path, name, size, header)

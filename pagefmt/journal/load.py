@@ -9,9 +9,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pagefmt.bytes.files import MappedFile
+from pagefmt.bytes.files import MappedFile, NotReadable
 from pagefmt.journal.columns import JournalColumns, portions
-from pagefmt.journal.files import FileNote, Journal, JournalFile, JournalListing
+from pagefmt.journal.damage import JournalDamage, damage_of
+from pagefmt.journal.files import FileNote, FileProblem, Journal, JournalFile, JournalListing
 from pagefmt.journal.listing import list_files
 from pagefmt.journal.records import JournalFrame, RecordKind
 from pagefmt.journal.scan import TornRecords, scan
@@ -90,6 +91,11 @@ class LoadedJournal:
         """The files in load order."""
         return tuple(file for file, _ in self.torn)
 
+    @property
+    def damage(self) -> JournalDamage | None:
+        """What cannot be read of it; None where a broker would have left it so."""
+        return damage_of(self.torn, self.notes)
+
     def records(self) -> Iterator[JournalRow]:
         """The surviving records in load order."""
         return map(self.record, self.rows)
@@ -143,12 +149,15 @@ def load_journal(folder: Path, journal: Journal = Journal.MESSAGES) -> LoadedJou
 def load_files(listing: JournalListing) -> LoadedJournal:
     """Load the files of a listing in its order."""
     loading = _Loader(JournalColumns(listing.files))
-    torn = []
+    torn, notes = [], list(listing.notes)
     for number, file in enumerate(listing.files):
         found = TornRecords()
-        loading.file(number, file, found)
-        torn.append((file, found))
-    return loading.finish(tuple(torn), listing.notes)
+        try:
+            loading.file(number, file, found)
+            torn.append((file, found))
+        except NotReadable as err:
+            notes.append(FileNote(FileProblem.UNREADABLE, file.name, str(err), file.size))
+    return loading.finish(tuple(torn), tuple(notes))
 
 
 class _Loader:

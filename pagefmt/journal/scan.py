@@ -15,6 +15,9 @@ from pagefmt.journal.files import HEADER, JournalHeader
 from pagefmt.journal.records import ABSENT, CHECK, FILE_ID_MASK, FRAME_LAYOUTS, JournalFrame, RecordKind, frame_at
 
 TORN_LISTED: Final = 100
+ALIGNMENT: Final = 512
+"""Asynchronous journals write whole blocks of so many bytes, or of a multiple up to ``LARGEST_BLOCK``."""
+LARGEST_BLOCK: Final = 4096
 _KINDS: Final = bytes([RecordKind.EVENT, ord("-"), RecordKind.ROLLBACK])
 
 
@@ -28,16 +31,34 @@ class TornRecord:
 
 @dataclass(slots=True)
 class TornRecords:
-    """How many torn records one file has; the first ``TORN_LISTED`` of them one by one."""
+    """How many torn records one file has; the first ``TORN_LISTED`` of them one by one.
+
+    ``gaps``: stretches in front of a live record that hold none and that no broker leaves; ``end``: behind the last
+    live record, where ``tail`` tells whether a torn record begins.
+    """
 
     count: int = 0
     first: list[TornRecord] = field(default_factory=list)
+    gaps: list[tuple[int, int]] = field(default_factory=list)
+    end: int = HEADER.size
+    tail: bool = False
+
+    @property
+    def holds_records(self) -> bool:
+        """There is a live record in the file."""
+        return self.end > HEADER.size
 
     def add(self, offset: int, detail: str) -> None:
         """Count one; ``offset`` in bytes from the start of the file."""
         self.count += 1
         if len(self.first) < TORN_LISTED:
             self.first.append(TornRecord(offset, detail))
+
+    def note_gap(self, buf: bytes | memoryview, start: int, end: int) -> None:
+        """Bytes between two live records: the rest of a block is filled with zeros, anything else is damage."""
+        filled = end % ALIGNMENT == 0 and end - start <= LARGEST_BLOCK and not bytes(buf[start:end]).strip(b"\0")
+        if not filled:
+            self.gaps.append((start, end))
 
 
 def scan(buf: bytes | memoryview, header: JournalHeader, torn: TornRecords | None = None) -> Iterator[JournalFrame]:
@@ -46,6 +67,7 @@ def scan(buf: bytes | memoryview, header: JournalHeader, torn: TornRecords | Non
     ``buf`` is the whole file. What looks torn goes to ``torn``.
     """
     file_id = CHECK.pack(header.file_id & FILE_ID_MASK)
+    torn = TornRecords() if torn is None else torn
     start_of_record = re.compile(b"[" + _KINDS + b"]" + re.escape(file_id), re.DOTALL).search
     shapes = FRAME_LAYOUTS[header.version]
     check_at = CHECK.unpack_from
@@ -60,8 +82,11 @@ def scan(buf: bytes | memoryview, header: JournalHeader, torn: TornRecords | Non
             total = shape.total + head[4]
             if head[4] >= 0 and at + total <= end and check_at(buf, at + total - 4)[0] == total:
                 yield JournalFrame(kind, at, total, at + shape.head.size, *head)
-                at += total
+                if at > torn.end:
+                    torn.note_gap(buf, torn.end, at)
+                at = torn.end = at + total
+                torn.tail = False
                 continue
-        if torn is not None:
-            torn.add(at, str(frame_at(buf, at, header.version)))
+        torn.add(at, str(frame_at(buf, at, header.version)))
+        torn.tail = True
         at += 1

@@ -5,17 +5,18 @@ Only frames and queue ids are read: ``verification`` reads every byte.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from pagefmt.bytes.files import NotReadable
 from pagefmt.outstanding.ack_state import PageRule
-from pagefmt.outstanding.state import StoreState
+from pagefmt.outstanding.knowledge import Unknown, UnknownPart
+from pagefmt.outstanding.state import StoreRemark, StoreState
 from pagefmt.pages.frames import Damage, DamageKind
 from pagefmt.pages.page import Page, open_page
-from pagefmt.pages.paging import PageFile, Store
+from pagefmt.pages.paging import PageFile
 from pagefmt.pages.record import Layout
 
 if TYPE_CHECKING:
@@ -31,17 +32,20 @@ class Condition(StrEnum):
     SUSPECT = "suspect"
     NO_ADDRESS = "no address"
     DUPLICATE = "duplicate"
+    UNKNOWN = "unknown"
     ORPHAN = "orphan"
     EMPTY = "empty"
     OK = "ok"
 
 
+REMARKS_EACH: Final = 3
+"""So many remarks of one condition are given, the first ones."""
 _UNDECODABLE: Final = frozenset((DamageKind.UNDECODABLE, DamageKind.SWALLOWED))
 
 
 @dataclass(frozen=True, slots=True)
 class StoreOverview:
-    """``bytes`` of page files. ``outstanding``: messages that some queue still waits for, None without a journal.
+    """``bytes`` of page files. ``outstanding``: messages that some queue still waits for, None where it is not known.
 
     ``oldest``: earliest timestamp (ms) of what its pages begin with. ``remarks``: a sentence for each condition.
     """
@@ -91,26 +95,28 @@ class _StoreCount:
             self.oldest = count.begun if self.oldest is None else min(count.begun, self.oldest)
 
 
-def overview(store: Store, state: StoreState | None, repeated: Collection[str] = ()) -> StoreOverview:
+def overview(state: StoreState) -> StoreOverview:
     """Reads the store's pages one at a time; one that cannot be read makes it suspect."""
-    tally = _StoreCount()
+    store, tally = state.store, _StoreCount()
     for page in store.pages:
         try:
-            tally.add(page, _count(page, None if state is None else state.rule(page.number)))
+            tally.add(page, _count(page, state.rule(page.number)))
         except NotReadable as err:
             tally.unreadable = str(err)
-    found = dict(_conditions(store, state, repeated, tally))
-    conditions = tuple(condition for condition in Condition if condition in found) or (Condition.OK,)
+    remarks: dict[Condition, list[str]] = {}
+    for condition, remark in _conditions(state, tally):
+        remarks.setdefault(condition, []).append(remark)
+    conditions = tuple(each for each in Condition if each in remarks and each is not Condition.OK) or (Condition.OK,)
     return StoreOverview(
         address=store.address,
         folder=store.name,
         pages=len(store.pages),
         messages=tally.messages,
         bytes=sum(page.size for page in store.pages),
-        outstanding=None if state is None else tally.outstanding,
+        outstanding=None if state.unknown and tally.messages else tally.outstanding,
         oldest=tally.oldest,
         conditions=conditions,
-        remarks=tuple(found[condition] for condition in conditions if condition in found),
+        remarks=tuple(remark for each in Condition for remark in remarks.get(each, ())[:REMARKS_EACH]),
     )
 
 
@@ -169,19 +175,29 @@ def _begins_at(opened: Page, layout: Layout | None) -> int | None:
     return None
 
 
-def _conditions(
-    store: Store, state: StoreState | None, repeated: Collection[str], tally: _StoreCount
-) -> Iterator[tuple[Condition, str]]:
-    for page, damage in reversed(tally.damages):
+def _conditions(state: StoreState, tally: _StoreCount) -> Iterator[tuple[Condition, str]]:
+    for page, damage in tally.damages:
         kind = Condition.UNDECODABLE if damage.kind in _UNDECODABLE else Condition.SUSPECT
         yield kind, f"{page.name}: offset {damage.offset}: {damage.kind}: {damage.detail}"
     if tally.unreadable is not None:
         yield Condition.SUSPECT, tally.unreadable
-    if store.address is None:
-        yield Condition.NO_ADDRESS, f"{store.text.problem}; a broker skips this folder"
-    if store.address in repeated:
-        yield Condition.DUPLICATE, "another folder names the same address; a broker delivers from one of them only"
-    if state is not None and state.queues is not None and not state.queues and store.address is not None:
+    counted = None if state.rule(0) is None else tally.outstanding
+    for about, remark in state.remarks(tally.messages, counted):
+        yield _of_remark(about, state.unknown), remark
+    told = tally.messages and state.unknown is not None and state.unknown.part is UnknownPart.ADDRESS
+    if state.store.address is None and not told:
+        yield Condition.NO_ADDRESS, f"{state.store.text.problem}; a broker skips this folder"
+    if state.queues is not None and not state.queues and state.read_instead is None and state.unknown is None:
         yield Condition.ORPHAN, "no queue of this address is in the bindings; nobody will ever read these pages"
     if not tally.messages and not tally.damages and tally.unreadable is None:
         yield Condition.EMPTY, "no message in it"
+
+
+def _of_remark(about: StoreRemark, unknown: Unknown | None) -> Condition:
+    if about is StoreRemark.SAME_ADDRESS:
+        return Condition.DUPLICATE
+    if unknown is None or about is StoreRemark.LOST:
+        return Condition.UNKNOWN
+    if unknown.part is UnknownPart.ADDRESS:
+        return Condition.NO_ADDRESS
+    return Condition.OK if unknown.alone else Condition.UNKNOWN

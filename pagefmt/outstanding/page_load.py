@@ -29,6 +29,11 @@ class PageLoad:
     ack_states: dict[AckState, int]
     damage: Damage | None
 
+    @property
+    def readable(self) -> bool:
+        """Where it is not, nobody knows who holds it."""
+        return self.damage is None or self.damage.kind != "unreadable"
+
 
 @dataclass(slots=True)
 class QueueLoad:

@@ -12,16 +12,25 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 
-from pagefmt.directory.bindings import Bindings, QueueBinding, load_bindings
-from pagefmt.directory.locate import DataLocation
+from pagefmt.directory.bindings import Bindings, QueueBinding
+from pagefmt.directory.locate import DataLocation, LocationKind
 from pagefmt.errors import PageFmtError
-from pagefmt.journal.message_journal import MessageJournal, load_messages
+from pagefmt.journal.message_journal import MessageJournal
 from pagefmt.outstanding.ack_state import LIVE, AckState, PageRule
+from pagefmt.outstanding.knowledge import (
+    KnownJournals,
+    Unknown,
+    UnknownPart,
+    load_journals,
+    lost_acknowledgements,
+    unknown_address,
+)
 from pagefmt.outstanding.page_load import PageLoad, QueueLoad
 from pagefmt.pages.page import open_page
-from pagefmt.pages.paging import PageFile, PagingDirectory, Store, duplicates, read_paging, read_store
+from pagefmt.pages.paging import PageFile, PagingDirectory, Store, read_paging, read_store, same_addresses
 from pagefmt.pages.record import FRAME
 from pagefmt.pages.routes import Route
 
@@ -32,29 +41,79 @@ class CannotKnow(PageFmtError):
 
 @dataclass(frozen=True, slots=True)
 class StoreSummary:
-    """``queues``: of the address by id, also those that nothing is outstanding for. ``pages`` ascending."""
+    """``queues``: of the address by id, also those that nothing is outstanding for. ``pages`` ascending.
+
+    ``unknown`` set: the loads say what the acknowledgement records say, not what is outstanding.
+    """
 
     address: str | None
     folder: str
     queues: tuple[QueueLoad, ...]
     pages: tuple[PageLoad, ...]
+    unknown: Unknown | None
+    remarks: tuple[str, ...]
+
+
+class StoreRemark(Enum):
+    """What a remark on a store is about."""
+
+    UNKNOWN = "unknown"
+    SAME_ADDRESS = "same address"
+    LOST = "lost acknowledgements"
 
 
 @dataclass(frozen=True, slots=True)
 class StoreState:
-    """One store folder with what the journal says about it. ``queues``: of its address; ``None`` without bindings."""
+    """One store folder with what the journals say about it.
+
+    ``queues``: of its address; None: any. ``unknown`` set: what is outstanding in it is not known, and ``queues`` are
+    all that it might be for. ``same_address``: this folder and others of its address, in listing order.
+    """
 
     store: Store
     journal: MessageJournal
     queues: dict[int, QueueBinding] | None
+    unknown: Unknown | None = None
+    same_address: tuple[str, ...] = ()
 
-    def rule(self, page: int) -> PageRule:
-        """The rule for the records of one page."""
+    @property
+    def read_instead(self) -> str | None:
+        """The folder of the same address that a broker reads; None where it reads this one."""
+        return self.same_address[-1] if self.same_address and self.same_address[-1] != self.store.name else None
+
+    def rule(self, page: int) -> PageRule | None:
+        """The rule for the records of one page; None where the journal is not known."""
+        if self.unknown is not None and self.unknown.part is UnknownPart.JOURNAL:
+            return None
         return PageRule(self.journal, self.queues, page)
+
+    def sure_rule(self, page: int) -> PageRule:
+        """The same. Raises ``CannotKnow`` where the journal is not known."""
+        rule = self.rule(page)
+        if rule is None:
+            raise CannotKnow(f"{self.store.folder}: the journal is not known")
+        return rule
+
+    def remarks(self, messages: int, waiting: int | None) -> Iterator[tuple[StoreRemark, str]]:
+        """What has to be said beside the number of messages, and of those unacknowledged (None: not counted)."""
+        if self.unknown is not None and messages:
+            yield StoreRemark.UNKNOWN, self.unknown.about(messages, waiting)
+        if self.read_instead is not None:
+            yield (
+                StoreRemark.SAME_ADDRESS,
+                f"{self.read_instead} names the same address, and a broker delivers from that one only; "
+                f"'pagectl pages salvage' merges the {messages} messages of this one into it",
+            )
+        elif self.same_address:
+            remark = "another folder names the same address; a broker delivers from this one only"
+            yield StoreRemark.SAME_ADDRESS, remark
+        damage = self.journal.loaded.damage
+        if damage is not None and waiting:
+            yield StoreRemark.LOST, lost_acknowledgements(damage, waiting)
 
     def ack_states(self, page: PageFile) -> Iterator[tuple[Route, list[tuple[int, AckState]]]]:
         """Every readable record of a page with what becomes of it for each queue that it names."""
-        rule = self.rule(page.number)
+        rule = self.sure_rule(page.number)
         with open_page(page.path) as opened:
             for route in opened.routes():
                 yield route, rule.ack_states(route[0], route[3], route[6])
@@ -82,13 +141,13 @@ class StoreState:
         from pagefmt.outstanding.route_columns import routed
 
         found = PageSum(page.number, keep)
-        rule = self.rule(page.number)
+        rule = self.sure_rule(page.number)
         for routes in routed(page):
             found.take(rule, routes)
         return found.load(page.size), found.queues
 
     def _with_care(self, page: PageFile, keep: bool) -> tuple[PageLoad, dict[int, QueueLoad]]:
-        rule = self.rule(page.number)
+        rule = self.sure_rule(page.number)
         counts: Counter[AckState] = Counter()
         found: dict[int, QueueLoad] = {}
         live_records = live_bytes = 0
@@ -117,20 +176,41 @@ class StoreState:
         return found
 
     def summary(self, *, positions: bool = False) -> StoreSummary:
-        """The whole store."""
-        queues = {number: QueueLoad(number, binding) for number, binding in sorted((self.queues or {}).items())}
+        """The whole store. Raises ``CannotKnow`` where the journal is not known."""
+        expected = {} if self.unknown is not None else self.queues or {}
+        queues = {number: QueueLoad(number, binding) for number, binding in sorted(expected.items())}
         pages = tuple(self.pages(queues, positions))
         ordered = tuple(queue for _, queue in sorted(queues.items()))
-        return StoreSummary(self.store.address, self.store.name, ordered, pages)
+        counted = sum(page.records for page in pages), sum(page.live_records for page in pages)
+        remarks = tuple(text for _, text in self.remarks(*counted))
+        return StoreSummary(self.store.address, self.store.name, ordered, pages, self.unknown, remarks)
 
 
 @dataclass(frozen=True, slots=True)
 class PagingState:
-    """Journal, bindings and paging directory of one broker, loaded. ``bindings`` ``None``: queues have no names."""
+    """Journal, bindings and paging directory of one broker, loaded. ``bindings`` None: queues have no names.
+
+    ``same_address``: addresses with several folders, in listing order: a broker reads the last one only.
+    """
 
     paging: PagingDirectory
-    journal: MessageJournal
-    bindings: Bindings | None
+    known: KnownJournals
+    same_address: dict[str, list[str]]
+
+    @property
+    def journal(self) -> MessageJournal:
+        """The message journal; empty where it is not known."""
+        return self.known.journal
+
+    @property
+    def bindings(self) -> Bindings | None:
+        """The bindings as far as they can be read."""
+        return self.known.bindings
+
+    @property
+    def unknown(self) -> Unknown | None:
+        """What keeps every store from being judged."""
+        return self.known.unknown_journal or self.known.unknown_bindings
 
     def stores(self) -> Iterator[StoreState]:
         """All folders, by name; also those without an address, which brokers skip."""
@@ -138,43 +218,43 @@ class PagingState:
 
     def of(self, stores: Iterable[Store]) -> Iterator[StoreState]:
         """These folders, one at a time."""
-        queues = self._queues_by_address()
+        queues: dict[str, dict[int, QueueBinding]] = {}
+        for number, queue in (self.bindings.queues if self.bindings else {}).items():
+            queues.setdefault(queue.address, {})[number] = queue
         for store in stores:
             yield self._state(store, queues)
 
     def store(self, folder: Path) -> StoreState:
         """One folder."""
-        return self._state(read_store(folder), self._queues_by_address())
+        return next(self.of([read_store(folder)]))
 
-    def _state(self, store: Store, queues: dict[str, dict[int, QueueBinding]] | None) -> StoreState:
-        own = None if queues is None else queues.get(store.address or "", {}) if store.address is not None else {}
-        return StoreState(store, self.journal, own)
-
-    def _queues_by_address(self) -> dict[str, dict[int, QueueBinding]] | None:
-        if self.bindings is None:
-            return None
-        found: dict[str, dict[int, QueueBinding]] = {}
-        for number, queue in self.bindings.queues.items():
-            found.setdefault(queue.address, {})[number] = queue
-        return found
-
-    def duplicates(self) -> dict[str, list[str]]:
-        """Addresses with several folders → the folders in listing order: a broker delivers from the last one only."""
-        return duplicates(self.paging.stores(), self.paging)
+    def _state(self, store: Store, queues: dict[str, dict[int, QueueBinding]]) -> StoreState:
+        """The one place that decides what is known of a store."""
+        same = tuple(self.same_address.get(store.address, ())) if store.address is not None else ()
+        if same and same[-1] != store.name:
+            return StoreState(store, self.journal, {}, None, same)
+        unknown = self.known.unknown_journal or unknown_address(store) or self.known.unknown_bindings
+        if self.known.unknown_bindings is not None:
+            return StoreState(store, self.journal, None, unknown, same)
+        if store.address is None:
+            return StoreState(store, self.journal, self.bindings.queues if self.bindings else None, unknown)
+        return StoreState(store, self.journal, queues.get(store.address, {}), unknown, same)
 
 
 def load_state(paging: Path, journal: Path | None, bindings: Path | None) -> PagingState:
-    """Journal and bindings are read now, pages when they are asked for. Raises ``CannotKnow`` without journal."""
-    if journal is None:
-        raise CannotKnow(
-            f"{paging}: the journal is not beside it, so what was acknowledged is not known; "
-            "name the data directory or the instance, or the configuration with --broker-xml"
-        )
-    return PagingState(read_paging(paging), load_messages(journal), load_bindings(bindings) if bindings else None)
+    """Journals are read now, pages when they are asked for."""
+    place = DataLocation(paging, LocationKind.DATA, paging, journal, bindings)
+    return _loaded(place, read_paging(paging))
 
 
-def load_place(place: DataLocation) -> PagingState | None:
-    """Journal and bindings of a place; None where there is no journal."""
-    if place.paging is None or place.journal is None:
-        return None
-    return load_state(place.paging, place.journal, place.bindings)
+def load_place(place: DataLocation) -> PagingState:
+    """What is known about the pages of a place; a store or page that lies by itself is all of its directory."""
+    if place.paging is not None:
+        return _loaded(place, read_paging(place.paging))
+    if place.store is not None:
+        return _loaded(place, PagingDirectory(place.store.parent, (place.store.name,), ()))
+    return _loaded(place, PagingDirectory(place.given, (), ()))
+
+
+def _loaded(place: DataLocation, paging: PagingDirectory) -> PagingState:
+    return PagingState(paging, load_journals(place), same_addresses(paging))

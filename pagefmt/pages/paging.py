@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -206,15 +206,11 @@ def read_address(path: Path) -> AddressText:
         return AddressText(line.decode("latin-1"), fallback=True)
 
 
-def duplicates(stores: Iterable[Store], paging: PagingDirectory) -> dict[str, list[str]]:
+def same_addresses(paging: PagingDirectory) -> dict[str, list[str]]:
     """Addresses named by several folders: those folders in listing order. A broker keeps the last one only (2.1)."""
-    order = {name: n for n, name in enumerate(paging.listing)}
     folders: dict[str, list[str]] = {}
-    for store in stores:
-        if store.address is not None:
-            folders.setdefault(store.address, []).append(store.name)
-    return {
-        address: sorted(names, key=lambda name: order.get(name, len(order)))
-        for address, names in folders.items()
-        if len(names) > 1
-    }
+    for name in paging.listing:
+        address = read_address(paging.path / name / ADDRESS_FILE).address
+        if address is not None:
+            folders.setdefault(address, []).append(name)
+    return {address: names for address, names in folders.items() if len(names) > 1}

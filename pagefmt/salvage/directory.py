@@ -71,11 +71,12 @@ def _salvage(place: DataLocation, state: PagingState | None, out: Path, disk: Di
             orphans += report.remarks
             continue
         taken = [each.store for each in others]
-        journal = None if state is None else state.journal
+        journal = None if state is None or state.known.unknown_journal else state.journal
         salvage_store(store, taken, report, journal, queues, _layout(state, store), out, disk)
         found.append(report)
     if not found:
-        rest = orphans or ["no folder is orphaned" if bound is not None else "which folders are orphaned is not known"]
+        judged = state is not None and state.unknown is None
+        rest = orphans or ["no folder is orphaned" if judged else "which folders are orphaned is not known"]
         raise CannotSalvage(f"{place.given}: no page is damaged or put aside; {'; '.join(rest)}; nothing was written")
     for store in copied:
         copy_store(store, out, disk)
@@ -83,8 +84,8 @@ def _salvage(place: DataLocation, state: PagingState | None, out: Path, disk: Di
 
 
 def _known(state: PagingState | None) -> Bindings | None:
-    """The bindings, if there are any: without a file of them nobody knows which queues exist."""
-    return state.bindings if state is not None and state.bindings and state.bindings.loaded.files else None
+    """The bindings, if all of them can be read."""
+    return state.bindings if state is not None and state.known.unknown_bindings is None else None
 
 
 def _by_owner(place: DataLocation, bound: dict[int, str] | None) -> list[tuple[str | None, list[StoreLook]]]:
@@ -116,8 +117,9 @@ def _by_owner(place: DataLocation, bound: dict[int, str] | None) -> list[tuple[s
 
 def _layout(state: PagingState | None, store: Store) -> Layout:
     """By the bindings; without them by the first page that tells."""
-    if state is not None and state.bindings is not None:
-        return layout_of_bindings(state.bindings)
+    bindings = _known(state)
+    if bindings is not None:
+        return layout_of_bindings(bindings)
     for each in store.pages:
         with open_page(each.path) as page:
             layout = page.layout()

@@ -11,10 +11,9 @@ from pagefmt.cross_checks.run import cross_check
 from pagefmt.directory.locate import DataLocation, LocationKind
 from pagefmt.directory.store_findings import StoreFault, paging_findings, store_findings
 from pagefmt.editions import Edition
-from pagefmt.errors import PageFmtError
 from pagefmt.findings import Finding, Severity, about_data, gravest_first
 from pagefmt.outstanding.state import PagingState
-from pagefmt.pages.paging import PagingDirectory, Store, duplicates
+from pagefmt.pages.paging import Store
 from pagefmt.verify.broker_verdict import PageContext as InStore
 from pagefmt.verify.pages import PageVerdict, first_layout, newest_of, unreadable_json, verdict_json, verify_page
 from pagefmt.verify.seal import SealChange, SealDifference
@@ -52,19 +51,24 @@ def page_reports(store: Store, edition: Edition | None) -> Iterator[PageReport]:
             yield PageReport(store, verdict, verdict_json(verdict))
 
 
-def folder_findings(stores: list[Store], paging: PagingDirectory | None, *, checked: bool) -> list[Finding]:
-    """What names and kinds of files tell. ``checked``: the checks across directories are made as well."""
+def folder_findings(place: DataLocation, stores: list[Store], state: PagingState) -> list[Finding]:
+    """What names and kinds of files tell."""
     found = [finding for store in stores for finding in store_findings(store)]
-    if paging is not None:
-        found += paging_findings(paging, duplicates(stores, paging))
-    return sorted((one for one in found if not (checked and one.rule in _SAID_TWICE)), key=gravest_first)
+    if place.kind not in (LocationKind.STORE, LocationKind.PAGE):
+        found += paging_findings(state.paging, state.same_address)
+    said = _SAID_TWICE if checked_across(place, state) else ()
+    return sorted((one for one in found if one.rule not in said), key=gravest_first)
 
 
-def across(
-    place: DataLocation, stores: list[Store], state: PagingState | None, edition: Edition | None
-) -> list[Finding]:
-    """The checks across pages, journal, bindings and large messages; only of a whole paging directory."""
-    if state is None or place.kind in (LocationKind.STORE, LocationKind.PAGE):
+def checked_across(place: DataLocation, state: PagingState) -> bool:
+    """Only a whole paging directory with a journal or bindings beside it is."""
+    alone = state.unknown is not None and state.unknown.alone
+    return not alone and place.kind not in (LocationKind.STORE, LocationKind.PAGE)
+
+
+def across(place: DataLocation, stores: list[Store], state: PagingState, edition: Edition | None) -> list[Finding]:
+    """The checks across pages, journal, bindings and large messages."""
+    if not checked_across(place, state):
         return []
     return cross_check(state, place.large_messages, edition or _newest_that_reads(stores))
 
@@ -72,11 +76,6 @@ def across(
 def _newest_that_reads(stores: list[Store]) -> Edition:
     layouts = (first_layout(page.path for page in store.pages) for store in stores)
     return newest_of(next((layout for layout in layouts if layout is not None), None))
-
-
-def unreadable_journal(err: PageFmtError) -> Finding:
-    """The finding for a journal or bindings that cannot be read."""
-    return about_data(Severity.ERROR, "journal-unreadable", "journal and bindings", str(err))
 
 
 def of_seal(difference: SealDifference) -> Finding:

@@ -22,7 +22,7 @@ from program import call, started, tree
 
 from pagefmt.bytes import files as disk
 from pagefmt.bytes.files import NotReadable
-from pagefmt.outstanding import state as outstanding
+from pagefmt.outstanding import knowledge
 from pagefmt.pages import chunks
 
 BASIC = GoldenCase("2.56.0", "basic")
@@ -109,7 +109,7 @@ def test_files_that_may_not_be_read(tmp_path: Path) -> None:
 )
 def test_page_files_of_all_kinds(content: bytes, status: int, kinds: list[str], tmp_path: Path) -> None:
     folder = store(tmp_path / "paging", "orders", {1: content})
-    for given in (tmp_path, folder / "000000001.page"):
+    for given in (tmp_path / "paging", folder / "000000001.page"):
         answer = call("pages", "verify", given, "--format", "jsonl")
         assert answer.status == status
         (page,) = [line for line in answer.lines() if "page" in line]
@@ -129,14 +129,14 @@ def test_conditions_of_ls(tmp_path: Path) -> None:
     store(paging, "twice", {1: good}, names[4])
     store(paging, "twice", {1: good}, names[5])
     (store(paging, "x", {1: good}, names[6]) / "address.txt").unlink()
-    answer = call("pages", "ls", tmp_path, "--format", "json")
+    answer = call("pages", "ls", paging, "--format", "json")
     rows = {row["folder"]: row for row in json.loads(answer.out)["stores"]}
     assert answer.status == 1
     assert [rows[name]["condition"] for name in names] == [
         "ok", "suspect", "undecodable", "empty", "duplicate", "duplicate", "no address",
     ]  # fmt: skip
     assert rows[names[0]]["oldest"] == 1_700_000_000_000
-    text = call("pages", "ls", tmp_path).out
+    text = call("pages", "ls", paging).out
     assert "no address.txt" in text
     assert call("pages", "ls", GoldenCase("2.56.0", "unicode-ascii-locale").data(), "--format", "csv").out.count(
         "orphan"
@@ -307,15 +307,15 @@ def test_a_page_that_goes_away_is_named_and_the_rest_is_read(monkeypatch: pytest
 
 
 def test_a_journal_that_cannot_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refused(place: object) -> None:
+    def refused(folder: object) -> None:
         raise NotReadable("journal/activemq-data-1.amq: cannot be read: Input/output error")
 
-    monkeypatch.setattr(outstanding, "load_place", refused)
+    monkeypatch.setattr(knowledge, "load_journal", refused)
     answer = call("pages", "verify", BASIC.data(), "--format", "jsonl")
     assert answer.status == 1
     assert [line["check"] for line in answer.lines() if "check" in line] == ["journal-unreadable"]
     decoded = call("pages", "decode", BASIC.data(), "--format", "jsonl", "--body", "none")
     assert decoded.status == 0
-    assert "Input/output error; going on without the journal" in decoded.err
+    assert "the journal cannot be read: journal/activemq-data-1.amq: cannot be read: Input/output" in decoded.err
     assert all("acked_by" not in line for line in decoded.lines())
     assert call("pages", "outstanding", BASIC.data()).status == 2

@@ -102,13 +102,13 @@ def test_golden_pages(case: GoldenCase) -> None:
 def test_what_is_outstanding(case: GoldenCase, monkeypatch: pytest.MonkeyPatch) -> None:
     """Per queue and per page, with positions, and per store: at once as with care, and as the size decides."""
     for store in state_of(case):
-        decided_by_size = store.summary(positions=True), overview(store.store, store)
+        decided_by_size = store.summary(positions=True), overview(store)
         with monkeypatch.context() as patched:
             patched.setattr(routes_module, "SMALL", -1)
-            assert (store.summary(positions=True), overview(store.store, store)) == decided_by_size
+            assert (store.summary(positions=True), overview(store)) == decided_by_size
             patched.setattr(StoreState, "_at_once", left_to_the_reference)
             patched.setattr(overview_module, "_at_once", left_to_the_reference)
-            assert (store.summary(positions=True), overview(store.store, store)) == decided_by_size
+            assert (store.summary(positions=True), overview(store)) == decided_by_size
 
 
 def left_to_the_reference(*_: object) -> None:

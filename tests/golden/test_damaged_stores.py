@@ -49,10 +49,10 @@ def delivered(state: PagingState, messages: dict[int, Any]) -> list[Any]:
     seqs: list[Any] = []
     acked = {(message, queue) for message, queue, done in state.journal.references() if done}
     seqs += [messages[message] for message, queue, _ in state.journal.references() if (message, queue) not in acked]
-    last = {folders[-1] for folders in state.duplicates().values()}
-    twice = {folder for folders in state.duplicates().values() for folder in folders}
+    last = {folders[-1] for folders in state.same_address.values()}
+    twice = {folder for folders in state.same_address.values() for folder in folders}
     for store in state.stores():
-        if store.store.name in twice - last:
+        if store.store.name in twice - last or store.unknown is not None:
             continue
         for page in store.store.pages:
             for route, ack_states in store.ack_states(page):

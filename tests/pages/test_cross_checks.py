@@ -17,7 +17,7 @@ from pagefmt.directory.counters import counters, recounts_at_start
 from pagefmt.editions import NEWEST, Edition
 from pagefmt.findings import Finding, Severity, about_data, gravest_first
 from pagefmt.journal.bodies import Body, CursorAck, PageComplete, PageTransaction, encode_body
-from pagefmt.journal.files import JournalHeader, encode_header
+from pagefmt.journal.files import HEADER, JournalHeader, encode_header
 from pagefmt.journal.records import JournalRecord, RecordKind, encode
 from pagefmt.outstanding.ack_state import AckState
 from pagefmt.outstanding.state import PagingState, load_state
@@ -217,7 +217,10 @@ MUTATIONS: dict[str, tuple[str, Callable[[Path], object], dict[Edition, Severity
     ),
     "counter-missing": (
         "basic",
-        lambda data: [path.unlink() for path in (data / "journal").glob("*.amq")],
+        lambda data: [
+            path.write_bytes(path.read_bytes()[: HEADER.size].ljust(path.stat().st_size, b"\0"))
+            for path in (data / "journal").glob("*.amq")
+        ],
         {Edition.ARTEMIS_2_17: Severity.ERROR},
     ),
     "bad-record": (

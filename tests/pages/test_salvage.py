@@ -68,7 +68,7 @@ def waiting(data: Path) -> dict[str, list[int]]:
     state = load_state(place.paging, place.journal, place.bindings)
     found: dict[str, list[int]] = {}
     for store in state.stores():
-        for page in store.store.pages:
+        for page in store.store.pages if store.unknown is None else ():
             for route, ack_states in store.ack_states(page):
                 for queue, ack_state in ack_states:
                     if ack_state is AckState.OUTSTANDING:

@@ -13,7 +13,7 @@ from golden_cases import GoldenCase, cases, damage_verdicts, unpacked
 from pagefmt.directory.store_findings import StoreFault, paging_findings, store_findings
 from pagefmt.findings import Finding
 from pagefmt.pages.frames import DamageKind
-from pagefmt.pages.paging import Store, duplicates, read_paging
+from pagefmt.pages.paging import Store, read_paging, same_addresses
 from pagefmt.verify.broker_verdict import BrokerAction, PageContext
 from pagefmt.verify.pages import PageVerdict, verdict_json, verify_page
 
@@ -31,7 +31,7 @@ def verdicts(store: Store, version: str) -> list[PageVerdict]:
 def findings(path: Path) -> list[Finding]:
     paging = read_paging(path)
     stores = list(paging.stores())
-    found = list(paging_findings(paging, duplicates(stores, paging)))
+    found = list(paging_findings(paging, same_addresses(paging)))
     return found + [finding for store in stores for finding in store_findings(store)]
 
 

@@ -45,6 +45,7 @@ CALLS: list[tuple[str, int, str]] = [
     ("pages inspect", 1, "{torn}"),
     ("pages inspect", 2, "{news} --page 99"),
     ("pages compact", 0, "{news}"),
+    ("pages compact", 1, "{torn}"),
     ("pages compact", 2, "{news} --no-backup"),
     ("pages salvage", 0, "{mended} --out {folder}/saved"),
     ("pages salvage", 1, "{torn} --out {folder}/out"),

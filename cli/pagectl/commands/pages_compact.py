@@ -23,10 +23,10 @@ from pagectl.options.shared import (
     edition_of,
 )
 from pagectl.running.backups import backup_folder, instance_of
-from pagectl.running.exits import CallError
+from pagectl.running.exits import CallError, Exit
 from pagectl.terminal.progress import progress
 from pagectl.terminal.sanitise import one_line
-from pagectl.terminal.streams import note, print_json, print_table, size_text
+from pagectl.terminal.streams import note, print_json, print_table, size_text, warning
 
 if TYPE_CHECKING:
     from pagefmt.compaction.plan import CompactionPlan, StorePlan
@@ -46,20 +46,29 @@ def command(
             "--keep-unknown-transactions", help="Keep records whose transaction the journal does not know."
         ),
     ] = False,
+    accept_lost: Annotated[
+        bool,
+        typer.Option(
+            "--accept-lost-acknowledgements",
+            help="Go on although the journal is damaged: what it lost is delivered again.",
+        ),
+    ] = False,
     form: TextOrJsonOption = TextOrJson.text,
     edition: EditionOption = None,
     broker_xml: BrokerXmlOption = None,
     properties: PropertiesOption = None,
-) -> None:  # fmt: skip
+) -> int:  # fmt: skip
     """Free what no queue will ever read again; a broker then delivers exactly what it would have delivered before.
 
-    Without --out or --in-place: the plan, the bytes it would free, and which queues hold the rest.
+    Without --out or --in-place: the plan, the bytes it would free, and which queues hold the rest. Ends with status 1
+    where something is damaged or not known, and so left alone.
     """
     _check_options(out, in_place, backup_dir, no_backup)
     place = located(given, broker_xml, properties)
     changing = (in_place or out is not None) and not dry_run
     with _brokers_held_off(place, changing) as held:
         plan = _plan(place, edition, keep_unknown)
+        _tell(plan, refused=changing and not accept_lost)
         backup = None if no_backup or out is not None else backup_folder(place, backup_dir)
         written = (out or plan.paging).absolute() if changing else None
         remark = None
@@ -75,6 +84,15 @@ def command(
             print_json(_object(plan, written, backup if changing else None, remark))
         else:
             _text(plan, changing, out, backup, remark)
+    return Exit.FOUND if plan.incomplete else Exit.OK
+
+
+def _tell(plan: CompactionPlan, *, refused: bool) -> None:
+    """What is missing from the journals: what looks unacknowledged stays, and is delivered again."""
+    if plan.remarks and refused:
+        raise CallError(f"{'; '.join(plan.remarks)}; --accept-lost-acknowledgements compacts all the same")
+    for remark in plan.remarks:
+        warning(remark)
 
 
 def _check_options(out: Path | None, in_place: bool, backup_dir: Path | None, no_backup: bool) -> None:
@@ -150,7 +168,7 @@ def _object(plan: CompactionPlan, written: Path | None, backup: Path | None, rem
         "bytes_after": plan.size - sum(store.freed for store in plan.stores),
         "freed": plan.freed,
         "freed_now": plan.freed if written == plan.paging.absolute() and backup is None else 0,
-        "remarks": [remark] if remark else [],
+        "remarks": [*plan.remarks, *([remark] if remark else [])],
         "dead_bytes": plan.bound,
         "needs": {"with_backup": plan.needs_with_backup, "without_backup": plan.needs_without_backup},
         "backup": str(backup) if backup else None,
@@ -172,7 +190,7 @@ def _store(store: StorePlan) -> dict[str, Any]:
         "dead_records": store.dead,
         "dead_bytes": store.bound,
         "unknown_transaction_records": store.unknown,
-        "left_alone": store.why.value if store.why else None,
+        "left_alone": store.why,
         "steps": [
             {
                 "file": step.path.name,
@@ -201,7 +219,7 @@ def _text(plan: CompactionPlan, done: bool, out: Path | None, backup: Path | Non
             (
                 size_text(store.size),
                 size_text(store.size - store.freed),
-                store.dead,
+                "?" if store.dead is None else store.dead,
                 store.records,
                 store.address or "(none)",
             )
@@ -231,7 +249,7 @@ def _why(store: StorePlan) -> None:
 
     name = one_line(store.address or store.folder.name)
     if store.why and store.size:
-        print(f"{name}: left alone: {store.why.value}")
+        print(f"{name}: left alone: {one_line(store.why)}")
     for why, count in Counter(kept.why for kept in store.kept if kept.why is not KeepReason.SMALL).items():
         print(f"{name}: {count} pages stay: {why.value}")
     for holder in sorted(store.holders, key=lambda holder: -holder.bytes)[:5]:

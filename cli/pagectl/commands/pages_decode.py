@@ -28,7 +28,7 @@ from pagectl.options.shared import (
 )
 from pagectl.outputs.message_text import MessageText
 from pagectl.running.exits import CallError, Exit
-from pagectl.running.reading import bytes_to_read, each_store, known_state, note_near_names, page_range
+from pagectl.running.reading import bytes_to_read, each_store, note_near_names, page_range, told_state
 from pagectl.terminal.progress import progress
 from pagectl.terminal.streams import CsvTable, json_text, print_json_line, warning, write_utf8
 
@@ -98,8 +98,8 @@ def command(
     forms, pages = body_forms(body), page_range(page)
     selector = parse(where) if where is not None else None
     place = located(given, broker_xml, properties)
-    state = _state(place, needed=outstanding)
-    queues = queue_ids(queue, state.bindings if state else None) if queue else None
+    state = told_state(place, journal=outstanding)
+    queues = queue_ids(queue, state.bindings) if queue else None
     choice = MessageFilter(queues, selector, outstanding, pages)
     note_near_names(selector, place, pages)
     form = form or _by_name(to)
@@ -131,26 +131,12 @@ def body_forms(text: str) -> frozenset[BodyForm]:
     return frozenset(BodyForm(name) for name in names if name != "none")
 
 
-def _state(place: DataLocation, *, needed: bool) -> PagingState | None:
-    from pagefmt.outstanding.state import CannotKnow, load_place
-
-    if not needed:
-        return known_state(place)
-    state = load_place(place)
-    if state is None:
-        raise CannotKnow(
-            f"{place.given}: the journal is not beside the pages, so --outstanding cannot be answered; "
-            "name the data directory"
-        )
-    return state
-
-
-def _reader(state: PagingState | None, edition: Any) -> Edition:
+def _reader(state: PagingState, edition: Any) -> Edition:
     """Without ``--edition`` messages are described as the broker would that wrote them, where the journals tell."""
     from pagefmt.directory.edition_evidence import likely_writer
     from pagefmt.editions import NEWEST
 
-    writer = likely_writer(state.bindings, state.journal) if state else None
+    writer = likely_writer(state.bindings, state.journal)
     return edition_of(edition) or writer or NEWEST
 
 
@@ -167,19 +153,21 @@ class _Decoding:
     """One call: what is read, what is wanted, and whether damage was met."""
 
     place: DataLocation
-    state: PagingState | None
+    state: PagingState
     choice: MessageFilter
     wanted: MessageOptions
     damaged: bool = False
 
-    def read(self, reader: Callable[..., Iterator[Any]]) -> Iterator[tuple[Store, StoreState | None, Any]]:
+    def read(self, reader: Callable[..., Iterator[Any]]) -> Iterator[tuple[Store, StoreState, Any]]:
         """What ``reader`` (``picked_lines`` or ``message_rows``) finds in all pages asked for; damage is warned of."""
         from pagefmt.columns.json_lines import LineFormat
         from pagefmt.pages.frames import Damage
 
         form = LineFormat(self.wanted, json_text)
         with progress("reading pages", bytes_to_read(self.place), beside_output=True) as bar:
-            for store, known in each_store(self.place, self.state):
+            for known in each_store(self.place, self.state):
+                store = known.store
+                self.unknown(known)
                 for page in store.pages:
                     if page.number in self.choice.pages:
                         for found in self.readable(reader(page, known, store, form, self.choice)):
@@ -188,6 +176,14 @@ class _Decoding:
                             else:
                                 yield store, known, found
                     bar.advance(page.size)
+
+    def unknown(self, known: StoreState) -> None:
+        """With ``--outstanding`` a store that cannot be judged gives what is unacknowledged, and is told."""
+        if self.choice.outstanding:
+            self.damaged |= self.state.journal.loaded.damage is not None
+            if known.unknown is not None and known.store.pages:
+                self.damaged = True
+                warning(f"{known.store.name}: {known.unknown.reason}; what is unacknowledged is shown")
 
     def readable(self, found: Iterator[T]) -> Iterator[T]:
         """What a page gives; a file that went away or may not be read is a warning, and the next page follows."""
@@ -234,7 +230,7 @@ def _write_text(run: _Decoding, limit: int | None) -> None:
 
     view = MessageText()
     for _, known, message in islice(run.read(message_rows), limit):
-        view.show(message, known.queues if known else None)
+        view.show(message, known.queues)
     view.end()
 
 

@@ -12,7 +12,7 @@ import typer
 from pagectl.opening.broker import located
 from pagectl.options.shared import FORMAT_HELP, BrokerXmlOption, DirArgument, PropertiesOption
 from pagectl.running.exits import Exit
-from pagectl.running.reading import bytes_to_read, each_store, known_state, moment
+from pagectl.running.reading import bytes_to_read, each_store, moment, told_state
 from pagectl.terminal.progress import progress
 from pagectl.terminal.sanitise import one_line
 from pagectl.terminal.streams import CsvTable, note, print_json_line, print_json_list, print_table, size_text
@@ -75,19 +75,14 @@ class _Worst:
 
 
 def _surveys(place: DataLocation, *, beside_output: bool) -> Iterator[StoreOverview]:
-    from pagefmt.directory.locate import LocationKind
     from pagefmt.outstanding.overview import overview
-    from pagefmt.pages.paging import duplicates, read_paging
 
-    state = known_state(place)
-    if place.paging is not None and state is None:
+    state = told_state(place)
+    if state.unknown is not None and state.unknown.alone:
         note("no journal beside the pages: what is outstanding is not known")
-    whole = place.kind not in (LocationKind.STORE, LocationKind.PAGE)
-    paging = read_paging(place.paging) if whole and place.paging is not None else None
-    repeated = duplicates(paging.stores(), paging) if paging is not None else {}
     with progress("reading pages", bytes_to_read(place), beside_output=beside_output) as bar:
-        for store, known in each_store(place, state):
-            row = overview(store, known, repeated)
+        for known in each_store(place, state):
+            row = overview(known)
             bar.advance(row.bytes)
             yield row
 

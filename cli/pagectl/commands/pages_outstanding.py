@@ -19,7 +19,7 @@ from pagectl.options.shared import (
     edition_of,
 )
 from pagectl.running.exits import CallError, Exit
-from pagectl.running.reading import bytes_to_read
+from pagectl.running.reading import bytes_to_read, told_state
 from pagectl.terminal.progress import progress
 from pagectl.terminal.sanitise import one_line
 from pagectl.terminal.streams import CsvTable, json_text, note, print_json_parts, print_table, size_text, warning
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 CSV_COLUMNS = (
     "address", "folder", "queue", "id", "messages", "bytes", "in_doubt", "first_page", "last_page", "pages_held",
-    "bytes_held", "bytes_held_alone",
+    "bytes_held", "bytes_held_alone", "unacknowledged",
 )  # fmt: skip
 RUNS_SHOWN = 12
 """Runs of pages with the same holders that the text shows of one address."""
@@ -50,7 +50,8 @@ def command(
 ) -> int:
     """Show per queue the messages not yet acknowledged, and for each page which queues hold it.
 
-    Ends with status 1 where a page is damaged or a prepared transaction waits for its end.
+    What is not known is ? (null) with the reason. Ends with status 1 where something is not known, where a page or the
+    journal is damaged, or where a prepared transaction waits for its end.
     """
     if positions and form is not TextJsonOrCsv.json:
         raise CallError("--positions goes with --format json only")
@@ -65,23 +66,17 @@ def command(
             _csv(summaries)
         case TextJsonOrCsv.text:
             _text(summaries, state)
-    return Exit.FOUND if found.any or state.journal.prepared else Exit.OK
+    damaged = found.any or state.journal.loaded.damage is not None
+    return Exit.FOUND if damaged or state.journal.prepared else Exit.OK
 
 
 def _state(place: DataLocation, edition: Edition | None) -> PagingState:
     """Everything that the answer needs, or an error that says what is not there."""
-    from pagefmt.outstanding.state import CannotKnow, load_place
+    from pagefmt.outstanding.state import CannotKnow
 
     if place.paging is None:
         raise CannotKnow(f"{place.given}: no paging directory; name the data directory, or the instance")
-    state = load_place(place)
-    if state is None:
-        raise CannotKnow(
-            f"{place.given}: the journal is not beside the pages, so what was acknowledged is not known; "
-            "name the data directory or the instance, or give its configuration with --broker-xml"
-        )
-    if state.bindings is None:
-        note("no bindings beside the pages: queues have no names, and ids of deleted queues count as queues")
+    state = told_state(place, journal=True)
     if edition is not None and edition <= Edition.ARTEMIS_2_17:
         note(
             f"{edition.value} tests a queue's filter again when it reads pages, and confirms what does not match; "
@@ -91,13 +86,14 @@ def _state(place: DataLocation, edition: Edition | None) -> PagingState:
 
 
 class _Findings:
-    """Notes damage on the way: what lies behind it is not counted."""
+    """Notes on the way what is damaged, and so not counted, and what is not known."""
 
     def __init__(self) -> None:
         self.any = False
 
     def watched(self, summaries: Iterator[StoreSummary]) -> Iterator[StoreSummary]:
         for summary in summaries:
+            self.any |= bool(summary.remarks)
             for page in summary.pages:
                 if page.damage is not None and page.damage.kind != "fragment":
                     self.any = True
@@ -122,18 +118,20 @@ def _summaries(place: DataLocation, state: PagingState, positions: bool) -> Iter
 def _object(summary: StoreSummary, positions: bool) -> Iterator[str]:
     """The parts of one store's JSON text."""
     names = {queue.id: queue.name for queue in summary.queues}
+    known = summary.unknown is None
     yield f'{{"address":{json_text(summary.address)},"folder":{json_text(summary.folder)},"queues":['
     for number, queue in enumerate(summary.queues):
-        text = json_text(_queue(queue))
+        text = json_text(_queue(queue, known))
         yield f"{',' if number else ''}{text[:-1]}"
         if positions:
             yield from _positions(queue)
         yield "}"
     yield '],"pages":['
     for number, page in enumerate(summary.pages):
-        text = json_text({"page": page.page, "held_by": [names[queue] for queue in page.held_by], "bytes": page.size})
+        held_by = [names[queue] for queue in page.held_by] if known and page.readable else None
+        text = json_text({"page": page.page, "held_by": held_by, "bytes": page.size})
         yield f"{',' if number else ''}{text}"
-    yield "]}"
+    yield f'],"remarks":{json_text(summary.remarks)}}}'
 
 
 def _positions(queue: QueueLoad) -> Iterator[str]:
@@ -145,8 +143,9 @@ def _positions(queue: QueueLoad) -> Iterator[str]:
     yield "]"
 
 
-def _queue(queue: QueueLoad) -> dict[str, Any]:
-    return {
+def _queue(queue: QueueLoad, known: bool) -> dict[str, Any]:
+    """What is not known of a store's queues is null, but for what the acknowledgement records say."""
+    row = {
         "queue": queue.name,
         "id": queue.id,
         "messages": queue.messages,
@@ -158,13 +157,15 @@ def _queue(queue: QueueLoad) -> dict[str, Any]:
         "bytes_held": queue.held_bytes,
         "bytes_held_alone": queue.held_alone,
     }
+    always = {"queue": queue.name, "id": queue.id, "in_doubt": row["in_doubt"], "unacknowledged": queue.messages}
+    return (row if known else dict.fromkeys(row)) | always
 
 
 def _csv(summaries: Iterator[StoreSummary]) -> None:
     table = CsvTable(CSV_COLUMNS)
     for summary in summaries:
         for queue in summary.queues:
-            table.row({"address": summary.address, "folder": summary.folder} | _queue(queue))
+            table.row({"address": summary.address, "folder": summary.folder} | _queue(queue, summary.unknown is None))
 
 
 def _text(summaries: Iterator[StoreSummary], state: PagingState) -> None:
@@ -185,6 +186,12 @@ def _store(summary: StoreSummary) -> None:
     address = "(no address)" if summary.address is None else one_line(summary.address)
     size = size_text(sum(page.size for page in summary.pages))
     print(f"{address}  {len(summary.pages)} pages, {size}  {one_line(summary.folder)}")
+    for remark in summary.remarks:
+        print(f"  {one_line(remark)}")
+    if summary.unknown is not None:
+        for queue in summary.queues:
+            print(f"  ? of {queue.messages} unacknowledged messages wait for {one_line(queue.name)}")
+        return
     if summary.queues:
         print_table(
             ("  WAITING", "BYTES", "IN DOUBT", "FIRST", "LAST", "HOLDS", "ALONE", "QUEUE"),
@@ -210,12 +217,12 @@ def _row(queue: QueueLoad) -> tuple[object, ...]:
 def _runs(summary: StoreSummary) -> Iterator[str]:
     """Neighbouring pages with the same holders, on one line."""
     names = {queue.id: one_line(queue.name) for queue in summary.queues}
-    for held_by, group in groupby(summary.pages, key=lambda page: page.held_by):
+    for (held_by, readable), group in groupby(summary.pages, key=lambda page: (page.held_by, page.readable)):
         pages = list(group)
         first, last = pages[0].page, pages[-1].page
         which = f"page {first}" if first == last else f"pages {first}-{last}"
         if last - first >= len(pages):
             which = f"{len(pages)} pages of {first}-{last}"
         holders = ", ".join(names[queue] for queue in held_by)
-        by = f"held by {holders}" if holders else "held by nobody"
+        by = f"held by {holders}" if holders else "held by nobody" if readable else "held by ?"
         yield f"{which} ({size_text(sum(page.size for page in pages))}) {by}"

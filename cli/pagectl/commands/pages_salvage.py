@@ -11,7 +11,7 @@ from pagectl.options.formats import TextOrJson
 from pagectl.options.shared import BrokerXmlOption, DirArgument, OutOption, PropertiesOption, TextOrJsonOption
 from pagectl.running.backups import instance_of
 from pagectl.running.exits import CallError, Exit
-from pagectl.running.reading import known_state
+from pagectl.running.reading import told_state
 from pagectl.terminal.sanitise import one_line
 from pagectl.terminal.streams import note, print_json, warning
 
@@ -54,7 +54,7 @@ def command(
         found = salvage_single_page(place.page, out)
     else:
         check_new_folder(out)  # before the journal is read
-        found = salvage_directory(place, known_state(place), out)
+        found = salvage_directory(place, told_state(place), out)
     if form is TextOrJson.json:
         print_json(
             {
@@ -119,7 +119,7 @@ def _store(each: SalvagedStore, out: Path) -> None:
         folders = ", ".join(one_line(folder) for folder in each.merged)
         print(f"  with what was in other folders of the address, of which a broker reads one: {folders}")
     if each.readdressed:
-        print("  its folder named no address, or one that its messages are not for; its records tell")
+        print("  its address.txt named no address, or one that its messages are not for; its records tell")
     print(f"  {_messages(each.kept)} where they were ({each.mended} mended), {each.rescued} in new pages "
           f"({', '.join(each.new_pages) or 'none'})")  # fmt: skip
     if each.delivered_again:

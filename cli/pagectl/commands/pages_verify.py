@@ -57,12 +57,12 @@ def command(
 
     sealed = read_seal(manifest) if manifest is not None else None
     place = located(given, broker_xml, properties)
-    state, unreadable = _state(place)
+    state = _state(place)
     view = _VerifyLines() if form is TextOrJsonl.jsonl else _VerifyText()
     lines = form is TextOrJsonl.jsonl
     with progress("reading pages", _total(place, state), beside_output=lines) as bar:
         stores = _pages(place, edition_of(edition), view, bar)
-        for finding in (*unreadable, *_findings(place, stores, state, edition_of(edition))):
+        for finding in _findings(place, stores, state, edition_of(edition)):
             view.finding(finding)
     if sealed is not None:
         from pagefmt.verify.report import of_seal
@@ -74,25 +74,21 @@ def command(
     return Exit.FOUND if view.found else Exit.OK
 
 
-def _state(place: DataLocation) -> tuple[PagingState | None, list[Finding]]:
-    """Journal and bindings; a journal that cannot be read is a finding."""
-    from pagefmt.errors import PageFmtError
+def _state(place: DataLocation) -> PagingState:
     from pagefmt.outstanding.state import load_place
-    from pagefmt.verify.report import unreadable_journal
 
-    try:
-        state = load_place(place)
-    except PageFmtError as err:
-        return None, [unreadable_journal(err)]
-    if state is None:
+    state = load_place(place)
+    if state.unknown is not None and state.unknown.alone:
         note("no journal beside the pages: pages are not checked against it")
-    return state, []
+    return state
 
 
-def _total(place: DataLocation, state: PagingState | None) -> int | None:
+def _total(place: DataLocation, state: PagingState) -> int | None:
     """Pages are read once, and once more for the checks across directories."""
+    from pagefmt.verify.report import checked_across
+
     once = bytes_to_read(place)
-    return None if once is None else once * (1 if state is None else 2)
+    return None if once is None else once * (1 + checked_across(place, state))
 
 
 def _pages(place: DataLocation, edition: Edition | None, view: _VerifyView, bar: Progress) -> list[Store]:
@@ -112,15 +108,11 @@ def _pages(place: DataLocation, edition: Edition | None, view: _VerifyView, bar:
 
 
 def _findings(
-    place: DataLocation, stores: list[Store], state: PagingState | None, edition: Edition | None
+    place: DataLocation, stores: list[Store], state: PagingState, edition: Edition | None
 ) -> Iterator[Finding]:
-    from pagefmt.directory.locate import LocationKind
-    from pagefmt.pages.paging import read_paging
     from pagefmt.verify.report import across, folder_findings
 
-    whole = place.kind not in (LocationKind.STORE, LocationKind.PAGE)
-    paging = read_paging(place.paging) if whole and place.paging is not None else None
-    yield from folder_findings(stores, paging, checked=whole and state is not None)
+    yield from folder_findings(place, stores, state)
     yield from across(place, stores, state, edition)
 
 

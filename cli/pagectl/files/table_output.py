@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def write_table(
-    form: str, to: Path | None, body: str, place: DataLocation, state: PagingState | None, choice: MessageFilter,
+    form: str, to: Path | None, body: str, place: DataLocation, state: PagingState, choice: MessageFilter,
     limit: int | None, edition: Edition,
 ) -> int:  # fmt: skip
     """Write ``to``, whole or not at all; returns the exit status."""
@@ -49,7 +49,7 @@ def write_table(
 
 def _batches(
     place: DataLocation,
-    state: PagingState | None,
+    state: PagingState,
     choice: MessageFilter,
     wanted: TableQuery,
     edition: Edition,
@@ -60,10 +60,11 @@ def _batches(
     from pagefmt.pages.frames import DamageKind
 
     with progress("reading pages", bytes_to_read(place)) as bar:
-        for store, known in each_store(place, state):
+        for known in each_store(place, state):
+            store = known.store
             for page in store.pages:
                 if page.number in choice.pages:
-                    rule = known.rule(page.number) if known else None
+                    rule = known.rule(page.number)
                     source = PageSource(page.path, page.number, store.name, store.address, rule, edition=edition)
                     for batch in page_batches(source, wanted):
                         if not isinstance(batch, TableDamage):

@@ -20,6 +20,7 @@ from pagefmt.directory.usage import (
 )
 from pagefmt.directory.usage_content import JournalContent, LargeOwners, journal_content
 from pagefmt.errors import PageFmtError
+from pagefmt.journal.load import LoadedJournal
 
 
 @dataclass(slots=True)
@@ -30,6 +31,10 @@ class Counting:
     usage: DirectoryUsage
     journal: JournalContent | None = None
     remarks: list[str] = field(default_factory=list)
+
+    def look(self, journal: LoadedJournal) -> None:
+        """How much of the message journal is still needed."""
+        self.journal = journal_content(journal)
 
 
 def count(place: DataLocation, *, contents: bool = True) -> Counting:
@@ -68,24 +73,18 @@ def _folder(given: Path) -> Path:
 
 
 def _contents(counting: Counting) -> None:
-    from pagefmt.journal.load import load_journal
-    from pagefmt.journal.message_journal import MessageJournal
+    from pagefmt.outstanding.knowledge import load_journals
 
     place, usage = counting.place, counting.usage
-    journal = None
-    try:
-        if place.journal is not None:
-            loaded = load_journal(place.journal)
-            counting.journal = journal_content(loaded)
-            journal = MessageJournal(loaded)
-    except PageFmtError as err:
-        counting.remarks.append(f"the journal could not be read: {err}")
+    known = load_journals(place, counting.look)
+    counting.remarks += [each.reason for each in known.unknown() if not each.missing and each is known.unknown_journal]
+    counting.remarks += known.lost()
     if place.large_messages is None or not usage.large.files:
         return
     try:
         owners = LargeOwners.of(place.large_messages, usage)
-        if journal is not None and place.bindings is not None:
-            owners.from_journal(journal, place.bindings)
+        if known.bindings is not None:
+            owners.from_journal(known.journal, known.bindings)
     except (NotReadable, PageFmtError) as err:
         counting.remarks.append(str(err))
         return

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from pagefmt.directory.locate import DataLocation
     from pagefmt.outstanding.message_filter import PageRange
     from pagefmt.outstanding.state import PagingState, StoreState
-    from pagefmt.pages.paging import Store
     from pagefmt.selector import Selector
 
 
@@ -31,28 +30,31 @@ def page_range(text: str | None) -> PageRange:
     return PageRange(start, (int(last) if last else None) if colon else start)
 
 
-def known_state(place: DataLocation) -> PagingState | None:
-    """Journal and bindings where they are; a journal that cannot be read is a warning."""
-    from pagefmt.errors import PageFmtError
-    from pagefmt.outstanding.state import load_place
+def told_state(place: DataLocation, *, journal: bool = False) -> PagingState:
+    """What is known about the pages of a place; what cannot be read of journal and bindings is a warning.
 
-    try:
-        return load_place(place)
-    except PageFmtError as err:
-        warning(f"{err}; going on without the journal")
-        return None
+    ``journal``: raises ``CannotKnow`` where that is missing.
+    """
+    from pagefmt.outstanding.state import CannotKnow, load_place
+
+    state = load_place(place)
+    if journal and (missing := state.known.unknown_journal) is not None:
+        raise CannotKnow(
+            f"{place.given}: {missing.reason}; name the data directory or the instance, or give its configuration "
+            "with --broker-xml, and see: pagectl pages verify"
+        )
+    for unknown in state.known.unknown():
+        (note if unknown.missing else warning)(unknown.reason)
+    for remark in state.known.lost():
+        warning(remark)
+    return state
 
 
-def each_store(place: DataLocation, state: PagingState | None) -> Iterator[tuple[Store, StoreState | None]]:
-    """The place's stores with what the journal says about them."""
+def each_store(place: DataLocation, state: PagingState) -> Iterator[StoreState]:
+    """The place's stores with what the journals say about them."""
     from pagefmt.directory.locate import stores
 
-    if state is None:
-        for store in stores(place):
-            yield store, None
-        return
-    for known in state.of(stores(place)):
-        yield known.store, known
+    return state.of(stores(place))
 
 
 def bytes_to_read(place: DataLocation) -> int | None:

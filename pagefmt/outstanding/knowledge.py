@@ -1,0 +1,148 @@
+"""What has to be known before a record may be called free: the address, its queues, what they acknowledged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Final
+
+from pagefmt.directory.bindings import Bindings, load_bindings
+from pagefmt.directory.locate import DataLocation, LocationKind
+from pagefmt.errors import PageFmtError
+from pagefmt.journal.damage import JournalDamage
+from pagefmt.journal.files import Journal, JournalListing
+from pagefmt.journal.load import LoadedJournal, load_files, load_journal
+from pagefmt.journal.message_journal import MessageJournal
+from pagefmt.journal.record_types import RecordType
+from pagefmt.pages.paging import Store
+
+
+class UnknownPart(StrEnum):
+    """Which part of the answer is missing; the value is for messages."""
+
+    JOURNAL = "journal"
+    BINDINGS = "bindings"
+    ADDRESS = "address"
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """Why it is not known what queues wait for, in words. ``missing``: it is not there, rather than not readable.
+
+    ``alone``: pages were named that lie by themselves, so nothing is missing from what was named.
+    """
+
+    part: UnknownPart
+    reason: str
+    missing: bool = False
+    alone: bool = False
+
+    def about(self, messages: int, unacknowledged: int | None) -> str:
+        """The reason, with what is known all the same. ``unacknowledged``: None without the journal."""
+        rest = "" if unacknowledged is None else f", {unacknowledged} unacknowledged by the journal"
+        return f"{self.reason}: {messages} message{'s' * (messages != 1)}{rest}"
+
+
+@dataclass(frozen=True, slots=True)
+class KnownJournals:
+    """Message journal and bindings of a place as far as they can be read, and what is not known of each."""
+
+    journal: MessageJournal
+    bindings: Bindings | None
+    unknown_journal: Unknown | None
+    unknown_bindings: Unknown | None
+
+    def unknown(self) -> list[Unknown]:
+        """What is not known of either; nothing where pages lie by themselves."""
+        both = (self.unknown_journal, self.unknown_bindings)
+        return [unknown for unknown in both if unknown is not None and not unknown.alone]
+
+    def lost(self) -> list[str]:
+        """What is missing from a journal that can be read, and what that means."""
+        damage = None if self.unknown_journal else self.journal.loaded.damage
+        return [] if damage is None else [lost_acknowledgements(damage)]
+
+
+def lost_acknowledgements(damage: JournalDamage, waiting: int | None = None) -> str:
+    """The remark on a damaged journal. ``waiting``: messages of the store that are unacknowledged."""
+    most = damage.most_acknowledgements if waiting is None else min(damage.most_acknowledgements, waiting)
+    return (
+        f"the journal is damaged ({damage.place}): acknowledgements are lost, "
+        f"up to {most} messages may be delivered again"
+    )
+
+
+def load_journals(place: DataLocation, look: Callable[[LoadedJournal], object] = lambda loaded: None) -> KnownJournals:
+    """Never raises for what cannot be read: that is told in ``unknown_journal`` and ``unknown_bindings``.
+
+    ``look`` gets the records of the message journal, acknowledgements among them, which are not kept.
+    """
+    journal, unknown_journal = _journal(place, look)
+    bindings, unknown_bindings = _bindings(place)
+    whole = place.kind in (LocationKind.INSTANCE, LocationKind.DATA)
+    if not whole and place.journal is None and place.bindings is None:
+        unknown_journal = replace(unknown_journal, alone=True) if unknown_journal else None
+        unknown_bindings = replace(unknown_bindings, alone=True) if unknown_bindings else None
+    return KnownJournals(journal, bindings, unknown_journal, unknown_bindings)
+
+
+def _journal(place: DataLocation, look: Callable[[LoadedJournal], object]) -> tuple[MessageJournal, Unknown | None]:
+    loaded = load_files(JournalListing((), ()))
+    if place.journal is None:
+        reason = "there is no journal beside the pages, so what was acknowledged is not known"
+        return MessageJournal(loaded), Unknown(UnknownPart.JOURNAL, reason, missing=True)
+    try:
+        loaded = load_journal(place.journal)
+        if loaded.files:
+            look(loaded)
+        return MessageJournal(loaded), _nothing_read(loaded, UnknownPart.JOURNAL)
+    except PageFmtError as err:
+        return MessageJournal(loaded), Unknown(UnknownPart.JOURNAL, f"the journal cannot be read: {err}")
+
+
+def _bindings(place: DataLocation) -> tuple[Bindings | None, Unknown | None]:
+    """A queue whose binding was missed would look like one that was deleted: all of the bindings have to be read."""
+    if place.bindings is None:
+        reason = "there are no bindings beside the pages, so which queues exist is not known"
+        return None, Unknown(UnknownPart.BINDINGS, reason, missing=True)
+    try:
+        bindings = load_bindings(place.bindings)
+    except PageFmtError as err:
+        return None, Unknown(UnknownPart.BINDINGS, f"the bindings cannot be read: {err}")
+    unknown = _nothing_read(bindings.loaded, UnknownPart.BINDINGS)
+    if unknown is None and (damage := bindings.loaded.damage) is not None:
+        reason = f"the bindings are damaged ({damage.place}), so which queues exist is not known"
+        unknown = Unknown(UnknownPart.BINDINGS, reason)
+    bad = next((bad for bad in bindings.bad if bad.user_type == RecordType.QUEUE_BINDING_RECORD), None)
+    if unknown is None and bad is not None:
+        reason = f"record {bad.record} of the bindings, a queue, cannot be read: {bad.detail}"
+        unknown = Unknown(UnknownPart.BINDINGS, reason)
+    return bindings, unknown
+
+
+_FILES: Final = {
+    UnknownPart.JOURNAL: (Journal.MESSAGES, "what was acknowledged is not known"),
+    UnknownPart.BINDINGS: (Journal.BINDINGS, "which queues exist is not known"),
+}
+
+
+def _nothing_read(loaded: LoadedJournal, part: UnknownPart) -> Unknown | None:
+    """A journal without a file that can be read says nothing; one without a record says that there is none."""
+    if loaded.files:
+        return None
+    journal, so = _FILES[part]
+    first = next((note for note in loaded.notes if note.file.endswith(journal.value)), None)
+    if first is None:
+        return Unknown(part, f"the {part} folder holds no journal file, so {so}", missing=True)
+    why = f"{first.file}: {first.kind.value}: {first.detail}"
+    return Unknown(part, f"no file of the {part} can be read ({why}), so {so}")
+
+
+def unknown_address(store: Store) -> Unknown | None:
+    """Set for a folder that brokers skip."""
+    if store.address is not None:
+        return None
+    if store.from_replica:
+        return Unknown(UnknownPart.ADDRESS, "left by a replication backup, without address.txt; the broker skips it")
+    return Unknown(UnknownPart.ADDRESS, f"{store.text.problem}; the broker skips this folder until address.txt is back")
