@@ -19,7 +19,8 @@ from pagefmt.selector import SelectorError
 DRY = 3
 
 
-def _selector(text: str | None) -> MessageMatcher | None:
+def selector_of(text: str | None) -> MessageMatcher | None:
+    """The filter or selector, None where there is none. Raises OperationFailed where the broker refuses the text."""
     try:
         return compiled(text)
     except SelectorError as err:
@@ -37,7 +38,7 @@ def open_consumer(run: Run, op: OpenConsumer, result: OperationResult) -> None:
     """Open a consumer on a queue. Raises OperationFailed."""
     session = run.session(op.session)
     queue = _queue(run, op.queue)
-    selector = _selector(op.selector)
+    selector = selector_of(op.selector)
     if queue.max_consumers != -1 and len(queue.consumers) >= queue.max_consumers:
         raise OperationFailed("MAX_CONSUMER_LIMIT_EXCEEDED")
     consumer = SessionConsumer(op.consumer, session, queue, selector, op.window)
@@ -221,7 +222,7 @@ def browse(run: Run, op: Browse, result: OperationResult) -> None:
     """What waits in memory, then what is in the pages and not acknowledged; nothing is removed (spec 3.3)."""
     run.session(op.session)
     queue = _queue(run, op.queue)
-    selector = _selector(op.selector)
+    selector = selector_of(op.selector)
     now = run.broker.now
     got: list[int] = []
     seen: set[tuple[int, int]] = set()

@@ -110,7 +110,7 @@ def thinned(points: Sequence[Point], most: int) -> Sequence[Point]:
 
 
 def time_left(margin: int | None, found: Trend | None) -> TimeLeft | None:
-    """When a margin in bytes is used up at that rate; None where nothing says that it ever will."""
+    """When a margin in bytes is used up at that rate; None where no growth is known."""
     if margin is None or found is None or found.rate <= 0:
         return None
     margin = max(margin, 0)

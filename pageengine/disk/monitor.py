@@ -218,7 +218,7 @@ class DiskMonitor:
     disk_full: bool = False
 
     def tick(self, spaces: Sequence[DiskSpace]) -> Transition | None:
-        """Look at every file system once; what changed, if anything."""
+        """Scan every file system once; the transition, None where nothing changed."""
         full = beyond(self.limit, spaces) is not None
         if full == self.disk_full:
             return None

@@ -23,7 +23,7 @@ ADDRESSES: Final = 20
 
 
 class SamplesError(PageEngineError):
-    """A file that holds something else than samples of this place."""
+    """The file does not hold samples of this directory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ def _fewer(samples: list[DiskSample]) -> list[DiskSample]:
 
 
 def parse_samples(text: str, place: str, shown: str) -> DiskSamples:
-    """The samples of a file; an empty one is new. Raises SamplesError for anything that is not ours."""
+    """The samples of a state file, none of an empty one. Raises SamplesError for any other content."""
     if not text.strip():
         return DiskSamples(place)
     try:

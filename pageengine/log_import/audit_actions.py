@@ -34,7 +34,7 @@ def survey(record: LogRecord, facts: LogFacts) -> None:
 
 @dataclass(slots=True)
 class ActionAudit:
-    """Second pass. ``messages``: told of consumers, when the message audit log is where traffic comes from."""
+    """Second pass. ``messages``: gets the consumers, where the traffic is read from the message audit log."""
 
     traffic: TraceBuilder
     messages: MessageAudit | None

@@ -28,7 +28,7 @@ class NoTrafficError(PageEngineError):
 
 
 class LogSource(Enum):
-    """Where sends, deliveries and acknowledgements are taken from; the value is the header's ``source``."""
+    """The log that sends, deliveries and acknowledgements are read from; the value is the header's ``source``."""
 
     PLUGIN_DEBUG = "plugin-log"
     MESSAGE_AUDIT = "audit-log"
@@ -49,9 +49,9 @@ class ImportReport:
 def import_logs(
     paths: Sequence[Path], trace: Path, *, name: str | None = None, advance: Callable[[int], None] | None = None
 ) -> ImportReport:
-    """Write the trace that these logs amount to. ``advance`` is told bytes read, over both passes.
+    """Write the trace that these logs amount to. ``advance`` is called with the bytes read, in both passes.
 
-    Raises PageEngineError, OSError. Where several logs show the same traffic, the one that says most is used.
+    Raises PageEngineError, OSError. Where several logs show the same traffic, the most detailed one is used.
     """
     for path in paths:
         if path.exists() and not path.is_file():
@@ -98,7 +98,7 @@ def _source(codes: Counter[int], paths: Sequence[Path]) -> LogSource:
 def _operations(
     paths: Sequence[Path], report: ImportReport, facts: LogFacts, advance: Callable[[int], None] | None
 ) -> Iterator[Operation]:
-    """The operations, numbered and in order; the report is complete when they have all been taken."""
+    """The operations, numbered and in order; the report is complete after the last one."""
     ready: list[Operation] = []
 
     def emit(operation: Operation) -> None:

@@ -100,8 +100,8 @@ def _starved(recording: Recording) -> Iterator[Finding]:
 
 
 def _reasons(record: AddressRecord, keys: tuple[str, ...]) -> str:
-    told = [f"{record.why[key]} {key.replace('_', ' ').lower()}" for key in keys if record.why[key]]
-    return f" ({', '.join(told)})" if told else ""
+    reasons = [f"{record.why[key]} {key.replace('_', ' ').lower()}" for key in keys if record.why[key]]
+    return f" ({', '.join(reasons)})" if reasons else ""
 
 
 def _held_for(span: Span, recording: Recording) -> str:

@@ -13,7 +13,7 @@ FRESH = 100_000
 
 @dataclass(slots=True)
 class Span:
-    """How long something held: times it began, nanoseconds in all, and since when it holds (None: it does not)."""
+    """A condition over time: times it began, nanoseconds in all, and since when it holds (None: it does not)."""
 
     times: int = 0
     total: int = 0

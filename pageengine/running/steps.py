@@ -12,12 +12,10 @@ from pageengine.clients.session import SessionConsumer
 from pageengine.model.failure import OperationFailed
 from pageengine.model.outcome import OperationResult
 from pageengine.paging.store import AddressStore
-from pageengine.queues.filters import compiled
 from pageengine.queues.queue import Queue
 from pageengine.running.restart import restart
 from pageengine.settings.queue_traits import created
 from pageengine.trace import operations as ops
-from pagefmt.selector import SelectorError
 
 NS_PER_MS = 1_000_000
 Step = Callable[[Run, Any, OperationResult], None]
@@ -54,18 +52,11 @@ def create_queue(run: Run, op: ops.CreateQueue, result: OperationResult) -> None
         if not broker.settings.address_settings.effective(op.address).auto_create_addresses:
             raise OperationFailed("UNEXPECTED_ROUTING_TYPE_FOR_ADDRESS")
         types.add(op.routing)
-    _filter(op.filter)
+    consuming.selector_of(op.filter)
     broker.store(op.address)
     broker.addresses.setdefault(op.address, {op.routing})
     broker.make_queue(op, created(op, broker.settings.address_settings.effective(op.address)))
     run.parts_changed = True
-
-
-def _filter(text: str | None) -> Any:
-    try:
-        return compiled(text)
-    except SelectorError as err:
-        raise OperationFailed("INVALID_FILTER_EXPRESSION") from err
 
 
 def queue_named(run: Run, name: str) -> Queue:
@@ -113,7 +104,7 @@ def close_session(run: Run, op: ops.CloseSession, result: OperationResult) -> No
 def purge_step(run: Run, op: ops.Purge, result: OperationResult) -> None:
     """Remove messages from a queue; the result is their number."""
     queue = queue_named(run, op.queue)
-    result.count = purge(run.broker, queue, _filter(op.selector))
+    result.count = purge(run.broker, queue, consuming.selector_of(op.selector))
 
 
 def expire(run: Run, op: ops.Expire, result: OperationResult) -> None:

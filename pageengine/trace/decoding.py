@@ -1,7 +1,7 @@
 """JSON to operations (docs/spec/trace-format.md 1.2 and 1.4): a line in one pass, an object key by key.
 
-``decode_line`` takes the lines that hold one operation and nothing odd. Every other line becomes a JSON value, and
-``operation_of`` makes the operation of it, tells which keys it does not know, or says what is wrong.
+``decode_line`` decodes the lines that hold a known operation and no unknown key. Any other line is parsed to a JSON
+value, of which ``operation_of`` makes the operation, with the keys that it does not know, or says what is wrong.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def _refuse(name: str) -> Any:
 
 
 def operation_of(value: Any) -> tuple[Operation, list[str]]:
-    """The operation that a JSON value stands for, and the keys that mean nothing in it. Raises BadValue."""
+    """The operation that a JSON value stands for, and the keys that the format does not know. Raises BadValue."""
     if type(value) is not dict:
         raise BadValue("an operation must be an object")
     op = value.get("op")
@@ -86,7 +86,7 @@ def operation_of(value: Any) -> tuple[Operation, list[str]]:
 
 
 def header_of(value: Any, default_name: str) -> tuple[TraceHeader, list[str]]:
-    """The header that a JSON value stands for, and the keys that mean nothing in it. Raises BadValue."""
+    """The header that a JSON value stands for, and the keys that the format does not know. Raises BadValue."""
     if type(value) is not dict or "trace" not in value:
         raise BadValue("the header is missing (an object with the key 'trace')")
     header = _made(TraceHeader, {"name": default_name, **value})
@@ -98,7 +98,7 @@ def header_of(value: Any, default_name: str) -> tuple[TraceHeader, list[str]]:
 
 
 def _known(value: dict[str, Any], known: Any) -> dict[str, Any]:
-    """The keys that an operation has; of a note that is not text nothing is kept."""
+    """The keys that an operation has; a note that is not text is left out."""
     return {name: one for name, one in value.items() if name in known and (name != "note" or type(one) is str)}
 
 

@@ -1,7 +1,7 @@
 """What the operations of a trace have in common, whatever file they come from (docs/spec/trace-format.md 1.2 and 1.4).
 
 ``Interpreter`` takes one operation after the other: numbers them, carries the clock on, refuses what does not follow
-from the lines before, counts keys that mean nothing here.
+from the lines before, counts unknown keys.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Item = Operation | MalformedLine
 
 
 class SeqSet:
-    """The numbers used so far; a run of consecutive ones takes no room."""
+    """The numbers used so far; a run of consecutive ones is kept as its two ends."""
 
     __slots__ = ("_end", "_others", "_start")
 
@@ -62,7 +62,7 @@ class SeqSet:
 
 @dataclass(slots=True)
 class Interpreter:
-    """State of reading one trace. ``ignored``: key name to the number of times it was met and meant nothing."""
+    """State of reading one trace. ``ignored``: how often each unknown key was met, by name."""
 
     ignored: dict[str, int] = field(default_factory=dict)
     i: int = 0

@@ -314,7 +314,7 @@ class UnblockAddress(Operation, tag="unblock_address"):
 
 
 class DiskFull(Operation, tag="disk_full"):
-    """The disk monitor reports a full disk, or that there is room again."""
+    """The disk monitor reports a full disk, or enough space again."""
 
     full: bool = True
 

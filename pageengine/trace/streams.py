@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, BinaryIO, Protocol
+from typing import IO, Any, BinaryIO
 
 from pageengine.errors import PageEngineError
 from pagefmt.bytes.writing import atomic_file
@@ -21,31 +21,13 @@ from pagefmt.bytes.writing import atomic_file
 GZIP = b"\x1f\x8b"
 ZSTD = b"\x28\xb5\x2f\xfd"
 PIECE = 1 << 20
-# A kilobyte of zstd can unfold to 32 MiB at most, of gzip to 1 MiB.
+# A kilobyte of zstd decompresses to 32 MiB at most, of gzip to 1 MiB.
 COMPRESSED_PIECE = 1 << 10
 LONGEST_LINE = 256 << 20
 
 
 class StreamError(PageEngineError):
     """A file that cannot be read as lines: damaged compression, or a line without end."""
-
-
-class Decompressor(Protocol):
-    """What gzip's and zstd's decompressors have in common."""
-
-    def decompress(self, data: bytes, /) -> bytes:
-        """The next decompressed bytes."""
-        ...
-
-    @property
-    def eof(self) -> bool:
-        """Whether the member has ended."""
-        ...
-
-    @property
-    def unused_data(self) -> bytes:
-        """What follows the member."""
-        ...
 
 
 @dataclass(slots=True)
@@ -108,8 +90,8 @@ def _plain(file: BinaryIO) -> Iterator[bytes]:
 
 
 def _unpacked(file: BinaryIO, kind: str, path: Path, ending: Ending) -> Iterator[bytes]:
-    """The unfolded bytes; members that follow one another count as one stream, zero padding after them as nothing."""
-    member: Decompressor | None = None
+    """The decompressed bytes of all members as one stream; zero padding after a member is skipped."""
+    member: Any = None
     rest = b""
     while piece := rest or file.read(COMPRESSED_PIECE):
         rest = b""
@@ -129,7 +111,8 @@ def _unpacked(file: BinaryIO, kind: str, path: Path, ending: Ending) -> Iterator
     ending.cut = member is not None
 
 
-def _member(kind: str) -> Decompressor:
+def _member(kind: str) -> Any:
+    """A decompressor of one member; zlib's and zstandard's have ``decompress``, ``eof`` and ``unused_data``."""
     if kind == "gzip":
         return zlib.decompressobj(wbits=31)
     import zstandard
