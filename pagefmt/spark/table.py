@@ -74,10 +74,12 @@ def write_by_tasks(
     with watched():
         try:
             parts: list[PartFile] = context.parallelize(groups, len(groups)).map(write).collect()
-        except Exception as err:
+        except BaseException as err:
             shutil.rmtree(fresh.parent, ignore_errors=True)
             with suppress(OSError):  # it holds a table that stays
                 folder.rmdir()
+            if not isinstance(err, Exception):
+                raise
             raise ExportFailed(f"{options.path}: {cause(err)}; no table was written") from err
     return _commit(folder.absolute(), fresh, parts, replace)
 

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from pagefmt.spark.table import WrittenTable
 
 
+HADOOP_MASK = "spark.hadoop.fs.permissions.umask-mode"
+
+
 class Mode(StrEnum):
     """What to do if the table exists."""
 
@@ -92,9 +95,13 @@ def command(
     folder = _folder(to, master)
     if folder is not None:
         mode = _mode_for(folder, mode)
+    from pagectl.files.destination import private_files
     from pagefmt.spark.session import running
 
-    with running(f"pagectl export {place.given}", master, settings) as context:
+    with (
+        private_files(place) as mask,
+        running(f"pagectl export {place.given}", master, {HADOOP_MASK: mask} | settings) as context,
+    ):
         options = _options(place, body, where)
         written = _write(context, options, to, folder, mode, compression, partition_by)
     _say(

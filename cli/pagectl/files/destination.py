@@ -57,6 +57,19 @@ def private_mode(place: DataLocation | None) -> int:
     return mode | 0o600
 
 
+@contextlib.contextmanager
+def private_files(place: DataLocation) -> Iterator[str]:
+    """Inside, new files and folders are as private as the pages, also those of programs that are started; the mask."""
+    mode = private_mode(place)
+    hidden = sum(0o7 << shift for shift in (0, 3) if not mode >> shift & 0o4)
+    before = os.umask(0o077)
+    os.umask(before | hidden)
+    try:
+        yield f"{before | hidden:03o}"
+    finally:
+        os.umask(before)
+
+
 def _readers(path: Path) -> int:
     """Who may read it, as the bits for reading and writing. Another group is not ours."""
     status = path.lstat()
