@@ -123,7 +123,8 @@ def _store(each: SalvagedStore, out: Path) -> None:
     print(f"  {_messages(each.kept)} where they were ({each.mended} mended), {each.rescued} in new pages "
           f"({', '.join(each.new_pages) or 'none'})")  # fmt: skip
     if each.delivered_again:
-        print(f"  {_messages(each.delivered_again)} will be delivered again: acknowledged, but at places that are lost")
+        again = _messages(each.delivered_again)
+        print(f"  at most {again} will be delivered again: acknowledged, but at places that are lost")
     if each.repeated:
         print(f"  {each.repeated} left out: the store has their message ids elsewhere")
     for loss in each.losses[:LOSSES_SHOWN]:
