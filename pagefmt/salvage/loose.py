@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Final
 
+from pagefmt.bytes.writing import PARTIAL_SUFFIX
 from pagefmt.errors import PageFmtError
 from pagefmt.pages.paging import LARGEST_NUMBER
 
@@ -99,13 +101,18 @@ class LooseRecords:
     def __exit__(self, *_: object) -> None:
         self._file.close()
 
+    @contextmanager
+    def _named(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as err:
+            err.filename = str(self._beside).removesuffix(PARTIAL_SUFFIX)
+            raise
+
     def add(self, record: bytes | memoryview, message: int, again: bool) -> None:
         """``again``: some queue has acknowledged it where it was."""
-        try:
+        with self._named():
             self._file.write(record)
-        except OSError as err:
-            err.filename = str(self._beside)
-            raise
         self._ids.append(message)
         self._sizes.append(len(record))
         self._again.append(again)
@@ -115,6 +122,8 @@ class LooseRecords:
         gone. Counts them in ``repeated``, ``written`` and ``delivered_again``."""
         import numpy as np
 
+        with self._named():
+            self._file.flush()
         ids = np.array(self._ids, np.int64)
         fresh = np.zeros(len(ids), bool)
         fresh[np.unique(ids, return_index=True)[1]] = True

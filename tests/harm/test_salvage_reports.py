@@ -28,6 +28,7 @@ from harmed import (
 from program import call
 
 from pagefmt.pages.record import Layout
+from pagefmt.salvage.loose import LooseRecords, MessageIds
 from pagefmt.salvage.segments import SegmentOutcome, rebuild
 from pagefmt.salvage.store import read_around
 
@@ -159,6 +160,14 @@ def test_one_page_at_a_time(tmp_path: Path) -> None:
     answer, many = peak("pages", "salvage", damaged_pages(tmp_path, 80), "--out", tmp_path / "out80")
     assert answer.status == 1 and "38400 in new pages" in answer.out, answer
     assert many - few < 32 * MIB, f"{few / MIB:.0f} MiB for 2 pages, {many / MIB:.0f} for 80"
+
+
+def test_a_full_disk_names_the_folder(tmp_path: Path) -> None:
+    loose = LooseRecords(tmp_path)
+    os.dup2(os.open("/dev/full", os.O_RDWR), loose._file.fileno())
+    loose.add(b"record", 1, again=False)
+    with pytest.raises(OSError, match=re.escape(str(tmp_path))):
+        list(loose.pages(MessageIds()))
 
 
 # ---------------------------------------------------------------- a failing disk
