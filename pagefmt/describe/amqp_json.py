@@ -13,10 +13,11 @@ from pagefmt.messages.values import Property, TypedValue, ValueKind, last_wins, 
 ADDRESS: Final = "_AMQ_AD"
 
 
-def amqp_json(message: AmqpMessage | AmqpLargeMessage) -> Json:
-    """Raises ``Undecodable`` where a section cannot be read."""
+def amqp_json(message: AmqpMessage | AmqpLargeMessage, *, bodies: bool = True) -> Json:
+    """``bodies``: what is in them was asked for. Raises ``Undecodable`` where a section cannot be read."""
     sections = message.sections()
     encoded = message.encoded if isinstance(message, AmqpMessage) else None
+    summed = None if bodies else encoded
     return {
         "message_format": message.message_format,
         "encoded_size": None if encoded is None else len(encoded),
@@ -27,7 +28,7 @@ def amqp_json(message: AmqpMessage | AmqpLargeMessage) -> Json:
         "properties": _properties_json(sections),
         "application_properties": annotations_json(sections.application_properties),
         "footer": annotations_json(sections.footer),
-        "body": None if encoded is None else [body_section_json(section) for section in sections.body],
+        "body": None if encoded is None else [body_section_json(section, summed) for section in sections.body],
         "extra_properties": _extra_json(message),
     }
 
@@ -51,17 +52,19 @@ def _properties_json(sections: AmqpSections) -> Json | None:
     return {name: typed_json(found[name]) if name in found else None for name in PROPERTY_FIELDS}
 
 
-def body_section_json(section: BodySection) -> Json:
-    """One body section: data (docs/spec/messages.md 9.3) by size and SHA-256, a sequence or a value in full."""
+def body_section_json(section: BodySection, message: bytes | None = None) -> Json:
+    """One body section: data (docs/spec/messages.md 9.3) by size and SHA-256; a sequence or a value in full, or as data
+    is where the ``message`` that it stands in is given."""
     value = section.value
-    match section.descriptor:
-        case 0x75:
-            content = value.value if value.kind is ValueKind.BYTES else b""
-            return {"kind": "data", "size": len(content), "sha256": hashlib.sha256(content).hexdigest()}
-        case 0x76:
-            return {"kind": "sequence", "value": plain_value(value)}
-        case _:
-            return {"kind": "value"} | typed_json(value)
+    kind = {0x75: "data", 0x76: "sequence"}.get(section.descriptor, "value")
+    if kind == "data" or message is not None:
+        content = section.encoded(message) if kind != "data" and message is not None else _content(value)
+        return {"kind": kind, "size": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+    return {"kind": kind} | ({"value": plain_value(value)} if kind == "sequence" else typed_json(value))
+
+
+def _content(value: TypedValue) -> bytes:
+    return value.value if value.kind is ValueKind.BYTES else b""
 
 
 def _extra_json(message: AmqpMessage | AmqpLargeMessage) -> list[Json] | None:

@@ -62,6 +62,11 @@ class MessageOptions:
     inflate: bool = False
     limit: int = BODY_LIMIT
 
+    @property
+    def shows_values(self) -> bool:
+        """Whether a body section of AMQP is shown in full: it is text and value in one."""
+        return bool(self.forms & {BodyForm.TEXT, BodyForm.VALUE})
+
 
 def record_json(page: int, number: int | None, record: PageRecord, wanted: MessageOptions) -> Json:
     """``number`` None: recovered from behind damage. ``acked_by`` is for the caller to add, who has the journal."""
@@ -109,7 +114,7 @@ def message_json(message: Message, wanted: MessageOptions) -> Json:
     }
     match message:
         case AmqpMessage() | AmqpLargeMessage():
-            return common | _amqp_body(message, file, wanted) | {"amqp": amqp_json(message)}
+            return common | _amqp_body(message, file, wanted) | {"amqp": amqp_json(message, bodies=wanted.shows_values)}
         case CoreMessage() | OldCoreMessage() | CoreLargeMessage():
             return common | _core_body(message, properties, file, wanted)
 

@@ -181,6 +181,11 @@ class AmqpMessage(AmqpMessageBase):
         assert self._scanned is not None
         return self._scanned
 
+    @property
+    def read_late(self) -> bytes:
+        """What ``check`` looks at: offsets in its errors count from there."""
+        return self.encoded
+
     def check(self) -> None:
         """Decode all sections. Raises ``Undecodable``."""
         self.sections()
@@ -249,6 +254,11 @@ class AmqpLargeMessage(AmqpMessageBase):
     def scanned(self) -> AmqpSections:
         """The same as ``sections``."""
         return self.saved.sections
+
+    @property
+    def read_late(self) -> bytes:
+        """Nothing."""
+        return b""
 
     def check(self) -> None:
         """Nothing is decoded late."""

@@ -58,10 +58,18 @@ class AmqpHeader:
 
 @dataclass(frozen=True, slots=True)
 class BodySection:
-    """A section of the body: its descriptor (0x75 to 0x77) and value."""
+    """A section of the body: its descriptor (0x75 to 0x77) and value, and where it stands in the message."""
 
     descriptor: int
     value: TypedValue
+    start: int
+    end: int
+
+    def encoded(self, message: bytes) -> bytes:
+        """The bytes of its value, behind the descriptor."""
+        reader = ByteReader(message, self.start + 1, self.end)
+        decode_amqp_value(reader)
+        return reader.rest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +128,7 @@ def decode_sections(reader: ByteReader) -> AmqpSections:
     for code, value, at in _each(reader):
         late = late or (ended and code <= APPLICATION)
         ended = ended or code >= APPLICATION
-        sections = with_section(sections, code, value, at)
+        sections = with_section(sections, code, value, at, reader.pos)
     return replace(sections, late=True) if late else sections
 
 
@@ -130,7 +138,7 @@ def scanned_sections(reader: ByteReader) -> AmqpSections:
     for code, value, at in _each(reader):
         if code in BODY or code == FOOTER:
             break
-        sections = with_section(sections, code, value, at)
+        sections = with_section(sections, code, value, at, reader.pos)
         if code == APPLICATION:
             break
     return sections
@@ -147,8 +155,8 @@ def delivery_annotations_size(encoded: bytes) -> int:
     return size
 
 
-def with_section(sections: AmqpSections, code: int, value: TypedValue, at: int) -> AmqpSections:
-    """The sections with one more; ``at`` is its offset, for errors. Raises ``Undecodable``."""
+def with_section(sections: AmqpSections, code: int, value: TypedValue, at: int, end: int) -> AmqpSections:
+    """The sections with one more, which stands from ``at`` to ``end``. Raises ``Undecodable``."""
     match code:
         case 0x70:
             return replace(sections, header=_header(_fields(value, at), at))
@@ -163,7 +171,7 @@ def with_section(sections: AmqpSections, code: int, value: TypedValue, at: int) 
         case 0x78:
             return replace(sections, footer=_map(value, at))
         case _:
-            return replace(sections, body=(*sections.body, BodySection(code, value)))
+            return replace(sections, body=(*sections.body, BodySection(code, value, at, end)))
 
 
 def _fields(value: TypedValue, at: int) -> tuple[TypedValue, ...]:
@@ -256,4 +264,4 @@ def _saved(reader: ByteReader, sections: AmqpSections, expected: int) -> AmqpSec
         return sections
     if value.kind is not ValueKind.DESCRIBED or section_code(value.value[0], at) != expected:
         raise Undecodable(at, f"the saved section 0x{expected:02x} or null is expected")
-    return with_section(sections, expected, value.value[1], at)
+    return with_section(sections, expected, value.value[1], at, reader.pos)

@@ -138,6 +138,11 @@ class CoreMessageBase:
         """Properties by name. Raises ``Undecodable``."""
         return last_wins(self.header.properties_block().entries)
 
+    @property
+    def read_late(self) -> bytes:
+        """What ``check`` looks at: offsets in its errors count from there."""
+        return self.header.properties_bytes
+
     def check(self) -> None:
         """Raise ``Undecodable`` where a lazily read part does not hold what its place says."""
         self.header.properties_block()

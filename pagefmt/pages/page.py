@@ -270,9 +270,15 @@ class Page:
         """The framed record at ``offset`` of ``buf``, read to its last byte. Offsets in it are those of the file."""
         try:
             record, left = decode_prefix(self.buf, offset, length, layout)
-            record.message.check()
         except Undecodable as err:
             return self.undecodable(offset, number, err)
+        try:
+            record.message.check()
+        except Undecodable as err:
+            # it counts from the start of a part, which is the last thing of its kind in front of the queue ids
+            end = offset + 5 + length - left - 4 - 8 * len(record.queues)
+            part = bytes(self.buf[offset:end]).rfind(record.message.read_late)
+            return self.undecodable(offset, number, Undecodable(err.offset + offset + part, err.detail))
         if left:
             return swallowed(self.buf, number, offset, length, left, self.base)
         return replace(record, offset=offset + self.base) if self.base else record

@@ -67,7 +67,7 @@ def amqp_line_parts(batch: Batch, frames: PageFrames, source: LineSource, pool: 
     built = found.built
     maps = {kind: map_parts(built, kind, pool, quote) for kind in walk.MAPS}
     fields = [field_of(built, value, 2, pool, quote) for value in found.fields]
-    body = body_list(built, pool, quote)
+    body = body_list(built, pool, quote, shown=source.wanted.shows_values)
     facts = _facts(page, found, fields[_MESSAGE_ID], source, pool)
     has_extra = parts.extra_end > parts.extra_at
     extra = property_lines(page, parts.extra_at, parts.extra_end, has_extra, regular, pool, quote)

@@ -157,19 +157,37 @@ def header_object(found: Structure, fields: list[tuple[Ints, Mask]], pool: Pool)
     return _or_null(found.section(walk.HEADER), [*parts, pool.constant("}")], pool)
 
 
-def body_list(found: Structure, pool: Pool, quote: Quote) -> Even:
-    """The one body section of each message, or nothing."""
-    value = field_of(found, found.section(walk.AMQP_VALUE), 1, pool, quote)
+def body_list(found: Structure, pool: Pool, quote: Quote, *, shown: bool) -> Even:
+    """The one body section of each message, or nothing; values and sequences by size and sum where not ``shown``."""
+    at = found.section(walk.AMQP_VALUE)
+    value = field_of(found, at, 1, pool, quote)
     kind = pool.constant('{"kind":"value",')
-    if value is not None and value.rows is None:
+    if shown and value is not None and value.rows is None:
         return Even((kind, *value.spread(pool)))
     out = np.full((len(found.regular), 5), pool.constant(""), np.int32)
-    if value is not None:
+    if shown and value is not None:
         for n, cell in enumerate((value.at_rows(kind, pool.constant("")), *value.spread(pool))):
             out[:, n] = cell
+    elif value is not None:
+        rows = np.flatnonzero(at.at != ABSENT)
+        _put_sums("value", found.page, at.at[rows], _ends(found.page, at.at[rows]), rows, pool, out)
     _put_data(found.page, found.section(walk.DATA).at, pool, found.regular, out)
-    _put_sequences(found.page, found.section(walk.SEQUENCE).at, pool, found.regular, quote, out)
+    _put_sequences(found.page, found.section(walk.SEQUENCE).at, pool, found.regular, quote if shown else None, out)
     return Even(tuple(out.T))
+
+
+def _ends(page: PageBytes, at: Ints) -> Ints:
+    """Where the values at these positions end."""
+    _, start, size = walk.widths(page, at)
+    return start + size
+
+
+def _put_sums(kind: str, page: PageBytes, start: Ints, end: Ints, rows: Ints, pool: Pool, out: Codes) -> None:
+    out[rows, 0] = pool.constant(f'{{"kind":"{kind}","size":')
+    out[rows, 1] = pool.numbers(end - start)
+    out[rows, 2] = pool.constant(',"sha256":"')
+    out[rows, 3] = digests(page, start, end - start, pool)
+    out[rows, 4] = pool.constant('"}')
 
 
 def _put_data(page: PageBytes, at: Ints, pool: Pool, regular: Mask, out: Codes) -> None:
@@ -177,23 +195,24 @@ def _put_data(page: PageBytes, at: Ints, pool: Pool, regular: Mask, out: Codes) 
     if not len(rows):
         return
     code, start, size = walk.widths(page, at[rows])
-    binary = values.IS_BINARY[code]
-    regular[rows[~binary]] = False
-    out[rows, 0] = pool.constant('{"kind":"data","size":')
-    out[rows, 1] = pool.numbers(size)
-    out[rows, 2] = pool.constant(',"sha256":"')
-    out[rows, 3] = digests(page, start, size, pool)
-    out[rows, 4] = pool.constant('"}')
+    regular[rows[~values.IS_BINARY[code]]] = False
+    _put_sums("data", page, start, start + size, rows, pool, out)
 
 
-def _put_sequences(page: PageBytes, at: Ints, pool: Pool, regular: Mask, quote: Quote, out: Codes) -> None:
+def _put_sequences(page: PageBytes, at: Ints, pool: Pool, regular: Mask, quote: Quote | None, out: Codes) -> None:
     rows = np.flatnonzero(at != ABSENT)
     if not len(rows):
         return
-    _, start, size = walk.widths(page, at[rows])
+    ends = _ends(page, at[rows])
     texts = []
-    for row, first, end in zip(rows.tolist(), at[rows].tolist(), (start + size).tolist(), strict=True):
+    for row, first, end in zip(rows.tolist(), at[rows].tolist(), ends.tolist(), strict=True):
         found = decoded(page, first, end, 1)
         regular[row] &= found is not None
-        texts.append("" if found is None else f'{{"kind":"sequence","value":{quote(plain_value(found))}}}')
-    out[rows, 0] = pool.texts(texts)
+        if found is None or quote is None:
+            texts.append("")
+        else:
+            texts.append(f'{{"kind":"sequence","value":{quote(plain_value(found))}}}')
+    if quote is None:
+        _put_sums("sequence", page, at[rows], ends, rows, pool, out)
+    else:
+        out[rows, 0] = pool.texts(texts)

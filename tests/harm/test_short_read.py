@@ -1,0 +1,65 @@
+"""A page that gets shorter while it is read is told; offsets are those of the file, wherever in it."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+import pytest
+from harmed import data_directory, faults, no_trace, pagectl, pages_of, record, spans
+from program import call
+
+RECORDS = 3000
+COMMANDS = {
+    "decode": ("decode", "--format", "jsonl", "--body", "none"),
+    "decode --to": ("decode", "--to", "{out}.parquet"),
+    "ls": ("ls", "--format", "json"),
+    "verify": ("verify",),
+}
+
+
+@pytest.fixture
+def large(tmp_path: Path) -> Path:
+    """A page of 18 MB: several pieces of reading."""
+    return data_directory(tmp_path, {1: b"".join(record(n, "x" * 3000) for n in range(1, RECORDS + 1))})
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_cut_while_it_is_read(name: str, large: Path, tmp_path: Path) -> None:
+    """Reads behind 9 MB give nothing, as they do when somebody truncates the file."""
+    words = [word.format(out=tmp_path / "out") for word in COMMANDS[name]]
+    extra = faults().reads("000000001.page", 9_000_000, 0)
+    answer = pagectl("pages", words[0], large, *words[1:], extra=extra)
+    no_trace(answer)
+    assert answer.status == 1, answer
+    assert "000000001.page" in answer.out + answer.err
+    assert any(word in answer.out + answer.err for word in ("shorter", "changed", "being written", "cut")), answer
+
+
+@pytest.mark.parametrize("at", [10, RECORDS - 200, RECORDS - 1], ids=["first piece", "later", "last record"])
+@pytest.mark.parametrize("form", ["jsonl", "text", "csv"])
+def test_offsets_are_of_the_file(at: int, form: str, large: Path) -> None:
+    page = pages_of(large)[0]
+    content = bytearray(page.read_bytes())
+    start = spans(content)[at][0]
+    content[start + 14] = 99  # persister
+    page.write_bytes(content)
+    answer = call("pages", "decode", large, "--format", form, "--body", "none")
+    assert answer.status == 1
+    (line,) = [line for line in answer.err.splitlines() if "undecodable" in line]
+    assert f"offset {start}" in line and f"at {start + 14}" in line, line
+
+
+@pytest.mark.parametrize("at", [10, RECORDS - 200], ids=["first piece", "later"])
+def test_offsets_inside_of_a_message_are_of_the_file(at: int, large: Path) -> None:
+    """Properties are a block of their own: "at 1" means nothing to whoever looks at the file."""
+    page = pages_of(large)[0]
+    start, end = spans(page.read_bytes())[at]
+    broken = bytearray(record(at + 1, "x" * 2990, properties={"p": "v"}))
+    found = broken.index(struct.pack(">i", 1) + struct.pack(">i", 2) + "p".encode("utf-16-le"))
+    broken[found : found + 4] = struct.pack(">i", 999)
+    content = page.read_bytes()
+    page.write_bytes(content[:start] + broken + content[end:])
+    answer = call("pages", "decode", large, "--format", "jsonl", "--body", "none")
+    (line,) = [line for line in answer.err.splitlines() if "undecodable" in line]
+    assert f"at {start + found}" in line, line
