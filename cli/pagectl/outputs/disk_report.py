@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pagectl.options.disk_thresholds import Thresholds
-from pagectl.terminal.nagios import Perf, Range, Status, line, plain
+from pagectl.terminal.nagios import Perf, Range, Status, lines
 from pagectl.terminal.streams import size_text
 from pageengine.disk.monitor import DiskLimit, LimitKind
 from pageengine.disk.state import DiskState, FileStoreState
@@ -105,8 +105,7 @@ def _inodes(report: DiskReport, store: FileStoreState) -> str:
 
 def nagios(report: DiskReport, *, details: bool = False) -> str:
     """The one line; with ``details`` more lines below it."""
-    first = line(SERVICE, report.status, summary(report), performance(report))
-    return "\n".join([first, *(plain(text) for text in detail_lines(report))] if details else [first]) + "\n"
+    return lines(SERVICE, report.status, summary(report), performance(report), detail_lines(report) if details else ())
 
 
 def performance(report: DiskReport) -> Iterator[Perf]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pagectl.options.durations import duration_text
-from pagectl.terminal.nagios import Perf, Range, Status, line, plain
+from pagectl.terminal.nagios import Perf, Range, Status, lines
 from pagectl.terminal.streams import size_text
 from pageengine.disk.forecast import TimeLeft, Trend, time_left, trend
 from pageengine.disk.monitor import Unmonitored
@@ -139,8 +139,8 @@ def _basis(found: Trend) -> str:
 
 def nagios(forecast: Forecast, *, details: bool = False) -> str:
     """The one line; with ``details`` more lines below it."""
-    first = line(SERVICE, forecast.status, summary(forecast), performance(forecast))
-    return "\n".join([first, *map(plain, detail_lines(forecast))] if details else [first]) + "\n"
+    more = detail_lines(forecast) if details else ()
+    return lines(SERVICE, forecast.status, summary(forecast), performance(forecast), more)
 
 
 def performance(forecast: Forecast) -> Iterator[Perf]:

@@ -14,13 +14,8 @@ from pageengine.settings.overrides import SettingInForce
 from pagefmt.findings import Finding
 
 BARS = 120
-_KEY = (
-    ("memory", "memory"),
-    ("disk", "disk"),
-    ("page mode", "paging"),
-    ("blocked", "warn"),
-    ("dropped or refused", "bad"),
-)
+_KEY = {"memory": "memory", "disk": "disk", "page mode": "paging", "blocked": "warn", "dropped or refused": "bad"}
+"""What a colour stands for: the name shown, the variable of the style."""
 CHARTS = 40
 """Addresses that get a chart: those with the highest peak. The table has all of them."""
 
@@ -146,13 +141,7 @@ def _charts(recording: Recording) -> Iterator[str]:
     records = [one for one in recording.addresses.values() if one.memory.value or one.disk.value or one.blocked.times]
     records.sort(key=lambda one: (-max(one.memory.value, one.disk.value), one.name))
     yield '<h2>Over time</h2><p class="key soft">'
-    for name, variable in (
-        ("memory", "memory"),
-        ("disk", "disk"),
-        ("page mode", "paging"),
-        ("blocked", "warn"),
-        ("dropped or refused", "bad"),
-    ):
+    for name, variable in _KEY.items():
         yield f'<span><i style="background:var(--{variable})"></i>{name}</span>'
     yield "</p>"
     if len(recording.addresses) > 1:

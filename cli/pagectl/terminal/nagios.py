@@ -110,3 +110,8 @@ def line(service: str, status: Status, text: str, perfs: Iterable[Perf] = ()) ->
     """``SERVICE STATUS - text | 'label'=…`` without a newline."""
     values = " ".join(str(perf) for perf in perfs)
     return f"{service} {status.name} - {plain(text)}" + (f" | {values}" if values else "")
+
+
+def lines(service: str, status: Status, text: str, perfs: Iterable[Perf], details: Iterable[str]) -> str:
+    """The whole output: the one line, and a line for each of ``details`` below it."""
+    return "".join(f"{each}\n" for each in (line(service, status, text, perfs), *map(plain, details)))

@@ -6,13 +6,12 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Protocol
 
 from pagectl.terminal.streams import is_terminal
 
 
-class Progress(Protocol):
-    """What a command tells of its progress, whether a bar is shown or not."""
+class Progress:
+    """What a command tells of its progress; this one shows nothing."""
 
     def advance(self, amount: int) -> None:
         """So much more is done."""
@@ -24,18 +23,7 @@ class Progress(Protocol):
         """Take the bar away before something is printed; the next ``advance`` brings it back."""
 
 
-class _Silent:
-    def advance(self, amount: int) -> None:
-        pass
-
-    def describe(self, what: str) -> None:
-        pass
-
-    def clear(self) -> None:
-        pass
-
-
-class _Bar:
+class _Bar(Progress):
     """Rich's bar, brought up only after half a second: short work shows nothing. Updates at most ten times a second."""
 
     def __init__(self, what: str, total: int | None, unit: str) -> None:
@@ -88,7 +76,7 @@ def progress(what: str, total: int | None, unit: str = "bytes", *, beside_output
     """
     shown = is_terminal(sys.stderr) and sys.stderr.isatty() and not (beside_output and sys.stdout.isatty())
     if not shown:
-        yield _Silent()
+        yield Progress()
         return
     bar = _Bar(what, total, unit)
     try:
