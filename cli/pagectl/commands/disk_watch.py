@@ -32,7 +32,7 @@ def command(
     """Show how full the broker's disks are, how fast they fill, and which addresses grow. Press q to end."""
     query = disk_query(path, broker_xml, max_disk_usage, min_disk_free, edition, properties)
     if not sys.stdout.isatty():
-        raise CallError("disk watch draws on a terminal, and standard output is none: use disk check or disk forecast")
+        raise CallError("disk watch needs a terminal as standard output; elsewhere use disk check or disk forecast")
     from pagectl.opening.monitored_disks import monitored_disks
     from pagectl.running.disk_live import LiveDisks
 

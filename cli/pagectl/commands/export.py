@@ -148,12 +148,12 @@ def _mode_for(folder: Path, mode: Mode) -> Mode:
 
     names = {path.name for path in folder.iterdir()}
     if mode is Mode.ERROR and not names <= {TEMPORARY}:
-        whole = "a table" if SUCCESS in names else "something, without the _SUCCESS of a whole table"
-        raise CallError(f"{folder}: there is {whole}; give --mode overwrite or --mode append, or another folder")
+        whole = "a table" if SUCCESS in names else "files without the _SUCCESS of a complete table"
+        raise CallError(f"{folder}: holds {whole}; give --mode overwrite or --mode append, or another folder")
     others = foreign(folder) if mode is Mode.OVERWRITE else []
     if others:
         raise CallError(
-            f"{folder}: holds {others[0]}, which is no part of a table and would be lost; name another folder"
+            f"{folder}: holds {others[0]}, which belongs to no table and would be lost; name another folder"
         )
     return Mode.OVERWRITE if mode is Mode.ERROR else mode
 

@@ -113,7 +113,9 @@ def _note_apart(place: DataLocation, found: BrokerConfiguration) -> None:
     root = os.path.realpath(found.root)
     paging = place.paging
     if paging is None:
-        note(f"{found.directories.paging}: no such directory; {found.sources['paging']} puts the pages there")
+        note(
+            f"{found.directories.paging}: no such directory; {found.sources['paging']} sets it as the paging directory"
+        )
     elif not _inside(os.path.realpath(paging), root):
         note(f"{place.given}: its pages are in {paging} ({found.sources['paging']})")
 
@@ -132,13 +134,14 @@ def _data(path: Path, options: ConfigurationOptions) -> OpenedBroker:
     place = locate(path)
     found = _around(path, options)
     if not place.obvious:
-        note(f"{place.given} is taken for {place.kind}")
+        note(f"{place.given} is read as {place.kind}")
     if found is None:
         return OpenedBroker(place)
     if same(found.directories.paging, place.paging):
         return OpenedBroker(_beside(place, found), found)
     note(
-        f"{found.start.config} puts the pages into {found.directories.paging}; {place.paging or path} is what was named"
+        f"{found.start.config} sets the paging directory {found.directories.paging}; "
+        f"{place.paging or path} is read, as named"
     )
     return OpenedBroker(place)
 
@@ -160,7 +163,7 @@ def _around(path: Path, options: ConfigurationOptions) -> BrokerConfiguration | 
     try:
         return open_configuration(root, options)
     except (BrokerConfError, OSError) as err:
-        note(f"{err}; going on without that configuration")
+        note(f"{err}; continuing without that configuration")
         return None
 
 
@@ -182,7 +185,9 @@ def _served(path: Path, broker_xml: Path, options: ConfigurationOptions) -> Open
             place = replace(place, kind=LocationKind.INSTANCE, obvious=True)
         return OpenedBroker(_beside(place, found), found)
     if place is not None and not configured.is_dir():
-        note(f"{broker_xml} puts the pages into {configured}, which is not there; {place.paging or path} is read")
+        note(
+            f"{broker_xml} sets the paging directory {configured}, which does not exist; {place.paging or path} is read"
+        )
         return OpenedBroker(place, found)
     return _instance(path, found)
 
@@ -215,8 +220,8 @@ def _check_agreement(path: Path, place: DataLocation | None, root: Path, found: 
         return
     held = path if place is None else place.paging or place.store or path
     raise CallError(
-        f"{path} and {found.start.config} disagree: the pages of the one are in {held}, "
-        f"{source} puts them into {configured}; nothing was read: name one of the two"
+        f"{path} and {found.start.config} disagree: DIR has its pages in {held}, "
+        f"{source} sets {configured}; nothing was read: name one of the two"
     )
 
 

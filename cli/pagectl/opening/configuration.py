@@ -90,9 +90,9 @@ def open_settings(path: Path, options: ConfigurationOptions) -> EffectiveSetting
     found = open_configuration(path, options, newest_that_fits=True)
     config, document = found.start.config, found.document
     if document.core is None:
-        note(f"{config}: the broker finds no <core> in it and starts with its defaults alone")
+        note(f"{config}: has no <core>; the broker starts with defaults")
     if len(document.cores) > 1:
-        note(f"{config}: {len(document.cores)} messaging servers; this is about the first")
+        note(f"{config}: {len(document.cores)} messaging servers; only the first counts here")
     settings = found.settings()
     note(f"{config}: {found.edition.value} ({found.sources['edition']})")
     return settings

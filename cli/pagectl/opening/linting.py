@@ -29,7 +29,7 @@ def surroundings(
 ) -> LintContext:
     """What is the same for every file of a call; raises ``CallError`` or a room's own error."""
     if schema is not None and home is not None:
-        raise CallError("--schema and --artemis-home: one of the two")
+        raise CallError("--schema and --artemis-home exclude each other")
     return LintContext(
         edition=options.edition,
         schemas=_own_schemas(schema, home, options),

@@ -25,7 +25,7 @@ def replay_configuration(
     found.settings()
     edition = found.edition
     if edition in FROM_SOURCES_ALONE:
-        warning(f"{edition.value}: its decisions are from that release's sources alone, held against no running broker")
+        warning(f"{edition.value}: decides by that release's sources alone, never compared with a running broker")
     return Configuration(
         found.start.config, edition, settings, found.start.heap, {**found.placeholders(), **found.start.system},
         found.entries,

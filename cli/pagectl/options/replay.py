@@ -28,4 +28,4 @@ def refuse_overwriting(output: Path | None, *inputs: Path) -> None:
     """What is read is never written over. Errors: CallError."""
     for path in inputs:
         if output is not None and output.exists() and path.exists() and output.samefile(path):
-            raise CallError(f"{output}: is also what is read; name another file to write")
+            raise CallError(f"{output}: is an input of this command; name another file to write")

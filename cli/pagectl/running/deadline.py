@@ -48,7 +48,7 @@ def within(seconds: float, work: Callable[[], Answer]) -> Answer:
         os.close(receiving)
     os.waitpid(child, 0)
     if not told:
-        raise ChildProcessError("the process that looked at the file systems died without an answer")
+        raise ChildProcessError("the process that examined the file systems died")
     status, out, err = marshal.loads(told)
     return Answer(status, out, err)
 

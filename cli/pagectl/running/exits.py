@@ -84,8 +84,8 @@ def guarded(run: Callable[[], int | None], *, unexpected: int = Exit.FAILED) -> 
 
 _ADVICE = {
     errno.ENOENT: "is the name right?",
-    errno.EACCES: "call it as a user who may, the broker's say",
-    errno.EPERM: "call it as a user who may, the broker's say",
+    errno.EACCES: "run as a user with access, such as the broker's",
+    errno.EPERM: "run as a user with access, such as the broker's",
     errno.ENOSPC: "make room there, or write somewhere else",
     errno.EDQUOT: "make room there, or write somewhere else",
     errno.EROFS: "write somewhere else",
