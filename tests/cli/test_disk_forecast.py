@@ -330,10 +330,10 @@ def test_a_failing_rename_leaves_the_old_state(world: World, monkeypatch: pytest
     world.look()
     before = world.state.read_bytes()
 
-    def fail(_from: object, _to: object) -> None:
+    def fail(*_names: object, **_folders: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(os, "replace", fail)
+    monkeypatch.setattr(os, "rename", fail)
     assert world.look()[0] == 3
     assert world.state.read_bytes() == before
     assert sorted(path.name for path in world.path.iterdir()) == ["paging", "state.json"]
