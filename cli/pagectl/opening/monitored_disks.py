@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pagectl.opening.broker import configuration_for, from_environment, instance_above, opened
 from pagectl.options.configuration import ConfigurationOptions
-from pagectl.options.disk import DiskLimits, DiskQuery
+from pagectl.options.disk import DiskQuery
 from pagectl.running.exits import CallError
 from pageengine.disk.monitor import DiskSettings, edition_of_monitor
 from pagefmt.directory.locate import BINDINGS_NAMES, JOURNAL_NAMES, LARGE_NAMES, PAGING_NAMES, configuration_in
@@ -81,11 +81,13 @@ def monitored_disks(query: DiskQuery) -> MonitoredDisks:
     return _configured(path if broker_xml is not None else None, found, limits)
 
 
-def _own_configuration(path: Path, limits: DiskLimits, options: ConfigurationOptions) -> BrokerConfiguration | None:
+def _own_configuration(
+    path: Path, limits: DiskSettings | None, options: ConfigurationOptions
+) -> BrokerConfiguration | None:
     """Of the instance that ``path`` is, or whose directories it belongs to."""
     if configuration_in(path) is not None or (path.suffix == ".xml" and path.is_file()):
         return opened(path, None, options)
-    above = None if limits.given else instance_above(path)
+    above = None if limits else instance_above(path)
     if above is None:
         return None
     found = opened(above, None, options)
@@ -103,13 +105,13 @@ def _watched(found: BrokerConfiguration) -> dict[str, Path]:
     return watched(found.document, found.directories)
 
 
-def _configured(path: Path | None, found: BrokerConfiguration, limits: DiskLimits) -> MonitoredDisks:
+def _configured(path: Path | None, found: BrokerConfiguration, limits: DiskSettings | None) -> MonitoredDisks:
     """With the configuration's limits, and its directories; where none of them is there, those of ``path``."""
     from pageengine.disk.config import disk_settings
 
     release = found.start.release
     edition = edition_of_monitor(release) if release else found.edition
-    settings = limits.settings() if limits.given else disk_settings(found.document, edition, found.entries)
+    settings = limits or disk_settings(found.document, edition, found.entries)
     directories, took_for, root = _watched(found), f"instance of {found.start.config}", found.root
     if path is not None and not any(directory.exists() for directory in directories.values()):
         plain = _without_configuration(path, limits, edition)
@@ -117,7 +119,7 @@ def _configured(path: Path | None, found: BrokerConfiguration, limits: DiskLimit
     return MonitoredDisks(directories, settings, edition, took_for, root, found.document)
 
 
-def _without_configuration(path: Path, limits: DiskLimits, edition: Edition) -> MonitoredDisks:
+def _without_configuration(path: Path, limits: DiskSettings | None, edition: Edition) -> MonitoredDisks:
     found = {name: path / folder for name, folders in LAYOUT.items() for folder in folders if (path / folder).is_dir()}
     took = "data directory" if found else "path"
-    return MonitoredDisks(found or {"path": path}, limits.settings(), edition, took, path)
+    return MonitoredDisks(found or {"path": path}, limits or DiskSettings(), edition, took, path)

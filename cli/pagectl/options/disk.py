@@ -36,29 +36,12 @@ PLUGIN_FORMAT_HELP = f"{FORMAT_HELP} text is nagios with --verbose."
 
 
 @dataclass(frozen=True, slots=True)
-class DiskLimits:
-    """Limits from options; either one given replaces what a configuration says."""
-
-    max_disk_usage: int | None = None
-    min_disk_free: int | None = None
-
-    @property
-    def given(self) -> bool:
-        """Whether any of the two was."""
-        return self.max_disk_usage is not None or self.min_disk_free is not None
-
-    def settings(self) -> DiskSettings:
-        """As a configuration with these values."""
-        return DiskSettings(self.max_disk_usage, self.min_disk_free)
-
-
-@dataclass(frozen=True, slots=True)
 class DiskQuery:
-    """What a ``disk`` command is asked about."""
+    """What a ``disk`` command is asked about; ``limits`` of options replace those of a configuration."""
 
     path: Path | None
     broker_xml: Path | None
-    limits: DiskLimits
+    limits: DiskSettings | None
     options: ConfigurationOptions
 
     @property
@@ -84,14 +67,14 @@ def parsed(parse: Callable[[str], T], text: str | None, option: str) -> T | None
         raise typer.BadParameter(f"{option}: {err}") from err
 
 
-def _limits(max_disk_usage: str | None, min_disk_free: str | None) -> DiskLimits:
-    limits = DiskLimits(
+def _limits(max_disk_usage: str | None, min_disk_free: str | None) -> DiskSettings | None:
+    limits = DiskSettings(
         parsed(_percent, max_disk_usage, "--max-disk-usage"), parsed(_size, min_disk_free, "--min-disk-free")
     )
-    refused = limits.settings().refusal()
+    refused = limits.refusal()
     if refused:
         raise typer.BadParameter(refused)
-    return limits
+    return limits if limits != DiskSettings() else None
 
 
 def _percent(text: str) -> int:
