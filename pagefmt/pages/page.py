@@ -90,7 +90,7 @@ class Page:
         One that fits the old layout settles it: no new one does by accident, but a damaged old one may not.
         """
         if self._layout is None:
-            self._layout = (self._told(),)
+            self._layout = (self._found_layout(),)
         return self._layout[0]
 
     def of_layout(self, layout: Layout | None) -> Page:
@@ -98,7 +98,7 @@ class Page:
         self._layout = (layout,)
         return self
 
-    def _told(self) -> Layout | None:
+    def _found_layout(self) -> Layout | None:
         found, first = None, True
         for offset, length in islice(FrameScan(self.buf, self.reach), LAYOUT_SAMPLE):
             if length > 9 and self.buf[offset + 13] == 0:
