@@ -153,6 +153,8 @@ class JournalColumns:
 
     def positions(self, rows: array[int], user_type: int) -> Iterator[PositionChunk]:
         """Where the bodies of one type's records point, chunk by chunk; other rows, and other bodies, are left out."""
+        if not rows:
+            return
         import numpy as np
 
         types, sizes = np.frombuffer(self.types, np.int8), np.frombuffer(self.sizes, np.int32)
