@@ -41,7 +41,7 @@ def _pages(store: StoreSurvey, edition: Edition) -> Iterator[Finding]:
     if holes:
         old = edition < Edition.ARTEMIS_2_28
         yield about_data(
-            Severity.WARNING if old else Severity.INFO,
+            Severity.INFO,
             "missing-pages",
             store.place,
             f"pages missing between the first and the last: {holes}",

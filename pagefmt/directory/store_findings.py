@@ -1,15 +1,23 @@
 """What is odd about the folders of a paging directory, and what a broker makes of it (docs/spec/page-files.md 2).
 
-Judged without reading a page: names, kinds of files, ``address.txt``, folders of the same address.
+Judged by names, kinds of files, ``address.txt`` and folders of the same address. ``pages ls`` and ``pages verify`` take
+their verdict from here. Pages are read only where one is overlooked, and where an address may have lost characters.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from enum import StrEnum
+from itertools import islice
+from pathlib import Path
+from typing import Final
 
 from pagefmt.findings import Finding, Severity, about_data
+from pagefmt.pages.frames import Damage
+from pagefmt.pages.page import open_page
 from pagefmt.pages.paging import ADDRESS_FILE, EntryKind, PagingDirectory, Store, StoreEntry
+
+PAGES_ASKED: Final = 8
 
 
 class StoreFault(StrEnum):
@@ -53,7 +61,7 @@ _ENTRIES = {
     EntryKind.BAD_NAME: (StoreFault.BAD_NAME, "ends in .page and is no page: the broker does not start"),
     EntryKind.OVERLOOKED: (
         StoreFault.OVERLOOKED,
-        "counts as page {number} but is never opened under this name: its messages are not delivered",
+        "counts as page {number} but is never opened under this name: {messages} messages in it are not delivered",
     ),
     EntryKind.SPECIAL: (StoreFault.SPECIAL, "no regular file: it is not read here"),
     EntryKind.PUT_ASIDE: (StoreFault.PUT_ASIDE, "a damaged page that a broker put aside: never read again"),
@@ -61,15 +69,15 @@ _ENTRIES = {
 }
 
 
-def store_findings(store: Store) -> Iterator[Finding]:
-    """What is odd about one folder: its address, its entries, empty pages."""
+def store_findings(store: Store, addresses: Collection[str] = ()) -> Iterator[Finding]:
+    """What is odd about one folder: its address, its entries, empty pages. ``addresses``: of all queues."""
     if store.from_replica:
         yield _finding(store.name, "", StoreFault.REPLICA, "left by a replication backup; the broker skips it")
     elif store.address is None:
         detail = f"{store.text.problem}: the broker skips the folder, its messages are not delivered"
         yield _finding(store.name, "", StoreFault.NO_ADDRESS, detail)
     else:
-        yield from _address_findings(store, store.address)
+        yield from _address_findings(store, store.address, addresses)
     for entry in store.others:
         yield from _entry_finding(store, entry)
     for page in store.pages[:-1]:
@@ -78,20 +86,47 @@ def store_findings(store: Store) -> Iterator[Finding]:
             yield _finding(store.name, page.name, StoreFault.EMPTY_PAGE, detail)
 
 
-def _address_findings(store: Store, address: str) -> Iterator[Finding]:
+def _address_findings(store: Store, address: str, addresses: Collection[str]) -> Iterator[Finding]:
     if store.text.fallback:
         detail = "address.txt is not UTF-8: read as ISO-8859-1; a broker with another character set sees another name"
         yield _finding(store.name, "address.txt", StoreFault.CHARSET, detail)
-    elif "?" in address:
-        detail = "the address holds question marks: a broker without UTF-8 writes those for other characters"
-        yield _finding(store.name, "address.txt", StoreFault.LOSSY, detail)
+    elif "?" in address and address not in addresses:
+        for each in sorted({*addresses, *_addresses_in(store)} - {address}):
+            if address not in (_written(each, "?"), _written(each, "??")):
+                continue
+            detail = f"this is {each!r} as a broker without UTF-8 writes it; another one delivers nothing from here"
+            yield _finding(store.name, "address.txt", StoreFault.LOSSY, detail)
+
+
+def _written(address: str, instead: str) -> str:
+    """As a JVM without UTF-8 writes it: one mark for a character, or one for each half of a pair."""
+    marks = ("?" if ord(each) < 0x10000 else instead for each in address)
+    return "".join(each if each.isascii() else mark for each, mark in zip(address, marks, strict=True))
+
+
+def _addresses_in(store: Store) -> set[str]:
+    """Those that the first records of its first pages name."""
+    found = set()
+    for page in store.pages[:PAGES_ASKED]:
+        with open_page(page.path) as opened:
+            for _, record in islice(opened.records(), 1):
+                address = None if isinstance(record, Damage) else getattr(record.message, "address", None)
+                found.add(str(address or ""))
+    return found
 
 
 def _entry_finding(store: Store, entry: StoreEntry) -> Iterator[Finding]:
     found = _ENTRIES.get(entry.kind)
     if found is not None and entry.name != ADDRESS_FILE:
         fault, detail = found
-        yield _finding(store.name, entry.name, fault, detail.format(number=entry.number))
+        messages = _messages(store.folder / entry.name) if entry.kind is EntryKind.OVERLOOKED else 0
+        yield _finding(store.name, entry.name, fault, detail.format(number=entry.number, messages=messages))
+
+
+def _messages(path: Path) -> int:
+    """Of a page that no broker opens."""
+    with open_page(path) as opened:
+        return sum(1 for _ in opened.routes())
 
 
 def paging_findings(paging: PagingDirectory, same_address: dict[str, list[str]]) -> Iterator[Finding]:

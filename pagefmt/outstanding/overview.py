@@ -11,6 +11,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from pagefmt.bytes.files import NotReadable
+from pagefmt.directory.store_findings import StoreFault, store_findings
+from pagefmt.findings import Severity
 from pagefmt.outstanding.ack_state import PageRule
 from pagefmt.outstanding.knowledge import Unknown, UnknownPart
 from pagefmt.outstanding.state import StoreRemark, StoreState
@@ -38,7 +40,7 @@ class Condition(StrEnum):
     OK = "ok"
 
 
-REMARKS_EACH: Final = 3
+REMARKS_EACH: Final = 8
 """So many remarks of one condition are given, the first ones."""
 _UNDECODABLE: Final = frozenset((DamageKind.UNDECODABLE, DamageKind.SWALLOWED))
 
@@ -89,7 +91,7 @@ class _StoreCount:
     def add(self, page: PageFile, count: _PageCount) -> None:
         self.messages += count.messages
         self.outstanding += count.outstanding
-        if count.damage is not None and count.damage.kind is not DamageKind.FRAGMENT:
+        if count.damage is not None:
             self.damages.append((page, count.damage))
         if count.begun is not None:
             self.oldest = count.begun if self.oldest is None else min(count.begun, self.oldest)
@@ -187,8 +189,15 @@ def _conditions(state: StoreState, tally: _StoreCount) -> Iterator[tuple[Conditi
     told = tally.messages and state.unknown is not None and state.unknown.part is UnknownPart.ADDRESS
     if state.store.address is None and not told:
         yield Condition.NO_ADDRESS, f"{state.store.text.problem}; a broker skips this folder"
-    if state.queues is not None and not state.queues and state.read_instead is None and state.unknown is None:
-        yield Condition.ORPHAN, "no queue of this address is in the bindings; nobody will ever read these pages"
+    for finding in store_findings(state.store, state.addresses):
+        if finding.severity is not Severity.INFO and finding.rule != StoreFault.NO_ADDRESS:
+            file = str(finding.place).partition(", ")[2]
+            yield Condition.SUSPECT, f"{file}: {finding.message}"
+    if tally.messages and not (state.queues or state.read_instead or state.unknown):
+        yield (
+            Condition.ORPHAN,
+            f"no queue of this address is in the bindings; nobody will ever read the {tally.messages} messages here",
+        )
     if not tally.messages and not tally.damages and tally.unreadable is None:
         yield Condition.EMPTY, "no message in it"
 

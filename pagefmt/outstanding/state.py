@@ -10,7 +10,7 @@ Messages that never left the journal are not part of this; ``PagingState.journal
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -68,6 +68,7 @@ class StoreState:
 
     ``queues``: of its address; None: any. ``unknown`` set: what is outstanding in it is not known, and ``queues`` are
     all that it might be for. ``same_address``: this folder and others of its address, in listing order.
+    ``addresses``: of all queues.
     """
 
     store: Store
@@ -75,6 +76,7 @@ class StoreState:
     queues: dict[int, QueueBinding] | None
     unknown: Unknown | None = None
     same_address: tuple[str, ...] = ()
+    addresses: Collection[str] = ()
 
     @property
     def read_instead(self) -> str | None:
@@ -96,7 +98,7 @@ class StoreState:
 
     def remarks(self, messages: int, waiting: int | None) -> Iterator[tuple[StoreRemark, str]]:
         """What has to be said beside the number of messages, and of those unacknowledged (None: not counted)."""
-        if self.unknown is not None and messages:
+        if self.unknown is not None and (messages or not self.unknown.alone):
             yield StoreRemark.UNKNOWN, self.unknown.about(messages, waiting)
         if self.read_instead is not None:
             yield (
@@ -212,6 +214,11 @@ class PagingState:
         """What keeps every store from being judged."""
         return self.known.unknown_journal or self.known.unknown_bindings
 
+    @property
+    def addresses(self) -> set[str]:
+        """Of all queues."""
+        return {queue.address for queue in self.bindings.queues.values()} if self.bindings else set()
+
     def stores(self) -> Iterator[StoreState]:
         """All folders, by name; also those without an address, which brokers skip."""
         return self.of(self.paging.stores())
@@ -232,13 +239,13 @@ class PagingState:
         """The one place that decides what is known of a store."""
         same = tuple(self.same_address.get(store.address, ())) if store.address is not None else ()
         if same and same[-1] != store.name:
-            return StoreState(store, self.journal, {}, None, same)
+            return StoreState(store, self.journal, {}, None, same, queues)
         unknown = self.known.unknown_journal or unknown_address(store) or self.known.unknown_bindings
         if self.known.unknown_bindings is not None:
-            return StoreState(store, self.journal, None, unknown, same)
+            return StoreState(store, self.journal, None, unknown, same, queues)
         if store.address is None:
             return StoreState(store, self.journal, self.bindings.queues if self.bindings else None, unknown)
-        return StoreState(store, self.journal, queues.get(store.address, {}), unknown, same)
+        return StoreState(store, self.journal, queues.get(store.address, {}), unknown, same, queues)
 
 
 def load_state(paging: Path, journal: Path | None, bindings: Path | None) -> PagingState:

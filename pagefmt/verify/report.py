@@ -53,7 +53,7 @@ def page_reports(store: Store, edition: Edition | None) -> Iterator[PageReport]:
 
 def folder_findings(place: DataLocation, stores: list[Store], state: PagingState) -> list[Finding]:
     """What names and kinds of files tell."""
-    found = [finding for store in stores for finding in store_findings(store)]
+    found = [finding for store in stores for finding in store_findings(store, state.addresses)]
     if place.kind not in (LocationKind.STORE, LocationKind.PAGE):
         found += paging_findings(state.paging, state.same_address)
     said = _SAID_TWICE if checked_across(place, state) else ()

@@ -192,7 +192,7 @@ MUTATIONS: dict[str, tuple[str, Callable[[Path], object], dict[Edition, Severity
     "missing-pages": (
         "basic",
         lambda data: pages(data)[1].unlink(),
-        {Edition.ARTEMIS_2_17: Severity.WARNING, NEWEST: Severity.INFO},
+        {Edition.ARTEMIS_2_17: Severity.INFO, NEWEST: Severity.INFO},
     ),
     "empty-page": ("basic", lambda data: pages(data)[1].write_bytes(b""), {NEWEST: Severity.WARNING}),
     "repeated-message-id": (
