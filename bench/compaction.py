@@ -53,6 +53,8 @@ def acknowledge(data: Path, gone: int = 0) -> int:
                 number += 1
                 body = encode_body(CursorAck(queue, int(path.name[:9]), at))
                 found.append(record(number, RecordType.ACKNOWLEDGE_CURSOR, body))
+    for empty in (data / "journal").glob("*.amq"):
+        empty.unlink()
     write_journal(data / "journal", "activemq-data-{}.amq", found)
     return len(found)
 
