@@ -102,7 +102,7 @@ class LooseRecords:
         self._file.close()
 
     @contextmanager
-    def _named(self) -> Iterator[None]:
+    def _errors_named(self) -> Iterator[None]:
         try:
             yield
         except OSError as err:
@@ -111,7 +111,7 @@ class LooseRecords:
 
     def add(self, record: bytes | memoryview, message: int, again: bool) -> None:
         """``again``: some queue has acknowledged it where it was."""
-        with self._named():
+        with self._errors_named():
             self._file.write(record)
         self._ids.append(message)
         self._sizes.append(len(record))
@@ -122,7 +122,7 @@ class LooseRecords:
         gone. Counts them in ``repeated``, ``written`` and ``delivered_again``."""
         import numpy as np
 
-        with self._named():
+        with self._errors_named():
             self._file.flush()
         ids = np.array(self._ids, np.int64)
         fresh = np.zeros(len(ids), bool)

@@ -27,7 +27,6 @@ from program import Answer, environment
 START, END, FRAME = 0x7B, 0x7D, 6
 FOLDER = "11111111-1111-11ee-8111-111111111111"
 OTHER_FOLDER = "22222222-2222-11ee-8111-222222222222"
-NOBODY = 65534
 LAST_PAGE = (1 << 31) - 1
 ENOSPC, EIO = errno.ENOSPC, errno.EIO
 DROP_BACKUP = ("pages", "drop-backup")
@@ -196,11 +195,6 @@ def stores_of(data: Path) -> list[Path]:
 
 def pages_of(folder: Path) -> list[Path]:
     return sorted(folder.rglob("*.page"))
-
-
-def ids_of(answer: Answer) -> list[int]:
-    """Message ids of a ``decode --format jsonl``."""
-    return [line["message_id"] if "message_id" in line else line["id"] for line in answer.lines()]
 
 
 # ---------------------------------------------------------------- what changed

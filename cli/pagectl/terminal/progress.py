@@ -28,7 +28,7 @@ class _Bar(Progress):
 
     def __init__(self, what: str, total: int | None, unit: str) -> None:
         self._what, self._total, self._unit = what, total, unit
-        self._done, self._seen, self._next = 0, 0, time.monotonic() + 0.5
+        self._done, self._next = 0, time.monotonic() + 0.5
         self._rich: object | None = None
 
     def advance(self, amount: int) -> None:
