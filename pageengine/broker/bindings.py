@@ -6,7 +6,6 @@ Source: docs/spec/paging-engine.md 2.2.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -90,28 +89,62 @@ def _pattern(address: str, delimiter: str, any_words: str, single_word: str) -> 
     return re.compile(text)
 
 
+def _pattern_of(settings: EngineSettings, address: str) -> re.Pattern[str] | None:
+    return _pattern(address, settings.delimiter, settings.any_words, settings.single_word)
+
+
 def belongs(settings: EngineSettings, bound: str, address: str) -> bool:
     """Whether what is bound to one address, or to a wildcard, takes messages of another."""
     if bound == address:
         return True
     if not settings.wildcard_routing:
         return False
-    pattern = _pattern(bound, settings.delimiter, settings.any_words, settings.single_word)
+    pattern = _pattern_of(settings, bound)
     return pattern is not None and pattern.fullmatch(address) is not None
 
 
-def bindings_of(settings: EngineSettings, queues: Mapping[str, Queue], address: str) -> AddressBindings | None:
-    """The bindings of an address; None where no queue belongs to it."""
-    if "::" in address:
-        name, queue_name = address.split("::", 1)
-        queue = queues.get(queue_name)
-        return AddressBindings([[queue]], [0]) if queue is not None and queue.address == name else None
-    by_name: dict[str, list[Queue]] = {}
-    for queue in queues.values():
-        if belongs(settings, queue.address, address):
+class BoundQueues:
+    """The queues of a broker by the addresses that they are bound to, each in the order of their coming."""
+
+    def __init__(self, settings: EngineSettings) -> None:
+        self._settings = settings
+        self._by_address: dict[str, dict[int, Queue]] = {}
+        self._wildcards: dict[str, None] = {}
+
+    def add(self, queue: Queue) -> None:
+        """A queue was made."""
+        self._by_address.setdefault(queue.address, {})[queue.id] = queue
+        if self._settings.wildcard_routing and _pattern_of(self._settings, queue.address) is not None:
+            self._wildcards[queue.address] = None
+
+    def remove(self, queue: Queue) -> None:
+        """A queue is gone."""
+        there = self._by_address[queue.address]
+        del there[queue.id]
+        if not there:
+            del self._by_address[queue.address]
+            self._wildcards.pop(queue.address, None)
+
+    def at(self, address: str) -> list[Queue]:
+        """Those that are bound to this very address."""
+        return list(self._by_address.get(address, {}).values())
+
+    def bindings(self, address: str) -> AddressBindings | None:
+        """The bindings of an address; None where no queue belongs to it."""
+        name, of_one_queue, queue_name = address.partition("::")
+        if of_one_queue:
+            return next((AddressBindings([[queue]], [0]) for queue in self.at(name) if queue.name == queue_name), None)
+        taking = self.at(address)
+        for bound in self._wildcards:
+            if bound != address and belongs(self._settings, bound, address):
+                taking += self.at(bound)
+        by_name: dict[str, list[Queue]] = {}
+        for queue in sorted(taking, key=lambda queue: queue.id):
             by_name.setdefault(queue.address if queue.anycast else queue.name, []).append(queue)
-    if not by_name:
-        return None
+        return _bindings(by_name) if by_name else None
+
+
+def _bindings(by_name: dict[str, list[Queue]]) -> AddressBindings:
     names = table_order(list(by_name))
     found = AddressBindings([by_name[name] for name in names], [0] * len(names))
     if len(names) == 1 and len(found.names[0]) == 1:

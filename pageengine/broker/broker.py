@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 
-from pageengine.broker.bindings import AddressBindings, bindings_of
+from pageengine.broker.bindings import AddressBindings, BoundQueues
 from pageengine.broker.late_messages import LateMessage
 from pageengine.model.page import PageTransactionInfo
 from pageengine.model.schedule import Schedule
@@ -38,6 +38,7 @@ class Broker(BrokerPort):
         self.limits = Limits(settings, profile)
         self.stores: dict[str, AddressStore] = {}
         self.queues: dict[str, Queue] = {}
+        self.bound = BoundQueues(settings)
         self.addresses: dict[str, set[RoutingType]] = {}
         self.page_transactions: dict[int, PageTransactionInfo] = {}
         self.duplicates: dict[str, OrderedDict[bytes, None]] = {}
@@ -84,15 +85,26 @@ class Broker(BrokerPort):
         store = self.store(made.address)
         queue = Queue(self, self.schedule, id or self.next_id(), made, traits, store)
         self.queues[made.queue] = queue
-        self.routes.clear()
+        self.bound.add(queue)
+        self._comes_or_goes(queue)
         return queue
+
+    def forget_queue(self, queue: Queue) -> None:
+        """A queue is deleted."""
+        del self.queues[queue.name]
+        self.bound.remove(queue)
+        self._comes_or_goes(queue)
+
+    def _comes_or_goes(self, queue: Queue) -> None:
+        self.schedule.changed_queues[queue] = None
+        self.routes.clear()
 
     def bindings(self, address: str) -> AddressBindings | None:
         """The queues that take the messages of an address; None where there are none."""
         try:
             return self.routes[address]
         except KeyError:
-            found = self.routes[address] = bindings_of(self.settings, self.queues, address)
+            found = self.routes[address] = self.bound.bindings(address)
             return found
 
     def is_duplicate(self, address: str, duplicate: bytes) -> bool:

@@ -119,5 +119,4 @@ def delete_queue(broker: Broker, queue: Queue) -> None:
         cursor.counter.value = cursor.counter.bytes = 0
         store.cursors.pop(queue.id, None)
         schedule_cleanup(store)
-    del broker.queues[queue.name]
-    broker.routes.clear()
+    broker.forget_queue(queue)

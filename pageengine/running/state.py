@@ -103,12 +103,16 @@ class StateView:
         stores, schedule.touched_stores = schedule.touched_stores, set()
         for address in sorted([store.address for store in stores]):
             store = broker.stores.get(address)
-            if store is not None and not hidden(address):
+            if store is None:
+                self._gone(f"a:{address}", found)
+            elif not hidden(address):
                 self._compare(f"a:{address}", STORE_FIELDS, of_store(store), found)
         queues, schedule.changed_queues = schedule.changed_queues, {}
         for changed_queue in queues:
             queue = broker.queues.get(changed_queue.name)
-            if queue is changed_queue and not queue.deleted and not hidden(queue.address):
+            if queue is None:
+                self._gone(f"q:{changed_queue.name}", found)
+            elif queue is changed_queue and not queue.deleted and not hidden(queue.address):
                 self._compare(f"q:{queue.name}", QUEUE_FIELDS, of_queue(queue), found)
         self._compare("g", BROKER_FIELDS, of_broker(broker), found)
         return found
@@ -116,6 +120,10 @@ class StateView:
     def forget(self) -> None:
         """The next change tells everything."""
         self.parts.clear()
+
+    def _gone(self, key: str, found: StateChange) -> None:
+        if self.parts.pop(key, None) is not None:
+            found[key] = None
 
     def _compare(self, key: str, names: tuple[str, ...], now: Shown, found: StateChange) -> None:
         before = self.parts.get(key)
@@ -128,15 +136,14 @@ class StateView:
             found[key] = changed(names, before, now)
 
     def change_of_all(self, broker: Broker) -> StateChange:
-        """The same, with every part looked at: after operations that make or unmake parts."""
+        """The same, with every part looked at: after operations that may have changed any."""
         broker.schedule.touched_stores.update(broker.stores.values())
         for queue in broker.queues.values():
             broker.schedule.changed_queues[queue] = None
         found = self.change(broker)
         alive = {f"a:{name}" for name in broker.stores} | {f"q:{name}" for name in broker.queues} | {"g"}
-        for key in [key for key in self.parts if key not in alive]:
-            del self.parts[key]
-            found[key] = None
+        for key in self.parts.keys() - alive:
+            self._gone(key, found)
         return found
 
     def everything(self, broker: Broker) -> State:

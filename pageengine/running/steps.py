@@ -31,7 +31,7 @@ def delete_address(run: Run, op: ops.DeleteAddress, result: OperationResult) -> 
     broker = run.broker
     if op.address not in broker.addresses:
         raise OperationFailed("ADDRESS_DOES_NOT_EXIST")
-    for queue in [queue for queue in broker.queues.values() if queue.address == op.address]:
+    for queue in broker.bound.at(op.address):
         _delete(run, queue)
     broker.schedule.run_tasks()
     del broker.addresses[op.address]
@@ -39,7 +39,7 @@ def delete_address(run: Run, op: ops.DeleteAddress, result: OperationResult) -> 
     store = broker.stores.pop(op.address, None)
     if store is not None:
         broker.limits.blocked_stores.pop(op.address, None)
-    run.parts_changed = True
+        broker.schedule.touched_stores.add(store)
 
 
 def create_queue(run: Run, op: ops.CreateQueue, result: OperationResult) -> None:
@@ -56,7 +56,6 @@ def create_queue(run: Run, op: ops.CreateQueue, result: OperationResult) -> None
     broker.store(op.address)
     broker.addresses.setdefault(op.address, {op.routing})
     broker.make_queue(op, created(op, broker.settings.address_settings.effective(op.address)))
-    run.parts_changed = True
 
 
 def queue_named(run: Run, name: str) -> Queue:
@@ -80,7 +79,6 @@ def _delete(run: Run, queue: Queue) -> None:
     delete_queue(run.broker, queue)
     for consumer in consumers:
         run.close_consumer(consumer)
-    run.parts_changed = True
 
 
 def open_session(run: Run, op: ops.OpenSession, result: OperationResult) -> None:
