@@ -18,8 +18,8 @@ from pageengine.trace.operations import ClientProtocol, SessionKind, TraceHeader
 class Run:
     """What the operations of a trace work on.
 
-    ``releases``: blocked sends that ended during the operation. ``parts_changed``: any store or
-    queue may have changed, an outcome has to look at all. ``show_everything``: the outcome shows the complete state once.
+    ``releases``: blocked sends that ended during the operation. ``parts_changed``: any store or queue may have
+    changed, an outcome has to look at all. ``show_everything``: the outcome shows the complete state once.
     """
 
     def __init__(self, settings: EngineSettings, profile: Profile, header: TraceHeader) -> None:

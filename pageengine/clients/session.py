@@ -32,12 +32,15 @@ LAST_CHUNK_FRAME = 34
 
 
 class PendingSend(Struct, eq=False):
-    """A send that began: the credits it still needs, in order, and its verdict once it reached the broker."""
+    """A send that began: the credits it still needs, in order, and its verdict once it reached the broker.
+
+    Each of ``needs``: credits, how many times, and whether the message reaches the broker before.
+    """
 
     op: Send
     message: Message
     credits: Credits
-    needs: deque[tuple[int, bool]] = field(default_factory=deque)
+    needs: deque[tuple[int, int, bool]] = field(default_factory=deque)
     verdict: Decision | None = None
     reached: bool = False
 
@@ -123,20 +126,19 @@ class Session(Producer):
         if message.large:
             self._chunks(waiting)
         else:
-            waiting.needs.append((message.enc, True))
+            waiting.needs.append((message.enc, 1, True))
         return waiting
 
     def _chunks(self, waiting: PendingSend) -> None:
         """A large message needs credits for its header, then for each chunk of its body after that chunk was sent."""
         message = waiting.message
         props = [one for one in message.props if one.name != LARGE_SIZE_PROPERTY]
-        waiting.needs.append((header_bytes(message.address, properties_bytes(props), len(props)), False))
+        waiting.needs.append((header_bytes(message.address, properties_bytes(props), len(props)), 1, False))
         piece = self.header.min_large_message_size
-        left = body_bytes(waiting.op)
-        while left >= piece:
-            waiting.needs.append((piece + CHUNK_FRAME, False))
-            left -= piece
-        waiting.needs.append((left + LAST_CHUNK_FRAME, True))
+        pieces, left = divmod(body_bytes(waiting.op), piece)
+        if pieces:
+            waiting.needs.append((piece + CHUNK_FRAME, pieces, False))
+        waiting.needs.append((left + LAST_CHUNK_FRAME, 1, True))
 
     def _credits(self, address: str) -> Credits:
         found = self.credits.get(address)
@@ -151,14 +153,17 @@ class Session(Producer):
         needs = waiting.needs
         try:
             while needs:
-                credits, last = needs[0]
+                credits, times, last = needs[0]
                 if last and waiting.message.large:
                     self._reach(waiting)
                     if waiting.verdict is not None and waiting.verdict.r == FAILED:
                         return waiting.verdict
                 if not waiting.credits.acquire(credits):
                     return None
-                needs.popleft()
+                if times > 1 and waiting.credits.step >= 0:
+                    needs[0] = (credits, times - 1, last)
+                else:
+                    needs.popleft()
         except SendRefused:
             return Decision(FAILED, error=ADDRESS_FULL, reached_broker=waiting.reached)
         self._reach(waiting)

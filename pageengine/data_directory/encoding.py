@@ -5,6 +5,7 @@ Source: docs/spec/messages.md 2 to 4, docs/spec/page-files.md 3.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from struct import pack, unpack
 from typing import TYPE_CHECKING
 
@@ -28,6 +29,7 @@ TRUE = 0xFF
 FAR_AHEAD_MS = 4_102_444_800_000
 """2100-01-01."""
 PRESENT = 1
+_PIECE = 1 << 16
 TYPE_CODES = {name: code for code, name in MESSAGE_TYPES.items()}
 
 
@@ -46,18 +48,30 @@ def _typed(one: MessageProperty) -> TypedValue:
     return TypedValue(one.type, value)
 
 
-def body_of(send: Send) -> bytes:
-    """The body's bytes as a client encodes them; of a generated body a pattern that depends on ``seq``."""
+def body_of(send: Send) -> Iterator[bytes]:
+    """The body's bytes as a client encodes them, in pieces; of a generated body a pattern that depends on ``seq``."""
     if send.body is not None:
-        return send.body
-    if send.text is not None or send.type is MessageType.TEXT:
-        text = send.text if send.text is not None else "x" * send.size
+        yield send.body
+    elif send.text is not None:
         out = ByteWriter()
-        out.nsstr(text)
-        return out.done()
-    start = send.seq & 0xFF
-    cycle = bytes((start + k) & 0xFF for k in range(256))
-    return (cycle * (send.size // 256 + 1))[: send.size]
+        out.nsstr(send.text)
+        yield out.done()
+    elif send.type is MessageType.TEXT:
+        out = ByteWriter()
+        out.nsstr("x")
+        letter = out.done()[-2:]
+        yield b"\1" + (2 * send.size).to_bytes(4, "big")
+        yield from _repeated(letter, 2 * send.size)
+    else:
+        start = send.seq & 0xFF
+        yield from _repeated(bytes((start + k) & 0xFF for k in range(256)), send.size)
+
+
+def _repeated(cycle: bytes, size: int) -> Iterator[bytes]:
+    piece = cycle * (_PIECE // len(cycle))
+    for _ in range(size // _PIECE):
+        yield piece
+    yield piece[: size % _PIECE]
 
 
 def _expiration(run: Run, message: Message) -> int:
@@ -84,7 +98,7 @@ def core_message(run: Run, message: Message) -> CoreMessage | CoreLargeMessage:
     header = header_block(run, message)
     if message.large:
         return CoreLargeMessage(header)
-    return CoreMessage(message.id, PRESENT, message.address, body_of(message.source), header)
+    return CoreMessage(message.id, PRESENT, message.address, b"".join(body_of(message.source)), header)
 
 
 def encoded_record(run: Run, record: PagedMessage) -> bytes:
@@ -93,8 +107,3 @@ def encoded_record(run: Run, record: PagedMessage) -> bytes:
     large = CORE_LARGE[0] if record.message.large else ORDINARY
     persister = None if record.message.large else CORE
     return encode_record(PageRecord(0, 0, record.tx, large, Layout.NEW, persister, message, record.queues))
-
-
-def large_body(message: Message) -> bytes:
-    """Content of the file of a large message."""
-    return body_of(message.source)

@@ -19,7 +19,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pageengine.data_directory.encoding import large_body
+from pageengine.data_directory.encoding import body_of
 from pageengine.data_directory.journal_content import binding_records, journal_records
 from pageengine.data_directory.page_encoding import encoded_page
 from pageengine.errors import PageEngineError
@@ -88,7 +88,7 @@ class _Bodies:
         if message.large and message.id not in self._written:
             self._written.add(message.id)
             suffix = "msg" if message.durable else "tmp"
-            self._disk.create(self._folder / f"{message.id}.{suffix}", [large_body(message)])
+            self._disk.create(self._folder / f"{message.id}.{suffix}", body_of(message.source))
 
 
 def write_journal(folder: Path, name: str, records: list[JournalRecord], disk: Disk | None = None) -> None:

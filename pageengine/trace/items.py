@@ -12,9 +12,10 @@ from typing import Any
 
 from pageengine.errors import PageEngineError
 from pageengine.trace.decoding import BadValue, header_of, operation_of
-from pageengine.trace.operations import LOWEST, Operation, Send, TraceHeader
+from pageengine.trace.operations import LOWEST, MessageType, Operation, Send, TraceHeader
 
 HEADER_NAME = "trace_header"
+_LONGEST_TEXT = (2**31 - 1 - 5) // 2
 
 
 class TraceError(PageEngineError):
@@ -87,8 +88,11 @@ class Interpreter:
                 found.t = self.t
             elif self._started:
                 raise BadValue(f"'t' goes backwards: {found.t} after {self.t}")
-        if type(found) is Send and not self._seqs.add(found.seq):
-            raise BadValue(f"'seq' {found.seq} was used before")
+        if type(found) is Send:
+            if found.size > _LONGEST_TEXT and found.type is MessageType.TEXT and found.text is None:
+                raise BadValue(f"'size' must be at most {_LONGEST_TEXT} for text, whose letters are two bytes each")
+            if not self._seqs.add(found.seq):
+                raise BadValue(f"'seq' {found.seq} was used before")
         if unknown:
             self._ignore(unknown)
         self.t, self._started = found.t, True

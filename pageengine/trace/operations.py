@@ -16,6 +16,8 @@ TRACE_VERSION = 1
 LOWEST, HIGHEST = -(2**63), 2**63 - 1
 Int64 = Annotated[int, Meta(ge=LOWEST, le=HIGHEST)]
 Natural = Annotated[int, Meta(ge=0, le=HIGHEST)]
+# a Java array holds no more bytes, and so no message has more
+BodySize = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 
 
 class TraceHeader(Struct, frozen=True, omit_defaults=True):
@@ -27,7 +29,7 @@ class TraceHeader(Struct, frozen=True, omit_defaults=True):
     source: str = "synthetic"
     seq_property: str = "_seq"
     producer_window: Int64 = 65536
-    min_large_message_size: Int64 = 102400
+    min_large_message_size: Annotated[int, Meta(ge=1, le=HIGHEST)] = 102400
     broker: str | None = None
 
 
@@ -176,7 +178,7 @@ class Send(Operation, tag="send"):
     seq: Int64
     session: str = "main"
     type: MessageType = MessageType.BYTES
-    size: Natural = 0
+    size: BodySize = 0
     text: str | None = None
     body: bytes | None = field(default=None, name="body_b64")
     durable: bool = True

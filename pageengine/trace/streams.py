@@ -23,7 +23,7 @@ ZSTD = b"\x28\xb5\x2f\xfd"
 PIECE = 1 << 20
 # A kilobyte of zstd decompresses to 32 MiB at most, of gzip to 1 MiB.
 COMPRESSED_PIECE = 1 << 10
-LONGEST_LINE = 256 << 20
+LONGEST_LINE = 16 << 20
 
 
 class StreamError(PageEngineError):
@@ -122,11 +122,12 @@ def _member(kind: str) -> Any:
 
 def _whole_lines(pieces: Iterator[bytes], path: Path, ending: Ending) -> Iterator[bytes]:
     carried: list[bytes] = []
-    length = 0
+    length = lines = 0
     for piece in pieces:
         if length + (piece.find(b"\n") if b"\n" in piece else len(piece)) > LONGEST_LINE:
-            raise StreamError(f"{path}: a line longer than {LONGEST_LINE} bytes; this is no file of lines")
+            raise StreamError(f"{path}: line {lines + 1} is longer than {LONGEST_LINE >> 20} MiB, which no line may be")
         end = piece.rfind(b"\n") + 1
+        lines += piece.count(b"\n")
         if end:
             yield b"".join([*carried, piece[:end]])
             carried, length = [], 0

@@ -48,7 +48,7 @@ def delivered_after_crash(engine: Engine) -> dict[str, list[tuple[int, str | Non
             if not result.got:
                 break
             ref = next(reversed(consumer.opened.values()))
-            refs.append((ref.message.id, hashlib.sha256(body_of(ref.message.source)).hexdigest()))
+            refs.append((ref.message.id, hashlib.sha256(b"".join(body_of(ref.message.source))).hexdigest()))
             engine.apply(Ack("last", AckMode.ALL, i=3, t=engine.broker.now))
         found[name] = refs
         engine.consumers.pop("last")

@@ -28,6 +28,7 @@ SEND = b'{"t":5,"op":"send","address":"a","seq":%d}\n'
 loose = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
 
 names = st.text(min_size=1, max_size=8)
+sizes = st.integers(0, 1_073_741_821)
 int64 = st.integers(-(2**63), 2**63 - 1)
 naturals = st.integers(0, 2**63 - 1)
 properties = st.one_of(
@@ -55,7 +56,7 @@ def sends(draw: st.DrawFn) -> Callable[[int, int], Operation]:
     made = draw(
         st.builds(
             ops.Send, address=names, seq=st.just(0), session=names, type=st.sampled_from(ops.MessageType),
-            size=naturals, text=st.just(text), body=st.just(body), durable=st.booleans(), priority=st.integers(0, 9),
+            size=sizes, text=st.just(text), body=st.just(body), durable=st.booleans(), priority=st.integers(0, 9),
             expire_ms=naturals, props=st.just(typed), note=st.none() | st.text(max_size=8),
         )
     )  # fmt: skip
@@ -194,6 +195,8 @@ BAD_LINES = {
     b'{"op":"send","address":"a","seq":1,"size":-1}': "'size' must be a whole number >= 0",
     b'{"op":"send","address":"a","seq":1.0}': "'seq' must be a whole number, not a number with a fraction",
     b'{"op":"send","address":"a","seq":9223372036854775808}': "'seq' must be a whole number <= 9223372036854775807",
+    b'{"op":"send","address":"a","seq":1,"size":2147483648}': "'size' must be a whole number <= 2147483647",
+    b'{"op":"send","address":"a","seq":1,"size":1073741822,"type":"text"}': "'size' must be at most 1073741821",
     b'{"op":"send","address":"a","seq":1,"size":1e400}': "'size' must be a whole number",
     b'{"op":"send","address":"a","seq":1,"size":NaN}': "NaN is no JSON number",
     b'{"op":"send","address":"a","seq":1,"priority":10}': "'priority' must be a whole number <= 9",
