@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from brokerconf.linting.lint import LintContext, lint
 from brokerconf.reading.properties import parse_properties
+from brokerconf.settings.overrides import _value
+from brokerconf.settings.settings_model import Scope, in_scope
 from lint_calls import CLEAN, HEAD, TAIL, found, rules_of, write
 from pagectl.app import run
 
@@ -85,6 +87,24 @@ def test_a_value_that_the_setter_does_not_take_changes_nothing() -> None:
     assert "drop-policy" not in {
         rule for rule, _, _ in findings(properties="addressSettings.a.addressFullMessagePolicy=drop")
     }
+
+
+@pytest.mark.parametrize(
+    ("kind", "bean", "text", "value"),
+    [
+        *(("boolean", "persistenceEnabled", text, True) for text in ("true", "TRUE", "yes", "ON", "1", "y")),
+        *(("boolean", "persistenceEnabled", text, False) for text in ("t", "true ", "junk", "")),
+        ("int", "diskScanPeriod", "junk", 0), ("size", "pageSizeBytes", "10M", 0), ("size", "pageLimitBytes", "1G", 0),
+        ("long", "pageLimitMessages", "10K", 0), ("long", "expiryDelay", "junk", 0), ("size", "globalMaxSize", "junk", None),
+        ("size", "minDiskFree", "10 MiB ", 10 << 20), ("long", "globalMaxMessages", "10K", 10 << 10),
+        ("long", "redeliveryDelay", "junk", None), ("double", "redeliveryMultiplier", "junk", 0.0),
+    ],
+)  # fmt: skip
+def test_values_are_what_the_classes_of_2_44_and_2_56_make_of_them(
+    kind: str, bean: str, text: str, value: object
+) -> None:
+    (setting,) = [one for scope in Scope for one in in_scope(scope).values() if one.bean == bean]
+    assert setting.kind == kind and _value(setting, text) == value
 
 
 def test_system_properties_come_last_and_are_named() -> None:

@@ -20,8 +20,11 @@ if TYPE_CHECKING:
     from brokerconf.reading.properties import Entry
 
 _ADDRESS = re.compile(r'addressSettings\.("(?P<quoted>[^"]*)"|(?P<plain>[^".]+))\.(?P<bean>\w+)')
-_TRUE = frozenset({"true", "yes", "on", "1", "y", "t"})
-_SIXTY_FOUR = {"globalMaxSize", "minDiskFree", "maxSizeBytes", "maxSizeBytesRejectThreshold", "maxSizeMessages"}
+_TRUE = frozenset({"true", "yes", "on", "1", "y"})
+# setters of a plain ``long`` take units and refuse what is no number, by real classes of 2.44 and 2.56; all other
+# numbers, also those of ``Long``, take no units and make 0 of it
+_LONG_SIZES = {"globalMaxSize", "minDiskFree", "maxSizeBytes", "maxSizeBytesRejectThreshold"}
+_BOXED = {"expiryDelay", "minExpiryDelay", "maxExpiryDelay", "defaultDelayBeforeDispatch", "pageLimitMessages"}
 
 
 def apply(settings: EffectiveSettings, entries: Iterable[Entry]) -> list[Entry]:
@@ -60,7 +63,7 @@ def _value(setting: Setting, text: str) -> Value:
     """The value as the setter takes it; None where the old one stays."""
     match setting.kind:
         case "boolean":
-            return text.strip().lower() in _TRUE
+            return text.lower() in _TRUE
         case "enum":
             return text if text in setting.allowed.split("|") else None
         case "int" | "long" | "size":
@@ -76,8 +79,9 @@ def _value(setting: Setting, text: str) -> Value:
 
 def _number(setting: Setting, text: str) -> int | None:
     prefetch = setting.name.startswith("prefetch-page-")
+    primitive = setting.bean in _LONG_SIZES or (setting.kind == "long" and setting.bean not in _BOXED)
     try:
-        number = parse_size(text).value if setting.bean in _SIXTY_FOUR else parse_long(text)
+        number = parse_size(text).value if primitive else parse_long(text)
     except SizeError:
-        return None if prefetch or setting.kind == "long" or setting.bean in _SIXTY_FOUR else 0
+        return None if prefetch or primitive else 0
     return None if prefetch and number <= 0 else number
