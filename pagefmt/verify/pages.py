@@ -15,12 +15,14 @@ from typing import Any, Final
 
 from pagefmt.bytes.files import NotReadable
 from pagefmt.editions import NEWEST, Edition
+from pagefmt.findings import Finding
 from pagefmt.pages.frames import Damage, DamageKind
 from pagefmt.pages.page import Page, open_page
 from pagefmt.pages.record import FRAME, Layout, stated_id
 from pagefmt.verify.broker_reader import BrokerReading, read_as_broker
 from pagefmt.verify.broker_verdict import BrokerVerdict, PageContext, judge
 from pagefmt.verify.quick_check import proves_sound
+from pagefmt.verify.zeroed_sectors import zeroed_sectors
 
 _CHUNK: Final = 1 << 20
 FAULTS_SHOWN: Final = 100
@@ -33,7 +35,7 @@ class PageVerdict:
 
     ``faults``: what the strict reader found, at most ``FAULTS_SHOWN``; ``decoded``: records it understood.
     ``recovered``: valid records that the broker would not hand out; ``recovered_from``: offset of the first of them.
-    ``others``: older editions of the layout that would do something else.
+    ``others``: older editions of the layout that would do something else. ``zeroed``: sectors that may have been lost.
     """
 
     store: str
@@ -48,6 +50,7 @@ class PageVerdict:
     recovered: int
     recovered_from: int | None
     others: tuple[BrokerVerdict, ...]
+    zeroed: Finding | None = None
 
     @property
     def sound(self) -> bool:
@@ -105,6 +108,7 @@ def verify_bytes(
         recovered=recovered,
         recovered_from=first,
         others=tuple(others),
+        zeroed=zeroed_sectors(page, f"{place.store}/{file}"),
     )
 
 

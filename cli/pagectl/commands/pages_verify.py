@@ -61,7 +61,10 @@ def command(
     view = _VerifyLines() if form is TextOrJsonl.jsonl else _VerifyText()
     lines = form is TextOrJsonl.jsonl
     with progress("reading pages", _total(place, state), beside_output=lines) as bar:
-        stores = _pages(place, edition_of(edition), view, bar)
+        zeroed: list[Finding] = []
+        stores = _pages(place, edition_of(edition), view, bar, zeroed)
+        for finding in zeroed:
+            view.finding(finding)
         for finding in _findings(place, stores, state, edition_of(edition)):
             view.finding(finding)
     if sealed is not None:
@@ -91,7 +94,9 @@ def _total(place: DataLocation, state: PagingState) -> int | None:
     return None if once is None else once * (1 + checked_across(place, state))
 
 
-def _pages(place: DataLocation, edition: Edition | None, view: _VerifyView, bar: Progress) -> list[Store]:
+def _pages(
+    place: DataLocation, edition: Edition | None, view: _VerifyView, bar: Progress, zeroed: list[Finding]
+) -> list[Store]:
     from pagefmt.directory.locate import stores
     from pagefmt.verify.report import page_reports
 
@@ -101,6 +106,8 @@ def _pages(place: DataLocation, edition: Edition | None, view: _VerifyView, bar:
         view.store(store)
         for report in page_reports(store, edition):
             view.page(report)
+            if report.verdict is not None and report.verdict.zeroed is not None:
+                zeroed.append(report.verdict.zeroed)
             bar.advance(int(report.json["size"] or 0))
         bar.clear()
         view.store_end(store)
