@@ -145,4 +145,5 @@ def unknown_address(store: Store) -> Unknown | None:
         return None
     if store.from_replica:
         return Unknown(UnknownPart.ADDRESS, "left by a replication backup, without address.txt; the broker skips it")
-    return Unknown(UnknownPart.ADDRESS, f"{store.text.problem}; the broker skips this folder until address.txt is back")
+    until = "the broker skips this folder until address.txt is back ('pagectl pages salvage' writes it)"
+    return Unknown(UnknownPart.ADDRESS, f"{store.text.problem}; {until}")

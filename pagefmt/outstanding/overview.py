@@ -194,10 +194,10 @@ def _conditions(state: StoreState, tally: _StoreCount) -> Iterator[tuple[Conditi
             file = str(finding.place).partition(", ")[2]
             yield Condition.SUSPECT, f"{file}: {finding.message}"
     if tally.messages and not (state.queues or state.read_instead or state.unknown):
-        yield (
-            Condition.ORPHAN,
-            f"no queue of this address is in the bindings; nobody will ever read the {tally.messages} messages here",
+        orphan = (
+            f"no queue of this address is in the bindings; nobody will ever read the {tally.messages} messages here"
         )
+        yield Condition.ORPHAN, f"{orphan} unless 'pagectl pages salvage' finds in them whose they are"
     if not tally.messages and not tally.damages and tally.unreadable is None:
         yield Condition.EMPTY, "no message in it"
 

@@ -53,10 +53,12 @@ class Loss:
 
 @dataclass(slots=True)
 class SalvagedStore:
-    """``kept``: messages that stay where they are, ``mended`` of them with a mark or length put right; ``rescued``:
-    those in new pages, ``delivered_again`` of them acknowledged where they were; ``repeated``: left out because the
-    store has their message id elsewhere. ``merged``: folders of the same address whose messages are in this one now.
-    ``readdressed``: the folder named no address, or another one. ``remarks``: what else is to be known, in words."""
+    """``kept``: messages that stay where they are, ``mended`` of them with a mark or length put right.
+
+    ``rescued``: those in new pages, ``delivered_again`` of them acknowledged where they were (None: nobody knows);
+    ``repeated``: left out because the store has their message id elsewhere. ``merged``: folders of the same address
+    whose messages are in this one now. ``readdressed``: the folder named no address, or another one.
+    """
 
     folder: str
     address: str | None
@@ -66,7 +68,7 @@ class SalvagedStore:
     kept: int = 0
     mended: int = 0
     rescued: int = 0
-    delivered_again: int = 0
+    delivered_again: int | None = 0
     repeated: int = 0
     new_pages: list[str] = field(default_factory=list)
     losses: list[Loss] = field(default_factory=list)
@@ -115,6 +117,7 @@ def salvage_store(
             for path in page_files(other):
                 rescue.loosen(path, f"{other.name}/{path.name}")
         rescue.write_loose()
+    report.delivered_again = rescue.delivered_again()
 
 
 def salvage_page(path: Path, layout: Layout, out: Path, disk: Disk) -> SalvagedStore:
@@ -128,6 +131,7 @@ def salvage_page(path: Path, layout: Layout, out: Path, disk: Disk) -> SalvagedS
         rescue = _Rescue(report, out / report.folder, layout, None, numbers, loose, disk, path)
         rebuilt = rescue.damaged(path, path.name, number)
         rescue.write_loose()
+    report.delivered_again = rescue.delivered_again()
     if report.address is None:
         report.address = named_by(segment.data for segment in rebuilt.segments if segment.outcome in _READABLE)
     if report.address is not None:
@@ -206,6 +210,11 @@ class _Rescue:
         self._disk = disk
         self._like = like
         self._ids = MessageIds()
+        self._repeats = 0
+
+    def delivered_again(self) -> int | None:
+        """How many messages in new pages are acknowledged; None where nobody knows."""
+        return None if self._journal is None and self._report.rescued else self._repeats
 
     def free(self, number: int) -> bool:
         """No page of the store has this number."""
@@ -279,7 +288,7 @@ class _Rescue:
             self._loosen_all(self._rebuilt(path, name).segments, number, 0)
         elif ids:
             self._report.rescued += len(ids)
-            self._report.delivered_again += self._acknowledged(path, number)
+            self._repeats += self._acknowledged(path, number)
             self._have(ids)
             copy(path, self._folder, self._disk, self._new_page())
 
@@ -331,7 +340,7 @@ class _Rescue:
             self._disk.create(self._folder / self._new_page(), records, like=self._like)
         self._report.rescued += self._loose.written
         self._report.repeated += self._loose.repeated
-        self._report.delivered_again += self._loose.delivered_again
+        self._repeats += self._loose.delivered_again
 
     def _new_page(self) -> str:
         name = page_name(self._numbers.take())

@@ -68,6 +68,15 @@ def test_a_broker_delivers_what_it_would_have_delivered(spoil: Callable[[Path], 
     assert [queue["messages"] for queue in store["queues"]] == [WAITING]
 
 
+@EACH
+def test_ls_and_salvage_agree(spoil: Callable[[Path], None], tmp_path: Path) -> None:
+    data = spoilt(spoil, tmp_path)
+    (row,) = json_of(call("pages", "ls", data, "--format", "json"))["stores"]
+    assert row["condition"] in ("orphan", "no address")
+    assert any("salvage" in remark for remark in row["remarks"]), "what to do next"
+    assert "no folder is orphaned" not in call("pages", "salvage", data, "--out", tmp_path / "out").err
+
+
 def test_the_queue_ids_tell_where_addresses_do_not(tmp_path: Path) -> None:
     """Records of a divert name an address of their own choosing: the ids in them are of queues of one address."""
     data, out = golden("divert").copy(tmp_path), tmp_path / "out"

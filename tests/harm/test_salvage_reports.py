@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -133,6 +134,27 @@ def test_what_will_be_delivered_again(tmp_path: Path) -> None:
     (told,) = json_of(answer)["stores"]
     assert told["delivered_again"] == again > 0
     assert f"{again} messages will be delivered again" in call("pages", "salvage", data, "--out", tmp_path / "o").out
+
+
+def test_without_a_journal_nobody_knows_what_comes_again(tmp_path: Path) -> None:
+    data = torn(tmp_path)
+    shutil.rmtree(data / "journal")
+    (told,) = json_of(call("pages", "salvage", data, "--out", tmp_path / "out", "--format", "json"))["stores"]
+    assert told["rescued"] == 2 and told["delivered_again"] is None
+    assert "is not known" in call("pages", "salvage", data, "--out", tmp_path / "other").out
+
+
+def test_lost_acknowledgements_are_told_to_machines(tmp_path: Path) -> None:
+    data = golden("scattered-acks").copy(tmp_path)
+    (stores_of(data)[0] / "address.txt").unlink()
+    file = max((data / "journal").glob("*.amq"), key=lambda path: len(path.read_bytes().rstrip(b"\0")))
+    content = bytearray(file.read_bytes())
+    end = len(content.rstrip(b"\0"))
+    content[end - 600 : end - 100] = b"\xff" * 500
+    file.write_bytes(content)
+    answer = call("pages", "salvage", data, "--out", tmp_path / "out", "--format", "json")
+    (told,) = json_of(answer)["stores"]
+    assert answer.status == 1 and any("delivered again" in remark for remark in told["remarks"])
 
 
 def test_at_most_so_many_again_where_the_gap_is_not_understood(tmp_path: Path) -> None:

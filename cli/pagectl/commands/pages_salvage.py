@@ -51,17 +51,18 @@ def command(
         )
     if place.page is not None:
         note("one page by itself: acknowledgements are not looked at; records keep their numbers where these are sure")
-        found = salvage_single_page(place.page, out)
+        found, lost = salvage_single_page(place.page, out), list[str]()
     else:
         check_new_folder(out)  # before the journal is read
-        found = salvage_directory(place, told_state(place), out)
+        state = told_state(place)
+        found, lost = salvage_directory(place, state, out), state.known.lost()
     if form is TextOrJson.json:
         print_json(
             {
                 "out": str(out),
                 "wrote": str(out.absolute()),
                 "copied": found.copied,
-                "stores": [_object(each) for each in found.stores],
+                "stores": [_object(each, lost) for each in found.stores],
             }
         )
     else:
@@ -70,10 +71,10 @@ def command(
     for remark in found.remarks:
         warning(one_line(remark))
     note(f"wrote {out.absolute()}")
-    return Exit.FOUND if found.remarks or any(each.losses or each.remarks for each in found.stores) else Exit.OK
+    return Exit.FOUND if lost or found.remarks or any(each.losses or each.remarks for each in found.stores) else Exit.OK
 
 
-def _object(each: SalvagedStore) -> dict[str, object]:
+def _object(each: SalvagedStore, lost: list[str]) -> dict[str, object]:
     fewest, most = each.lost
     return {
         "folder": each.folder,
@@ -99,7 +100,7 @@ def _object(each: SalvagedStore) -> dict[str, object]:
             }
             for loss in each.losses
         ],
-        "remarks": each.remarks,
+        "remarks": [*each.remarks, *lost],
     }
 
 
@@ -122,7 +123,9 @@ def _store(each: SalvagedStore, out: Path) -> None:
         print("  its address.txt named no address, or one that its messages are not for; its records tell")
     print(f"  {_messages(each.kept)} where they were ({each.mended} mended), {each.rescued} in new pages "
           f"({', '.join(each.new_pages) or 'none'})")  # fmt: skip
-    if each.delivered_again:
+    if each.delivered_again is None:
+        print("  how many of them will be delivered again is not known without the journal")
+    elif each.delivered_again:
         again = _messages(each.delivered_again)
         print(f"  at most {again} will be delivered again: acknowledged, but at places that are lost")
     if each.repeated:
