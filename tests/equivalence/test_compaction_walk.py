@@ -7,6 +7,7 @@ from pathlib import Path
 
 import golden_cases
 import pytest
+from both_decoders import state_of, stores_of
 from golden_cases import GoldenCase
 from page_routes import whole_page
 
@@ -15,7 +16,7 @@ from pagefmt.compaction.plan import EditionRules, ExaminedPage, fingerprint
 from pagefmt.compaction.planning import _PlanWalk, layout_of_bindings
 from pagefmt.directory.counters import counters, pending_pages
 from pagefmt.outstanding.route_columns import IrregularPage
-from pagefmt.outstanding.state import StoreState, load_state
+from pagefmt.outstanding.state import StoreState
 from pagefmt.pages.page import Page
 from pagefmt.pages.paging import PageFile
 from pagefmt.pages.record import Layout
@@ -52,13 +53,12 @@ def both(walk: _PlanWalk, store: StoreState, page: PageFile, content: bytes) -> 
 @pytest.mark.parametrize("keep_unknown", [False, True], ids=["", "keep unknown"])
 @pytest.mark.parametrize("case", golden_cases.cases(), ids=str)
 def test_golden_pages(case: GoldenCase, keep_unknown: bool) -> None:
-    data = case.data()
-    state = load_state(data / "paging", data / "journal", data / "bindings")
+    state = state_of(case)
     assert state.bindings is not None
     pending = pending_pages(counters(state.journal).values())
     walk = _PlanWalk(state, EditionRules(layout_of_bindings(state.bindings), None), keep_unknown, pending)
     taken = total = 0
-    for store in state.stores():
+    for store in stores_of(case):
         for page in store.store.pages:
             taken += both(walk, store, page, page.path.read_bytes())
             total += 1
@@ -72,8 +72,7 @@ def test_golden_pages(case: GoldenCase, keep_unknown: bool) -> None:
 def test_damaged_pages(archive: Path) -> None:
     folder = golden_cases.unpacked(archive)
     old = archive.parent.name.startswith(("hornetq", "artemis-1"))
-    data = GoldenCase("hornetq-2.4.7" if old else "2.56.0", "types" if old else "basic").data()
-    state = load_state(data / "paging", data / "journal", data / "bindings")
+    state = state_of(GoldenCase("hornetq-2.4.7" if old else "2.56.0", "types" if old else "basic"))
     walk = _PlanWalk(state, EditionRules(Layout.OLD if old else Layout.NEW, None), False, set())
     store = next(iter(state.stores()))
     files = sorted(folder.glob("*.page"))

@@ -48,17 +48,24 @@ TYPED_BODIES = st.one_of(
 )
 
 
+ENTRIES = st.lists(st.builds(Property, NAMES, strategies.PROPERTY_VALUES), max_size=3)
+ONE_IN_TEN, THREE_IN_FOUR = st.integers(0, 9), st.integers(0, 3)
+COMPRESSION = st.sampled_from(COMPRESSED)
+IDS, TIMES = strategies.integers(64), strategies.naturals(40)
+PERSISTERS = st.sampled_from([2, 3, 5])
+
+
 @st.composite
 def core(draw: st.DrawFn) -> CoreMessage:
     """A body of its type, which may be cut, have something behind it, or be said to be compressed."""
     kind, body = draw(TYPED_BODIES)
     body = draw(st.sampled_from([body, body, body, body[:-1], body + b"\x00"]))
-    entries = draw(st.lists(st.builds(Property, NAMES, strategies.PROPERTY_VALUES), max_size=3))
-    if draw(st.integers(0, 9)) == 0:
-        entries.append(Property(draw(st.sampled_from(COMPRESSED)), TypedValue(ValueKind.BOOLEAN, True, 1)))
+    entries = list(draw(ENTRIES))
+    if draw(ONE_IN_TEN) == 0:
+        entries.append(Property(draw(COMPRESSION), TypedValue(ValueKind.BOOLEAN, True, 1)))
     block = properties_bytes(tuple(entries))
     header = HeaderBlock(9, 1, "a", 0, None, kind, 1, 0, 1_700_000_000_000, 4, block)
-    return CoreMessage(draw(strategies.integers(64)), 1, "a", body, header)
+    return CoreMessage(draw(IDS), 1, "a", body, header)
 
 
 KEYS = NAMES.map(string)
@@ -80,29 +87,32 @@ def described(code: int, value: TypedValue) -> TypedValue:
     return TypedValue(ValueKind.DESCRIBED, (TypedValue(ValueKind.ULONG, code, 0x53), value))
 
 
+TEXTS = PLAIN_TEXT.map(string)
+PRIORITY = field(strategies.naturals(8).map(lambda value: TypedValue(ValueKind.UBYTE, value)))
+AN_IDENTIFIER, A_TEXT = field(IDENTIFIERS), field(TEXTS)
+A_TIME = field(TIMES.map(lambda value: TypedValue(ValueKind.TIMESTAMP, value)))
+AMQP_BODIES = st.one_of(
+    st.tuples(st.just(0x77), strategies.AMQP_VALUES), st.tuples(st.just(0x77), TEXTS),
+    st.tuples(st.just(0x75), st.binary(max_size=9).map(lambda raw: TypedValue(ValueKind.BYTES, raw))),
+    st.tuples(st.just(0x76), st.just(TypedValue(ValueKind.LIST, (string("x"),)))),
+)  # fmt: skip
+
+
 @st.composite
 def sections(draw: st.DrawFn) -> list[TypedValue]:
     """The sections of a message in their order, each there or not."""
     durable = TypedValue(ValueKind.BOOLEAN, True, 0x41)
-    header = (durable, draw(field(strategies.naturals(8).map(lambda value: TypedValue(ValueKind.UBYTE, value)))))
-    times = strategies.naturals(40).map(lambda value: TypedValue(ValueKind.TIMESTAMP, value))
-    texts = PLAIN_TEXT.map(string)
+    header = (durable, draw(PRIORITY))
     fields = (
-        draw(field(IDENTIFIERS)), NULL, draw(field(texts)), draw(field(texts)), NULL, draw(field(IDENTIFIERS)), NULL,
-        NULL, draw(field(times)), draw(field(times)),
+        draw(AN_IDENTIFIER), NULL, draw(A_TEXT), draw(A_TEXT), NULL, draw(AN_IDENTIFIER), NULL, NULL, draw(A_TIME),
+        draw(A_TIME),
     )  # fmt: skip
-    body = draw(
-        st.one_of(
-            st.tuples(st.just(0x77), strategies.AMQP_VALUES), st.tuples(st.just(0x77), texts),
-            st.tuples(st.just(0x75), st.binary(max_size=9).map(lambda raw: TypedValue(ValueKind.BYTES, raw))),
-            st.tuples(st.just(0x76), st.just(TypedValue(ValueKind.LIST, (string("x"),)))),
-        )
-    )  # fmt: skip
+    body = draw(AMQP_BODIES)
     every = [
         (0x70, TypedValue(ValueKind.LIST, header)), (0x71, draw(MAPS)), (0x72, draw(MAPS)),
         (0x73, TypedValue(ValueKind.LIST, fields)), (0x74, draw(MAPS)), body, (0x78, draw(MAPS)),
     ]  # fmt: skip
-    return [described(*each) for each in every if draw(st.integers(0, 3))]
+    return [described(*each) for each in every if draw(THREE_IN_FOUR)]
 
 
 @st.composite
@@ -110,11 +120,9 @@ def amqp(draw: st.DrawFn) -> AmqpMessage:
     out = ByteWriter()
     for section in draw(sections()):
         encode_amqp_value(out, section)
-    persister = draw(st.sampled_from([2, 3, 5]))
-    expiration = draw(strategies.naturals(40)) if persister == 5 else None
-    return AmqpMessage(
-        persister, draw(strategies.integers(64)), 0, 1, "a", out.done(), ExtraProperties(0, None), expiration
-    )
+    persister = draw(PERSISTERS)
+    expiration = draw(TIMES) if persister == 5 else None
+    return AmqpMessage(persister, draw(IDS), 0, 1, "a", out.done(), ExtraProperties(0, None), expiration)
 
 
 def records_of(message: CoreMessage | AmqpMessage, times: int) -> Iterator[PageRecord]:

@@ -10,6 +10,7 @@ from typing import Any
 import golden_cases
 import pytest
 import strategies
+from both_decoders import stores_of
 from golden_cases import GoldenCase
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -23,7 +24,7 @@ from pagefmt.outstanding.ack_state import AckState, PageRule
 from pagefmt.outstanding.ack_state_columns import ACK_STATES, ack_state_columns
 from pagefmt.outstanding.overview import overview
 from pagefmt.outstanding.route_columns import IrregularPage, RouteColumns, route_columns, routed
-from pagefmt.outstanding.state import StoreState, load_state
+from pagefmt.outstanding.state import StoreState
 from pagefmt.pages.chunks import read_chunks
 from pagefmt.pages.page import Page
 from pagefmt.pages.paging import PageFile
@@ -84,15 +85,10 @@ def decided(rule: PageRule, found: list[RouteColumns]) -> list[tuple[int, int, A
     )
 
 
-def state_of(case: GoldenCase) -> list[StoreState]:
-    data = case.data()
-    return list(load_state(data / "paging", data / "journal", data / "bindings").stores())
-
-
 @pytest.mark.parametrize("case", golden_cases.cases(), ids=str)
 def test_golden_pages(case: GoldenCase) -> None:
     """Every page that has nothing wrong is read at once."""
-    for store in state_of(case):
+    for store in stores_of(case):
         for page in store.store.pages:
             content = page.path.read_bytes()
             assert same(content, store.rule(page.number)) or not reference(content)[1]
@@ -101,7 +97,7 @@ def test_golden_pages(case: GoldenCase) -> None:
 @pytest.mark.parametrize("case", golden_cases.cases(), ids=str)
 def test_what_is_outstanding(case: GoldenCase, monkeypatch: pytest.MonkeyPatch) -> None:
     """Per queue and per page, with positions, and per store: at once as with care, and as the size decides."""
-    for store in state_of(case):
+    for store in stores_of(case):
         decided_by_size = store.summary(positions=True), overview(store)
         with monkeypatch.context() as patched:
             patched.setattr(routes_module, "SMALL", -1)
@@ -134,6 +130,10 @@ def test_every_flipped_bit(content: bytes) -> None:
 
 
 QUEUE = st.integers(3, 6)
+TX = st.integers(-2, 5)
+QUEUES_OF_A_RECORD = st.lists(QUEUE, max_size=3).map(tuple)
+RECORDS = st.lists(strategies.records(), max_size=8)
+SENDS = st.sets(st.integers(0, 4))
 ACKS = st.lists(st.tuples(QUEUE, st.integers(1, 2), st.integers(-1, 9)), max_size=20)
 
 
@@ -151,17 +151,15 @@ def journals(draw: st.DrawFn) -> Any:
         ack_index=index(draw(ACKS)),
         complete_index=index(draw(ACKS)[:3]),
         in_doubt_acks=index(draw(ACKS)),
-        in_doubt_sends=frozenset(draw(st.sets(st.integers(0, 4)))),
-        page_transactions=dict.fromkeys(draw(st.sets(st.integers(0, 4))), 1),
+        in_doubt_sends=frozenset(draw(SENDS)),
+        page_transactions=dict.fromkeys(draw(SENDS), 1),
     )
 
 
 @st.composite
 def page_contents(draw: st.DrawFn) -> bytes:
-    found = draw(st.lists(strategies.records(), max_size=8))
-    queues = st.lists(QUEUE, max_size=3).map(tuple)
     return b"".join(
-        encode_record(replace(each, tx=draw(st.integers(-2, 5)), queues=draw(queues))) for each in found
+        encode_record(replace(each, tx=draw(TX), queues=draw(QUEUES_OF_A_RECORD))) for each in draw(RECORDS)
     )  # fmt: skip
 
 
@@ -179,8 +177,7 @@ def test_generated_pages(content: bytes, journal: Any, queues: set[int] | None, 
 
 def test_in_small_pieces(tmp_path: Path) -> None:
     """A page in pieces is what it is as a whole, also where its last piece is cut."""
-    data = GoldenCase("2.56.0", "basic").data()
-    state = next(iter(load_state(data / "paging", data / "journal", data / "bindings").stores()))
+    state = stores_of(GoldenCase("2.56.0", "basic"))[0]
     source = max(state.store.pages, key=lambda page: page.size)
     content = source.path.read_bytes()
     expected, _ = reference(content)

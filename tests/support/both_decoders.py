@@ -11,7 +11,7 @@ from pagectl.terminal.streams import json_text
 from pagefmt.columns.json_lines import LineFormat, MessageLines, picked_lines, selected_row
 from pagefmt.describe.message_json import BodyForm, MessageOptions
 from pagefmt.outstanding.message_filter import MessageFilter, select_messages
-from pagefmt.outstanding.state import StoreState, load_state
+from pagefmt.outstanding.state import PagingState, StoreState, load_state
 from pagefmt.pages.frames import Damage
 from pagefmt.pages.paging import PageFile
 
@@ -62,10 +62,16 @@ def assert_same_lines(
 
 
 @cache
-def stores_of(case: GoldenCase) -> list[StoreState]:
-    """The stores of a golden directory, loaded once for all tests. Never change them."""
+def state_of(case: GoldenCase) -> PagingState:
+    """A golden directory, loaded once for all tests. Never change it."""
     data = case.data()
-    return list(load_state(data / "paging", data / "journal", data / "bindings").stores())
+    return load_state(data / "paging", data / "journal", data / "bindings")
+
+
+@cache
+def stores_of(case: GoldenCase) -> list[StoreState]:
+    """The stores of ``state_of``."""
+    return list(state_of(case).stores())
 
 
 def pages_of(case: GoldenCase) -> Iterator[tuple[StoreState, PageFile]]:
