@@ -33,6 +33,7 @@ class KeepReason(StrEnum):
     """Why a page or a store is left as it is, apart from live records."""
 
     DAMAGED = "damaged: what lies behind the damage would be lost to salvage"
+    MOVING = "a broker is writing to it"
     PENDING = "a pending counter record names it: brokers up to 2.27 count its records again"
     LAYOUT = "its layout is not the one that the bindings speak of"
     SMALL = "its dead records are no larger than what would replace them"
@@ -196,7 +197,8 @@ class ExaminedPage:
     """One page as the walk saw it. ``offsets`` and ``ids``: of the dead records that are larger than a stub.
 
     ``saved``: what stubs in their place save. ``bodies``: (id, live) of large records. ``acked``: some queue has ack
-    records for the page; ``pending``: some queue has a pending counter record for it.
+    records for the page; ``pending``: some queue has a pending counter record for it;
+    ``moving``: a broker writes to it.
     """
 
     page: PageFile
@@ -210,6 +212,7 @@ class ExaminedPage:
     acked: bool = False
     pending: bool = False
     damage: Damage | None = None
+    moving: bool = False
     offsets: array[int] = field(default_factory=lambda: array("q"))
     ids: array[int] = field(default_factory=lambda: array("q"))
     bodies: list[tuple[int, bool]] = field(default_factory=list)
@@ -291,7 +294,7 @@ def _removable(page: ExaminedPage, rules: EditionRules, from_first: bool) -> boo
 
 def _rewrite(folder: Path, page: ExaminedPage, rules: EditionRules) -> RewritePage | KeepReason:
     if page.damage is not None:
-        return KeepReason.DAMAGED
+        return KeepReason.MOVING if page.moving else KeepReason.DAMAGED
     if page.pending and rules.minds_pending:
         return KeepReason.PENDING
     if page.layout not in (None, rules.layout):

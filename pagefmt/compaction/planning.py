@@ -50,13 +50,18 @@ class _LargeBodies:
     unsure: str | None = None
 
 
-def make_plan(place: DataLocation, edition: Edition | None = None, *, keep_unknown: bool = False) -> CompactionPlan:
-    """Reads journals and pages. ``keep_unknown``: records of unknown transactions stay. Raises ``CannotCompact``."""
+def make_plan(
+    place: DataLocation, edition: Edition | None = None, *, keep_unknown: bool = False, locked: bool = False
+) -> CompactionPlan:
+    """Reads journals and pages. ``keep_unknown``: records of unknown transactions stay; ``locked``: as ``load_place``.
+
+    Raises ``CannotCompact``.
+    """
     if place.paging is None:
         raise CannotCompact(f"{place.given}: no paging directory; name the data directory or the instance")
     if place.kind in (LocationKind.STORE, LocationKind.PAGE):
         raise CannotCompact(f"{place.given}: {place.kind.value}; name the whole data directory or the instance")
-    state = load_place(place)
+    state = load_place(place, locked=locked)
     bindings = _checked(state)
     witnesses = _witnesses(state, bindings)
     rules = EditionRules(layout_of_bindings(bindings), edition)
@@ -168,6 +173,7 @@ class _PlanWalk:
             with open_page(page.path) as opened:
                 self.careful(store, found, opened)
         self.note_journal(store, found)
+        found.moving = found.damage is not None and store.in_motion(page, found.damage)
         return found
 
     def at_once(self, store: StoreState, found: ExaminedPage) -> ExaminedPage:

@@ -14,7 +14,7 @@ from pagefmt.journal.scan import TornRecords
 
 ACKNOWLEDGEMENT: Final = 43
 """Bytes of the record of one acknowledged position (docs/spec/journal.md 2, 5)."""
-UNREAD: Final = frozenset((FileProblem.VERSION, FileProblem.NOT_REGULAR, FileProblem.UNREADABLE))
+UNREAD: Final = frozenset((FileProblem.VERSION, FileProblem.NOT_REGULAR, FileProblem.UNREADABLE, FileProblem.GONE))
 
 
 @dataclass(frozen=True, slots=True)

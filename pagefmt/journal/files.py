@@ -40,6 +40,7 @@ class FileProblem(Enum):
     LEFT_OVER = "left-over file"
     NOT_REGULAR = "not a regular file"
     UNREADABLE = "unreadable"
+    GONE = "gone while it was read"
 
 
 @dataclass(frozen=True, slots=True)

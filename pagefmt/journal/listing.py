@@ -57,7 +57,8 @@ def _examine(name: str, path: Path) -> JournalFile | FileNote:
         size = status.st_size
         start = read_start(path, HEADER.size)
     except (NotReadable, OSError) as err:
-        return FileNote(FileProblem.UNREADABLE, name, str(err), size)
+        gone = isinstance(err, FileNotFoundError) or isinstance(err.__cause__, FileNotFoundError)
+        return FileNote(FileProblem.GONE if gone else FileProblem.UNREADABLE, name, str(err), size)
     if len(start) < HEADER.size:
         return FileNote(FileProblem.SHORT, name, f"{len(start)} bytes; a starting broker deletes it")
     header = decode_header(start)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from pagefmt.journal.fast_scan import Ints
 
+TRIES: Final = 5
 _WITH_ROWS: Final = (RecordKind.ADD, RecordKind.UPDATE, RecordKind.ADD_TX, RecordKind.UPDATE_TX, RecordKind.DELETE_TX)
 
 
@@ -142,7 +143,14 @@ class LoadedJournal:
 
 
 def load_journal(folder: Path, journal: Journal = Journal.MESSAGES) -> LoadedJournal:
-    """Load one journal of a folder. Memory: one file at a time, and the columns."""
+    """Load one journal of a folder. Memory: one file at a time, and the columns.
+
+    A running broker takes files away when it compacts its journal: then the folder is listed again.
+    """
+    for _ in range(TRIES - 1):
+        loaded = load_files(list_files(folder, journal))
+        if not any(note.kind is FileProblem.GONE for note in loaded.notes):
+            return loaded
     return load_files(list_files(folder, journal))
 
 
@@ -156,7 +164,9 @@ def load_files(listing: JournalListing) -> LoadedJournal:
             loading.file(number, file, found)
             torn.append((file, found))
         except NotReadable as err:
-            notes.append(FileNote(FileProblem.UNREADABLE, file.name, str(err), file.size))
+            gone = isinstance(err.__cause__, FileNotFoundError)
+            kind = FileProblem.GONE if gone else FileProblem.UNREADABLE
+            notes.append(FileNote(kind, file.name, str(err), file.size))
     return loading.finish(tuple(torn), tuple(notes))
 
 

@@ -30,13 +30,17 @@ _NONE: Final[frozenset[int]] = frozenset()
 class PageRule:
     """The rule for the records of one page. ``queues``: ids of the queues of its address, ``None`` if not known.
 
-    Without bindings every queue id counts as a queue.
+    Without bindings every queue id counts as a queue. ``live``: a broker is at work, and may yet commit a transaction
+    that the journal does not know.
     """
 
-    __slots__ = ("_journal", "_marks", "_page", "_queues")
+    __slots__ = ("_journal", "_live", "_marks", "_page", "_queues")
 
-    def __init__(self, journal: MessageJournal, queues: Collection[int] | None, page: int) -> None:
+    def __init__(
+        self, journal: MessageJournal, queues: Collection[int] | None, page: int, *, live: bool = False
+    ) -> None:
         self._journal = journal
+        self._live = live
         self._queues = queues
         self._page = page
         self._marks: dict[int, tuple[bool, frozenset[int], frozenset[int]]] = {}
@@ -60,9 +64,9 @@ class PageRule:
         """What keeps a record of the transaction from delivery; None: nothing."""
         if tx < 0:
             return None
-        if tx in self._journal.in_doubt_sends:
-            return AckState.IN_DOUBT_SEND
-        return AckState.IGNORED if tx not in self._journal.page_transactions else None
+        if tx in self._journal.page_transactions and tx not in self._journal.in_doubt_sends:
+            return None
+        return AckState.IN_DOUBT_SEND if self._live or tx in self._journal.in_doubt_sends else AckState.IGNORED
 
     def ack_states(self, number: int, tx: int, queues: Iterable[int]) -> list[tuple[int, AckState]]:
         """(queue id, state) for each queue that the record names."""

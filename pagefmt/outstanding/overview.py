@@ -40,6 +40,7 @@ class Condition(StrEnum):
     OK = "ok"
 
 
+BEING_WRITTEN: Final = "being written"
 REMARKS_EACH: Final = 8
 """So many remarks of one condition are given, the first ones."""
 _UNDECODABLE: Final = frozenset((DamageKind.UNDECODABLE, DamageKind.SWALLOWED))
@@ -179,6 +180,9 @@ def _begins_at(opened: Page, layout: Layout | None) -> int | None:
 
 def _conditions(state: StoreState, tally: _StoreCount) -> Iterator[tuple[Condition, str]]:
     for page, damage in tally.damages:
+        if state.in_motion(page, damage):
+            yield Condition.OK, f"{page.name}: offset {damage.offset}: {BEING_WRITTEN}"
+            continue
         kind = Condition.UNDECODABLE if damage.kind in _UNDECODABLE else Condition.SUSPECT
         yield kind, f"{page.name}: offset {damage.offset}: {damage.kind}: {damage.detail}"
     if tally.unreadable is not None:

@@ -9,11 +9,14 @@ Messages that never left the journal are not part of this; ``PagingState.journal
 
 from __future__ import annotations
 
+import errno
+import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
+from typing import Final
 
 from pagefmt.directory.bindings import Bindings, QueueBinding
 from pagefmt.directory.locate import DataLocation, LocationKind
@@ -28,11 +31,15 @@ from pagefmt.outstanding.knowledge import (
     lost_acknowledgements,
     unknown_address,
 )
+from pagefmt.outstanding.live import broker_runs
 from pagefmt.outstanding.page_load import PageLoad, QueueLoad
+from pagefmt.pages.frames import Damage, DamageKind
 from pagefmt.pages.page import open_page
 from pagefmt.pages.paging import PageFile, PagingDirectory, Store, read_paging, read_store, same_addresses
 from pagefmt.pages.record import FRAME
 from pagefmt.pages.routes import Route
+
+_HALF_WRITTEN: Final = (DamageKind.FRAGMENT, DamageKind.TORN, DamageKind.ZERO_TAIL)
 
 
 class CannotKnow(PageFmtError):
@@ -43,6 +50,7 @@ class CannotKnow(PageFmtError):
 class StoreSummary:
     """``queues``: of the address by id, also those that nothing is outstanding for. ``pages`` ascending.
 
+    ``moving``: pages that a broker is writing to, or has deleted.
     ``unknown`` set: the loads say what the acknowledgement records say, not what is outstanding.
     """
 
@@ -52,6 +60,7 @@ class StoreSummary:
     pages: tuple[PageLoad, ...]
     unknown: Unknown | None
     remarks: tuple[str, ...]
+    moving: frozenset[int] = frozenset()
 
 
 class StoreRemark(Enum):
@@ -68,7 +77,7 @@ class StoreState:
 
     ``queues``: of its address; None: any. ``unknown`` set: what is outstanding in it is not known, and ``queues`` are
     all that it might be for. ``same_address``: this folder and others of its address, in listing order.
-    ``addresses``: of all queues.
+    ``addresses``: of all queues. ``live``: a broker is at work on it.
     """
 
     store: Store
@@ -77,6 +86,7 @@ class StoreState:
     unknown: Unknown | None = None
     same_address: tuple[str, ...] = ()
     addresses: Collection[str] = ()
+    live: bool = False
 
     @property
     def read_instead(self) -> str | None:
@@ -87,7 +97,17 @@ class StoreState:
         """The rule for the records of one page; None where the journal is not known."""
         if self.unknown is not None and self.unknown.part is UnknownPart.JOURNAL:
             return None
-        return PageRule(self.journal, self.queues, page)
+        return PageRule(self.journal, self.queues, page, live=self.live)
+
+    def in_motion(self, page: PageFile, damage: Damage) -> bool:
+        """A broker at work has not yet written the last record to its end, or has deleted the page."""
+        if not self.live:
+            return False
+        if damage.kind is DamageKind.UNREADABLE:
+            return os.strerror(errno.ENOENT) in damage.detail
+        return damage.kind in _HALF_WRITTEN and (
+            page.number == self.store.current_page or page.size != _size(page.path)
+        )
 
     def sure_rule(self, page: int) -> PageRule:
         """The same. Raises ``CannotKnow`` where the journal is not known."""
@@ -183,9 +203,15 @@ class StoreState:
         queues = {number: QueueLoad(number, binding) for number, binding in sorted(expected.items())}
         pages = tuple(self.pages(queues, positions))
         ordered = tuple(queue for _, queue in sorted(queues.items()))
+        moving: list[int] = []
+        for page, load in zip(self.store.pages, pages, strict=True):
+            if load.damage is not None and self.in_motion(page, load.damage):
+                moving.append(load.page)
         counted = sum(page.records for page in pages), sum(page.live_records for page in pages)
         remarks = tuple(text for _, text in self.remarks(*counted))
-        return StoreSummary(self.store.address, self.store.name, ordered, pages, self.unknown, remarks)
+        return StoreSummary(
+            self.store.address, self.store.name, ordered, pages, self.unknown, remarks, frozenset(moving)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +224,7 @@ class PagingState:
     paging: PagingDirectory
     known: KnownJournals
     same_address: dict[str, list[str]]
+    live: bool = False
 
     @property
     def journal(self) -> MessageJournal:
@@ -229,7 +256,7 @@ class PagingState:
         for number, queue in (self.bindings.queues if self.bindings else {}).items():
             queues.setdefault(queue.address, {})[number] = queue
         for store in stores:
-            yield self._state(store, queues)
+            yield replace(self._state(store, queues), live=self.live)
 
     def store(self, folder: Path) -> StoreState:
         """One folder."""
@@ -248,20 +275,31 @@ class PagingState:
         return StoreState(store, self.journal, queues.get(store.address, {}), unknown, same, queues)
 
 
+def _size(path: Path) -> int | None:
+    try:
+        return path.lstat().st_size
+    except OSError:
+        return None
+
+
 def load_state(paging: Path, journal: Path | None, bindings: Path | None) -> PagingState:
     """Journals are read now, pages when they are asked for."""
     place = DataLocation(paging, LocationKind.DATA, paging, journal, bindings)
-    return _loaded(place, read_paging(paging))
+    return _loaded(place, read_paging(paging), live=False)
 
 
-def load_place(place: DataLocation) -> PagingState:
-    """What is known about the pages of a place; a store or page that lies by itself is all of its directory."""
+def load_place(place: DataLocation, *, locked: bool = False) -> PagingState:
+    """What is known about the pages of a place; a store or page that lies by itself is all of its directory.
+
+    ``locked``: this process holds the broker's locks, so that no broker is at work.
+    """
+    live = not locked and broker_runs(place.journal)
     if place.paging is not None:
-        return _loaded(place, read_paging(place.paging))
+        return _loaded(place, read_paging(place.paging), live)
     if place.store is not None:
-        return _loaded(place, PagingDirectory(place.store.parent, (place.store.name,), ()))
-    return _loaded(place, PagingDirectory(place.given, (), ()))
+        return _loaded(place, PagingDirectory(place.store.parent, (place.store.name,), ()), live)
+    return _loaded(place, PagingDirectory(place.given, (), ()), live)
 
 
-def _loaded(place: DataLocation, paging: PagingDirectory) -> PagingState:
-    return PagingState(paging, load_journals(place), same_addresses(paging))
+def _loaded(place: DataLocation, paging: PagingDirectory, live: bool) -> PagingState:
+    return PagingState(paging, load_journals(place), same_addresses(paging), live)

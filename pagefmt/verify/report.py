@@ -12,8 +12,9 @@ from pagefmt.directory.locate import DataLocation, LocationKind
 from pagefmt.directory.store_findings import StoreFault, paging_findings, store_findings
 from pagefmt.editions import Edition
 from pagefmt.findings import Finding, Severity, about_data, gravest_first
-from pagefmt.outstanding.state import PagingState
-from pagefmt.pages.paging import Store
+from pagefmt.outstanding.state import PagingState, StoreState
+from pagefmt.pages.frames import Damage, DamageKind
+from pagefmt.pages.paging import PageFile, Store
 from pagefmt.verify.broker_verdict import PageContext as InStore
 from pagefmt.verify.pages import PageVerdict, first_layout, newest_of, unreadable_json, verdict_json, verify_page
 from pagefmt.verify.seal import SealChange, SealDifference
@@ -30,15 +31,17 @@ class PageReport:
     verdict: PageVerdict | None
     json: dict[str, Any]
     problem: str | None = None
+    moving: bool = False
 
     @property
     def sound(self) -> bool:
-        """Readable, without a fault, and read to its end by the broker."""
-        return self.verdict is not None and self.verdict.sound and self.verdict.broker.reading.whole
+        """Readable, without a fault, and read to its end by the broker; or a broker is just writing it."""
+        return self.moving or (self.verdict is not None and self.verdict.sound and self.verdict.broker.reading.whole)
 
 
-def page_reports(store: Store, edition: Edition | None) -> Iterator[PageReport]:
+def page_reports(state: StoreState, edition: Edition | None) -> Iterator[PageReport]:
     """Every page of a store, read to its last byte."""
+    store = state.store
     layout = first_layout(page.path for page in store.pages)
     for page in store.pages:
         where = InStore(store.name, page.number, page.number == store.current_page, len(store.pages) == 1)
@@ -46,9 +49,14 @@ def page_reports(store: Store, edition: Edition | None) -> Iterator[PageReport]:
             verdict = verify_page(page.path, where, edition, layout)
         except NotReadable as err:
             shown = unreadable_json(store.name, page.number, err, page.path, page.size)
-            yield PageReport(store, None, shown, str(err))
+            gone = Damage(DamageKind.UNREADABLE, 0, 0, str(err))
+            yield PageReport(store, None, shown, str(err), _moving(state, page, (gone,)))
         else:
-            yield PageReport(store, verdict, verdict_json(verdict))
+            yield PageReport(store, verdict, verdict_json(verdict), moving=_moving(state, page, verdict.faults))
+
+
+def _moving(state: StoreState, page: PageFile, faults: tuple[Damage, ...]) -> bool:
+    return bool(faults) and all(state.in_motion(page, fault) for fault in faults)
 
 
 def folder_findings(place: DataLocation, stores: list[Store], state: PagingState) -> list[Finding]:

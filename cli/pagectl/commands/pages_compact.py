@@ -67,7 +67,7 @@ def command(
     place = located(given, broker_xml, properties)
     changing = (in_place or out is not None) and not dry_run
     with _brokers_held_off(place, changing) as held:
-        plan = _plan(place, edition, keep_unknown)
+        plan = _plan(place, edition, keep_unknown, locked=bool(held))
         _tell(plan, refused=changing and not accept_lost)
         backup = None if no_backup or out is not None else backup_folder(place, backup_dir)
         written = (out or plan.paging).absolute() if changing else None
@@ -117,11 +117,11 @@ def _brokers_held_off(place: DataLocation, changing: bool) -> Iterator[dict[Path
         yield held
 
 
-def _plan(place: DataLocation, edition: Any, keep_unknown: bool) -> CompactionPlan:
+def _plan(place: DataLocation, edition: Any, keep_unknown: bool, *, locked: bool) -> CompactionPlan:
     from pagefmt.compaction.planning import make_plan
 
     with progress("looking at pages", None):
-        return make_plan(place, edition_of(edition), keep_unknown=keep_unknown)
+        return make_plan(place, edition_of(edition), keep_unknown=keep_unknown, locked=locked)
 
 
 def _copy(plan: CompactionPlan, out: Path, held: dict[Path, int]) -> None:

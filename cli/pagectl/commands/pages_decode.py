@@ -30,7 +30,7 @@ from pagectl.outputs.message_text import MessageText
 from pagectl.running.exits import CallError, Exit
 from pagectl.running.reading import bytes_to_read, each_store, note_near_names, page_range, told_state
 from pagectl.terminal.progress import progress
-from pagectl.terminal.streams import CsvTable, json_text, print_json_line, warning, write_utf8
+from pagectl.terminal.streams import CsvTable, json_text, note, print_json_line, warning, write_utf8
 
 if TYPE_CHECKING:
     from pagefmt.describe.message_json import BodyForm, MessageOptions
@@ -171,7 +171,9 @@ class _Decoding:
                 for page in store.pages:
                     if page.number in self.choice.pages:
                         for found in self.readable(reader(page, known, store, form, self.choice)):
-                            if isinstance(found, Damage):
+                            if isinstance(found, Damage) and known.in_motion(page, found):
+                                note(f"{page.path}: offset {found.offset}: being written")
+                            elif isinstance(found, Damage):
                                 self.damage(page, found)
                             else:
                                 yield store, known, found

@@ -75,7 +75,7 @@ class _Worst:
 
 
 def _surveys(place: DataLocation, *, beside_output: bool) -> Iterator[StoreOverview]:
-    from pagefmt.outstanding.overview import overview
+    from pagefmt.outstanding.overview import BEING_WRITTEN, overview
 
     state = told_state(place)
     if state.unknown is not None and state.unknown.alone:
@@ -83,6 +83,9 @@ def _surveys(place: DataLocation, *, beside_output: bool) -> Iterator[StoreOverv
     with progress("reading pages", bytes_to_read(place), beside_output=beside_output) as bar:
         for known in each_store(place, state):
             row = overview(known)
+            for remark in row.remarks:
+                if remark.endswith(BEING_WRITTEN):
+                    note(f"{row.folder}: {remark}")
             bar.advance(row.bytes)
             yield row
 

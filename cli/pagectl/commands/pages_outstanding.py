@@ -95,7 +95,9 @@ class _Findings:
         for summary in summaries:
             self.any |= bool(summary.remarks)
             for page in summary.pages:
-                if page.damage is not None and page.damage.kind != "fragment":
+                if page.page in summary.moving:
+                    note(f"{summary.folder}: page {page.page}: being written")
+                elif page.damage is not None and page.damage.kind != "fragment":
                     self.any = True
                     warning(
                         f"{summary.folder}: page {page.page}: offset {page.damage.offset}: {page.damage.detail}; "

@@ -21,7 +21,7 @@ from pagectl.options.shared import (
     edition_of,
 )
 from pagectl.running.exits import Exit
-from pagectl.running.reading import bytes_to_read
+from pagectl.running.reading import bytes_to_read, each_store
 from pagectl.terminal.progress import Progress, progress
 from pagectl.terminal.sanitise import one_line
 from pagectl.terminal.streams import coloured, note, print_json_line, size_text, wrapped
@@ -62,7 +62,7 @@ def command(
     lines = form is TextOrJsonl.jsonl
     with progress("reading pages", _total(place, state), beside_output=lines) as bar:
         zeroed: list[Finding] = []
-        stores = _pages(place, edition_of(edition), view, bar, zeroed)
+        stores = _pages(place, state, edition_of(edition), view, bar, zeroed)
         for finding in zeroed:
             view.finding(finding)
         for finding in _findings(place, stores, state, edition_of(edition)):
@@ -95,19 +95,22 @@ def _total(place: DataLocation, state: PagingState) -> int | None:
 
 
 def _pages(
-    place: DataLocation, edition: Edition | None, view: _VerifyView, bar: Progress, zeroed: list[Finding]
-) -> list[Store]:
-    from pagefmt.directory.locate import stores
+    place: DataLocation, state: PagingState, edition: Edition | None, view: _VerifyView, bar: Progress,
+    zeroed: list[Finding],
+) -> list[Store]:  # fmt: skip
     from pagefmt.verify.report import page_reports
 
     seen = []
-    for store in stores(place):
+    for known in each_store(place, state):
+        store = known.store
         seen.append(store)
         view.store(store)
-        for report in page_reports(store, edition):
+        for report in page_reports(known, edition):
             view.page(report)
             if report.verdict is not None and report.verdict.zeroed is not None:
                 zeroed.append(report.verdict.zeroed)
+            if report.moving:
+                note(f"{store.name}: {report.json['file']}: being written")
             bar.advance(int(report.json["size"] or 0))
         bar.clear()
         view.store_end(store)

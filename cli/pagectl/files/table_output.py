@@ -70,8 +70,11 @@ def _batches(
                         if not isinstance(batch, TableDamage):
                             yield rows_by_queue(batch, choice)
                             continue
-                        damaged[0] = True
                         found = batch.damage
+                        if known.in_motion(page, found):
+                            note(f"{page.path}: offset {found.offset}: being written")
+                            continue
+                        damaged[0] = True
                         lost = f"; {batch.missing} bytes are not in the table" if batch.missing else ""
                         warning(f"{page.path}: offset {found.offset}: {found.kind}: {found.detail}{lost}")
                         if choice.outstanding and found.kind is DamageKind.UNDECODABLE and batch.missing:

@@ -1,0 +1,186 @@
+"""A soak: a real broker pages under transactional traffic over loopback, and every reading command is called beside it.
+
+No crash, no false error, nothing opened for writing, each count between what the broker says before and after the call,
+and exact while the traffic rests. ``make test-broker``; ``PAGECTL_SOAK_SECONDS`` (600) says how long.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from broker_jars import class_path, compiled
+from harmed import pagectl
+from program import Answer
+
+pytestmark = [pytest.mark.broker, pytest.mark.timeout(1800)]
+SECONDS = int(os.environ.get("PAGECTL_SOAK_SECONDS", "600"))
+VERSION = "2.56.0"
+SOURCE = Path(__file__).resolve().parents[1] / "oracle_java" / "SoakBroker.java"
+CONFIG = """<configuration xmlns="urn:activemq"><core xmlns="urn:activemq:core">
+<persistence-enabled>true</persistence-enabled><security-enabled>false</security-enabled>
+<journal-type>NIO</journal-type><journal-file-size>1M</journal-file-size><journal-min-files>2</journal-min-files>
+<journal-compact-min-files>3</journal-compact-min-files><journal-compact-percentage>40</journal-compact-percentage>
+<paging-directory>{data}/paging</paging-directory><bindings-directory>{data}/bindings</bindings-directory>
+<journal-directory>{data}/journal</journal-directory><large-messages-directory>{data}/large-messages</large-messages-directory>
+<acceptors><acceptor name="a">tcp://127.0.0.1:{port}</acceptor></acceptors>
+<address-settings><address-setting match="#"><max-size-bytes>200000</max-size-bytes>
+<page-size-bytes>60000</page-size-bytes><address-full-policy>PAGE</address-full-policy></address-setting></address-settings>
+</core></configuration>
+"""
+COMMANDS = {
+    "ls": ("pages", "ls", "{data}", "--format", "json"),
+    "outstanding": ("pages", "outstanding", "{data}", "--format", "json"),
+    "verify": ("pages", "verify", "{data}"),
+    "decode": ("pages", "decode", "{data}", "--format", "jsonl", "--body", "none"),
+    "decode --outstanding": ("pages", "decode", "{data}", "--outstanding", "--format", "jsonl", "--body", "none"),
+    "decode --to": ("pages", "decode", "{data}", "--to", "{out}/x.parquet"),
+    "compact": ("pages", "compact", "{data}", "--format", "json"),
+    "seal": ("pages", "seal", "{data}", "--to", "{out}/x.seal"),
+    "inspect": ("pages", "inspect", "{data}"),
+    "disk usage": ("disk", "usage", "{data}"),
+    "disk check": ("disk", "check", "{data}"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """What the broker says: messages committed into and out of the queue, those in it, pages of the address."""
+
+    sent: int
+    consumed: int
+    messages: int
+    pages: int
+
+
+@dataclass(slots=True)
+class Broker:
+    process: subprocess.Popen[str]
+    data: Path
+
+    def ask(self, word: str = "count") -> Count:
+        assert self.process.stdin and self.process.stdout
+        self.process.stdin.write(word + "\n")
+        self.process.stdin.flush()
+        line = self.process.stdout.readline()
+        assert line, "the broker has ended"
+        return Count(*map(int, line.split()))
+
+
+@pytest.fixture(scope="module")
+def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
+    folder = tmp_path_factory.mktemp("soak")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    (folder / "broker.xml").write_text(CONFIG.format(data=folder / "data", port=port))
+    path = compiled(SOURCE, class_path(VERSION), tmp_path_factory.mktemp("classes"))
+    words = ["java", "-Xmx500m", "-XX:+UseSerialGC", "-cp", path, "SoakBroker", str(folder / "broker.xml"), str(port)]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=folder) as process:
+        assert process.stdout
+        try:
+            assert process.stdout.readline() == "started\n"
+            running = Broker(process, folder / "data")
+            until_it_pages(running)
+            yield running
+        finally:
+            process.kill()
+
+
+def until_it_pages(broker: Broker) -> None:
+    for _ in range(120):
+        if broker.ask().pages > 5:
+            return
+        time.sleep(0.5)
+    pytest.fail("the broker does not page")
+
+
+def asked(name: str, broker: Broker, out: Path) -> Answer:
+    shutil.rmtree(out, ignore_errors=True)
+    out.mkdir()
+    return pagectl(*(word.format(data=broker.data, out=out) for word in COMMANDS[name]), seconds=60)
+
+
+def test_no_false_error_and_no_crash(broker: Broker, tmp_path: Path) -> None:
+    """Every command in turn, for as long as it lasts."""
+    end, calls, wrong = time.monotonic() + SECONDS, Counter[str](), list[tuple[str, Answer]]()
+    while time.monotonic() < end:
+        for name in COMMANDS:
+            before = broker.ask()
+            answer = asked(name, broker, tmp_path / "out")
+            after = broker.ask()
+            calls[name] += 1
+            if answer.status != 0 or "Traceback" in answer.err or not fits(name, answer, before, after):
+                wrong.append((name, Answer(answer.status, answer.out[-2000:], answer.err)))
+    print(dict(calls))
+    assert not wrong, f"{len(wrong)} of {calls.total()}: {Counter(name for name, _ in wrong)}: {wrong[:3]}"
+
+
+def fits(name: str, answer: Answer, before: Count, after: Count) -> bool:
+    """What is in the pages is at most what the queue holds, and what is held or in doubt covers the newest pages."""
+    import json
+
+    if name == "ls":
+        rows = json.loads(answer.out)["stores"]
+        most = max(before.messages, after.messages) + (after.sent - before.sent) + IN_FLIGHT
+        return all(row["outstanding"] is None or row["outstanding"] <= most for row in rows)
+    if name == "outstanding":
+        (store,) = [store for store in json.loads(answer.out)["stores"] if store["address"] == "soak"]
+        return all(page["held_by"] != [] for page in store["pages"][-2:])
+    return True
+
+
+IN_FLIGHT = 2 * 20 + 12
+"""Messages of open transactions: two producers, one consumer."""
+
+
+def test_exact_while_the_traffic_rests(broker: Broker, tmp_path: Path) -> None:
+    """Committed, received and counted: what pages and journal say together is what the broker says."""
+    for _ in range(5):
+        before = broker.ask("pause")
+        try:
+            time.sleep(1)
+            counted = broker.ask()
+            shown = asked("decode --outstanding", broker, tmp_path / "out")
+            again = broker.ask()
+        finally:
+            broker.ask("go")
+        assert counted == again
+        assert shown.status == 0, shown
+        # messages that never were paged, or that the queue holds in the journal, are not in the pages
+        assert len(shown.lines()) <= counted.messages, (before, counted)
+        time.sleep(2)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_nothing_is_opened_for_writing(name: str, broker: Broker, tmp_path: Path) -> None:
+    if shutil.which("strace") is None:
+        pytest.skip("strace is not installed")
+    import sys
+
+    from program import environment
+
+    (tmp_path / "out").mkdir()
+    words = [word.format(data=broker.data, out=tmp_path / "out") for word in COMMANDS[name]]
+    log = tmp_path / "strace"
+    subprocess.run(
+        ["strace", "-f", "-e", "trace=openat,open,creat", "-o", str(log), sys.executable, "-m", "pagectl", *words],
+        env=environment(), capture_output=True, timeout=120,
+    )  # fmt: skip
+    opened = [line for line in log.read_text("utf-8", "replace").splitlines() if str(broker.data) in line]
+    assert opened or name == "disk check"
+    assert not [line for line in opened if "O_WRONLY" in line or "O_RDWR" in line or "O_CREAT" in line]
+
+
+@pytest.mark.parametrize("words", [("compact", "--in-place"), ("compact", "--out", "new"), ("restore",)], ids=" ".join)
+def test_changes_are_refused(words: tuple[str, ...], broker: Broker, tmp_path: Path) -> None:
+    answer = pagectl("pages", words[0], broker.data, *words[1:], cwd=tmp_path)
+    assert answer.status == 2 and not (tmp_path / "new").exists(), answer
