@@ -176,7 +176,7 @@ class Send(Operation, tag="send"):
 
     address: str
     seq: Int64
-    session: str = "main"
+    session: str = field(default_factory=lambda: "main")  # a factory: written even where it is the default
     type: MessageType = MessageType.BYTES
     size: BodySize = 0
     text: str | None = None

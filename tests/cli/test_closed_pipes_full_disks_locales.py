@@ -18,7 +18,7 @@ from program import call, environment
 PRINTING = [
     (command, words)
     for command, status, words in CALLS
-    if status == 0 and "--to" not in words and command != "pages restore"
+    if status == 0 and "--to" not in words and command not in ("pages restore", "pages drop-backup")
 ]
 
 
