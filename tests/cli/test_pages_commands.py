@@ -220,6 +220,19 @@ def test_the_directories_may_be_links_and_nothing_below_them(tmp_path: Path) -> 
     assert [line["check"] for line in answer.lines() if "000000003.page" in line.get("place", "")] == ["special-file"]
 
 
+def test_a_file_that_is_deleted_while_it_is_sealed_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A running broker deletes pages and bodies that nobody needs any more."""
+    from pagefmt.verify import seal
+
+    data = BASIC.copy(tmp_path)
+    whole = call("pages", "seal", data)
+    listed = seal.sealed_files
+    monkeypatch.setattr(seal, "sealed_files", lambda place: [*listed(place), ("paging/gone/1.page", data / "gone")])
+    answer = call("pages", "seal", data)
+    assert (answer.status, answer.out) == (0, whole.out)
+    assert "deleted while this was sealed" in answer.err
+
+
 def test_seal_finds_rot_loss_and_additions(tmp_path: Path) -> None:
     data = GoldenCase("2.56.0", "large-core").copy(tmp_path)
     seal = tmp_path / "seal.jsonl"

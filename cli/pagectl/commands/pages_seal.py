@@ -6,7 +6,7 @@ from pagectl.files.destination import output_to
 from pagectl.opening.broker import located
 from pagectl.options.shared import BrokerXmlOption, DirArgument, PropertiesOption, ToFileOption
 from pagectl.terminal.progress import progress
-from pagectl.terminal.streams import print_json_line
+from pagectl.terminal.streams import note, print_json_line
 
 
 def command(
@@ -19,6 +19,7 @@ def command(
 
     Later, 'pagectl pages verify DIR --manifest FILE' tells what changed: after a backup, a transfer, years on a disk.
     """
+    from pagefmt.bytes.files import NotReadable
     from pagefmt.verify.seal import HEADER, seal_file, sealed_files, sealed_json
 
     place = located(given, broker_xml, properties)
@@ -26,5 +27,10 @@ def command(
     with output_to(to, place), progress("sealing", len(files), "files", beside_output=True) as bar:
         print_json_line(HEADER)
         for name, path in files:
-            print_json_line(sealed_json(seal_file(name, path)))
+            try:
+                print_json_line(sealed_json(seal_file(name, path)))
+            except NotReadable:
+                if path.exists():
+                    raise
+                note(f"{path}: deleted while this was sealed, by a running broker; left out")
             bar.advance(1)
