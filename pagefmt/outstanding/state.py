@@ -20,6 +20,7 @@ from typing import Final
 
 from pagefmt.directory.bindings import Bindings, QueueBinding
 from pagefmt.directory.locate import DataLocation, LocationKind
+from pagefmt.directory.locks import running_broker
 from pagefmt.errors import PageFmtError
 from pagefmt.journal.message_journal import MessageJournal
 from pagefmt.outstanding.ack_state import LIVE, AckState, PageRule
@@ -31,7 +32,6 @@ from pagefmt.outstanding.knowledge import (
     lost_acknowledgements,
     unknown_address,
 )
-from pagefmt.outstanding.live import broker_runs
 from pagefmt.outstanding.page_load import PageLoad, QueueLoad
 from pagefmt.pages.frames import Damage, DamageKind
 from pagefmt.pages.page import open_page
@@ -293,7 +293,7 @@ def load_place(place: DataLocation, *, locked: bool = False) -> PagingState:
 
     ``locked``: this process holds the broker's locks, so that no broker is at work.
     """
-    live = not locked and broker_runs(place.journal)
+    live = not locked and running_broker(place.journal) is not None
     if place.paging is not None:
         return _loaded(place, read_paging(place.paging), live)
     if place.store is not None:

@@ -106,7 +106,7 @@ def _check_options(out: Path | None, in_place: bool, backup_dir: Path | None, no
 
 @contextmanager
 def _brokers_held_off(place: DataLocation, changing: bool) -> Iterator[dict[Path, int]]:
-    from pagefmt.compaction.locks import hold_off_brokers
+    from pagefmt.directory.locks import hold_off_brokers
 
     if not changing:
         yield {}

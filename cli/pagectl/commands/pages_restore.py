@@ -25,7 +25,7 @@ def command(
     """
     from pagefmt.bytes.writing import Disk
     from pagefmt.compaction.backup import restore as put_back
-    from pagefmt.compaction.locks import hold_off_brokers
+    from pagefmt.directory.locks import hold_off_brokers
 
     place = located(given, broker_xml, properties)
     backup = standing_backup_of(place, backup_dir)

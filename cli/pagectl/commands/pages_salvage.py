@@ -38,7 +38,7 @@ def command(
     with status 1 where something was lost.
     """
     from pagefmt.bytes.writing import check_new_folder
-    from pagefmt.compaction.locks import running_broker
+    from pagefmt.directory.locks import running_broker
     from pagefmt.salvage.directory import salvage_directory, salvage_single_page
 
     if out is None:
