@@ -19,7 +19,7 @@ from pagefmt.columns.core.batch import Batch, Columns, read_regular
 from pagefmt.columns.core.core_columns import core_columns, may_be_core
 from pagefmt.columns.rows import Row, handed_out_row
 from pagefmt.pages.frames import Damage
-from pagefmt.pages.gather import Ints, PageBytes
+from pagefmt.pages.gather import Ints, Mask, PageBytes, fits_old_layout
 from pagefmt.pages.page import Page
 from pagefmt.pages.record import Layout
 from pagefmt.pages.scan import PageFrames, scan
@@ -55,15 +55,19 @@ def decode_page(
         return PageColumns(table, frames.whole, end, np.empty(0, np.int64), {}, (), None)
     batches: list[tuple[Ints, pa.RecordBatch]] = []
     left = np.arange(len(frames.offset))
+    opened = Page(memoryview(content.buffer)[: content.size], base=frames.base)
+    if layout is not None:
+        opened.of_layout(layout)
+    fits = _fits_layout(content, frames, opened.strict_layout())
     for kind, reads in ((core_columns, may_be_core), (amqp_columns, may_be_amqp)):
-        mine = reads(content, frames.offset[left] + 5)
+        mine = reads(content, frames.offset[left] + 5) & fits[left]
         if mine.any():
             row, batch = _fast(content, frames, page, left[mine], level, kind)
             batches.append((row, batch))
             left = np.setdiff1d(left, row, assume_unique=True) if len(row) < len(left) else left[:0]
     careful = _Careful({}, [], None)
     if len(left):
-        left, batch = _careful(content, frames, page, left, level, layout, careful)
+        left, batch = _careful(opened, frames, page, left, level, careful)
         batches.append((left, batch))
     table = in_order(batches, pa.concat_batches) if batches else _nothing(level)
     if careful.cut is not None:
@@ -108,15 +112,20 @@ class _Careful:
     cut: int | None
 
 
+def _fits_layout(content: PageBytes, frames: PageFrames, layout: Layout | None) -> Mask:
+    """Records that columns may read: in an old page a broker reads every ordinary record as an old one."""
+    if layout is not Layout.OLD:
+        return np.ones(len(frames.offset), bool)
+    payload = frames.offset + 5
+    large: Mask = content.byte(payload + 8) != 0
+    return large | fits_old_layout(content, payload, frames.length)
+
+
 def _careful(
-    content: PageBytes, frames: PageFrames, page: int, left: Ints, level: Detail, layout: Layout | None,
-    found: _Careful,
-) -> tuple[Ints, pa.RecordBatch]:  # fmt: skip
+    opened: Page, frames: PageFrames, page: int, left: Ints, level: Detail, found: _Careful
+) -> tuple[Ints, pa.RecordBatch]:
     """The records at ``left`` by the reference decoder."""
     rows: list[Row] = []
-    opened = Page(memoryview(content.buffer)[: content.size], base=frames.base)
-    if layout is not None:
-        opened.of_layout(layout)
     for n in left.tolist():
         number, length = frames.number + n, int(frames.length[n])
         route = opened.route(number, int(frames.offset[n]), length)
