@@ -155,4 +155,4 @@ def test_a_file_without_core_is_all_defaults_and_says_so(broker: Path, capsys: p
     assert run(["config", "effective", str(broker), "a", "--format", "json"]) == 0
     out, err = capsys.readouterr()
     assert json.loads(out)["addresses"]["a"]["settings"]["max-size-bytes"]["source"] == "default"
-    assert "finds no <core>" in err
+    assert "has no <core>" in err

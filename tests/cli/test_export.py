@@ -7,7 +7,9 @@ import os
 import shutil
 import signal
 import time
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -168,23 +170,36 @@ def test_tasks_read_no_journal(spark_context: Any, tmp_path: Path) -> None:
     assert any(row["acked_by"] for row in pq.read_table(tmp_path / "out").to_pylist())
 
 
+class Doing(AbstractContextManager[None]):
+    """Does something between the planning of an export and its tasks."""
+
+    def __init__(self, what: Callable[[], object]) -> None:
+        self.what = what
+
+    def __enter__(self) -> None:
+        self.what()
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
 def test_a_failing_task_is_one_line_and_no_table(spark_context: Any, tmp_path: Path) -> None:
-    """A page that goes away between planning and reading."""
-    data = SOUND.copy(tmp_path)
-    page = sorted(data.rglob("*.page"))[3]
-
-    class Vanishing(AbstractContextManager[None]):
-        def __enter__(self) -> None:
-            page.unlink()
-
-        def __exit__(self, *_: object) -> None:
-            pass
-
-    out = tmp_path / "out"
-    with pytest.raises(PageFmtError, match=f"{page.name}.*no table was written") as told:
-        write_by_tasks(spark_context, options_of(data), out, "zstd", Vanishing, replace=False)
+    """The folder that tasks write to goes away."""
+    data, out = SOUND.copy(tmp_path), tmp_path / "out"
+    gone = partial(Doing, lambda: shutil.rmtree(out / "_temporary"))
+    with pytest.raises(PageFmtError, match="no table was written") as told:
+        write_by_tasks(spark_context, options_of(data), out, "zstd", gone, replace=False)
     assert "\n" not in str(told.value) and "Py4J" not in str(told.value)
     assert not out.exists()
+
+
+def test_a_page_that_goes_away_costs_itself_alone(spark_context: Any, tmp_path: Path) -> None:
+    data, out = SOUND.copy(tmp_path), tmp_path / "out"
+    page = sorted(data.rglob("*.page"))[3]
+    written = write_by_tasks(spark_context, options_of(data), out, "zstd", partial(Doing, page.unlink), replace=False)
+    assert [row["page"] for row in written.damaged] == [int(page.stem)]
+    numbers = set(pq.read_table(out).column("page").to_pylist())
+    assert int(page.stem) not in numbers and len(numbers) > 3
 
 
 def export(data: Path, out: Path | str, *words: str, **env: str) -> Answer:

@@ -175,7 +175,7 @@ def test_what_dir_may_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         assert call("pages", "decode", given, "--format", "jsonl").out == expected, given
     one = call("pages", "decode", folder / "000000002.page", "--format", "jsonl").lines()
     assert one == [json.loads(line) for line in expected.split("\n") if line and json.loads(line)["page"] == 2]
-    assert "taken for a store folder" in call("pages", "ls", folder).err
+    assert "is read as a store folder" in call("pages", "ls", folder).err
     monkeypatch.setenv("ARTEMIS_INSTANCE", str(root))
     assert call("pages", "decode", "--format", "jsonl").out == expected
     monkeypatch.delenv("ARTEMIS_INSTANCE")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -18,6 +19,8 @@ from pagefmt.describe.anatomy import record_fields
 from pagefmt.pages.frames import FrameScan
 
 GOOD = b"".join(message(n, "orders", "text", {"n": str(n)}) for n in range(3))
+EMPTY_JOURNAL = struct.pack(">iiq", 2, 0, 1) + bytes(4096)
+"""A journal file (docs/spec/journal.md 2) that says that nothing is acknowledged."""
 COMMANDS = (
     ("ls",), ("inspect", "--hex"), ("decode", "--body", "text,value,hex"), ("decode", "--where", "n = '1'"),
     ("verify",), ("outstanding",), ("seal",),
@@ -39,6 +42,7 @@ def test_no_bytes_make_a_command_fail(content: bytes, words: tuple[str, ...]) ->
     with TemporaryDirectory() as folder:
         store(Path(folder) / "paging", "orders", {1: content})
         (Path(folder) / "journal").mkdir()
+        (Path(folder) / "journal" / "activemq-data-1.amq").write_bytes(EMPTY_JOURNAL)
         answer = call("pages", words[0], folder, *words[1:])
         assert answer.status in (0, 1), answer.err
         assert "internal error" not in answer.err
