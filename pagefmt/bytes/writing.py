@@ -385,7 +385,7 @@ def whole_folder(
     with disk.below(target.parent):
         disk.make_folder(target.parent)
         if disk.mode(partial):
-            with _locked_folder(partial) as handle:
+            with locked_folder(partial) as handle:
                 if os.fstat(handle).st_uid not in (os.geteuid(), like.stat().st_uid if like else -1):
                     raise TargetRefused(f"{partial}: in the way, and not left by a run of this user; remove it")
                 shutil.rmtree(partial)
@@ -395,7 +395,7 @@ def whole_folder(
             with suppress(OSError):
                 partial.rmdir()
             raise
-        with _locked_folder(partial):
+        with locked_folder(partial):
             try:
                 yield partial, disk
                 for folder, _, _ in os.walk(partial, topdown=False):
@@ -410,7 +410,8 @@ def whole_folder(
 
 
 @contextmanager
-def _locked_folder(folder: Path) -> Iterator[int]:
+def locked_folder(folder: Path) -> Iterator[int]:
+    """Inside, no other process of ours writes a folder; its descriptor. Raises ``LinkRefused`` and ``OSError``."""
     if folder.is_symlink():
         raise LinkRefused(f"{folder}: is a symbolic link; nothing is written or removed through links")
     handle = os.open(folder, _FOLDER)
@@ -421,6 +422,17 @@ def _locked_folder(folder: Path) -> Iterator[int]:
         raise OSError(errno.EBUSY, "another process is writing it", str(folder)) from err
     finally:
         os.close(handle)
+
+
+def sync_files(folder: Path) -> None:
+    """Make the content of every file below a folder durable."""
+    for path in folder.rglob("*"):
+        if path.is_file():
+            handle = os.open(path, _READ)
+            try:
+                os.fsync(handle)
+            finally:
+                os.close(handle)
 
 
 def blocks(parts: Iterable[bytes | memoryview]) -> Iterable[bytes | memoryview]:

@@ -11,7 +11,7 @@ import sys
 import tempfile
 import zipfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -59,8 +59,8 @@ def running(name: str, master: str, conf: Mapping[str, str]) -> Iterator[SparkCo
     """
     context = start(name, master, conf)
     try:
-        with tempfile.TemporaryDirectory(prefix="pagectl-") as folder:
-            if not is_local(master):
+        with nullcontext() if is_local(master) else tempfile.TemporaryDirectory(prefix="pagectl-") as folder:
+            if folder:
                 _send(context, _packed(Path(folder, "pagefmt.zip")), master)
             yield context
     finally:

@@ -1,7 +1,7 @@
 """The two ways to write a table with Spark.
 
 ``write_by_tasks``, where the table's folder is one that all tasks see as a folder: each task writes its Parquet file
-below ``OUT/_temporary``; when all are done the files move into ``OUT``, then ``_SUCCESS`` says that the table is whole.
+below ``_temporary``; when all are done the files move up, then ``_SUCCESS`` says that the table is whole.
 Rows that pass through Spark's virtual machine instead cost two to three times the processor time (bench/export.py).
 ``write_by_spark``, for storage that only Spark speaks to, and for tables that are split by columns.
 """
@@ -9,15 +9,14 @@ Rows that pass through Spark's virtual machine instead cost two to three times t
 from __future__ import annotations
 
 import json
-import shutil
 import uuid
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pagefmt.bytes.writing import write_text
+from pagefmt.bytes.writing import PARTIAL_SUFFIX
 from pagefmt.columns.files import PARQUET, table_file
 from pagefmt.columns.table import TableDamage, page_batches
 from pagefmt.errors import PageFmtError
@@ -25,7 +24,7 @@ from pagefmt.journal.message_journal import MessageJournal, load_messages
 from pagefmt.spark.groups import PageGroup, SourceOptions, damage_of, groups_of, opened
 from pagefmt.spark.session import cause
 from pagefmt.spark.source import NAME, PageFiles
-from pagefmt.spark.table_folder import DAMAGED, SUCCESS, TEMPORARY, clear
+from pagefmt.spark.table_folder import DAMAGED, TEMPORARY, put
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -60,28 +59,32 @@ class PartFile:
 def write_by_tasks(
     context: SparkContext, options: SourceOptions, folder: Path, compression: str, watched: Watched, *, replace: bool
 ) -> WrittenTable:
-    """``replace``: a table that is there goes away when the new one is ready. Raises ``ExportFailed``."""
+    """``folder``: of ``table_at``. ``replace``: a table in it goes away when the new one is ready.
+
+    Raises ``ExportFailed``.
+    """
     place = options.location()
     loaded = load_messages(place.journal) if place.journal else None
     journal = context.broadcast(loaded)
     groups = groups_of(place, loaded)
-    fresh = folder.absolute() / TEMPORARY / uuid.uuid4().hex
-    fresh.mkdir(parents=True)
+    run = folder.absolute() / TEMPORARY / uuid.uuid4().hex[:12]
+    run.mkdir(parents=True)
 
     def write(group: PageGroup) -> PartFile:
-        return write_part(group, options, journal.value, fresh, compression)
+        return write_part(group, options, journal.value, run, compression)
 
     with watched():
         try:
             parts: list[PartFile] = context.parallelize(groups, len(groups)).map(write).collect()
-        except BaseException as err:
-            shutil.rmtree(fresh.parent, ignore_errors=True)
-            with suppress(OSError):  # it holds a table that stays
-                folder.rmdir()
-            if not isinstance(err, Exception):
-                raise
+        except Exception as err:
             raise ExportFailed(f"{options.path}: {cause(err)}; no table was written") from err
-    return _commit(folder.absolute(), fresh, parts, replace)
+    damaged = _sorted(each for part in parts for each in part.damaged)
+    aside = folder / DAMAGED
+    known = [] if replace or not aside.exists() else json.loads(aside.read_text("utf-8"))
+    names = {part.file: f"part-{number:05d}-{run.name}.parquet" for number, part in enumerate(parts)}
+    size = sum((run / name).stat().st_size for name in names)
+    put(folder, run, names, _text(_sorted([*known, *damaged])) if known or damaged else None, replace=replace)
+    return WrittenTable(sum(part.rows for part in parts), size, damaged)
 
 
 def write_part(
@@ -101,26 +104,6 @@ def write_part(
                     out.write_batch(batch)
                     rows += batch.num_rows
     return PartFile(file.name, rows, damaged)
-
-
-def _commit(folder: Path, fresh: Path, parts: list[PartFile], replace: bool) -> WrittenTable:
-    """Move the files into place; ``_SUCCESS`` is absent from the first change to the last."""
-    damaged = _sorted(each for part in parts for each in part.damaged)
-    (folder / SUCCESS).unlink(missing_ok=True)
-    if replace:
-        clear(folder)
-    stem, size = uuid.uuid4().hex[:12], 0
-    for number, part in enumerate(parts):
-        target = folder / f"part-{number:05d}-{stem}.parquet"
-        (fresh / part.file).rename(target)
-        size += target.stat().st_size
-    aside = folder / DAMAGED
-    if damaged:
-        known = json.loads(aside.read_text("utf-8")) if aside.exists() else []
-        write_text(aside, _text(_sorted([*known, *damaged])))
-    shutil.rmtree(folder / TEMPORARY)
-    (folder / SUCCESS).touch()
-    return WrittenTable(sum(part.rows for part in parts), size, damaged)
 
 
 def _sorted(damaged: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -151,7 +134,8 @@ def write_by_spark(
         try:
             writer.option("compression", compression).parquet(to, partitionBy=list(split) or None)
         except Exception as err:
-            raise ExportFailed(f"{options.path} to {to}: {cause(err)}; there is no whole table") from err
+            said = f"{options.path} to {to}: {cause(err)}; there is no whole table"
+            raise ExportFailed(said.replace(PARTIAL_SUFFIX, "")) from err
     damaged = _sorted(json.loads(each) for each in seen.get["damaged"])
     if damaged:
         _keep_aside(spark, to, damaged)

@@ -25,10 +25,12 @@ pytest.importorskip("pyspark", reason="the extra pagectl[spark] is not installed
 
 import pyarrow.parquet as pq
 
+from pagefmt.bytes.writing import PARTIAL_SUFFIX
 from pagefmt.directory.locate import within
 from pagefmt.errors import PageFmtError
 from pagefmt.spark.groups import SourceOptions
 from pagefmt.spark.table import Watched, WrittenTable, write_by_spark, write_by_tasks
+from pagefmt.spark.table_folder import put, table_at, undo
 
 CASES = golden_cases.cases()
 TORN = GoldenCase("artemis-1.5.6", "torn")
@@ -48,13 +50,14 @@ def options_of(data: Path, **more: str) -> SourceOptions:
 
 
 def write(
-    spark_context: Any, writer: str, data: Path, out: Path, mode: str = "error", *, compression: str = "zstd",
+    spark_context: Any, writer: str, data: Path, out: Path, mode: str = "append", *, compression: str = "zstd",
     split: tuple[str, ...] = (), watched: Watched = unwatched, **more: str,
 ) -> WrittenTable:  # fmt: skip
     options = options_of(data, **more)
-    if writer == "tasks":
-        return write_by_tasks(spark_context, options, out, compression, watched, replace=mode == "overwrite")
-    return write_by_spark(spark_context, options, str(out), mode, compression, split, watched)
+    with table_at(out) as into:
+        if writer == "tasks":
+            return write_by_tasks(spark_context, options, into, compression, watched, replace=mode == "overwrite")
+        return write_by_spark(spark_context, options, f"file:{into}", mode, compression, split, watched)
 
 
 def assert_whole(written: WrittenTable, out: Path, case: GoldenCase) -> None:
@@ -185,18 +188,18 @@ class Doing(AbstractContextManager[None]):
 
 def test_a_failing_task_is_one_line_and_no_table(spark_context: Any, tmp_path: Path) -> None:
     """The folder that tasks write to goes away."""
-    data, out = SOUND.copy(tmp_path), tmp_path / "out"
-    gone = partial(Doing, lambda: shutil.rmtree(out / "_temporary"))
+    out = tmp_path / "out"
+    gone = partial(Doing, lambda: shutil.rmtree(partial_of(out) / "_temporary"))
     with pytest.raises(PageFmtError, match="no table was written") as told:
-        write_by_tasks(spark_context, options_of(data), out, "zstd", gone, replace=False)
+        write(spark_context, "tasks", SOUND.data(), out, watched=gone)
     assert "\n" not in str(told.value) and "Py4J" not in str(told.value)
-    assert not out.exists()
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_page_that_goes_away_costs_itself_alone(spark_context: Any, tmp_path: Path) -> None:
     data, out = SOUND.copy(tmp_path), tmp_path / "out"
     page = sorted(data.rglob("*.page"))[3]
-    written = write_by_tasks(spark_context, options_of(data), out, "zstd", partial(Doing, page.unlink), replace=False)
+    written = write(spark_context, "tasks", data, out, watched=partial(Doing, page.unlink))
     assert [row["page"] for row in written.damaged] == [int(page.stem)]
     numbers = set(pq.read_table(out).column("page").to_pylist())
     assert int(page.stem) not in numbers and len(numbers) > 3
@@ -255,13 +258,79 @@ def test_a_killed_export_leaves_no_table_and_the_next_run_is_clean(tmp_path: Pat
     out = tmp_path / "out"
     running = started("export", paging, "--to", out, "--master", "local[1]", stderr=None)
     deadline = time.monotonic() + 200
-    while not list(out.glob("_temporary/*/part-*")) and running.poll() is None and time.monotonic() < deadline:
+    parts = partial(partial_of(out).glob, "_temporary/*/part-*")
+    while not list(parts()) and running.poll() is None and time.monotonic() < deadline:
         time.sleep(0.01)
     os.killpg(running.pid, signal.SIGKILL)
     assert running.wait() == -signal.SIGKILL
-    assert list(out.glob("_temporary/*/part-*"))
-    assert {path.name for path in out.iterdir()} == {"_temporary"}
+    assert list(parts()) and not out.exists()
     done = export(paging, out)
     assert done.status == 0, done.err
+    assert not partial_of(out).exists()
     assert {path.suffix or path.name for path in out.iterdir()} == {"_SUCCESS", ".parquet"}
     assert pq.read_table(out).num_rows == messages
+
+
+def partial_of(out: Path) -> Path:
+    return out.with_name(out.name + PARTIAL_SUFFIX)
+
+
+class Stopping(AbstractContextManager["Stopping"]):
+    """Inside, the machine stops in front of a change to the file system: that and every later one is not made."""
+
+    CHANGES = ("rename", "replace", "unlink", "rmdir", "mkdir", "open")
+
+    class Stopped(BaseException):
+        """Instead of the change."""
+
+    def __init__(self, changes: int) -> None:
+        self.left, self.usual = changes, {name: getattr(os, name) for name in self.CHANGES}
+
+    def __enter__(self) -> Stopping:
+        for name in self.CHANGES:
+            setattr(os, name, partial(self.change, name))
+        return self
+
+    def change(self, name: str, *given: Any, **more: Any) -> Any:
+        if name != "open" or given[1] & os.O_CREAT:
+            self.left -= 1
+            if self.left < 0:
+                raise self.Stopped
+        return self.usual[name](*given, **more)
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> bool:
+        for name in self.CHANGES:
+            setattr(os, name, self.usual[name])
+        return kind is self.Stopped
+
+
+@pytest.mark.parametrize("replace", [False, True], ids=["append", "overwrite"])
+@pytest.mark.parametrize("damaged", ["mine", None])
+def test_a_table_that_was_being_changed_is_as_it_was(replace: bool, damaged: str | None, tmp_path: Path) -> None:
+    """Stopped in front of each change, and the undoing as well; the run that is not stopped changes the table."""
+    old = {"_SUCCESS": "", "part-0-old.parquet": "old", "_damaged.json": "[]", "notes.txt": "mine"}
+    for changes in range(100):
+        out = tmp_path / str(changes)
+        run = out / "_temporary" / "0123456789ab"
+        run.mkdir(parents=True)
+        for name, text in {**old, f"_temporary/{run.name}/x": "new", "_temporary/0": "Spark's"}.items():
+            (out / name).write_text(text)
+        with Stopping(changes) as first:
+            put(out, run, {"x": f"part-0-{run.name}.parquet"}, damaged, replace=replace)
+        whole = (out / "_SUCCESS").exists() and not (run / "x").exists()
+        for steps in range(100):
+            with Stopping(steps) as again:
+                undo(out)
+            if again.left >= 0:
+                break
+        found = {str(path.relative_to(out)): path.read_text() for path in out.rglob("*") if path.is_file()}
+        assert found.pop("_temporary/0") == "Spark's" and not run.exists()
+        if not whole:
+            assert found == old, changes
+            continue
+        new = {**old, f"part-0-{run.name}.parquet": "new"} | ({"_damaged.json": damaged} if damaged else {})
+        gone = [*["part-0-old.parquet"] * replace, *["_damaged.json"] * (not damaged)]
+        assert found == {name: text for name, text in new.items() if name not in gone}
+        if first.left >= 0:
+            break
+    assert changes > 10

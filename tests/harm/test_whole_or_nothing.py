@@ -169,24 +169,30 @@ KILLS = int(os.environ.get("PAGECTL_HARM_KILLS", "100"))
 class RandomKills:
     """Kills at instants of the clock: most of the first part of a run is imports, so they are in what follows."""
 
-    def __init__(self) -> None:
-        self.seconds = 0.5
+    def __init__(self, **env: str) -> None:
+        self.env = env
+        self.seconds = self.rest = 0.5
         self.chance = random.Random(15)
         self.killed = 0
 
-    def start(self, words: Sequence[str | Path]) -> None:
-        running = started(*words)
+    def start(self, words: Sequence[str | Path], begun: Callable[[], object] | None = None) -> None:
+        """``begun``: the instant is one behind that at which this is true, for commands that take long to get there."""
+        running = started(*words, env=self.env)
+        while begun is not None and not begun() and running.poll() is None:
+            time.sleep(0.002)
         try:
-            running.wait(self.seconds * self.chance.uniform(0.3, 1))
+            running.wait(self.chance.uniform(0, self.rest) if begun else self.seconds * self.chance.uniform(0.3, 1))
+            self.rest *= 0.8
         except subprocess.TimeoutExpired:
             running.kill()
+            self.rest *= 1.1
         running.communicate()
         self.killed += running.returncode < 0
 
     def again(self, words: Sequence[str | Path]) -> Answer:
         """The next run, left alone: how long one takes just now."""
         begun = time.monotonic()
-        answer = pagectl(*words)
+        answer = pagectl(*words, extra=self.env)
         self.seconds = time.monotonic() - begun
         return answer
 
@@ -231,6 +237,42 @@ def test_killed_a_hundred_times_in_place(name: str, tmp_path: Path) -> None:
         assert content(data) == whole
         shutil.rmtree(data.parent)
     assert kills.killed > KILLS // 4
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+def test_an_export_killed_a_hundred_times(inputs: Path) -> None:
+    """Every other time when it has begun to write. What is killed is the program; its Java ends, too."""
+    pytest.importorskip("pyspark", reason="the extra pagectl[spark] is not installed")
+    folder = inputs.parent / "there"
+    words = ["export", inputs / "data", "--to", folder / "table", "--master", "local[1]"]
+    there(inputs)
+    assert pagectl(*words).status == 0
+    whole = rows_in(folder / "table")
+    temporary = inputs.parent / "temporary"
+    temporary.mkdir()
+    kills = RandomKills(TMPDIR=str(temporary), SPARK_LOCAL_DIRS=str(temporary))
+    for number in range(KILLS):
+        there(inputs)
+        kills.start(words, (lambda: any(folder.glob("*/_temporary/*"))) if number % 2 else None)
+        if (folder / "table").exists():
+            assert rows_in(folder / "table") == whole
+            shutil.rmtree(folder / "table")
+        again = kills.again(words)
+        assert again.status == 0, again
+        assert rows_in(folder / "table") == whole
+        assert left_behind(folder, {"table"}) == []
+    rest = [name for name in left_behind(temporary, set()) if not name.startswith("tmp")]
+    assert rest == []  # PySpark's own empty folder, where Python waits for Java, stays
+    assert kills.killed > KILLS // 4
+
+
+def rows_in(table: Path) -> list[str]:
+    """Of a whole table, with nothing beside the parts."""
+    assert {path.suffix or path.name for path in table.iterdir()} == {".parquet", "_SUCCESS"}
+    import pyarrow.parquet as pq
+
+    return sorted(map(str, pq.read_table(table).to_pylist()))
 
 
 # ---------------------------------------------------------------- in place

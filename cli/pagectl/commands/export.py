@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext
 from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
@@ -93,17 +94,16 @@ def command(
 
         parse(where)
     folder = _folder(to, master)
-    if folder is not None:
-        mode = _mode_for(folder, mode)
     from pagectl.files.destination import private_files
     from pagefmt.spark.session import running
+    from pagefmt.spark.table_folder import table_at
 
-    with (
-        private_files(place) as mask,
-        running(f"pagectl export {place.given}", master, {HADOOP_MASK: mask} | settings) as context,
-    ):
-        options = _options(place, body, where)
-        written = _write(context, options, to, folder, mode, compression, partition_by)
+    with private_files(place) as mask, table_at(folder) if folder else nullcontext() as into:
+        if into is not None:
+            mode = _mode_for(into, mode)
+        with running(f"pagectl export {place.given}", master, {HADOOP_MASK: mask} | settings) as context:
+            options = _options(place, body, where)
+            written = _write(context, options, to, into, mode, compression, partition_by)
     _say(
         {
             "to": to,
@@ -134,20 +134,24 @@ def _folder(to: str, master: str) -> Path | None:
     from pagefmt.spark.session import is_local
 
     if to.startswith("file:"):
-        return Path("/" + to.removeprefix("file:").lstrip("/"))
-    return Path(to) if is_local(master) and "://" not in to else None
+        folder = Path("/" + to.removeprefix("file:").lstrip("/"))
+    elif is_local(master) and "://" not in to:
+        folder = Path(to)
+    else:
+        return None
+    if folder.exists() and not folder.is_dir():
+        raise CallError(f"{folder}: is a file; name a folder that does not exist yet")
+    return folder
 
 
 def _mode_for(folder: Path, mode: Mode) -> Mode:
-    """The mode; a folder with nothing but temporary files of a stopped run is no table and is replaced."""
-    if not folder.exists():
-        return mode
-    if not folder.is_dir():
-        raise CallError(f"{folder}: is a file; name a folder that does not exist yet")
+    """The mode; where no table is, one is added to nothing."""
     from pagefmt.spark.table_folder import SUCCESS, TEMPORARY, foreign
 
-    names = {path.name for path in folder.iterdir()}
-    if mode is Mode.ERROR and not names <= {TEMPORARY}:
+    names = {path.name for path in folder.iterdir()} - {TEMPORARY}
+    if not names:
+        return Mode.APPEND
+    if mode is Mode.ERROR:
         whole = "a table" if SUCCESS in names else "files without the _SUCCESS of a complete table"
         raise CallError(f"{folder}: holds {whole}; give --mode overwrite or --mode append, or another folder")
     others = foreign(folder) if mode is Mode.OVERWRITE else []
@@ -155,7 +159,7 @@ def _mode_for(folder: Path, mode: Mode) -> Mode:
         raise CallError(
             f"{folder}: holds {others[0]}, which belongs to no table and would be lost; name another folder"
         )
-    return Mode.OVERWRITE if mode is Mode.ERROR else mode
+    return mode
 
 
 def _options(place: DataLocation, body: TableBody, where: str | None) -> SourceOptions:
@@ -179,6 +183,7 @@ def _write(
     if folder is not None and not split:
         replace = mode is Mode.OVERWRITE
         return write_by_tasks(context, options, folder, compression.value, watched, replace=replace)
+    to = to if folder is None else f"file:{folder.absolute()}"
     return write_by_spark(context, options, to, mode.value, compression.value, split, watched)
 
 
