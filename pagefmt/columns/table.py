@@ -150,6 +150,12 @@ def _rest(source: PageSource, wanted: TableQuery, at: int, number: int) -> Itera
             yield TableDamage(opened.damage, opened.size - opened.bytes_read)
 
 
+def without_outstanding(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The rows of a store of which it is not known what is outstanding."""
+    at = batch.schema.get_field_index("outstanding")
+    return batch if at < 0 else batch.set_column(at, batch.schema.field(at), pa.nulls(batch.num_rows, LONGS))
+
+
 def _matches(where: Selector, content: PageBytes, frames: PageFrames, decoded: PageColumns) -> Mask:
     """Which of the records the selector takes."""
     batch = decoded.table

@@ -58,6 +58,11 @@ class KnownJournals:
         both = (self.unknown_journal, self.unknown_bindings)
         return [unknown for unknown in both if unknown is not None and not unknown.alone]
 
+    @property
+    def damaged(self) -> bool:
+        """Something that is there cannot be read."""
+        return any(not unknown.missing for unknown in self.unknown()) or bool(self.lost())
+
     def lost(self) -> list[str]:
         """What is missing from a journal that can be read, and what that means."""
         damage = None if self.unknown_journal else self.journal.loaded.damage

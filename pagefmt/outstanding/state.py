@@ -101,13 +101,7 @@ class StoreState:
 
     def in_motion(self, page: PageFile, damage: Damage) -> bool:
         """A broker at work has not yet written the last record to its end, or has deleted the page."""
-        if not self.live:
-            return False
-        if damage.kind is DamageKind.UNREADABLE:
-            return os.strerror(errno.ENOENT) in damage.detail
-        return damage.kind in _HALF_WRITTEN and (
-            page.number == self.store.current_page or page.size != _size(page.path)
-        )
+        return self.live and being_written(page, damage, newest=page.number == self.store.current_page)
 
     def sure_rule(self, page: int) -> PageRule:
         """The same. Raises ``CannotKnow`` where the journal is not known."""
@@ -273,6 +267,13 @@ class PagingState:
         if store.address is None:
             return StoreState(store, self.journal, self.bindings.queues if self.bindings else None, unknown)
         return StoreState(store, self.journal, queues.get(store.address, {}), unknown, same, queues)
+
+
+def being_written(page: PageFile, damage: Damage, *, newest: bool) -> bool:
+    """What a broker at work leaves of a page for a moment. ``newest``: of its store, with the size that was listed."""
+    if damage.kind is DamageKind.UNREADABLE:
+        return os.strerror(errno.ENOENT) in damage.detail
+    return damage.kind in _HALF_WRITTEN and (newest or page.size != _size(page.path))
 
 
 def _size(path: Path) -> int | None:

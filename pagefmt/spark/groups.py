@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -11,21 +12,23 @@ from typing import Any, Final
 import pyarrow as pa
 from pyspark.sql.datasource import InputPartition
 
-from pagefmt.columns.table import PageSource, TableDamage, TableQuery, page_batches
+from pagefmt.columns.table import PageSource, TableDamage, TableQuery, page_batches, without_outstanding
 from pagefmt.columns.table_body import TableBody
-from pagefmt.directory.bindings import Bindings, load_bindings
 from pagefmt.directory.edition_evidence import likely_writer
 from pagefmt.directory.locate import DataLocation, LocateError, LocationKind, locate, stores
 from pagefmt.editions import NEWEST, Edition
 from pagefmt.errors import PageFmtError
 from pagefmt.journal.message_journal import MessageJournal
 from pagefmt.outstanding.ack_state import PageRule
+from pagefmt.outstanding.state import PagingState, being_written
 from pagefmt.pages.chunks import WHOLE_FILE, FilePart
 from pagefmt.pages.frames import PAYLOAD_DAMAGE
+from pagefmt.pages.paging import PageFile
 from pagefmt.selector import parse
 
 GROUP: Final = 64 << 20
 DAMAGE: Final = pa.field("damage", pa.string())
+_LOG: Final = logging.getLogger(__name__)
 
 
 class BadOption(PageFmtError):
@@ -34,15 +37,20 @@ class BadOption(PageFmtError):
 
 @dataclass(frozen=True, slots=True)
 class PageTask:
-    """One page file of a partition, by path: it is opened where the task runs."""
+    """One page file of a partition: it is opened where the task runs.
 
-    path: str
-    page: int
+    ``judged``: it is known what is outstanding in its store. ``live``: a broker is at work; ``newest``: on this page.
+    """
+
+    file: PageFile
     store: str
     address: str | None
     queues: tuple[int, ...] | None
     part: FilePart = WHOLE_FILE
     edition: Edition = NEWEST
+    judged: bool = False
+    live: bool = False
+    newest: bool = False
 
 
 class PageGroup(InputPartition):
@@ -132,21 +140,28 @@ def _local(path: str) -> str:
     return "/" + path.removeprefix("file:").lstrip("/") if path.startswith("file:") else path
 
 
-def groups_of(place: DataLocation, journal: MessageJournal | None) -> list[PageGroup]:
-    """All pages of a directory as partitions. ``journal`` None: no acknowledgements are known."""
-    bindings = load_bindings(place.bindings) if place.bindings else None
-    writer = None if journal is None else likely_writer(bindings, journal)
-    return grouped(_pages(place, None if bindings is None else _by_address(bindings), writer or NEWEST))
+def groups_of(place: DataLocation, state: PagingState) -> list[PageGroup]:
+    """All pages of a directory as partitions."""
+    edition = likely_writer(state.bindings, state.journal) or NEWEST
+    return grouped(_pages(place, state, edition))
 
 
-def _pages(
-    place: DataLocation, queues: dict[str, tuple[int, ...]] | None, edition: Edition
-) -> Iterator[tuple[PageTask, int]]:
-    for store in stores(place):
-        own = None if queues is None else queues.get(store.address or "", ())
+def acknowledgements_of(state: PagingState) -> MessageJournal | None:
+    """What tasks need of the journal; None: no acknowledgements are known."""
+    return None if state.known.unknown_journal else state.journal
+
+
+def _pages(place: DataLocation, state: PagingState, edition: Edition) -> Iterator[tuple[PageTask, int]]:
+    for known in state.of(stores(place)):
+        store, judged = known.store, known.unknown is None
+        own = None if known.queues is None else tuple(known.queues)
         for page in store.pages:
-            path = str(page.path.absolute())
-            yield PageTask(path, page.number, store.name, store.address, own, edition=edition), page.size
+            newest = page.number == store.current_page
+            file = replace(page, path=page.path.absolute())
+            task = PageTask(
+                file, store.name, store.address, own, edition=edition, judged=judged, live=known.live, newest=newest
+            )
+            yield task, page.size
 
 
 def grouped(pages: Iterable[tuple[PageTask, int]]) -> list[PageGroup]:
@@ -163,44 +178,46 @@ def grouped(pages: Iterable[tuple[PageTask, int]]) -> list[PageGroup]:
     return [*groups, PageGroup(members)] if members or not groups else groups
 
 
-def _by_address(bindings: Bindings) -> dict[str, tuple[int, ...]]:
-    found: dict[str, list[int]] = {}
-    for number, queue in bindings.queues.items():
-        found.setdefault(queue.address, []).append(number)
-    return {address: tuple(numbers) for address, numbers in found.items()}
-
-
-def opened(page: PageTask, journal: MessageJournal | None) -> PageSource:
-    """The page as the columns are read from, with what the journal says about it."""
-    rule = None if journal is None else PageRule(journal, page.queues, page.page)
-    return PageSource(Path(page.path), page.page, page.store, page.address, rule, page.part, page.edition)
+def batches_of(
+    page: PageTask, wanted: TableQuery, journal: MessageJournal | None
+) -> Iterator[pa.RecordBatch | TableDamage]:
+    """The rows of one page with what the journal says about them, and what is damaged in it."""
+    file = page.file
+    rule = None if journal is None else PageRule(journal, page.queues, file.number, live=page.live)
+    source = PageSource(file.path, file.number, page.store, page.address, rule, page.part, page.edition)
+    for batch in page_batches(source, wanted):
+        if not isinstance(batch, TableDamage):
+            yield batch if page.judged else without_outstanding(batch)
+        elif not (page.live and being_written(file, batch.damage, newest=page.newest)):
+            yield batch
 
 
 def read_page(page: PageTask, wanted: TableQuery, form: pa.Schema, journal: MessageJournal | None) -> Iterator[Any]:
     """Batches of one page. With a damage column: a row for each damage, which says where and what."""
-    source = opened(page, journal)
     with_damage = DAMAGE.name in form.names
-    for batch in page_batches(source, wanted):
+    for batch in batches_of(page, wanted, journal):
         if isinstance(batch, TableDamage):
             if with_damage:
-                yield _damage_row(source, batch, form)
+                yield _damage_row(page, batch, form)
+            else:
+                _LOG.warning("%s: offset %d: %s", page.file.path, batch.damage.offset, batch.damage.detail)
         elif with_damage:
             yield pa.record_batch([*batch.columns, pa.nulls(batch.num_rows, pa.string())], schema=form)
         else:
             yield pa.record_batch(batch.columns, schema=form)
 
 
-def damage_of(source: PageSource, found: TableDamage) -> dict[str, Any]:
+def damage_of(page: PageTask, found: TableDamage) -> dict[str, Any]:
     """What is damaged in a page, as ``_damaged.json`` says it."""
     damage = found.damage
     return {
-        "store": source.store, "page": source.page, "file": source.path.name, "offset": damage.offset,
+        "store": page.store, "page": page.file.number, "file": page.file.name, "offset": damage.offset,
         "bytes": found.missing, "number": damage.number,
         "kind": "undecodable" if damage.kind in PAYLOAD_DAMAGE else "frame",
     }  # fmt: skip
 
 
-def _damage_row(source: PageSource, found: TableDamage, form: pa.Schema) -> pa.RecordBatch:
-    said = json.dumps(damage_of(source, found))
-    row = {"store": source.store, "page": source.page, "number": found.damage.number, DAMAGE.name: said}
+def _damage_row(page: PageTask, found: TableDamage, form: pa.Schema) -> pa.RecordBatch:
+    said = json.dumps(damage_of(page, found))
+    row = {"store": page.store, "page": page.file.number, "number": found.damage.number, DAMAGE.name: said}
     return pa.RecordBatch.from_pylist([row], schema=form)

@@ -7,18 +7,20 @@
 same path. ``readStream`` follows a paging directory (see ``pagefmt.spark.stream``). Options: ``body`` (none, size,
 text, value, base64), ``where`` (a selector), ``columns`` (names by commas: no more is read than they need; Spark does
 not tell a source which columns a query uses), ``paging``, ``journal``, ``bindings`` (directories that were moved
-apart), ``damage`` (true: a column ``damage``, and one row for each damaged page).
+apart), ``damage`` (true: a column ``damage``, and one row for each damaged page). Damage that is not asked for, and
+what is not known of the journal and the bindings, is logged as a warning.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
 
-from pagefmt.journal.message_journal import MessageJournal, load_messages
-from pagefmt.spark.groups import PageGroup, SourceOptions, groups_of, read_page
+from pagefmt.outstanding.state import load_place
+from pagefmt.spark.groups import PageGroup, SourceOptions, acknowledgements_of, groups_of, read_page
 from pagefmt.spark.stream import PageFilesStream
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
 
 NAME: Final = "artemis-pages"
+_LOG: Final = logging.getLogger(__name__)
 
 
 class PageFiles(DataSource):
@@ -58,8 +61,11 @@ class PageFilesReader(DataSourceReader):
     def __init__(self, options: SourceOptions) -> None:
         self.options = options
         place = options.location()
-        self.journal: MessageJournal | None = load_messages(place.journal) if place.journal else None
-        self._groups = groups_of(place, self.journal)
+        state = load_place(place)
+        for remark in [*(unknown.reason for unknown in state.known.unknown()), *state.known.lost()]:
+            _LOG.warning(remark)
+        self.journal = acknowledgements_of(state)
+        self._groups = groups_of(place, state)
 
     def partitions(self) -> list[PageGroup]:
         """The pages in groups, one a task."""

@@ -8,12 +8,11 @@ are passed over: their messages were consumed. A stream looks at pages alone: ``
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 
-from pagefmt.bytes.files import NotReadable
 from pagefmt.directory.locate import stores
 from pagefmt.pages.chunks import FilePart, read_chunks
 from pagefmt.pages.paging import Store
@@ -56,20 +55,16 @@ class PageFilesStream(DataSourceStreamReader):
             for page in store.pages:
                 part = _part(page.number, first, last)
                 if part is not None:
-                    path = str(page.path.absolute())
+                    file = replace(page, path=page.path.absolute())
                     size = (page.size if part.end is None else part.end) - part.start
-                    yield PageTask(path, page.number, store.name, store.address, None, part), size
+                    yield PageTask(file, store.name, store.address, None, part, live=True), size
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
         """The rows of a partition, where the task runs; a page deleted meanwhile has none."""
         assert isinstance(partition, PageGroup)
         wanted, form = self.options.query(), self.options.schema()
         for page in partition.pages:
-            try:
-                yield from read_page(page, wanted, form, None)
-            except NotReadable:
-                if Path(page.path).exists():
-                    raise
+            yield from read_page(page, wanted, form, None)
 
 
 def _part(page: int, first: Position | None, last: Position) -> FilePart | None:
@@ -90,10 +85,6 @@ def _end_of(store: Store, known: Position | None) -> Position:
         bytes_, number = known["bytes"], known["number"]
     elif known is not None and known["page"] > page.number:
         return known
-    try:
-        for _, frames in read_chunks(page.path, part=FilePart(bytes_, number)):
-            bytes_, number = frames.base + frames.end, frames.number + len(frames.offset)
-    except NotReadable:
-        if page.path.exists():
-            raise
+    for _, frames in read_chunks(page.path, part=FilePart(bytes_, number)):
+        bytes_, number = frames.base + frames.end, frames.number + len(frames.offset)
     return {"page": page.number, "bytes": bytes_, "number": number}

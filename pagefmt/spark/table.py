@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING, Any
 
 from pagefmt.bytes.writing import PARTIAL_SUFFIX
 from pagefmt.columns.files import PARQUET, table_file
-from pagefmt.columns.table import TableDamage, page_batches
+from pagefmt.columns.table import TableDamage
 from pagefmt.errors import PageFmtError
-from pagefmt.journal.message_journal import MessageJournal, load_messages
-from pagefmt.spark.groups import PageGroup, SourceOptions, damage_of, groups_of, opened
+from pagefmt.journal.message_journal import MessageJournal
+from pagefmt.outstanding.state import PagingState
+from pagefmt.spark.groups import PageGroup, SourceOptions, acknowledgements_of, batches_of, damage_of, groups_of
 from pagefmt.spark.session import cause
 from pagefmt.spark.source import NAME, PageFiles
 from pagefmt.spark.table_folder import DAMAGED, TEMPORARY, put
@@ -57,16 +58,16 @@ class PartFile:
 
 
 def write_by_tasks(
-    context: SparkContext, options: SourceOptions, folder: Path, compression: str, watched: Watched, *, replace: bool
-) -> WrittenTable:
-    """``folder``: of ``table_at``. ``replace``: a table in it goes away when the new one is ready.
+    context: SparkContext, options: SourceOptions, state: PagingState, folder: Path, compression: str,
+    watched: Watched, *, replace: bool,
+) -> WrittenTable:  # fmt: skip
+    """``state``: of the directory that the options name. ``folder``: of ``table_at``. ``replace``: a table in it goes
+    away when the new one is ready.
 
     Raises ``ExportFailed``.
     """
-    place = options.location()
-    loaded = load_messages(place.journal) if place.journal else None
-    journal = context.broadcast(loaded)
-    groups = groups_of(place, loaded)
+    journal = context.broadcast(acknowledgements_of(state))
+    groups = groups_of(options.location(), state)
     run = folder.absolute() / TEMPORARY / uuid.uuid4().hex[:12]
     run.mkdir(parents=True)
 
@@ -96,10 +97,9 @@ def write_part(
     rows, damaged = 0, []
     with table_file(file, PARQUET, wanted.schema, compression) as out:
         for page in group.pages:
-            source = opened(page, journal)
-            for batch in page_batches(source, wanted):
+            for batch in batches_of(page, wanted, journal):
                 if isinstance(batch, TableDamage):
-                    damaged.append(damage_of(source, batch))
+                    damaged.append(damage_of(page, batch))
                 else:
                     out.write_batch(batch)
                     rows += batch.num_rows

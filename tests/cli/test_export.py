@@ -28,6 +28,7 @@ import pyarrow.parquet as pq
 from pagefmt.bytes.writing import PARTIAL_SUFFIX
 from pagefmt.directory.locate import within
 from pagefmt.errors import PageFmtError
+from pagefmt.outstanding.state import load_place
 from pagefmt.spark.groups import SourceOptions
 from pagefmt.spark.table import Watched, WrittenTable, write_by_spark, write_by_tasks
 from pagefmt.spark.table_folder import put, table_at, undo
@@ -56,7 +57,9 @@ def write(
     options = options_of(data, **more)
     with table_at(out) as into:
         if writer == "tasks":
-            return write_by_tasks(spark_context, options, into, compression, watched, replace=mode == "overwrite")
+            state = load_place(options.location())
+            replace = mode == "overwrite"
+            return write_by_tasks(spark_context, options, state, into, compression, watched, replace=replace)
         return write_by_spark(spark_context, options, f"file:{into}", mode, compression, split, watched)
 
 

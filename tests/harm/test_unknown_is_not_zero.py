@@ -216,6 +216,50 @@ def test_decode_goes_on_and_knows_no_acknowledgements(kind: Unknown, tmp_path: P
 
 
 @EACH
+def test_tables_do_not_say_that_nothing_waits(kind: Unknown, tmp_path: Path) -> None:
+    from pyarrow import parquet
+
+    answer = asked("pages", "decode", made(kind, tmp_path), "--to", out := tmp_path / "x.parquet")
+    rows = parquet.read_table(out, columns=["outstanding", "acked_by"]).to_pylist()
+    assert [row["outstanding"] for row in rows] == [None] * MESSAGES
+    assert kind.waiting is not None or [row["acked_by"] for row in rows] == [None] * MESSAGES
+    if kind.named is not ADDRESS:
+        gives_the_reason(kind, answer.err)
+
+
+@EACH
+def test_the_spark_source_says_the_same(kind: Unknown, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Rows as its tasks give them, without a cluster."""
+    source = pytest.importorskip("pagefmt.spark.source", reason="the extra pagectl[spark] is not installed")
+    from pagefmt.spark.groups import SourceOptions
+
+    reader = source.PageFilesReader(SourceOptions.of({"path": str(made(kind, tmp_path))}))
+    rows = [row for group in reader.partitions() for batch in reader.read(group) for row in batch.to_pylist()]
+    assert [row["outstanding"] for row in rows] == [None] * MESSAGES
+    assert kind.waiting is not None or [row["acked_by"] for row in rows] == [None] * MESSAGES
+    if kind.named is not ADDRESS:
+        gives_the_reason(kind, caplog.text)
+
+
+@pytest.mark.parametrize("spoil", [no_address, zeroed_bindings, garbage_journal], ids=lambda spoil: spoil.__name__)
+def test_export_tells_it(spoil: Callable[[Path], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a status of 1, as the others; the job itself is not run."""
+    table = pytest.importorskip("pagefmt.spark.table", reason="the extra pagectl[spark] is not installed")
+    from contextlib import nullcontext
+
+    from pagefmt.spark import session
+
+    monkeypatch.setattr(session, "running", lambda *_: nullcontext())
+    monkeypatch.setattr(table, "write_by_tasks", lambda *_, **__: table.WrittenTable(MESSAGES, 1, []))
+    data = golden("scattered-acks").copy(tmp_path)
+    words = ["export", data, "--to", tmp_path / "out"]
+    assert call(*words).status == 0
+    spoil(data)
+    answer = asked(*words)
+    assert answer.status == 1 and answer.err.count("warning:") == 1, answer
+
+
+@EACH
 def test_compact_calls_nothing_free(kind: Unknown, tmp_path: Path) -> None:
     answer = asked("pages", "compact", made(kind, tmp_path), "--format", "json")
     gives_the_reason(kind, answer.out + answer.err)

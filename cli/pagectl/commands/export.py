@@ -15,6 +15,7 @@ from pagectl.options.columns import SPLITS
 from pagectl.options.formats import TextOrJson
 from pagectl.options.shared import BrokerXmlOption, DirArgument, PropertiesOption, TextOrJsonOption, WhereOption
 from pagectl.running.exits import CallError, Exit
+from pagectl.running.reading import each_store, told_state, told_unknown
 from pagefmt.columns.table_body import TableBody
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from pyspark import SparkContext
 
     from pagefmt.directory.locate import DataLocation
+    from pagefmt.outstanding.state import PagingState
     from pagefmt.spark.groups import SourceOptions
     from pagefmt.spark.table import WrittenTable
 
@@ -82,9 +84,12 @@ def command(
 
     Spark runs on this machine unless --master names a cluster, where every machine must see DIR under the same path and
     have a Python with numpy, pyarrow and crc32c (--conf spark.pyspark.python=PATH). Of a damaged page, the
-    rows in front of the damage are written; OUT/_damaged.json lists where each ends, and the exit status is 1.
+    rows in front of the damage are written; OUT/_damaged.json lists where each ends, and the exit status is 1. So it is
+    where it is not known what is outstanding.
     """
     place = located(directory, broker_xml, properties)
+    state = told_state(place)
+    unjudged = [told_unknown(known, "the table does not say what is outstanding") for known in each_store(place, state)]
     settings = _settings(conf)
     unknown = [name for name in partition_by if name not in SPLITS]
     if unknown:
@@ -103,7 +108,7 @@ def command(
             mode = _mode_for(into, mode)
         with running(f"pagectl export {place.given}", master, {HADOOP_MASK: mask} | settings) as context:
             options = _options(place, body, where)
-            written = _write(context, options, to, into, mode, compression, partition_by)
+            written = _write(context, options, state, to, into, mode, compression, partition_by)
     _say(
         {
             "to": to,
@@ -114,7 +119,7 @@ def command(
         },
         form,
     )
-    return Exit.FOUND if written.damaged else Exit.OK
+    return Exit.FOUND if written.damaged or any(unjudged) or state.known.damaged else Exit.OK
 
 
 def _settings(conf: list[str]) -> dict[str, str]:
@@ -173,8 +178,8 @@ def _options(place: DataLocation, body: TableBody, where: str | None) -> SourceO
 
 
 def _write(
-    context: SparkContext, options: SourceOptions, to: str, folder: Path | None, mode: Mode, compression: Compression,
-    split: list[str],
+    context: SparkContext, options: SourceOptions, state: PagingState, to: str, folder: Path | None, mode: Mode,
+    compression: Compression, split: list[str],
 ) -> WrittenTable:  # fmt: skip
     from pagectl.terminal.spark_progress import spark_progress
     from pagefmt.spark.table import write_by_spark, write_by_tasks
@@ -182,7 +187,7 @@ def _write(
     watched = partial(spark_progress, context, "exporting")
     if folder is not None and not split:
         replace = mode is Mode.OVERWRITE
-        return write_by_tasks(context, options, folder, compression.value, watched, replace=replace)
+        return write_by_tasks(context, options, state, folder, compression.value, watched, replace=replace)
     to = to if folder is None else f"file:{folder.absolute()}"
     return write_by_spark(context, options, to, mode.value, compression.value, split, watched)
 

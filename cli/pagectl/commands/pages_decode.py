@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -28,7 +29,7 @@ from pagectl.options.shared import (
 )
 from pagectl.outputs.message_text import MessageText
 from pagectl.running.exits import CallError, Exit
-from pagectl.running.reading import bytes_to_read, each_store, note_near_names, page_range, told_state
+from pagectl.running.reading import bytes_to_read, each_store, note_near_names, page_range, told_state, told_unknown
 from pagectl.terminal.progress import progress
 from pagectl.terminal.streams import CsvTable, json_text, note, print_json_line, warning, write_utf8
 
@@ -38,7 +39,8 @@ if TYPE_CHECKING:
     from pagefmt.editions import Edition
     from pagefmt.outstanding.message_filter import MessageFilter
     from pagefmt.outstanding.state import PagingState, StoreState
-    from pagefmt.pages.paging import Store
+    from pagefmt.pages.frames import Damage
+    from pagefmt.pages.paging import PageFile
 
 T = TypeVar("T")
 
@@ -90,7 +92,7 @@ def command(
 ) -> int:
     """Show every message: headers, properties, queues, who acknowledged it.
 
-    SELECTOR is the JMS / Artemis filter syntax. Ends with status 1 where a page is damaged.
+    SELECTOR is the JMS / Artemis filter syntax. Ends with status 1 where a page or the journal is damaged.
     """
     from pagefmt.outstanding.message_filter import MessageFilter, queue_ids
     from pagefmt.selector import parse
@@ -103,19 +105,18 @@ def command(
     choice = MessageFilter(queues, selector, outstanding, pages)
     note_near_names(selector, place, pages)
     form = form or _by_name(to)
-    if form in TABLES:
-        from pagectl.files.table_output import write_table
-
-        return write_table(form.value, to, body, place, state, choice, limit, _reader(state, edition))
     run = _Decoding(place, state, choice, _message_options(place, forms, inflate, _reader(state, edition)))
+    if form in TABLES:
+        _write_table(run, form, to, body, limit)
+        return run.status
     with output_to(to, place):
         if form is DecodeFormat.jsonl:
             _write_lines(run, limit)
         elif form is DecodeFormat.csv:
-            _write_table(run, limit)
+            _write_csv(run, limit)
         else:
             _write_text(run, limit)
-    return Exit.FOUND if run.damaged else Exit.OK
+    return run.status
 
 
 def body_forms(text: str) -> frozenset[BodyForm]:
@@ -158,72 +159,72 @@ class _Decoding:
     wanted: MessageOptions
     damaged: bool = False
 
-    def read(self, reader: Callable[..., Iterator[Any]]) -> Iterator[tuple[Store, StoreState, Any]]:
-        """What ``reader`` (``picked_lines`` or ``message_rows``) finds in all pages asked for; damage is warned of."""
+    @property
+    def status(self) -> int:
+        """Of the call."""
+        return Exit.FOUND if self.damaged or self.state.known.damaged else Exit.OK
+
+    def messages(self, reader: Callable[..., Iterator[Any]]) -> Iterator[tuple[StoreState, Any]]:
+        """What ``picked_lines`` or ``message_rows`` gives of all pages asked for."""
         from pagefmt.columns.json_lines import LineFormat
-        from pagefmt.pages.frames import Damage
 
         form = LineFormat(self.wanted, json_text)
-        with progress("reading pages", bytes_to_read(self.place), beside_output=True) as bar:
+        return self.read(lambda page, known: reader(page, known, known.store, form, self.choice), beside_output=True)
+
+    def read(
+        self, reader: Callable[[PageFile, StoreState], Iterator[T | Damage]], *, beside_output: bool
+    ) -> Iterator[tuple[StoreState, T]]:
+        """What ``reader`` finds in all pages asked for; damage is warned of."""
+        from pagefmt.pages.frames import Damage
+
+        with progress("reading pages", bytes_to_read(self.place), beside_output=beside_output) as bar:
             for known in each_store(self.place, self.state):
-                store = known.store
-                self.unknown(known)
-                for page in store.pages:
+                if self.choice.outstanding:
+                    self.damaged |= told_unknown(known, "what is unacknowledged is shown")
+                for page in known.store.pages:
                     if page.number in self.choice.pages:
-                        for found in self.readable(reader(page, known, store, form, self.choice)):
-                            if isinstance(found, Damage) and known.in_motion(page, found):
+                        for found in reader(page, known):
+                            if not isinstance(found, Damage):
+                                yield known, found
+                            elif known.in_motion(page, found):
                                 note(f"{page.path}: offset {found.offset}: being written")
-                            elif isinstance(found, Damage):
-                                self.damage(page, found)
                             else:
-                                yield store, known, found
+                                self.damaged = True
+                                warning(f"{page.path}: offset {found.offset}: {found.kind}: {found.detail}")
                     bar.advance(page.size)
-
-    def unknown(self, known: StoreState) -> None:
-        """With ``--outstanding`` a store that cannot be judged gives what is unacknowledged, and is told."""
-        if self.choice.outstanding:
-            self.damaged |= self.state.journal.loaded.damage is not None
-            if known.unknown is not None and known.store.pages:
-                self.damaged = True
-                warning(f"{known.store.name}: {known.unknown.reason}; what is unacknowledged is shown")
-
-    def readable(self, found: Iterator[T]) -> Iterator[T]:
-        """What a page gives; a file that went away or may not be read is a warning, and the next page follows."""
-        from pagefmt.bytes.files import NotReadable
-
-        try:
-            yield from found
-        except NotReadable as err:
-            self.damaged = True
-            warning(f"{err}; going on with the next page")
-
-    def damage(self, page: Any, found: Any) -> None:
-        self.damaged = True
-        warning(f"{page.path}: offset {found.offset}: {found.kind}: {found.detail}")
 
 
 def _write_lines(run: _Decoding, limit: int | None) -> None:
     from pagefmt.columns.json_lines import MessageLines, picked_lines, selected_row
 
     left = sys.maxsize if limit is None else limit
-    for store, _, found in run.read(picked_lines) if left else ():
+    for known, found in run.messages(picked_lines) if left else ():
         if isinstance(found, MessageLines):
             taken = found.first(left)
             write_utf8(taken.content)
             left -= len(taken)
         else:
-            print_json_line(selected_row(store, found, run.wanted))
+            print_json_line(selected_row(known.store, found, run.wanted))
             left -= 1
         if not left:
             break
 
 
-def _write_table(run: _Decoding, limit: int | None) -> None:
+def _write_table(run: _Decoding, form: DecodeFormat, to: Path | None, body: str, limit: int | None) -> None:
+    from pagectl.files.table_output import rows_of, table_query, write_table
+
+    query = table_query(body, run.choice)
+    reader = partial(rows_of, choice=run.choice, wanted=query, edition=run.wanted.edition)
+    batches = (batch for _, batch in run.read(reader, beside_output=False))
+    write_table(form.value, to, run.place, query, batches, limit)
+
+
+def _write_csv(run: _Decoding, limit: int | None) -> None:
     from pagefmt.columns.json_lines import message_rows
     from pagefmt.describe.message_json import MESSAGE_KEYS, PLACE_KEYS
 
     table = CsvTable((*PLACE_KEYS, *MESSAGE_KEYS, *_body_columns(run.wanted.forms), "amqp"))
-    for _, _, message in islice(run.read(message_rows), limit):
+    for _, message in islice(run.messages(message_rows), limit):
         table.row(message)
 
 
@@ -231,7 +232,7 @@ def _write_text(run: _Decoding, limit: int | None) -> None:
     from pagefmt.columns.json_lines import message_rows
 
     view = MessageText()
-    for _, known, message in islice(run.read(message_rows), limit):
+    for known, message in islice(run.messages(message_rows), limit):
         view.show(message, known.queues)
     view.end()
 

@@ -57,6 +57,21 @@ def each_store(place: DataLocation, state: PagingState) -> Iterator[StoreState]:
     return state.of(stores(place))
 
 
+def told_unknown(known: StoreState, shown: str) -> bool:
+    """Whether it is not known what is outstanding in a store with pages; a warning where that is its own matter.
+
+    ``shown``: what the answer has in place of it.
+    """
+    from pagefmt.outstanding.knowledge import UnknownPart
+
+    unknown = known.unknown
+    if unknown is None or unknown.alone or not known.store.pages:
+        return False
+    if unknown.part is UnknownPart.ADDRESS:
+        warning(f"{known.store.name}: {unknown.reason}; {shown}")
+    return True
+
+
 def bytes_to_read(place: DataLocation) -> int | None:
     """For the progress bar; None where nobody sees one."""
     from pagefmt.directory.locate import stores

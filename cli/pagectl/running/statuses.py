@@ -29,14 +29,20 @@ STATUSES: dict[tuple[str, ...], dict[int, str]] = {
     ("config", "rules"): _ONLY_DONE,
     ("config", "diff"): _COMPARES,
     ("config", "capacity"): _ONLY_DONE,
-    ("export",): {0: "Done.", 1: "Done, and damaged pages are in the table as far as they can be read.", 2: CANNOT},
+    ("export",): {
+        0: "Done.",
+        1: "Done, and damaged pages are in the table as far as they can be read, or something is not known.",
+        2: CANNOT,
+    },
     ("pages", "ls"): {0: "Done.", 1: "Done, and a condition is neither ok nor empty.", 2: CANNOT},
     ("pages", "outstanding"): {
         0: "Done.",
         1: "Done, and something is not known, a page or the journal is damaged, or a prepared transaction waits.",
         2: CANNOT,
     },
-    ("pages", "decode"): _READS_PAGES,
+    ("pages", "decode"): {
+        0: "Done, and nothing is damaged.", 1: "Done, and a page or the journal is damaged.", 2: CANNOT,
+    },
     ("pages", "verify"): {0: "Sound; there may be notices.", 1: "Something is damaged or contradicts.", 2: CANNOT},
     ("pages", "seal"): _ONLY_DONE,
     ("pages", "inspect"): _READS_PAGES,
