@@ -6,9 +6,9 @@ Source: docs/spec/disk-monitor.md 1 and 2, spec/settings.csv. Values that the br
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from brokerconf.reading.sizes import SizeError, parse_boolean, parse_int, parse_size, trimmed
 
@@ -96,8 +96,7 @@ def watched(document: Document, found: Directories) -> dict[str, Path]:
     return every
 
 
-@dataclass(frozen=True, slots=True)
-class WhenBlocked:
+class WhenBlocked(NamedTuple):
     """Addresses, or matches with wildcards, that a full disk affects in the same way."""
 
     addresses: tuple[str, ...]

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from struct import Struct
-from typing import Final
+from typing import Final, NamedTuple
 
 from pagefmt.editions import NEWEST, Edition
 
@@ -34,8 +34,7 @@ class LimitKind(Enum):
     MINIMUM = "min-disk-free"
 
 
-@dataclass(frozen=True, slots=True)
-class DiskSpace:
+class DiskSpace(NamedTuple):
     """One file system at one moment, in bytes, as the broker's virtual machine reports it."""
 
     usable: int
@@ -52,8 +51,7 @@ class DiskSpace:
         return 0.0 if self.total == 0 else 1.0 - float(self.usable) / float(self.total)
 
 
-@dataclass(frozen=True, slots=True)
-class DiskLimit:
+class DiskLimit(NamedTuple):
     """The one limit in force. ``value`` is a percentage for ``USAGE``, bytes for ``MINIMUM``."""
 
     kind: LimitKind

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from pageengine.disk.monitor import DiskLimit, DiskSettings, DiskSpace, LimitKind, Unmonitored, default_max_disk_usage
 from pagefmt.bytes.filesystems import FileSystem
 from pagefmt.editions import Edition
 
 
-@dataclass(frozen=True, slots=True)
-class FileStoreState:
+class FileStoreState(NamedTuple):
     """One file system in the broker's eyes; ``blocks_at`` and ``margin`` are bytes, None where it never blocks."""
 
     file_system: FileSystem
@@ -45,8 +44,7 @@ class FileStoreState:
         return 0 if self.within or self.margin is None else 1 - self.margin
 
 
-@dataclass(frozen=True, slots=True)
-class DiskState:
+class DiskState(NamedTuple):
     """The broker's decision: ``limit`` in force, every store, and the directories that it would skip."""
 
     settings: DiskSettings

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from pagefmt.errors import PageFmtError
 
@@ -18,8 +18,7 @@ class ProbeError(PageFmtError):
     """A directory exists (or may exist) but the system does not say how full its file system is."""
 
 
-@dataclass(frozen=True, slots=True)
-class FileSystem:
+class FileSystem(NamedTuple):
     """One file system at one moment. Sizes in bytes: ``usable`` by this process, ``free`` with reserved blocks.
 
     ``names`` are the broker's directories that lie on it. ``inodes`` is 0 where the file system does not count them.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from typing import Final
@@ -132,7 +132,7 @@ def _stopped(page: PageFile, content: PageBytes, last: PageFrames) -> Damage | N
         with open_page(page.path) as opened:
             return opened.stopped(at, number)
     found = end_of_records(memoryview(content.buffer)[: content.size], last.end, number, last.unreadable)
-    return found and replace(found, offset=at)
+    return found and found._replace(offset=at)
 
 
 def selected_row(store: Store, selected: SelectedMessage, options: MessageOptions) -> Json:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -127,7 +127,7 @@ def page_batches(source: PageSource, wanted: TableQuery) -> Iterator[pa.RecordBa
         elif frames.unreadable is not None or content.size - frames.end > LEFTOVER:
             stopped = end_of_records(opened.buf, frames.end, number, frames.unreadable)
             if stopped is not None:
-                yield TableDamage(replace(stopped, offset=at), content.size - frames.end)
+                yield TableDamage(stopped._replace(offset=at), content.size - frames.end)
 
 
 def _rest(source: PageSource, wanted: TableQuery, at: int, number: int) -> Iterator[pa.RecordBatch | TableDamage]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from pagefmt.bytes.wire import ByteReader, ByteWriter, Undecodable
 from pagefmt.errors import PageFmtError
@@ -53,8 +53,7 @@ class BadBinding(PageFmtError):
     """The body of a bindings record does not mean what its type says."""
 
 
-@dataclass(frozen=True, slots=True)
-class QueueBinding:
+class QueueBinding(NamedTuple):
     """One durable queue. ``fields`` holds what the record has, by the names of ``QUEUE_FIELDS``; booleans are the
     byte as found. ``rest``: bytes of a newer edition behind the last known field, kept as they are."""
 
@@ -98,8 +97,7 @@ class QueueBinding:
         return bool(self.fields.get(name))
 
 
-@dataclass(frozen=True, slots=True)
-class AddressBinding:
+class AddressBinding(NamedTuple):
     """One address. ``internal`` is ``None`` before 2.33."""
 
     id: int

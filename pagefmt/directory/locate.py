@@ -10,10 +10,9 @@ import os
 import re
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pagefmt.errors import PageFmtError
 
@@ -45,8 +44,7 @@ class LocationKind(StrEnum):
     PAGE = "a page file"
 
 
-@dataclass(frozen=True, slots=True)
-class DataLocation:
+class DataLocation(NamedTuple):
     """Where things are; None: not there. ``store`` and ``page`` narrow the paging directory down to one of it.
 
     ``obvious`` is False where an operator should be told how the path was understood.
@@ -120,18 +118,18 @@ def _page(path: Path) -> DataLocation:
     named = path.name.endswith(PAGE_SUFFIXES)
     if not named or not _is_store(folder):
         return DataLocation(path, LocationKind.PAGE, None, store=folder, page=path, obvious=named)
-    return replace(_beside(folder.parent), given=path, kind=LocationKind.PAGE, store=folder, page=path, obvious=named)
+    return _beside(folder.parent)._replace(given=path, kind=LocationKind.PAGE, store=folder, page=path, obvious=named)
 
 
 def _folder(path: Path) -> DataLocation:
     if _is_store(path):
-        return replace(_beside(path.absolute().parent), given=path, kind=LocationKind.STORE, store=path, obvious=False)
+        return _beside(path.absolute().parent)._replace(given=path, kind=LocationKind.STORE, store=path, obvious=False)
     for data in (path, path / "data"):
         if _first(data, PAGING_NAMES + JOURNAL_NAMES + BINDINGS_NAMES) is not None:
             _refuse_two_layouts(path)
-            return replace(within(data), given=path, obvious=data is path)
+            return within(data)._replace(given=path, obvious=data is path)
     if path.name in PAGING_NAMES or _holds_stores(path):
-        return replace(_beside(path), given=path, kind=LocationKind.PAGING, obvious=path.name in PAGING_NAMES)
+        return _beside(path)._replace(given=path, kind=LocationKind.PAGING, obvious=path.name in PAGING_NAMES)
     raise LocateError(
         f"{path}: no paging, journal or bindings folder, no store with an address.txt, no page file in it; "
         "name a broker instance, a data directory, a paging directory, a store folder or a page file"
@@ -156,7 +154,7 @@ def within(data: Path) -> DataLocation:
 
 def _beside(paging: Path) -> DataLocation:
     """The directories next to a paging directory."""
-    return replace(within(paging.absolute().parent), paging=paging)
+    return within(paging.absolute().parent)._replace(paging=paging)
 
 
 def _first(folder: Path, names: tuple[str, ...]) -> Path | None:

@@ -12,9 +12,8 @@ A broker that starts carries out ``journal-rename-control.ctr`` and deletes it, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from pagefmt.bytes.files import NotReadable, read_start
 from pagefmt.bytes.wire import ByteReader, Undecodable
@@ -27,8 +26,7 @@ UNFINISHED: Final = ".cmp"
 _LIMIT: Final = 1 << 24
 
 
-@dataclass(frozen=True, slots=True)
-class RenameControl:
+class RenameControl(NamedTuple):
     """What a compaction still has to do: names of files in its own folder."""
 
     delete: tuple[str, ...]

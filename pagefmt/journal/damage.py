@@ -6,8 +6,7 @@ Behind the last record of the last file a torn one is what every crash leaves: n
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from pagefmt.journal.files import FileNote, FileProblem, JournalFile
 from pagefmt.journal.scan import TornRecords
@@ -17,8 +16,7 @@ ACKNOWLEDGEMENT: Final = 43
 UNREAD: Final = frozenset((FileProblem.VERSION, FileProblem.NOT_REGULAR, FileProblem.UNREADABLE, FileProblem.GONE))
 
 
-@dataclass(frozen=True, slots=True)
-class LostStretch:
+class LostStretch(NamedTuple):
     """Bytes of a journal file in which records stood that cannot be read."""
 
     file: str
@@ -27,8 +25,7 @@ class LostStretch:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class JournalDamage:
+class JournalDamage(NamedTuple):
     """At least one stretch. What stood there is not known; most records of a message journal are acknowledgements."""
 
     stretches: tuple[LostStretch, ...]

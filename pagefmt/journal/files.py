@@ -6,11 +6,10 @@ the number in the name, orders the files. The broker goes by the ending of a nam
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from struct import Struct
-from typing import Final
+from typing import Final, NamedTuple
 
 from pagefmt.errors import PageFmtError
 
@@ -43,8 +42,7 @@ class FileProblem(Enum):
     GONE = "gone while it was read"
 
 
-@dataclass(frozen=True, slots=True)
-class FileNote:
+class FileNote(NamedTuple):
     """A file that is not as it should be; ``detail`` says what a broker does about it, ``size`` counts its bytes."""
 
     kind: FileProblem
@@ -53,8 +51,7 @@ class FileNote:
     size: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class JournalHeader:
+class JournalHeader(NamedTuple):
     """The first 16 bytes of a journal file."""
 
     version: int
@@ -62,8 +59,7 @@ class JournalHeader:
     file_id: int
 
 
-@dataclass(frozen=True, slots=True)
-class JournalFile:
+class JournalFile(NamedTuple):
     """One file that takes part. ``name`` is what the broker will know it by, ``path`` where it lies now."""
 
     path: Path
@@ -72,8 +68,7 @@ class JournalFile:
     header: JournalHeader
 
 
-@dataclass(frozen=True, slots=True)
-class JournalListing:
+class JournalListing(NamedTuple):
     """The files of one journal in the order in which they are loaded, and what was noticed."""
 
     files: tuple[JournalFile, ...]

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pagefmt.bytes.files import MappedFile, NotReadable
 from pagefmt.journal.columns import JournalColumns, portions
@@ -27,8 +27,7 @@ TRIES: Final = 5
 _WITH_ROWS: Final = (RecordKind.ADD, RecordKind.UPDATE, RecordKind.ADD_TX, RecordKind.UPDATE_TX, RecordKind.DELETE_TX)
 
 
-@dataclass(frozen=True, slots=True)
-class JournalRow:
+class JournalRow(NamedTuple):
     """One surviving record. ``body`` is left in its file until asked for: ``LoadedJournal.columns.body(row)``."""
 
     row: int
@@ -39,8 +38,7 @@ class JournalRow:
     size: int
 
 
-@dataclass(frozen=True, slots=True)
-class UnreadableRecord:
+class UnreadableRecord(NamedTuple):
     """A surviving record whose body does not fit its type; a broker may refuse to start on it."""
 
     record: int
@@ -48,8 +46,7 @@ class UnreadableRecord:
     detail: str
 
 
-@dataclass(frozen=True, slots=True)
-class PreparedTransaction:
+class PreparedTransaction(NamedTuple):
     """A transaction in doubt: ``xid`` as stored, rows of its records and of its deletes in the order of arrival."""
 
     tx: int
@@ -58,8 +55,7 @@ class PreparedTransaction:
     deletes: array[int]
 
 
-@dataclass(frozen=True, slots=True)
-class DroppedTransaction:
+class DroppedTransaction(NamedTuple):
     """A transaction that a broker does not carry out: never ended, or fewer records than its end names."""
 
     tx: int
@@ -133,7 +129,7 @@ class LoadedJournal:
         def again(rows: array[int]) -> array[int]:
             return array("q", np.searchsorted(kept, np.frombuffer(rows, np.int64)).tobytes())
 
-        prepared = tuple(replace(one, rows=again(one.rows), deletes=again(one.deletes)) for one in self.prepared)
+        prepared = tuple(one._replace(rows=again(one.rows), deletes=again(one.deletes)) for one in self.prepared)
         return replace(self, columns=self.columns.of_rows(kept), rows=again(rows), prepared=prepared)
 
     def record(self, row: int) -> JournalRow:

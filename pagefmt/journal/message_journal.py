@@ -64,28 +64,26 @@ class MessageJournal:
         self.in_doubt_sends = frozenset(send.tx for branch in self.prepared for send in branch.sends)
 
     def _read_rows(self) -> None:
-        from pagefmt.journal.bodies import PageComplete
-
         loaded, acks = self.loaded, RecordType.ACKNOWLEDGE_CURSOR
         self.ack_index = PositionIndex(partial(loaded.columns.positions, loaded.rows, acks))
         for row in loaded.other_sizes(acks, POSITION):
             self.body(row)
-        for found, body in self.decoded(RecordType.PAGE_CURSOR_COMPLETE):
-            if isinstance(body, PageComplete):
-                self.completes.add(found.id, body.queue, body.page, body.messages)
-        for row in loaded.rows_of(RecordType.PAGE_TRANSACTION):
-            self._read(row)
+        # one type after the other: of two that cannot be read the first is told first
+        for kind in (RecordType.PAGE_CURSOR_COMPLETE, RecordType.PAGE_TRANSACTION):
+            for row in loaded.rows_of(kind):
+                self._read(row)
 
     def _read(self, row: int) -> None:
-        from pagefmt.journal.bodies import PageTransaction
+        from pagefmt.journal.bodies import PageComplete, PageTransaction
 
         columns = self.loaded.columns
-        body = self.body(row)
-        if isinstance(body, PageTransaction):
-            if columns.updates[row]:
-                self.page_acknowledged[body.tx] += body.references
-            else:
-                self.page_transactions[body.tx] = body.references
+        match self.body(row):
+            case PageComplete(queue, page, messages):
+                self.completes.add(columns.ids[row], queue, page, messages)
+            case PageTransaction(tx, references) if columns.updates[row]:
+                self.page_acknowledged[tx] += references
+            case PageTransaction(tx, references):
+                self.page_transactions[tx] = references
 
     def body(self, row: int) -> Body | None:
         """The decoded body of a row; ``None``, and a line in ``bad``, when it cannot be read."""

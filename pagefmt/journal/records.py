@@ -19,7 +19,6 @@ ROLLBACK               18         i8 compact, i64 transaction
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import IntEnum
 from operator import itemgetter
 from struct import Struct, error
@@ -79,8 +78,7 @@ class JournalFrame(NamedTuple):
     user_type: int
 
 
-@dataclass(frozen=True, slots=True)
-class FrameLayout:
+class FrameLayout(NamedTuple):
     """One kind in one format version. ``pick`` brings ``(file id, compact, …)`` into the order of ``JournalFrame``."""
 
     fields: tuple[str, ...]
@@ -103,8 +101,7 @@ FRAME_LAYOUTS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class JournalRecord:
+class JournalRecord(NamedTuple):
     """One record apart from any file. ``body``: of a PREPARE the XID. Fields that the kind lacks stay 0 or empty."""
 
     kind: RecordKind

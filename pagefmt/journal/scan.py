@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from pagefmt.journal.files import HEADER, JournalHeader
 from pagefmt.journal.records import ABSENT, CHECK, FILE_ID_MASK, FRAME_LAYOUTS, JournalFrame, RecordKind, frame_at
@@ -21,8 +21,7 @@ LARGEST_BLOCK: Final = 4096
 _KINDS: Final = bytes([RecordKind.EVENT, ord("-"), RecordKind.ROLLBACK])
 
 
-@dataclass(frozen=True, slots=True)
-class TornRecord:
+class TornRecord(NamedTuple):
     """A place that starts like a record of this very file and is none. Offset in bytes from the start of the file."""
 
     offset: int

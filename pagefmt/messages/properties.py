@@ -17,9 +17,8 @@ Order, duplicate keys and odd marks are kept: encode(decode(x)) == x.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from struct import pack, unpack
-from typing import Final
+from typing import Final, NamedTuple
 
 from pagefmt.bytes.wire import ByteReader, ByteWriter, Undecodable
 from pagefmt.messages.core_fields import PROPERTY_TYPES
@@ -28,8 +27,7 @@ from pagefmt.messages.values import NULL, Property, TypedValue, ValueKind
 SMALLEST_ENTRY: Final = 5  # an empty key and a null
 
 
-@dataclass(frozen=True, slots=True)
-class PropertiesBlock:
+class PropertiesBlock(NamedTuple):
     """``mark`` is the first byte as found: 0 means that there is no block."""
 
     mark: int

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 
 class ValueKind(StrEnum):
@@ -47,8 +47,7 @@ INTEGRAL: Final = frozenset(
 """Kinds whose value is an ``int`` (or a ``bool``)."""
 
 
-@dataclass(frozen=True, slots=True)
-class TypedValue:
+class TypedValue(NamedTuple):
     """``value`` by kind: None, bool, int (numbers, char, timestamp), float, str, bytes, and tuples.
 
     LIST and ARRAY hold a tuple of ``TypedValue``, MAP a tuple of (key, value) pairs, DESCRIBED (descriptor, described);

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Final
+from typing import Final, NamedTuple
 
 from pagefmt.directory.bindings import Bindings, load_bindings
 from pagefmt.directory.locate import DataLocation, LocationKind
@@ -26,8 +25,7 @@ class UnknownPart(StrEnum):
     ADDRESS = "address"
 
 
-@dataclass(frozen=True, slots=True)
-class Unknown:
+class Unknown(NamedTuple):
     """Why it is not known what queues wait for, in words. ``missing``: it is not there, rather than not readable.
 
     ``alone``: pages were named that lie by themselves, so nothing is missing from what was named.
@@ -44,8 +42,7 @@ class Unknown:
         return f"{self.reason}: {messages} message{'s' * (messages != 1)}{rest}"
 
 
-@dataclass(frozen=True, slots=True)
-class KnownJournals:
+class KnownJournals(NamedTuple):
     """Message journal and bindings of a place as far as they can be read, and what is not known of each."""
 
     journal: MessageJournal
@@ -87,8 +84,8 @@ def load_journals(place: DataLocation, look: Callable[[LoadedJournal], object] =
     bindings, unknown_bindings = _bindings(place)
     whole = place.kind in (LocationKind.INSTANCE, LocationKind.DATA)
     if not whole and place.journal is None and place.bindings is None:
-        unknown_journal = replace(unknown_journal, alone=True) if unknown_journal else None
-        unknown_bindings = replace(unknown_bindings, alone=True) if unknown_bindings else None
+        unknown_journal = unknown_journal._replace(alone=True) if unknown_journal else None
+        unknown_bindings = unknown_bindings._replace(alone=True) if unknown_bindings else None
     return KnownJournals(journal, bindings, unknown_journal, unknown_bindings)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pagefmt.bytes.files import NotReadable
 from pagefmt.directory.store_findings import StoreFault, store_findings
@@ -46,8 +46,7 @@ REMARKS_EACH: Final = 8
 _UNDECODABLE: Final = frozenset((DamageKind.UNDECODABLE, DamageKind.SWALLOWED))
 
 
-@dataclass(frozen=True, slots=True)
-class StoreOverview:
+class StoreOverview(NamedTuple):
     """``bytes`` of page files. ``outstanding``: messages that some queue still waits for, None where it is not known.
 
     ``oldest``: earliest timestamp (ms) of what its pages begin with. ``remarks``: a sentence for each condition.

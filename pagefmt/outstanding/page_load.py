@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from pagefmt.directory.bindings import QueueBinding
 from pagefmt.outstanding.ack_state import AckState
@@ -11,8 +12,7 @@ from pagefmt.outstanding.compact_positions import CompactPositions
 from pagefmt.pages.frames import Damage
 
 
-@dataclass(frozen=True, slots=True)
-class PageLoad:
+class PageLoad(NamedTuple):
     """One page: ``records`` readable ones in ``read`` of ``size`` bytes, of which ``live_bytes`` have to stay.
 
     ``held_by``: ids of the queues that still need it, ascending; none: every queue is done with it. ``ack_states``:

@@ -16,7 +16,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from pagefmt.directory.bindings import Bindings, QueueBinding
 from pagefmt.directory.locate import DataLocation, LocationKind
@@ -46,8 +46,7 @@ class CannotKnow(PageFmtError):
     """A question that needs a directory which is not there."""
 
 
-@dataclass(frozen=True, slots=True)
-class StoreSummary:
+class StoreSummary(NamedTuple):
     """``queues``: of the address by id, also those that nothing is outstanding for. ``pages`` ascending.
 
     ``moving``: pages that a broker is writing to, or has deleted.

@@ -12,10 +12,9 @@ anything behind it; what it stopped at is a ``Damage``. ``find_behind`` looks fo
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from struct import Struct
-from typing import Final
+from typing import Final, NamedTuple
 
 from pagefmt.bytes.wire import Undecodable
 from pagefmt.pages.record import END_MARK, FRAME, SMALLEST_PAYLOAD, START_MARK, PageRecord, decode_record
@@ -51,8 +50,7 @@ _LIKE_AN_END: Final = (None, DamageKind.FRAGMENT, DamageKind.TORN, DamageKind.ZE
 """What the place looks like where bytes end, whatever stands behind them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Damage:
+class Damage(NamedTuple):
     """``offset`` in the file, of the record's start; ``number`` that the record has or would have."""
 
     kind: DamageKind

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from struct import Struct
-from typing import Final, cast
+from typing import Final, NamedTuple, cast
 
 from pagefmt.bytes.files import FileWindow
 from pagefmt.bytes.wire import ByteReader, Undecodable
@@ -42,8 +42,7 @@ _I64: Final = Struct(">q").unpack_from
 _HEAD: Final = Struct(">qb").unpack_from
 
 
-@dataclass(frozen=True, slots=True)
-class OddRecord:
+class OddRecord(NamedTuple):
     """A record that a broker hands out although it is not understood to its last byte.
 
     ``record``: what is understood of it, None where that is not enough for a message.
@@ -260,7 +259,7 @@ class Page:
         if self.damage is None or not behind:
             return self.damage
         what = f"{behind} whole message{'s' * (behind > 1)} behind it that no broker delivers"
-        return replace(self.damage, detail=f"{self.damage.detail}; {what}: 'pagectl pages salvage' gets them back")
+        return self.damage._replace(detail=f"{self.damage.detail}; {what}: 'pagectl pages salvage' gets them back")
 
     def behind(self, start: int, end: int | None = None) -> Iterator[PageRecord]:
         """Valid records from ``start`` on, wherever they stand."""

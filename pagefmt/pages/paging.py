@@ -14,10 +14,9 @@ import os
 import re
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from pagefmt.bytes.files import NotReadable, read_start
 
@@ -39,8 +38,7 @@ class EntryKind(StrEnum):
     SPECIAL = "special"
 
 
-@dataclass(frozen=True, slots=True)
-class StoreEntry:
+class StoreEntry(NamedTuple):
     """Something in a store folder. ``number`` of pages, and of what the broker counts as one."""
 
     name: str
@@ -49,8 +47,7 @@ class StoreEntry:
     number: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class PageFile:
+class PageFile(NamedTuple):
     """A page file with its number and size in bytes."""
 
     number: int
@@ -63,8 +60,7 @@ class PageFile:
         return self.path.name
 
 
-@dataclass(frozen=True, slots=True)
-class AddressText:
+class AddressText(NamedTuple):
     """``address`` None: there is none. ``fallback``: not UTF-8, read as ISO-8859-1. ``problem``: why it has none."""
 
     address: str | None
@@ -72,8 +68,7 @@ class AddressText:
     problem: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Store:
+class Store(NamedTuple):
     """One folder. ``pages`` in rising order, ``others`` by name."""
 
     folder: Path
@@ -107,8 +102,7 @@ class Store:
         return self.pages[-1].number if self.pages else None
 
 
-@dataclass(frozen=True, slots=True)
-class PagingDirectory:
+class PagingDirectory(NamedTuple):
     """``strays``: entries that are no folders. ``listing``: folder names in the system's order, as for the broker."""
 
     path: Path

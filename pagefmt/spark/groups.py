@@ -112,8 +112,8 @@ class SourceOptions:
             """As given, empty for none; else where it usually lies."""
             return usual if given is None else Path(given) if given else None
 
-        return replace(
-            place, paging=directory(self.paging, place.paging), journal=directory(self.journal, place.journal),
+        return place._replace(
+            paging=directory(self.paging, place.paging), journal=directory(self.journal, place.journal),
             bindings=directory(self.bindings, place.bindings),
         )  # fmt: skip
 
@@ -157,7 +157,7 @@ def _pages(place: DataLocation, state: PagingState, edition: Edition) -> Iterato
         own = None if known.queues is None else tuple(known.queues)
         for page in store.pages:
             newest = page.number == store.current_page
-            file = replace(page, path=page.path.absolute())
+            file = page._replace(path=page.path.absolute())
             task = PageTask(
                 file, store.name, store.address, own, edition=edition, judged=judged, live=known.live, newest=newest
             )

@@ -8,7 +8,6 @@ are passed over: their messages were consumed. A stream looks at pages alone: ``
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
@@ -55,7 +54,7 @@ class PageFilesStream(DataSourceStreamReader):
             for page in store.pages:
                 part = _part(page.number, first, last)
                 if part is not None:
-                    file = replace(page, path=page.path.absolute())
+                    file = page._replace(path=page.path.absolute())
                     size = (page.size if part.end is None else part.end) - part.start
                     yield PageTask(file, store.name, store.address, None, part, live=True), size
 

@@ -8,7 +8,7 @@ the broker too, so that the second look is spared there.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final
@@ -150,7 +150,7 @@ def _strict_look(page: Page) -> _StrictReading:
             swallowed.append(record)
         if len(faults) < FAULTS_SHOWN:
             message = stated_id(page.buf, offset, offset + FRAME + length, layout or Layout.NEW)
-            faults.append(replace(record, detail=f"message {message}: {record.detail}") if message else record)
+            faults.append(record._replace(detail=f"message {message}: {record.detail}") if message else record)
     if page.damage is not None:
         faults.append(page.damage)
     return _StrictReading(decoded, tuple(faults), tuple(swallowed))

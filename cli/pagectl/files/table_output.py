@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,7 +46,7 @@ def rows_of(
             yield rows if known.unknown is None else without_outstanding(rows)
             continue
         lost = f"; {found.missing} bytes are not in the table" if found.missing else ""
-        yield replace(found.damage, detail=f"{found.damage.detail}{lost}")
+        yield found.damage._replace(detail=f"{found.damage.detail}{lost}")
         if choice.outstanding and found.damage.kind is DamageKind.UNDECODABLE and found.missing:
             return  # a broker throws: nothing behind it is outstanding
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pagectl.options.configuration import ConfigurationOptions
 from pagectl.running.exits import CallError
@@ -28,8 +27,7 @@ ABOVE = 4
 """So many folders above a page file lies its instance: store, paging, data, instance."""
 
 
-@dataclass(frozen=True, slots=True)
-class OpenedBroker:
+class OpenedBroker(NamedTuple):
     """What DIR is, its directories, and the configuration that they come from (None: as found on disk).
 
     ``sources`` says for each directory where it comes from.
@@ -148,7 +146,7 @@ def _data(path: Path, options: ConfigurationOptions) -> OpenedBroker:
 
 def _beside(place: DataLocation, found: BrokerConfiguration) -> DataLocation:
     _, journal, bindings, large = _existing(found.directories)
-    return replace(place, journal=journal, bindings=bindings, large_messages=large)
+    return place._replace(journal=journal, bindings=bindings, large_messages=large)
 
 
 def _around(path: Path, options: ConfigurationOptions) -> BrokerConfiguration | None:
@@ -182,7 +180,7 @@ def _served(path: Path, broker_xml: Path, options: ConfigurationOptions) -> Open
     configured = found.directories.paging
     if place is not None and same(configured, place.paging):
         if same(found.root, path):
-            place = replace(place, kind=LocationKind.INSTANCE, obvious=True)
+            place = place._replace(kind=LocationKind.INSTANCE, obvious=True)
         return OpenedBroker(_beside(place, found), found)
     if place is not None and not configured.is_dir():
         note(

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pagectl.opening.start_parameters import StartParameters, start_parameters
 from pagectl.options.configuration import ConfigurationOptions
@@ -21,8 +20,7 @@ if TYPE_CHECKING:
     from pagefmt.editions import Edition
 
 
-@dataclass(frozen=True, slots=True)
-class BrokerConfiguration:
+class BrokerConfiguration(NamedTuple):
     """A configuration as its broker reads it. ``entries`` are the properties in force, the last of a key counts.
 
     ``sources`` says where ``edition``, ``heap`` and each directory come from: ``default``, ``FILE:LINE``,
@@ -115,7 +113,6 @@ def _read(start: StartParameters, newest_that_fits: bool) -> tuple[Document, str
 
 def _entries(start: StartParameters, document: Document) -> tuple[Entry, ...]:
     """The properties in force, ``${…}`` in their values replaced."""
-    from dataclasses import replace
 
     from brokerconf.reading.properties import in_force, read_properties
     from brokerconf.reading.substitution import PlaceholderValues, substitute
@@ -125,4 +122,4 @@ def _entries(start: StartParameters, document: Document) -> tuple[Entry, ...]:
     if not any("${" in entry.value for entry in entries):
         return entries
     values = PlaceholderValues.of(document.edition, start.system, os.environ)
-    return tuple(replace(entry, value=substitute(entry.value, values).text) for entry in entries)
+    return tuple(entry._replace(value=substitute(entry.value, values).text) for entry in entries)

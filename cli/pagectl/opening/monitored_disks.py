@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pagectl.opening.broker import configuration_for, from_environment, instance_above, opened
 from pagectl.options.configuration import ConfigurationOptions
@@ -27,8 +26,7 @@ LAYOUT = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class MonitoredDisks:
+class MonitoredDisks(NamedTuple):
     """``directories`` by the broker's names, or the one path that was given; ``took_for`` says what that was."""
 
     directories: dict[str, Path]

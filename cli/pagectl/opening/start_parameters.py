@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pagectl.options.configuration import ConfigurationOptions
 from pagefmt.editions import Edition
@@ -16,8 +15,7 @@ if TYPE_CHECKING:
 BROKER_PROPERTIES = "broker.properties"
 
 
-@dataclass(frozen=True, slots=True)
-class StartParameters:
+class StartParameters(NamedTuple):
     """What the start script hands to the broker. ``edition`` None: it is told by the configuration alone.
 
     ``release`` is that of the installation's jars, or empty; ``heap`` the JVM's maximum in bytes; ``system`` the

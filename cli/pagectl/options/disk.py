@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated, NamedTuple, TypeVar
 
 import typer
 
@@ -35,8 +34,7 @@ VerboseOption = Annotated[bool, typer.Option("-v", "--verbose", help="More lines
 PLUGIN_FORMAT_HELP = f"{FORMAT_HELP} text is nagios with --verbose."
 
 
-@dataclass(frozen=True, slots=True)
-class DiskQuery:
+class DiskQuery(NamedTuple):
     """What a ``disk`` command is asked about; ``limits`` of options replace those of a configuration."""
 
     path: Path | None

@@ -7,8 +7,7 @@ size unit (``10G:``) it is about the bytes left until the broker blocks.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pagectl.terminal.nagios import Range, Status
 
@@ -21,8 +20,7 @@ _SIZE = r"(?ia)(\d+(?:\.\d*)?)\s*([kmgt])i?b?"
 _FACTORS = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 
 
-@dataclass(frozen=True, slots=True)
-class Threshold:
+class Threshold(NamedTuple):
     """A range over the usage in percent, or with ``of_margin`` over the bytes that are left."""
 
     range: Range
@@ -49,8 +47,7 @@ def _in_bytes(found: re.Match[str]) -> str:
     return str(int(float(found[1]) * _FACTORS[found[2].lower()]))
 
 
-@dataclass(frozen=True, slots=True)
-class Thresholds:
+class Thresholds(NamedTuple):
     """All of one call; None where not asked for. Inodes: used, in percent."""
 
     warn: Threshold | None = None

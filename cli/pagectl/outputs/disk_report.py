@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pagectl.options.disk_thresholds import Thresholds
 from pagectl.terminal.nagios import Perf, Range, Status, lines
@@ -20,8 +19,7 @@ NAMED = 10
 """Addresses that a line of text names; JSON names all."""
 
 
-@dataclass(frozen=True, slots=True)
-class DiskReport:
+class DiskReport(NamedTuple):
     """A state, what was asked of it, and what producers would feel."""
 
     state: DiskState

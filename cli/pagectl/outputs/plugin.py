@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import typer
 
@@ -19,8 +18,7 @@ UNKNOWN_VALUES = {"DISK": {"state": "unknown"}}
 """By service: keys of the JSON document beside status and text where nothing is known."""
 
 
-@dataclass(frozen=True, slots=True)
-class Plugin:
+class Plugin(NamedTuple):
     """``service`` begins the line, ``format`` is an output format, ``subject`` what the operator named."""
 
     service: str

@@ -12,15 +12,14 @@ import selectors
 import signal
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
 class TimedOut(Exception):
     """No answer in time. The child was told to die; one that hangs in the system dies when the system lets it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(NamedTuple):
     """What to print, and the exit status."""
 
     status: int

@@ -10,9 +10,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import IntEnum
-from typing import Final
+from typing import Final, NamedTuple
 
 from pagectl.terminal.sanitise import one_line
 
@@ -36,8 +35,7 @@ _NUMBER: Final = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)"
 _RANGE: Final = rf"(?a)(@?)(?:(~|{_NUMBER})?:)?({_NUMBER})?"
 
 
-@dataclass(frozen=True, slots=True)
-class Range:
+class Range(NamedTuple):
     """Values that are in order, or with ``inside`` those that are not."""
 
     start: float
@@ -67,8 +65,7 @@ class Range:
         return f"{'@' if self.inside else ''}{start or ('' if end else '0:')}{end}"
 
 
-@dataclass(frozen=True, slots=True)
-class Perf:
+class Perf(NamedTuple):
     """One performance value. ``unit`` is one of the convention's: "", s, %, B, c."""
 
     label: str

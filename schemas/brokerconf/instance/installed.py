@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from brokerconf.errors import BrokerConfError
 from brokerconf.instance.instance import Instance, InstanceError, find_instance
@@ -14,8 +14,7 @@ from pagefmt.editions import NEWEST, Edition
 _JAR = r"(artemis|hornetq)-(?:core|server)(?:-[^/]*?(\d+\.\d+\.\d+))?[^/]*\.jar"
 
 
-@dataclass(frozen=True, slots=True)
-class InstalledRelease:
+class InstalledRelease(NamedTuple):
     """What the name of a jar says: HornetQ 2.4 and Artemis 2.4 are told apart by nothing else. ``release`` may be
     empty."""
 

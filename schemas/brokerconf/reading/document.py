@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from brokerconf.reading.substitution import Placeholder
 from pagefmt.editions import Edition
@@ -166,8 +166,7 @@ class FileKind(Enum):
     EAP6 = "eap6"
 
 
-@dataclass(frozen=True, slots=True)
-class Comment:
+class Comment(NamedTuple):
     """A comment of the file, for rules that are silenced by one."""
 
     text: str
@@ -180,8 +179,7 @@ class Comment:
         return self.source.of_comment(self.number)
 
 
-@dataclass(frozen=True, slots=True)
-class FoundPlaceholder:
+class FoundPlaceholder(NamedTuple):
     """A ``${…}`` and the file it stands in."""
 
     placeholder: Placeholder

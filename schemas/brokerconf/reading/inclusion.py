@@ -7,8 +7,8 @@ inside an included file it goes against that file (docs/spec/config-behaviour.md
 from __future__ import annotations
 
 import stat
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from brokerconf.reading.decoding import as_xml_says
 from brokerconf.reading.parsing import ReadingError
@@ -26,8 +26,7 @@ class MissingInclude(ReadingError):
     """The included file is not there: the one case in which a fallback is used."""
 
 
-@dataclass(frozen=True, slots=True)
-class IncludeContext:
+class IncludeContext(NamedTuple):
     """Where includes are resolved now: ``root`` confines them, ``base`` is the folder, ``open_files`` the chain."""
 
     root: Path

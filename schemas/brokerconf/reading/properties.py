@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from brokerconf.errors import BrokerConfError
 from brokerconf.reading.sizes import trimmed
@@ -28,8 +27,7 @@ class PropertiesError(BrokerConfError):
     """A file of properties that cannot be read."""
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """A key of ``broker.properties`` or of the system properties, without the latter's prefix."""
 
     key: str

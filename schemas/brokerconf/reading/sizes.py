@@ -10,8 +10,8 @@ numbers only.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from brokerconf.errors import BrokerConfError
 from pagefmt.editions import NEWEST, Edition
@@ -34,8 +34,7 @@ class SizeError(BrokerConfError):
     """A text that the broker does not take for a size or a number; the message says why and what would do."""
 
 
-@dataclass(frozen=True, slots=True)
-class Size:
+class Size(NamedTuple):
     """Bytes as the broker reads them; ``exact`` is what the text says, which differs when the product wrapped."""
 
     value: int

@@ -11,6 +11,7 @@ from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from brokerconf.errors import BrokerConfError
 from brokerconf.reading.sizes import trimmed
@@ -25,8 +26,7 @@ class SubstitutionError(BrokerConfError):
     """A placeholder without a name, a replacement that never ends or that grows without bounds."""
 
 
-@dataclass(frozen=True, slots=True)
-class Placeholder:
+class Placeholder(NamedTuple):
     """One ``${…}``: ``origin`` is ``property``, ``environment``, ``default`` or ``empty``; ``offset`` in that text."""
 
     name: str
@@ -36,8 +36,7 @@ class Placeholder:
     offset: int
 
 
-@dataclass(frozen=True, slots=True)
-class PlaceholderValues:
+class PlaceholderValues(NamedTuple):
     """Where the values come from, for one edition."""
 
     properties: Mapping[str, str]
