@@ -74,7 +74,9 @@ def survey(state: PagingState) -> DirectorySurvey:
     """Read every page once. Memory: 8 bytes a record of one store at a time, and what is transactional or large."""
     found = DirectorySurvey(state)
     for store in state.stores():
-        found.stores.append(_store(store, found))
+        one = _store(store, found)
+        if one.judged or store.store.pages:
+            found.stores.append(one)
     return found
 
 

@@ -9,12 +9,13 @@ from typing import Any, Final
 from pagefmt.bytes.files import NotReadable
 from pagefmt.cross_checks.run import cross_check
 from pagefmt.directory.locate import DataLocation, LocationKind
-from pagefmt.directory.store_findings import StoreFault, paging_findings, store_findings
+from pagefmt.directory.store_findings import StoreFault, paging_findings
 from pagefmt.editions import Edition
 from pagefmt.findings import Finding, Severity, about_data, gravest_first
 from pagefmt.outstanding.state import PagingState, StoreState
 from pagefmt.pages.frames import Damage, DamageKind
 from pagefmt.pages.paging import PageFile, Store
+from pagefmt.pages.record import Layout
 from pagefmt.verify.broker_verdict import PageContext as InStore
 from pagefmt.verify.pages import PageVerdict, first_layout, newest_of, unreadable_json, verdict_json, verify_page
 from pagefmt.verify.seal import SealChange, SealDifference
@@ -59,11 +60,10 @@ def _moving(state: StoreState, page: PageFile, faults: tuple[Damage, ...]) -> bo
     return bool(faults) and all(state.in_motion(page, fault) for fault in faults)
 
 
-def folder_findings(place: DataLocation, stores: list[Store], state: PagingState) -> list[Finding]:
-    """What names and kinds of files tell."""
-    found = [finding for store in stores for finding in store_findings(store, state.addresses)]
+def folder_findings(place: DataLocation, found: list[Finding], state: PagingState) -> list[Finding]:
+    """What names and kinds of files tell. ``found``: of each store, by ``store_findings``."""
     if place.kind not in (LocationKind.STORE, LocationKind.PAGE):
-        found += paging_findings(state.paging, state.same_address)
+        found = [*found, *paging_findings(state.paging, state.same_address)]
     said = _SAID_TWICE if checked_across(place, state) else ()
     return sorted((one for one in found if one.rule not in said), key=gravest_first)
 
@@ -74,16 +74,11 @@ def checked_across(place: DataLocation, state: PagingState) -> bool:
     return not alone and place.kind not in (LocationKind.STORE, LocationKind.PAGE)
 
 
-def across(place: DataLocation, stores: list[Store], state: PagingState, edition: Edition | None) -> list[Finding]:
-    """The checks across pages, journal, bindings and large messages."""
+def across(place: DataLocation, layout: Layout | None, state: PagingState, edition: Edition | None) -> list[Finding]:
+    """The checks across pages, journal, bindings and large messages. ``layout``: of the first page that has one."""
     if not checked_across(place, state):
         return []
-    return cross_check(state, place.large_messages, edition or _newest_that_reads(stores))
-
-
-def _newest_that_reads(stores: list[Store]) -> Edition:
-    layouts = (first_layout(page.path for page in store.pages) for store in stores)
-    return newest_of(next((layout for layout in layouts if layout is not None), None))
+    return cross_check(state, place.large_messages, edition or newest_of(layout))
 
 
 def of_seal(difference: SealDifference) -> Finding:

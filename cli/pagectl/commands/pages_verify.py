@@ -61,11 +61,7 @@ def command(
     view = _VerifyLines() if form is TextOrJsonl.jsonl else _VerifyText()
     lines = form is TextOrJsonl.jsonl
     with progress("reading pages", _total(place, state), beside_output=lines) as bar:
-        zeroed: list[Finding] = []
-        stores = _pages(place, state, edition_of(edition), view, bar, zeroed)
-        for finding in zeroed:
-            view.finding(finding)
-        for finding in _findings(place, stores, state, edition_of(edition)):
+        for finding in _findings(place, state, edition_of(edition), view, bar):
             view.finding(finding)
     if sealed is not None:
         from pagefmt.verify.report import of_seal
@@ -94,16 +90,21 @@ def _total(place: DataLocation, state: PagingState) -> int | None:
     return None if once is None else once * (1 + checked_across(place, state))
 
 
-def _pages(
-    place: DataLocation, state: PagingState, edition: Edition | None, view: _VerifyView, bar: Progress,
-    zeroed: list[Finding],
-) -> list[Store]:  # fmt: skip
-    from pagefmt.verify.report import page_reports
+def _findings(
+    place: DataLocation, state: PagingState, edition: Edition | None, view: _VerifyView, bar: Progress
+) -> Iterator[Finding]:  # fmt: skip
+    """When each page was shown: what was found in them, of folders, and across. Of a store nothing else is kept."""
+    from pagefmt.directory.store_findings import store_findings
+    from pagefmt.verify.pages import first_layout
+    from pagefmt.verify.report import across, folder_findings, page_reports
 
-    seen = []
+    zeroed: list[Finding] = []
+    found: list[Finding] = []
+    layout = None
     for known in each_store(place, state):
         store = known.store
-        seen.append(store)
+        found += store_findings(store, state.addresses)
+        layout = layout or first_layout(page.path for page in store.pages)
         view.store(store)
         for report in page_reports(known, edition):
             view.page(report)
@@ -114,16 +115,9 @@ def _pages(
             bar.advance(int(report.json["size"] or 0))
         bar.clear()
         view.store_end(store)
-    return seen
-
-
-def _findings(
-    place: DataLocation, stores: list[Store], state: PagingState, edition: Edition | None
-) -> Iterator[Finding]:
-    from pagefmt.verify.report import across, folder_findings
-
-    yield from folder_findings(place, stores, state)
-    yield from across(place, stores, state, edition)
+    yield from zeroed
+    yield from folder_findings(place, found, state)
+    yield from across(place, layout, state, edition)
 
 
 class _VerifyView:
