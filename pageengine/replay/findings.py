@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pageengine.replay.recording import Recording
 from pageengine.replay.records import AddressRecord, Span
 from pagefmt.findings import Finding, Position, Severity
+from pagefmt.quantities import duration_text, size_text
 
 WORTH_TELLING = 0.01
 """A hold shorter than this share of the replay is no finding."""
@@ -57,7 +58,7 @@ def _address(record: AddressRecord, recording: Recording) -> Iterator[Finding]:
             "paged",
             name,
             f"address {name} was in page mode {_held_for(record.paging, recording)}; at most "
-            f"{_count(record.pages.value, 'page')} with {bytes_text(record.disk.value)} on disk",
+            f"{_count(record.pages.value, 'page')} with {size_text(record.disk.value)} on disk",
         )
     elif record.full.times:
         yield _finding("limit", name, f"address {name} was full {_held_for(record.full, recording)}")
@@ -116,28 +117,3 @@ def _times(count: int) -> str:
 
 def _count(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
-
-
-def duration_text(nanoseconds: int) -> str:
-    """A duration for a person: its two largest units."""
-    seconds, rest = divmod(max(nanoseconds, 0), 1_000_000_000)
-    if not seconds:
-        return f"{rest // 1_000_000} ms" if rest >= 1_000_000 or not rest else f"{rest // 1000} µs"
-    if seconds < 10:
-        return f"{seconds + rest / 1e9:.1f} s"
-    for size, unit, below, lower in ((86400, "d", 3600, "h"), (3600, "h", 60, "min"), (60, "min", 1, "s")):
-        if seconds >= size:
-            large, small = divmod(seconds, size)
-            small //= below
-            return f"{large} {unit} {small} {lower}" if small else f"{large} {unit}"
-    return f"{seconds} s"
-
-
-def bytes_text(count: int) -> str:
-    """Bytes for a person: powers of 1024."""
-    value = float(count)
-    for unit in ("B", "KiB", "MiB", "GiB"):
-        if value < 1024:
-            return f"{count} B" if unit == "B" else f"{value:.1f} {unit}"
-        value /= 1024
-    return f"{value:.1f} TiB"

@@ -14,8 +14,8 @@ from typing import Any, cast
 from pageengine.trace import operations as ops
 from pageengine.trace.operations import MessageProperty, Operation, RoutingType, TraceHeader
 from pagefmt.messages.values import ValueKind
+from pagefmt.quantities import SECOND
 
-SECOND = 1_000_000_000
 BATCH = 10
 """Messages between two looks of a consumer."""
 DISK = 100 << 30

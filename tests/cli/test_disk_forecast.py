@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pagectl.app import run
-from pagectl.options.durations import duration_text, parse_duration
+from pagectl.options.durations import parse_duration
 from plugin_output import read_plugin_output
 
 from pageengine.disk.forecast import Sureness, slope, thinned, time_left, trend
@@ -183,11 +183,6 @@ def test_duration(text: str, seconds: float) -> None:
 def test_no_duration(text: str) -> None:
     with pytest.raises(ValueError, match="length of time"):
         parse_duration(text)
-
-
-def test_duration_text() -> None:
-    texts = [duration_text(value) for value in (0, 59.6, 3600, 5400, 100_000, math.inf)]
-    assert texts == ["0 s", "1 min", "1 h", "1 h 30 min", "1 d 3 h", "never"]
 
 
 class World:

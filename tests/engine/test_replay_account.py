@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -17,13 +18,14 @@ from pagectl.outputs.replay_json import replay_json
 from pagectl.outputs.replay_text import print_replay
 from replay_scenarios import Scenario, scenarios
 
-from pageengine.replay.findings import bytes_text, duration_text, findings
+from pageengine.replay.findings import findings
 from pageengine.replay.page_holding import HeldPages, HoldWatch
 from pageengine.replay.recording import Recording
 from pageengine.replay.records import AddressRecord, pages_of
 from pageengine.replay.series import BUCKETS, Series, in_columns
 from pageengine.settings.overrides import SettingInForce
 from pageengine.trace.items import Interpreter
+from pagefmt.quantities import duration_text, size_text
 
 ARCHIVE = Path(__file__).parents[1] / "recorded" / "replays" / "broker-2.56.0.tar.xz"
 
@@ -184,17 +186,17 @@ def test_a_series_stays_small_and_keeps_its_sums_and_peaks() -> None:
 @pytest.mark.parametrize(
     ("nanoseconds", "text"),
     [
-        (0, "0 ms"), (1500, "1 µs"), (39_000_000, "39 ms"), (8_356_000_000, "8.4 s"), (59_000_000_000, "59 s"),
+        (0, "0 s"), (1500, "1 µs"), (39_000_000, "39 ms"), (8_356_000_000, "8.4 s"), (59_000_000_000, "59 s"),
         (89_000_000_000, "1 min 29 s"), (11_520_000_000_000, "3 h 12 min"), (3_600_000_000_000, "1 h"),
-        (2 * 86_400_000_000_000 + 3_600_000_000_000, "2 d 1 h"),
+        (2 * 86_400_000_000_000 + 3_600_000_000_000, "2 d 1 h"), (math.inf, "never"), (59_600_000_000, "1 min"),
     ],
 )  # fmt: skip
-def test_durations(nanoseconds: int, text: str) -> None:
+def test_durations(nanoseconds: float, text: str) -> None:
     assert duration_text(nanoseconds) == text
 
 
 def test_sizes() -> None:
-    assert [bytes_text(size) for size in (0, 1023, 1536, 5 << 30)] == ["0 B", "1023 B", "1.5 KiB", "5.0 GiB"]
+    assert [size_text(size) for size in (0, 1023, 1536, 5 << 30)] == ["0 B", "1023 B", "1.5 KiB", "5.0 GiB"]
 
 
 def test_plot_rows() -> None:

@@ -72,7 +72,8 @@ def _on_disk(data: Path | None) -> dict[str, int]:
 
 def _print(found: Capacity) -> None:
     from pagectl.terminal.sanitise import one_line
-    from pagectl.terminal.streams import print_table, size_text
+    from pagectl.terminal.streams import print_table
+    from pagefmt.quantities import size_text
 
     def bound(size: int | None) -> str:
         return "no bound" if size is None else size_text(size)

@@ -193,7 +193,8 @@ def _write(
 
 
 def _say(summary: dict[str, Any], form: TextOrJson) -> None:
-    from pagectl.terminal.streams import print_json, size_text, warning
+    from pagectl.terminal.streams import print_json, warning
+    from pagefmt.quantities import size_text
 
     for each in summary["damaged"]:
         warning(

@@ -26,7 +26,8 @@ from pagectl.running.backups import backup_folder, instance_of
 from pagectl.running.exits import CallError, Exit
 from pagectl.terminal.progress import progress
 from pagectl.terminal.sanitise import one_line
-from pagectl.terminal.streams import note, print_json, print_table, size_text, warning
+from pagectl.terminal.streams import note, print_json, print_table, warning
+from pagefmt.quantities import size_text
 
 if TYPE_CHECKING:
     from pagefmt.compaction.plan import CompactionPlan, StorePlan

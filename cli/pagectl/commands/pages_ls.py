@@ -15,7 +15,8 @@ from pagectl.running.exits import Exit
 from pagectl.running.reading import bytes_to_read, each_store, moment, told_state
 from pagectl.terminal.progress import progress
 from pagectl.terminal.sanitise import one_line
-from pagectl.terminal.streams import CsvTable, note, print_json_line, print_json_list, print_table, size_text
+from pagectl.terminal.streams import CsvTable, note, print_json_line, print_json_list, print_table
+from pagefmt.quantities import size_text
 
 if TYPE_CHECKING:
     from pagefmt.directory.locate import DataLocation

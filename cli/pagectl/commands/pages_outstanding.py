@@ -22,8 +22,9 @@ from pagectl.running.exits import CallError, Exit
 from pagectl.running.reading import bytes_to_read, told_state
 from pagectl.terminal.progress import progress
 from pagectl.terminal.sanitise import one_line
-from pagectl.terminal.streams import CsvTable, json_text, note, print_json_parts, print_table, size_text, warning
+from pagectl.terminal.streams import CsvTable, json_text, note, print_json_parts, print_table, warning
 from pagefmt.editions import Edition
+from pagefmt.quantities import size_text
 
 if TYPE_CHECKING:
     from pagefmt.directory.locate import DataLocation

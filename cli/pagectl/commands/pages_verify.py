@@ -24,7 +24,8 @@ from pagectl.running.exits import Exit
 from pagectl.running.reading import bytes_to_read, each_store
 from pagectl.terminal.progress import Progress, progress
 from pagectl.terminal.sanitise import one_line
-from pagectl.terminal.streams import coloured, note, print_json_line, size_text, wrapped
+from pagectl.terminal.streams import coloured, note, print_json_line, wrapped
+from pagefmt.quantities import size_text
 
 if TYPE_CHECKING:
     from pagefmt.directory.locate import DataLocation

@@ -14,7 +14,8 @@ from pagectl.options.replay import ConfigOption, SetOption, SkipOption, TraceArg
 from pagectl.options.shared import EditionOption, HeapOption, PropertiesOption, TextJsonOrCsvOption
 from pagectl.running.exits import Exit
 from pagectl.terminal.progress import progress
-from pagectl.terminal.streams import CsvTable, print_json, print_table, size_text
+from pagectl.terminal.streams import CsvTable, print_json, print_table
+from pagefmt.quantities import size_text
 
 if TYPE_CHECKING:
     from pageengine.replay.sweep import SweepJob, SweepRow
@@ -88,7 +89,7 @@ def _print(rows: list[SweepRow], format: TextJsonOrCsv) -> None:
 
 
 def _text(rows: list[SweepRow]) -> None:
-    from pageengine.replay.findings import duration_text
+    from pagefmt.quantities import duration_text
 
     cells = [
         {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 
 _UNITS = {"d": 86400, "h": 3600, "m": 60, "s": 1}
@@ -17,16 +16,3 @@ def parse_duration(text: str) -> float:
     if not plain or _PART.sub("", plain):
         raise ValueError(f"{text!r} is not a length of time such as 6h, 90m, 1h30m or 2d")
     return sum(float(number) * _UNITS[unit] for number, unit in _PART.findall(plain))
-
-
-def duration_text(seconds: float) -> str:
-    """The two largest units that matter; ``never`` for what is infinite."""
-    if math.isinf(seconds):
-        return "never"
-    left = round(seconds)
-    parts: list[str] = []
-    for unit, size in _UNITS.items():
-        amount, left = divmod(left, size)
-        if amount or (unit == "s" and not parts):
-            parts.append(f"{amount} {'min' if unit == 'm' else unit}")
-    return " ".join(parts[:2])

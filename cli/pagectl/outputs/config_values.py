@@ -8,7 +8,7 @@ from brokerconf.reading.secrets import masked
 from brokerconf.settings.address_settings import EffectiveValue, Origin, Values
 from brokerconf.settings.settings_model import Scope, Setting, Value, in_scope
 
-from pagectl.terminal.streams import size_text
+from pagefmt.quantities import size_text
 
 
 def rows(values: Values, scope: Scope, *, every: bool) -> Iterator[tuple[str, str, str]]:

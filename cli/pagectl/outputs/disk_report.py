@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pagectl.options.disk_thresholds import Thresholds
 from pagectl.terminal.nagios import Perf, Range, Status, lines
-from pagectl.terminal.streams import size_text
 from pageengine.disk.monitor import DiskLimit, LimitKind
 from pageengine.disk.state import DiskState, FileStoreState
+from pagefmt.quantities import size_text
 
 if TYPE_CHECKING:
     from pageengine.disk.config import WhenBlocked

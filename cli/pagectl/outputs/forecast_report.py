@@ -7,13 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from pagectl.options.durations import duration_text
 from pagectl.terminal.nagios import Perf, Range, Status, lines
-from pagectl.terminal.streams import size_text
 from pageengine.disk.forecast import TimeLeft, Trend, time_left, trend
 from pageengine.disk.monitor import Unmonitored
 from pageengine.disk.samples import DiskSamples
 from pageengine.disk.state import DiskState, FileStoreState
+from pagefmt.quantities import SECOND, duration_text, size_text
 
 SERVICE = "DISK FORECAST"
 SHOWN = 5
@@ -126,7 +125,8 @@ def outlook(forecast: Forecast, store: StoreForecast) -> str:
 
 
 def _about(left: TimeLeft) -> str:
-    return f"{duration_text(left.seconds)} ({duration_text(left.soonest)} to {duration_text(left.latest)})"
+    likely, soonest, latest = (duration_text(each * SECOND) for each in (left.seconds, left.soonest, left.latest))
+    return f"{likely} ({soonest} to {latest})"
 
 
 def _rate(found: Trend) -> str:
@@ -134,7 +134,7 @@ def _rate(found: Trend) -> str:
 
 
 def _basis(found: Trend) -> str:
-    return f"{found.samples} samples over {duration_text(found.span)}, sureness {found.sureness}"
+    return f"{found.samples} samples over {duration_text(found.span * SECOND)}, sureness {found.sureness}"
 
 
 def nagios(forecast: Forecast, *, details: bool = False) -> str:
@@ -161,7 +161,7 @@ def detail_lines(forecast: Forecast) -> Iterator[str]:
     for store in forecast.stores:
         yield f"{store.mount} ({', '.join(store.state.file_system.names)}): {outlook(forecast, store)}"
     for row in forecast.growing[:SHOWN]:
-        alone = f"; alone it would last {duration_text(row.left.seconds)}" if row.left else ""
+        alone = f"; alone it would last {duration_text(row.left.seconds * SECOND)}" if row.left else ""
         yield f"growing: {row.address} {_rate(row.trend)}, {size_text(row.bytes)} now ({_basis(row.trend)}){alone}"
     yield from (f"note: {note}" for note in notes(forecast))
 

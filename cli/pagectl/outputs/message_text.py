@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pagectl.running.reading import moment
 from pagectl.terminal.sanitise import one_line
-from pagectl.terminal.streams import coloured, json_text, size_text, wrapped
+from pagectl.terminal.streams import coloured, json_text, wrapped
+from pagefmt.quantities import size_text
 
 if TYPE_CHECKING:
     from pagefmt.directory.bindings import QueueBinding

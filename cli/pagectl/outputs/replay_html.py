@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pagectl.outputs.svg_chart import Chart, safe
-from pagectl.terminal.streams import size_text
-from pageengine.replay.findings import RULES, duration_text
+from pageengine.replay.findings import RULES
 from pageengine.replay.recording import Recording
 from pageengine.replay.records import AddressRecord
 from pageengine.replay.series import in_columns
 from pageengine.settings.overrides import SettingInForce
 from pagefmt.findings import Finding
+from pagefmt.quantities import duration_text, size_text
 
 BARS = 120
 _KEY = {"memory": "memory", "disk": "disk", "page mode": "paging", "blocked": "warn", "dropped or refused": "bad"}

@@ -8,12 +8,12 @@ import textwrap
 
 from pagectl.outputs.area_plot import area, band
 from pagectl.terminal.sanitise import one_line
-from pagectl.terminal.streams import coloured, print_table, size_text
-from pageengine.replay.findings import duration_text
+from pagectl.terminal.streams import coloured, print_table
 from pageengine.replay.recording import Recording
 from pageengine.replay.records import AddressRecord
 from pageengine.replay.series import in_columns
 from pagefmt.findings import Finding
+from pagefmt.quantities import duration_text, size_text
 
 PLOTTED = 4
 """Addresses that get a plot: those with the highest peak."""

@@ -8,8 +8,9 @@ from typing import Any
 
 from pagectl.running.disk_count import Counting
 from pagectl.terminal.sanitise import one_line
-from pagectl.terminal.streams import CsvTable, is_terminal, print_table, size_text
+from pagectl.terminal.streams import CsvTable, is_terminal, print_table
 from pagefmt.directory.usage import AddressUsage, FileTotals
+from pagefmt.quantities import size_text
 
 BAR = 24
 COLUMNS = (

@@ -9,14 +9,13 @@ from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from pagectl.options.durations import duration_text
 from pagectl.outputs.disk_report import limit_text
 from pagectl.running.disk_live import LiveDisks
 from pagectl.terminal.sanitise import one_line
-from pagectl.terminal.streams import size_text
 from pageengine.disk.forecast import time_left, trend
 from pageengine.disk.monitor import DiskLimit
 from pageengine.disk.state import DiskState, FileStoreState
+from pagefmt.quantities import SECOND, duration_text, size_text
 
 STALE = 5.0
 """Seconds without an answer, beyond the interval, after which that is said."""
@@ -48,7 +47,7 @@ class Screen:
         yield _line(f"{told}, {state.edition.value}", width, "dim")
         silent = time.monotonic() - self.live.looked
         if silent > self.live.interval + STALE:
-            yield _line(f"no answer from the file system for {duration_text(silent)}", width, "bold red")
+            yield _line(f"no answer from the file system for {duration_text(silent * SECOND)}", width, "bold red")
         for name in state.missing:
             yield _line(f"the {name} directory does not exist: the broker does not watch it", width, "yellow")
 
@@ -67,10 +66,10 @@ class Screen:
         if found is None:
             return "learning the rate"
         left = time_left(store.margin, found)
-        told = f"{_rate(found.rate)} over {duration_text(found.span)}"
+        told = f"{_rate(found.rate)} over {duration_text(found.span * SECOND)}"
         if not store.within or left is None:
             return told
-        return f"{told}: {duration_text(left.seconds)} left, sureness {found.sureness}"
+        return f"{told}: {duration_text(left.seconds * SECOND)} left, sureness {found.sureness}"
 
     def _addresses(self, room: int) -> Iterator[RenderableType]:
         rows = self.live.addresses

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pagectl.running.exits import CallError
-from pagectl.terminal.streams import note, size_text
+from pagectl.terminal.streams import note
+from pagefmt.quantities import size_text
 
 if TYPE_CHECKING:
     from pagefmt.compaction.backup import Backup

@@ -139,16 +139,6 @@ def warning(message: str) -> None:
     sys.stderr.write(f"warning: {one_line(message)}\n")
 
 
-def size_text(count: int) -> str:
-    """Bytes for a person: powers of 1024, at most one decimal."""
-    value = float(count)
-    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
-        if abs(value) < 1024 or unit == "TiB":
-            return f"{count} B" if unit == "B" else f"{value:.1f} {unit}"
-        value /= 1024
-    raise AssertionError("unreachable")
-
-
 def print_json_list(key: str, items: Iterable[object]) -> None:
     """One JSON document ``{key: [items]}`` written as the items come, one a line."""
     print_json_parts(key, ((json_text(item),) for item in items))

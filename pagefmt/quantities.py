@@ -1,0 +1,37 @@
+"""Sizes and lengths of time as people read them."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+SECOND: Final = 1_000_000_000
+"""In nanoseconds."""
+
+
+def size_text(count: int) -> str:
+    """Bytes: powers of 1024, at most one decimal."""
+    value = float(count)
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if abs(value) < 1024:
+            return f"{count} B" if unit == "B" else f"{value:.1f} {unit}"
+        value /= 1024
+    return f"{value:.1f} TiB"
+
+
+def duration_text(nanoseconds: float) -> str:
+    """The two largest units; ``never`` for what is infinite."""
+    if math.isinf(nanoseconds):
+        return "never"
+    if 0 < nanoseconds < SECOND:
+        milliseconds, rest = divmod(int(nanoseconds), 1_000_000)
+        return f"{milliseconds} ms" if milliseconds else f"{rest // 1000} µs"
+    if nanoseconds < 10 * SECOND:
+        return f"{max(round(nanoseconds / SECOND, 1), 0):g} s"
+    seconds = round(nanoseconds / SECOND)
+    for size, unit, below, lower in ((86400, "d", 3600, "h"), (3600, "h", 60, "min"), (60, "min", 1, "s")):
+        if seconds >= size:
+            large, small = divmod(seconds, size)
+            small //= below
+            return f"{large} {unit} {small} {lower}" if small else f"{large} {unit}"
+    return f"{seconds} s"
