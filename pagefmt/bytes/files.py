@@ -30,13 +30,18 @@ class NotReadable(PageFmtError):
         self.reason = message if reason is None else reason
 
 
+class FileGone(NotReadable):
+    """A file that was listed, and is not there when it is opened: a running broker deletes what it is done with."""
+
+
 def open_regular(path: Path) -> int:
     """A descriptor, for the caller to close. Raises ``NotReadable``."""
     try:
         fd = os.open(path, _FLAGS)
     except OSError as err:
         why = "it is a symbolic link" if err.errno == errno.ELOOP else (err.strerror or str(err))
-        raise NotReadable(f"{path}: cannot be read: {why}", f"cannot be read: {why}") from err
+        kind = FileGone if err.errno == errno.ENOENT else NotReadable
+        raise kind(f"{path}: cannot be read: {why}", f"cannot be read: {why}") from err
     if not stat.S_ISREG(os.fstat(fd).st_mode):
         os.close(fd)
         why = "not a regular file, it is not read; links, pipes and devices are left alone"
@@ -85,15 +90,17 @@ class FileWindow:
     ``buf`` are all bytes of a file of usual size. A larger one is read where ``reach`` is told to, so that memory does
     not grow with it; it is not mapped, because a mapped file that is cut or fails ends the process. ``readable``:
     offset up to which it can be read, ``problem``: why no further, both known at once for a file of usual size.
+    ``upto``: what was appended behind so many bytes is not looked at.
     """
 
-    __slots__ = ("_fd", "_high", "_largest", "_low", "_memory", "buf", "path", "problem", "readable", "size")
+    __slots__ = ("_fd", "_high", "_largest", "_low", "_memory", "_upto", "buf", "path", "problem", "readable", "size")
 
-    def __init__(self, path: Path, largest: int) -> None:
+    def __init__(self, path: Path, largest: int, upto: int | None = None) -> None:
         self.path = path
         self.size = self.readable = 0
         self.buf: bytes | memoryview = b""
-        self.problem: str | None = None
+        self.problem: NotReadable | None = None
+        self._upto = upto
         self._fd, self._largest = -1, largest
         self._memory: mmap.mmap | None = None
         self._low = self._high = 0
@@ -102,14 +109,15 @@ class FileWindow:
         try:
             self._fd = open_regular(self.path)
         except NotReadable as err:
-            self.problem = err.reason
+            self.problem = err
             return self
-        self.size = os.fstat(self._fd).st_size
+        self.size = size_upto(self._fd, self._upto)
         if self.size > self._largest:
-            self.problem = f"{self.size} bytes; no broker reads a page of 2 GiB or more"
+            self._stop(f"{self.size} bytes; no broker reads a page of 2 GiB or more")
         elif self.size <= WHOLE:
-            self.buf, self.problem = _read_all(self._fd, self.size)
+            self.buf, problem = _read_all(self._fd, self.size)
             self.readable = len(self.buf)
+            self._stop(problem)
         else:
             self._memory = mmap.mmap(-1, self.size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
             self.buf = memoryview(self._memory)
@@ -141,8 +149,13 @@ class FileWindow:
             count, problem = fill(self._fd, memoryview(self.buf)[self._high : upto], self._high)
             self._high += count
             if problem is not None:
-                self.readable, self.problem = self._high, problem
+                self.readable = self._high
+                self._stop(problem)
         return end <= self._high
+
+    def _stop(self, reason: str | None) -> None:
+        if reason is not None:
+            self.problem = NotReadable(f"{self.path}: {reason}", reason)
 
     def _drop(self, start: int, end: int) -> None:
         start += -start % mmap.PAGESIZE
@@ -164,6 +177,12 @@ def file_pieces(path: Path) -> Iterator[bytes]:
             yield bytes(piece)
     finally:
         os.close(fd)
+
+
+def size_upto(fd: int, upto: int | None) -> int:
+    """Bytes of an open file, ``upto`` at most."""
+    size = os.fstat(fd).st_size
+    return size if upto is None else min(size, upto)
 
 
 def fill(fd: int, view: memoryview, at: int) -> tuple[int, str | None]:

@@ -85,7 +85,7 @@ def picked_lines(
     rule = None if state is None else state.rule(page.number)
     source = LineSource(store.name, store.address, page.number, rule, form.wanted, form.quote)
     layout = None
-    for content, frames in read_chunks(page.path, reuse=True):
+    for content, frames in read_chunks(page, reuse=True):
         opened = Page(memoryview(content.buffer)[: content.size], base=frames.base)
         layout = opened.of_layout(layout).layout() if frames.number else opened.layout()
         try:
@@ -121,7 +121,7 @@ def _rest(
     page: PageFile, rule: PageRule | None, choice: MessageFilter, at: int, number: int
 ) -> Iterator[SelectedMessage | Damage]:
     """What follows in a page from the record ``number`` at ``at`` on, one by one."""
-    with open_page(page.path) as opened:
+    with open_page(page) as opened:
         yield from wanted_messages(page, opened, rule, choice, at, number)
 
 
@@ -129,7 +129,7 @@ def _stopped(page: PageFile, content: PageBytes, last: PageFrames) -> Damage | N
     """What reading stopped at in the last chunk."""
     at, number = last.base + last.end, last.number + len(last.offset)
     if last.unreadable is None:
-        with open_page(page.path) as opened:
+        with open_page(page) as opened:
             return opened.stopped(at, number)
     found = end_of_records(memoryview(content.buffer)[: content.size], last.end, number, last.unreadable)
     return found and found._replace(offset=at)

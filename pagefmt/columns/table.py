@@ -30,6 +30,7 @@ from pagefmt.pages.chunks import WHOLE_FILE, FilePart, read_chunks
 from pagefmt.pages.frames import Damage, end_of_records
 from pagefmt.pages.gather import Mask, PageBytes
 from pagefmt.pages.page import OddRecord, Page, open_page
+from pagefmt.pages.paging import PageFile
 from pagefmt.pages.record import FRAME, Layout
 from pagefmt.pages.scan import PageFrames
 from pagefmt.selector import Selector
@@ -64,7 +65,7 @@ class PageSource:
     ``edition``: whose reader says the facts of AMQP messages (``message_json``), as a rule that of the writer.
     """
 
-    path: Path
+    file: Path | PageFile
     page: int
     store: str
     address: str | None
@@ -105,7 +106,7 @@ def page_batches(source: PageSource, wanted: TableQuery) -> Iterator[pa.RecordBa
     """The rows of one page, and what is damaged in it, in their order."""
     level, form = wanted.level, wanted.schema
     layout = None
-    for content, frames in read_chunks(source.path, part=source.part, reuse=True):
+    for content, frames in read_chunks(source.file, part=source.part, reuse=True):
         opened = Page(memoryview(content.buffer)[: content.size], base=frames.base)
         layout = layout if frames.number else opened.layout()
         decoded = decode_page(content, source.page, level, frames, layout)
@@ -133,7 +134,7 @@ def page_batches(source: PageSource, wanted: TableQuery) -> Iterator[pa.RecordBa
 def _rest(source: PageSource, wanted: TableQuery, at: int, number: int) -> Iterator[pa.RecordBatch | TableDamage]:
     """What follows in a page from the record ``number`` at ``at`` on, one by one."""
     form = schema(wanted.level)
-    with open_page(source.path) as opened:
+    with open_page(source.file) as opened:
         for route in opened.handed_out(at, number):
             if isinstance(route, Damage):
                 yield TableDamage(route, 0)

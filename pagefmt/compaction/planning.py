@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -35,6 +37,11 @@ from pagefmt.pages.page import Page, open_page
 from pagefmt.pages.paging import EntryKind, PageFile
 from pagefmt.pages.record import FRAME, Layout
 from pagefmt.pages.stubs import STUB_SIZE
+
+
+def deleted_meanwhile(live: bool) -> AbstractContextManager[None]:
+    """Beside a running broker a file that was listed may not be there any more."""
+    return suppress(FileNotFoundError) if live else nullcontext()
 
 
 class CannotCompact(PageFmtError):
@@ -93,9 +100,10 @@ def _checked(state: PagingState) -> Bindings:
     unknown = state.known.unknown_journal or state.known.unknown_bindings
     if unknown is not None or state.bindings is None:
         raise CannotCompact(f"{where}: {unknown.reason if unknown else 'no bindings'}; name the instance")
+    unsettled = {FileProblem.SAME_ID} if state.live else {FileProblem.SAME_ID, FileProblem.CONTROL}
     for loaded in (state.journal.loaded, state.bindings.loaded):
         for note in loaded.notes:
-            if note.kind in (FileProblem.SAME_ID, FileProblem.CONTROL):
+            if note.kind in unsettled:
                 raise CannotCompact(
                     f"{where}: journal file {note.file}: {note.kind.value}: {note.detail}; settle it first"
                 )
@@ -106,10 +114,15 @@ def _checked(state: PagingState) -> Bindings:
 
 
 def _witnesses(state: PagingState, bindings: Bindings) -> tuple[tuple[str, Path, Fingerprint], ...]:
-    return tuple(
-        (root, file.path, fingerprint(file.path))
-        for root, loaded in (("journal", state.journal.loaded), ("bindings", bindings.loaded))
-        for file in loaded.files
+    """Nothing is changed beside a running broker, which takes journal files away."""
+    return (
+        ()
+        if state.live
+        else tuple(
+            (root, file.path, fingerprint(file.path))
+            for root, loaded in (("journal", state.journal.loaded), ("bindings", bindings.loaded))
+            for file in loaded.files
+        )
     )
 
 
@@ -130,7 +143,7 @@ class _PlanWalk:
         self.bodies = _LargeBodies()
 
     def store(self, store: StoreState) -> StorePlan:
-        pages = [self.page(store, page) for page in store.store.pages]
+        pages = list(self.pages(store))
         why = store.unknown.reason if store.unknown else self.untouchable(store)
         steps, kept = decide(store.store.folder, [] if why else pages, self.rules)
         changed = {step.path for step in steps}
@@ -161,6 +174,12 @@ class _PlanWalk:
             return KeepReason.NAMES
         return None if store.queues else KeepReason.NO_QUEUE
 
+    def pages(self, store: StoreState) -> Iterator[ExaminedPage]:
+        """Those that a running broker deletes meanwhile are left out."""
+        for page in store.store.pages:
+            with deleted_meanwhile(store.live):
+                yield self.page(store, page)
+
     def page(self, store: StoreState, page: PageFile) -> ExaminedPage:
         """Examine a page with vectors, or record by record where they do not apply."""
         from pagefmt.outstanding.route_columns import IrregularPage
@@ -170,10 +189,10 @@ class _PlanWalk:
             found = self.at_once(store, ExaminedPage(page, seen))
         except IrregularPage:
             found = ExaminedPage(page, seen)
-            with open_page(page.path) as opened:
+            with open_page(page) as opened:
                 self.careful(store, found, opened)
         self.note_journal(store, found)
-        found.moving = found.damage is not None and store.in_motion(page, found.damage)
+        found.moving = found.damage is not None and store.motion(page, found.damage) is not None
         return found
 
     def at_once(self, store: StoreState, found: ExaminedPage) -> ExaminedPage:
@@ -243,12 +262,13 @@ def _bodies(
         return (), None
     pending = {body.message for _, body in state.journal.decoded(RecordType.ADD_LARGE_MESSAGE_PENDING)
                if isinstance(body, LargePending)}  # fmt: skip
-    needed = bodies.stay | named_by_journal(state.journal) | pending
-    free = [
-        RemoveFile(file.path, file.size, fingerprint(file.path))
-        for file in LargeMessages(large_messages).files()
-        if file.name == f"{file.id}.msg" and file.id not in needed
-    ]
+    before = state.snapshot.bodies if state.snapshot is not None else None
+    needed = bodies.stay | named_by_journal(state.journal, before).keys() | pending
+    free: list[RemoveFile] = []
+    for file in LargeMessages(large_messages).files():
+        if file.name == f"{file.id}.msg" and file.id not in needed and (before is None or file.id in before):
+            with deleted_meanwhile(state.live):
+                free.append(RemoveFile(file.path, file.size, fingerprint(file.path)))
     if free and bodies.unsure:
         return (), f"{len(free)} large-message files that nothing names stay: {bodies.unsure}"
     return tuple(free), None

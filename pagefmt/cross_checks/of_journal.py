@@ -28,8 +28,9 @@ def check_journals(found: DirectorySurvey) -> Iterator[Finding]:
     for unknown in (known.unknown_journal, known.unknown_bindings):
         if unknown is not None:
             yield _unknown(unknown)
-    yield from _files("journal", journal.loaded, told=known.unknown_journal is not None)
-    yield from _message_journal(journal)
+    live = found.state.live
+    yield from _files("journal", journal.loaded, told=known.unknown_journal is not None, live=live)
+    yield from _message_journal(journal, live=live)
     if journal.loaded.damage is not None and known.unknown_journal is None:
         yield about_data(
             Severity.WARNING,
@@ -39,7 +40,7 @@ def check_journals(found: DirectorySurvey) -> Iterator[Finding]:
             "takes what it cannot find as never acknowledged, and messages of lost transactions as never sent",
         )
     if bindings is not None:
-        yield from _files("bindings", bindings.loaded, told=known.unknown_bindings is not None)
+        yield from _files("bindings", bindings.loaded, told=known.unknown_bindings is not None, live=live)
         yield from _bindings(bindings)
 
 
@@ -54,24 +55,26 @@ def _unknown(unknown: Unknown) -> Finding:
     return about_data(Severity.ERROR, rule, f"{unknown.part}", unknown.reason, broker)
 
 
-def _files(place: str, loaded: LoadedJournal, *, told: bool) -> Iterator[Finding]:
+def _files(place: str, loaded: LoadedJournal, *, told: bool, live: bool) -> Iterator[Finding]:
+    """``live``: a broker may be finishing a compaction, writing at the end of the last file, in a transaction."""
     for note in loaded.notes:
-        severity = Severity.INFO if told else _GRAVE.get(note.kind, Severity.INFO)
+        moving = live and note.kind is FileProblem.CONTROL
+        severity = Severity.INFO if told or moving else _GRAVE.get(note.kind, Severity.INFO)
         yield about_data(severity, "journal-file", f"{place}/{note.file}", note.kind.value, note.detail)
     for file, torn in loaded.torn:
         if torn.count:
             first = torn.first[0]
+            moving = live and file is loaded.current and first.offset >= torn.end
             yield about_data(
-                Severity.WARNING,
+                Severity.INFO if moving else Severity.WARNING,
                 "torn-record",
                 f"{place}/{file.name}",
                 f"{torn.count} records are torn, the first at offset {first.offset}: {first.detail}",
                 "passes over them without a word; what they said is not done",
             )
     for dropped in loaded.dropped:
-        severity = Severity.INFO if dropped.reason == "never ended" else Severity.WARNING
         yield about_data(
-            severity,
+            Severity.INFO if live and dropped.open else Severity.WARNING,
             "dropped-transaction",
             f"{place} transaction {dropped.tx}",
             f"{dropped.records} records: {dropped.reason}",
@@ -79,12 +82,13 @@ def _files(place: str, loaded: LoadedJournal, *, told: bool) -> Iterator[Finding
         )
 
 
-def _message_journal(journal: MessageJournal) -> Iterator[Finding]:
+def _message_journal(journal: MessageJournal, *, live: bool) -> Iterator[Finding]:
     for bad in journal.bad:
         yield _bad("journal", bad.record, bad.user_type, bad.detail)
-    for branch in journal.prepared:
+    for branch, prepared in zip(journal.prepared, journal.loaded.prepared, strict=True):
+        in_flight = live and journal.loaded.newest((*prepared.rows, *prepared.deletes))
         yield about_data(
-            Severity.WARNING,
+            Severity.INFO if in_flight else Severity.WARNING,
             "prepared-transaction",
             f"journal transaction {branch.tx}",
             _describe(branch),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from pagefmt.cross_checks.survey import DirectorySurvey
 from pagefmt.editions import Edition
@@ -14,17 +14,22 @@ from pagefmt.messages.large import LargeFile, LargeMessages
 from pagefmt.messages.persisters import AMQP_LARGE
 
 
-def named_by_journal(journal: MessageJournal) -> set[int]:
-    """Ids of large messages that live in the journal; prepared transactions included."""
+def named_by_journal(journal: MessageJournal, bodies: Collection[int] | None = None) -> dict[int, int]:
+    """Id → row of large messages that live in the journal; prepared transactions included.
+
+    ``bodies``: of a running broker, which may have taken the journal file away in which a message says of itself that
+    it is large: there the one that has a body is.
+    """
     columns = journal.loaded.columns
     wanted = (RecordType.ADD_LARGE_MESSAGE, RecordType.ADD_MESSAGE_PROTOCOL)
     rows = [*journal.loaded.rows_of(*wanted), *(row for branch in journal.loaded.prepared for row in branch.rows)]
-    return {
-        columns.ids[row]
-        for row in rows
-        if columns.types[row] == RecordType.ADD_LARGE_MESSAGE
-        or (columns.types[row] == RecordType.ADD_MESSAGE_PROTOCOL and columns.body(row)[:1] == bytes((AMQP_LARGE,)))
-    }
+
+    def large(row: int) -> bool:
+        if columns.types[row] != RecordType.ADD_MESSAGE_PROTOCOL:
+            return columns.types[row] == RecordType.ADD_LARGE_MESSAGE
+        return columns.body(row)[:1] == bytes((AMQP_LARGE,)) if bodies is None else columns.ids[row] in bodies
+
+    return {columns.ids[row]: row for row in rows if large(row)}
 
 
 def check_large(found: DirectorySurvey, large: LargeMessages, edition: Edition) -> Iterator[Finding]:
@@ -35,7 +40,8 @@ def check_large(found: DirectorySurvey, large: LargeMessages, edition: Edition) 
         for _, body in journal.decoded(RecordType.ADD_LARGE_MESSAGE_PENDING)
         if isinstance(body, LargePending)
     }
-    in_journal = named_by_journal(journal)
+    before = found.state.snapshot.bodies if found.state.snapshot is not None else None
+    in_journal = named_by_journal(journal, before)
     files: dict[int, LargeFile] = {}
     for file in large.files():
         if file.id is not None and file.name.endswith((".msg", ".tmp")):
@@ -43,7 +49,7 @@ def check_large(found: DirectorySurvey, large: LargeMessages, edition: Edition) 
     named = {**{message: f"journal message {message}" for message in in_journal}, **found.large}
     for message, place in named.items():
         body = files.get(message)
-        if body is None and (message in in_journal or message in found.live_large):
+        if body is None and message not in (before or ()) and _lasting(found, in_journal, message):
             yield about_data(
                 Severity.ERROR,
                 "large-body-missing",
@@ -59,7 +65,15 @@ def check_large(found: DirectorySurvey, large: LargeMessages, edition: Edition) 
                 f"the body of large message {message} is {body.name}, that of a message that was not durable",
                 "deletes the file at start and delivers the message without a body",
             )
-    yield from _orphans(found, {i: f.name for i, f in files.items() if i not in named}, pending, edition)
+    nameless = {i: f.name for i, f in files.items() if i not in named and (before is None or i in before)}
+    yield from _orphans(found, nameless, pending, edition)
+
+
+def _lasting(found: DirectorySurvey, in_journal: dict[int, int], message: int) -> bool:
+    """Still to be delivered, and not so new that a running broker may have begun and ended its body meanwhile."""
+    if message in in_journal:
+        return not (found.state.live and found.state.journal.loaded.newest((in_journal[message],)))
+    return message in found.live_large and message not in found.newest_large
 
 
 def _orphans(found: DirectorySurvey, orphans: dict[int, str], pending: set[int], edition: Edition) -> Iterator[Finding]:

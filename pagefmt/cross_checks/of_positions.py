@@ -34,7 +34,7 @@ def check_positions(found: DirectorySurvey, edition: Edition) -> Iterator[Findin
                 continue  # its pages may well be in the folder without an address
             if numbers[-1] != BOOKMARK:
                 missing[queue].append(page)
-        elif numbers[-1] >= records:
+        elif numbers[-1] >= records and not _goes_on(found, store, page):
             yield _beyond(store, page, records, queue, sum(number >= records for number in numbers), edition)
     for queue, count in unknown.items():
         yield about_data(
@@ -45,8 +45,20 @@ def check_positions(found: DirectorySurvey, edition: Edition) -> Iterator[Findin
             "deletes them at load",
         )
     for queue, pages in missing.items():
-        yield _missing(stores.get(bindings.queues[queue].address), queue, pages, edition)
+        yield _missing(found, stores.get(bindings.queues[queue].address), queue, pages, edition)
     yield from _completes(found, stores, edition, astray)
+
+
+def _goes_on(found: DirectorySurvey, store: StoreSurvey | None, page: int) -> bool:
+    """A running broker has written more into the page since its size was taken."""
+    return found.state.live and store is not None and page == store.store.current_page
+
+
+def _ahead(found: DirectorySurvey, store: StoreSurvey | None, page: int) -> bool:
+    """Whether there has never been such a page. A running broker may have begun the whole store meanwhile."""
+    if store is None:
+        return not found.state.live
+    return store.begun is None or page > store.begun
 
 
 def _beyond(store: StoreSurvey, page: int, records: int, queue: int, count: int, edition: Edition) -> Finding:
@@ -62,9 +74,10 @@ def _beyond(store: StoreSurvey, page: int, records: int, queue: int, count: int,
     return about_data(Severity.INFO, "acknowledgement-beyond-the-page", place, detail, broker)
 
 
-def _missing(store: StoreSurvey | None, queue: int, pages: list[int], edition: Edition) -> Finding:
-    current = store.store.current_page if store else None
-    ahead = [page for page in pages if current is None or page > current]
+def _missing(
+    found: DirectorySurvey, store: StoreSurvey | None, queue: int, pages: list[int], edition: Edition
+) -> Finding:
+    ahead = [page for page in pages if _ahead(found, store, page)]
     where = store.place if store else "no store"
     detail = f"acknowledgements for pages that are not there: {ranges(pages)}"
     if ahead:
@@ -104,7 +117,7 @@ def _completes(
             continue
         store = stores.get(binding.address)
         if store is not None or not astray:
-            yield from _complete(store, queue, page, messages, edition)
+            yield from _complete(found, store, queue, page, messages)
     for queue, pages in unknown.items():
         yield about_data(
             Severity.INFO,
@@ -115,12 +128,14 @@ def _completes(
         )
 
 
-def _complete(store: StoreSurvey | None, queue: int, page: int, messages: int, edition: Edition) -> Iterator[Finding]:
+def _complete(
+    found: DirectorySurvey, store: StoreSurvey | None, queue: int, page: int, messages: int
+) -> Iterator[Finding]:
     place = f"{store.place if store else 'no store'} page {page} queue {queue}"
     records = store.records.get(page) if store else None
     current = store.store.current_page if store else None
     if records is None:
-        ahead = current is None or page > current
+        ahead = _ahead(found, store, page)
         yield about_data(
             Severity.WARNING if ahead else Severity.INFO,
             "page-complete-ahead" if ahead else "page-complete-of-missing-page",
@@ -130,6 +145,8 @@ def _complete(store: StoreSurvey | None, queue: int, page: int, messages: int, e
             if ahead
             else "deletes the record at load",
         )
+    elif _goes_on(found, store, page):
+        return
     elif records != messages and store is not None and page not in store.damaged:
         yield about_data(
             Severity.WARNING,

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 
+from pagefmt.bytes.files import NotReadable
 from pagefmt.directory.bindings import QueueBinding
 from pagefmt.outstanding.ack_state import LIVE, AckState
-from pagefmt.outstanding.state import PagingState, StoreState
+from pagefmt.outstanding.state import DELETED, PagingState, StoreState
 from pagefmt.pages.frames import Damage
 from pagefmt.pages.page import open_page
-from pagefmt.pages.paging import PageFile, Store
+from pagefmt.pages.paging import LARGEST_NUMBER, PageFile, Store, read_store
 
 
 @dataclass(slots=True)
@@ -27,12 +30,14 @@ class StoreSurvey:
     """``records``: page → readable records; ``damaged``: page → what reading stopped at; ``bindings``: of its address.
     ``judged``: its queues and their acknowledgements are known, and a broker reads it.
 
+    ``begun``: the highest page number that there has been, which is the current page unless a broker goes on writing.
     ``repeated_ids``: message ids that stand in it more than once, ascending.
     """
 
     store: Store
     bindings: dict[int, QueueBinding] | None
     judged: bool
+    begun: int | None = None
     records: dict[int, int] = field(default_factory=dict)
     damaged: dict[int, Damage] = field(default_factory=dict)
     queues: dict[int, QueueSurvey] = field(default_factory=dict)
@@ -53,7 +58,8 @@ class StoreSurvey:
 
 @dataclass(slots=True)
 class DirectorySurvey:
-    """``large``: id → where a large body is named first; ``live_large``: of these, still to be delivered to someone.
+    """``large``: id → where a large body is named first; ``live_large``: of these, still to be delivered to someone;
+    ``newest_large``: named in a page that a running broker writes to.
 
     ``transactions``: ids that pages name; ``ignored_transactions``: those that the journal does not know → records.
     """
@@ -62,6 +68,7 @@ class DirectorySurvey:
     stores: list[StoreSurvey] = field(default_factory=list)
     large: dict[int, str] = field(default_factory=dict)
     live_large: set[int] = field(default_factory=set)
+    newest_large: set[int] = field(default_factory=set)
     transactions: set[int] = field(default_factory=set)
     ignored_transactions: Counter[int] = field(default_factory=Counter)
 
@@ -86,7 +93,15 @@ def _store(store: StoreState, found: DirectorySurvey) -> StoreSurvey:
     for page in store.store.pages:
         _page(store, page, one, found, message_ids)
     one.repeated_ids = _repeated(message_ids)
+    one.begun = _begun(store.store.folder) if store.live else store.store.current_page
     return one
+
+
+def _begun(folder: Path) -> int:
+    """Looked at after the journal was read. Where all pages are gone by now, any may have been there."""
+    with suppress(NotReadable):
+        return read_store(folder).current_page or LARGEST_NUMBER
+    return LARGEST_NUMBER
 
 
 def _repeated(ids: array[int]) -> list[int]:
@@ -100,7 +115,9 @@ def _repeated(ids: array[int]) -> list[int]:
 
 def _page(store: StoreState, page: PageFile, one: StoreSurvey, found: DirectorySurvey, message_ids: array[int]) -> None:
     rule = store.rule(page.number)
-    with open_page(page.path) as opened:
+    # a transaction that a running broker rolls back takes its bodies with it
+    needed = LIVE - {AckState.IN_DOUBT_SEND} if store.live else LIVE
+    with open_page(page) as opened:
         for number, _, _, tx, large_type, message, queues in opened.routes():
             message_ids.append(message)
             ack_states = rule.ack_states(number, tx, queues) if rule is not None else []
@@ -115,8 +132,12 @@ def _page(store: StoreState, page: PageFile, one: StoreSurvey, found: DirectoryS
                     found.ignored_transactions[tx] += 1
             if large_type:
                 found.large.setdefault(message, f"{one.place} page {page.number} record {number}")
-                if any(ack_state in LIVE for _, ack_state in ack_states):
+                if any(ack_state in needed for _, ack_state in ack_states):
                     found.live_large.add(message)
-        one.records[page.number] = opened.count
-        if opened.damage is not None:
+                if store.live and page.number == store.store.current_page:
+                    found.newest_large.add(message)
+        motion = None if opened.damage is None else store.motion(page, opened.damage)
+        if motion != DELETED:
+            one.records[page.number] = opened.count
+        if opened.damage is not None and motion is None:
             one.damaged[page.number] = opened.damage

@@ -108,7 +108,7 @@ def _addresses_in(store: Store) -> set[str]:
     """Those that the first records of its first pages name."""
     found = set()
     for page in store.pages[:PAGES_ASKED]:
-        with open_page(page.path) as opened:
+        with open_page(page) as opened:
             for _, record in islice(opened.records(), 1):
                 address = None if isinstance(record, Damage) else getattr(record.message, "address", None)
                 found.add(str(address or ""))

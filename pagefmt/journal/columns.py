@@ -77,6 +77,10 @@ class JournalColumns:
 
         return set((np.searchsorted(self.begins, rows, "right") - 1).tolist())
 
+    def file_of(self, row: int) -> JournalFile:
+        """The file that a row is of."""
+        return self.files[bisect_right(self.begins, row) - 1]
+
     def size_of(self, rows: Ints) -> int:
         """Bytes of their bodies together."""
         import numpy as np
@@ -171,7 +175,7 @@ class JournalColumns:
             return self.position_bodies.body(at)
         if size <= SMALL:
             return bytes(self.small[at : at + size])
-        file = self.files[bisect_right(self.begins, row) - 1]
+        file = self.file_of(row)
         handle = open_regular(file.path)
         try:
             body = os.pread(handle, size, at)

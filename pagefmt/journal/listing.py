@@ -8,7 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
-from pagefmt.bytes.files import NotReadable, read_start
+from pagefmt.bytes.files import FileGone, NotReadable, read_start
 from pagefmt.journal.compaction_files import settle
 from pagefmt.journal.files import (
     HEADER,
@@ -57,7 +57,7 @@ def _examine(name: str, path: Path) -> JournalFile | FileNote:
         size = status.st_size
         start = read_start(path, HEADER.size)
     except (NotReadable, OSError) as err:
-        gone = isinstance(err, FileNotFoundError) or isinstance(err.__cause__, FileNotFoundError)
+        gone = isinstance(err, (FileGone, FileNotFoundError))
         return FileNote(FileProblem.GONE if gone else FileProblem.UNREADABLE, name, str(err), size)
     if len(start) < HEADER.size:
         return FileNote(FileProblem.SHORT, name, f"{len(start)} bytes; a starting broker deletes it")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pagefmt.bytes.files import MappedFile, NotReadable
+from pagefmt.bytes.files import FileGone, MappedFile, NotReadable
+from pagefmt.errors import PageFmtError
 from pagefmt.journal.columns import JournalColumns, portions
 from pagefmt.journal.damage import JournalDamage, damage_of
 from pagefmt.journal.files import FileNote, FileProblem, Journal, JournalFile, JournalListing
@@ -24,7 +25,12 @@ if TYPE_CHECKING:
     from pagefmt.journal.fast_scan import Ints
 
 TRIES: Final = 5
+"""How often a journal is read that does not stand still."""
 _WITH_ROWS: Final = (RecordKind.ADD, RecordKind.UPDATE, RecordKind.ADD_TX, RecordKind.UPDATE_TX, RecordKind.DELETE_TX)
+
+
+class JournalMoves(PageFmtError):
+    """A journal that a broker changed each time while it was read."""
 
 
 class JournalRow(NamedTuple):
@@ -56,11 +62,15 @@ class PreparedTransaction(NamedTuple):
 
 
 class DroppedTransaction(NamedTuple):
-    """A transaction that a broker does not carry out: never ended, or fewer records than its end names."""
+    """A transaction that a broker does not carry out: never ended, or fewer records than its end names.
+
+    ``open``: nothing in the journal ends it.
+    """
 
     tx: int
     records: int
     reason: str
+    open: bool = False
 
 
 @dataclass(slots=True)
@@ -89,9 +99,18 @@ class LoadedJournal:
         return tuple(file for file, _ in self.torn)
 
     @property
+    def current(self) -> JournalFile | None:
+        """The last file with records: the one that a running broker writes to."""
+        return next((file for file, found in reversed(self.torn) if found.holds_records), None)
+
+    @property
     def damage(self) -> JournalDamage | None:
         """What cannot be read of it; None where a broker would have left it so."""
         return damage_of(self.torn, self.notes)
+
+    def newest(self, rows: Iterable[int]) -> bool:
+        """Whether one of the rows is of the file that a running broker writes to."""
+        return any(self.columns.file_of(row) is self.current for row in rows)
 
     def records(self) -> Iterator[JournalRow]:
         """The surviving records in load order."""
@@ -141,13 +160,21 @@ class LoadedJournal:
 def load_journal(folder: Path, journal: Journal = Journal.MESSAGES) -> LoadedJournal:
     """Load one journal of a folder. Memory: one file at a time, and the columns.
 
-    A running broker takes files away when it compacts its journal: then the folder is listed again.
+    A running broker compacts its journal, gives files new numbers, and is in the middle of a record: what is loaded
+    counts where the same files are there before and after, new ones at the end aside, and damage where it is met twice.
+    Raises ``JournalMoves`` after ``TRIES``, ``NotAJournal`` where the folder cannot be listed.
     """
-    for _ in range(TRIES - 1):
-        loaded = load_files(list_files(folder, journal))
-        if not any(note.kind is FileProblem.GONE for note in loaded.notes):
+    before: JournalDamage | None = None
+    for _ in range(TRIES):
+        listing = list_files(folder, journal)
+        loaded = load_files(listing)
+        after = list_files(folder, journal)
+        still = after.notes == listing.notes and after.files[: len(listing.files)] == listing.files
+        if still and loaded.damage == before:
             return loaded
-    return load_files(list_files(folder, journal))
+        before = loaded.damage
+        del loaded
+    raise JournalMoves(f"{folder}: a running broker changed its files in each of {TRIES} tries; ask again")
 
 
 def load_files(listing: JournalListing) -> LoadedJournal:
@@ -160,8 +187,7 @@ def load_files(listing: JournalListing) -> LoadedJournal:
             loading.file(number, file, found)
             torn.append((file, found))
         except NotReadable as err:
-            gone = isinstance(err.__cause__, FileNotFoundError)
-            kind = FileProblem.GONE if gone else FileProblem.UNREADABLE
+            kind = FileProblem.GONE if isinstance(err, FileGone) else FileProblem.UNREADABLE
             notes.append(FileNote(kind, file.name, str(err), file.size))
     return loading.finish(tuple(torn), tuple(notes))
 
@@ -258,7 +284,7 @@ class _Loader:
             reason = (
                 "neither committed nor rolled back" if tx.xid is None else "prepared, but not all records are there"
             )
-            self.dropped.append(DroppedTransaction(number, len(tx.rows) + len(tx.deletes), reason))
+            self.dropped.append(DroppedTransaction(number, len(tx.rows) + len(tx.deletes), reason, open=tx.xid is None))
         rows = without(self.rows, self.columns.ids, self.deleted)
         return LoadedJournal(self.columns, rows, tuple(prepared), tuple(self.dropped), torn, notes)
 

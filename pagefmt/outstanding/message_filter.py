@@ -66,7 +66,7 @@ def select_messages(
 
     ``choice.outstanding`` needs a ``state``. One by one: ``columns.json_lines`` is held against this.
     """
-    with open_page(page.path) as opened:
+    with open_page(page) as opened:
         yield from wanted_messages(page, opened, state.rule(page.number) if state is not None else None, choice)
 
 

@@ -40,7 +40,6 @@ class Condition(StrEnum):
     OK = "ok"
 
 
-BEING_WRITTEN: Final = "being written"
 REMARKS_EACH: Final = 8
 """So many remarks of one condition are given, the first ones."""
 _UNDECODABLE: Final = frozenset((DamageKind.UNDECODABLE, DamageKind.SWALLOWED))
@@ -50,6 +49,7 @@ class StoreOverview(NamedTuple):
     """``bytes`` of page files. ``outstanding``: messages that some queue still waits for, None where it is not known.
 
     ``oldest``: earliest timestamp (ms) of what its pages begin with. ``remarks``: a sentence for each condition.
+    ``notes``: what a running broker is doing with its pages.
     """
 
     address: str | None
@@ -61,6 +61,7 @@ class StoreOverview(NamedTuple):
     oldest: int | None
     conditions: tuple[Condition, ...]
     remarks: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
     @property
     def condition(self) -> Condition:
@@ -79,19 +80,22 @@ class _PageCount:
 
 
 class _StoreCount:
-    __slots__ = ("damages", "messages", "oldest", "outstanding", "unreadable")
+    __slots__ = ("damages", "messages", "notes", "oldest", "outstanding", "unreadable")
 
     def __init__(self) -> None:
+        self.notes: list[str] = []
         self.messages = 0
         self.outstanding = 0
         self.oldest: int | None = None
         self.damages: list[tuple[PageFile, Damage]] = []
         self.unreadable: str | None = None
 
-    def add(self, page: PageFile, count: _PageCount) -> None:
+    def add(self, state: StoreState, page: PageFile, count: _PageCount) -> None:
         self.messages += count.messages
         self.outstanding += count.outstanding
-        if count.damage is not None:
+        if count.damage is not None and (motion := state.motion(page, count.damage)) is not None:
+            self.notes.append(f"{page.name}: {motion}")
+        elif count.damage is not None:
             self.damages.append((page, count.damage))
         if count.begun is not None:
             self.oldest = count.begun if self.oldest is None else min(count.begun, self.oldest)
@@ -102,7 +106,7 @@ def overview(state: StoreState) -> StoreOverview:
     store, tally = state.store, _StoreCount()
     for page in store.pages:
         try:
-            tally.add(page, _count(page, state.rule(page.number)))
+            tally.add(state, page, _count(page, state.rule(page.number)))
         except NotReadable as err:
             tally.unreadable = str(err)
     remarks: dict[Condition, list[str]] = {}
@@ -119,6 +123,7 @@ def overview(state: StoreState) -> StoreOverview:
         oldest=tally.oldest,
         conditions=conditions,
         remarks=tuple(remark for each in Condition for remark in remarks.get(each, ())[:REMARKS_EACH]),
+        notes=tuple(tally.notes),
     )
 
 
@@ -149,7 +154,7 @@ def _at_once(page: PageFile, rule: PageRule | None) -> _PageCount:
 def _begins(page: PageFile, routes: RouteColumns) -> int | None:
     """As ``_begins_at``, of the chunk that the page begins with if that has enough records to tell."""
     if routes.page.size < page.size and len(routes) < _LOOKED_AT_FOR_A_TIME:
-        with open_page(page.path) as opened:
+        with open_page(page) as opened:
             return _begins_at(opened, opened.layout())
     opened = Page(memoryview(routes.page.buffer)[: routes.page.size])
     return _begins_at(opened, opened.layout() if routes.old else Layout.NEW)
@@ -157,7 +162,7 @@ def _begins(page: PageFile, routes: RouteColumns) -> int | None:
 
 def _with_care(page: PageFile, rule: PageRule | None) -> _PageCount:
     found = _PageCount()
-    with open_page(page.path) as opened:
+    with open_page(page) as opened:
         for number, _, _, tx, _, _, queues in opened.routes():
             if rule is not None and rule.outstanding(number, tx, queues):
                 found.outstanding += 1
@@ -179,9 +184,6 @@ def _begins_at(opened: Page, layout: Layout | None) -> int | None:
 
 def _conditions(state: StoreState, tally: _StoreCount) -> Iterator[tuple[Condition, str]]:
     for page, damage in tally.damages:
-        if state.in_motion(page, damage):
-            yield Condition.OK, f"{page.name}: offset {damage.offset}: {BEING_WRITTEN}"
-            continue
         kind = Condition.UNDECODABLE if damage.kind in _UNDECODABLE else Condition.SUSPECT
         yield kind, f"{page.name}: offset {damage.offset}: {damage.kind}: {damage.detail}"
     if tally.unreadable is not None:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from pagefmt.directory.bindings import QueueBinding
 from pagefmt.outstanding.ack_state import AckState
 from pagefmt.outstanding.compact_positions import CompactPositions
-from pagefmt.pages.frames import Damage
+from pagefmt.pages.frames import NO_BYTES, Damage
 
 
 class PageLoad(NamedTuple):
@@ -32,7 +32,7 @@ class PageLoad(NamedTuple):
     @property
     def readable(self) -> bool:
         """Where it is not, nobody knows who holds it."""
-        return self.damage is None or self.damage.kind != "unreadable"
+        return self.damage is None or self.damage.kind not in NO_BYTES
 
 
 @dataclass(slots=True)

@@ -127,7 +127,7 @@ def routed(page: PageFile) -> Iterator[RouteColumns]:
     """
     if not SMALL < page.size <= LARGEST_FILE:
         raise IrregularPage(page.name)
-    for content, frames in read_chunks(page.path, CHUNK, reuse=True):
+    for content, frames in read_chunks(page, CHUNK, reuse=True):
         yield route_columns(content, frames)
     if not frames.whole:
         raise IrregularPage(page.name)

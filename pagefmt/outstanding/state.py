@@ -9,8 +9,6 @@ Messages that never left the journal are not part of this; ``PagingState.journal
 
 from __future__ import annotations
 
-import errno
-import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -33,12 +31,15 @@ from pagefmt.outstanding.knowledge import (
     unknown_address,
 )
 from pagefmt.outstanding.page_load import PageLoad, QueueLoad
+from pagefmt.outstanding.snapshot import Snapshot, take_snapshot
 from pagefmt.pages.frames import Damage, DamageKind
 from pagefmt.pages.page import open_page
 from pagefmt.pages.paging import PageFile, PagingDirectory, Store, read_paging, read_store, same_addresses
 from pagefmt.pages.record import FRAME
 from pagefmt.pages.routes import Route
 
+BEING_WRITTEN: Final = "being written"
+DELETED: Final = "deleted by the broker meanwhile"
 _HALF_WRITTEN: Final = (DamageKind.FRAGMENT, DamageKind.TORN, DamageKind.ZERO_TAIL)
 
 
@@ -49,7 +50,7 @@ class CannotKnow(PageFmtError):
 class StoreSummary(NamedTuple):
     """``queues``: of the address by id, also those that nothing is outstanding for. ``pages`` ascending.
 
-    ``moving``: pages that a broker is writing to, or has deleted.
+    ``moving``: page → what a running broker is doing with it.
     ``unknown`` set: the loads say what the acknowledgement records say, not what is outstanding.
     """
 
@@ -59,7 +60,7 @@ class StoreSummary(NamedTuple):
     pages: tuple[PageLoad, ...]
     unknown: Unknown | None
     remarks: tuple[str, ...]
-    moving: frozenset[int] = frozenset()
+    moving: dict[int, str]
 
 
 class StoreRemark(Enum):
@@ -98,9 +99,9 @@ class StoreState:
             return None
         return PageRule(self.journal, self.queues, page, live=self.live)
 
-    def in_motion(self, page: PageFile, damage: Damage) -> bool:
-        """A broker at work has not yet written the last record to its end, or has deleted the page."""
-        return self.live and being_written(page, damage, newest=page.number == self.store.current_page)
+    def motion(self, page: PageFile, damage: Damage) -> str | None:
+        """As ``motion_of``; None where no broker is at work."""
+        return motion_of(damage, newest=page.number == self.store.current_page) if self.live else None
 
     def sure_rule(self, page: int) -> PageRule:
         """The same. Raises ``CannotKnow`` where the journal is not known."""
@@ -129,7 +130,7 @@ class StoreState:
     def ack_states(self, page: PageFile) -> Iterator[tuple[Route, list[tuple[int, AckState]]]]:
         """Every readable record of a page with what becomes of it for each queue that it names."""
         rule = self.sure_rule(page.number)
-        with open_page(page.path) as opened:
+        with open_page(page) as opened:
             for route in opened.routes():
                 yield route, rule.ack_states(route[0], route[3], route[6])
 
@@ -166,7 +167,7 @@ class StoreState:
         counts: Counter[AckState] = Counter()
         found: dict[int, QueueLoad] = {}
         live_records = live_bytes = 0
-        with open_page(page.path) as opened:
+        with open_page(page) as opened:
             for number, _, length, tx, _, _, ids in opened.routes():
                 live = False
                 for queue in ids:
@@ -196,15 +197,15 @@ class StoreState:
         queues = {number: QueueLoad(number, binding) for number, binding in sorted(expected.items())}
         pages = tuple(self.pages(queues, positions))
         ordered = tuple(queue for _, queue in sorted(queues.items()))
-        moving: list[int] = []
-        for page, load in zip(self.store.pages, pages, strict=True):
-            if load.damage is not None and self.in_motion(page, load.damage):
-                moving.append(load.page)
+        moving = {
+            load.page: motion
+            for page, load in zip(self.store.pages, pages, strict=True)
+            if load.damage is not None and (motion := self.motion(page, load.damage)) is not None
+        }
+        pages = tuple(load for load in pages if moving.get(load.page) != DELETED)
         counted = sum(page.records for page in pages), sum(page.live_records for page in pages)
         remarks = tuple(text for _, text in self.remarks(*counted))
-        return StoreSummary(
-            self.store.address, self.store.name, ordered, pages, self.unknown, remarks, frozenset(moving)
-        )
+        return StoreSummary(self.store.address, self.store.name, ordered, pages, self.unknown, remarks, moving)
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,12 +213,18 @@ class PagingState:
     """Journal, bindings and paging directory of one broker, loaded. ``bindings`` None: queues have no names.
 
     ``same_address``: addresses with several folders, in listing order: a broker reads the last one only.
+    ``snapshot``: set where a broker is at work; its pages are older than what the journal says.
     """
 
     paging: PagingDirectory
     known: KnownJournals
     same_address: dict[str, list[str]]
-    live: bool = False
+    snapshot: Snapshot | None = None
+
+    @property
+    def live(self) -> bool:
+        """A broker is at work."""
+        return self.snapshot is not None
 
     @property
     def journal(self) -> MessageJournal:
@@ -249,7 +256,8 @@ class PagingState:
         for number, queue in (self.bindings.queues if self.bindings else {}).items():
             queues.setdefault(queue.address, {})[number] = queue
         for store in stores:
-            yield replace(self._state(store, queues), live=self.live)
+            seen = store if self.snapshot is None else self.snapshot.cut(store)
+            yield replace(self._state(seen, queues), live=self.live)
 
     def store(self, folder: Path) -> StoreState:
         """One folder."""
@@ -268,18 +276,14 @@ class PagingState:
         return StoreState(store, self.journal, queues.get(store.address, {}), unknown, same, queues)
 
 
-def being_written(page: PageFile, damage: Damage, *, newest: bool) -> bool:
-    """What a broker at work leaves of a page for a moment. ``newest``: of its store, with the size that was listed."""
-    if damage.kind is DamageKind.UNREADABLE:
-        return os.strerror(errno.ENOENT) in damage.detail
-    return damage.kind in _HALF_WRITTEN and (newest or page.size != _size(page.path))
+def motion_of(damage: Damage, *, newest: bool) -> str | None:
+    """What a running broker is doing where this looks like damage; None where it is damage.
 
-
-def _size(path: Path) -> int | None:
-    try:
-        return path.lstat().st_size
-    except OSError:
-        return None
+    It writes to the ``newest`` page of a store only, and deletes a page that all queues are done with.
+    """
+    if damage.kind is DamageKind.GONE:
+        return DELETED
+    return BEING_WRITTEN if newest and damage.kind in _HALF_WRITTEN else None
 
 
 def load_state(paging: Path, journal: Path | None, bindings: Path | None) -> PagingState:
@@ -302,4 +306,5 @@ def load_place(place: DataLocation, *, locked: bool = False) -> PagingState:
 
 
 def _loaded(place: DataLocation, paging: PagingDirectory, live: bool) -> PagingState:
-    return PagingState(paging, load_journals(place), same_addresses(paging), live)
+    snapshot = take_snapshot(paging, place.large_messages) if live else None
+    return PagingState(paging, load_journals(place), same_addresses(paging), snapshot)

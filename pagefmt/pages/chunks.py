@@ -11,8 +11,9 @@ from typing import Final
 
 import numpy as np
 
-from pagefmt.bytes.files import NotReadable, fill, open_regular
+from pagefmt.bytes.files import NotReadable, fill, open_regular, size_upto
 from pagefmt.pages.gather import PADDING, PageBytes
+from pagefmt.pages.paging import PageFile
 from pagefmt.pages.record import END_MARK, FRAME, START_MARK
 from pagefmt.pages.scan import PageFrames, scan
 
@@ -34,27 +35,34 @@ WHOLE_FILE: Final = FilePart()
 
 
 def read_chunks(
-    path: Path, chunk: int = CHUNK, part: FilePart = WHOLE_FILE, *, reuse: bool = False
+    file: Path | PageFile, chunk: int = CHUNK, part: FilePart = WHOLE_FILE, *, reuse: bool = False
 ) -> Iterator[tuple[PageBytes, PageFrames]]:
     """The records of a file in chunks. ``whole`` of the last one: the records end exactly where the part ends.
 
-    With ``reuse`` a chunk is read into the memory of the one before it. The file's size is taken when it is opened;
-    what a broker appends meanwhile is not read. Where the system does not give all bytes, the last chunk says why.
+    With ``reuse`` a chunk is read into the memory of the one before it. The file's size is that of a page that was
+    listed, or is taken when it is opened; what a broker appends meanwhile is not read. Where the system does not give
+    all bytes, the last chunk says why.
     """
+    path, upto = (file, part.end) if isinstance(file, Path) else (file.path, part.end or file.size)
     try:
         fd = open_regular(path)
     except NotReadable as err:
         nothing = PageBytes(b"")
-        yield nothing, replace(scan(nothing, part.start, part.number), whole=False, unreadable=err.reason)
+        yield nothing, replace(scan(nothing, part.start, part.number), whole=False, unreadable=err)
         return
     try:
-        size = os.fstat(fd).st_size
-        yield from _chunks(fd, size if part.end is None else min(size, part.end), chunk, part, reuse)
+        for content, frames, problem in _chunks(fd, size_upto(fd, upto), chunk, part, reuse):
+            if problem is not None:
+                why = NotReadable(f"{path}: {problem}", problem)
+                frames = replace(frames, whole=False, unreadable=why)
+            yield content, frames
     finally:
         os.close(fd)
 
 
-def _chunks(fd: int, size: int, chunk: int, part: FilePart, reuse: bool) -> Iterator[tuple[PageBytes, PageFrames]]:
+def _chunks(
+    fd: int, size: int, chunk: int, part: FilePart, reuse: bool
+) -> Iterator[tuple[PageBytes, PageFrames, str | None]]:
     base, number = min(part.start, size), part.number
     wanted = _share(size - base, chunk)
     buffer = _room(0)
@@ -66,14 +74,14 @@ def _chunks(fd: int, size: int, chunk: int, part: FilePart, reuse: bool) -> Iter
         content, problem = _read(fd, base, most, buffer)
         frames = scan(content, base, number)
         if problem is not None:
-            yield content, replace(frames, whole=False, unreadable=problem)
+            yield content, frames, problem
             return
         last = base + content.size >= size
         if not last and not frames.end and (larger := _cut(fd, base, size - base)) > wanted:
             # one record is larger than a chunk
             wanted = larger
             continue
-        yield content, frames
+        yield content, frames, None
         if last or not frames.end:
             return
         base, number = base + frames.end, number + len(frames.offset)

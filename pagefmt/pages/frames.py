@@ -16,6 +16,7 @@ from enum import StrEnum
 from struct import Struct
 from typing import Final, NamedTuple
 
+from pagefmt.bytes.files import FileGone, NotReadable
 from pagefmt.bytes.wire import Undecodable
 from pagefmt.pages.record import END_MARK, FRAME, SMALLEST_PAYLOAD, START_MARK, PageRecord, decode_record
 from pagefmt.pages.routes import routed_exactly
@@ -31,7 +32,8 @@ _WINDOW: Final = 1 << 20
 class DamageKind(StrEnum):
     """What is seen at the place where reading stops (5.3), or in a payload behind good marks (4.4).
 
-    ``UNREADABLE``: the system does not give the bytes (no permission, a failing disk, a file that is gone or was cut).
+    ``UNREADABLE``: the system does not give the bytes (no permission, a failing disk, a file that was cut).
+    ``GONE``: the file was listed and is not there any more.
     """
 
     FRAGMENT = "fragment"
@@ -43,8 +45,10 @@ class DamageKind(StrEnum):
     SWALLOWED = "swallowed"
     UNDECODABLE = "undecodable"
     UNREADABLE = "unreadable"
+    GONE = "gone"
 
 
+NO_BYTES: Final = frozenset((DamageKind.UNREADABLE, DamageKind.GONE))
 PAYLOAD_DAMAGE: Final = frozenset((DamageKind.SWALLOWED, DamageKind.UNDECODABLE))
 _LIKE_AN_END: Final = (None, DamageKind.FRAGMENT, DamageKind.TORN, DamageKind.ZERO_TAIL)
 """What the place looks like where bytes end, whatever stands behind them."""
@@ -113,11 +117,14 @@ def stopped_at(buf: Buffer, at: int, number: int, reach: Reach | None = None) ->
     )
 
 
-def end_of_records(buf: Buffer, at: int, number: int, problem: str | None, reach: Reach | None = None) -> Damage | None:
+def end_of_records(
+    buf: Buffer, at: int, number: int, problem: NotReadable | None, reach: Reach | None = None
+) -> Damage | None:
     """As ``stopped_at``; None where the bytes end. ``problem``: why there are no more of them."""
     found = stopped_at(buf, at, number, reach) if at < len(buf) else None
     if problem is not None and (found and found.kind) in _LIKE_AN_END:
-        return Damage(DamageKind.UNREADABLE, at, number, problem)
+        kind = DamageKind.GONE if isinstance(problem, FileGone) else DamageKind.UNREADABLE
+        return Damage(kind, at, number, problem.reason)
     return found
 
 

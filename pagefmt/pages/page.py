@@ -19,10 +19,11 @@ from pathlib import Path
 from struct import Struct
 from typing import Final, NamedTuple, cast
 
-from pagefmt.bytes.files import FileWindow
+from pagefmt.bytes.files import FileWindow, NotReadable
 from pagefmt.bytes.wire import ByteReader, Undecodable
 from pagefmt.editions import NEWEST, Edition
 from pagefmt.pages.frames import Buffer, Damage, DamageKind, FrameScan, Reach, at_hand, end_of_records, find_behind
+from pagefmt.pages.paging import PageFile
 from pagefmt.pages.record import (
     END_MARK,
     FRAME,
@@ -79,7 +80,7 @@ class Page:
         return len(self.buf) if self._file is None else self._file.size
 
     @property
-    def unreadable(self) -> str | None:
+    def unreadable(self) -> NotReadable | None:
         """Why the system does not give all bytes, as far as this is known."""
         return None if self._file is None else self._file.problem
 
@@ -299,7 +300,11 @@ def swallowed(buf: Buffer, number: int, offset: int, length: int, left: int, bas
 
 
 @contextmanager
-def open_page(path: Path) -> Iterator[Page]:
-    """Whatever the system does not give is damage of the page: nothing is raised."""
-    with FileWindow(path, LARGEST_FILE) as file:
-        yield Page(file.buf, path, file)
+def open_page(file: Path | PageFile) -> Iterator[Page]:
+    """Whatever the system does not give is damage of the page: nothing is raised.
+
+    A page that was listed is read up to the size that it had then.
+    """
+    path, upto = (file, None) if isinstance(file, Path) else (file.path, file.size)
+    with FileWindow(path, LARGEST_FILE, upto) as window:
+        yield Page(window.buf, path, window)

@@ -10,15 +10,17 @@ Folder names mean nothing. What a broker skips, refuses or overlooks is named he
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import stat
 from collections.abc import Iterator
+from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from pagefmt.bytes.files import NotReadable, read_start
+from pagefmt.bytes.files import FileGone, NotReadable, read_start
 
 ADDRESS_FILE: Final = "address.txt"
 PUT_ASIDE: Final = ".invalidPage"
@@ -110,9 +112,10 @@ class PagingDirectory(NamedTuple):
     strays: tuple[str, ...]
 
     def stores(self) -> Iterator[Store]:
-        """By folder name; read one at a time, there may be hundreds of thousands."""
+        """By folder name; read one at a time, there may be hundreds of thousands. One that went away is left out."""
         for name in sorted(self.listing):
-            yield read_store(self.path / name)
+            with suppress(FileGone):
+                yield read_store(self.path / name)
 
 
 def read_paging(path: Path) -> PagingDirectory:
@@ -144,7 +147,8 @@ def read_store(folder: Path) -> Store:
                 else:
                     others.append(found)
     except OSError as err:
-        raise NotReadable(f"{folder}: cannot be listed: {err.strerror or err}") from err
+        kind = FileGone if err.errno == errno.ENOENT else NotReadable
+        raise kind(f"{folder}: cannot be listed: {err.strerror or err}") from err
     pages.sort(key=lambda page: page.number)
     others.sort(key=lambda entry: entry.name)
     return Store(folder, read_address(folder / ADDRESS_FILE), tuple(pages), tuple(others))

@@ -9,6 +9,7 @@ from typing import Final
 
 import numpy as np
 
+from pagefmt.bytes.files import NotReadable
 from pagefmt.pages.gather import Ints, PageBytes
 from pagefmt.pages.record import END_MARK, FRAME, START_MARK
 
@@ -29,7 +30,7 @@ class PageFrames:
     whole: bool
     base: int = 0
     number: int = 0
-    unreadable: str | None = None
+    unreadable: NotReadable | None = None
 
     @property
     def end(self) -> int:

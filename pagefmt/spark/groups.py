@@ -20,7 +20,7 @@ from pagefmt.editions import NEWEST, Edition
 from pagefmt.errors import PageFmtError
 from pagefmt.journal.message_journal import MessageJournal
 from pagefmt.outstanding.ack_state import PageRule
-from pagefmt.outstanding.state import PagingState, being_written
+from pagefmt.outstanding.state import PagingState, motion_of
 from pagefmt.pages.chunks import WHOLE_FILE, FilePart
 from pagefmt.pages.frames import PAYLOAD_DAMAGE
 from pagefmt.pages.paging import PageFile
@@ -184,11 +184,11 @@ def batches_of(
     """The rows of one page with what the journal says about them, and what is damaged in it."""
     file = page.file
     rule = None if journal is None else PageRule(journal, page.queues, file.number, live=page.live)
-    source = PageSource(file.path, file.number, page.store, page.address, rule, page.part, page.edition)
+    source = PageSource(file, file.number, page.store, page.address, rule, page.part, page.edition)
     for batch in page_batches(source, wanted):
         if not isinstance(batch, TableDamage):
             yield batch if page.judged else without_outstanding(batch)
-        elif not (page.live and being_written(file, batch.damage, newest=page.newest)):
+        elif not (page.live and motion_of(batch.damage, newest=page.newest)):
             yield batch
 
 

@@ -7,7 +7,7 @@ the broker too, so that the second look is spared there.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -18,6 +18,7 @@ from pagefmt.editions import NEWEST, Edition
 from pagefmt.findings import Finding
 from pagefmt.pages.frames import Damage, DamageKind
 from pagefmt.pages.page import Page, open_page
+from pagefmt.pages.paging import PageFile
 from pagefmt.pages.record import FRAME, Layout, stated_id
 from pagefmt.verify.broker_reader import BrokerReading, read_as_broker
 from pagefmt.verify.broker_verdict import BrokerVerdict, PageContext, judge
@@ -69,16 +70,16 @@ class PageVerdict:
 
 
 def verify_page(
-    path: Path, place: PageContext, edition: Edition | None = None, layout: Layout | None = None
+    file: Path | PageFile, place: PageContext, edition: Edition | None = None, layout: Layout | None = None
 ) -> PageVerdict:
     """``edition`` None: the newest of the page's layout; ``layout``: of the store, for pages that do not show theirs.
 
     Raises ``NotReadable`` where nothing of it can be read.
     """
-    with open_page(path) as page:
+    with open_page(file) as page:
         if page.unreadable is not None and not page.buf:
-            raise NotReadable(f"{path}: {page.unreadable}", page.unreadable)
-        return verify_bytes(page, path.name, place, edition, layout)
+            raise page.unreadable
+        return verify_bytes(page, file.name, place, edition, layout)
 
 
 def verify_bytes(
@@ -253,10 +254,10 @@ def unreadable_json(store: str, page: int | None, err: NotReadable, path: Path, 
     return {key: (known | counts | lists).get(key) for key in JSON_KEYS}
 
 
-def first_layout(paths: Iterator[Path], tries: int = 8) -> Layout | None:
+def first_layout(pages: Iterable[PageFile], tries: int = 8) -> Layout | None:
     """The layout of a store, from the first of its pages that shows one."""
-    for path in islice(paths, tries):
-        with open_page(path) as page:
+    for each in islice(pages, tries):
+        with open_page(each) as page:
             found = page.layout()
         if found is not None:
             return found

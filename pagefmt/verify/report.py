@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from pagefmt.bytes.files import NotReadable
+from pagefmt.bytes.files import FileGone, NotReadable
 from pagefmt.cross_checks.run import cross_check
 from pagefmt.directory.locate import DataLocation, LocationKind
 from pagefmt.directory.store_findings import StoreFault, paging_findings
@@ -26,38 +26,44 @@ _SAID_TWICE: Final = frozenset((StoreFault.DUPLICATE, StoreFault.EMPTY_PAGE))
 
 @dataclass(frozen=True, slots=True)
 class PageReport:
-    """One page of a store. ``verdict`` is None where the system does not let us read it: ``problem`` says why."""
+    """One page of a store. ``verdict`` is None where the system does not let us read it: ``problem`` says why.
+
+    ``motion``: what a running broker is doing with it.
+    """
 
     store: Store
     verdict: PageVerdict | None
     json: dict[str, Any]
     problem: str | None = None
-    moving: bool = False
+    motion: str | None = None
 
     @property
     def sound(self) -> bool:
         """Readable, without a fault, and read to its end by the broker; or a broker is just writing it."""
-        return self.moving or (self.verdict is not None and self.verdict.sound and self.verdict.broker.reading.whole)
+        return self.motion is not None or (
+            self.verdict is not None and self.verdict.sound and self.verdict.broker.reading.whole
+        )
 
 
 def page_reports(state: StoreState, edition: Edition | None) -> Iterator[PageReport]:
     """Every page of a store, read to its last byte."""
     store = state.store
-    layout = first_layout(page.path for page in store.pages)
+    layout = first_layout(store.pages)
     for page in store.pages:
         where = InStore(store.name, page.number, page.number == store.current_page, len(store.pages) == 1)
         try:
-            verdict = verify_page(page.path, where, edition, layout)
+            verdict = verify_page(page, where, edition, layout)
         except NotReadable as err:
             shown = unreadable_json(store.name, page.number, err, page.path, page.size)
-            gone = Damage(DamageKind.UNREADABLE, 0, 0, str(err))
-            yield PageReport(store, None, shown, str(err), _moving(state, page, (gone,)))
+            kind = DamageKind.GONE if isinstance(err, FileGone) else DamageKind.UNREADABLE
+            yield PageReport(store, None, shown, str(err), state.motion(page, Damage(kind, 0, 0, err.reason)))
         else:
-            yield PageReport(store, verdict, verdict_json(verdict), moving=_moving(state, page, verdict.faults))
+            yield PageReport(store, verdict, verdict_json(verdict), motion=_motion(state, page, verdict.faults))
 
 
-def _moving(state: StoreState, page: PageFile, faults: tuple[Damage, ...]) -> bool:
-    return bool(faults) and all(state.in_motion(page, fault) for fault in faults)
+def _motion(state: StoreState, page: PageFile, faults: tuple[Damage, ...]) -> str | None:
+    found = [state.motion(page, fault) for fault in faults]
+    return None if None in found else next(iter(found), None)
 
 
 def folder_findings(place: DataLocation, found: list[Finding], state: PagingState) -> list[Finding]:

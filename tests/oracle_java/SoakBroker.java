@@ -23,7 +23,8 @@ import org.apache.activemq.artemis.core.server.embedded.EmbeddedActiveMQ;
  * A broker that pages under steady transactional traffic over loopback. Arguments: broker.xml (data directories and an
  * acceptor are in it), the acceptor's port. Lines of standard input are commands, each answered by one line:
  *
- *   count    sent committed, consumed committed, messages of the queue (the broker's own count), pages of the address
+ *   count    sent committed, consumed committed, and the broker's own counts: messages of the queue, those of them that
+ *            were paged and are not acknowledged, pages of the address
  *   pause    no transaction is open from here on: everything sent is committed, everything received acknowledged
  *   go       traffic goes on
  *   stop     ends
@@ -31,6 +32,8 @@ import org.apache.activemq.artemis.core.server.embedded.EmbeddedActiveMQ;
 public final class SoakBroker {
 
    static final String QUEUE = "soak";
+   /** So many messages wait at most: from then on as many pages go as come. */
+   static final long BACKLOG = 10_000;
    static final AtomicLong sent = new AtomicLong();
    static final AtomicLong consumed = new AtomicLong();
    static final AtomicBoolean running = new AtomicBoolean(true);
@@ -65,7 +68,8 @@ public final class SoakBroker {
          }
          Queue queue = broker.getActiveMQServer().locateQueue(QUEUE);
          long pages = queue.getPagingStore().getNumberOfPages();
-         out.println(sent.get() + " " + consumed.get() + " " + queue.getMessageCount() + " " + pages);
+         long paged = queue.getPageSubscription().getCounter().getValue();
+         out.println(sent.get() + " " + consumed.get() + " " + queue.getMessageCount() + " " + paged + " " + pages);
       }
       running.set(false);
       if (quiet.isWriteLockedByCurrentThread()) {
@@ -88,6 +92,9 @@ public final class SoakBroker {
          try (ClientSession session = factory.createSession(false, false)) {
             ClientProducer producer = session.createProducer(QUEUE);
             while (running.get()) {
+               while (sent.get() - consumed.get() > BACKLOG) {
+                  Thread.sleep(20);
+               }
                quiet.readLock().lock();
                try {
                   int count = 1 + random.nextInt(20);

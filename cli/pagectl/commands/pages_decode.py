@@ -186,8 +186,8 @@ class _Decoding:
                         for found in reader(page, known):
                             if not isinstance(found, Damage):
                                 yield known, found
-                            elif known.in_motion(page, found):
-                                note(f"{page.path}: offset {found.offset}: being written")
+                            elif motion := known.motion(page, found):
+                                note(f"{page.path}: offset {found.offset}: {motion}")
                             else:
                                 self.damaged = True
                                 warning(f"{page.path}: offset {found.offset}: {found.kind}: {found.detail}")

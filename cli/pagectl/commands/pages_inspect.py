@@ -15,7 +15,7 @@ from pagectl.running.exits import CallError, Exit
 from pagectl.running.reading import page_range
 from pagectl.terminal.hexview import HexView
 from pagectl.terminal.sanitise import one_line
-from pagectl.terminal.streams import coloured, print_json_line
+from pagectl.terminal.streams import coloured, note, print_json_line
 
 if TYPE_CHECKING:
     from pagefmt.pages.frames import Damage
@@ -39,15 +39,18 @@ def command(
     Ends with status 1 where a page is damaged.
     """
     from pagefmt.directory.locate import stores
+    from pagefmt.directory.locks import running_broker
 
     pages = page_range(page)
     shown = damaged = 0
-    for store in stores(located(given, broker_xml, properties)):
+    place = located(given, broker_xml, properties)
+    live = running_broker(place.journal) is not None
+    for store in stores(place):
         for file in store.pages:
             if file.number not in pages:
                 continue
             shown += 1
-            damaged += _inspect(store, file, record, with_bytes, form)
+            damaged += _inspect(store, file, record, with_bytes, form, live=live)
     if not shown:
         raise CallError(
             f"{given or 'DIR'}: no such page; 'pagectl pages ls' counts them"
@@ -57,16 +60,31 @@ def command(
     return Exit.FOUND if damaged else Exit.OK
 
 
-def _inspect(store: Store, file: PageFile, only: int | None, with_bytes: bool, form: TextOrJsonl) -> bool:
+def _inspect(
+    store: Store, file: PageFile, only: int | None, with_bytes: bool, form: TextOrJsonl, *, live: bool
+) -> bool:
+    """Whether the page is damaged; what a running broker is doing with it is no damage."""
+    from pagefmt.outstanding.state import motion_of
     from pagefmt.pages.page import open_page
 
-    with open_page(file.path) as opened:
+    with open_page(file) as opened:
+        where = {"store": store.name, "store_address": store.address, "page": file.number}
         if form is TextOrJsonl.jsonl:
-            for item in _objects(store, file, opened, only, with_bytes):
-                print_json_line(item)
+            for item in _objects(opened, only, with_bytes):
+                print_json_line(where | item)
         else:
-            _text(store, file, opened, only, with_bytes)
-        return opened.damage is not None
+            view = _text(store, file, opened, only, with_bytes)
+        damage = opened.damage
+        if damage is None:
+            return False
+        if live and (motion := motion_of(damage, newest=file.number == store.current_page)):
+            note(f"{file.path}: {motion}")
+            return False
+        if only is None and form is TextOrJsonl.jsonl:
+            print_json_line(where | {"damage": _damage(damage)})
+        elif only is None:
+            view.damage(opened.buf, damage, sum(1 for _ in opened.recovered()))
+        return True
 
 
 def _frames(opened: Page, only: int | None) -> Iterator[tuple[int, int, int]]:
@@ -76,7 +94,7 @@ def _frames(opened: Page, only: int | None) -> Iterator[tuple[int, int, int]]:
             yield number, offset, length
 
 
-def _text(store: Store, file: PageFile, opened: Page, only: int | None, with_bytes: bool) -> None:
+def _text(store: Store, file: PageFile, opened: Page, only: int | None, with_bytes: bool) -> HexView:
     view = HexView(sys.stdout, with_bytes=with_bytes, coloured=coloured(sys.stdout))
     view.heading(f"page {file.number}  {one_line(str(file.path))}")
     address = "no address" if store.address is None else one_line(store.address)
@@ -84,8 +102,7 @@ def _text(store: Store, file: PageFile, opened: Page, only: int | None, with_byt
     for number, offset, length in _frames(opened, only):
         view.record(opened.buf, number, offset, length)
     view.line(f"{opened.count} records, {opened.bytes_read} of {file.size} bytes belong to them")
-    if opened.damage is not None and only is None:
-        view.damage(opened.buf, opened.damage, sum(1 for _ in opened.recovered()))
+    return view
 
 
 def _layout(opened: Page) -> str:
@@ -93,21 +110,16 @@ def _layout(opened: Page) -> str:
     return "not told by any record" if layout is None else str(layout.value)
 
 
-def _objects(
-    store: Store, file: PageFile, opened: Page, only: int | None, with_bytes: bool
-) -> Iterator[dict[str, Any]]:
+def _objects(opened: Page, only: int | None, with_bytes: bool) -> Iterator[dict[str, Any]]:
     from pagefmt.describe.anatomy import record_fields
 
-    where = {"store": store.name, "store_address": store.address, "page": file.number}
     for number, offset, length in _frames(opened, only):
         fields = [
             {"offset": field.offset, "size": field.size, "name": field.name, "text": field.text}
             | ({"hex": bytes(opened.buf[field.offset : field.offset + field.size]).hex()} if with_bytes else {})
             for field in record_fields(opened.buf, offset, length)
         ]
-        yield where | {"number": number, "offset": offset, "length": length, "fields": fields}
-    if opened.damage is not None and only is None:
-        yield where | {"damage": _damage(opened.damage)}
+        yield {"number": number, "offset": offset, "length": length, "fields": fields}
 
 
 def _damage(damage: Damage) -> dict[str, Any]:

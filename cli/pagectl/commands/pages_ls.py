@@ -76,7 +76,7 @@ class _Worst:
 
 
 def _surveys(place: DataLocation, *, beside_output: bool) -> Iterator[StoreOverview]:
-    from pagefmt.outstanding.overview import BEING_WRITTEN, overview
+    from pagefmt.outstanding.overview import overview
 
     state = told_state(place)
     if state.unknown is not None and state.unknown.alone:
@@ -84,9 +84,8 @@ def _surveys(place: DataLocation, *, beside_output: bool) -> Iterator[StoreOverv
     with progress("reading pages", bytes_to_read(place), beside_output=beside_output) as bar:
         for known in each_store(place, state):
             row = overview(known)
-            for remark in row.remarks:
-                if remark.endswith(BEING_WRITTEN):
-                    note(f"{row.folder}: {remark}")
+            for remark in row.notes:
+                note(f"{row.folder}: {remark}")
             bar.advance(row.bytes)
             yield row
 
@@ -102,7 +101,7 @@ def _object(row: StoreOverview) -> dict[str, Any]:
         "oldest": row.oldest,
         "condition": str(row.condition),
         "conditions": [str(condition) for condition in row.conditions],
-        "remarks": list(row.remarks),
+        "remarks": [*row.remarks, *row.notes],
     }
 
 

@@ -95,13 +95,14 @@ class _Findings:
     def watched(self, summaries: Iterator[StoreSummary]) -> Iterator[StoreSummary]:
         for summary in summaries:
             self.any |= bool(summary.remarks)
+            for number, motion in summary.moving.items():
+                note(f"{summary.folder}: page {number}: {motion}")
             for page in summary.pages:
-                if page.page in summary.moving:
-                    note(f"{summary.folder}: page {page.page}: being written")
-                elif page.damage is not None and page.damage.kind != "fragment":
+                fault = None if page.page in summary.moving else page.damage
+                if fault is not None and fault.kind != "fragment":
                     self.any = True
                     warning(
-                        f"{summary.folder}: page {page.page}: offset {page.damage.offset}: {page.damage.detail}; "
+                        f"{summary.folder}: page {page.page}: offset {fault.offset}: {fault.detail}; "
                         "what lies behind is not counted ('pagectl pages verify' tells more)"
                     )
             yield summary

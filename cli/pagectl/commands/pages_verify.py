@@ -105,14 +105,14 @@ def _findings(
     for known in each_store(place, state):
         store = known.store
         found += store_findings(store, state.addresses)
-        layout = layout or first_layout(page.path for page in store.pages)
+        layout = layout or first_layout(store.pages)
         view.store(store)
         for report in page_reports(known, edition):
             view.page(report)
             if report.verdict is not None and report.verdict.zeroed is not None:
                 zeroed.append(report.verdict.zeroed)
-            if report.moving:
-                note(f"{store.name}: {report.json['file']}: being written")
+            if report.motion:
+                note(f"{store.name}: {report.json['file']}: {report.motion}")
             bar.advance(int(report.json["size"] or 0))
         bar.clear()
         view.store_end(store)

@@ -39,7 +39,7 @@ def rows_of(
     from pagefmt.pages.frames import DamageKind
 
     store, rule = known.store, known.rule(page.number)
-    source = PageSource(page.path, page.number, store.name, store.address, rule, edition=edition)
+    source = PageSource(page, page.number, store.name, store.address, rule, edition=edition)
     for found in page_batches(source, wanted):
         if not isinstance(found, TableDamage):
             rows = rows_by_queue(found, choice)

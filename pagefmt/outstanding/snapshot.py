@@ -1,0 +1,40 @@
+"""What there is of a running broker's files when they are looked at first (docs/spec/page-files.md 3).
+
+Pages grow at their end only and are deleted whole. So a page that is read later, up to the size that it had then, is
+the page as it was then; and a journal that is read after this look knows everything about it: commits, acknowledgements
+and bindings. What the journal says about records that came later is about something else.
+"""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import dataclass
+from pathlib import Path
+
+from pagefmt.messages.large import LargeMessages
+from pagefmt.pages.paging import PagingDirectory, Store
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """``pages``: folder → page numbers and their sizes. ``bodies``: ids of large messages, listed before the pages."""
+
+    pages: dict[str, tuple[array[int], array[int]]]
+    bodies: frozenset[int]
+
+    def cut(self, store: Store) -> Store:
+        """The pages that were there and still are, at the sizes that they had. Memory: those of one store."""
+        sizes = dict(zip(*self.pages.get(store.name, ((), ())), strict=True))
+        pages = tuple(page._replace(size=sizes[page.number]) for page in store.pages if page.number in sizes)
+        return store._replace(pages=pages)
+
+
+def take_snapshot(paging: PagingDirectory, large_messages: Path | None) -> Snapshot:
+    """Memory: 16 bytes a page. Raises ``NotReadable``."""
+    bodies = LargeMessages(large_messages).files() if large_messages is not None else []
+    ids = frozenset(file.id for file in bodies if file.id is not None)
+    pages = {
+        store.name: (array("q", (page.number for page in store.pages)), array("q", (page.size for page in store.pages)))
+        for store in paging.stores()
+    }
+    return Snapshot(pages, ids)
