@@ -64,7 +64,7 @@ def _files(place: str, loaded: LoadedJournal, *, told: bool, live: bool) -> Iter
     for file, torn in loaded.torn:
         if torn.count:
             first = torn.first[0]
-            moving = live and file is loaded.current and first.offset >= torn.end
+            moving = live and loaded.written_to(file) and first.offset >= torn.end
             yield about_data(
                 Severity.INFO if moving else Severity.WARNING,
                 "torn-record",

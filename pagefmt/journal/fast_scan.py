@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from pagefmt.journal.files import HEADER, JournalHeader
 from pagefmt.journal.records import CHECK, FILE_ID_MASK, FRAME_LAYOUTS, FrameLayout, JournalFrame, RecordKind, frame_at
-from pagefmt.journal.scan import TornRecords
+from pagefmt.journal.scan import OldContent, TornRecords
 
 Ints = npt.NDArray[np.int64]
 Buffer = bytes | bytearray | npt.NDArray[np.uint8]
@@ -118,10 +118,13 @@ def _note_torn(buf: bytes, header: JournalHeader, bad: Ints, starts: Ints, ends:
     """Candidates that are none, outside of every record; and what lies between records."""
     before = np.searchsorted(starts, bad, "right") - 1
     outside = (before < 0) | (bad >= np.where(before >= 0, ends[before] if len(ends) else 0, 0))
-    for at in bad[outside].tolist():
-        torn.add(at, str(frame_at(buf, at, header.version)))
     before_each = np.append(HEADER.size, ends)
+    old, tail = OldContent(buf, header), -1
+    for at, behind in zip(bad[outside].tolist(), before_each[before[outside] + 1].tolist(), strict=True):
+        if not old.holds(at, behind):
+            torn.add(at, str(frame_at(buf, at, header.version)))
+            tail = at
     for gap in np.flatnonzero(before_each[:-1] < starts).tolist():
         torn.note_gap(buf, int(before_each[gap]), int(starts[gap]))
     torn.end = int(before_each[-1])
-    torn.tail = bool(len(bad)) and int(bad[-1]) >= torn.end
+    torn.tail = tail >= torn.end

@@ -98,10 +98,10 @@ class LoadedJournal:
         """The files in load order."""
         return tuple(file for file, _ in self.torn)
 
-    @property
-    def current(self) -> JournalFile | None:
-        """The last file with records: the one that a running broker writes to."""
-        return next((file for file, found in reversed(self.torn) if found.holds_records), None)
+    def written_to(self, file: JournalFile) -> bool:
+        """Whether no file behind it holds records: where a running broker writes."""
+        behind = self.torn[self.files.index(file) + 1 :]
+        return not any(found.holds_records for _, found in behind)
 
     @property
     def damage(self) -> JournalDamage | None:
@@ -110,7 +110,7 @@ class LoadedJournal:
 
     def newest(self, rows: Iterable[int]) -> bool:
         """Whether one of the rows is of the file that a running broker writes to."""
-        return any(self.columns.file_of(row) is self.current for row in rows)
+        return any(self.written_to(self.columns.file_of(row)) for row in rows)
 
     def records(self) -> Iterator[JournalRow]:
         """The surviving records in load order."""

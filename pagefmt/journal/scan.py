@@ -60,6 +60,31 @@ class TornRecords:
             self.gaps.append((start, end))
 
 
+class OldContent:
+    """What a reused file held before: records of lower file ids. A field of one may look like the start of a record."""
+
+    __slots__ = ("_at", "_buf", "_search", "_version")
+
+    def __init__(self, buf: bytes | memoryview, header: JournalHeader) -> None:
+        highest = re.escape(CHECK.pack(header.file_id & FILE_ID_MASK)[:1])
+        self._search = re.compile(b"[" + _KINDS + b"][\0-" + highest + b"]", re.DOTALL).search
+        self._buf, self._version, self._at = buf, header.version, 0
+
+    def holds(self, offset: int, start: int) -> bool:
+        """Whether one that begins at ``start`` or behind it reaches over ``offset``. Asked with rising offsets."""
+        self._at = max(self._at, start)
+        while found := self._search(self._buf, self._at, offset + 1):
+            at = found.start()
+            frame = frame_at(self._buf, at, self._version)
+            if isinstance(frame, str):
+                self._at = at + 1
+            elif at + frame.total > offset:
+                return True
+            else:
+                self._at = at + frame.total
+        return False
+
+
 def scan(buf: bytes | memoryview, header: JournalHeader, torn: TornRecords | None = None) -> Iterator[JournalFrame]:
     """The live records of a file in the order of their offsets. Time is linear in the size of the file.
 
@@ -67,6 +92,7 @@ def scan(buf: bytes | memoryview, header: JournalHeader, torn: TornRecords | Non
     """
     file_id = CHECK.pack(header.file_id & FILE_ID_MASK)
     torn = TornRecords() if torn is None else torn
+    old = OldContent(buf, header)
     start_of_record = re.compile(b"[" + _KINDS + b"]" + re.escape(file_id), re.DOTALL).search
     shapes = FRAME_LAYOUTS[header.version]
     check_at = CHECK.unpack_from
@@ -86,6 +112,7 @@ def scan(buf: bytes | memoryview, header: JournalHeader, torn: TornRecords | Non
                 at = torn.end = at + total
                 torn.tail = False
                 continue
-        torn.add(at, str(frame_at(buf, at, header.version)))
-        torn.tail = True
+        if not old.holds(at, torn.end):
+            torn.add(at, str(frame_at(buf, at, header.version)))
+            torn.tail = True
         at += 1

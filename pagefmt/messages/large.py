@@ -52,17 +52,19 @@ class LargeMessages:
 
     def files(self) -> list[LargeFile]:
         """By id, then by name; those without an id first. Raises ``NotReadable``."""
-        found = []
+        return sorted(self.unsorted(), key=lambda file: (file.id is not None, file.id or 0, file.name))
+
+    def unsorted(self) -> Iterator[LargeFile]:
+        """As the system lists them, one at a time. Raises ``NotReadable``."""
         try:
             with os.scandir(self.path) as entries:
                 for entry in entries:
                     if entry.is_file(follow_symlinks=False) and (size := _size_of(entry)) is not None:
-                        found.append(LargeFile(entry.name, Path(entry.path), _id_of(entry.name), size))
+                        yield LargeFile(entry.name, Path(entry.path), _id_of(entry.name), size)
         except FileNotFoundError:
-            return []
+            return
         except OSError as err:
             raise NotReadable(f"{self.path}: cannot be listed: {err.strerror or err}") from err
-        return sorted(found, key=lambda file: (file.id is not None, file.id or 0, file.name))
 
 
 def _size_of(entry: os.DirEntry[str]) -> int | None:

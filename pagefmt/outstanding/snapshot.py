@@ -30,8 +30,8 @@ class Snapshot:
 
 
 def take_snapshot(paging: PagingDirectory, large_messages: Path | None) -> Snapshot:
-    """Memory: 16 bytes a page. Raises ``NotReadable``."""
-    bodies = LargeMessages(large_messages).files() if large_messages is not None else []
+    """Memory: 16 bytes a page, and an id for each body. Raises ``NotReadable``."""
+    bodies = LargeMessages(large_messages).unsorted() if large_messages is not None else ()
     ids = frozenset(file.id for file in bodies if file.id is not None)
     pages = {
         store.name: (array("q", (page.number for page in store.pages)), array("q", (page.size for page in store.pages)))

@@ -8,11 +8,19 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from harmed import faults, golden, json_of, no_trace, pagectl, pages_of, record, snapshot
+from harmed import acknowledgement, faults, golden, json_of, no_trace, pagectl, pages_of, record, snapshot
+
+from pagefmt.cross_checks.run import cross_check
+from pagefmt.directory.locate import DataLocation, locate
+from pagefmt.findings import Severity
+from pagefmt.journal.files import JournalHeader, JournalListing, encode_header
+from pagefmt.journal.load import TRIES, LoadedJournal, load_files
+from pagefmt.outstanding.knowledge import KnownJournals, load_journals
+from pagefmt.outstanding.state import load_place
 
 COMMANDS = {
     "ls": ("pages", "ls", "{data}"),
@@ -93,6 +101,90 @@ def test_a_file_that_went_between_listing_and_reading(name: str, gone: str, live
     status, out, err = asked(name, live, **faults().opens(gone, 1, 2))
     assert status == 0, (out, err)
     assert "No such file" not in out + err, (out, err)
+
+
+def broken_page(data: Path) -> None:
+    page = pages_of(data)[2]
+    page.write_bytes(page.read_bytes()[:-9])
+
+
+def torn_journal(data: Path) -> None:
+    path = max((data / "journal").glob("*.amq"), key=lambda each: len(each.read_bytes().rstrip(b"\0")))
+    content = bytearray(path.read_bytes())
+    end = len(content.rstrip(b"\0"))
+    content[end - 600 : end - 100] = b"\xff" * 500
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize("damage", [broken_page, torn_journal], ids=lambda each: each.__name__)
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name not in ("decode", "disk usage")])
+def test_damage_where_nobody_writes_is_damage(name: str, damage: Callable[[Path], None], live: Path) -> None:
+    """In a page in front of the last, or in front of the last record of the journal."""
+    damage(live)
+    status, out, err = asked(name, live)
+    assert status == 1, (out, err)
+
+
+def acknowledged(data: Path, page: int, number: int) -> None:
+    """A record in a journal file behind all others."""
+    one = bytearray(acknowledgement(page, number, 3, 900_000))
+    one[1:5] = (999).to_bytes(4, "big")
+    head = encode_header(JournalHeader(2, 0, 999))
+    (data / "journal" / "activemq-data-999.amq").write_bytes(head + one)
+
+
+def test_the_journal_is_newer_than_the_pages(live: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between the listing of the pages and the reading of the journal a broker writes, acknowledges and deletes."""
+    folder = pages_of(live)[0].parent
+    whole = load_place(locate(live))
+    (summary,) = [store.summary() for store in whole.stores()]
+
+    def meanwhile(place: DataLocation) -> KnownJournals:
+        with (folder / "000000009.page").open("ab") as page:
+            page.write(record(10_000, queues=(3,), address="scatter"))
+        (folder / "000000010.page").write_bytes(record(10_001, queues=(3,), address="scatter"))
+        (folder / "000000002.page").unlink()
+        acknowledged(live, 10, 0)
+        return load_journals(place)
+
+    monkeypatch.setattr("pagefmt.outstanding.state.load_journals", meanwhile)
+    state = load_place(locate(live))
+    (seen,) = [store.summary() for store in state.stores()]
+    assert [page.page for page in seen.pages] == [page.page for page in summary.pages if page.page != 2]
+    assert {page.page: page.records for page in seen.pages}[9] == 5, "as large as it was when it was listed"
+    gone = sum(page.live_records for page in summary.pages if page.page == 2)
+    assert seen.queues[0].messages == summary.queues[0].messages - gone
+    assert not [each for each in cross_check(state, None) if each.severity is not Severity.INFO]
+    assert state.journal.ack_index.numbers(3, 10).tolist() == [0]
+
+
+def test_a_page_that_is_deleted_while_it_is_looked_for(live: Path) -> None:
+    state = load_place(locate(live))
+    (store,) = state.stores()
+    store.store.pages[1].path.unlink()
+    number, summary = store.store.pages[1].number, store.summary()
+    assert summary.moving[number] == "deleted by the broker meanwhile" and not summary.remarks
+    assert number not in [page.page for page in summary.pages]
+    assert not [each for each in cross_check(state, None) if each.severity is not Severity.INFO]
+
+
+@pytest.mark.parametrize("changes", [1, TRIES])
+def test_a_journal_that_does_not_stand_still(changes: int, live: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file gets a new number while it is read: it is read again, and given up in the end."""
+    left = [changes]
+
+    def while_it_moves(listing: JournalListing) -> LoadedJournal:
+        if left[0] and listing.files:
+            left[0] -= 1
+            with listing.files[-1].path.open("r+b") as file:
+                file.seek(8)
+                file.write((2000 - left[0]).to_bytes(8, "big"))
+        return load_files(listing)
+
+    monkeypatch.setattr("pagefmt.journal.load.load_files", while_it_moves)
+    unknown = load_place(locate(live)).known.unknown_journal
+    assert (unknown is not None) == (changes == TRIES)
+    assert unknown is None or f"in each of {TRIES} tries" in unknown.reason
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -14,13 +14,14 @@ from golden_cases import GoldenCase
 from pagefmt.cross_checks.ranges import ranges
 from pagefmt.cross_checks.run import cross_check
 from pagefmt.directory.counters import counters, recounts_at_start
+from pagefmt.directory.locate import locate
 from pagefmt.editions import NEWEST, Edition
 from pagefmt.findings import Finding, Severity, about_data, gravest_first
 from pagefmt.journal.bodies import Body, CursorAck, PageComplete, PageTransaction, encode_body
 from pagefmt.journal.files import HEADER, JournalHeader, encode_header
 from pagefmt.journal.records import JournalRecord, RecordKind, encode
 from pagefmt.outstanding.ack_state import AckState
-from pagefmt.outstanding.state import PagingState, load_state
+from pagefmt.outstanding.state import PagingState, load_place, load_state
 
 CASES = golden_cases.cases()
 # what the makers of these cases did to them
@@ -269,6 +270,45 @@ def test_each_check_on_a_directory_made_for_it(name: str, tmp_path: Path) -> Non
         assert all("\n" not in str(finding) and finding.why and finding.message for finding in found)
     if base == "basic":
         assert check not in before
+
+
+IN_MOTION: dict[str, set[Severity]] = {
+    "acknowledgement-beyond-the-page": set(),
+    "page-transaction-without-records": set(),
+    "records-of-unknown-transaction": set(),
+    "counter-missing": set(),
+    "prepared-transaction": {Severity.INFO},
+    "torn-record": {Severity.INFO},
+}
+"""At the end of the last page or journal file, or newer than both; all else is as bad as without a broker."""
+
+
+@pytest.mark.parametrize("name", MUTATIONS)
+def test_beside_a_running_broker(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    base, mutate, expected = MUTATIONS[name]
+    data = GoldenCase("2.56.0", base).copy(tmp_path)
+    mutate(data)
+    monkeypatch.setattr("pagefmt.outstanding.state.running_broker", lambda journal: 1)
+    state = load_place(locate(data))
+    assert state.live
+    for edition, severity in expected.items():
+        found = cross_check(state, data / "large-messages", edition)
+        assert {each.severity for each in found if each.rule == name.split()[0]} == IN_MOTION.get(name, {severity})
+
+
+def test_what_is_older_than_the_last_journal_file_is_not_in_motion(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same torn record and the same prepared transaction, and a file with records behind them."""
+    monkeypatch.setattr("pagefmt.outstanding.state.running_broker", lambda journal: 1)
+    for name in ("torn-record", "prepared-transaction"):
+        base, mutate, _ = MUTATIONS[name]
+        data = GoldenCase("2.56.0", base).copy(tmp_path / name)
+        mutate(data)
+        delete = encode(JournalRecord(RecordKind.DELETE, id=1), 1000)
+        (data / "journal" / "activemq-data-1000.amq").write_bytes(encode_header(JournalHeader(2, 0, 1000)) + delete)
+        found = cross_check(load_place(locate(data)), data / "large-messages", NEWEST)
+        assert {each.severity for each in found if each.rule == name} == {Severity.WARNING}, name
 
 
 def test_a_counter_that_drifts(tmp_path: Path) -> None:

@@ -481,6 +481,31 @@ def test_records_across_the_stretches_that_are_searched(monkeypatch: pytest.Monk
         assert [found.frame(row) for row in range(len(found.at))] == [whole.frame(row) for row in range(len(whole.at))]
 
 
+def reused_file(torn_at_end: int) -> bytes:
+    """File 5, which was file 1: acknowledgements of page 10, number 5 among them, behind its own first records."""
+
+    def acks(file_id: int, first: int, count: int) -> bytes:
+        bodies = [encode_body(CursorAck(11, 10, first + n)) for n in range(count)]
+        records = [JournalRecord(RecordKind.ADD, id=n, user_type=39, body=body) for n, body in enumerate(bodies)]
+        return b"".join(encode(record, file_id) for record in records)
+
+    ours = acks(5, 0, 3)[: -torn_at_end or None]
+    before = encode(JournalRecord(RecordKind.DELETE, id=1), 1) + acks(1, 0, 40)
+    return encode_header(JournalHeader(2, 0, 5)) + ours + before[len(ours) :]
+
+
+@pytest.mark.parametrize("torn_at_end", [0, 9])
+def test_old_content_of_a_reused_file_is_not_torn(torn_at_end: int) -> None:
+    buf, header = reused_file(torn_at_end), JournalHeader(2, 0, 5)
+    torn, fast_torn = TornRecords(), TornRecords()
+    assert len(list(scan(buf, header, torn))) == (2 if torn_at_end else 3)
+    assert fast_scan(buf, header, fast_torn) is not None and fast_torn == torn
+    assert torn.count == bool(torn_at_end) == torn.tail
+    assert (b"\x0a" + header.file_id.to_bytes(4, "big")) in buf[torn.end + 43 :], (
+        "a field that looks like a record's start"
+    )
+
+
 def test_records_inside_a_record_go_to_the_reference(tmp_path: Path) -> None:
     """A body that looks like a record of this very file: not found by a scan that steps over it."""
     inner = encode(JournalRecord(RecordKind.DELETE, id=1), 40)
