@@ -10,6 +10,7 @@ from itertools import accumulate
 from pathlib import Path
 from struct import pack
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import golden_cases
 import numpy as np
@@ -41,24 +42,31 @@ IDS = st.integers(1, 12)
 TXS = st.integers(100, 103)
 BODIES = st.binary(max_size=40) | st.binary(min_size=20, max_size=20)
 TYPES = st.integers(20, 54)
+
+
+def _records(
+    kinds: st.SearchStrategy[RecordKind], **fields: st.SearchStrategy[Any]
+) -> st.SearchStrategy[JournalRecord]:
+    """Fields that are not named have their defaults."""
+    rest = {name: st.just(value) for name, value in JournalRecord._field_defaults.items()}
+    return st.builds(JournalRecord, kinds, **rest | fields)
+
+
 RECORDS = st.one_of(
-    st.builds(
-        JournalRecord, st.sampled_from([RecordKind.ADD, RecordKind.UPDATE]), id=IDS, user_type=TYPES, body=BODIES
-    ),
-    st.builds(JournalRecord, st.just(RecordKind.DELETE), id=IDS),
-    st.builds(
-        JournalRecord,
+    _records(st.sampled_from([RecordKind.ADD, RecordKind.UPDATE]), id=IDS, user_type=TYPES, body=BODIES),
+    _records(st.just(RecordKind.DELETE), id=IDS),
+    _records(
         st.sampled_from([RecordKind.ADD_TX, RecordKind.UPDATE_TX]),
         id=IDS,
         tx=TXS,
         user_type=TYPES,
         body=BODIES,
     ),
-    st.builds(JournalRecord, st.just(RecordKind.DELETE_TX), id=IDS, tx=TXS, body=BODIES),
-    st.builds(JournalRecord, st.just(RecordKind.PREPARE), tx=TXS, records=st.integers(0, 3), body=BODIES),
-    st.builds(JournalRecord, st.just(RecordKind.COMMIT), tx=TXS, records=st.integers(0, 3)),
-    st.builds(JournalRecord, st.just(RecordKind.ROLLBACK), tx=TXS),
-    st.builds(JournalRecord, st.just(RecordKind.EVENT), id=IDS, user_type=TYPES, body=BODIES),
+    _records(st.just(RecordKind.DELETE_TX), id=IDS, tx=TXS, body=BODIES),
+    _records(st.just(RecordKind.PREPARE), tx=TXS, records=st.integers(0, 3), body=BODIES),
+    _records(st.just(RecordKind.COMMIT), tx=TXS, records=st.integers(0, 3)),
+    _records(st.just(RecordKind.ROLLBACK), tx=TXS),
+    _records(st.just(RecordKind.EVENT), id=IDS, user_type=TYPES, body=BODIES),
 )
 
 
@@ -89,7 +97,7 @@ def transactions(draw: st.DrawFn) -> list[JournalRecord]:
         draw(st.integers(100, 110)),
         st.sampled_from([RecordKind.ADD_TX, RecordKind.UPDATE_TX, RecordKind.DELETE_TX]),
     )
-    rows = st.builds(JournalRecord, kinds, id=IDS, tx=st.just(tx), user_type=TYPES, body=BODIES)
+    rows = _records(kinds, id=IDS, tx=st.just(tx), user_type=TYPES, body=BODIES)
     found = draw(st.lists(rows, max_size=3))
     return [*found, JournalRecord(RecordKind.COMMIT, tx=tx, records=len(found) + draw(st.sampled_from([0, 0, 0, 1])))]
 
