@@ -51,7 +51,7 @@ def both(walk: _PlanWalk, store: StoreState, page: PageFile, content: bytes) -> 
 
 
 @pytest.mark.parametrize("keep_unknown", [False, True], ids=["", "keep unknown"])
-@pytest.mark.parametrize("case", golden_cases.cases(), ids=str)
+@pytest.mark.parametrize("case", golden_cases.cases_of_each_kind(), ids=str)
 def test_golden_pages(case: GoldenCase, keep_unknown: bool) -> None:
     state = state_of(case)
     assert state.bindings is not None

@@ -85,7 +85,7 @@ def decided(rule: PageRule, found: list[RouteColumns]) -> list[tuple[int, int, A
     )
 
 
-@pytest.mark.parametrize("case", golden_cases.cases(), ids=str)
+@pytest.mark.parametrize("case", golden_cases.cases_of_each_kind(), ids=str)
 def test_golden_pages(case: GoldenCase) -> None:
     """Every page that has nothing wrong is read at once."""
     for store in stores_of(case):
@@ -94,7 +94,7 @@ def test_golden_pages(case: GoldenCase) -> None:
             assert same(content, store.rule(page.number)) or not reference(content)[1]
 
 
-@pytest.mark.parametrize("case", golden_cases.cases(), ids=str)
+@pytest.mark.parametrize("case", golden_cases.cases_of_each_kind(), ids=str)
 def test_what_is_outstanding(case: GoldenCase, monkeypatch: pytest.MonkeyPatch) -> None:
     """Per queue and per page, with positions, and per store: at once as with care, and as the size decides."""
     for store in stores_of(case):

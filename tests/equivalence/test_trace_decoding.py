@@ -140,7 +140,7 @@ def sends(kinds: list[tuple[int, int, int]]) -> list[Send]:
     return made
 
 
-@loose
+@settings(loose, max_examples=50)
 @given(st.lists(st.tuples(st.integers(1, 80), st.integers(0, 3), st.sampled_from([0, 0, 1010])), max_size=6))
 def test_a_trace_as_parquet_is_the_trace_as_lines(tmp_path: Path, kinds: list[tuple[int, int, int]]) -> None:
     made = sends(kinds)

@@ -80,6 +80,14 @@ def cases(*versions: str) -> list[GoldenCase]:
     ]
 
 
+def cases_of_each_kind() -> list[Any]:
+    """For ``parametrize``: all cases; of one name and layout of records only the newest runs unless asked (slow)."""
+    import pytest
+
+    newest = {(case.name, case.version[0].isdigit()): case for case in cases()}.values()
+    return [case if case in newest else pytest.param(case, marks=pytest.mark.slow) for case in cases()]
+
+
 @cache
 def unpacked(archive: Path) -> Path:
     packed = archive.read_bytes()
