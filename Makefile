@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: demo quick test check test-broker test-compaction-broker test-slow test-mutations test-kills test-cluster test-pythons fuzz completions lock clean
+.PHONY: demo quick test check test-broker test-compaction-broker test-slow test-mutations test-kills test-cluster test-pythons fuzz renew lock clean
 
 $(VENV)/.run: requirements/run.lock pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -65,8 +65,8 @@ fuzz: $(VENV)/.dev ## a minute of coverage-guided fuzzing for each codec; SECOND
 	$(BIN)/pip install -q --require-hashes -r requirements/fuzz.lock
 	$(BIN)/python tests/fuzz/run.py --seconds $(or $(SECONDS),60)
 
-completions: $(VENV)/.dev ## renew completions/ and man/ from the commands
-	$(BIN)/python -m pagectl.reference .
+renew: $(VENV)/.dev ## renew what is made: completions/, man/, RULES.md, XSD files, editions in JSON schemas
+	$(BIN)/python docs/generators/renew.py
 
 COMPILE := $(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header \
 	--python-version 3.11 pyproject.toml

@@ -1,4 +1,4 @@
-# bash completion for pagectl: answers from this file alone. Made from the commands by 'make completions'.
+# bash completion for pagectl: answers from this file alone. Made from the commands by 'make renew'.
 
 _pagectl_offer() {  # PREFIX WORD…: what may stand after PREFIX, as far as it fits what is typed
     local prefix=$1 typed=$_pagectl_cur done word

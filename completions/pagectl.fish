@@ -1,4 +1,4 @@
-# fish completion for pagectl: answers from this file alone. Made from the commands by 'make completions'.
+# fish completion for pagectl: answers from this file alone. Made from the commands by 'make renew'.
 
 function __pagectl_at # the words before the cursor name exactly this command (or the top)
     set -l found

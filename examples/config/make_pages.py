@@ -1,7 +1,7 @@
-"""Writes ``RULES.md`` and ``typical-mistakes.md``: what the rules say, and what ten mistakes look like beside xmllint.
+"""Writes ``typical-mistakes.md``: what ten mistakes look like, beside xmllint.
 
-Run from the checkout with the packages importable. ``xmllint`` (libxml2-utils) is needed for the second page; without
-it the page stays as it is.
+Run from the checkout with the packages importable. ``xmllint`` (libxml2-utils) is needed; without it the page stays as
+it is.
 """
 
 from __future__ import annotations
@@ -17,13 +17,11 @@ from tempfile import TemporaryDirectory
 from brokerconf.evidence.rule import Example
 from brokerconf.linting.examples import xml_of
 from brokerconf.linting.lint import FileReport, LintContext, lint
-from brokerconf.linting.rules_page import page
 from brokerconf.schema.xsd_files import path_of
 
 from pagefmt.editions import NEWEST, Edition
 
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +139,6 @@ def _cell(text: str) -> str:
 
 
 def main() -> int:
-    (ROOT / "RULES.md").write_text(page(), "utf-8")
     if shutil.which("xmllint") is None:
         sys.stderr.write("no xmllint here: typical-mistakes.md stays as it is\n")
         return 1

@@ -8,10 +8,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from pagectl.reference.__main__ import files, with_editions
 from pagectl.reference.tree import commands
 from pagectl.running.statuses import STATUSES
 from program import call
+from renew import files, with_editions
 from shells import ROOT, installed, offered
 
 from pagefmt.editions import EDITION_NAMES
@@ -47,13 +47,13 @@ OFFERS = [
 
 @pytest.mark.parametrize("name", sorted(FILES))
 def test_committed_is_what_the_commands_say(name: str) -> None:
-    assert (ROOT / name).read_text("utf-8") == FILES[name], "run: make completions"
+    assert (ROOT / name).read_text("utf-8") == FILES[name], "run: make renew"
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "schemas" / "json").glob("*.json")), ids=lambda path: path.name)
 def test_json_schemas_list_all_editions(path: Path) -> None:
     text = path.read_text("utf-8")
-    assert text == with_editions(text), "run: make completions"
+    assert text == with_editions(text), "run: make renew"
 
 
 def test_nothing_else_is_committed_there() -> None:

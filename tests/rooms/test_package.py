@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 from every_call import CALLS, make_world
 from pagectl import __version__
-from pagectl.reference.__main__ import files
 from pagectl.running.statuses import STATUSES
 from program import ROOT
+from renew import files
 
 THIS = f"{sys.version_info.major}.{sys.version_info.minor}"
 OTHERS = [version for version in ("3.11", "3.12", "3.13", "3.14") if version != THIS]

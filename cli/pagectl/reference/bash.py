@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from pagectl.reference.tree import HELP, TOP, Command, CompletionKind, Group, Value
 
-HEAD = r"""# bash completion for pagectl: answers from this file alone. Made from the commands by 'make completions'.
+HEAD = r"""# bash completion for pagectl: answers from this file alone. Made from the commands by 'make renew'.
 
 _pagectl_offer() {  # PREFIX WORD…: what may stand after PREFIX, as far as it fits what is typed
     local prefix=$1 typed=$_pagectl_cur done word

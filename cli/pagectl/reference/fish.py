@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from pagectl.reference.tree import TOP, Argument, Command, CompletionKind, Group, Option, Value, override_of, short_help
 
-HEAD = r"""# fish completion for pagectl: answers from this file alone. Made from the commands by 'make completions'.
+HEAD = r"""# fish completion for pagectl: answers from this file alone. Made from the commands by 'make renew'.
 
 function __pagectl_at # the words before the cursor name exactly this command (or the top)
     set -l found

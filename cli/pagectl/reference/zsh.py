@@ -19,7 +19,7 @@ from pagectl.reference.tree import (
 )
 
 HEAD = """#compdef pagectl
-# zsh completion for pagectl: answers from this file alone. Made from the commands by 'make completions'.
+# zsh completion for pagectl: answers from this file alone. Made from the commands by 'make renew'.
 """
 
 

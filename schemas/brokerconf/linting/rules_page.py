@@ -1,13 +1,11 @@
-"""A rule in words: one for ``config explain``, all of them for the page of rules."""
+"""A rule in words, for ``config explain`` and the page of rules."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from brokerconf.evidence.rule import Example, Rule
-from brokerconf.linting.catalogue import CHECKS
 from brokerconf.linting.examples import xml_of
-from brokerconf.rules import rules
 from pagefmt.editions import NEWEST
 
 _NEEDS = {"heap": "the heap (--heap)", "data": "a data directory (--data)", "host": "the broker's own host"}
@@ -72,30 +70,3 @@ def _sentence(text: str) -> str:
     """With a full stop, and a capital letter where it does not begin with the name of a setting."""
     name = "-" in text.partition(" ")[0]
     return f"{text}." if name else f"{text[:1].upper()}{text[1:]}."
-
-
-def _escaped(lines: list[str]) -> Iterator[str]:
-    """Angle brackets outside of examples, which Markdown would take for HTML."""
-    inside = False
-    for line in lines:
-        inside = inside != line.startswith("```")
-        yield line if inside or line.startswith("`<!--") else line.replace("<", "&lt;")
-
-
-def page() -> str:
-    """The page of all rules; a test compares it with the file in the project."""
-    lines = [
-        "# Rules of `pagectl config lint`",
-        "",
-        "Made from the files in `schemas/brokerconf/rules`; each example is a test. Silence a rule with",
-        "`<!-- pagectl: ignore RULE -->` before an element, `<!-- pagectl: ignore-section RULE -->` inside one,",
-        "or `--ignore RULE`.",
-        "",
-        "| check (always on) | what |",
-        "|---|---|",
-        *(f"| {id} | {title.replace('|', chr(92) + '|')} |" for id, (title, _) in sorted(CHECKS.items())),
-        "",
-    ]
-    for rule in rules():
-        lines += [*explained(rule), ""]
-    return "\n".join(_escaped(lines))

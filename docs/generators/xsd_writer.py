@@ -1,5 +1,4 @@
-"""Generates our XSD files from the facts. The files in ``xsd/`` are regenerated with
-``python -c "from brokerconf.schema import xsd_writer; xsd_writer.renew()"``.
+"""Makes our XSD files of the facts.
 
 For each edition of Artemis ``server.xsd`` (the whole file), ``core.xsd`` and ``jms.xsd``; for HornetQ ``core.xsd`` and
 ``jms.xsd``. They give the verdicts of the broker's own schemas: same names, types, occurrence, order and defaults.
@@ -10,10 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from itertools import groupby
-from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
 from brokerconf.schema.schema_facts import SchemaFact, facts_of
+
 from pagefmt.editions import Edition
 
 XS = "http://www.w3.org/2001/XMLSchema"
@@ -21,7 +20,7 @@ NAMESPACES = {"core": "urn:activemq:core", "jms": "urn:activemq:jms"}
 SERVER = "urn:activemq"
 HORNETQ = "urn:hornetq"
 _COMPOSITOR = re.compile(r"(sequence|choice|all)(?:\[(\d+)\.\.(\d+|\*)\])?")
-_NOTE = "<!-- Made by brokerconf.schema.xsd_writer from facts/schema.csv: change those, not this. -->"
+_NOTE = "<!-- Made from facts/schema.csv: change that, not this. -->"
 
 
 def documents(edition: Edition) -> dict[str, str]:
@@ -183,20 +182,3 @@ def _restriction(base: str, enum: str) -> Iterator[str]:
     for word in enum.split("|"):
         yield f"<xs:enumeration value={quoteattr(word)}/>"
     yield "</xs:restriction>"
-
-
-def write_all(folder: Path) -> list[Path]:
-    """Writes every file below a folder; returns them."""
-    written = []
-    for edition in Edition:
-        (folder / edition.value).mkdir(parents=True, exist_ok=True)
-        for name, text in documents(edition).items():
-            path = folder / edition.value / name
-            path.write_text(text, "utf-8")
-            written.append(path)
-    return written
-
-
-def renew() -> list[Path]:
-    """Writes them where they are committed."""
-    return write_all(Path(__file__).parents[1] / "xsd")

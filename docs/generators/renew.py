@@ -1,27 +1,37 @@
-"""``python -m pagectl.reference CHECKOUT``: writes the completion scripts and manual pages that are committed, and the
-editions into the JSON schemas."""
+"""``python docs/generators/renew.py``: writes every file of the checkout that is made and committed.
+
+Completion scripts and manual pages of the commands, XSD files of the facts, ``RULES.md`` of the rules, and the editions
+in the JSON schemas. Tests compare them.
+"""
 
 from __future__ import annotations
 
 import re
-import sys
 from pathlib import Path
 
-from pagectl.reference import bash, fish, manual, zsh
+import manual
+import rules_md
+import xsd_writer
+from pagectl.reference import bash, fish, zsh
 from pagectl.reference.tree import groups
-from pagefmt.editions import EDITION_NAMES
 
+from pagefmt.editions import EDITION_NAMES, Edition
+
+ROOT = Path(__file__).resolve().parents[2]
+XSD = "schemas/brokerconf/xsd"
 _EDITIONS = re.compile(r'(\s+)"hornetq-2\.4"(?:,\s+"artemis-[\d.]+")+')
 
 
 def files() -> dict[str, str]:
-    """Every file by its path below the checkout."""
+    """Every file that is made whole, by its path below the checkout."""
     found = groups()
     return {
+        "RULES.md": rules_md.page(),
         "completions/pagectl.bash": bash.script(found),
         "completions/_pagectl": zsh.script(found),
         "completions/pagectl.fish": fish.script(found),
         **{f"man/{name}": text for name, text in manual.pages(found).items()},
+        **{f"{XSD}/{one.value}/{name}": text for one in Edition for name, text in xsd_writer.documents(one).items()},
     }
 
 
@@ -31,9 +41,9 @@ def with_editions(schema: str) -> str:
 
 
 if __name__ == "__main__":
-    for schema in (Path(sys.argv[1]) / "schemas" / "json").glob("*.json"):
+    for schema in (ROOT / "schemas" / "json").glob("*.json"):
         schema.write_text(with_editions(schema.read_text("utf-8")), "utf-8")
     for name, text in files().items():
-        path = Path(sys.argv[1]) / name
-        path.parent.mkdir(exist_ok=True)
+        path = ROOT / name
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")

@@ -71,7 +71,7 @@ def _group(group: Group, others: list[Group]) -> str:
 
 def _title(name: str, line: str) -> list[str]:
     return [
-        ".\\\" Made from the commands by 'make completions'.",
+        ".\\\" Made from the commands by 'make renew'.",
         f'.TH {_text(name.upper())} 1 {DATE} "pagectl {__version__}" "pagectl"',
         ".SH NAME",
         rf"{_text(name)} \-",
