@@ -88,8 +88,11 @@ def _copy(path: Path, to: Path, step: Step | None, disk: Disk, held: int | None)
 
 
 def _chunks(path: Path, held: int | None) -> Iterator[bytes]:
-    handle = open_regular(path) if held is None else held
     at = 0
+    try:
+        handle = open_regular(path) if held is None else held
+    except NotReadable as err:
+        raise NotReadable(f"{err}; see: pagectl pages salvage") from err
     try:
         while chunk := os.pread(handle, _BLOCK, at):
             yield chunk

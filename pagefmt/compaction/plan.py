@@ -85,12 +85,14 @@ Step: TypeAlias = RewritePage | RemoveFile
 
 @dataclass(frozen=True, slots=True)
 class KeptPage:
-    """A page that stays as it is although it has dead records."""
+    """A page that stays as it is although it has dead records, or because of ``damage``."""
 
+    path: Path
     page: int
     size: int
     dead: int
     why: KeepReason
+    damage: Damage | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +110,7 @@ class QueueHolding:
 class StorePlan:
     """``bound``: bytes of this store that belong to no live record. ``unknown``: records that are dead because their
     transaction is unknown. ``why``: set where the whole store is left alone; ``dead`` and ``bound`` are None where that
-    is because it cannot be judged."""
+    is because it cannot be judged. ``problem``: why the folder cannot be listed."""
 
     address: str | None
     folder: Path
@@ -121,6 +123,7 @@ class StorePlan:
     dead: int | None
     unknown: int
     why: str | None
+    problem: str | None = None
 
     @property
     def freed(self) -> int:
@@ -152,8 +155,17 @@ class CompactionPlan:
     @property
     def incomplete(self) -> bool:
         """Something was found to be damaged or wrong, or cannot be judged."""
-        damaged = (kept.why is KeepReason.DAMAGED for store in self.stores for kept in store.kept)
-        return bool(self.remarks) or any(store.why and store.size for store in self.stores) or any(damaged)
+        alone = (store.problem or (store.why and store.size) for store in self.stores)
+        return bool(self.remarks) or any(alone) or any(self.damaged())
+
+    def damaged(self) -> Iterator[str]:
+        """What cannot be read, with the reason: it stays as it is."""
+        for store in self.stores:
+            if store.problem is not None:
+                yield store.problem
+            for kept in store.kept:
+                if kept.why is KeepReason.DAMAGED and kept.damage is not None:
+                    yield f"{kept.path}: offset {kept.damage.offset}: {kept.damage.kind}: {kept.damage.detail}"
 
     @property
     def freed(self) -> int:
@@ -280,9 +292,9 @@ def decide(folder: Path, pages: list[ExaminedPage], rules: EditionRules) -> tupl
         if isinstance(rewrite, RewritePage):
             steps.append(rewrite)
         elif page.dead or page.damage:
-            kept.append(KeptPage(page.page.number, page.page.size, page.dead, rewrite))
+            kept.append(KeptPage(page.page.path, page.page.number, page.page.size, page.dead, rewrite, page.damage))
         elif page.all_dead and not last:
-            kept.append(KeptPage(page.page.number, page.page.size, 0, KeepReason.REMOVAL))
+            kept.append(KeptPage(page.page.path, page.page.number, page.page.size, 0, KeepReason.REMOVAL))
     return steps, kept
 
 

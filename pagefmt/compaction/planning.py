@@ -163,6 +163,7 @@ class _PlanWalk:
             dead=None if store.unknown else sum(page.dead for page in pages),
             unknown=sum(page.unknown for page in pages),
             why=why,
+            problem=store.store.problem,
         )
 
     def untouchable(self, store: StoreState) -> KeepReason | None:

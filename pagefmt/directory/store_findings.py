@@ -35,6 +35,7 @@ class StoreFault(StrEnum):
     REPLICA = "replica-left-over"
     STRAY = "stray-file"
     EMPTY_PAGE = "empty-page"
+    UNLISTED = "folder-unreadable"
 
 
 _SEVERITIES = {
@@ -43,6 +44,7 @@ _SEVERITIES = {
     StoreFault.SPECIAL: Severity.ERROR,
     StoreFault.NO_ADDRESS: Severity.ERROR,
     StoreFault.DUPLICATE: Severity.ERROR,
+    StoreFault.UNLISTED: Severity.ERROR,
     StoreFault.FOREIGN: Severity.INFO,
     StoreFault.REPLICA: Severity.INFO,
     StoreFault.STRAY: Severity.INFO,
@@ -71,7 +73,9 @@ _ENTRIES = {
 
 def store_findings(store: Store, addresses: Collection[str] = ()) -> Iterator[Finding]:
     """What is odd about one folder: its address, its entries, empty pages. ``addresses``: of all queues."""
-    if store.from_replica:
+    if store.problem is not None:
+        yield _finding(store.name, "", StoreFault.UNLISTED, f"{store.problem}: nothing of it was read")
+    elif store.from_replica:
         yield _finding(store.name, "", StoreFault.REPLICA, "left by a replication backup; the broker skips it")
     elif store.address is None:
         detail = f"{store.text.problem}: the broker skips the folder, its messages are not delivered"

@@ -23,6 +23,7 @@ class UnknownPart(StrEnum):
     JOURNAL = "journal"
     BINDINGS = "bindings"
     ADDRESS = "address"
+    FOLDER = "folder"
 
 
 class Unknown(NamedTuple):
@@ -38,6 +39,8 @@ class Unknown(NamedTuple):
 
     def about(self, messages: int, unacknowledged: int | None) -> str:
         """The reason, with what is known all the same. ``unacknowledged``: None without the journal."""
+        if self.part is UnknownPart.FOLDER:
+            return self.reason
         rest = "" if unacknowledged is None else f", {unacknowledged} unacknowledged by the journal"
         return f"{self.reason}: {messages} message{'s' * (messages != 1)}{rest}"
 

@@ -5,18 +5,17 @@ Only frames and queue ids are read: ``verification`` reads every byte.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pagefmt.bytes.files import NotReadable
 from pagefmt.directory.store_findings import StoreFault, store_findings
 from pagefmt.findings import Severity
 from pagefmt.outstanding.ack_state import PageRule
 from pagefmt.outstanding.knowledge import Unknown, UnknownPart
 from pagefmt.outstanding.state import StoreRemark, StoreState
-from pagefmt.pages.frames import Damage, DamageKind
+from pagefmt.pages.frames import NO_BYTES, Damage, DamageKind
 from pagefmt.pages.page import Page, open_page
 from pagefmt.pages.paging import PageFile
 from pagefmt.pages.record import Layout
@@ -45,11 +44,24 @@ REMARKS_EACH: Final = 8
 _UNDECODABLE: Final = frozenset((DamageKind.UNDECODABLE, DamageKind.SWALLOWED))
 
 
+class StoreVerdict(NamedTuple):
+    """``conditions`` worst first, a sentence for each in ``remarks``. ``counted``: it is known what is outstanding."""
+
+    conditions: tuple[Condition, ...]
+    remarks: tuple[str, ...]
+    counted: bool
+
+    @property
+    def fine(self) -> bool:
+        """Nothing is wrong."""
+        return self.conditions[0] in (Condition.OK, Condition.EMPTY)
+
+
 class StoreOverview(NamedTuple):
     """``bytes`` of page files. ``outstanding``: messages that some queue still waits for, None where it is not known.
 
-    ``oldest``: earliest timestamp (ms) of what its pages begin with. ``remarks``: a sentence for each condition.
-    ``notes``: what a running broker is doing with its pages.
+    ``oldest``: earliest timestamp (ms) of what its pages begin with. ``notes``: what a running broker is doing with its
+    pages.
     """
 
     address: str | None
@@ -59,14 +71,8 @@ class StoreOverview(NamedTuple):
     bytes: int
     outstanding: int | None
     oldest: int | None
-    conditions: tuple[Condition, ...]
-    remarks: tuple[str, ...]
+    verdict: StoreVerdict
     notes: tuple[str, ...] = ()
-
-    @property
-    def condition(self) -> Condition:
-        """The worst one."""
-        return self.conditions[0]
 
 
 @dataclass(slots=True)
@@ -80,7 +86,7 @@ class _PageCount:
 
 
 class _StoreCount:
-    __slots__ = ("damages", "messages", "notes", "oldest", "outstanding", "unreadable")
+    __slots__ = ("damages", "messages", "notes", "oldest", "outstanding")
 
     def __init__(self) -> None:
         self.notes: list[str] = []
@@ -88,7 +94,6 @@ class _StoreCount:
         self.outstanding = 0
         self.oldest: int | None = None
         self.damages: list[tuple[PageFile, Damage]] = []
-        self.unreadable: str | None = None
 
     def add(self, state: StoreState, page: PageFile, count: _PageCount) -> None:
         self.messages += count.messages
@@ -102,28 +107,34 @@ class _StoreCount:
 
 
 def overview(state: StoreState) -> StoreOverview:
-    """Reads the store's pages one at a time; one that cannot be read makes it suspect."""
+    """Reads the store's pages one at a time."""
     store, tally = state.store, _StoreCount()
     for page in store.pages:
-        try:
-            tally.add(state, page, _count(page, state.rule(page.number)))
-        except NotReadable as err:
-            tally.unreadable = str(err)
-    remarks: dict[Condition, list[str]] = {}
-    for condition, remark in _conditions(state, tally):
-        remarks.setdefault(condition, []).append(remark)
-    conditions = tuple(each for each in Condition if each in remarks and each is not Condition.OK) or (Condition.OK,)
+        tally.add(state, page, _count(page, state.rule(page.number)))
+    found = verdict(state, tally.damages, tally.messages, tally.outstanding)
     return StoreOverview(
         address=store.address,
         folder=store.name,
         pages=len(store.pages),
         messages=tally.messages,
         bytes=sum(page.size for page in store.pages),
-        outstanding=None if state.unknown and tally.messages else tally.outstanding,
+        outstanding=tally.outstanding if found.counted else None,
         oldest=tally.oldest,
-        conditions=conditions,
-        remarks=tuple(remark for each in Condition for remark in remarks.get(each, ())[:REMARKS_EACH]),
+        verdict=found,
         notes=tuple(tally.notes),
+    )
+
+
+def verdict(state: StoreState, damages: Sequence[tuple[PageFile, Damage]], messages: int, waiting: int) -> StoreVerdict:
+    """What is wrong with a store. ``messages`` are in its pages, ``waiting`` of them unacknowledged by the journal."""
+    remarks: dict[Condition, list[str]] = {}
+    for condition, remark in _conditions(state, damages, messages, waiting):
+        remarks.setdefault(condition, []).append(remark)
+    return StoreVerdict(
+        conditions=tuple(each for each in Condition if each in remarks and each is not Condition.OK) or (Condition.OK,),
+        remarks=tuple(remark for each in Condition for remark in remarks.get(each, ())[:REMARKS_EACH]),
+        counted=not (state.unknown and (messages or state.store.problem))
+        and not any(damage.kind in NO_BYTES for _, damage in damages),
     )
 
 
@@ -182,28 +193,25 @@ def _begins_at(opened: Page, layout: Layout | None) -> int | None:
     return None
 
 
-def _conditions(state: StoreState, tally: _StoreCount) -> Iterator[tuple[Condition, str]]:
-    for page, damage in tally.damages:
+def _conditions(
+    state: StoreState, damages: Sequence[tuple[PageFile, Damage]], messages: int, waiting: int
+) -> Iterator[tuple[Condition, str]]:
+    for page, damage in damages:
         kind = Condition.UNDECODABLE if damage.kind in _UNDECODABLE else Condition.SUSPECT
         yield kind, f"{page.name}: offset {damage.offset}: {damage.kind}: {damage.detail}"
-    if tally.unreadable is not None:
-        yield Condition.SUSPECT, tally.unreadable
-    counted = None if state.rule(0) is None else tally.outstanding
-    for about, remark in state.remarks(tally.messages, counted):
+    for about, remark in state.remarks(messages, None if state.rule(0) is None else waiting):
         yield _of_remark(about, state.unknown), remark
-    told = tally.messages and state.unknown is not None and state.unknown.part is UnknownPart.ADDRESS
-    if state.store.address is None and not told:
+    told = messages and state.unknown is not None and state.unknown.part is UnknownPart.ADDRESS
+    if state.store.address is None and not told and not state.store.problem:
         yield Condition.NO_ADDRESS, f"{state.store.text.problem}; a broker skips this folder"
     for finding in store_findings(state.store, state.addresses):
-        if finding.severity is not Severity.INFO and finding.rule != StoreFault.NO_ADDRESS:
+        if finding.severity is not Severity.INFO and finding.rule not in (StoreFault.NO_ADDRESS, StoreFault.UNLISTED):
             file = str(finding.place).partition(", ")[2]
             yield Condition.SUSPECT, f"{file}: {finding.message}"
-    if tally.messages and not (state.queues or state.read_instead or state.unknown):
-        orphan = (
-            f"no queue of this address is in the bindings; nobody will ever read the {tally.messages} messages here"
-        )
+    if messages and not (state.queues or state.read_instead or state.unknown):
+        orphan = f"no queue of this address is in the bindings; nobody will ever read the {messages} messages here"
         yield Condition.ORPHAN, f"{orphan} unless 'pagectl pages salvage' finds in them whose they are"
-    if not tally.messages and not tally.damages and tally.unreadable is None:
+    if not messages and not damages and state.store.problem is None:
         yield Condition.EMPTY, "no message in it"
 
 
@@ -212,6 +220,8 @@ def _of_remark(about: StoreRemark, unknown: Unknown | None) -> Condition:
         return Condition.DUPLICATE
     if unknown is None or about is StoreRemark.LOST:
         return Condition.UNKNOWN
+    if unknown.part is UnknownPart.FOLDER:
+        return Condition.SUSPECT
     if unknown.part is UnknownPart.ADDRESS:
         return Condition.NO_ADDRESS
     return Condition.OK if unknown.alone else Condition.UNKNOWN

@@ -59,7 +59,6 @@ class StoreSummary(NamedTuple):
     queues: tuple[QueueLoad, ...]
     pages: tuple[PageLoad, ...]
     unknown: Unknown | None
-    remarks: tuple[str, ...]
     moving: dict[int, str]
 
 
@@ -203,9 +202,7 @@ class StoreState:
             if load.damage is not None and (motion := self.motion(page, load.damage)) is not None
         }
         pages = tuple(load for load in pages if moving.get(load.page) != DELETED)
-        counted = sum(page.records for page in pages), sum(page.live_records for page in pages)
-        remarks = tuple(text for _, text in self.remarks(*counted))
-        return StoreSummary(self.store.address, self.store.name, ordered, pages, self.unknown, remarks, moving)
+        return StoreSummary(self.store.address, self.store.name, ordered, pages, self.unknown, moving)
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,6 +265,9 @@ class PagingState:
         same = tuple(self.same_address.get(store.address, ())) if store.address is not None else ()
         if same and same[-1] != store.name:
             return StoreState(store, self.journal, {}, None, same, queues)
+        if store.problem is not None:
+            reason = f"{store.problem}, so what is in it is not known"
+            return StoreState(store, self.journal, None, Unknown(UnknownPart.FOLDER, reason), same, queues)
         unknown = self.known.unknown_journal or unknown_address(store) or self.known.unknown_bindings
         if self.known.unknown_bindings is not None:
             return StoreState(store, self.journal, None, unknown, same, queues)

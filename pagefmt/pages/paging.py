@@ -71,12 +71,13 @@ class AddressText(NamedTuple):
 
 
 class Store(NamedTuple):
-    """One folder. ``pages`` in rising order, ``others`` by name."""
+    """One folder. ``pages`` in rising order, ``others`` by name. ``problem``: why it cannot be listed."""
 
     folder: Path
     text: AddressText
     pages: tuple[PageFile, ...]
     others: tuple[StoreEntry, ...]
+    problem: str | None = None
 
     @property
     def name(self) -> str:
@@ -132,8 +133,8 @@ def read_paging(path: Path) -> PagingDirectory:
 
 
 def read_store(folder: Path) -> Store:
-    """Raises ``NotReadable`` where the folder cannot be listed."""
-    pages, others = [], []
+    """A folder that cannot be listed says why in ``problem``: it costs itself alone."""
+    pages, others, problem = [], [], None
     try:
         with os.scandir(folder) as entries:
             for entry in entries:
@@ -147,11 +148,12 @@ def read_store(folder: Path) -> Store:
                 else:
                     others.append(found)
     except OSError as err:
-        kind = FileGone if err.errno == errno.ENOENT else NotReadable
-        raise kind(f"{folder}: cannot be listed: {err.strerror or err}") from err
+        if err.errno == errno.ENOENT:
+            raise FileGone(f"{folder}: cannot be listed: {err.strerror or err}") from err
+        problem = f"folder {folder.name} cannot be listed: {err.strerror or err}"
     pages.sort(key=lambda page: page.number)
     others.sort(key=lambda entry: entry.name)
-    return Store(folder, read_address(folder / ADDRESS_FILE), tuple(pages), tuple(others))
+    return Store(folder, read_address(folder / ADDRESS_FILE), tuple(pages), tuple(others), problem)
 
 
 def page_name(number: int) -> str:

@@ -54,7 +54,9 @@ def salvage_single_page(path: Path, out: Path, disk: Disk | None = None) -> Salv
 def _salvage(place: DataLocation, state: PagingState | None, out: Path, disk: Disk) -> SalvagedDirectory:
     bindings = _known(state)
     bound = None if bindings is None else {number: queue.address for number, queue in bindings.queues.items()}
-    found, copied, orphans = [], [], []
+    found, copied = [], []
+    orphans = [f"{store.problem}: nothing of it is in the new directory" for store in stores(place) if store.problem]
+    unlisted = bool(orphans)
     for address, folders in _by_owner(place, bound):
         kept, *others = folders
         store = kept.store
@@ -74,7 +76,7 @@ def _salvage(place: DataLocation, state: PagingState | None, out: Path, disk: Di
         journal = None if state is None or state.known.unknown_journal else state.journal
         salvage_store(store, taken, report, journal, queues, _layout(state, store), out, disk)
         found.append(report)
-    if not found:
+    if not found and not unlisted:
         judged = state is not None and state.unknown is None
         rest = orphans or ["no folder is orphaned" if judged else "which folders are orphaned is not known"]
         raise CannotSalvage(f"{place.given}: no page is damaged or put aside; {'; '.join(rest)}; nothing was written")
@@ -94,7 +96,7 @@ def _by_owner(place: DataLocation, bound: dict[int, str] | None) -> list[tuple[s
     order = {name: n for n, name in enumerate(listing)}
     of_nobody: list[tuple[str | None, list[StoreLook]]] = []
     named: dict[str, list[StoreLook]] = {}
-    for store in stores(place):
+    for store in (store for store in stores(place) if store.problem is None):
         found = look(store)
         address = owner(found, bound)
         if address is None:

@@ -315,7 +315,7 @@ def test_a_journal_that_cannot_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
     assert answer.status == 1
     assert [line["check"] for line in answer.lines() if "check" in line] == ["journal-unreadable"]
     decoded = call("pages", "decode", BASIC.data(), "--format", "jsonl", "--body", "none")
-    assert decoded.status == 0
+    assert decoded.status == 1
     assert "the journal cannot be read: journal/activemq-data-1.amq: cannot be read: Input/output" in decoded.err
     assert all("acked_by" not in line for line in decoded.lines())
     assert call("pages", "outstanding", BASIC.data()).status == 2

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,11 +14,13 @@ import pytest
 from harmed import (
     faults,
     golden,
+    json_of,
     left_behind,
     no_trace,
     pagectl,
     pages_of,
     permissions_count,
+    snapshot,
     without_override,
 )
 from program import Answer
@@ -26,12 +30,13 @@ BAD = "000000003.page"
 
 @dataclass(frozen=True, slots=True)
 class Directory:
-    """``scattered-acks`` with a page that cannot be read. ``on_the_page``: messages that stand in it."""
+    """``scattered-acks`` with a page that cannot be read. ``for_a_moment``: only the first time that it is tried."""
 
     data: Path
     extra: dict[str, str]
     prepare: Callable[[], None] | None
     reason: str
+    for_a_moment: bool = False
 
     def __call__(self, *words: str | Path) -> Answer:
         answer = pagectl(*words, extra=self.extra, prepare=self.prepare)
@@ -59,7 +64,9 @@ def one_sector_fails(data: Path) -> Directory:
 
 
 def opening_fails(data: Path) -> Directory:
-    return Directory(data, faults().reads(BAD) | faults().opens(BAD, 1, 5), None, "Input/output error")
+    return Directory(
+        data, faults().reads(BAD) | faults().opens(BAD, 1, 5), None, "Input/output error", for_a_moment=True
+    )
 
 
 WAYS = [no_permission, whole_page_fails, one_sector_fails, opening_fails]
@@ -86,6 +93,14 @@ def positions(lines: list[dict[str, Any]]) -> list[tuple[int, int]]:
     return [(line["page"], line["number"]) for line in lines if line["page"] != 3]
 
 
+def test_ls(directory: Directory) -> None:
+    answer = directory("pages", "ls", directory.data, "--format", "json")
+    (row,) = json_of(answer)["stores"]
+    assert answer.status == 1 and row["condition"] not in ("ok", "empty")
+    assert row["messages"] >= 40 and row["outstanding"] is None, "what the page holds is not known"
+    assert any(BAD in remark and directory.reason in remark for remark in row["remarks"])
+
+
 def test_verify(directory: Directory) -> None:
     answer = directory("pages", "verify", directory.data)
     assert answer.status == 1, answer
@@ -99,6 +114,25 @@ def test_verify_as_lines(directory: Directory) -> None:
     pages = [line for line in answer.lines() if "file" in line and "crc32c" in line]
     assert [line["page"] for line in pages] == [1, 2, 3, 6, 7, 8]
     assert [line["page"] for line in pages if line["error"]] == [3]
+
+
+def test_outstanding(directory: Directory) -> None:
+    answer = directory("pages", "outstanding", directory.data, "--format", "json", "--positions")
+    assert answer.status == 1, answer
+    directory.tells(answer)
+    (store,) = json_of(answer)["stores"]
+    held = {each["page"]: each["held_by"] for each in store["pages"]}
+    assert sorted(held) == [1, 2, 3, 6, 7, 8]
+    assert held[3] is None, "nobody knows who holds the page"
+    (queue,) = store["queues"]
+    waiting = [(number, at) for number, at in queue["positions"] if number != 3]
+    assert waiting == positions(elsewhere("--outstanding"))
+
+
+def test_outstanding_in_words(directory: Directory) -> None:
+    answer = directory("pages", "outstanding", directory.data)
+    assert answer.status == 1 and "held by nobody" not in answer.out, answer
+    directory.tells(answer)
 
 
 @pytest.mark.parametrize("words", [(), ("--outstanding",)], ids=["all", "outstanding"])
@@ -128,6 +162,54 @@ def of_table(path: Path) -> list[tuple[int, int]]:
     return list(zip(table["page"].to_pylist(), table["number"].to_pylist(), strict=True))
 
 
+def test_the_plan_of_compact(directory: Directory) -> None:
+    """The page stays as it is, whatever is in it; the others are planned as always."""
+    answer = directory("pages", "compact", directory.data, "--format", "json")
+    assert answer.status == 1, answer
+    directory.tells(answer)
+    (store,) = json_of(answer)["stores"]
+    usual = json_of(pagectl("pages", "compact", golden("scattered-acks").data(), "--format", "json"))["stores"][0]
+    assert store["steps"] == [step for step in usual["steps"] if step["file"] != BAD]
+
+
+def test_compact_in_place(directory: Directory) -> None:
+    before = snapshot(directory.data)
+    answer = directory("pages", "compact", directory.data, "--in-place")
+    assert answer.status == 1, answer
+    directory.tells(answer)
+    after = snapshot(directory.data)
+    bad = page(directory.data).relative_to(directory.data).as_posix()
+    assert after[bad] == before[bad]
+    changed = {name for name in before if after.get(name) != before[name]}
+    assert len(changed) == 5 and all(name.endswith(".page") for name in changed)
+
+
+def test_a_compacted_copy_lacks_nothing(directory: Directory, tmp_path: Path) -> None:
+    """A copy without the page would lose its messages in silence: refused, with the way out."""
+    answer = directory("pages", "compact", directory.data, "--out", tmp_path / "out")
+    directory.tells(answer)
+    if directory.for_a_moment:
+        assert answer.status == 1, "read in the plan in vain, copied all the same"
+        assert (tmp_path / "out" / page(directory.data).relative_to(directory.data)).stat().st_size
+    else:
+        assert answer.status == 2 and not (tmp_path / "out").exists()
+        assert "salvage" in answer.err, answer
+
+
+def test_salvage(directory: Directory, tmp_path: Path) -> None:
+    """A failing disk is what salvage is for: what can be read of it, and all that is not on it."""
+    out = tmp_path / "out"
+    answer = directory("pages", "salvage", directory.data, "--out", out, "--format", "json")
+    (store,) = json_of(answer)["stores"]
+    told = any(loss["file"] == BAD and directory.reason in loss["detail"] for loss in store["lost"])
+    assert (answer.status, told) == ((0, False) if directory.for_a_moment else (1, True)), answer
+    found = pagectl("pages", "decode", out, "--format", "jsonl").lines()
+    ids = {line["id"] for line in found}
+    assert {line["id"] for line in elsewhere()} <= ids
+    if directory.extra.get("FAULT_FROM") == "5000":
+        assert any(line["page"] == 3 for line in found), "what lies in front of the bad sector was not read"
+
+
 @pytest.mark.parametrize("words", [("inspect",), ("seal",)], ids=" ".join)
 def test_inspect_and_seal_go_on(directory: Directory, words: tuple[str, ...], tmp_path: Path) -> None:
     to = ["--to", tmp_path / "seal"] if words[0] == "seal" else []
@@ -141,3 +223,61 @@ def test_inspect_and_seal_go_on(directory: Directory, words: tuple[str, ...], tm
 def test_disk_usage_knows_sizes_all_the_same(directory: Directory) -> None:
     answer = directory("disk", "usage", directory.data, "--format", "json")
     assert answer.status in (0, 1), answer
+
+
+# ---------------------------------------------------------------- the other files
+
+
+@pytest.mark.parametrize("folder", ["journal", "bindings"])
+@pytest.mark.parametrize(
+    "words",
+    [("pages", "ls"), ("pages", "outstanding"), ("pages", "decode"), ("pages", "verify"), ("pages", "compact"),
+     ("pages", "decode", "--outstanding"), ("disk", "usage")],
+    ids=" ".join,
+)  # fmt: skip
+def test_a_file_of_the_journal_that_cannot_be_read(words: tuple[str, ...], folder: str, tmp_path: Path) -> None:
+    """It costs itself: the command goes on with what is known, says so, and calls nothing outstanding or free."""
+    data = golden("scattered-acks").copy(tmp_path)
+    answer = pagectl(*words[:2], data, *words[2:], extra=faults().reads(f"/{folder}/activemq-"))
+    no_trace(answer)
+    said = answer.out + answer.err
+    assert "Input/output error" in said and "activemq-" in said, answer
+    needed = words[-1] in ("compact", "--outstanding") or (words[-1] == "outstanding" and folder == "journal")
+    assert answer.status == 1 or (needed and answer.status == 2), answer
+    assert "held by nobody" not in said and "belong to no message" not in said, answer
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("ls",), ("verify",), ("outstanding",), ("decode",), ("compact",), ("inspect",), ("salvage", "--out")],
+    ids=" ".join,
+)
+def test_a_store_folder_that_cannot_be_listed(words: tuple[str, ...], tmp_path: Path) -> None:
+    permissions_count()
+    data = golden("two-addresses").copy(tmp_path)
+    folder = pages_of(data)[0].parent
+    other = next(path.parent for path in pages_of(data) if path.parent != folder)
+    address = (other / "address.txt").read_text().strip()
+    folder.chmod(0)
+    try:
+        to = [tmp_path / "out"] if words[-1] == "--out" else []
+        answer = pagectl("pages", *words, *to, data, prepare=without_override)
+    finally:
+        folder.chmod(0o755)
+    no_trace(answer)
+    assert answer.status == 1, answer
+    assert address in answer.out or words[0] in ("decode", "inspect", "salvage"), "the other store is told"
+    assert not to or (pages_of(to[0] / other.name) and not (to[0] / folder.name).exists()), "the other is rescued"
+    assert folder.name in answer.out + answer.err and "Permission denied" in answer.out + answer.err, answer
+
+
+def test_a_page_that_is_a_folder_or_a_pipe_is_passed_over(tmp_path: Path) -> None:
+    data = golden("scattered-acks").copy(tmp_path)
+    target = page(data)
+    target.unlink()
+    os.mkfifo(target)
+    out = tmp_path / "out"
+    answer = pagectl("pages", "salvage", data, "--out", out, seconds=30)
+    no_trace(answer)
+    shutil.rmtree(out, ignore_errors=True)
+    assert pagectl("pages", "outstanding", data, seconds=30).status == 1

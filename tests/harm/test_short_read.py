@@ -13,8 +13,10 @@ RECORDS = 3000
 COMMANDS = {
     "decode": ("decode", "--format", "jsonl", "--body", "none"),
     "decode --to": ("decode", "--to", "{out}.parquet"),
+    "outstanding": ("outstanding", "--format", "json"),
     "ls": ("ls", "--format", "json"),
     "verify": ("verify",),
+    "salvage": ("salvage", "--out", "{out}"),
 }
 
 

@@ -92,7 +92,7 @@ def _tell(plan: CompactionPlan, *, refused: bool) -> None:
     """What is missing from the journals: what looks unacknowledged stays, and is delivered again."""
     if plan.remarks and refused:
         raise CallError(f"{'; '.join(plan.remarks)}; --accept-lost-acknowledgements compacts all the same")
-    for remark in plan.remarks:
+    for remark in (*plan.remarks, *plan.damaged()):
         warning(remark)
 
 

@@ -179,7 +179,7 @@ class _Decoding:
 
         with progress("reading pages", bytes_to_read(self.place), beside_output=beside_output) as bar:
             for known in each_store(self.place, self.state):
-                if self.choice.outstanding:
+                if self.choice.outstanding or known.store.problem:
                     self.damaged |= told_unknown(known, "what is unacknowledged is shown")
                 for page in known.store.pages:
                     if page.number in self.choice.pages:

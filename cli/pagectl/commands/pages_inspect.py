@@ -15,7 +15,7 @@ from pagectl.running.exits import CallError, Exit
 from pagectl.running.reading import page_range
 from pagectl.terminal.hexview import HexView
 from pagectl.terminal.sanitise import one_line
-from pagectl.terminal.streams import coloured, note, print_json_line
+from pagectl.terminal.streams import coloured, note, print_json_line, warning
 
 if TYPE_CHECKING:
     from pagefmt.pages.frames import Damage
@@ -46,6 +46,9 @@ def command(
     place = located(given, broker_xml, properties)
     live = running_broker(place.journal) is not None
     for store in stores(place):
+        if store.problem is not None:
+            warning(store.problem)
+            damaged += 1
         for file in store.pages:
             if file.number not in pages:
                 continue

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from pagefmt.outstanding.overview import StoreOverview
 
 COLUMNS = ("address", "folder", "pages", "messages", "bytes", "outstanding", "oldest", "condition", "conditions")
-FINE = ("ok", "empty")
 
 
 class LsFormat(StrEnum):
@@ -59,7 +58,7 @@ def command(
         case LsFormat.csv:
             table = CsvTable(COLUMNS)
             for row in rows:
-                table.row(_object(row) | {"conditions": " ".join(map(str, row.conditions))})
+                table.row(_object(row) | {"conditions": " ".join(map(str, row.verdict.conditions))})
     return Exit.FOUND if found.any else Exit.OK
 
 
@@ -71,7 +70,7 @@ class _Worst:
 
     def watched(self, rows: Iterator[StoreOverview]) -> Iterator[StoreOverview]:
         for row in rows:
-            self.any = self.any or row.condition not in FINE
+            self.any = self.any or not row.verdict.fine
             yield row
 
 
@@ -99,9 +98,9 @@ def _object(row: StoreOverview) -> dict[str, Any]:
         "bytes": row.bytes,
         "outstanding": row.outstanding,
         "oldest": row.oldest,
-        "condition": str(row.condition),
-        "conditions": [str(condition) for condition in row.conditions],
-        "remarks": [*row.remarks, *row.notes],
+        "condition": str(row.verdict.conditions[0]),
+        "conditions": [str(condition) for condition in row.verdict.conditions],
+        "remarks": [*row.verdict.remarks, *row.notes],
     }
 
 
@@ -118,7 +117,7 @@ def _text(rows: list[StoreOverview]) -> None:
                 size_text(row.bytes),
                 "?" if row.outstanding is None else row.outstanding,
                 moment(row.oldest, seconds=False),
-                row.condition,
+                row.verdict.conditions[0],
                 "-" if row.address is None else row.address,
             )
             for row in sorted(rows, key=_by_address)
@@ -132,7 +131,7 @@ def _text(rows: list[StoreOverview]) -> None:
         f"{sum(row.messages for row in rows)} messages{held}, {size_text(sum(row.bytes for row in rows))}"
     )
     for row in sorted(rows, key=_by_address):
-        if row.condition not in FINE:
+        if not row.verdict.fine:
             _remark(row)
 
 
@@ -146,5 +145,5 @@ def _count(number: int, one: str, many: str) -> str:
 
 def _remark(row: StoreOverview) -> None:
     sys.stdout.write(f"\n{one_line(row.address or '(no address)')}  {one_line(row.folder)}\n")
-    for remark in row.remarks:
+    for remark in row.verdict.remarks:
         sys.stdout.write(f"  {one_line(remark)}\n")

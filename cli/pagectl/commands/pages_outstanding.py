@@ -19,7 +19,7 @@ from pagectl.options.shared import (
     edition_of,
 )
 from pagectl.running.exits import CallError, Exit
-from pagectl.running.reading import bytes_to_read, told_state
+from pagectl.running.reading import bytes_to_read, each_store, told_state
 from pagectl.terminal.progress import progress
 from pagectl.terminal.sanitise import one_line
 from pagectl.terminal.streams import CsvTable, json_text, note, print_json_parts, print_table, warning
@@ -28,8 +28,11 @@ from pagefmt.quantities import size_text
 
 if TYPE_CHECKING:
     from pagefmt.directory.locate import DataLocation
+    from pagefmt.outstanding.overview import StoreVerdict
     from pagefmt.outstanding.page_load import QueueLoad
     from pagefmt.outstanding.state import PagingState, StoreSummary
+
+    Judged = Iterator[tuple[StoreSummary, StoreVerdict]]
 
 CSV_COLUMNS = (
     "address", "folder", "queue", "id", "messages", "bytes", "in_doubt", "first_page", "last_page", "pages_held",
@@ -58,17 +61,16 @@ def command(
         raise CallError("--positions goes with --format json only")
     place = located(given, broker_xml, properties)
     state = _state(place, edition_of(edition))
-    found = _Findings()
+    found = _AnyWrong()
     summaries = found.watched(_summaries(place, state, positions))
     match form:
         case TextJsonOrCsv.json:
-            print_json_parts("stores", (_object(summary, positions) for summary in summaries))
+            print_json_parts("stores", (_object(*each, positions) for each in summaries))
         case TextJsonOrCsv.csv:
             _csv(summaries)
         case TextJsonOrCsv.text:
             _text(summaries, state)
-    damaged = found.any or state.journal.loaded.damage is not None
-    return Exit.FOUND if damaged or state.journal.prepared else Exit.OK
+    return Exit.FOUND if found.any or state.known.damaged or state.journal.prepared else Exit.OK
 
 
 def _state(place: DataLocation, edition: Edition | None) -> PagingState:
@@ -86,46 +88,43 @@ def _state(place: DataLocation, edition: Edition | None) -> PagingState:
     return state
 
 
-class _Findings:
-    """Notes on the way what is damaged, and so not counted, and what is not known."""
+class _AnyWrong:
+    """Remembers on the way whether anything was wrong with a store."""
 
     def __init__(self) -> None:
         self.any = False
 
-    def watched(self, summaries: Iterator[StoreSummary]) -> Iterator[StoreSummary]:
-        for summary in summaries:
-            self.any |= bool(summary.remarks)
+    def watched(self, found: Judged) -> Judged:
+        for summary, verdict in found:
+            self.any |= not verdict.fine
             for number, motion in summary.moving.items():
                 note(f"{summary.folder}: page {number}: {motion}")
-            for page in summary.pages:
-                fault = None if page.page in summary.moving else page.damage
-                if fault is not None and fault.kind != "fragment":
-                    self.any = True
-                    warning(
-                        f"{summary.folder}: page {page.page}: offset {fault.offset}: {fault.detail}; "
-                        "what lies behind is not counted ('pagectl pages verify' tells more)"
-                    )
-            yield summary
+            yield summary, verdict
 
 
-def _summaries(place: DataLocation, state: PagingState, positions: bool) -> Iterator[StoreSummary]:
-    from pagefmt.directory.locate import stores
+def _summaries(place: DataLocation, state: PagingState, positions: bool) -> Judged:
+    from pagefmt.outstanding.overview import verdict
 
     with progress("reading pages", bytes_to_read(place)) as bar:
-        for known in state.of(stores(place)):
+        for known in each_store(place, state):
             summary = known.summary(positions=positions)
+            files = {page.number: page for page in known.store.pages}
+            still = [load for load in summary.pages if load.page not in summary.moving]
+            damages = [(files[load.page], load.damage) for load in still if load.damage is not None]
+            messages = sum(load.records for load in summary.pages)
+            waiting = sum(load.live_records for load in summary.pages)
             bar.advance(sum(page.size for page in summary.pages))
             bar.clear()
-            yield summary
+            yield summary, verdict(known, damages, messages, waiting)
 
 
-def _object(summary: StoreSummary, positions: bool) -> Iterator[str]:
+def _object(summary: StoreSummary, verdict: StoreVerdict, positions: bool) -> Iterator[str]:
     """The parts of one store's JSON text."""
     names = {queue.id: queue.name for queue in summary.queues}
     known = summary.unknown is None
     yield f'{{"address":{json_text(summary.address)},"folder":{json_text(summary.folder)},"queues":['
     for number, queue in enumerate(summary.queues):
-        text = json_text(_queue(queue, known))
+        text = json_text(_queue(queue, verdict.counted))
         yield f"{',' if number else ''}{text[:-1]}"
         if positions:
             yield from _positions(queue)
@@ -135,7 +134,7 @@ def _object(summary: StoreSummary, positions: bool) -> Iterator[str]:
         held_by = [names[queue] for queue in page.held_by] if known and page.readable else None
         text = json_text({"page": page.page, "held_by": held_by, "bytes": page.size})
         yield f"{',' if number else ''}{text}"
-    yield f'],"remarks":{json_text(summary.remarks)}}}'
+    yield f'],"remarks":{json_text(verdict.remarks)}}}'
 
 
 def _positions(queue: QueueLoad) -> Iterator[str]:
@@ -165,19 +164,21 @@ def _queue(queue: QueueLoad, known: bool) -> dict[str, Any]:
     return (row if known else dict.fromkeys(row)) | always
 
 
-def _csv(summaries: Iterator[StoreSummary]) -> None:
+def _csv(summaries: Judged) -> None:
     table = CsvTable(CSV_COLUMNS)
-    for summary in summaries:
+    for summary, verdict in summaries:
+        for remark in () if verdict.fine else verdict.remarks:
+            warning(f"{summary.folder}: {remark}")
         for queue in summary.queues:
-            table.row({"address": summary.address, "folder": summary.folder} | _queue(queue, summary.unknown is None))
+            table.row({"address": summary.address, "folder": summary.folder} | _queue(queue, verdict.counted))
 
 
-def _text(summaries: Iterator[StoreSummary], state: PagingState) -> None:
+def _text(summaries: Judged, state: PagingState) -> None:
     shown = 0
-    for summary in summaries:
-        if summary.pages:
+    for summary, verdict in summaries:
+        if summary.pages or not verdict.fine:
             print("\n" * bool(shown), end="")
-            _store(summary)
+            _store(summary, verdict)
             shown += 1
     if not shown:
         print("no address has page files")
@@ -186,17 +187,20 @@ def _text(summaries: Iterator[StoreSummary], state: PagingState) -> None:
         print(f"\nprepared transaction {branch.tx} waits for its end: {held} messages in doubt, their pages stay")
 
 
-def _store(summary: StoreSummary) -> None:
+def _store(summary: StoreSummary, verdict: StoreVerdict) -> None:
     address = "(no address)" if summary.address is None else one_line(summary.address)
     size = size_text(sum(page.size for page in summary.pages))
     print(f"{address}  {len(summary.pages)} pages, {size}  {one_line(summary.folder)}")
-    for remark in summary.remarks:
+    for remark in verdict.remarks:
         print(f"  {one_line(remark)}")
     if summary.unknown is not None:
         for queue in summary.queues:
             print(f"  ? of {queue.messages} unacknowledged messages wait for {one_line(queue.name)}")
         return
-    if summary.queues:
+    if not verdict.counted:
+        for queue in summary.queues:
+            print(f"  ? messages wait for {one_line(queue.name)}, {queue.messages} of them in what can be read")
+    elif summary.queues:
         print_table(
             ("  WAITING", "BYTES", "IN DOUBT", "FIRST", "LAST", "HOLDS", "ALONE", "QUEUE"),
             [_row(queue) for queue in summary.queues],

@@ -77,7 +77,7 @@ def _contents(counting: Counting) -> None:
 
     place, usage = counting.place, counting.usage
     known = load_journals(place, counting.look)
-    counting.remarks += [each.reason for each in known.unknown() if not each.missing and each is known.unknown_journal]
+    counting.remarks += [each.reason for each in known.unknown() if not each.missing]
     counting.remarks += known.lost()
     if place.large_messages is None or not usage.large.files:
         return

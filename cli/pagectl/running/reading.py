@@ -58,16 +58,18 @@ def each_store(place: DataLocation, state: PagingState) -> Iterator[StoreState]:
 
 
 def told_unknown(known: StoreState, shown: str) -> bool:
-    """Whether it is not known what is outstanding in a store with pages; a warning where that is its own matter.
+    """Whether it is not known what is outstanding in a store; a warning where that is its own matter.
 
     ``shown``: what the answer has in place of it.
     """
     from pagefmt.outstanding.knowledge import UnknownPart
 
     unknown = known.unknown
-    if unknown is None or unknown.alone or not known.store.pages:
+    if unknown is None or unknown.alone or not (known.store.pages or known.store.problem):
         return False
-    if unknown.part is UnknownPart.ADDRESS:
+    if known.store.problem:
+        warning(known.store.problem)
+    elif unknown.part is UnknownPart.ADDRESS:
         warning(f"{known.store.name}: {unknown.reason}; {shown}")
     return True
 
