@@ -16,6 +16,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from itertools import islice
 from multiprocessing import Process
 from pathlib import Path
 
@@ -34,7 +35,8 @@ from pagefmt.pages.paging import page_name  # noqa: E402
 LINKS = 10_000
 """Names of one file: file systems have a limit."""
 BLOCK = 32 << 20
-RECORDS_OF_A_PAGE = 10
+FEW, MANY = 10, 1_000
+"""Records of a page: decoding one page costs 2 ms besides what its records cost."""
 
 
 def directory(folder: Path) -> Path:
@@ -56,10 +58,9 @@ def page_content(size: int) -> bytes:
     return bytes(content)
 
 
-def small_pages(store: Path, count: int) -> int:
-    """Pages of few records; many are names of one file. Returns the records of a page."""
-    source = records(SETS["b"], QUEUES)
-    content = b"".join(next(source) for _ in range(RECORDS_OF_A_PAGE))
+def write_pages(store: Path, count: int, records_of_each: int) -> None:
+    """Many are names of one file."""
+    content = b"".join(islice(records(SETS["b"], QUEUES), records_of_each))
     for number in range(count):
         path = store / page_name(number + 1)
         if number % LINKS == 0:
@@ -67,27 +68,25 @@ def small_pages(store: Path, count: int) -> int:
             first = path
         else:
             path.hardlink_to(first)
-    return RECORDS_OF_A_PAGE
 
 
 def acknowledgements(folder: Path, count: int) -> None:
     """Of a quarter of what could be acknowledged: there are as many records as acknowledgements, and four queues."""
-    store = directory(folder)
-    records_of_a_page = small_pages(store, -(-count // RECORDS_OF_A_PAGE))
+    store, pages = directory(folder), -(-count // MANY)
+    write_pages(store, pages, MANY)
     for old in (folder / "journal").iterdir():
         old.unlink()
-    pages = len(list(store.glob("*.page")))
-    write_acks(folder / "journal", [records_of_a_page] * pages, count, False)
+    write_acks(folder / "journal", [MANY] * pages, count, False)
 
 
 def pages(folder: Path, count: int) -> None:
-    small_pages(directory(folder), count)
+    write_pages(directory(folder), count, FEW)
 
 
 def addresses(folder: Path, count: int) -> None:
     """Each with a queue and a page."""
     store = directory(folder)
-    small_pages(store, 1)
+    write_pages(store, 1, FEW)
     content = (store / page_name(1)).read_bytes()
     shutil.rmtree(store)
     any_queue = next(iter(load_bindings(folder / "bindings").queues.values()))

@@ -21,7 +21,7 @@ from harmed import changes_of, faults, pagectl, pages_of, spread
 from page_damage import damaged, spans
 
 pytestmark = [pytest.mark.broker, pytest.mark.timeout(3600)]
-CASES = ("scattered-acks", "multicast-acks", "two-addresses")
+CASES = ("scattered-acks", "holes")
 INSTANTS = 4
 Command: TypeAlias = Callable[[Path], list[str | Path]]
 

@@ -66,21 +66,20 @@ def failure(told: Drain) -> str | None:
 
 
 def drains(version: str, folders: Sequence[Path]) -> dict[Path, Drain]:
-    """By folder (``data`` and the configuration beside it); the folders stay as they are."""
+    """By folder (``data`` and the configuration beside it), which stays as it is. Equal ones are drained once."""
     KEPT.mkdir(parents=True, exist_ok=True)
     kept = {folder: KEPT / f"{_digest(version, folder)}.json" for folder in folders}
-    missing = [folder for folder, file in kept.items() if not file.exists()]
+    missing = list({file: folder for folder, file in kept.items() if not file.exists()}.values())
     failed: dict[Path, Drain] = {}
     for folder, told in (_current if version in CURRENT else _legacy)(version, missing):
         if "ended" in told:
-            failed[folder] = {"started": False, "error": told["ended"], "queues": []}
+            failed[kept[folder]] = {"started": False, "error": told["ended"], "queues": []}
         else:
             beside = kept[folder].with_suffix(f".{os.getpid()}")
             beside.write_text(json.dumps(told), "utf-8")
             beside.replace(kept[folder])
     return {
-        folder: failed[folder] if folder in failed else json.loads(file.read_text("utf-8"))
-        for folder, file in kept.items()
+        folder: failed[file] if file in failed else json.loads(file.read_text("utf-8")) for folder, file in kept.items()
     }
 
 
