@@ -85,10 +85,7 @@ def pages(folder: Path, count: int) -> None:
 
 def addresses(folder: Path, count: int) -> None:
     """Each with a queue and a page."""
-    store = directory(folder)
-    write_pages(store, 1, FEW)
-    content = (store / page_name(1)).read_bytes()
-    shutil.rmtree(store)
+    shutil.rmtree(directory(folder))
     any_queue = next(iter(load_bindings(folder / "bindings").queues.values()))
     found = []
     for number in range(count):
@@ -99,7 +96,7 @@ def addresses(folder: Path, count: int) -> None:
         own = folder / "paging" / f"{number:08x}-0000-11f0-8000-000000000001"
         own.mkdir()
         (own / "address.txt").write_text(name + "\n")
-        (own / page_name(1)).write_bytes(content)
+        (own / page_name(1)).write_bytes(b"".join(islice(records(SETS["b"], (binding.id,)), FEW)))
     for old in (folder / "bindings").iterdir():
         old.unlink()
     write_journal(folder / "bindings", "activemq-bindings-{}.bindings", found)

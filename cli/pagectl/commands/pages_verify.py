@@ -101,10 +101,11 @@ def _findings(
 
     zeroed: list[Finding] = []
     found: list[Finding] = []
+    addresses = state.addresses
     layout = None
     for known in each_store(place, state):
         store = known.store
-        found += store_findings(store, state.addresses)
+        found += store_findings(store, addresses)
         layout = layout or first_layout(store.pages)
         view.store(store)
         for report in page_reports(known, edition):
