@@ -26,12 +26,80 @@ BESIDES = ("got", "redelivered", "count", "vote", "accepted", "abandoned", "deta
 """Keys of operations other than sends."""
 
 FieldValue = bool | int | list[int]
-Part = dict[str, FieldValue]
-"""The fields of one address, queue or of the broker as a whole."""
-PartChange = dict[str, FieldValue | None]
-StateChange = dict[str, PartChange | None]
-"""By ``a:ADDRESS``, ``q:QUEUE`` and ``g``: changed fields, or None where the part or the field no longer exists."""
-State = dict[str, Part]
+Part = dict[str, FieldValue | None]
+"""Fields of one address, queue or of the broker as a whole; None where the field no longer exists."""
+State = dict[str, Part | None]
+"""By ``a:ADDRESS``, ``q:QUEUE`` and ``g``: changed fields, or None where the part no longer exists."""
+
+
+class AddressFigures(Struct):
+    """What an outcome shows of an address; sizes in bytes. None: there is no such field now."""
+
+    paging: bool | None = None
+    full: bool | None = None
+    page_full: bool | None = None
+    size: int | None = None
+    elements: int | None = None
+    pages: int | None = None
+    files: list[int] | None = None
+    first: int | None = None
+    cur: int | None = None
+    cur_n: int | None = None
+    cur_bytes: int | None = None
+    blocked_by_operator: bool | None = None
+
+
+class QueueFigures(Struct):
+    """What an outcome shows of a queue; sizes in bytes. None: there is no such field now."""
+
+    n: int | None = None
+    delivering: int | None = None
+    mem_n: int | None = None
+    mem_bytes: int | None = None
+    paged_n: int | None = None
+    paged_bytes: int | None = None
+    consumers: int | None = None
+    added: int | None = None
+    acked: int | None = None
+    expired: int | None = None
+    killed: int | None = None
+    paused: bool | None = None
+
+
+class BrokerFigures(Struct):
+    """What an outcome shows of the broker as a whole; bytes and messages under the global limit."""
+
+    size: int | None = None
+    elements: int | None = None
+    full: bool | None = None
+    disk_full: bool | None = None
+
+
+class StateChange(Struct):
+    """What changed: (name, before, now) of each address and queue, and (before, now) of the broker.
+
+    ``before`` None: it was not known; ``now`` None: it no longer exists.
+    """
+
+    addresses: list[tuple[str, AddressFigures | None, AddressFigures | None]]
+    queues: list[tuple[str, QueueFigures | None, QueueFigures | None]]
+    broker: tuple[BrokerFigures | None, BrokerFigures] | None = None
+
+    def as_json(self) -> State:
+        """The changed fields."""
+        found = {f"a:{name}": _changed(before, now) for name, before, now in self.addresses}
+        for name, was, is_now in self.queues:
+            found[f"q:{name}"] = _changed(was, is_now)
+        if self.broker is not None:
+            found["g"] = _changed(*self.broker)
+        return found
+
+
+def _changed(before: Struct | None, now: Struct | None) -> Part | None:
+    if now is None:
+        return None
+    fields = ((name, getattr(before, name, None), getattr(now, name)) for name in now.__struct_fields__)
+    return {name: value for name, old, value in fields if value != old}
 
 
 class OutcomeLine(Struct):
@@ -80,7 +148,7 @@ class OperationResult(Struct):
     released: list[Released] | None = None
     abandoned: list[int] | None = None
     detail: str | None = None
-    state: StateChange = {}
+    state: StateChange | None = None
 
     @property
     def r(self) -> str:
@@ -97,8 +165,9 @@ class OperationResult(Struct):
                     line[name] = value
         if self.released:
             line["released"] = [{"i": one.i, **to_builtins(one.verdict)} for one in self.released]
-        if self.state:
-            line["state"] = self.state
+        state = self.state.as_json() if self.state is not None else None
+        if state:
+            line["state"] = state
         return line
 
 

@@ -8,16 +8,31 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
+from pageengine.model.outcome import (
+    BLOCKED,
+    DROPPED,
+    FAILED,
+    OK,
+    PAGED,
+    QUEUED,
+    AddressFigures,
+    BrokerFigures,
+    Decision,
+    OperationResult,
+    QueueFigures,
+    StateChange,
+)  # fmt: skip
 from pageengine.replay.page_holding import HeldPages, HoldWatch, PageHold
 from pageengine.replay.records import AddressRecord, BlockedSend, Moment, QueueRecord, Span, pages_of
 from pageengine.trace.items import Item
 from pageengine.trace.operations import CreateQueue, OpenConsumer, Receive, Send
 
 MOMENTS = 200
-LIMITS = {"full": "full", "page_full": "page limit", "blocked_by_operator": "blocked by operator"}
 BROKER = "broker"
+NOT_SEEN = AddressFigures()
+GONE = AddressFigures(paging=False, full=False, page_full=False, size=0, elements=0, files=[])
+EMPTY = QueueFigures(paged_n=0)
 
 
 @dataclass(slots=True)
@@ -44,40 +59,40 @@ class Recording:
     _counted: list[AddressRecord] = field(default_factory=list)
     watches: dict[str, HoldWatch] = field(default_factory=dict)
 
-    def begin(self, header: Mapping[str, Any], address_of: Mapping[str, str] | None = None) -> None:
-        """The outcome's header line; ``address_of``: address by queue, of queues that the configuration makes."""
+    def begin(self, state: StateChange, address_of: Mapping[str, str] | None = None) -> None:
+        """The state at first; ``address_of``: address by queue, of queues that the configuration makes."""
         self._address_of.update(address_of or {})
-        self._state(header.get("state") or {}, 0, 0)
+        self._state(state, 0, 0)
 
-    def see(self, item: Item, line: Mapping[str, Any]) -> None:
-        """One operation of the trace and its line of the outcome."""
+    def see(self, item: Item, result: OperationResult) -> None:
+        """One operation of the trace and what came of it."""
         t, i = item.t, item.i
         if self.start is None:
             self.start = t
         self.end = t
         self.operations += 1
-        r = line["r"]
-        if isinstance(item, Send):
-            self._sent(item, r, line)
+        r = result.verdict.r
+        if type(item) is Send:
+            self._sent(item, result.verdict)
         else:
             self.results[r] += 1
             if isinstance(item, CreateQueue):
                 self._address_of[item.queue] = item.address
             elif isinstance(item, OpenConsumer):
                 self._queue_of[item.consumer] = item.queue
-            elif isinstance(item, Receive):
-                self._received(item, line)
-        for one in line.get("released", ()):
-            self._went_on(one["i"], t, str(one.get("r")))
-        for number in line.get("abandoned", ()):
+            elif isinstance(item, Receive) and r == OK and not result.got:
+                self._starved(item)
+        for one in result.released or ():
+            self._went_on(one.i, t, one.verdict.r)
+        for number in result.abandoned or ():
             self._went_on(number, t, None)
-        if line.get("state"):
-            self._state(line["state"], t, i)
+        if result.state is not None:
+            self._state(result.state, t, i)
 
-    def finish(self, line: Mapping[str, Any] | None) -> None:
-        """The end line, None where the outcome stops early."""
-        if line is not None and line.get("state"):
-            self._state(line["state"], self.end, self.operations)
+    def finish(self, state: StateChange | None) -> None:
+        """The complete state at the end, None where the outcome stops early."""
+        if state is not None:
+            self._state(state, self.end, self.operations)
         for waiting in self._waiting.values():
             self.address(waiting.address).blocked_ns += self.end - waiting.t
         for watch in self.watches.values():
@@ -101,24 +116,25 @@ class Recording:
             found = self.addresses[name] = AddressRecord(name)
         return found
 
-    def _sent(self, send: Send, r: str, line: Mapping[str, Any]) -> None:
-        record = self.address(send.address)
+    def _sent(self, send: Send, verdict: Decision) -> None:
+        r = verdict.r
+        record = self.addresses.get(send.address) or self.address(send.address)
         record.sends[r] += 1
         self.broker.sends[r] += 1
-        if r == "paged":
-            record.fresh_pages.append(line.get("page") or 0)
+        if r == PAGED:
+            record.fresh_pages.append(verdict.page or 0)
             return
-        if r == "queued":
+        if r == QUEUED:
             return
-        record.why[line.get("why") or line.get("error") or line.get("status") or r] += 1
-        if r == "blocked":
+        record.why[verdict.why or verdict.error or verdict.status or r] += 1
+        if r == BLOCKED:
             self._waiting[send.i] = BlockedSend(send.t, send.address)
             self._blocked(record, 1, send.t, send.i)
-        elif r == "dropped" or r == "failed":
+        elif r == DROPPED or r == FAILED:
             for one in (record, self.broker):
                 one.series.see(r, send.i, send.t, 1)
             if record.sends[r] == 1:
-                what = "dropped" if r == "dropped" else "refused"
+                what = "dropped" if r == DROPPED else "refused"
                 self._moment(send.t, send.i, send.address, f"first message {what}")
 
     def _blocked(self, record: AddressRecord, change: int, t: int, i: int) -> None:
@@ -141,66 +157,69 @@ class Recording:
             record.sends[f"released {r}"] += 1
         self._blocked(record, -1, t, self.operations - 1)
 
-    def _received(self, receive: Receive, line: Mapping[str, Any]) -> None:
+    def _starved(self, receive: Receive) -> None:
         queue = self.queues.get(self._queue_of.get(receive.consumer, ""))
-        if queue is None or line["r"] != "ok" or line.get("got") or queue.state.get("paused"):
-            return
-        if queue.state.get("n", 0) > queue.state.get("delivering", 0):
+        if queue is not None and not queue.now.paused and (queue.now.n or 0) > (queue.now.delivering or 0):
             self.starved[receive.consumer, queue.name] += 1
 
-    def _state(self, changes: Mapping[str, Any], t: int, i: int) -> None:
-        for part, fields in changes.items():
-            if part == "g":
-                self._global(fields, t, i)
-            elif part.startswith("a:"):
-                self._address(self.address(part[2:]), fields or {}, fields is None, t, i)
+    def _state(self, state: StateChange, t: int, i: int) -> None:
+        for address, before, now in state.addresses:
+            self._address(self.addresses.get(address) or self.address(address), before, now, t, i)
+        if state.broker is not None:
+            self._global(*state.broker, t, i)
+        if not state.queues:
+            return
         moved: dict[str, None] = {}
-        for part, fields in changes.items():
-            if part.startswith("q:"):
-                self._queue(part[2:], fields, t, i, moved)
-        for address in moved:
-            record = self.address(address)
-            self.watches[address].look(t, record.state.get("pages") or 0)
+        for name, _, figures in state.queues:
+            self._queue(name, figures, t, i, moved)
+        for name in moved:
+            record = self.address(name)
+            self.watches[name].look(t, record.now.pages or 0)
         for record in self._counted:
             record.fresh_pages.clear()
-            record.counted_page = record.state.get("cur") or 0
+            record.counted_page = record.now.cur or 0
         self._counted.clear()
 
-    def _address(self, record: AddressRecord, fields: Mapping[str, Any], gone: bool, t: int, i: int) -> None:
-        state = record.state
-        if gone:
-            state.clear()
-            fields = {"paging": False, "full": False, "page_full": False, "size": 0, "elements": 0, "files": []}
-        state.update(fields)
-        if "size" in fields:
-            record.use_memory(fields["size"], t, i)
-        if "elements" in fields:
-            record.messages.see(fields["elements"], t, i)
-        if "pages" in fields:
-            record.pages.see(fields["pages"], t, i)
-        if "files" in fields or "cur_bytes" in fields or "cur" in fields:
-            self._disk(record, fields, t, i)
-        if "paging" in fields:
-            self._paging(record, bool(fields["paging"]), t, i)
-        for name, span in (("full", record.full), ("page_full", record.page_full)):
-            if name in fields:
-                if fields[name] and span.since is None:
-                    self._moment(t, i, record.name, LIMITS[name])
-                span.switch(bool(fields[name]), t)
-        if fields.get("blocked_by_operator"):
-            self._moment(t, i, record.name, LIMITS["blocked_by_operator"])
+    def _address(
+        self, record: AddressRecord, before: AddressFigures | None, now: AddressFigures | None, t: int, i: int
+    ) -> None:
+        if before is None or now is None:
+            before = NOT_SEEN
+        record.now = now = now or GONE
+        size, count = now.size, now.elements
+        if size is not None and size != before.size:
+            record.use_memory(size, t, i)
+        if count is not None and count > record.messages.value:
+            record.messages.see(count, t, i)
+        if now.pages is not None and now.pages > record.pages.value:
+            record.pages.see(now.pages, t, i)
+        if now.cur_bytes != before.cur_bytes or now.cur != before.cur or now.files is not before.files:
+            self._disk(record, before.files, now, t, i)
+        if now.paging != before.paging:
+            self._paging(record, bool(now.paging), t, i)
+        if now.full != before.full:
+            self._limit(record, record.full, "full", bool(now.full), t, i)
+        if now.page_full != before.page_full:
+            self._limit(record, record.page_full, "page limit", bool(now.page_full), t, i)
+        if now.blocked_by_operator and not before.blocked_by_operator:
+            self._moment(t, i, record.name, "blocked by operator")
 
-    def _disk(self, record: AddressRecord, fields: Mapping[str, Any], t: int, i: int) -> None:
+    def _limit(self, record: AddressRecord, span: Span, what: str, on: bool, t: int, i: int) -> None:
+        if on and span.since is None:
+            self._moment(t, i, record.name, what)
+        span.switch(on, t)
+
+    def _disk(self, record: AddressRecord, files: list[int] | None, now: AddressFigures, t: int, i: int) -> None:
         """Bytes in page files. The outcome has the size of the current page; a finished page keeps its last size."""
         sizes, change = record.page_bytes, 0
-        if "files" in fields:
-            sizes = record.page_bytes = {page: sizes.get(page, 0) for page in fields["files"] or ()}
+        if now.files is not files:
+            sizes = record.page_bytes = {page: sizes.get(page, 0) for page in now.files or ()}
             change = sum(sizes.values()) - record.disk_bytes
-        current = record.state.get("cur")
+        current = now.cur
         if current in sizes:
-            now = record.state.get("cur_bytes") or 0
-            change += now - sizes[current]
-            sizes[current] = now
+            written = now.cur_bytes or 0
+            change += written - sizes[current]
+            sizes[current] = written
         if change:
             record.use_disk(change, t, i)
             self.broker.use_disk(change, t, i)
@@ -211,50 +230,45 @@ class Recording:
         record.paging.switch(on, t)
         record.series.see("paging", i, t, int(on))
 
-    def _global(self, fields: Mapping[str, Any] | None, t: int, i: int) -> None:
-        for name, value in (fields or {}).items():
-            self.broker.state[name] = value
-            if name == "size":
-                self.broker.use_memory(value, t, i)
-            elif name == "full":
-                if value and self.broker.full.since is None:
-                    self._moment(t, i, BROKER, "global limit or full disk")
-                self.broker.full.switch(bool(value), t)
-            elif name == "disk_full":
-                if value and self.disk_full.since is None:
-                    self._moment(t, i, BROKER, "disk full")
-                self.disk_full.switch(bool(value), t)
-                self.broker.series.see("disk_full", i, t, int(bool(value)))
+    def _global(self, before: BrokerFigures | None, now: BrokerFigures, t: int, i: int) -> None:
+        if now.size is not None and (before is None or now.size != before.size):
+            self.broker.use_memory(now.size, t, i)
+        if before is None or now.full != before.full:
+            self._limit(self.broker, self.broker.full, "global limit or full disk", bool(now.full), t, i)
+        if before is None or now.disk_full != before.disk_full:
+            self._limit(self.broker, self.disk_full, "disk full", bool(now.disk_full), t, i)
+            self.broker.series.see("disk_full", i, t, int(bool(now.disk_full)))
 
-    def _queue(self, name: str, fields: Mapping[str, Any] | None, t: int, i: int, moved: dict[str, None]) -> None:
+    def _queue(self, name: str, now: QueueFigures | None, t: int, i: int, moved: dict[str, None]) -> None:
         """Changes of a queue; ``moved`` gets its address when its messages now lie on other pages."""
         record = self.queues.get(name)
         if record is None:
             record = self.queues[name] = QueueRecord(name, self._address_of.get(name, name))
-        if fields is None:
-            record.state.clear()
-            fields = {"paged_n": 0}
-        record.state.update(fields)
-        if "n" in fields:
-            record.messages.see(fields["n"], t, i)
-        if "paged_n" in fields:
-            record.paged.see(fields["paged_n"], t, i)
-            if self._holding(record, fields["paged_n"]):
-                moved[record.address] = None
+        record.now = now = now or EMPTY
+        if now.n is not None and now.n > record.messages.value:
+            record.messages.see(now.n, t, i)
+        paged = now.paged_n
+        if paged is not None:
+            if paged > record.paged.value:
+                record.paged.see(paged, t, i)
+            held = record.held
+            if held is None or paged != held.messages:
+                if self._holding(record, paged):
+                    moved[record.address] = None
 
     def _holding(self, queue: QueueRecord, paged: int) -> bool:
-        watch = self.watches.get(queue.address)
-        if watch is None:
-            watch = self.watches[queue.address] = HoldWatch(queue.address)
-        held = watch.held.get(queue.name)
+        held = queue.held
         if held is None:
-            held = watch.held[queue.name] = HeldPages()
+            watch = self.watches.get(queue.address)
+            if watch is None:
+                watch = self.watches[queue.address] = HoldWatch(queue.address)
+            held = queue.held = watch.held[queue.name] = HeldPages()
         record = self.address(queue.address)
         grown = paged - held.messages
         if grown > 0:
             self._counted.append(record)
         if grown <= 1:
-            return held.change(paged, record.state.get("cur") or 0)
+            return held.change(paged, record.now.cur or 0)
         moved = False
         for n, page in enumerate(pages_of(record, grown), held.messages + 1):
             moved |= held.change(n, page)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from dataclasses import dataclass, field
-from typing import Any
 
+from pageengine.model.outcome import AddressFigures, QueueFigures
+from pageengine.replay.page_holding import HeldPages
 from pageengine.replay.series import Series
 
 FRESH = 100_000
@@ -65,7 +66,7 @@ class AddressRecord:
     series: Series = field(default_factory=Series)
     sends: Counter[str] = field(default_factory=Counter)
     why: Counter[str] = field(default_factory=Counter)
-    state: dict[str, Any] = field(default_factory=dict)
+    now: AddressFigures = field(default_factory=AddressFigures)
     page_bytes: dict[int, int] = field(default_factory=dict)
     memory: Peak = field(default_factory=Peak)
     messages: Peak = field(default_factory=Peak)
@@ -111,7 +112,8 @@ class QueueRecord:
     address: str
     messages: Peak = field(default_factory=Peak)
     paged: Peak = field(default_factory=Peak)
-    state: dict[str, Any] = field(default_factory=dict)
+    now: QueueFigures = field(default_factory=QueueFigures)
+    held: HeldPages | None = None
 
 
 @dataclass(slots=True)
@@ -127,6 +129,6 @@ def pages_of(record: AddressRecord, grown: int) -> list[int]:
     spread over the pages that were begun meanwhile."""
     if len(record.fresh_pages) >= grown:
         return [*record.fresh_pages][-grown:]
-    last = record.state.get("cur") or 0
+    last = record.now.cur or 0
     first = min(record.counted_page or last, last)
     return [first + n * (last - first + 1) // grown for n in range(grown)]

@@ -11,7 +11,7 @@ from brokerconf.reading.document import Document
 from brokerconf.reading.properties import Entry
 from brokerconf.reading.reading import read
 
-from pageengine.model.outcome import malformed, unsupported
+from pageengine.model.outcome import OperationResult, malformed, unsupported
 from pageengine.replay.recording import Recording
 from pageengine.running.engine import Engine
 from pageengine.settings.overrides import SettingInForce, SettingOverride, overridden, settings_in_force
@@ -62,17 +62,17 @@ class Configuration:
         return Engine(settings, profile_of(edition), reader.header, check=check)
 
 
-def outcome_of(engine: Engine, item: Item) -> Line:
-    """The outcome's line for one item of a trace, as JSON."""
+def outcome_of(engine: Engine, item: Item) -> OperationResult:
+    """What comes of one item of a trace."""
     if isinstance(item, MalformedLine):
-        return malformed(item.i, item.reason).as_json()
+        return malformed(item.i, item.reason)
     if type(item) is UnknownOperation:
-        return unsupported(item.i, item.op).as_json()
-    return engine.apply(item).as_json()
+        return unsupported(item.i, item.op)
+    return engine.apply(item)
 
 
-def steps(engine: Engine, reader: TraceReader, until: int | None = None) -> Iterator[tuple[Item, Line]]:
-    """Each item of the trace with its line of the outcome, up to operation ``until``.
+def steps(engine: Engine, reader: TraceReader, until: int | None = None) -> Iterator[tuple[Item, OperationResult]]:
+    """Each item of the trace with what came of it, up to operation ``until``.
 
     Raises TraceError when a malformed line is reached; what came before it was applied.
     """
@@ -86,8 +86,8 @@ def whole_outcome(engine: Engine, reader: TraceReader) -> tuple[Line, Iterator[L
     """The header line, and the lines after it, the end line too."""
 
     def lines() -> Iterator[Line]:
-        for _item, line in steps(engine, reader):
-            yield line
+        for _item, result in steps(engine, reader):
+            yield result.as_json()
         yield engine.finish().as_json()
 
     return engine.start().as_json(), lines()
@@ -102,8 +102,8 @@ def recorded(configuration: Configuration, reader: TraceReader) -> Recording:
     """Replay the whole trace and keep what it amounts to."""
     engine = configuration.engine(reader)
     recording = Recording(reader.header.name)
-    recording.begin(engine.start().as_json(), queues_of(engine.settings))
-    for item, line in steps(engine, reader):
-        recording.see(item, line)
-    recording.finish(engine.finish(pages=False).as_json())
+    recording.begin(engine.state(), queues_of(engine.settings))
+    for item, result in steps(engine, reader):
+        recording.see(item, result)
+    recording.finish(engine.state())
     return recording

@@ -52,7 +52,11 @@ class Engine(Run):
 
     def start(self) -> OutcomeHeader:
         """First line of the outcome."""
-        return OutcomeHeader(self.profile.release, "engine", self.header.name, self.view.everything(self.broker))
+        return OutcomeHeader(self.profile.release, "engine", self.header.name, self.state().as_json())
+
+    def state(self) -> StateChange:
+        """The complete state."""
+        return self.view.everything(self.broker)
 
     def apply(self, op: Operation) -> OperationResult:
         """Apply one operation and run until the broker rests; what came of it and what it changed.
@@ -109,7 +113,7 @@ class Engine(Run):
             for store in self.broker.stores.values()
             if pages and store.pages and not hidden(store.address)
         }
-        return OutcomeEnd(True, self.operations, self.unfinished_sends(), files, self.view.everything(self.broker))
+        return OutcomeEnd(True, self.operations, self.unfinished_sends(), files, self.state().as_json())
 
     def _pages(self, store: AddressStore) -> list[PageFiled]:
         names = {queue.id: queue.name for queue in self.broker.queues.values()}

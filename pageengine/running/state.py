@@ -5,23 +5,16 @@ Source: docs/spec/trace-format.md 2.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from pageengine.broker.broker import Broker
-from pageengine.model.outcome import FieldValue, Part, PartChange, State, StateChange
+from pageengine.model.outcome import AddressFigures, BrokerFigures, QueueFigures, StateChange
+from pageengine.model.ports import StorePort
+from pageengine.model.reference import QueuePort
 from pageengine.paging.store import AddressStore
 from pageengine.queues.queue import Queue
 from pageengine.settings.profiles import Profile
 from pageengine.settings.settings import AddressFullPolicy
-
-Shown = tuple[FieldValue | None, ...]
-STORE_FIELDS = (
-    "paging", "full", "page_full", "size", "elements", "pages", "files", "first", "cur", "cur_n", "cur_bytes",
-    "blocked_by_operator",
-)  # fmt: skip
-QUEUE_FIELDS = (
-    "n", "delivering", "mem_n", "mem_bytes", "paged_n", "paged_bytes", "consumers", "added", "acked", "expired",
-    "killed", "paused",
-)  # fmt: skip
-BROKER_FIELDS = ("size", "elements", "full", "disk_full")
 
 
 def shown_paging(store: AddressStore, profile: Profile) -> bool:
@@ -31,58 +24,32 @@ def shown_paging(store: AddressStore, profile: Profile) -> bool:
     return store.policy is not AddressFullPolicy.BLOCK and (store.full or store.limits.global_full)
 
 
-def of_store(store: AddressStore) -> Shown:
+def of_store(store: AddressStore) -> AddressFigures:
     """What an outcome shows of an address."""
-    current = store.current
-    return (
-        shown_paging(store, store.profile),
-        store.full,
-        store.page_full,
-        store.metric.size,
-        store.metric.count,
-        store.number_of_pages,
-        store.files,
-        store.first_page if store.first_page < 2**31 - 1 else None,
-        store.current_id,
-        current.count if current is not None else None,
-        current.bytes if current is not None else None,
+    current, metric, first = store.current, store.metric, store.first_page
+    return AddressFigures(
+        shown_paging(store, store.profile), store.full, store.page_full, metric.size, metric.count,
+        store.number_of_pages, store.files, first if first < 2**31 - 1 else None, store.current_id,
+        current.count if current is not None else None, current.bytes if current is not None else None,
         True if store.blocked_by_operator else None,
-    )
+    )  # fmt: skip
 
 
-def of_queue(queue: Queue) -> Shown:
+def of_queue(queue: Queue) -> QueueFigures:
     """What an outcome shows of a queue."""
     counter = queue.cursor.counter if queue.cursor is not None else None
-    return (
-        queue.message_count,
-        queue.delivering_count,
-        queue.mem_count,
-        queue.mem_bytes,
-        counter.value if counter is not None else None,
-        counter.bytes if counter is not None else None,
-        len(queue.consumers),
-        queue.added + (counter.added if counter is not None else 0),
-        queue.acked,
-        queue.expired,
-        queue.killed,
-        True if queue.paused else None,
-    )
+    return QueueFigures(
+        queue.message_count, queue.delivering_count, queue.mem_count, queue.mem_bytes,
+        counter.value if counter is not None else None, counter.bytes if counter is not None else None,
+        len(queue.consumers), queue.added + (counter.added if counter is not None else 0), queue.acked, queue.expired,
+        queue.killed, True if queue.paused else None,
+    )  # fmt: skip
 
 
-def of_broker(broker: Broker) -> Shown:
+def of_broker(broker: Broker) -> BrokerFigures:
     """What an outcome shows of the broker."""
     limits = broker.limits
-    return (limits.metric.size, limits.metric.count, limits.global_full, limits.disk_full)
-
-
-def whole(names: tuple[str, ...], shown: Shown) -> Part:
-    """All fields that have a value."""
-    return {name: value for name, value in zip(names, shown, strict=True) if value is not None}
-
-
-def changed(names: tuple[str, ...], before: Shown, now: Shown) -> PartChange:
-    """The fields whose value changed."""
-    return {name: new for name, old, new in zip(names, before, now, strict=True) if old != new}
+    return BrokerFigures(limits.metric.size, limits.metric.count, limits.global_full, limits.disk_full)
 
 
 def hidden(address: str) -> bool:
@@ -91,49 +58,68 @@ def hidden(address: str) -> bool:
 
 
 class StateView:
-    """What the last outcome line left known; gives the difference to now."""
+    """What the last outcome line left known, by name; gives the difference to now."""
 
     def __init__(self) -> None:
-        self.parts: dict[str, Shown] = {}
+        self.addresses: dict[str, AddressFigures] = {}
+        self.queues: dict[str, QueueFigures] = {}
+        self.broker: BrokerFigures | None = None
 
     def change(self, broker: Broker) -> StateChange:
         """Changes of what was touched since the last call."""
-        found: StateChange = {}
         schedule = broker.schedule
-        stores, schedule.touched_stores = schedule.touched_stores, set()
+        stores, queues = schedule.touched_stores, schedule.changed_queues
+        found = StateChange([], [])
+        if stores:
+            schedule.touched_stores = set()
+            self._addresses(broker, stores, found)
+        if queues:
+            schedule.changed_queues = {}
+            self._queues(broker, queues, found)
+        metric, limits, before = broker.limits.metric, broker.limits, self.broker
+        if (
+            before is None
+            or before.size != metric.size
+            or before.elements != metric.count
+            or before.full != limits.global_full
+            or before.disk_full != limits.disk_full
+        ):
+            self.broker = now = of_broker(broker)
+            found.broker = (before, now)
+        return found
+
+    def _addresses(self, broker: Broker, stores: Iterable[StorePort], found: StateChange) -> None:
+        known = self.addresses
         for address in sorted([store.address for store in stores]):
             store = broker.stores.get(address)
+            before = known.get(address)
             if store is None:
-                self._gone(f"a:{address}", found)
-            elif not hidden(address):
-                self._compare(f"a:{address}", STORE_FIELDS, of_store(store), found)
-        queues, schedule.changed_queues = schedule.changed_queues, {}
-        for changed_queue in queues:
-            queue = broker.queues.get(changed_queue.name)
+                if before is not None:
+                    found.addresses.append((address, known.pop(address), None))
+            elif before is not None or not hidden(address):
+                now = of_store(store)
+                if before != now:
+                    known[address] = now
+                    found.addresses.append((address, before, now))
+
+    def _queues(self, broker: Broker, queues: Iterable[QueuePort], found: StateChange) -> None:
+        known = self.queues
+        for touched in queues:
+            name = touched.name
+            queue = broker.queues.get(name)
+            before = known.get(name)
             if queue is None:
-                self._gone(f"q:{changed_queue.name}", found)
-            elif queue is changed_queue and not queue.deleted and not hidden(queue.address):
-                self._compare(f"q:{queue.name}", QUEUE_FIELDS, of_queue(queue), found)
-        self._compare("g", BROKER_FIELDS, of_broker(broker), found)
-        return found
+                if before is not None:
+                    found.queues.append((name, known.pop(name), None))
+            elif queue is touched and not queue.deleted and (before is not None or not hidden(queue.address)):
+                now = of_queue(queue)
+                if before != now:
+                    known[name] = now
+                    found.queues.append((name, before, now))
 
     def forget(self) -> None:
         """The next change tells everything."""
-        self.parts.clear()
-
-    def _gone(self, key: str, found: StateChange) -> None:
-        if self.parts.pop(key, None) is not None:
-            found[key] = None
-
-    def _compare(self, key: str, names: tuple[str, ...], now: Shown, found: StateChange) -> None:
-        before = self.parts.get(key)
-        if before == now:
-            return
-        self.parts[key] = now
-        if before is None:
-            found[key] = dict(whole(names, now))
-        else:
-            found[key] = changed(names, before, now)
+        self.__init__()  # type: ignore[misc]
 
     def change_of_all(self, broker: Broker) -> StateChange:
         """The same, with every part looked at: after operations that may have changed any."""
@@ -141,13 +127,13 @@ class StateView:
         for queue in broker.queues.values():
             broker.schedule.changed_queues[queue] = None
         found = self.change(broker)
-        alive = {f"a:{name}" for name in broker.stores} | {f"q:{name}" for name in broker.queues} | {"g"}
-        for key in self.parts.keys() - alive:
-            self._gone(key, found)
+        found.addresses += [(one, self.addresses.pop(one), None) for one in self.addresses.keys() - broker.stores]
+        found.queues += [(one, self.queues.pop(one), None) for one in self.queues.keys() - broker.queues]
         return found
 
-    def everything(self, broker: Broker) -> State:
+    def everything(self, broker: Broker) -> StateChange:
         """The complete state."""
         self.change_of_all(broker)
-        names = {"a": STORE_FIELDS, "q": QUEUE_FIELDS, "g": BROKER_FIELDS}
-        return {key: whole(names[key[0]], self.parts[key]) for key in sorted(self.parts)}
+        addresses = [(name, None, now) for name, now in sorted(self.addresses.items())]
+        queues = [(name, None, now) for name, now in sorted(self.queues.items())]
+        return StateChange(addresses, queues, (None, of_broker(broker)))

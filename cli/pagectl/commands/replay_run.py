@@ -121,17 +121,15 @@ def _replay(work: _ReplayRun) -> tuple[Recording, Exception | None]:
         engine = work.deciding.engine(reader, check=work.check)
         if work.out is not None:
             check_target(engine, work.out)
-        write = stack.enter_context(writing_outcome(work.outcome)) if work.outcome is not None else _no_outcome
+        write = stack.enter_context(writing_outcome(work.outcome)) if work.outcome is not None else None
         recording = Recording(reader.header.name)
-        header = engine.start().as_json()
-        write(header)
-        recording.begin(header, queues_of(engine.settings))
+        if write is not None:
+            write(engine.start().as_json())
+        recording.begin(engine.state(), queues_of(engine.settings))
         stopped = _apply_all(engine, reader, recording, work.until, write, bar.applied)
-        end = None
-        if stopped is None:
-            end = engine.finish(pages=work.outcome is not None).as_json()
-            write(end)
-        recording.finish(end)
+        if stopped is None and write is not None:
+            write(engine.finish().as_json())
+        recording.finish(engine.state() if stopped is None else None)
         if work.out is not None:
             write_data_directory(engine, work.out)
     for text in reader.warnings:
@@ -140,25 +138,22 @@ def _replay(work: _ReplayRun) -> tuple[Recording, Exception | None]:
     return recording, stopped
 
 
-def _no_outcome(line: dict[str, Any]) -> None:
-    """Nobody asked for the outcome."""
-
-
 def _apply_all(
     engine: Engine,
     reader: TraceReader,
     recording: Recording,
     until: int | None,
-    write: Callable[[dict[str, Any]], object],
+    write: Callable[[dict[str, Any]], object] | None,
     applied: Callable[[int], None],
 ) -> Exception | None:
     from pageengine.errors import PageEngineError
     from pageengine.replay.replaying import steps
 
     try:
-        for item, line in steps(engine, reader, until):
-            write(line)
-            recording.see(item, line)
+        for item, result in steps(engine, reader, until):
+            if write is not None:
+                write(result.as_json())
+            recording.see(item, result)
             applied(1)
     except PageEngineError as err:
         return err

@@ -34,8 +34,8 @@ def replay_json(
                 "address": one.address,
                 "peak_messages": _peak(one.messages, start),
                 "peak_paged": _peak(one.paged, start),
-                "left": one.state.get("n", 0),
-                "left_paged": one.state.get("paged_n", 0),
+                "left": one.now.n or 0,
+                "left_paged": one.now.paged_n or 0,
             }
             for name, one in sorted(recording.queues.items())
         },
