@@ -22,8 +22,7 @@ def purge(broker: Broker, queue: Queue, matches: MessageMatcher | None) -> int:
     tx = Transaction(broker)
     count = 0
     waiting = queue.references.iterator()
-    while waiting.has_next():
-        ref = waiting.next()
+    while (ref := waiting.peek()) is not None:
         if matches is None or matches(ref.message):
             waiting.remove()
             queue.removed(ref)
@@ -100,8 +99,7 @@ def _take_expired(queue: Queue) -> list[Reference]:
     now = queue.broker.now
     found = []
     waiting = queue.references.iterator()
-    while waiting.has_next():
-        ref = waiting.next()
+    while (ref := waiting.peek()) is not None:
         if ref.message.expiration and ref.message.expiration <= now:
             waiting.remove()
             queue.removed(ref)

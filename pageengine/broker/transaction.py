@@ -27,6 +27,21 @@ def _from_page(ref: Reference) -> bool:
     return ref.record is not None and ref.record.tx < 0
 
 
+def acknowledge_alone(broker: Broker, ref: Reference) -> None:
+    """What a transaction does whose only content is this acknowledgement; it takes an id as that would."""
+    broker.ids += 1
+    queue, record = ref.queue, ref.record
+    if record is not None and not queue.non_destructive:
+        cursor = queue.cursor
+        assert cursor is not None
+        known = broker.page_transactions.get(record.tx) if record.tx >= 0 else None
+        cursor.count(-1, -record.message.enc)
+        cursor.process_ack(record.page, record.nr)
+        if known is not None:
+            known.finished(1, broker.page_transactions)
+    queue.settle_one(ref, AckReason.NORMAL)
+
+
 class Transaction(Struct, eq=False):
     """What was sent (``added``) and acknowledged, in memory and by position, until it is committed or rolled back."""
 

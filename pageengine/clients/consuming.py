@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pageengine.broker.broker import Broker
-from pageengine.broker.transaction import Transaction
+from pageengine.broker.transaction import Transaction, acknowledge_alone
 from pageengine.clients.run import Run
 from pageengine.clients.session import SessionConsumer
 from pageengine.model.failure import OperationFailed
@@ -64,6 +64,7 @@ def receive(run: Run, op: Receive, result: OperationResult) -> None:
     redelivered: list[int] = []
     last: Reference | None = None
     dry = 0
+    schedule = run.broker.schedule
     plain = op.ack is not ReceiveAck.EACH and consumer.window != 0 and _is_plain(queue)
     result.got = got
     while len(got) < op.max and dry < DRY:
@@ -76,11 +77,12 @@ def receive(run: Run, op: Receive, result: OperationResult) -> None:
         ref = _next(run, consumer)
         if ref is None:
             dry += 1
-            run.broker.schedule.touch(queue)
-            run.broker.schedule.settle()
+            schedule.touch(queue)
+            schedule.settle()
             continue
         dry = 0
-        run.broker.schedule.producers_turn()
+        if schedule.to_resume or schedule.tasks:
+            schedule.producers_turn()
         _hand_over(consumer, ref, got, redelivered)
         if op.ack is ReceiveAck.EACH:
             _acknowledge(run, consumer, [ref])
@@ -92,7 +94,7 @@ def receive(run: Run, op: Receive, result: OperationResult) -> None:
     if op.ack is ReceiveAck.END and last is not None:
         _up_to(run, consumer, last.message.seq)
     result.redelivered = redelivered or None
-    run.broker.schedule.touch(queue)
+    schedule.touch(queue)
 
 
 def _hand_over(consumer: SessionConsumer, ref: Reference, got: list[int], redelivered: list[int]) -> None:
@@ -211,11 +213,15 @@ def _acknowledge(run: Run, consumer: SessionConsumer, refs: list[Reference]) -> 
         for ref in refs:
             tx.acknowledge(ref, AckReason.NORMAL)
         return
-    own = Transaction(broker)
-    own.acknowledge_all(consumer.queue, refs)
-    own.commit()
+    if len(refs) == 1:
+        acknowledge_alone(broker, refs[0])
+    else:
+        own = Transaction(broker)
+        own.acknowledge_all(consumer.queue, refs)
+        own.commit()
     # a released producer sends after the next message was taken: its round trip is longer
-    broker.schedule.run_tasks(producers=False)
+    if broker.schedule.tasks:
+        broker.schedule.run_tasks(producers=False)
 
 
 def browse(run: Run, op: Browse, result: OperationResult) -> None:

@@ -108,6 +108,10 @@ class QueuePort(ABC):
         """References are finished after the commit of their acknowledgement."""
 
     @abstractmethod
+    def settle_one(self, ref: Reference, reason: AckReason) -> None:
+        """The same for one."""
+
+    @abstractmethod
     def expire_waiting(self, ref: Reference) -> None:
         """A delivery round took out a message that has expired."""
 

@@ -69,34 +69,23 @@ class PriorityIterator(Struct, eq=False):
         self.current = self.level.head
         self.level.iterators.append(self)
 
-    def has_next(self) -> bool:
-        """Whether there is a reference to give."""
+    def peek(self) -> Reference | None:
+        """The reference to give now, None at the end. It counts as returned."""
         at = self.current
         if at is None:
             at = self.current = self.level.head
             if at is None:
-                return False
-        return at is not self.last or self.repeat or at.next is not None
-
-    def next(self) -> Reference:
-        """Only after ``has_next``."""
-        at = self.current
-        assert at is not None
+                return None
         if self.repeat:
             self.repeat = False
             return at
         if at is self.last:
-            at = self.current = at.next
-            assert at is not None
+            following = at.next
+            if following is None:
+                return None
+            at = self.current = following
         self.last = at
         return at
-
-    def remove(self) -> None:
-        """Remove the reference at the position."""
-        at = self.current
-        assert at is not None
-        self.level.remove(at)
-        self.last = None
 
     def nudge(self, removed: Reference) -> None:
         """The reference at the position is removed: move to the next, else to the previous one, already returned."""
@@ -199,8 +188,8 @@ class ReferenceIterator:
         self._now: PriorityIterator | None = None
         self._resets = references.resets
 
-    def has_next(self) -> bool:
-        """Whether there is a reference to give, of any priority."""
+    def peek(self) -> Reference | None:
+        """The next reference in the list's order, None at its end."""
         references = self._list
         if references.resets != self._resets:
             self._resets = references.resets
@@ -212,17 +201,13 @@ class ReferenceIterator:
             if now is None:
                 now = levels[index] = PriorityIterator(references.levels[index])
             self._now = now
-            if now.has_next():
+            ref = now.peek()
+            if ref is not None:
                 self._index = index
-                return True
+                return ref
             index -= 1
         self._index = PRIORITIES - 1
-        return False
-
-    def next(self) -> Reference:
-        """Only after ``has_next``."""
-        assert self._now is not None
-        return self._now.next()
+        return None
 
     def repeat(self) -> None:
         """The one just given comes once more."""
@@ -232,9 +217,10 @@ class ReferenceIterator:
     def remove(self) -> None:
         """Remove the reference just returned. When its priority is empty, the highest priority is lowered."""
         now = self._now
-        assert now is not None
-        now.remove()
+        assert now is not None and now.current is not None
         references = self._list
+        references.levels[self._index].remove(now.current)
+        now.last = None
         levels = references.levels
         index = self._index
         while index >= 0 and levels[index].size == 0:

@@ -319,6 +319,7 @@ class PassedTooEarly(ParkedRecord):
         """The iterator gives it after all."""
         self.iterator.redeliver(self.record)
         cursor = self.iterator.cursor
+        cursor.store.schedule.touch(cursor.queue)
         info = cursor.pages.get(self.record.page)
         if info is not None:
             cursor.pending_done(info)

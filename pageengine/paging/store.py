@@ -31,7 +31,10 @@ class Gate(Enum):
 
 
 class AddressStore(StorePort):
-    """One address. Sizes in bytes. ``current_id`` is the number of the page being written, 0: none yet."""
+    """One address. Sizes in bytes. ``current_id`` is the number of the page being written, 0: none yet.
+
+    ``ask_all``: something happened that concerns every queue of the address; all are asked before the broker rests.
+    """
 
     def __init__(
         self, limits: Limits, schedule: Schedule, page_transactions: dict[int, PageTransactionInfo], address: str,
@@ -59,6 +62,7 @@ class AddressStore(StorePort):
         self.had_folder = False
         self.records_written = 0
         self.settings_changed = False
+        self.ask_all = False
         self.cleanup_scheduled = False
         self.release_scheduled = False
         self.shown: tuple[object, ...] | None = None
@@ -73,6 +77,7 @@ class AddressStore(StorePort):
         profile = self.profile
         self.settings = settings
         self.settings_changed = not first
+        self.ask_all = True
         self.policy = settings.policy
         self.max_size = settings.max_size_bytes
         max_messages = settings.max_size_messages if profile.counts_messages else -1
@@ -222,7 +227,7 @@ class AddressStore(StorePort):
         """Enter page mode; messages go to pages from now on."""
         if self.current is None:
             self.open_new_page()
-        self.paging = True
+        self.paging = self.ask_all = True
         self.schedule.touched_stores.add(self)
 
     def stop_paging(self) -> None:
@@ -256,6 +261,7 @@ class AddressStore(StorePort):
             page = self.open_new_page(forced=page is None)
             self.current_bytes += size
         self.records_written += 1
+        self.ask_all = True
         page.add(record)
 
     def open_new_page(self, *, forced: bool = True) -> WrittenPage:

@@ -58,10 +58,10 @@ class Dispatch(Struct, eq=False):
             if iterator is None:
                 iterator = consumer.iterator = references.iterator()
             sticky: ConsumerPort | None = None
-            if not iterator.has_next():
+            ref = iterator.peek()
+            if ref is None:
                 idle += 1
             else:
-                ref = iterator.next()
                 if ref.message.expiration and ref.message.expiration <= self.broker.now:
                     iterator.remove()
                     queue.expire_waiting(ref)
@@ -97,13 +97,17 @@ class Dispatch(Struct, eq=False):
         queue, references = self.queue, self.references
         if consumer.selector is not None or self.exclusive or queue.non_destructive or self.groups or self._repeat:
             return False
-        iterator = consumer.iterator
+        iterator, credits = consumer.iterator, consumer.credits
         if iterator is None:
             iterator = consumer.iterator = references.iterator()
+        elif credits is not None and credits <= 0 and not self.broker.expiring:
+            return True
         now = self.broker.now
         self._last = consumer
-        while references.size and iterator.has_next():
-            ref = iterator.next()
+        while references.size:
+            ref = iterator.peek()
+            if ref is None:
+                break
             message = ref.message
             if message.special or (message.expiration and message.expiration <= now):
                 iterator.repeat()

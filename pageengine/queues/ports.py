@@ -61,9 +61,13 @@ class SettlingPort(ABC):
 
 
 class BrokerPort(ABC):
-    """The broker as a queue sees it. ``now`` is the trace's clock in ns, ``start_ns`` its zero on the wall clock."""
+    """The broker as a queue sees it. ``now`` is the trace's clock in ns, ``start_ns`` its zero on the wall clock.
+
+    ``expiring``: there may be messages that expire.
+    """
 
     profile: Profile
     settling: SettlingPort
     now: int
     start_ns: int
+    expiring: bool

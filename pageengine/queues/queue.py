@@ -223,16 +223,16 @@ class Queue(QueuePort):
         self.delivering_bytes -= ref.message.enc
         if ref.record is None:
             self.delivering_unpaged -= 1
-        if self.reads_pages:
+        if self.reads_pages and not self.deliver_scheduled:
             self.deliver_later()
-        self.schedule.touch(self)
+        self.schedule.touched_queues[self] = None
 
     def settle(self, refs: list[Reference], reason: AckReason) -> None:
         """References are finished, after the commit of their acknowledgement (spec 1.4, 3.4)."""
         alike = reason is AckReason.NORMAL and not self.non_destructive and not self.profile.books_live_pages
         if len(refs) == 1 or not alike or any(ref.record is None for ref in refs):
             for ref in refs:
-                self._settle(ref, reason)
+                self.settle_one(ref, reason)
             return
         # read from pages: only counts remain of them
         self.delivering_count -= len(refs)
@@ -244,7 +244,8 @@ class Queue(QueuePort):
         for ref in refs:
             ref.gone = True
 
-    def _settle(self, ref: Reference, reason: AckReason) -> None:
+    def settle_one(self, ref: Reference, reason: AckReason) -> None:
+        """The same for one."""
         self.delivered(ref)
         if reason is AckReason.NORMAL:
             if self.non_destructive:
@@ -259,7 +260,6 @@ class Queue(QueuePort):
             self.reference_down(ref)
         elif ref.live and self.profile.books_live_pages and self.store is not None:
             self.store.add_size(-self.profile.reference_bytes, 0)
-        self.schedule.touch(self)
 
     def returns_go_on(self) -> bool:
         """Whether a reference that comes back stays: the queue exists and is not purged for want of consumers."""
@@ -286,8 +286,7 @@ class Queue(QueuePort):
     def _replace_old_values(self, values: LastValues) -> None:
         """At the end of a delivery round: whatever is not the newest of its key is replaced."""
         waiting = self.references.iterator()
-        while waiting.has_next():
-            ref = waiting.next()
+        while (ref := waiting.peek()) is not None:
             if values.is_replaced(ref):
                 waiting.remove()
                 self.removed(ref)
@@ -361,13 +360,17 @@ class Queue(QueuePort):
         )
 
     def queues_to_ask(self, asked: dict[QueuePort, None]) -> None:
-        """Add this queue if it has something to do; of an address in page mode, every queue."""
+        """Add this queue if it has something to do, and every queue of its address if something concerns them all."""
         if self.deleted:
             return
         store = self.store
         if store is not None and store.paging:
-            for cursor in store.cursors.values():
-                asked[cursor.queue] = None
+            if store.ask_all:
+                store.ask_all = False
+                for cursor in store.cursors.values():
+                    asked[cursor.queue] = None
+            else:
+                asked[self] = None
         elif self.consumers or self.last_values is not None:
             asked[self] = None
 

@@ -204,15 +204,13 @@ def _reload_ack(tx: Transaction, queue: Queue, old: Reference) -> None:
 
 def _take_out(queue: Queue, message_id: int) -> Reference | None:
     waiting = queue.references.iterator()
-    found = None
-    while found is None and waiting.has_next():
-        ref = waiting.next()
+    while (ref := waiting.peek()) is not None:
         if ref.message.id == message_id:
-            found = ref
             waiting.remove()
             queue.removed(ref)
+            break
     waiting.close()
-    return found
+    return ref
 
 
 def _rebuild_counters(store: AddressStore, prepared: dict[int, Transaction]) -> None:
