@@ -82,41 +82,25 @@ def buffer_bytes(profile: Profile, enc: int) -> int:
     return FIRST_BUFFER if packet <= FIRST_BUFFER else 1 << (packet - 1).bit_length()
 
 
-class MessageSizes(NamedTuple):
-    """What a message from a client weighs, in bytes: encoded, in memory, in memory once read from the journal."""
-
-    enc: int
-    mem: int
-    reload_mem: int
-    large: bool
-    special: bool
-
-
-def weights(profile: Profile, header: TraceHeader, send: Send) -> MessageSizes:
-    """The sizes of a message that a client sends."""
+def from_send(broker: Broker, header: TraceHeader, send: Send) -> Message:
+    """The message as it arrives from a client; with its number as a property, if the trace has one for that."""
+    profile, name = broker.profile, header.seq_property
     body = send.size if send.type is MessageType.BYTES and send.text is None and send.body is None else body_bytes(send)
     large = 4 + body > header.min_large_message_size
     props = (*send.props, long_property(LARGE_SIZE_PROPERTY, body)) if large else send.props
-    found = measures(send.address, props, header.seq_property)
+    found = measures(send.address, props, name)
     enc, mem = _sizes(profile, found, body, large)
     reload_mem = mem if large or found.scheduled else reloaded_bytes(profile, enc, mem)
-    return MessageSizes(enc, mem, reload_mem, large, found.special)
-
-
-def from_send(broker: Broker, header: TraceHeader, send: Send) -> Message:
-    """The message as it arrives from a client; with its number as a property, if the trace has one for that."""
-    found = weights(broker.profile, header, send)
     expiration = 0
     if send.expire_ms:
         expiration = broker.now + send.expire_ms * NS_PER_MS
         broker.expiring = True
-    name = header.seq_property
-    props = (_made(MessageProperty, (name, ValueKind.LONG, send.seq)), *send.props) if name else send.props
-    if found.large:
-        props = (*props, long_property(LARGE_SIZE_PROPERTY, body_bytes(send)))
+    if name:
+        props = (_made(MessageProperty, (name, ValueKind.LONG, send.seq)), *props)
+    broker.ids += 1
     return Message(
-        broker.next_id(), send.seq, send.address, send.type, send.durable, min(send.priority, 9), expiration, props,
-        found.enc, found.mem, found.reload_mem, found.large, send, found.special,
+        broker.ids, send.seq, send.address, send.type, send.durable, send.priority, expiration, props,
+        enc, mem, reload_mem, large, send, found.special,
     )  # fmt: skip
 
 

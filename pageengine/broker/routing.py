@@ -5,7 +5,7 @@ Source: docs/spec/paging-engine.md 2.2, 2.3, 2.9 and 3.6.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from pageengine.broker.bindings import belongs, table_order
 from pageengine.broker.broker import Broker
@@ -35,8 +35,7 @@ class DroppedElsewhere(AddressFull):
     """One address of a wildcard dropped the message, the next would keep it in memory: 2.56 fails on that."""
 
 
-@dataclass(slots=True)
-class Routed:
+class Routed(Struct):
     """What became of a message in the broker."""
 
     status: str = ROUTED
@@ -114,13 +113,16 @@ def _route_to_queues(broker: Broker, message: Message, queues: list[Queue], tx: 
     routed = Routed()
     refs: list[Reference] = []
     owner = message.owner = broker.store(message.address)
-    by_address: dict[str, list[Queue]] = {}
-    for queue in queues:
-        by_address.setdefault(queue.address, []).append(queue)
-    order = table_order(list(by_address)) if len(by_address) > 1 else by_address
-    for address in order:
-        store = owner if address == message.address else broker.store(address)
-        _to_address(broker, message, store, by_address[address], tx, routed, refs)
+    if len(queues) == 1 and queues[0].address == message.address:
+        _to_address(broker, message, owner, queues, tx, routed, refs)
+    else:
+        by_address: dict[str, list[Queue]] = {}
+        for queue in queues:
+            by_address.setdefault(queue.address, []).append(queue)
+        order = table_order(list(by_address)) if len(by_address) > 1 else by_address
+        for address in order:
+            store = owner if address == message.address else broker.store(address)
+            _to_address(broker, message, store, by_address[address], tx, routed, refs)
     if routed.dropped and broker.profile.drops_stop_routing:
         # what was counted for addresses before stays counted, though no queue has it
         broker.counts_too_much = broker.counts_too_much or bool(refs)

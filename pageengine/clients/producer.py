@@ -37,7 +37,7 @@ class Credits:
 
     def acquire(self, credits: int) -> bool:
         """True: acquired. False: the producer waits. Raises SendRefused after a refusal of the broker."""
-        if self.step < 0:
+        if self.step < 0 or (not (self.blocked or self.refused or self.arriving) and self._at_once(credits)):
             return True
         if not self.blocked:
             self._check(credits)
@@ -50,6 +50,17 @@ class Credits:
             self.take(credits)
         finally:
             self.arrive()
+        return True
+
+    def _at_once(self, credits: int) -> bool:
+        """Acquires where the broker grants what is asked for at once, or nothing has to be asked for."""
+        needed = max(credits, self.step)
+        if self.balance < needed or (self.balance == needed and self.broker.profile.asks_at_equal):
+            store = self.broker.store(self.address)
+            if store is not None and not store.lets_in():
+                return False
+            self.balance += needed
+        self.balance -= credits
         return True
 
     def take(self, credits: int) -> None:

@@ -200,16 +200,16 @@ class Session(Producer):
             return Decision(FAILED, error=ADDRESS_FULL, reached_broker=True, silent=True)
         if routed.status != ROUTED:
             return Decision(UNROUTED, status=routed.status, mem=message.mem)
-        sizes = (message.mem, message.enc, message.large)
+        mem, enc, large = message.mem, message.enc, message.large
         if routed.paged:
-            return _sized(Decision(PAGED), sizes)
+            return Decision(PAGED, mem=mem, enc=enc, large=large)
         if routed.dropped and not routed.in_memory:
             page_limit = (
                 page_full and store is not None and store.policy.value == "PAGE" and not broker.limits.disk_full
             )
             why = "page_full" if page_limit else "disk_full" if broker.limits.disk_full else "address_full"
-            return _sized(Decision(DROPPED, why=why), sizes)
-        return _sized(Decision(QUEUED), sizes)
+            return Decision(DROPPED, why=why, mem=mem, enc=enc, large=large)
+        return Decision(QUEUED, mem=mem, enc=enc, large=large)
 
     # transactions
 
@@ -261,8 +261,3 @@ def close_consumer(broker: Broker, consumer: SessionConsumer) -> None:
     broker.schedule.touch(queue)
     if not queue.consumers and queue.purge_on_no_consumers:
         purge(broker, queue, None)
-
-
-def _sized(verdict: Decision, sizes: tuple[int, int, bool]) -> Decision:
-    verdict.mem, verdict.enc, verdict.large = sizes
-    return verdict

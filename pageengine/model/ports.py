@@ -20,6 +20,10 @@ class StorePort(ABC):
         """Add memory in bytes: of a message (``count`` 1 or -1) or of a reference (0)."""
 
     @abstractmethod
+    def add_quietly(self, size: int, count: int) -> bool:
+        """The same where it has no other effect than the sums. False: nothing was added."""
+
+    @abstractmethod
     def check_released(self) -> bool:
         """Let waiting producers go on, if nothing holds them back. True: they go on."""
 

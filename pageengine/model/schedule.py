@@ -61,8 +61,8 @@ class Schedule(Struct, eq=False):
         while self.touched_queues:
             asked: dict[QueuePort, None] = {}
             touched, self.touched_queues = self.touched_queues, {}
+            self.changed_queues.update(touched)
             for queue in touched:
-                self.changed_queues[queue] = None
                 queue.queues_to_ask(asked)
             for queue in asked:
                 queue.rest()

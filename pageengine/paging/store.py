@@ -146,6 +146,21 @@ class AddressStore(StorePort):
         ):
             self.check_released()
 
+    def add_quietly(self, size: int, count: int) -> bool:
+        """The same where it has no other effect than the sums. False: nothing was added."""
+        own, whole = self.metric, self.limits.metric
+        if self.full or self.waiting or self.limits.global_full:
+            return False
+        if not (own.quiet(size, count) and whole.quiet(size, count)):
+            return False
+        own.size += size
+        own.count += count
+        whole.size += size
+        whole.count += count
+        own.touched = whole.touched = True
+        self.schedule.touched_stores.add(self)
+        return True
+
     def _over(self) -> None:
         self.full = True
 
@@ -169,6 +184,18 @@ class AddressStore(StorePort):
             grant()
 
     # gate A
+
+    def lets_in(self) -> bool:
+        """Whether ``check_memory`` would grant at once."""
+        limits = self.limits
+        if self.blocked_by_operator or limits.disk_full:
+            return False
+        policy = self.policy
+        return (
+            policy is AddressFullPolicy.PAGE
+            or policy is AddressFullPolicy.DROP
+            or not (self.full or limits.global_full)
+        )
 
     def check_memory(self, grant: Grant) -> bool:
         """Asks for permission to send more (spec 2.6); ``grant`` runs now or later. False: refused."""

@@ -29,7 +29,7 @@ class ClientBuffer(Struct, eq=False):
         """The next for the application; None when there is none."""
         if not self._by_priority:
             return None
-        priority = max(self._by_priority)
+        priority = max(self._by_priority) if len(self._by_priority) > 1 else next(iter(self._by_priority))
         waiting = self._by_priority[priority]
         ref = waiting.popleft()
         if not waiting:

@@ -33,6 +33,8 @@ class Queue(QueuePort):
         self.broker = broker
         self.schedule = schedule
         self.profile = broker.profile
+        self.books_own = self.profile.references_booked_on_queue
+        self.reference_bytes = self.profile.reference_bytes
         self.id = id
         self.name = made.queue
         self.address = made.address
@@ -70,9 +72,11 @@ class Queue(QueuePort):
     @property
     def message_count(self) -> int:
         """Messages in memory, scheduled, being delivered and in pages."""
-        in_pages = self.cursor.message_count if self.cursor is not None else 0
-        scheduled = sum(1 for ref in self.scheduled if ref.record is None)
-        count = self.waiting_unpaged + scheduled + self.delivering_unpaged + in_pages
+        count = self.waiting_unpaged + self.delivering_unpaged
+        if self.cursor is not None:
+            count += self.cursor.message_count
+        if self.scheduled:
+            count += sum(1 for ref in self.scheduled if ref.record is None)
         # a last-value queue may keep what it delivers, and would count it twice
         return count - self.delivering_count if self.last_values is not None else count
 
@@ -83,22 +87,26 @@ class Queue(QueuePort):
         message = ref.message
         message.references += 1
         owner = message.owner
+        booked = self.store if self.books_own else owner
         if message.references == 1 and owner is not None:
+            if booked is owner and owner.add_quietly(ref.mem + self.reference_bytes, 1):
+                return
             owner.add_size(ref.mem, 1)
-        booked = self.store if self.profile.references_booked_on_queue else owner
         if booked is not None:
-            booked.add_size(self.profile.reference_bytes, 0)
+            booked.add_size(self.reference_bytes, 0)
 
     def reference_down(self, ref: Reference) -> None:
         """A reference that is not paged ceases to count."""
         message = ref.message
         message.references -= 1
         owner = message.owner
+        booked = self.store if self.books_own else owner
         if message.references == 0 and owner is not None:
+            if booked is owner and owner.add_quietly(-ref.mem - self.reference_bytes, -1):
+                return
             owner.add_size(-ref.mem, -1)
-        booked = self.store if self.profile.references_booked_on_queue else owner
         if booked is not None:
-            booked.add_size(-self.profile.reference_bytes, 0)
+            booked.add_size(-self.reference_bytes, 0)
 
     # adding
 
@@ -106,8 +114,10 @@ class Queue(QueuePort):
         """Append a new reference, or schedule it."""
         if (ref.scheduled or ref.message.special) and self._schedule(ref):
             return
-        self._waits(ref)
+        self.mem_count += 1
+        self.mem_bytes += ref.mem
         if ref.record is None:
+            self.waiting_unpaged += 1
             self.added += 1
         self.sequence += 1
         ref.sequence = self.sequence
@@ -116,7 +126,7 @@ class Queue(QueuePort):
         self.references.add_tail(ref)
         if self.ring_size != -1:
             self._enforce_ring()
-        self.schedule.touch(self)
+        self.schedule.touched_queues[self] = None
 
     def _waits(self, ref: Reference) -> None:
         self.mem_count += 1

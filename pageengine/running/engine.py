@@ -38,6 +38,8 @@ from pageengine.settings.profiles import Profile
 from pageengine.settings.settings import EngineSettings
 from pageengine.trace.operations import Operation, Send, TraceHeader
 
+SEND = "send"
+
 
 class Engine(Run):
     """Applies operations one at a time. ``check``: tests the invariants of spec 5 after each."""
@@ -64,10 +66,10 @@ class Engine(Run):
         Raises InvariantBroken if the engine was made to check.
         """
         self.broker.now = op.t
-        result = OperationResult(op.i, op.op, Decision(OK))
         if type(op) is Send:
-            self._send(op, result)
+            result = OperationResult(op.i, SEND, self._send(op))
         else:
+            result = OperationResult(op.i, op.op, Decision(OK))
             try:
                 STEPS[type(op)](self, op, result)
             except OperationFailed as failed:
@@ -128,21 +130,21 @@ class Engine(Run):
             queues = [names.get(id, "?") for id in one.queues]
             yield RecordFiled(one.message.seq if numbered else None, one.size, one.tx >= 0, queues)
 
-    def _send(self, op: Send, result: OperationResult) -> None:
-        session = self.session(op.session)
+    def _send(self, op: Send) -> Decision:
+        session = self.sessions.get(op.session) or self.session(op.session)
+        broker = self.broker
         try:
-            store = self.broker.store(op.address)
+            store = broker.stores.get(op.address) or broker.store(op.address)
             before = _position(store)
             verdict = session.send(op)
         except StoreRefused:
-            result.verdict = Decision(FAILED, error="IllegalStateException", reached_broker=True)
-            return
-        result.verdict = verdict
+            return Decision(FAILED, error="IllegalStateException", reached_broker=True)
         if verdict.r == PAGED and store is not None:
             now = _position(store)
             if now != before and now[1] > 0:
                 verdict.page = now[0]
                 verdict.nr = now[1] - 1
+        return verdict
 
 
 def _position(store: AddressStore | None) -> tuple[int, int]:
