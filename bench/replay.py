@@ -87,7 +87,7 @@ def read(trace: Path, folder: Path) -> int:
 def decided(engine: Engine, reader: TraceReader, *, upto: type[object] | None = None) -> int:
     """Applies the operations, up to the first of a kind; returns their number."""
     count = 0
-    for item, _line in steps(engine, reader):
+    for item, _result in steps(engine, reader):
         count += 1
         if upto is not None and isinstance(item, upto):
             break
@@ -119,11 +119,11 @@ def outcome(trace: Path, folder: Path) -> int:
     engine = engine_for(reader)
     recording = Recording("bench")
     with writing_outcome(folder / "outcome.jsonl") as write:
-        header = engine.start().as_json()
-        recording.begin(header)
-        for item, line in steps(engine, reader):
-            write(line)
-            recording.see(item, line)
+        write(engine.start().as_json())
+        recording.begin(engine.state())
+        for item, result in steps(engine, reader):
+            write(result.as_json())
+            recording.see(item, result)
     return recording.operations
 
 

@@ -6,7 +6,6 @@ Source: docs/spec/paging-engine.md 2.2.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from functools import lru_cache
 
 from pageengine.model.message import Message
@@ -14,25 +13,48 @@ from pageengine.queues.queue import Queue
 from pageengine.settings.settings import EngineSettings
 
 
-@dataclass(slots=True)
+class BoundGroup:
+    """Queues of one address that get a message: in the order of memory, and with their ids in that of pages."""
+
+    __slots__ = ("address", "ids", "in_memory", "on_page")
+
+    def __init__(self, address: str, queues: list[Queue]) -> None:
+        self.address = address
+        self.in_memory = sorted(queues, key=lambda queue: queue.durable)
+        self.on_page = sorted(queues, key=lambda queue: not queue.durable)
+        self.ids = tuple(queue.id for queue in self.on_page)
+
+
+def _grouped(queues: list[Queue]) -> list[BoundGroup]:
+    by_address: dict[str, list[Queue]] = {}
+    for queue in queues:
+        by_address.setdefault(queue.address, []).append(queue)
+    order = table_order(list(by_address)) if len(by_address) > 1 else by_address
+    return [BoundGroup(address, by_address[address]) for address in order]
+
+
 class AddressBindings:
-    """The queues that take messages of an address, by routing name: of each one queue gets a message, in turn."""
+    """The queues that take messages of an address, by routing name: of each one queue gets a message, in turn.
 
-    names: list[list[Queue]] = field(default_factory=list)
-    turns: list[int] = field(default_factory=list)
-    single: Queue | None = None
-    """The only queue, where it has no filter: the common case."""
+    ``always``: the groups, where every message goes to the same queues.
+    """
 
-    def chosen(self, message: Message) -> list[Queue]:
+    def __init__(self, names: list[list[Queue]]) -> None:
+        self.names = names
+        self.turns = [0] * len(names)
+        plain = all(len(of_name) == 1 and _takes_all(of_name[0]) for of_name in names)
+        self.always = _grouped([of_name[0] for of_name in names]) if plain else None
+
+    def chosen(self, message: Message) -> list[BoundGroup]:
         """The queues that get a message, one per routing name; the turn of each name moves on."""
-        if self.single is not None:
-            return [self.single]
+        if self.always is not None:
+            return self.always
         picked = []
         for at, queues in enumerate(self.names):
             queue = self._next(at, queues, message)
             if queue is not None and not (queue.purge_on_no_consumers and not queue.consumers):
                 picked.append(queue)
-        return picked
+        return _grouped(picked)
 
     def _next(self, at: int, queues: list[Queue], message: Message) -> Queue | None:
         count = len(queues)
@@ -50,6 +72,10 @@ class AddressBindings:
             return None
         self.turns[at] = (fallback + 1) % count
         return queues[fallback]
+
+
+def _takes_all(queue: Queue) -> bool:
+    return queue.filter is None and not queue.purge_on_no_consumers
 
 
 def _matches_filter(queue: Queue, message: Message) -> bool:
@@ -133,7 +159,7 @@ class BoundQueues:
         """The bindings of an address; None where no queue belongs to it."""
         name, of_one_queue, queue_name = address.partition("::")
         if of_one_queue:
-            return next((AddressBindings([[queue]], [0]) for queue in self.at(name) if queue.name == queue_name), None)
+            return next((AddressBindings([[queue]]) for queue in self.at(name) if queue.name == queue_name), None)
         taking = self.at(address)
         for bound in self._wildcards:
             if bound != address and belongs(self._settings, bound, address):
@@ -141,14 +167,4 @@ class BoundQueues:
         by_name: dict[str, list[Queue]] = {}
         for queue in sorted(taking, key=lambda queue: queue.id):
             by_name.setdefault(queue.address if queue.anycast else queue.name, []).append(queue)
-        return _bindings(by_name) if by_name else None
-
-
-def _bindings(by_name: dict[str, list[Queue]]) -> AddressBindings:
-    names = table_order(list(by_name))
-    found = AddressBindings([by_name[name] for name in names], [0] * len(names))
-    if len(names) == 1 and len(found.names[0]) == 1:
-        queue = found.names[0][0]
-        if queue.filter is None and not queue.purge_on_no_consumers:
-            found.single = queue
-    return found
+        return AddressBindings([by_name[name] for name in table_order(list(by_name))]) if by_name else None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from pageengine.broker.bindings import belongs, table_order
+from pageengine.broker.bindings import BoundGroup, belongs
 from pageengine.broker.broker import Broker
 from pageengine.broker.copies import dead_letter_copy, diverted_copy
 from pageengine.broker.transaction import Transaction
@@ -17,7 +17,6 @@ from pageengine.model.reference import Reference
 from pageengine.model.sizes import body_bytes, large_record_payload, record_payload
 from pageengine.paging.store import AddressStore, Gate
 from pageengine.queues.filters import compiled
-from pageengine.queues.queue import Queue
 from pageengine.settings.settings import AddressSettings, Divert
 
 ROUTED = "OK"
@@ -95,9 +94,9 @@ def _route_to_bindings(broker: Broker, message: Message, tx: Transaction | None)
     address = message.address
     diverted = bool(broker.settings.diverts) and _divert(broker, message, tx)
     bindings = broker.bindings(address)
-    queues = bindings.chosen(message) if bindings is not None and not diverted else []
-    if queues:
-        return _route_to_queues(broker, message, queues, tx)
+    groups = bindings.chosen(message) if bindings is not None and not diverted else None
+    if groups:
+        return _route_to_groups(broker, message, groups, tx)
     if (diverted or bindings is not None) and not broker.profile.filtered_out_is_unrouted:
         return Routed()
     settings = broker.settings.address_settings.effective(address)
@@ -109,20 +108,13 @@ def _route_to_bindings(broker: Broker, message: Message, tx: Transaction | None)
     return Routed(NO_BINDINGS)
 
 
-def _route_to_queues(broker: Broker, message: Message, queues: list[Queue], tx: Transaction | None) -> Routed:
+def _route_to_groups(broker: Broker, message: Message, groups: list[BoundGroup], tx: Transaction | None) -> Routed:
     routed = Routed()
     refs: list[Reference] = []
     owner = message.owner = broker.store(message.address)
-    if len(queues) == 1 and queues[0].address == message.address:
-        _to_address(broker, message, owner, queues, tx, routed, refs)
-    else:
-        by_address: dict[str, list[Queue]] = {}
-        for queue in queues:
-            by_address.setdefault(queue.address, []).append(queue)
-        order = table_order(list(by_address)) if len(by_address) > 1 else by_address
-        for address in order:
-            store = owner if address == message.address else broker.store(address)
-            _to_address(broker, message, store, by_address[address], tx, routed, refs)
+    for group in groups:
+        store = owner if group.address == message.address else broker.store(group.address)
+        _to_address(broker, message, store, group, tx, routed, refs)
     if routed.dropped and broker.profile.drops_stop_routing:
         # what was counted for addresses before stays counted, though no queue has it
         broker.counts_too_much = broker.counts_too_much or bool(refs)
@@ -136,7 +128,7 @@ def _route_to_queues(broker: Broker, message: Message, queues: list[Queue], tx: 
 
 
 def _to_address(
-    broker: Broker, message: Message, store: AddressStore | None, queues: list[Queue], tx: Transaction | None,
+    broker: Broker, message: Message, store: AddressStore | None, group: BoundGroup, tx: Transaction | None,
     routed: Routed, refs: list[Reference],
 ) -> None:  # fmt: skip
     gate = store.gate() if store is not None else Gate.MEMORY
@@ -144,26 +136,22 @@ def _to_address(
         if routed.dropped and broker.profile.drops_stop_routing:
             raise DroppedElsewhere
         routed.in_memory = True
-        ordered = queues if len(queues) == 1 else sorted(queues, key=lambda queue: queue.durable)
-        for queue in ordered:
+        for queue in group.in_memory:
             ref = Reference(message, queue, None)
             refs.append(ref)
             queue.reference_up(ref)
     elif gate is Gate.PAGE:
         assert store is not None
         routed.paged = True
-        _to_page(broker, message, store, queues, tx)
+        _to_page(broker, message, store, group, tx)
     elif gate is Gate.DROP:
         routed.dropped = True
     else:
         raise AddressFull
 
 
-def _to_page(
-    broker: Broker, message: Message, store: AddressStore, queues: list[Queue], tx: Transaction | None
-) -> None:
-    ordered = queues if len(queues) == 1 else sorted(queues, key=lambda queue: not queue.durable)
-    ids = tuple(queue.id for queue in ordered)
+def _to_page(broker: Broker, message: Message, store: AddressStore, group: BoundGroup, tx: Transaction | None) -> None:
+    queues, ids = group.on_page, group.ids
     if message.large:
         size = large_record_payload(message.enc - body_bytes(message.source), len(ids))
     else:
@@ -173,11 +161,12 @@ def _to_page(
         number = tx.id
         waiting = tx.page_transaction()
         waiting.messages += len(ids)
-        waiting.durable += sum(1 for queue in ordered if queue.durable)
+        waiting.durable += sum(1 for queue in queues if queue.durable)
     record = PagedMessage(message, ids, number, size)
     store.write(record)
-    broker.schedule.touched_stores.add(store)
-    for queue in ordered:
+    schedule = broker.schedule
+    schedule.touched_stores.add(store)
+    for queue in queues:
         cursor = queue.cursor
         assert cursor is not None
         cursor.empty = False
@@ -185,7 +174,7 @@ def _to_page(
             cursor.count(1, message.enc)
         else:
             tx.counts.append((cursor, 1, message.enc))
-        broker.schedule.touch(queue)
+        schedule.touched_queues[queue] = None
 
 
 def _divert(broker: Broker, message: Message, tx: Transaction | None) -> bool:

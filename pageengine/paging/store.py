@@ -16,9 +16,11 @@ from pageengine.model.reference import CursorPort
 from pageengine.model.schedule import Schedule
 from pageengine.model.sizes import RECORD_FRAME
 from pageengine.paging.limits import Limits
+from pageengine.settings.profiles import ReadAhead
 from pageengine.settings.settings import AddressFullPolicy, AddressSettings, DiskFullPolicy, PageFullPolicy
 
 Grant = Callable[[], None]
+NO_LIMIT = 1 << 62
 
 
 class Gate(Enum):
@@ -28,6 +30,11 @@ class Gate(Enum):
     PAGE = "page"
     DROP = "drop"
     FAIL = "fail"
+
+
+def _below(limit: int) -> int:
+    """What a sum must stay below; 0 and less: no limit."""
+    return limit if limit > 0 else NO_LIMIT
 
 
 class AddressStore(StorePort):
@@ -95,15 +102,16 @@ class AddressStore(StorePort):
             max_bytes = (2 * settings.page_size_bytes + 2**31) % 2**32 - 2**31
         max_messages = settings.max_read_page_messages
         prefetch_bytes, prefetch_messages = settings.prefetch_page_bytes, settings.prefetch_page_messages
-        self.max_read_bytes = max_bytes
-        self.max_read_messages = max_messages
-        self.prefetch_bytes = prefetch_bytes if prefetch_bytes is not None and prefetch_bytes > 0 else max_bytes
-        self.prefetch_messages = (
+        prefetch_bytes = prefetch_bytes if prefetch_bytes is not None and prefetch_bytes > 0 else max_bytes
+        prefetch_messages = (
             prefetch_messages if prefetch_messages is not None and prefetch_messages > 0 else max_messages
         )
-        self.read_limits_off = (
-            max_bytes <= 0 and max_messages <= 0 and self.prefetch_bytes <= 0 and self.prefetch_messages <= 0
-        )
+        self.read_limits_off = max(max_bytes, max_messages, prefetch_bytes, prefetch_messages) <= 0
+        prefetches = self.profile.read_ahead is ReadAhead.MAX_READ_AND_PREFETCH
+        self.max_read_bytes = _below(max_bytes)
+        self.max_read_messages = _below(max_messages)
+        self.prefetch_bytes = _below(prefetch_bytes if prefetches else 0)
+        self.prefetch_messages = _below(prefetch_messages if prefetches else 0)
         self.old_read_limit = self.max_size if self.max_size > 0 else 2 * self.page_size
 
     def _page_limits(self, settings: AddressSettings, first: bool) -> None:

@@ -64,7 +64,8 @@ class Queue(QueuePort):
         self.delivering_count = self.delivering_bytes = 0
         self.added = self.acked = self.expired = self.killed = 0
         self.depage_pending = self.deliver_scheduled = self.reads_pages = False
-        self.read_ahead = self.profile.read_ahead
+        self.reads_few = self.profile.read_ahead is ReadAhead.MAX_SIZE_AND_COUNT
+        self.reads_to_max_size = self.reads_few or self.profile.read_ahead is ReadAhead.MAX_SIZE
         self.cursor: Cursor | None = Cursor(self, store) if store is not None else None
         if store is not None and self.cursor is not None:
             store.cursors[id] = self.cursor
@@ -112,6 +113,10 @@ class Queue(QueuePort):
 
     def add_tail(self, ref: Reference) -> None:
         """Append a new reference, or schedule it."""
+        self._append(ref)
+        self.schedule.touched_queues[self] = None
+
+    def _append(self, ref: Reference) -> None:
         if (ref.scheduled or ref.message.special) and self._schedule(ref):
             return
         self.mem_count += 1
@@ -126,7 +131,6 @@ class Queue(QueuePort):
         self.references.add_tail(ref)
         if self.ring_size != -1:
             self._enforce_ring()
-        self.schedule.touched_queues[self] = None
 
     def _waits(self, ref: Reference) -> None:
         self.mem_count += 1
@@ -330,6 +334,12 @@ class Queue(QueuePort):
 
     def depage(self) -> bool:
         """Reads from the pages as long as the limits allow (spec 3.1). True: something was read."""
+        read = self._depage()
+        if read:
+            self.schedule.touched_queues[self] = None
+        return read
+
+    def _depage(self) -> bool:
         self.depage_pending = False
         cursor = self.cursor
         if self.paused or cursor is None or self.deleted:
@@ -344,7 +354,7 @@ class Queue(QueuePort):
                 record = iterator.take()
             ref = Reference(record.message, self, record)
             ref.live = iterator.live
-            self.add_tail(ref)
+            self._append(ref)
             read = True
         return read
 
@@ -352,21 +362,16 @@ class Queue(QueuePort):
         """Whether the limits allow reading another message from the pages (spec 3.1)."""
         store = self.store
         assert store is not None
-        rule = self.read_ahead
-        if rule is ReadAhead.MAX_SIZE:
-            return self.mem_bytes < store.old_read_limit
-        if rule is ReadAhead.MAX_SIZE_AND_COUNT or store.read_limits_off:
-            return self.mem_bytes < store.old_read_limit and self.references.size < MAX_WAITING
         size, count = self.mem_bytes, self.mem_count
-        if store.max_read_bytes > 0 and size + self.delivering_bytes >= store.max_read_bytes:
-            return False
-        if store.max_read_messages > 0 and count + self.delivering_count >= store.max_read_messages:
-            return False
-        if rule is ReadAhead.MAX_READ:
-            return True
-        return not (
-            (store.prefetch_bytes > 0 and size >= store.prefetch_bytes)
-            or (store.prefetch_messages > 0 and count >= store.prefetch_messages)
+        if self.reads_to_max_size:
+            return size < store.old_read_limit and (not self.reads_few or self.references.size < MAX_WAITING)
+        if store.read_limits_off:
+            return size < store.old_read_limit and self.references.size < MAX_WAITING
+        return (
+            size < store.prefetch_bytes
+            and count < store.prefetch_messages
+            and size + self.delivering_bytes < store.max_read_bytes
+            and count + self.delivering_count < store.max_read_messages
         )
 
     def queues_to_ask(self, asked: dict[QueuePort, None]) -> None:
@@ -387,8 +392,10 @@ class Queue(QueuePort):
     def rest(self) -> None:
         """Reads ahead and delivers at once, when nothing else is going on."""
         store = self.store
-        if store is not None and store.paging:
-            self.depage()
+        if store is not None and store.paging and self._depage():
+            # a second round that finds nothing still moves on whose turn it is among several consumers
+            again = self.schedule.touched_queues if len(self.consumers) > 1 else self.schedule.changed_queues
+            again[self] = None
         self.deliver()
 
     def force_delivery(self) -> None:

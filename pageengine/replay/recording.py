@@ -130,7 +130,7 @@ class Recording:
         if r == BLOCKED:
             self._waiting[send.i] = BlockedSend(send.t, send.address)
             self._blocked(record, 1, send.t, send.i)
-        elif r == DROPPED or r == FAILED:
+        elif r in (DROPPED, FAILED):
             for one in (record, self.broker):
                 one.series.see(r, send.i, send.t, 1)
             if record.sends[r] == 1:
@@ -252,9 +252,8 @@ class Recording:
             if paged > record.paged.value:
                 record.paged.see(paged, t, i)
             held = record.held
-            if held is None or paged != held.messages:
-                if self._holding(record, paged):
-                    moved[record.address] = None
+            if (held is None or paged != held.messages) and self._holding(record, paged):
+                moved[record.address] = None
 
     def _holding(self, queue: QueueRecord, paged: int) -> bool:
         held = queue.held

@@ -62,7 +62,7 @@ class Configuration:
         return Engine(settings, profile_of(edition), reader.header, check=check)
 
 
-def outcome_of(engine: Engine, item: Item) -> OperationResult:
+def result_of(engine: Engine, item: Item) -> OperationResult:
     """What comes of one item of a trace."""
     if isinstance(item, MalformedLine):
         return malformed(item.i, item.reason)
@@ -77,7 +77,7 @@ def steps(engine: Engine, reader: TraceReader, until: int | None = None) -> Iter
     Raises TraceError when a malformed line is reached; what came before it was applied.
     """
     for item in reader:
-        yield item, outcome_of(engine, item)
+        yield item, result_of(engine, item)
         if item.i == until:
             return
 

@@ -95,7 +95,7 @@ class Engine(Run):
 
     def _changes(self) -> StateChange:
         if self.show_everything:
-            self.view.forget()
+            self.view = StateView()
         if self.parts_changed:
             self.show_everything = self.parts_changed = False
             return self.view.change_of_all(self.broker)

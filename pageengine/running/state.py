@@ -117,10 +117,6 @@ class StateView:
                     known[name] = now
                     found.queues.append((name, before, now))
 
-    def forget(self) -> None:
-        """The next change tells everything."""
-        self.__init__()  # type: ignore[misc]
-
     def change_of_all(self, broker: Broker) -> StateChange:
         """The same, with every part looked at: after operations that may have changed any."""
         broker.schedule.touched_stores.update(broker.stores.values())
@@ -134,6 +130,7 @@ class StateView:
     def everything(self, broker: Broker) -> StateChange:
         """The complete state."""
         self.change_of_all(broker)
-        addresses = [(name, None, now) for name, now in sorted(self.addresses.items())]
-        queues = [(name, None, now) for name, now in sorted(self.queues.items())]
-        return StateChange(addresses, queues, (None, of_broker(broker)))
+        found = StateChange([], [], (None, of_broker(broker)))
+        found.addresses += [(name, None, now) for name, now in sorted(self.addresses.items())]
+        found.queues += [(name, None, now) for name, now in sorted(self.queues.items())]
+        return found

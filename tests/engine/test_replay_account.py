@@ -18,7 +18,9 @@ from pagectl.outputs.replay_json import replay_json
 from pagectl.outputs.replay_text import print_replay
 from replay_scenarios import Scenario, scenarios
 
+from pageengine.model.outcome import AddressFigures
 from pageengine.replay.findings import findings
+from pageengine.replay.outcome_results import OutcomeResults
 from pageengine.replay.page_holding import HeldPages, HoldWatch
 from pageengine.replay.recording import Recording
 from pageengine.replay.records import AddressRecord, pages_of
@@ -39,10 +41,11 @@ def recorded(scenario: Scenario, *, until: int | None = None) -> Recording:
     trace = [json.loads(line) for line in scenario.trace.splitlines()]
     header, *lines, end = [json.loads(line) for line in scenario.outcome.splitlines()]
     recording = Recording(interpreter.header(trace[0], scenario.name).name)
-    recording.begin(header)
+    results = OutcomeResults()
+    recording.begin(results.state(header["state"]))
     for one, line in list(zip(trace[1:], lines, strict=True))[:until]:
-        recording.see(interpreter.operation(one), line)
-    recording.finish(end if until is None else None)
+        recording.see(interpreter.operation(one), results.result(line))
+    recording.finish(results.state(end["state"]) if until is None else None)
     return recording
 
 
@@ -141,7 +144,7 @@ def test_held_pages_leave_from_the_front() -> None:
 
 
 def test_pages_of_messages_that_are_counted_together() -> None:
-    record = AddressRecord("a", state={"cur": 6}, counted_page=3)
+    record = AddressRecord("a", now=AddressFigures(cur=6), counted_page=3)
     assert pages_of(record, 8) == [3, 3, 4, 4, 5, 5, 6, 6]
     record.fresh_pages.extend([1, 2, 2])
     assert pages_of(record, 2) == [2, 2]

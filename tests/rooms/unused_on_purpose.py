@@ -45,6 +45,9 @@ _.accepted
 _.transport
 _.in_tx
 _.never_sent
+_.cur_n
+_.mem_n
+_.paged_bytes
 # An error of the system that names one file, not the two of a link or a renaming.
 _.filename2
 # Called by others: argparse and lxml by their interfaces, and a maintainer (CONTRIBUTING.md).

@@ -1,0 +1,67 @@
+"""Lines of an outcome, the engine's or a real broker's, as results (docs/spec/trace-format.md 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from msgspec import Struct, convert
+from msgspec.structs import replace
+
+from pageengine.model.outcome import (
+    AddressFigures,
+    BrokerFigures,
+    Decision,
+    OperationResult,
+    QueueFigures,
+    Released,
+    StateChange,
+)  # fmt: skip
+
+Figures = TypeVar("Figures", bound=Struct)
+
+
+class OutcomeResults:
+    """Give it the lines in order, the header's state first; it knows what each change came from."""
+
+    def __init__(self) -> None:
+        self._addresses: dict[str, AddressFigures] = {}
+        self._queues: dict[str, QueueFigures] = {}
+        self._broker: BrokerFigures | None = None
+
+    def result(self, line: Mapping[str, Any]) -> OperationResult:
+        """An operation's line. Raises msgspec.ValidationError."""
+        released = [Released(one["i"], convert(one, Decision)) for one in line.get("released") or ()]
+        return OperationResult(
+            line["i"], line.get("op"), convert(line, Decision), got=line.get("got"), released=released,
+            abandoned=line.get("abandoned"), state=self.state(line.get("state") or {}),
+        )  # fmt: skip
+
+    def state(self, parts: Mapping[str, Any]) -> StateChange:
+        """The changes of a line; the whole state of the header and of the last line. Raises as ``result``."""
+        found = StateChange([], [])
+        for key, fields in parts.items():
+            kind, _, name = key.partition(":")
+            if kind == "a":
+                found.addresses.append((name, *_changed(self._addresses, AddressFigures, name, fields)))
+            elif kind == "q":
+                found.queues.append((name, *_changed(self._queues, QueueFigures, name, fields)))
+            else:
+                before, self._broker = self._broker, _with(self._broker or BrokerFigures(), fields or {})
+                found.broker = (before, self._broker)
+        return found
+
+
+def _changed(
+    known: dict[str, Figures], kind: type[Figures], name: str, fields: Mapping[str, Any] | None
+) -> tuple[Figures | None, Figures | None]:
+    before = known.pop(name, None)
+    if fields is None:
+        return before, None
+    now = known[name] = _with(before or kind(), fields)
+    return before, now
+
+
+def _with(figures: Figures, fields: Mapping[str, Any]) -> Figures:
+    known = figures.__struct_fields__
+    return replace(figures, **{name: value for name, value in fields.items() if name in known})
