@@ -40,6 +40,7 @@ class KeepReason(StrEnum):
     DUPLICATE = "several folders name this address; a broker reads one of them"
     NO_QUEUE = "no queue has this address: is it the right one?"
     NAMES = "a name in the folder keeps a broker from starting, or counts as a page without being read"
+    FAR = "a page number lies far behind the others: 'pagectl pages salvage' gives it a near one"
     REMOVAL = "no queue needs it, but an edition of this layout takes the removal badly (name the edition)"
 
 

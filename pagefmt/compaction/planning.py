@@ -173,6 +173,8 @@ class _PlanWalk:
             entry.kind in (EntryKind.BAD_NAME, EntryKind.OVERLOOKED, EntryKind.SPECIAL) for entry in store.store.others
         ):
             return KeepReason.NAMES
+        if store.store.out_of_reach:
+            return KeepReason.FAR
         return None if store.queues else KeepReason.NO_QUEUE
 
     def pages(self, store: StoreState) -> Iterator[ExaminedPage]:

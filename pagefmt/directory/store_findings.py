@@ -36,6 +36,7 @@ class StoreFault(StrEnum):
     STRAY = "stray-file"
     EMPTY_PAGE = "empty-page"
     UNLISTED = "folder-unreadable"
+    FAR = "page-out-of-reach"
 
 
 _SEVERITIES = {
@@ -84,6 +85,13 @@ def store_findings(store: Store, addresses: Collection[str] = ()) -> Iterator[Fi
         yield from _address_findings(store, store.address, addresses)
     for entry in store.others:
         yield from _entry_finding(store, entry)
+    if far := store.out_of_reach:
+        before = store.pages[-len(far) - 1].number
+        detail = (
+            f"the page in front of it is {before}: a broker looks for each number between at its start and delivers "
+            "nothing meanwhile; 'pagectl pages salvage' gives near numbers to it and to what lies behind"
+        )
+        yield _finding(store.name, far[0].name, StoreFault.FAR, detail)
     for page in store.pages[:-1]:
         if page.size == 0:
             detail = "empty, in the middle: in old brokers such a page stops the deletion of those behind it"

@@ -17,6 +17,7 @@ import stat
 from collections.abc import Iterator
 from contextlib import suppress
 from enum import StrEnum
+from itertools import pairwise
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -26,6 +27,8 @@ ADDRESS_FILE: Final = "address.txt"
 PUT_ASIDE: Final = ".invalidPage"
 ADDRESS_LIMIT: Final = 1 << 20
 LARGEST_NUMBER: Final = (1 << 31) - 1
+WITHIN_REACH: Final = 10_000
+"""Page numbers: in a wider hole a broker that starts looks for each number and delivers nothing meanwhile (6.1)."""
 
 
 class EntryKind(StrEnum):
@@ -93,6 +96,14 @@ class Store(NamedTuple):
     def from_replica(self) -> bool:
         """Left by a replication backup: no address, and a name that lets a broker skip it without a warning."""
         return self.address is None and "oldreplica." in self.name
+
+    @property
+    def out_of_reach(self) -> tuple[PageFile, ...]:
+        """Pages behind a hole that is wider than what a broker passes over at once."""
+        for at, (one, two) in enumerate(pairwise(self.pages)):
+            if two.number - one.number > WITHIN_REACH:
+                return self.pages[at + 1 :]
+        return ()
 
     @property
     def first_page(self) -> int | None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from pagefmt.bytes.writing import PARTIAL_SUFFIX
 from pagefmt.errors import PageFmtError
-from pagefmt.pages.paging import LARGEST_NUMBER
+from pagefmt.pages.paging import LARGEST_NUMBER, WITHIN_REACH
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 PAGE_SIZE: Final = 10 << 20
 """New pages are no larger than the broker's default, unless one record is."""
-WITHIN_REACH: Final = 1000
-"""Pages: a queue looks for every number of a hole, so a new page does not lie further behind the last one."""
+_STEP: Final = 1000
+"""New pages do not lie further behind the last one, whatever acknowledgements name."""
 
 
 class MessageIds:
@@ -57,14 +57,17 @@ class MessageIds:
 class FreeNumbers:
     """Numbers for new pages, behind all that are ``used`` and all near them that acknowledgements have ``named``.
 
-    Where the last number there is has been used: the highest ones in front that are neither.
+    Where the last number there is has been used: the highest ones in front that are neither. What is used behind a hole
+    that is too wide does not count.
     """
 
     def __init__(self, used: Iterable[int], named: Iterable[int]) -> None:
         self.used = {number for number in used if 0 < number <= LARGEST_NUMBER}
-        self._last = max(self.used, default=0)
+        self._last = min(self.used, default=0)
+        for number in sorted(self.used):
+            self._last = number if number - self._last <= WITHIN_REACH else self._last
         self._named = {number for number in named if 0 < number <= LARGEST_NUMBER}
-        near = (number for number in self._named if number <= self._last + WITHIN_REACH)
+        near = (number for number in self._named if number <= self._last + _STEP)
         last = max(self._last, max(near, default=0))
         self._numbers = (
             number

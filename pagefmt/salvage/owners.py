@@ -39,7 +39,7 @@ def look(store: Store) -> StoreLook:
         ids = sound_ids(path, found.queues)
         found.sound = found.sound and ids is not None
         found.messages += len(ids or ())
-    found.sound = found.sound and not any(strays(store)) and not any(specials(store))
+    found.sound = found.sound and not any(strays(store)) and not any(specials(store)) and not store.out_of_reach
     return found
 
 

@@ -89,7 +89,9 @@ def salvage_store(
     ``others``: folders of the same address, of which a broker reads one only (2.1). What acknowledgements name is the
     position in this one, so all that is in the others becomes new pages.
     """
-    numbers = FreeNumbers(_used(store), _acknowledged_pages(journal, set(queues)))
+    far = store.out_of_reach
+    near = store._replace(pages=store.pages[: len(store.pages) - len(far)])
+    numbers = FreeNumbers(_used(near), _acknowledged_pages(journal, set(queues)))
     disk.make_folder(out / store.name, like=store.folder)
     like = next(iter(page_files(store)), store.folder / ADDRESS_FILE)
     if report.address is not None and report.address == store.address:
@@ -99,8 +101,11 @@ def salvage_store(
     with LooseRecords(out) as loose:
         rescue = _Rescue(report, out / store.name, layout, journal, numbers, loose, disk, like)
         left = []
-        for page in store.pages:
+        for page in near.pages:
             rescue.page(page)
+        for page in far:
+            report.damaged.append(page.name)
+            rescue.loosen(page.path, page.name)
         for entry in strays(store):
             if entry.kind is EntryKind.OVERLOOKED and entry.number is not None and rescue.free(entry.number):
                 report.damaged.append(entry.name)
