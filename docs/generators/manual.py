@@ -6,8 +6,8 @@ import re
 import textwrap
 from collections.abc import Iterable, Iterator
 
+from command_table import TOP, Argument, Command, Group, Option
 from pagectl import __version__
-from pagectl.reference.tree import TOP, Argument, Command, Group, Option
 from pagectl.running.statuses import INTERRUPTED, STATUSES
 
 DATE = "2026-11-21"

@@ -9,11 +9,13 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import bash
+import fish
 import manual
 import rules_md
 import xsd_writer
-from pagectl.reference import bash, fish, zsh
-from pagectl.reference.tree import groups
+import zsh
+from command_table import groups
 
 from pagefmt.editions import EDITION_NAMES, Edition
 

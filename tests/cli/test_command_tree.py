@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from pagectl.reference.tree import Command, CompletionKind, Option, commands
+from command_table import Command, CompletionKind, Option, commands
 
 # The same name for something that cannot be the same, and why.
 NOT_THE_SAME = {

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command_table import commands
 from golden_cases import GoldenCase, cases
 from jsonschema import Draft202012Validator
-from pagectl.reference.tree import commands
 from program import ROOT, call
 from watched_calls import SCHEMAS, command_of, schema_of, validate
 

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from pagectl.reference.tree import commands
+from command_table import commands
 from pagectl.running.statuses import STATUSES
 from program import call
 from renew import files, with_editions

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from pagectl.reference.tree import commands
+from command_table import commands
 from readme_examples import README, Example, agrees, examples, folder, run
 
 BLOCKS = list(examples(README.read_text("utf-8")))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from enum import StrEnum
+from importlib import resources
 from typing import Annotated
 
 import typer
@@ -17,6 +18,10 @@ class Shell(StrEnum):
     fish = "fish"
 
 
+_SCRIPTS = {Shell.bash: "pagectl.bash", Shell.zsh: "_pagectl", Shell.fish: "pagectl.fish"}
+"""In the folder of completion scripts, which is part of the package."""
+
+
 def command(shell: Annotated[Shell, typer.Argument(metavar="SHELL", help="bash, zsh or fish.")]) -> None:
     """Print the completion script of a shell. Completion itself does not start Python.
 
@@ -26,8 +31,5 @@ def command(shell: Annotated[Shell, typer.Argument(metavar="SHELL", help="bash, 
 
     fish: pagectl completion fish > ~/.config/fish/completions/pagectl.fish
     """
-    from pagectl.reference import bash, fish, zsh
-    from pagectl.reference.tree import groups
-
-    scripts = {Shell.bash: bash.script, Shell.zsh: zsh.script, Shell.fish: fish.script}
-    sys.stdout.write(scripts[shell](groups()))
+    script = resources.files("pagectl") / "completions" / _SCRIPTS[shell]
+    sys.stdout.write(script.read_text("utf-8"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from pagectl.reference.tree import (
+from command_table import (
     HELP,
     TOP,
     Argument,

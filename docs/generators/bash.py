@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from pagectl.reference.tree import HELP, TOP, Command, CompletionKind, Group, Value
+from command_table import HELP, TOP, Command, CompletionKind, Group, Value
 
 HEAD = r"""# bash completion for pagectl: answers from this file alone. Made from the commands by 'make renew'.
 

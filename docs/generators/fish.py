@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from pagectl.reference.tree import TOP, Argument, Command, CompletionKind, Group, Option, Value, override_of, short_help
+from command_table import TOP, Argument, Command, CompletionKind, Group, Option, Value, override_of, short_help
 
 HEAD = r"""# fish completion for pagectl: answers from this file alone. Made from the commands by 'make renew'.
 

@@ -1,1 +1,0 @@
-"""What the command tree says of itself: completion scripts and manual pages, made from the commands' own signatures."""
