@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 
-from pagefmt.bytes.files import NotReadable
 from pagefmt.directory.bindings import QueueBinding
 from pagefmt.outstanding.ack_state import LIVE, AckState
 from pagefmt.outstanding.state import DELETED, PagingState, StoreState
 from pagefmt.pages.frames import Damage
 from pagefmt.pages.page import open_page
-from pagefmt.pages.paging import LARGEST_NUMBER, PageFile, Store, read_store
+from pagefmt.pages.paging import LARGEST_NUMBER, PageFile, Store, newest_page
 
 
 @dataclass(slots=True)
@@ -93,15 +90,9 @@ def _store(store: StoreState, found: DirectorySurvey) -> StoreSurvey:
     for page in store.store.pages:
         _page(store, page, one, found, message_ids)
     one.repeated_ids = _repeated(message_ids)
-    one.begun = _begun(store.store.folder) if store.live else store.store.current_page
+    # looked at after the journal was read; where all pages are gone by now, any may have been there
+    one.begun = newest_page(store.store.folder) or LARGEST_NUMBER if store.live else store.store.current_page
     return one
-
-
-def _begun(folder: Path) -> int:
-    """Looked at after the journal was read. Where all pages are gone by now, any may have been there."""
-    with suppress(NotReadable):
-        return read_store(folder).current_page or LARGEST_NUMBER
-    return LARGEST_NUMBER
 
 
 def _repeated(ids: array[int]) -> list[int]:

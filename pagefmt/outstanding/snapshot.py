@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pagefmt.messages.large import LargeMessages
-from pagefmt.pages.paging import PagingDirectory, Store
+from pagefmt.pages.paging import PageFile, PagingDirectory, Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +25,12 @@ class Snapshot:
     def cut(self, store: Store) -> Store:
         """The pages that were there and still are, at the sizes that they had. Memory: those of one store."""
         sizes = dict(zip(*self.pages.get(store.name, ((), ())), strict=True))
-        pages = tuple(page._replace(size=sizes[page.number]) for page in store.pages if page.number in sizes)
+        pages = tuple(_cut(page, sizes[page.number]) for page in store.pages if page.number in sizes)
         return store._replace(pages=pages)
+
+
+def _cut(page: PageFile, size: int) -> PageFile:
+    return page if page.size == size else page._replace(size=size)
 
 
 def take_snapshot(paging: PagingDirectory, large_messages: Path | None) -> Snapshot:

@@ -167,6 +167,14 @@ def read_store(folder: Path) -> Store:
     return Store(folder, read_address(folder / ADDRESS_FILE), tuple(pages), tuple(others), problem)
 
 
+def newest_page(folder: Path) -> int | None:
+    """The highest page number by the names in a folder; None where there is no page, or no folder that can be read."""
+    with suppress(OSError), os.scandir(folder) as entries:
+        numbers = (java_number(entry.name) for entry in entries if entry.name.endswith(".page"))
+        return max((number for number in numbers if number is not None), default=None)
+    return None
+
+
 def page_name(number: int) -> str:
     """The file name of a page number."""
     return f"{number:09d}.page"

@@ -1,7 +1,8 @@
 """A soak: a real broker pages under transactional traffic over loopback, and every reading command is called beside it.
 
-No crash, no false error, nothing opened for writing, each count between what the broker says before and after the call,
-and exact while the traffic rests. ``make test-broker``; ``PAGECTL_SOAK_SECONDS`` (600) says how long.
+No crash, no false error, nothing opened for writing, each count between what the broker says before and after the call
+(but for what was sent and consumed meanwhile), and equal to it while the traffic rests.
+``make test-broker``; ``PAGECTL_SOAK_SECONDS`` (600) says how long.
 """
 
 from __future__ import annotations

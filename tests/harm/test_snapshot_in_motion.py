@@ -26,6 +26,7 @@ COMMANDS = {
     "ls": ("pages", "ls", "{data}"),
     "outstanding": ("pages", "outstanding", "{data}"),
     "verify": ("pages", "verify", "{data}"),
+    "inspect": ("pages", "inspect", "{data}"),
     "decode": ("pages", "decode", "{data}", "--format", "jsonl"),
     "decode --outstanding": ("pages", "decode", "{data}", "--outstanding", "--format", "jsonl"),
     "compact": ("pages", "compact", "{data}"),
@@ -64,7 +65,7 @@ def test_no_false_errors(name: str, live: Path) -> None:
     status, out, err = asked(name, live)
     assert status == 0, (out, err)
     assert snapshot(live) == before
-    if name in ("ls", "verify", "outstanding"):
+    if name in ("ls", "verify", "inspect", "outstanding"):
         assert "being written" in out + err, (out, err)
 
 
@@ -117,7 +118,7 @@ def torn_journal(data: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", [broken_page, torn_journal], ids=lambda each: each.__name__)
-@pytest.mark.parametrize("name", [name for name in COMMANDS if name not in ("decode", "disk usage")])
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name not in ("decode", "inspect", "disk usage")])
 def test_damage_where_nobody_writes_is_damage(name: str, damage: Callable[[Path], None], live: Path) -> None:
     """In a page in front of the last, or in front of the last record of the journal."""
     damage(live)
