@@ -88,6 +88,35 @@ def test_malformed_files_on_one_line(name: str, tmp_path: Path) -> None:
     assert leaks(path) == []
 
 
+WELL_FORMED = {
+    "as the name of an attribute": '<cluster-password {}="x">a</cluster-password>',
+    "in a bridge": '<bridges><bridge name="b"><password {}="1">a</password></bridge></bridges>',
+    "as an element": "<cluster-password><{}/></cluster-password>",
+    "as an element around": "<cluster-password><{0}><x/></{0}></cluster-password>",
+    "as an attribute of an element": '<cluster-password><x {}="1"/></cluster-password>',
+    "as a namespace": '<cluster-password><x xmlns="{}"/></cluster-password>',
+    "behind an escape of URLs": '<acceptors><acceptor name="a">tcp://h:1?keyStore%50assword={}</acceptor></acceptors>',
+    "behind a reference": '<acceptors><acceptor name="a">tcp://h:1?keyStoreP&#97;ssword={}</acceptor></acceptors>',
+    "around a comment": '<acceptors><acceptor name="a">tcp://h:1?keyStorePass<!-- -->word={}</acceptor></acceptors>',
+    "in CDATA behind text": '<acceptors><acceptor name="a">tcp://h:1?keyStorePass<![CDATA[word={}]]></acceptor></acceptors>',
+    "encoded where a number is needed": "<max-disk-usage>ENC({})</max-disk-usage>",
+    "begun to be encoded": "<max-disk-usage>ENC( {}</max-disk-usage>",
+}
+
+
+@pytest.mark.parametrize("name", WELL_FORMED)
+def test_well_formed_files(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "broker.xml"
+    path.write_text(HEAD + WELL_FORMED[name].format(SECRET) + TAIL)
+    assert leaks(path) == []
+
+
+def test_the_default_of_a_placeholder_is_not_quoted(tmp_path: Path) -> None:
+    path = tmp_path / "broker.xml"
+    path.write_text(f"{HEAD}<name>${{db.password:{SECRET}}}</name><bogus/>{TAIL}".replace("\n", ""))
+    assert SECRET not in call("config", "lint", path).out
+
+
 @pytest.mark.parametrize("separator", ["?", ";", "&amp;"])
 @pytest.mark.parametrize("name", NAMES)
 def test_names_of_secrets_in_urls(name: str, separator: str, tmp_path: Path) -> None:
@@ -147,7 +176,7 @@ def test_what_only_sounds_like_a_secret_is_shown(name: str, value: str) -> None:
 LINES = {
     "a comment": ("<!-- cluster-password: {} -->", "<!-- cluster-password****-->"),
     "a comment with an element": ("<!-- <password>{}</password> -->", "<!-- <password****-->"),
-    "inside of another": ("<password><x>{}</x></password>", "<password><x>****</x></password>"),
+    "inside of another": ("<password><x>{}</x></password>", "<password>****</password>"),
     "in its attribute": ('<password x="{}"/>', "<password ****/>"),
     "beside its name": ('<property key="dbPassword" value="{}"/>', '<property key="dbPassword" value="****"/>'),
     "of a named element": ('<param name="dbPassword">{}</param>', '<param name="dbPassword">****</param>'),

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 HIDDEN = "****"
+LONGEST_NAME = 200
 Span = tuple[int, int]
 # Expressions as text: they are compiled when one of them is first needed, which in most files none is.
 # Misspelt ones as well: their line is the one that a finding shows. Bounded repeats throughout: a value of megabytes
@@ -29,6 +30,7 @@ _USER = r"://[^/\s:@]{0,200}:(?P<user>(?:[^\s?<>\"':]|:(?!//))*)@"
 _IN_VALUE = (
     rf"(?i)\bENC\((?P<encoded>[^)]*)|(?<![\w+.-])[a-z][\w+.-]{{0,30}}{_USER}"
     rf"|(?<![\w.-])(?P<name>{_NAME}|(?<=;)key)\s{{0,9}}=\s{{0,9}}(?P<value>{_VALUE})"
+    rf"|\$\{{(?P<property>{_NAME}):(?P<default>[^}}]*)"
 )
 _ATTRIBUTE = r"([^\s=\"'<>/]+)\s*=\s*(\"[^\"<]*\"|'[^'<]*')"
 _MARKUP = (
@@ -38,7 +40,7 @@ _MARKUP = (
 )
 _PROPERTY = r"(?m)^[ \t\f]*(?P<key>(?:\\.|[^\\=:\s])*)[ \t\f]*[=:]?[ \t\f]*(?P<rest>(?:\\(?:\r\n|.|\n)|[^\\\n])*)"
 # Nothing is searched further where none of these stands: most values have none.
-_HINTS = ("pas", "pwd", "secret", "token", "credential", "key", "auth", "bearer", "enc(", "@")
+_HINTS = ("%", "&#", "<!--", "pas", "pwd", "secret", "token", "credential", "key", "auth", "bearer", "enc(", "@")
 
 
 def _hinted(text: str) -> bool:
@@ -83,11 +85,29 @@ def hidden_in_properties(text: str) -> list[Span]:
 
 
 def _in_value(text: str, offset: int = 0) -> Iterator[Span]:
-    """The secrets in URLs and ``ENC()``."""
+    """The secrets in URLs, in defaults of placeholders and in ``ENC()``; all of it where escapes hide a name."""
+    inside = [(offset + start, offset + end) for start, end in _as_written(text)]
+    plain = _plain(text)
+    hidden = plain != text and _hinted(plain) and len(list(_as_written(plain))) > len(inside)
+    yield from [(offset, offset + len(text))] if hidden else inside
+
+
+def _as_written(text: str) -> Iterator[Span]:
     for found in re.finditer(_IN_VALUE, text):
-        kind = "value" if found["name"] else "user" if found["encoded"] is None else "encoded"
-        if not found["name"] or found["name"] == "key" or is_secret(found["name"]):
-            yield offset + found.start(kind), offset + found.end(kind)
+        kind = next(each for each in ("value", "default", "encoded", "user") if found[each] is not None)
+        name = found["name"] or found["property"]
+        if not name or name == "key" or is_secret(name):
+            yield found.span(kind)
+
+
+def _plain(text: str) -> str:
+    """Without the escapes of URLs and of markup."""
+    if "%" not in text and "&" not in text:
+        return text
+    from html import unescape
+    from urllib.parse import unquote
+
+    return unquote(unescape(text))
 
 
 def _from_word(text: str, start: int, end: int) -> Iterator[Span]:
@@ -121,6 +141,8 @@ class _Markup:
         self.names: set[str] = set()
         self.secret = False
         self.last_text = 0
+        # what the element has said since its last tag: a comment may stand in the middle of a name
+        self.said = ""
 
     def spans(self) -> Iterator[Span]:
         """All that is secret."""
@@ -134,21 +156,35 @@ class _Markup:
             at = found.end()
 
     def _of(self, found: re.Match[str]) -> Iterator[Span]:
+        if found["start"] or found["end"]:
+            self.said = ""
         if found["start"]:
+            if self.secret:
+                yield found.span()
             yield from self._start_tag(found)
         elif found["end"]:
             self.open.pop()
             self.secret = bool(self.open) and self.open[-1][1]
+            if self.secret:
+                yield found.span()
         else:
             kind = next(name for name in ("text", "section", "comment", "instruction") if found[name] is not None)
             start, end = found.span(kind)
             self.last_text = start
-            if self.secret:
+            if self.secret or self._goes_on(found[kind] if kind in ("text", "section") else ""):
                 yield from self._all(start, end)
             elif kind in ("comment", "instruction") or re.search(f"(?i){_WORD}[\\w.-]*\\s*>", found[kind]):
                 yield from _from_word(self.text, start, end)
             else:
                 yield from _in_value(found[kind], start)
+
+    def _goes_on(self, text: str) -> bool:
+        """Whether what stands in front of a comment and behind it is a secret only together."""
+        before, self.said = self.said, (self.said + text)[-LONGEST_NAME:]
+        if not before.strip() or not text.strip():
+            return False
+        apart = [*_in_value(before), *_in_value(text)]
+        return len(list(_in_value(before + text))) > len(apart)
 
     def _all(self, start: int, end: int) -> Iterator[Span]:
         """All but the blanks around it."""

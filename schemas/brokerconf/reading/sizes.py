@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from brokerconf.errors import BrokerConfError
+from brokerconf.reading.secrets import masked
 from pagefmt.editions import NEWEST, Edition
 
 LONG_MAX = 2**63 - 1
@@ -98,6 +99,7 @@ def _number(text: str, low: int, high: int, width: str) -> int:
 
 
 def _short(text: str) -> str:
+    text = masked(text)
     return text if len(text) <= 40 else f"{text[:37]}…"
 
 

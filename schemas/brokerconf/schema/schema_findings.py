@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from brokerconf.reading.document import ConfigNode, Document, FileKind
-from brokerconf.reading.secrets import masked
+from brokerconf.reading.secrets import is_secret, masked
 from brokerconf.schema.schema_facts import members
 from brokerconf.schema.schema_places import SchemaPlaces
 from brokerconf.schema.validation import SchemaVerdict, Violation
@@ -76,11 +76,26 @@ def _finding(violation: Violation, refused: bool, places: SchemaPlaces) -> Findi
     rule, message, advice = _said(violation, places)
     node = violation.node
     at = node.position
+    around = [each for each in _upwards(node) if is_secret(each.name)]
+    if around and (around[-1] is not node or violation.attribute):
+        secret = around[-1]
+        message = f"something that does not belong into <{secret.name}>, or is wrong there; it may be the secret"
+        path, why = secret.path, _REFUSED if refused else _UNSEEN
+        return Finding(
+            secret.position, Severity.ERROR, rule, message, path, "write the value alone between the tags", why
+        )
     if violation.attribute and violation.attribute in node.attributes:
         at = node.attribute_position(violation.attribute)
     elif rule == "invalid-value" and node.text.strip():
         at = node.text_position
     return Finding(at, Severity.ERROR, rule, message, node.path, advice, _REFUSED if refused else _UNSEEN)
+
+
+def _upwards(node: ConfigNode | None) -> Iterator[ConfigNode]:
+    """The element and those that it stands in."""
+    while node is not None:
+        yield node
+        node = node.parent
 
 
 def _said(violation: Violation, places: SchemaPlaces) -> tuple[str, str, str]:

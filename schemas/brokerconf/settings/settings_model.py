@@ -13,6 +13,7 @@ from enum import Enum
 from functools import cache
 from pathlib import Path
 
+from brokerconf.reading.secrets import masked
 from brokerconf.reading.sizes import SizeError, parse_boolean, parse_int, parse_long, parse_size, trimmed
 from pagefmt.editions import Edition
 
@@ -105,7 +106,7 @@ def parse_double(text: str) -> float:
         )
         return float(number.group().rstrip("dDfF").replace("Infinity", "inf") if number else "x")
     except ValueError:
-        raise SizeError(f"'{trimmed(text)}' is no number") from None
+        raise SizeError(f"'{masked(trimmed(text))}' is no number") from None
 
 
 def version(text: str) -> Release:
