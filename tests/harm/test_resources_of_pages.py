@@ -1,0 +1,101 @@
+"""Memory follows from what is looked at, one page or folder at a time; names of folders are any bytes."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from harmed import OTHER_FOLDER, data_directory, golden, pagectl, pages_of, peak, record, spans, store, stores_of
+
+MIB = 1 << 20
+
+
+def damaged_pages(tmp_path: Path, count: int) -> Path:
+    page = bytearray(b"".join(record(n, "x" * 1000) for n in range(480)))  # about a megabyte
+    page[spans(bytes(page))[3][0]] ^= 4
+    return data_directory(tmp_path, {number: bytes(page) for number in range(1, count + 1)})
+
+
+def test_salvage_holds_one_page_at_a_time(tmp_path: Path) -> None:
+    (tmp_path / "few").mkdir()
+    _, few = peak("pages", "salvage", damaged_pages(tmp_path / "few", 2), "--out", tmp_path / "out2")
+    answer, many = peak("pages", "salvage", damaged_pages(tmp_path, 80), "--out", tmp_path / "out80")
+    assert answer.status in (0, 1), answer
+    assert many - few < 32 * MIB, f"{few / MIB:.0f} MiB for 2 pages, {many / MIB:.0f} for 80"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("decode", "--format", "jsonl", "--body", body) for body in ("none", "size", "sha256", "text", "value", "base64")]
+    + [("decode", "--to", "{out}.parquet", "--body", body) for body in ("none", "text")]
+    + [
+        ("decode", "--where", "JMSPriority = 4", "--format", "text"),
+        ("verify",),
+        ("outstanding",),
+        ("ls",),
+        ("inspect",),
+    ],
+    ids=" ".join,
+)
+def test_one_large_record(command: tuple[str, ...], tmp_path: Path) -> None:
+    """35 MB of text: a few times its size, whatever is asked."""
+    data = data_directory(tmp_path, {1: record(1, "x" * (35 << 19)) + record(2)})
+    words = [word.format(out=tmp_path / "out") for word in command]
+    answer, most = peak("pages", words[0], data, *words[1:])
+    assert answer.status in (0, 1), answer
+    assert most < 300 * MIB, f"{most / MIB:.0f} MiB"
+
+
+@pytest.mark.parametrize("command", ["verify", "ls", "outstanding", "compact"])
+def test_empty_folders(command: str, tmp_path: Path) -> None:
+    """A kilobyte and a half each at most: a row of ls, which sorts them by address."""
+    (tmp_path / "few").mkdir()
+    few, many = data_directory(tmp_path / "few"), data_directory(tmp_path)
+    for number in range(10_000):
+        (many / "paging" / f"{number:08x}-1111-11ee-8111-111111111111").mkdir()
+    _, little = peak("pages", command, few)
+    answer, most = peak("pages", command, many)
+    assert answer.status in (0, 1), answer
+    assert most - little < 15 * MIB, f"{(most - little) / 10_000:.0f} bytes a folder"
+
+
+# ---------------------------------------------------------------- names
+
+
+BYTES = [b"x\xff", b"\xc3(", b"a\nb", "\u202ename".encode()]
+
+
+@pytest.mark.parametrize("name", BYTES, ids=repr)
+@pytest.mark.parametrize("form", ["parquet", "arrow", "jsonl", "csv", "text"])
+def test_a_folder_name_of_any_bytes(form: str, name: bytes, tmp_path: Path) -> None:
+    data = golden("scattered-acks").copy(tmp_path)
+    folder = stores_of(data)[0]
+    os.rename(folder, os.fsencode(folder.parent) + b"/" + name)  # noqa: PTH104 (a name of any bytes)
+    out = tmp_path / f"x.{form}"
+    answer = pagectl("pages", "decode", data, "--to", out, "--format", form)
+    assert answer.status == 0 and "internal error" not in answer.err, answer
+    if form == "parquet":
+        from pyarrow import parquet
+
+        assert parquet.read_metadata(out).num_rows == 47
+
+
+@pytest.mark.parametrize("name", BYTES, ids=repr)
+@pytest.mark.parametrize(
+    "words",
+    [("pages", "ls", "--format", "json"), ("pages", "ls", "--format", "csv"), ("pages", "outstanding", "--format", "json"),  # noqa: E501
+     ("pages", "verify", "--format", "jsonl"), ("pages", "compact", "--format", "json"), ("pages", "compact", "--in-place"),  # noqa: E501
+     ("pages", "seal"), ("pages", "inspect"), ("disk", "usage", "--format", "json"), ("pages", "salvage", "--out", "{out}"),  # noqa: E501
+     ("pages", "compact", "--out", "{out}")],
+    ids=" ".join,
+)  # fmt: skip
+def test_every_command_takes_it(words: tuple[str, ...], name: bytes, tmp_path: Path) -> None:
+    data = golden("scattered-acks").copy(tmp_path)
+    folder = stores_of(data)[0]
+    store(data / "paging", {1: record(1) + b"?"}, "b", OTHER_FOLDER)
+    os.rename(folder, os.fsencode(folder.parent) + b"/" + name)  # noqa: PTH104 (a name of any bytes)
+    rest = [word.format(out=tmp_path / "out") for word in words[2:]]
+    answer = pagectl(*words[:2], data, *rest)
+    assert answer.status in (0, 1) and "internal error" not in answer.err, answer
+    assert len(pages_of(data / "paging")) == 7
