@@ -94,7 +94,7 @@ def _single(path: Path) -> PageFile:
     from pagefmt.pages.paging import PageFile
 
     digits = re.match(r"\d+", path.name)
-    return PageFile(int(digits.group()) if digits else 0, path, path.stat().st_size)
+    return PageFile(int(digits.group()) if digits else 0, path.parent, path.name, path.stat().st_size)
 
 
 def _mode(path: Path) -> int:

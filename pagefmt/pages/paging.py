@@ -53,16 +53,17 @@ class StoreEntry(NamedTuple):
 
 
 class PageFile(NamedTuple):
-    """A page file with its number and size in bytes."""
+    """A page file with its number and size in bytes. A directory may hold very many of them."""
 
     number: int
-    path: Path
+    folder: Path
+    name: str
     size: int
 
     @property
-    def name(self) -> str:
-        """The file's name."""
-        return self.path.name
+    def path(self) -> Path:
+        """Where it lies."""
+        return self.folder / self.name
 
 
 class AddressText(NamedTuple):
@@ -155,7 +156,7 @@ def read_store(folder: Path) -> Store:
                     continue  # a running broker deleted it meanwhile
                 found = classify(entry.name, status)
                 if found.kind is EntryKind.PAGE and found.number is not None and found.size is not None:
-                    pages.append(PageFile(found.number, folder / found.name, found.size))
+                    pages.append(PageFile(found.number, folder, found.name, found.size))
                 else:
                     others.append(found)
     except OSError as err:

@@ -109,7 +109,7 @@ def salvage_store(
         for entry in strays(store):
             if entry.kind is EntryKind.OVERLOOKED and entry.number is not None and rescue.free(entry.number):
                 report.damaged.append(entry.name)
-                rescue.page(PageFile(entry.number, store.folder / entry.name, entry.size or 0))
+                rescue.page(PageFile(entry.number, store.folder, entry.name, entry.size or 0))
             else:
                 left.append(entry)
         for entry in specials(store):

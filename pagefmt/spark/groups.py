@@ -157,7 +157,7 @@ def _pages(place: DataLocation, state: PagingState, edition: Edition) -> Iterato
         own = None if known.queues is None else tuple(known.queues)
         for page in store.pages:
             newest = page.number == store.current_page
-            file = page._replace(path=page.path.absolute())
+            file = page._replace(folder=page.folder.absolute())
             task = PageTask(
                 file, store.name, store.address, own, edition=edition, judged=judged, live=known.live, newest=newest
             )

@@ -54,7 +54,7 @@ class PageFilesStream(DataSourceStreamReader):
             for page in store.pages:
                 part = _part(page.number, first, last)
                 if part is not None:
-                    file = page._replace(path=page.path.absolute())
+                    file = page._replace(folder=page.folder.absolute())
                     size = (page.size if part.end is None else part.end) - part.start
                     yield PageTask(file, store.name, store.address, None, part, live=True), size
 

@@ -78,4 +78,9 @@ def test_damaged_pages(archive: Path) -> None:
     files = sorted(folder.glob("*.page"))
     assert len(files) > 100
     for number, path in enumerate(files, 1):
-        both(walk, replace(store, queues=None), PageFile(number % 3 + 1, path, path.stat().st_size), path.read_bytes())
+        both(
+            walk,
+            replace(store, queues=None),
+            PageFile(number % 3 + 1, path.parent, path.name, path.stat().st_size),
+            path.read_bytes(),
+        )

@@ -190,4 +190,4 @@ def test_in_small_pieces(tmp_path: Path) -> None:
     torn = tmp_path / "000000001.page"
     torn.write_bytes(content[:-1])
     with pytest.raises(IrregularPage):
-        list(routed(PageFile(1, torn, len(content) - 1)))
+        list(routed(PageFile(1, torn.parent, torn.name, len(content) - 1)))

@@ -113,7 +113,9 @@ def test_a_rewritten_page_record_by_record(block: int, monkeypatch: pytest.Monke
     for chosen in ({0}, {len(found) - 1}, set(range(len(found))), set(range(0, len(found), 3)), {2, 3, 4, 7}):
         dead = [row for row in range(len(found)) if row in chosen]
         offsets, ids = (array("q", [found[row][which] for row in dead]) for which in (0, 2))
-        step = RewritePage(path.parent, PageFile(1, path, len(content)), (0, 0, 0), Layout.NEW, offsets, ids, 0)
+        step = RewritePage(
+            path.parent, PageFile(1, path.parent, path.name, len(content)), (0, 0, 0), Layout.NEW, offsets, ids, 0
+        )
         expected = b"".join(
             stub(Layout.NEW, message) if row in chosen else content[offset : offset + size]
             for row, (offset, size, message) in enumerate(found)
