@@ -5,6 +5,15 @@
 At scale 1: 5,000,000 acknowledgements, 200,000 pages, 10,000 paging addresses, a page of 2 GiB, 100,000 empty folders,
 and replay with 1,000, 2,000 and 4,000 queues. The last column is the time for each of them beside that of the smaller
 size, start of the program taken off: 1.0 is linear. ``--folder`` needs 4 GB.
+
+At scale 1, on two busy cores (processor seconds, most memory; the program alone has 36 MiB):
+
+* 5,000,000 acknowledgements: ls 3.3 s, 295 MiB (52 bytes each), verify 42 s, decode 23 s (5 s for 1,000,000).
+* A page of 2 GiB: ls 1.0 s, verify 27 s, decode 5.4 s, 121 MiB as for 1 GiB.
+* 10,000 addresses: ls 3.2 s, 49 MiB, verify 4.8 s, 82 MiB, decode 29 s, 99 MiB.
+* 100,000 empty folders: verify 7.2 s, 103 MiB.
+* 200,000 pages of ten records: ls 26 s, 89 MiB, outstanding 19 s, 201 MiB, verify 36 s, 216 MiB. Decode takes 1 to 2 ms
+  for each page besides its records: 39 s for 20,000 of them.
 """
 
 from __future__ import annotations

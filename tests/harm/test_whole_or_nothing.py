@@ -182,10 +182,10 @@ class RandomKills:
             time.sleep(0.002)
         try:
             running.wait(self.chance.uniform(0, self.rest) if begun else self.seconds * self.chance.uniform(0.3, 1))
-            self.rest *= 0.8
+            self.rest *= 0.8 if begun else 1
         except subprocess.TimeoutExpired:
             running.kill()
-            self.rest *= 1.1
+            self.rest *= 1.1 if begun else 1
         running.communicate()
         self.killed += running.returncode < 0
 
