@@ -9,7 +9,6 @@ from pagefmt.cross_checks.ranges import ranges
 from pagefmt.cross_checks.survey import DirectorySurvey, StoreSurvey
 from pagefmt.editions import Edition
 from pagefmt.findings import Finding, Severity, about_data
-from pagefmt.outstanding.ack_state import AckState
 
 
 def check_stores(found: DirectorySurvey, edition: Edition) -> Iterator[Finding]:
@@ -90,16 +89,14 @@ def _queues(store: StoreSurvey) -> Iterator[Finding]:
             "delivers them to nobody",
         )
         return
-    for queue, its in sorted(store.queues.items()):
-        nobody = its.ack_states[AckState.NO_QUEUE]
-        if nobody:
-            yield about_data(
-                Severity.INFO,
-                "record-of-unknown-queue",
-                f"{store.place} queue {queue}",
-                f"{nobody} records name a queue that no binding of the address has (deleted since, or not durable)",
-                "takes them as not routed there",
-            )
+    for queue, records in sorted(store.unbound.items()):
+        yield about_data(
+            Severity.INFO,
+            "record-of-unknown-queue",
+            f"{store.place} queue {queue}",
+            f"{records} records name a queue that no binding of the address has (deleted since, or not durable)",
+            "takes them as not routed there",
+        )
 
 
 def _transactions(found: DirectorySurvey, edition: Edition) -> Iterator[Finding]:

@@ -28,6 +28,7 @@ class StoreSurvey:
     ``judged``: its queues and their acknowledgements are known, and a broker reads it.
 
     ``begun``: the highest page number that there has been, which is the current page unless a broker goes on writing.
+    ``unbound``: ids that no queue of its address has → records that name them.
     ``repeated_ids``: message ids that stand in it more than once, ascending.
     """
 
@@ -38,6 +39,7 @@ class StoreSurvey:
     records: dict[int, int] = field(default_factory=dict)
     damaged: dict[int, Damage] = field(default_factory=dict)
     queues: dict[int, QueueSurvey] = field(default_factory=dict)
+    unbound: Counter[int] = field(default_factory=Counter)
     repeated_ids: list[int] = field(default_factory=list)
 
     @property
@@ -113,6 +115,9 @@ def _page(store: StoreState, page: PageFile, one: StoreSurvey, found: DirectoryS
             message_ids.append(message)
             ack_states = rule.ack_states(number, tx, queues) if rule is not None else []
             for queue, ack_state in ack_states:
+                if ack_state is AckState.NO_QUEUE:
+                    one.unbound[queue] += 1
+                    continue
                 its = one.queue(queue)
                 its.ack_states[ack_state] += 1
                 if tx <= 0:

@@ -128,6 +128,10 @@ class PositionIndex:
                 queue = int(queues[begin])
                 self._of_queue[queue] = self._of_queue.get(queue, (base + begin, 0))[0], base + end
 
+    def __contains__(self, queue: int) -> bool:
+        """Whether there is anything of a queue."""
+        return queue in self._of_queue
+
     def _span(self, queue: int, page: int) -> tuple[int, int]:
         first, behind = self._of_queue.get(queue, (0, 0))
         at = bisect_left(self._pages, page, first, behind)

@@ -34,14 +34,14 @@ class PageRule:
     that the journal does not know.
     """
 
-    __slots__ = ("_journal", "_live", "_marks", "_page", "_queues")
+    __slots__ = ("_journal", "_live", "_marks", "_page", "queues")
 
     def __init__(
         self, journal: MessageJournal, queues: Collection[int] | None, page: int, *, live: bool = False
     ) -> None:
         self._journal = journal
         self._live = live
-        self._queues = queues
+        self.queues = queues
         self._page = page
         self._marks: dict[int, tuple[bool, frozenset[int], frozenset[int]]] = {}
 
@@ -58,7 +58,7 @@ class PageRule:
 
     def bound(self, queue: int) -> bool:
         """A queue of this address has the id."""
-        return self._queues is None or queue in self._queues
+        return self.queues is None or queue in self.queues
 
     def unsent(self, tx: int) -> AckState | None:
         """What keeps a record of the transaction from delivery; None: nothing."""
@@ -91,6 +91,11 @@ class PageRule:
     def marks(self, queue: int) -> tuple[bool, frozenset[int], frozenset[int]]:
         """(page complete, acknowledged numbers, numbers acknowledged in prepared transactions) of a queue."""
         return self._marks.get(queue) or self._mark(queue)
+
+    def marked(self, queue: int) -> bool:
+        """The journal has records for the queue, of this page or another one."""
+        journal = self._journal
+        return any(queue in each for each in (journal.ack_index, journal.complete_index, journal.in_doubt_acks))
 
     def numbers(self, queue: int) -> tuple[bool, array[int], array[int]]:
         """As ``marks``; the numbers ascending, bookmarks (-1) among them."""

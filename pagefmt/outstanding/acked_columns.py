@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Iterator
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -17,19 +19,26 @@ def acked_columns(rule: PageRule, number: Ints, tx: Ints, queues: pa.ListArray) 
     at: Ints = np.asarray(queues.offsets).astype(np.int64)
     queue: Ints = np.asarray(queues.values)[at[0] : at[-1]]
     row = np.repeat(np.arange(len(number)), np.diff(at))
-    done, held, bound = np.zeros(len(queue), bool), np.zeros(len(queue), bool), np.zeros(len(queue), bool)
-    for each in np.unique(queue).tolist():
-        here = queue == each
-        complete, acked, in_doubt = rule.numbers(each)
-        bound[here] = rule.bound(each)
-        done[here] = True if complete else _among(number[row[here]], acked)
-        held[here] = _among(number[row[here]], in_doubt)
-    sent = np.ones(len(number), bool)
-    for transaction in np.unique(tx[tx >= 0]).tolist():
-        if rule.unsent(transaction) is not None:
-            sent[tx == transaction] = False
+    done, held = np.zeros(len(queue), bool), np.zeros(len(queue), bool)
+    for each, here in _by_queue(queue):
+        if rule.marked(each):
+            complete, acked, in_doubt = rule.numbers(each)
+            done[here] = True if complete else _among(number[row[here]], acked)
+            held[here] = _among(number[row[here]], in_doubt)
+    bound = np.ones(len(queue), bool) if rule.queues is None else np.isin(queue, list(rule.queues))
+    transactions, which = np.unique(tx, return_inverse=True)
+    sent = np.fromiter((rule.unsent(each) is None for each in map(int, transactions)), bool, len(transactions))[which]
     waiting = bound & ~done & ~held & sent[row]
     return _distinct_rising(row, queue, done, len(number)), _lists(row[waiting], queue[waiting], len(number))
+
+
+def _by_queue(queue: Ints) -> Iterator[tuple[int, Ints]]:
+    """Each queue id, and where it stands; a page may name as many as it has room for."""
+    order = np.argsort(queue, kind="stable")
+    rising = queue[order]
+    begins = np.flatnonzero(np.append(True, rising[1:] != rising[:-1])[: len(queue)])
+    for begin, end in pairwise(np.append(begins, len(queue))):
+        yield int(rising[begin]), order[begin:end]
 
 
 def _among(numbers: Ints, wanted: array[int]) -> Mask:

@@ -47,6 +47,20 @@ def test_one_large_record(command: tuple[str, ...], tmp_path: Path) -> None:
     assert most < 300 * MIB, f"{most / MIB:.0f} MiB"
 
 
+@pytest.mark.parametrize("queues", [1_000_000, 1], ids=["queues", "properties"])
+@pytest.mark.parametrize(
+    "command", [("decode", "--format", "jsonl"), ("decode", "--to", "{out}.parquet"), ("verify",)], ids=" ".join
+)
+def test_one_record_of_many_parts(queues: int, command: tuple[str, ...], tmp_path: Path) -> None:
+    """A million queue ids or 100,000 properties: some seconds, and no object that stays for each."""
+    properties = {} if queues > 1 else {f"property{n}": "value" for n in range(100_000)}
+    page = record(1, "x", tuple(range(queues)), properties=properties) + record(2)
+    words = [word.format(out=tmp_path / "out") for word in command]
+    answer, most = peak("pages", words[0], data_directory(tmp_path, {1: page}), *words[1:], seconds=40)
+    assert answer.status in (0, 1), answer
+    assert most < 300 * MIB, f"{most / MIB:.0f} MiB"
+
+
 @pytest.mark.parametrize("command", ["verify", "ls", "outstanding", "compact"])
 def test_empty_folders(command: str, tmp_path: Path) -> None:
     """A kilobyte and a half each at most: a row of ls, which sorts them by address."""

@@ -46,6 +46,8 @@ _SHRINKING: Final = (
 )
 """Arrow allocates by an estimate and shrinks the buffer afterwards; this pool shrinks without copying."""
 
+_ALIKE: Final = 64
+"""Items of a list that are worth a column each, where all lines have as many."""
 _CONSTANTS: Final = 1024
 """Codes reserved for constant texts, which become one array in front of the texts of the page."""
 
@@ -214,7 +216,7 @@ def listed(pool: Pool, offsets: Ints, items: Sequence[Cell]) -> Even | Runs:
     counts = np.diff(offsets)
     comma = pool.constant(",")
     each = int(counts[0]) if len(counts) else 0
-    if bool((counts == each).all()):
+    if each <= _ALIKE and bool((counts == each).all()):
         columns = [_by_place(item, len(counts), each) for item in items]
         return Even(tuple(cell for n in range(each) for cell in ([comma] * (n > 0) + [c[n] for c in columns])))
     total = int(offsets[-1])
