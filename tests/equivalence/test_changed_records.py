@@ -96,7 +96,7 @@ def compare(seed: int, folder: Path) -> None:
         got.validate(full=True)
         assert same_rows(got, content, level), (seed, level)
     state, first = next(pages_of(next(case for case in cases() if case.name.startswith("amqp"))))
-    page = first._replace(path=folder / first.path.name)
+    page = first._replace(folder=folder)
     page.path.write_bytes(content)
     assert_same_lines(page, state, [SIZE, MessageOptions(EVERY_FORM), MessageOptions(frozenset())], about=seed)
     for text in draw.sample(SELECTORS, 3):

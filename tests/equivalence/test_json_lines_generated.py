@@ -160,7 +160,7 @@ def known() -> tuple[StoreState, PageFile]:
 @given(PAGES)
 def test_lines_of_made_pages(known: tuple[StoreState, PageFile], tmp_path: Path, made: list[list[PageRecord]]) -> None:
     state, first = known
-    page = first._replace(path=tmp_path / first.path.name)
+    page = first._replace(folder=tmp_path)
     page.path.write_bytes(b"".join(encode_record(record) for stretch in made for record in stretch))
     assert_same_lines(page, state, [SIZE, MessageOptions(EVERY_FORM), MessageOptions(EVERY_FORM, inflate=True)])
     for choice in (ALL, MessageFilter(frozenset({4})), MessageFilter(outstanding=True), *map(by_selector, SELECTORS)):
