@@ -26,7 +26,11 @@ class StoreRefused(Exception):
 
 
 class Broker(BrokerPort):
-    """One run of the broker, from start to stop. ``now`` on the trace's clock in ns."""
+    """One run of the broker, from start to stop. ``now`` on the trace's clock in ns.
+
+    ``connections``: of clients of other protocols than core. ``shows_clients``: an outcome shows them and what they
+    wait for.
+    """
 
     def __init__(self, settings: EngineSettings, profile: Profile, start_ns: int) -> None:
         self.settings = settings
@@ -45,6 +49,8 @@ class Broker(BrokerPort):
         self.routes: dict[str, AddressBindings | None] = {}
         self.expiring = False
         self.late: list[LateMessage] = []
+        self.connections = 0
+        self.shows_clients = False
         self.forgot_stores = False
         self.counts_too_much = False
 

@@ -156,6 +156,7 @@ def _to_page(broker: Broker, message: Message, store: AddressStore, group: Bound
         size = large_record_payload(message.enc - body_bytes(message.source), len(ids))
     else:
         size = record_payload(message.address, message.enc, len(ids), old=broker.profile.old_layout)
+    size += message.record_extra
     number = NO_TRANSACTION
     if tx is not None:
         number = tx.id

@@ -6,20 +6,32 @@ from dataclasses import replace
 
 from pageengine.broker.settling import started
 from pageengine.broker.transaction import Transaction
+from pageengine.clients.amqp import AmqpSession
+from pageengine.clients.openwire import OpenWireSession
 from pageengine.clients.session import Session, SessionConsumer, close_consumer
+from pageengine.clients.unlimited import MqttSession, StompSession
+from pageengine.clients.wire_session import WireSession
 from pageengine.model.failure import OperationFailed
 from pageengine.model.outcome import Released
 from pageengine.paging.watched_disks import WatchedDisks
 from pageengine.settings.profiles import Profile
 from pageengine.settings.settings import EngineSettings
-from pageengine.trace.operations import ClientProtocol, SessionKind, TraceHeader
+from pageengine.trace.operations import ClientProtocol, OpenSession, SessionKind, TraceHeader
+
+WIRE_SESSIONS: dict[ClientProtocol, type[WireSession]] = {
+    ClientProtocol.AMQP: AmqpSession,
+    ClientProtocol.OPENWIRE: OpenWireSession,
+    ClientProtocol.STOMP: StompSession,
+    ClientProtocol.MQTT: MqttSession,
+}
 
 
 class Run:
     """What the operations of a trace work on.
 
-    ``releases``: blocked sends that ended during the operation. ``parts_changed``: any store or queue may have
-    changed, an outcome has to look at all. ``show_everything``: the outcome shows the complete state once.
+    ``wire_sessions``: those of other protocols than core. ``releases``: blocked sends that ended during the operation.
+    ``parts_changed``: any store or queue may have changed, an outcome has to look at all. ``show_everything``: the
+    outcome shows the complete state once.
     """
 
     def __init__(self, settings: EngineSettings, profile: Profile, header: TraceHeader) -> None:
@@ -28,7 +40,8 @@ class Run:
         self.header = header
         self.broker = started(settings, profile, header.start_ns or 0)
         self.sessions: dict[str, Session] = {}
-        self.kinds: dict[str, tuple[SessionKind, ClientProtocol]] = {}
+        self.kinds: dict[str, OpenSession] = {}
+        self.wire_sessions: dict[str, WireSession] = {}
         self.consumers: dict[str, SessionConsumer] = {}
         self.branches: dict[str, Transaction] = {}
         self.disks = WatchedDisks(settings, profile)
@@ -40,9 +53,25 @@ class Run:
         """The session of this name, opened at first use."""
         found = self.sessions.get(name)
         if found is None:
-            kind, protocol = self.kinds.get(name, (SessionKind.AUTO, ClientProtocol.CORE))
-            found = self.sessions[name] = Session(self.broker, self.header, self.releases, name, kind, protocol)
+            opened = self.kinds.get(name)
+            kind = opened.kind if opened is not None else SessionKind.AUTO
+            if opened is None or opened.protocol is ClientProtocol.CORE:
+                found = Session(self.broker, self.header, self.releases, name, kind)
+            else:
+                found = self._wire_session(opened)
+            self.sessions[name] = found
         return found
+
+    def _wire_session(self, opened: OpenSession) -> WireSession:
+        found = WIRE_SESSIONS[opened.protocol](self.broker, self.header, self.releases, opened)
+        self.wire_sessions[opened.session] = found
+        self.show_clients()
+        return found
+
+    def show_clients(self) -> None:
+        """From now on an outcome shows also what clients of other protocols wait for."""
+        if not self.broker.shows_clients:
+            self.broker.shows_clients = self.parts_changed = True
 
     def consumer(self, name: str) -> SessionConsumer:
         """The open consumer of this name. Raises Failed."""

@@ -23,7 +23,7 @@ from pageengine.model.sizes import LARGE_SIZE_PROPERTY, body_bytes, header_bytes
 from pageengine.queues.consumer import Consumer
 from pageengine.queues.ports import MessageMatcher
 from pageengine.queues.queue import Queue
-from pageengine.trace.operations import ClientProtocol, Send, SessionKind, TraceHeader
+from pageengine.trace.operations import Send, SessionKind, TraceHeader
 
 ADDRESS_FULL = "ADDRESS_FULL"
 UNNAMED = "GENERIC_EXCEPTION"
@@ -64,15 +64,13 @@ class Session(Producer):
     """One client session. Verdicts of blocked sends that go on later are appended to ``releases``."""
 
     def __init__(
-        self, broker: Broker, header: TraceHeader, releases: list[Released], name: str, kind: SessionKind,
-        protocol: ClientProtocol,
-    ) -> None:  # fmt: skip
+        self, broker: Broker, header: TraceHeader, releases: list[Released], name: str, kind: SessionKind
+    ) -> None:
         self.broker = broker
         self.header = header
         self.releases = releases
         self.name = name
         self.kind = kind
-        self.protocol = protocol
         self.closed = False
         self.tx: Transaction | None = Transaction(self.broker) if kind is SessionKind.LOCAL else None
         self.xid: str | None = None
@@ -143,10 +141,7 @@ class Session(Producer):
     def _credits(self, address: str) -> Credits:
         found = self.credits.get(address)
         if found is None:
-            window = self.header.producer_window
-            if self.protocol in (ClientProtocol.STOMP, ClientProtocol.MQTT):
-                window = -1
-            found = self.credits[address] = Credits(self.broker, self, address, window)
+            found = self.credits[address] = Credits(self.broker, self, address, self.header.producer_window)
         return found
 
     def _go_on(self, waiting: PendingSend) -> Decision | None:
@@ -179,8 +174,6 @@ class Session(Producer):
         broker = self.broker
         if message.address == broker.settings.management_address:
             return Decision(HANDLED)
-        if self.protocol in (ClientProtocol.STOMP, ClientProtocol.MQTT) and broker.limits.disk_full:
-            return Decision(FAILED, error="IO_ERROR", reached_broker=True)
         tx = self.tx
         store = broker.store(message.address)
         page_full = store is not None and store.page_full

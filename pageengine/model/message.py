@@ -21,6 +21,7 @@ FilterValue = None | bool | int | float | str | bytes
 class Message(Struct, eq=False):
     """One message. ``mem`` (memory estimate) and ``enc`` (encoded) in bytes, ``expiration`` on the trace's clock in ns
     (0: never). ``reload_mem``: the estimate after a restart. ``special``: it has a property that the broker evaluates.
+    ``record_extra``: what its record in a page has over that of a core message, in bytes.
     """
 
     id: int
@@ -39,6 +40,7 @@ class Message(Struct, eq=False):
     special: bool
     owner: StorePort | None = None
     references: int = 0
+    record_extra: int = 0
 
     def lose_body(self) -> None:
         """A large non-durable message after a restart: its record is still in the page, its body is gone."""

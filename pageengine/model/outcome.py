@@ -20,6 +20,11 @@ UNROUTED = "unrouted"
 FAILED = "failed"
 BLOCKED = "blocked"
 UNSUPPORTED = "unsupported"
+ACCEPTED = "accepted"
+SENT = "sent"
+REFUSED = "refused"
+CLOSED = "closed"
+NOT_ROUTED = "none"
 MALFORMED = "malformed"
 
 BESIDES = ("got", "redelivered", "count", "vote", "accepted", "abandoned", "detail")
@@ -47,6 +52,9 @@ class AddressFigures(Struct):
     cur_n: int | None = None
     cur_bytes: int | None = None
     blocked_by_operator: bool | None = None
+    blocking: bool | None = None
+    waiting: int | None = None
+    rejecting: bool | None = None
 
 
 class QueueFigures(Struct):
@@ -73,6 +81,7 @@ class BrokerFigures(Struct):
     elements: int | None = None
     full: bool | None = None
     disk_full: bool | None = None
+    connections: int | None = None
 
 
 class StateChange(Struct):
@@ -125,6 +134,32 @@ class Decision(Struct, omit_defaults=True):
     mem: int | None = None
     enc: int | None = None
     large: bool = False
+
+
+class ClientDecision(Decision, omit_defaults=True):
+    """The same as a client of another protocol than core sees it (docs/spec/trace-format.md 2.1).
+
+    ``r`` is the client's view, ``broker`` what became of the message: that of a core send, or ``none``.
+    """
+
+    broker: str | None = None
+    credit: int | None = None
+    credit_after: int | None = None
+    drain_asked: bool = False
+    drained: int = 0
+    frame: str | None = None
+    on_wire: bool | None = None
+    behind: int | None = None
+    reconnected: bool = False
+
+
+def became(verdict: Decision) -> str:
+    """What became of a message, in the words for core sends, whichever protocol its client speaks."""
+    if isinstance(verdict, ClientDecision) and verdict.r != BLOCKED:
+        if verdict.broker is not None and verdict.broker != NOT_ROUTED:
+            return verdict.broker
+        return FAILED if verdict.r in (REFUSED, CLOSED) else verdict.r
+    return verdict.r
 
 
 class Released(Struct):

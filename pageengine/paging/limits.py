@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Callable
+
 from pageengine.model.metric import METRICS
 from pageengine.model.ports import StorePort
 from pageengine.settings.profiles import Profile
@@ -9,11 +12,15 @@ from pageengine.settings.settings import EngineSettings
 
 
 class Limits:
-    """``global_full``: the global limit is reached or the disk is full. ``uses_global``: there is a global limit."""
+    """``global_full``: the global limit is reached or the disk is full. ``uses_global``: there is a global limit.
+
+    ``waiting``: grants for links without an address; a broker runs them when it releases stores, not without.
+    """
 
     def __init__(self, settings: EngineSettings, profile: Profile) -> None:
         self.settings = settings
         self.profile = profile
+        self.waiting: deque[Callable[[], None]] = deque()
         self.blocked_stores: dict[str, StorePort] = {}
         self.disk_full = False
         self.global_over = False
@@ -41,8 +48,11 @@ class Limits:
 
     def check_released(self) -> None:
         """Let producers of blocked stores go on, as far as nothing holds them back."""
-        if self.global_full:
+        if self.global_full or not self.blocked_stores:
             return
+        waiting, self.waiting = self.waiting, deque()
+        for grant in waiting:
+            grant()
         for address, store in list(self.blocked_stores.items()):
             if store.check_released():
                 del self.blocked_stores[address]

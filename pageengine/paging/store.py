@@ -41,6 +41,8 @@ class AddressStore(StorePort):
     """One address. Sizes in bytes. ``current_id`` is the number of the page being written, 0: none yet.
 
     ``ask_all``: something happened that concerns every queue of the address; all are asked before the broker rests.
+    ``blocking``: producers wait for room in memory or on the disk, and the broker has said so in its log.
+    ``own_bytes``: of the one message that the broker itself keeps here, which belongs to no queue of a trace.
     """
 
     def __init__(
@@ -56,7 +58,9 @@ class AddressStore(StorePort):
         self.paging = False
         self.page_full = False
         self.blocked_by_operator = False
+        self.blocking = False
         self.waiting: deque[Grant] = deque()
+        self.own_bytes = 0
         self.first_page = self.profile.first_page_none
         self.current_id = 0
         self.current: WrittenPage | None = None
@@ -87,6 +91,7 @@ class AddressStore(StorePort):
         self.ask_all = True
         self.policy = settings.policy
         self.max_size = settings.max_size_bytes
+        self.reject_threshold = settings.max_size_bytes_reject_threshold
         max_messages = settings.max_size_messages if profile.counts_messages else -1
         cap = self.limits.settings.jdbc_max_page_size_bytes
         self.page_size = settings.page_size_bytes if cap is None else min(settings.page_size_bytes, cap)
@@ -149,7 +154,7 @@ class AddressStore(StorePort):
                 self.start_paging()
         elif (
             policy is not AddressFullPolicy.DROP
-            and self.waiting
+            and (self.waiting or self.blocking)
             and ((limits.uses_global and not limits.global_full) or self.max_size != -1)
         ):
             self.check_released()
@@ -169,6 +174,14 @@ class AddressStore(StorePort):
         self.schedule.touched_stores.add(self)
         return True
 
+    def keep_own(self, size: int) -> None:
+        """The broker keeps a message of this size instead of the one before; 0: none."""
+        before, self.own_bytes = self.own_bytes, size
+        if size:
+            self.add_size(size, 1)
+        if before:
+            self.add_size(-before, -1)
+
     def _over(self) -> None:
         self.full = True
 
@@ -180,6 +193,7 @@ class AddressStore(StorePort):
         """Grant waiting requests for credits unless the store is still full or blocked (spec 2.6). True: granted."""
         if self.blocked_by_operator or self.full or self.limits.global_full:
             return False
+        self.blocking = False
         if self.waiting and not self.release_scheduled:
             self.release_scheduled = True
             self.later(self._release)
@@ -188,6 +202,7 @@ class AddressStore(StorePort):
     def _release(self) -> None:
         self.release_scheduled = False
         waiting, self.waiting = self.waiting, deque()
+        self.schedule.touched_stores.add(self)
         for grant in waiting:
             grant()
 
@@ -205,37 +220,63 @@ class AddressStore(StorePort):
             or not (self.full or limits.global_full)
         )
 
-    def check_memory(self, grant: Grant) -> bool:
-        """Asks for permission to send more (spec 2.6); ``grant`` runs now or later. False: refused."""
+    def check_memory(self, grant: Grant, *, keep_refused: bool = True) -> bool:
+        """Asks for permission to send more (spec 2.6); ``grant`` runs now or later. False: refused.
+
+        ``keep_refused``: the grant of a refused request runs at the next release.
+        """
         limits = self.limits
         if self.blocked_by_operator:
-            self.waiting.append(grant)
+            self._wait(grant)
             return False
         if limits.disk_full and self.profile.disk_policy:
             if self.disk_policy is DiskFullPolicy.FAIL:
-                self._wait(grant)
+                if keep_refused:
+                    self._wait(grant)
+                    limits.blocked_stores[self.address] = self
                 return False
             if self.disk_policy is not DiskFullPolicy.DROP:
-                self._wait(grant)
+                self._block(grant)
                 return True
             grant()
             return True
         if self.policy is AddressFullPolicy.FAIL and (self.limited or limits.disk_full):
             if self.full or limits.global_full:
-                if self.profile.keeps_grants_of_failed:
+                if keep_refused and self.profile.keeps_grants_of_failed:
                     self._wait(grant)
+                    if self.profile.releases_failed_with_disk:
+                        limits.blocked_stores[self.address] = self
                 return False
         elif limits.disk_full or (
             self.policy is AddressFullPolicy.BLOCK and self.limited and (self.full or limits.global_full)
         ):
-            self._wait(grant)
+            self._block(grant)
             return True
         grant()
         return True
 
     def _wait(self, grant: Grant) -> None:
         self.waiting.append(grant)
+        self.schedule.touched_stores.add(self)
+
+    def _block(self, grant: Grant) -> None:
+        self._wait(grant)
         self.limits.blocked_stores[self.address] = self
+        self.blocking = True
+
+    def forget(self, grant: Grant) -> None:
+        """Who waited with this grant has gone."""
+        self.waiting = deque(one for one in self.waiting if one != grant)
+        self.schedule.touched_stores.add(self)
+
+    @property
+    def rejecting(self) -> bool:
+        """Whether AMQP deliveries are refused before routing (max-size-bytes-reject-threshold; protocols.md 2.4)."""
+        return (
+            self.policy is AddressFullPolicy.BLOCK
+            and self.reject_threshold != -1
+            and self.metric.size > self.reject_threshold
+        )
 
     # gate B
 

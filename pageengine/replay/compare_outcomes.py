@@ -15,7 +15,21 @@ from typing import Any
 from pageengine.replay.outcome_reading import FullState, Line, RunningState
 
 DECISIONS = frozenset(
-    ("r", "why", "status", "error", "page", "nr", "got", "redelivered", "count", "released", "abandoned", "vote")
+    (
+        "r",
+        "broker",
+        "why",
+        "status",
+        "error",
+        "page",
+        "nr",
+        "got",
+        "redelivered",
+        "count",
+        "released",
+        "abandoned",
+        "vote",
+    )
 )
 IGNORED = frozenset(("i", "state", "detail", "unsettled"))
 ABSENT = "absent"

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from pageengine.model.outcome import (
     AddressFigures,
     BrokerFigures,
+    ClientDecision,
     Decision,
     OperationResult,
     QueueFigures,
@@ -31,9 +32,9 @@ class OutcomeResults:
 
     def result(self, line: Mapping[str, Any]) -> OperationResult:
         """An operation's line. Raises msgspec.ValidationError."""
-        released = [Released(one["i"], convert(one, Decision)) for one in line.get("released") or ()]
+        released = [Released(one["i"], _decision(one)) for one in line.get("released") or ()]
         return OperationResult(
-            line["i"], line.get("op"), convert(line, Decision), got=line.get("got"), released=released,
+            line["i"], line.get("op"), _decision(line), got=line.get("got"), released=released,
             abandoned=line.get("abandoned"), state=self.state(line.get("state") or {}),
         )  # fmt: skip
 
@@ -50,6 +51,10 @@ class OutcomeResults:
                 before, self._broker = self._broker, _with(self._broker or BrokerFigures(), fields or {})
                 found.broker = (before, self._broker)
         return found
+
+
+def _decision(line: Mapping[str, Any]) -> Decision:
+    return convert(line, ClientDecision if "broker" in line else Decision)
 
 
 def _changed(

@@ -22,6 +22,7 @@ from pageengine.model.outcome import (
     OperationResult,
     QueueFigures,
     StateChange,
+    became,
 )  # fmt: skip
 from pageengine.replay.page_holding import HeldPages, HoldWatch, PageHold
 from pageengine.replay.records import AddressRecord, BlockedSend, Moment, QueueRecord, Span, pages_of
@@ -71,10 +72,10 @@ class Recording:
             self.start = t
         self.end = t
         self.operations += 1
-        r = result.verdict.r
         if type(item) is Send:
             self._sent(item, result.verdict)
         else:
+            r = result.verdict.r
             self.results[r] += 1
             if isinstance(item, CreateQueue):
                 self._address_of[item.queue] = item.address
@@ -83,7 +84,7 @@ class Recording:
             elif isinstance(item, Receive) and r == OK and not result.got:
                 self._starved(item)
         for one in result.released or ():
-            self._went_on(one.i, t, one.verdict.r)
+            self._went_on(one.i, t, became(one.verdict))
         for number in result.abandoned or ():
             self._went_on(number, t, None)
         if result.state is not None:
@@ -117,7 +118,7 @@ class Recording:
         return found
 
     def _sent(self, send: Send, verdict: Decision) -> None:
-        r = verdict.r
+        r = became(verdict)
         record = self.addresses.get(send.address) or self.address(send.address)
         record.sends[r] += 1
         self.broker.sends[r] += 1

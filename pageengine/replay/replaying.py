@@ -59,7 +59,10 @@ class Configuration:
     def engine(self, reader: TraceReader, *, check: bool = False) -> Engine:
         """A fresh engine for this trace."""
         settings, edition = self.settings()
-        return Engine(settings, profile_of(edition), reader.header, check=check)
+        engine = Engine(settings, profile_of(edition), reader.header, check=check)
+        if reader.foresees_clients():
+            engine.show_clients()
+        return engine
 
 
 def result_of(engine: Engine, item: Item) -> OperationResult:

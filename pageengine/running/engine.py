@@ -20,6 +20,7 @@ from pageengine.model.outcome import (
     FAILED,
     OK,
     PAGED,
+    ClientDecision,
     Decision,
     OperationResult,
     OutcomeEnd,
@@ -87,6 +88,8 @@ class Engine(Run):
             broker.late = aged(broker.late, op, op.t)
         if self.releases:
             self._releases(op.i, result)
+        if self.wire_sessions:
+            self._clients(op, result)
         result.state = self._changes()
         self.operations += 1
         if self.watch is not None:
@@ -107,6 +110,22 @@ class Engine(Run):
             result.verdict = own[0].verdict
         result.released = sorted((one for one in self.releases if one.i != i), key=lambda one: one.i) or None
         self.releases.clear()
+
+    def _clients(self, op: Operation, result: OperationResult) -> None:
+        """Clients of other protocols than core go on, and see their links (docs/spec/trace-format.md 2.1)."""
+        own = result.verdict
+        if type(op) is not Send:
+            for session in self.wire_sessions.values():
+                session.go_on()
+            if self.releases:
+                result.released = [*(result.released or ()), *self.releases]
+                self.releases.clear()
+            own = ClientDecision(own.r, error=own.error)
+        if isinstance(own, ClientDecision):
+            result.verdict = own
+            seen = self.wire_sessions.get(op.session) if type(op) is Send else None
+            for session in self.wire_sessions.values():
+                session.shows(own, credit=seen is None or session is seen)
 
     def finish(self, *, pages: bool = True) -> OutcomeEnd:
         """Last line: the complete state and, if ``pages``, the records in the pages."""

@@ -78,8 +78,8 @@ def _accounts(run: Run, live: list[Reference]) -> None:
     profile = run.profile
     if not profile.references_booked_on_queue or profile.books_live_pages or broker.counts_too_much:
         return
-    sizes = dict.fromkeys(broker.stores, 0)
-    counts = dict.fromkeys(broker.stores, 0)
+    sizes = {address: store.own_bytes for address, store in broker.stores.items()}
+    counts = {address: int(store.own_bytes > 0) for address, store in broker.stores.items()}
     counted: dict[int, Message] = {}
     for ref in live:
         if ref.queue.address in sizes:
@@ -141,9 +141,10 @@ def _flags(store: AddressStore) -> None:
     )
     if store.profile.full_when is FullWhen.AT_CLEARED_BELOW and metric.touched:
         require(23, store.full == reached, f"{store.address}: full is {store.full} at {metric.size}")
-    held = store.full or store.limits.global_full or store.blocked_by_operator
+    profile = store.profile
+    held = store.full or store.limits.global_full or store.blocked_by_operator or not profile.releases_failed_with_disk
     require(24, not store.waiting or held, f"{store.address}: producers wait for nothing")
-    exempt = store.profile.management_exempt
+    exempt = profile.management_exempt
     management = store.address.startswith(store.limits.settings.management_address)
     require(25, not (exempt and management), f"{store.address} has a store")
 

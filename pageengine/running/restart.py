@@ -36,6 +36,7 @@ def restart(run: Run, op: Restart | Crash, result: OperationResult) -> None:
     prepared = {xid: tx for xid, tx in run.branches.items() if tx.prepared}
     run.releases.clear()
     run.sessions.clear()
+    run.wire_sessions.clear()
     run.consumers.clear()
     _boot(run, old, journal, prepared)
 
@@ -57,6 +58,7 @@ def _boot(run: Run, old: Broker, journal: dict[int, list[Reference]], prepared: 
     new.ids = old.ids
     new.expiring = old.expiring
     new.late = old.late
+    new.shows_clients = old.shows_clients
     new.addresses = old.addresses
     if run.settings.persist_id_cache:
         new.duplicates = old.duplicates

@@ -49,7 +49,15 @@ def of_queue(queue: Queue) -> QueueFigures:
 def of_broker(broker: Broker) -> BrokerFigures:
     """What an outcome shows of the broker."""
     limits = broker.limits
-    return BrokerFigures(limits.metric.size, limits.metric.count, limits.global_full, limits.disk_full)
+    connections = broker.connections if broker.shows_clients else None
+    return BrokerFigures(limits.metric.size, limits.metric.count, limits.global_full, limits.disk_full, connections)
+
+
+def with_waiting(figures: AddressFigures, store: AddressStore) -> AddressFigures:
+    """The same with what producers of other protocols than core wait for; page mode itself, not the old attribute."""
+    figures.paging = store.paging
+    figures.blocking, figures.waiting, figures.rejecting = store.blocking, len(store.waiting), store.rejecting
+    return figures
 
 
 def hidden(address: str) -> bool:
@@ -83,6 +91,7 @@ class StateView:
             or before.elements != metric.count
             or before.full != limits.global_full
             or before.disk_full != limits.disk_full
+            or (broker.shows_clients and before.connections != broker.connections)
         ):
             self.broker = now = of_broker(broker)
             found.broker = (before, now)
@@ -98,6 +107,8 @@ class StateView:
                     found.addresses.append((address, known.pop(address), None))
             elif before is not None or not hidden(address):
                 now = of_store(store)
+                if broker.shows_clients:
+                    now = with_waiting(now, store)
                 if before != now:
                     known[address] = now
                     found.addresses.append((address, before, now))

@@ -83,7 +83,7 @@ def _delete(run: Run, queue: Queue) -> None:
 
 def open_session(run: Run, op: ops.OpenSession, result: OperationResult) -> None:
     """Open a session of a kind and a protocol."""
-    run.kinds[op.session] = (op.kind, op.protocol)
+    run.kinds[op.session] = op
     run.session(op.session)
 
 
@@ -92,6 +92,7 @@ def close_session(run: Run, op: ops.CloseSession, result: OperationResult) -> No
     session = run.sessions.pop(op.session, None)
     if session is None:
         return
+    run.wire_sessions.pop(op.session, None)
     for name in [name for name, consumer in run.consumers.items() if consumer.session is session]:
         consumer = run.consumers.pop(name)
         if not consumer.closed:

@@ -146,6 +146,11 @@ def _addresses(core: ConfigNode | None) -> tuple[ConfiguredAddress, ...]:
     return tuple(found)
 
 
+def _acceptors(core: ConfigNode | None) -> tuple[str, ...]:
+    blocks = [block for block in core.children if block.tag == "acceptors"] if core is not None else []
+    return tuple(node.text.strip() for block in blocks for node in block.children if node.tag == "acceptor")
+
+
 def _diverts(core: ConfigNode | None) -> tuple[Divert, ...]:
     found = []
     for block in core.children if core is not None else ():
@@ -175,6 +180,7 @@ def engine_settings(document: Document, *, heap: int | None = None, entries: Ite
     found = {
         "address_settings": ConfiguredSettings(effective),
         "jdbc_max_page_size_bytes": _jdbc(effective.core),
+        "acceptors": _acceptors(effective.core),
         "addresses": _addresses(effective.core),
         "diverts": _diverts(effective.core),
         "wildcard_routing": wildcard_routing(effective.core, document.edition),

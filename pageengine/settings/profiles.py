@@ -58,6 +58,14 @@ class Profile:
     disk_policy: bool = True
     """disk-full-policy exists, and a full disk is looked at before the limits (2.50.0)."""
     keeps_grants_of_failed: bool = True
+    releases_failed_with_disk: bool = True
+    """Where a full disk refused producers of an address with FAIL, they are released when it is well (2.44.0)."""
+    drains_refused: bool = True
+    """An AMQP link that was refused for a full address is asked for its credit back (2.44.0)."""
+    mqtt_names_routing: bool = True
+    """A message that came by MQTT has its routing type as a property (2.44.0)."""
+    mqtt_session_bytes: int = 621
+    """Of the state that the broker keeps of a session of MQTT 3.1.1 (2.56.0)."""
     reloads_decoded: bool = False
     """Messages read from the journal come with their properties decoded, which counts."""
     books_live_pages: bool = False
@@ -94,6 +102,7 @@ _2_44 = replace(
     drops_stop_routing=False,
     purges_in_place=False,
     asks_at_equal=False,
+    mqtt_session_bytes=0,
 )
 _2_28 = replace(
     _2_44,
@@ -102,6 +111,9 @@ _2_28 = replace(
     read_ahead=ReadAhead.MAX_READ,
     reports_store_paging=False,
     keeps_highest=False,
+    releases_failed_with_disk=False,
+    drains_refused=False,
+    mqtt_names_routing=False,
 )
 _2_17 = replace(
     _2_28,

@@ -46,6 +46,7 @@ class AddressSettings:
     policy: AddressFullPolicy = AddressFullPolicy.PAGE
     max_size_bytes: int = -1
     max_size_messages: int = -1
+    max_size_bytes_reject_threshold: int = -1
     page_size_bytes: int = 10 * 1024 * 1024
     page_limit_bytes: int | None = None
     page_limit_messages: int | None = None
@@ -163,6 +164,8 @@ class EngineSettings:
     purge_page_folders: bool = False
     jdbc_max_page_size_bytes: int | None = None
     """None: pages are files."""
+    acceptors: tuple[str, ...] = ()
+    """Their URLs."""
     addresses: tuple[ConfiguredAddress, ...] = ()
     diverts: tuple[Divert, ...] = ()
     wildcard_routing: bool = True

@@ -31,6 +31,10 @@ class TraceHeader(Struct, frozen=True, omit_defaults=True):
     producer_window: Int64 = 65536
     min_large_message_size: Annotated[int, Meta(ge=1, le=HIGHEST)] = 102400
     broker: str | None = None
+    acceptor: str = ""
+    timeout_ms: Natural = 500
+    settle_ms: Natural = 40
+    release_ms: Natural = 500
 
 
 class MessageType(Enum):
@@ -81,6 +85,23 @@ class ClientProtocol(Enum):
     OPENWIRE = "openwire"
     STOMP = "stomp"
     MQTT = "mqtt"
+
+
+class ClientOptions(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """How a client of another protocol than core sends; each protocol looks at its own.
+
+    AMQP: ``settled``, ``anonymous``, ``drain`` (gives its credit back when asked). OpenWire: ``asynchronous``,
+    ``window`` (of a producer, in bytes). STOMP: ``receipt``. MQTT: ``version`` (5, or less for 3.1.1), ``qos``.
+    """
+
+    settled: bool = False
+    anonymous: bool = False
+    drain: bool = True
+    asynchronous: bool = field(default=False, name="async")
+    window: Natural = 0
+    receipt: bool = True
+    version: Natural = 4
+    qos: Annotated[int, Meta(ge=0, le=2)] = 1
 
 
 class ReceiveAck(Enum):
@@ -163,6 +184,7 @@ class OpenSession(Operation, tag="open_session"):
     session: str
     kind: SessionKind = SessionKind.AUTO
     protocol: ClientProtocol = ClientProtocol.CORE
+    client: ClientOptions = ClientOptions()
 
 
 class CloseSession(Operation, tag="close_session"):

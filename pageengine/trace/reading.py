@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from pageengine.trace.decoding import BadValue
 from pageengine.trace.items import Interpreter, Item, MalformedLine, TraceError
 from pageengine.trace.json_lines import json_lines
-from pageengine.trace.operations import TraceHeader
+from pageengine.trace.operations import OpenSession, Send, TraceHeader
 
 PARQUET = b"PAR1"
+FORESIGHT = 1000
 
 
 @dataclass(slots=True)
@@ -41,6 +43,21 @@ class TraceReader:
             except BadValue as err:
                 item = self._refuse(number, str(err))
             yield item
+
+    def foresees_clients(self) -> bool:
+        """Whether a session of another protocol than core is opened before the first send; reads no further."""
+        ahead: list[tuple[int, Any]] = []
+        found = False
+        for number, value in self._values:
+            ahead.append((number, value))
+            op = value.get("op") if type(value) is dict else None
+            if type(value) is OpenSession or op == "open_session":
+                protocol = value.get("protocol", "core") if op is not None else value.protocol.value
+                found = protocol != "core"
+            if found or type(value) is Send or op == "send" or len(ahead) == FORESIGHT:
+                break
+        self._values = chain(ahead, self._values)
+        return found
 
     def _refuse(self, number: int, reason: str) -> MalformedLine:
         if not self.skip_bad_lines:

@@ -40,6 +40,9 @@ _.one_slow_subscriber
 _.selective_consumer
 _.disk_filling_up
 # Fields of an outcome, written by name.
+_.credit_after
+_.on_wire
+_.reconnected
 _.vote
 _.accepted
 _.transport
@@ -53,3 +56,7 @@ _.filename2
 # Called by others: argparse and lxml by their interfaces, and a maintainer (CONTRIBUTING.md).
 _.public_id
 _.renew
+# Keys of a trace's header that tell how it was recorded; a replay has no use for them.
+_.timeout_ms
+_.settle_ms
+_.release_ms

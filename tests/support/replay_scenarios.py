@@ -65,6 +65,20 @@ def recordings(archive: Path) -> dict[str, list[Scenario]]:
     }
 
 
+@cache
+def protocol_recordings(archive: Path) -> dict[str, tuple[str, Scenario]]:
+    """By trace and release: the release, and what was recorded on it."""
+    found = {}
+    for folder, f in _folders(archive).items():
+        for name in sorted(f):
+            if name.startswith("outcome"):
+                release = json.loads(f[name].splitlines()[0])["broker"]
+                timing = json.loads(f[name.replace("outcome", "timing").removesuffix("l")])
+                scenario = Scenario(folder, f["broker.xml"], f["trace.jsonl"], f[name], timing)
+                found[f"{folder}/{release}"] = (release, scenario)
+    return found
+
+
 def replayed(scenario: Scenario, edition: Edition = NEWEST, *, check: bool = True) -> list[Line]:
     """The engine's outcome, line by line, after a round trip through JSON."""
     document = read_bytes(scenario.config, "broker.xml", folder=Path(), edition=edition, properties={}, environment={})
@@ -72,6 +86,8 @@ def replayed(scenario: Scenario, edition: Edition = NEWEST, *, check: bool = Tru
     lines = [json.loads(line) for line in scenario.trace.splitlines() if line.strip()]
     header = interpreter.header(lines[0], scenario.name)
     engine = Engine(engine_settings(document, heap=HEAP), profile_of(edition), header, check=check)
+    if any(line.get("protocol", "core") != "core" for line in lines):
+        engine.show_clients()
     found = [engine.start().as_json()]
     for line in lines[1:]:
         operation = interpreter.operation(line)
