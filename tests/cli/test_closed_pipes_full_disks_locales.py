@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from every_call import CALLS, ROOT, make_world
+from every_call import CALLS, make_world
 from pagectl.app import PLUGINS
-from program import call, environment
+from program import Answer, call, forked
 
 # The status table's calls that print something by themselves, one for each command; a backup can be dropped only once.
 PRINTING = [
@@ -27,26 +24,20 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return make_world(tmp_path_factory.mktemp("everywhere"), lambda *words: call(*words).status)
 
 
-def carried_out(world: dict[str, Path], folder: Path, **how: Any) -> list[tuple[str, dict[str, Any]]]:
+def carried_out(world: dict[str, Path], folder: Path, **how: Any) -> list[tuple[str, Answer]]:
     """(command, answer) of every call; what they write goes to ``folder``."""
     places = world | {"folder": folder}
     folder.mkdir(exist_ok=True)
-    asked = [
-        {"argv": [*command.split(), *(word.format(**places) for word in words.split())], **how}
+    return [
+        (command, forked(*command.split(), *(word.format(**places) for word in words.split()), cwd=str(folder), **how))
         for command, words in PRINTING
     ]
-    done = subprocess.run(
-        [sys.executable, str(ROOT / "tests" / "support" / "forked_calls.py")],
-        input=json.dumps(asked), text=True, check=True,
-        stdout=subprocess.PIPE, env=environment(), timeout=280, cwd=folder,
-    )  # fmt: skip
-    return [(command, answer) for (command, _), answer in zip(PRINTING, json.loads(done.stdout), strict=True)]
 
 
-def complaint(answer: dict[str, Any]) -> str:
+def complaint(answer: Answer) -> str:
     """The line about what went wrong; remarks come before it."""
-    assert "Traceback" not in answer["err"] and "internal error" not in answer["err"], answer
-    lines = [line for line in answer["err"].splitlines() if line.startswith("pagectl")]
+    assert "Traceback" not in answer.err and "internal error" not in answer.err, answer
+    lines = [line for line in answer.err.splitlines() if line.startswith("pagectl")]
     return lines[-1] if lines else ""
 
 
@@ -54,13 +45,13 @@ def complaint(answer: dict[str, Any]) -> str:
 def test_nobody_listens(world: dict[str, Path], kind: str, tmp_path: Path) -> None:
     """A closed pipe ends a command quietly; without any standard output it does its work all the same."""
     for command, answer in carried_out(world, tmp_path, out=kind):
-        assert (answer["status"], complaint(answer)) == (0, ""), command
+        assert (answer.status, complaint(answer)) == (0, ""), command
 
 
 def test_a_full_disk_is_no_success(world: dict[str, Path], tmp_path: Path) -> None:
     for command, answer in carried_out(world, tmp_path, out="full"):
         failed = 3 if tuple(command.split()) in PLUGINS else 2
-        assert (answer["status"], "No space left" in complaint(answer)) == (failed, True), (command, answer)
+        assert (answer.status, "No space left" in complaint(answer)) == (failed, True), (command, answer)
 
 
 def test_same_bytes_in_any_locale(world: dict[str, Path], tmp_path: Path) -> None:
@@ -68,8 +59,8 @@ def test_same_bytes_in_any_locale(world: dict[str, Path], tmp_path: Path) -> Non
     folder = tmp_path / "same"
     plain = carried_out(world, folder, out="pipe")
     shutil.rmtree(folder)
-    other = carried_out(world, folder, out="pipe", encoding="ascii", env={"NO_COLOR": "1"})
+    other = carried_out(world, folder, out="pipe", encoding="ascii", extra={"NO_COLOR": "1"})
     for (command, one), (_, two) in zip(plain, other, strict=True):
-        assert (one["status"], two["status"], complaint(two)) == (0, 0, ""), (command, one, two)
+        assert (one.status, two.status, complaint(two)) == (0, 0, ""), (command, one, two)
         # how full the machine's disk is changes meanwhile
-        assert one["out"] == two["out"] or command in ("disk check", "disk forecast"), command
+        assert one.out == two.out or command in ("disk check", "disk forecast"), command

@@ -1,25 +1,38 @@
 """Many calls of the program as processes of their own, without starting an interpreter for each.
 
-Reads a JSON list of calls from standard input, ``{"argv": […], "out": "full" | "closed" | "gone" | "pipe", "encoding":
-NAME, "env": {…}}``, forks for each, and prints a JSON list of ``{"status", "out", "err"}``. ``closed``: a pipe that
-nobody reads any more; ``gone``: no standard output at all; ``full``: a device that takes nothing.
+Reads calls from standard input, one JSON object a line, ``{"argv": […], "out": "full" | "closed" | "gone" | "pipe",
+"encoding": NAME, "env": {…}, "cwd": FOLDER, "seconds": N}``, forks for each, and prints ``{"status", "out", "err"}``.
+``closed``: a pipe that nobody reads any more; ``gone``: no standard output at all; ``full``: a device that takes
+nothing. A call that takes longer than its seconds is ended by SIGALRM.
 """
 
 from __future__ import annotations
 
+import importlib
 import io
 import json
 import os
+import pkgutil
+import signal
 import sys
 import tempfile
 from typing import Any
 
-# what most commands need anyway is imported once
-import brokerconf.linting.lint
-import numpy
+import brokerconf
 import pagectl.__main__
-import pagectl.app
-import pyarrow
+
+import pageengine
+import pagefmt
+
+PACKAGES = (pagectl, pageengine, brokerconf, pagefmt)
+
+
+def import_everything() -> None:
+    """Once for all calls; the modules that need Spark are left to who calls them."""
+    for package in PACKAGES:
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            if "spark" not in module.name and not module.name.endswith("__main__"):
+                importlib.import_module(module.name)
 
 
 def answer(call: dict[str, Any]) -> dict[str, Any]:
@@ -39,7 +52,9 @@ def _carry_out(call: dict[str, Any], out: int, err: int) -> None:
     """Never returns."""
     status = 99
     try:
+        signal.alarm(call.get("seconds", 0))
         os.environ.update(call.get("env", {}))
+        os.chdir(call.get("cwd", "."))
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         os.dup2(err, 2)
         _set_output(call["out"], out)
@@ -75,5 +90,6 @@ def _set_output(kind: str, out: int) -> None:
 
 
 if __name__ == "__main__":
-    assert brokerconf.linting.lint and numpy and pyarrow
-    print(json.dumps([answer(call) for call in json.load(sys.stdin)]))
+    import_everything()
+    for line in sys.stdin:
+        print(json.dumps(answer(json.loads(line))), flush=True)

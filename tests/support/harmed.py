@@ -17,12 +17,13 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 from golden_cases import CACHE, GoldenCase
-from program import Answer, environment
+from program import Answer, environment, forked
 
 START, END, FRAME = 0x7B, 0x7D, 6
 FOLDER = "11111111-1111-11ee-8111-111111111111"
@@ -40,7 +41,9 @@ def pagectl(
     *words: str | Path, extra: Mapping[str, str] | None = None, seconds: float = 120,
     prepare: Callable[[], None] | None = None, cwd: Path | None = None,
 ) -> Answer:  # fmt: skip
-    """One call as a program of its own."""
+    """One call as a process of its own."""
+    if prepare is None and cwd is None and words[0] != "export":
+        return forked(*words, extra=extra, seconds=seconds, preload=_library())
     done = subprocess.run(
         [sys.executable, "-m", "pagectl", *map(os.fspath, words)], env=environment(extra), capture_output=True,
         timeout=seconds, preexec_fn=prepare, cwd=cwd,
@@ -277,22 +280,29 @@ class Faults:
 
 
 def faults() -> Faults:
-    """Compiled once; skips where that cannot be."""
+    """Skips where a failing disk cannot be played."""
+    library = _library()
+    if library is None:
+        pytest.skip("no C compiler here, or no LD_PRELOAD: a failing disk cannot be played")
+    return Faults(Path(library))
+
+
+@cache
+def _library() -> str | None:
+    """``faults.c``, compiled once; None where that cannot be."""
     source = Path(__file__).with_name("faults.c")
     compiler = shutil.which("cc") or shutil.which("gcc")
     if not sys.platform.startswith("linux") or compiler is None:
-        pytest.skip("no C compiler here, or no LD_PRELOAD: a failing disk cannot be played")
+        return None
     digest = hashlib.sha256(source.read_bytes()).hexdigest()[:12]
     library = CACHE.parent / f"faults-{digest}.so"
     if not library.exists():
         CACHE.parent.mkdir(parents=True, exist_ok=True)
         fresh = library.with_suffix(f".{os.getpid()}")
         command = [compiler, "-shared", "-fPIC", "-O1", "-w", "-o", str(fresh), str(source), "-ldl"]
-        done = subprocess.run(command, capture_output=True, text=True)
-        if done.returncode:
-            pytest.skip(f"the library of faults does not compile: {done.stderr[-300:]}")
+        subprocess.run(command, capture_output=True, check=True)
         fresh.replace(library)
-    return Faults(library)
+    return str(library)
 
 
 def changes_of(words: Sequence[str | Path], below: Path | str, tmp: Path) -> int:

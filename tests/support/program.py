@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,30 @@ def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     paths = os.pathsep.join(map(str, (ROOT, ROOT / "cli", ROOT / "schemas")))
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
     return kept | {"PYTHONPATH": paths} | dict(extra or {})
+
+
+@cache
+def _forking(preload: str | None) -> subprocess.Popen[str]:
+    """Ends with this process."""
+    return subprocess.Popen(
+        [sys.executable, str(ROOT / "tests" / "support" / "forked_calls.py")], text=True,
+        env=environment({"LD_PRELOAD": preload} if preload else None), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    )  # fmt: skip
+
+
+def forked(
+    *words: str | Path, extra: Mapping[str, str] | None = None, seconds: float = 120, preload: str | None = None,
+    **how: Any,
+) -> Answer:  # fmt: skip
+    """One call in a process of its own, for which no interpreter is started. ``how``: see ``forked_calls``."""
+    asked = {"argv": [os.fspath(word) for word in words], "out": "pipe", "env": dict(extra or {}), **how}
+    server = _forking(preload)
+    assert server.stdin is not None and server.stdout is not None
+    print(json.dumps(asked | {"seconds": int(seconds)}), file=server.stdin, flush=True)
+    told = json.loads(server.stdout.readline())
+    if told["status"] == -signal.SIGALRM:
+        raise subprocess.TimeoutExpired(asked["argv"], seconds)
+    return Answer(told["status"], told["out"].encode("latin-1").decode("utf-8", "replace"), told["err"])
 
 
 def default_signals() -> None:
