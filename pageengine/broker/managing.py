@@ -32,7 +32,7 @@ def purge(broker: Broker, queue: Queue, matches: MessageMatcher | None) -> int:
         queue.scheduled.remove(ref)
         count += _kill(queue, ref, tx)
     tx.commit()
-    if queue.cursor is not None:
+    if queue.reader is not None:
         count += _purge_pages(broker, queue, matches)
     broker.schedule.touch(queue)
     queue.force_delivery()
@@ -46,9 +46,9 @@ def _kill(queue: Queue, ref: Reference, tx: Transaction) -> int:
 
 
 def _purge_pages(broker: Broker, queue: Queue, matches: MessageMatcher | None) -> int:
-    assert queue.cursor is not None
+    assert queue.reader is not None
     in_place = broker.profile.purges_in_place
-    iterator = PageIterator(queue.cursor, browsing=False) if in_place else queue.cursor.iterator
+    iterator = PageIterator(queue.reader, browsing=False) if in_place else queue.reader.iterator
     tx = Transaction(broker)
     count = 0
     while iterator.has_next():
@@ -81,7 +81,7 @@ def _scan(broker: Broker, queue: Queue) -> Iterator[bool]:
             if not expire_reference(broker, ref, tx):
                 queue.stick(ref)
         open_transactions.append(tx)
-        if (had_elements and not expired) or queue.cursor is None or not queue.cursor.iterator.has_next():
+        if (had_elements and not expired) or queue.reader is None or not queue.reader.iterator.has_next():
             break
         yield True
         if not queue.depage():
@@ -112,7 +112,7 @@ def delete_queue(broker: Broker, queue: Queue) -> None:
     """Everything in it is removed, its cursor goes, and pages only it needed with it."""
     queue.deleted = True
     purge(broker, queue, None)
-    cursor, store = queue.cursor, queue.store
+    cursor, store = queue.reader, queue.store
     if cursor is not None and store is not None:
         cursor.counter.value = cursor.counter.bytes = 0
         store.cursors.pop(queue.id, None)

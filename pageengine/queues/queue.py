@@ -6,7 +6,7 @@ Source: docs/spec/paging-engine.md 3.1, 3.3, 3.4 and 3.7.
 from __future__ import annotations
 
 from pageengine.model.message import SCHEDULED
-from pageengine.model.reference import AckReason, QueuePort, Reference
+from pageengine.model.reference import AckReason, CursorPort, QueuePort, Reference
 from pageengine.model.reference_list import ReferenceList
 from pageengine.model.schedule import Schedule
 from pageengine.paging.cursor import Cursor, PageIterator
@@ -66,16 +66,17 @@ class Queue(QueuePort):
         self.depage_pending = self.deliver_scheduled = self.reads_pages = False
         self.reads_few = self.profile.read_ahead is ReadAhead.MAX_SIZE_AND_COUNT
         self.reads_to_max_size = self.reads_few or self.profile.read_ahead is ReadAhead.MAX_SIZE
-        self.cursor: Cursor | None = Cursor(self, store) if store is not None else None
-        if store is not None and self.cursor is not None:
-            store.cursors[id] = self.cursor
+        self.reader = Cursor(self, store) if store is not None else None
+        self.cursor: CursorPort | None = self.reader
+        if store is not None and self.reader is not None:
+            store.cursors[id] = self.reader
 
     @property
     def message_count(self) -> int:
         """Messages in memory, scheduled, being delivered and in pages."""
         count = self.waiting_unpaged + self.delivering_unpaged
-        if self.cursor is not None:
-            count += self.cursor.message_count
+        if self.reader is not None:
+            count += self.reader.message_count
         if self.scheduled:
             count += sum(1 for ref in self.scheduled if ref.record is None)
         # a last-value queue may keep what it delivers, and would count it twice
@@ -317,7 +318,7 @@ class Queue(QueuePort):
 
     def check_depage(self) -> None:
         """Schedule reading from the pages if the limits allow it."""
-        cursor, store = self.cursor, self.store
+        cursor, store = self.reader, self.store
         if self.deleted:
             return
         self.reads_pages = store is not None and store.paging
@@ -341,7 +342,7 @@ class Queue(QueuePort):
 
     def _depage(self) -> bool:
         self.depage_pending = False
-        cursor = self.cursor
+        cursor = self.reader
         if self.paused or cursor is None or self.deleted:
             return False
         iterator = cursor.iterator
@@ -406,4 +407,4 @@ class Queue(QueuePort):
 
     def browse_pages(self) -> PageIterator | None:
         """An iterator over the pages for a browser, None without a store."""
-        return PageIterator(self.cursor, browsing=True) if self.cursor is not None else None
+        return PageIterator(self.reader, browsing=True) if self.reader is not None else None

@@ -117,8 +117,8 @@ def _load_store(new: Broker, old: AddressStore) -> None:
 
 def _load_queue(new: Broker, old: Queue) -> None:
     queue = new.make_queue(old.made, old.traits, old.id)
-    if queue.cursor is not None and old.cursor is not None:
-        _load_cursor(queue.cursor, old.cursor)
+    if queue.reader is not None and old.reader is not None:
+        _load_cursor(queue.reader, old.reader)
     new.schedule.touch(queue)
 
 

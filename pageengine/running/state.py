@@ -37,7 +37,7 @@ def of_store(store: AddressStore) -> AddressFigures:
 
 def of_queue(queue: Queue) -> QueueFigures:
     """What an outcome shows of a queue."""
-    counter = queue.cursor.counter if queue.cursor is not None else None
+    counter = queue.reader.counter if queue.reader is not None else None
     return QueueFigures(
         queue.message_count, queue.delivering_count, queue.mem_count, queue.mem_bytes,
         counter.value if counter is not None else None, counter.bytes if counter is not None else None,

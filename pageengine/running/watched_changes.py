@@ -108,7 +108,7 @@ def kept_over_a_restart(run: Run) -> dict[str, int]:
     if run.branches or any(s.tx is not None and s.tx.acked for s in run.sessions.values()):
         return {}
     return {
-        queue.name: len(alive_references(run, queue)) + (queue.cursor.message_count if queue.cursor else 0)
+        queue.name: len(alive_references(run, queue)) + (queue.reader.message_count if queue.reader else 0)
         for queue in run.broker.queues.values()
         if queue.durable and not (queue.purge_on_no_consumers or queue.last_values or queue.ring_size != -1)
     }
@@ -125,7 +125,7 @@ def look_at_restart(run: Run, kept: dict[str, int], op: Operation) -> None:
 
 def look_at_positions(queue: Queue) -> None:
     """17, 18: what was read from pages came in their order, and is not acknowledged there."""
-    cursor = queue.cursor
+    cursor = queue.reader
     if cursor is None:
         return
     read = [ref for ref in queue.references if ref.record is not None and ref.record.tx < 0]
