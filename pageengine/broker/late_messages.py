@@ -17,7 +17,7 @@ SCAN_MS = 155
 OTHER_MS = 45
 
 
-@dataclass(slots=True)
+@dataclass
 class LateMessage:
     """A message and how long it still lives, in ms."""
 

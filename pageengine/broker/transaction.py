@@ -5,9 +5,8 @@ Source: docs/spec/paging-engine.md 2.9, 3.4 and 3.7.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from itertools import groupby
-
-from msgspec import Struct
 
 from pageengine.broker.broker import Broker
 from pageengine.model.page import PagedMessage, PageTransactionInfo
@@ -42,22 +41,23 @@ def acknowledge_alone(broker: Broker, ref: Reference) -> None:
     queue.settle_one(ref, AckReason.NORMAL)
 
 
-class Transaction(Struct, eq=False):
+@dataclass(eq=False)
+class Transaction:
     """What was sent (``added``) and acknowledged, in memory and by position, until it is committed or rolled back."""
 
     broker: Broker
     id: int = 0
-    added: list[Reference] = []
-    acked: list[tuple[Reference, AckReason]] = []
-    counts: list[tuple[CursorPort, int, int]] = []
-    positions: list[tuple[CursorPort, int, int]] = []
-    updates: dict[int, int] = {}
-    duplicates: list[tuple[str, bytes]] = []
+    added: list[Reference] = field(default_factory=list)
+    acked: list[tuple[Reference, AckReason]] = field(default_factory=list)
+    counts: list[tuple[CursorPort, int, int]] = field(default_factory=list)
+    positions: list[tuple[CursorPort, int, int]] = field(default_factory=list)
+    updates: dict[int, int] = field(default_factory=dict)
+    duplicates: list[tuple[str, bytes]] = field(default_factory=list)
     page_tx: PageTransactionInfo | None = None
     failed: str | None = None
     prepared: bool = False
     reloaded: bool = False
-    returned: list[Reference] = []
+    returned: list[Reference] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.id = self.broker.next_id()

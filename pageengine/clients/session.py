@@ -6,8 +6,7 @@ Source: docs/spec/trace-format.md 1.2, docs/spec/paging-engine.md 2.7.
 from __future__ import annotations
 
 from collections import deque
-
-from msgspec import Struct, field
+from dataclasses import dataclass, field
 
 from pageengine.broker.broker import Broker
 from pageengine.broker.copies import from_send
@@ -31,7 +30,8 @@ CHUNK_FRAME = 26
 LAST_CHUNK_FRAME = 34
 
 
-class PendingSend(Struct, eq=False):
+@dataclass(eq=False)
+class PendingSend:
     """A send that began: the credits it still needs, in order, and its verdict once it reached the broker.
 
     Each of ``needs``: credits, how many times, and whether the message reaches the broker before.

@@ -6,8 +6,7 @@ Source: docs/spec/paging-engine.md 1.5. The three ways of editions to look at th
 from __future__ import annotations
 
 from collections.abc import Callable
-
-from msgspec import Struct
+from dataclasses import dataclass
 
 from pageengine.settings.profiles import FullWhen
 
@@ -15,7 +14,8 @@ BY_SIZE = 1
 BY_COUNT = 2
 
 
-class Metric(Struct, eq=False):
+@dataclass(eq=False)
+class Metric:
     """2.33 and later: over at the limit, under below it. A limit below 0 is none."""
 
     max_bytes: int

@@ -5,6 +5,8 @@ Source: docs/spec/paging-engine.md 2.5, 2.9 and 3.2.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 from msgspec import Struct
 
 from pageengine.model.message import Message
@@ -25,7 +27,8 @@ class PagedMessage(Struct, eq=False):
     nr: int = 0
 
 
-class WrittenPage(Struct, eq=False):
+@dataclass(eq=False)
+class WrittenPage:
     """One page file, its records in order; the first ``loaded`` of them were written before the last start."""
 
     number: int
@@ -33,7 +36,7 @@ class WrittenPage(Struct, eq=False):
     bytes: int = 0
     loaded: int = 0
     forced: bool = False
-    records: list[PagedMessage] = []
+    records: list[PagedMessage] = field(default_factory=list)
 
     def add(self, record: PagedMessage) -> None:
         """Append a record, which gets its number."""
@@ -44,7 +47,8 @@ class WrittenPage(Struct, eq=False):
         self.bytes += record.size + RECORD_FRAME
 
 
-class PageTransactionInfo(Struct, eq=False):
+@dataclass(eq=False)
+class PageTransactionInfo:
     """Whether the records of a transaction may be delivered; keeps the records that cursors passed too early."""
 
     id: int
@@ -54,7 +58,7 @@ class PageTransactionInfo(Struct, eq=False):
     rolled_back: bool = False
     prepared: bool = False
     redelivers: bool = False
-    late: list[ParkedRecord] = []
+    late: list[ParkedRecord] = field(default_factory=list)
 
     def commit(self) -> None:
         """Its records may be delivered."""

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 
-from msgspec import Struct, field
 
-
-class PageInfo(Struct, eq=False):
+@dataclass(eq=False)
+class PageInfo:
     """What one cursor knows of one page. ``acks`` and ``removed`` are None once the page is complete."""
 
     page: int
@@ -42,7 +42,8 @@ class PageInfo(Struct, eq=False):
         self.acks = self.removed = None
 
 
-class PageCounter(Struct, eq=False):
+@dataclass(eq=False)
+class PageCounter:
     """Unacknowledged messages of a queue in pages, and their bytes; ``added`` only ever grows."""
 
     added: int = 0

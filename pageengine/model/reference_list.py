@@ -8,21 +8,21 @@ Source: docs/spec/paging-engine.md 3.1; PriorityLinkedListImpl and LinkedListImp
 from __future__ import annotations
 
 from collections.abc import Iterator
-
-from msgspec import Struct, field
+from dataclasses import dataclass, field
 
 from pageengine.model.reference import Reference
 
 PRIORITIES = 10
 
 
-class PriorityLevel(Struct, eq=False):
+@dataclass(eq=False)
+class PriorityLevel:
     """References of one priority, in order. Ends and removal cost the same at any length."""
 
     head: Reference | None = None
     tail: Reference | None = None
     size: int = 0
-    iterators: list[PriorityIterator] = []
+    iterators: list[PriorityIterator] = field(default_factory=list)
 
     def insert(self, ref: Reference, after: Reference | None) -> None:
         """Behind a reference, or at the head."""
@@ -57,7 +57,8 @@ class PriorityLevel(Struct, eq=False):
         ref.prev = ref.next = None
 
 
-class PriorityIterator(Struct, eq=False):
+@dataclass(eq=False)
+class PriorityIterator:
     """Position ``current``; that reference was returned already if it is also ``last``, unless ``repeat`` is set."""
 
     level: PriorityLevel
@@ -101,7 +102,8 @@ class PriorityIterator(Struct, eq=False):
         self.level.iterators.remove(self)
 
 
-class ReferenceList(Struct, eq=False):
+@dataclass(eq=False)
+class ReferenceList:
     """References in delivery order: by priority, then by sequence. ``keeps_highest``: see the profiles."""
 
     keeps_highest: bool = True

@@ -7,21 +7,21 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-
-from msgspec import Struct, field
+from dataclasses import dataclass, field
 
 from pageengine.model.ports import Producer, StorePort
 from pageengine.model.reference import QueuePort
 
 
-class Schedule(Struct, eq=False):
+@dataclass(eq=False)
+class Schedule:
     """``touched_stores`` and ``changed_queues``: what an outcome has to look at for changes."""
 
     tasks: deque[Callable[[], object]] = field(default_factory=deque)
-    touched_stores: set[StorePort] = set()
-    touched_queues: dict[QueuePort, None] = {}
-    changed_queues: dict[QueuePort, None] = {}
-    to_resume: dict[Producer, None] = {}
+    touched_stores: set[StorePort] = field(default_factory=set)
+    touched_queues: dict[QueuePort, None] = field(default_factory=dict)
+    changed_queues: dict[QueuePort, None] = field(default_factory=dict)
+    to_resume: dict[Producer, None] = field(default_factory=dict)
 
     def touch(self, queue: QueuePort) -> None:
         """Something happened to a queue: it is asked before the broker rests."""

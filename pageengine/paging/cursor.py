@@ -6,9 +6,7 @@ Source: docs/spec/paging-engine.md 3.2, 3.4 and 3.5.
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
-
-from msgspec import Struct, field
+from dataclasses import dataclass, field
 
 from pageengine.model.page import PagedMessage, WrittenPage
 from pageengine.model.page_infos import PageCounter, PageInfo, PageInfos
@@ -171,7 +169,8 @@ class Cursor(CursorPort):
         self.empty = True
 
 
-class PageIterator(Struct, eq=False):
+@dataclass(eq=False)
+class PageIterator:
     """Reads the pages of a store for one cursor; a browser's does not confirm and sees what is being delivered."""
 
     cursor: Cursor
@@ -308,12 +307,12 @@ class PageIterator(Struct, eq=False):
         return -1
 
 
-@dataclass(slots=True, eq=False)
 class PassedTooEarly(ParkedRecord):
     """A record of a transaction that was still open when the cursor's iterator came to it."""
 
-    iterator: PageIterator
-    record: PagedMessage
+    def __init__(self, iterator: PageIterator, record: PagedMessage) -> None:
+        self.iterator = iterator
+        self.record = record
 
     def deliver(self) -> None:
         """The iterator gives it after all."""

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections import deque
-
-from msgspec import Struct
+from dataclasses import dataclass, field
 
 from pageengine.model.reference import Reference
 
 
-class ClientBuffer(Struct, eq=False):
+@dataclass(eq=False)
+class ClientBuffer:
     """Constant time at both ends: with a wide window a client buffers a whole queue."""
 
-    _by_priority: dict[int, deque[Reference]] = {}
+    _by_priority: dict[int, deque[Reference]] = field(default_factory=dict)
 
     def append(self, ref: Reference) -> None:
         """A message arrives at the client."""

@@ -5,7 +5,7 @@ Source: docs/spec/paging-engine.md 3.1 and 3.7; QueueImpl.deliver of 2.56.0 for 
 
 from __future__ import annotations
 
-from msgspec import Struct
+from dataclasses import dataclass, field
 
 from pageengine.model.message import GROUP_ID, GROUP_SEQUENCE
 from pageengine.model.reference import QueuePort, Reference
@@ -17,15 +17,16 @@ EXCLUSIVE = ""
 LAST_OF_GROUP = -1
 
 
-class Dispatch(Struct, eq=False):
+@dataclass(eq=False)
+class Dispatch:
     """The consumers of one queue in turn; ``left`` of them are still to be asked before the round ends."""
 
     broker: BrokerPort
     queue: QueuePort
     references: ReferenceList
     exclusive: bool
-    consumers: list[ConsumerPort] = []
-    groups: dict[object, ConsumerPort] = {}
+    consumers: list[ConsumerPort] = field(default_factory=list)
+    groups: dict[object, ConsumerPort] = field(default_factory=dict)
     _turn: int = 0
     _left: int = 0
     _last: ConsumerPort | None = None

@@ -5,16 +5,17 @@ Source: docs/spec/paging-engine.md 3.7; LastValueQueue of 2.56.0 for when an old
 
 from __future__ import annotations
 
-from msgspec import Struct
+from dataclasses import dataclass, field
 
 from pageengine.model.reference import Reference
 
 
-class LastValues(Struct, eq=False):
+@dataclass(eq=False)
+class LastValues:
     """The newest reference of each key that waits in the queue, or came back to it where there was no newer one."""
 
     key: str
-    _newest: dict[object, Reference] = {}
+    _newest: dict[object, Reference] = field(default_factory=dict)
 
     def newest(self, ref: Reference) -> None:
         """A new message arrives."""

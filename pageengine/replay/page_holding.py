@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 FEWEST = 3
 
 
-@dataclass(slots=True)
+@dataclass
 class HeldPages:
     """Pages that one queue has messages on: (page, messages) from the oldest, exact while it is read in order."""
 
@@ -45,7 +45,7 @@ class HeldPages:
         return len(self.runs)
 
 
-@dataclass(slots=True)
+@dataclass
 class PageHold:
     """A time in which one queue alone kept most pages of its address. ``pages`` of ``total`` at its height."""
 
@@ -57,7 +57,7 @@ class PageHold:
     total: int
 
 
-@dataclass(slots=True)
+@dataclass
 class HoldWatch:
     """Looks at the queues of one address after each change; keeps the longest hold of each queue.
 

@@ -36,7 +36,7 @@ GONE = AddressFigures(paging=False, full=False, page_full=False, size=0, element
 EMPTY = QueueFigures(paged_n=0)
 
 
-@dataclass(slots=True)
+@dataclass
 class Recording:
     """Feed it with ``see``, in order; it is complete after ``finish``. Times are the trace's, in nanoseconds."""
 

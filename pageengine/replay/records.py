@@ -12,7 +12,7 @@ from pageengine.replay.series import Series
 FRESH = 100_000
 
 
-@dataclass(slots=True)
+@dataclass
 class Span:
     """A condition over time: times it began, nanoseconds in all, and since when it holds (None: it does not)."""
 
@@ -34,7 +34,7 @@ class Span:
         return self.total + (t - self.since if self.since is not None else 0)
 
 
-@dataclass(slots=True)
+@dataclass
 class Peak:
     """The largest value, when and at which operation it was reached first."""
 
@@ -48,7 +48,7 @@ class Peak:
             self.value, self.t, self.i = value, t, i
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Moment:
     """A limit was reached (or page mode entered): when, where, what."""
 
@@ -58,7 +58,7 @@ class Moment:
     what: str
 
 
-@dataclass(slots=True)
+@dataclass
 class AddressRecord:
     """One address. ``sends``: by what became of them; ``why``: reasons of drops and errors of refusals."""
 
@@ -104,7 +104,7 @@ class AddressRecord:
         self.series.see("disk", i, t, self.disk_bytes)
 
 
-@dataclass(slots=True)
+@dataclass
 class QueueRecord:
     """One queue: its peaks and its state now."""
 
@@ -116,7 +116,7 @@ class QueueRecord:
     held: HeldPages | None = None
 
 
-@dataclass(slots=True)
+@dataclass
 class BlockedSend:
     """A blocked send."""
 

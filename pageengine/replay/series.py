@@ -13,7 +13,7 @@ COUNTS = ("dropped", "failed")
 """Series of amounts; all others are levels."""
 
 
-@dataclass(slots=True)
+@dataclass
 class Bucket:
     """``high``: largest value in it; ``last``: value at its end; ``t``: time of its first change."""
 
@@ -28,7 +28,7 @@ class Bucket:
         self.last = self.last + last if counted else last
 
 
-@dataclass(slots=True)
+@dataclass
 class Series:
     """Series by name. A level holds until it changes; an amount is that of the bucket alone."""
 

@@ -29,7 +29,7 @@ from pageengine.settings.profiles import FullWhen
 from pageengine.trace.operations import Operation
 
 
-@dataclass(slots=True)
+@dataclass
 class InvariantCheck:
     """What the last look found; ``sent`` counts sends by what became of them."""
 

@@ -29,7 +29,7 @@ def require(number: int, holds: bool, detail: str) -> None:
         raise InvariantBroken(f"invariant {number} of the paging engine is broken: {detail}; please report the trace")
 
 
-@dataclass(slots=True)
+@dataclass
 class SeenStore:
     """Of one store, after the last operation. ``held``: gate B would have dropped or failed, or paged and been full."""
 
