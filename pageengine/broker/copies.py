@@ -98,10 +98,7 @@ def from_send(broker: Broker, header: TraceHeader, send: Send) -> Message:
     if name:
         props = (_made(MessageProperty, (name, ValueKind.LONG, send.seq)), *props)
     broker.ids += 1
-    return Message(
-        broker.ids, send.seq, send.address, send.type, send.durable, send.priority, expiration, props,
-        enc, mem, reload_mem, large, send, found.special,
-    )  # fmt: skip
+    return Message(broker.ids, send.address, expiration, props, enc, mem, reload_mem, large, send, found.special)
 
 
 def dead_letter_copy(broker: Broker, message: Message, queue: str, target: str, *, expired: bool = False) -> Message:
@@ -132,8 +129,7 @@ def _copy(broker: Broker, message: Message, target: str, added: list[MessageProp
     body = body_bytes(message.source)
     enc, mem = _sizes(broker.profile, measures(target, props, ""), body, message.large)
     return Message(
-        broker.next_id(), message.seq, target, message.type, message.durable, message.priority, expiration, props,
-        enc, mem,
+        broker.next_id(), target, expiration, props, enc, mem,
         mem if message.large else reloaded_bytes(broker.profile, enc, mem), message.large,
         replace(message.source, address=target), True,
     )  # fmt: skip

@@ -5,8 +5,6 @@ Source: docs/spec/paging-engine.md 2.2, 2.3, 2.9 and 3.6.
 
 from __future__ import annotations
 
-from msgspec import Struct
-
 from pageengine.broker.bindings import BoundGroup, belongs
 from pageengine.broker.broker import Broker
 from pageengine.broker.copies import dead_letter_copy, diverted_copy
@@ -34,13 +32,15 @@ class DroppedElsewhere(AddressFull):
     """One address of a wildcard dropped the message, the next would keep it in memory: 2.56 fails on that."""
 
 
-class Routed(Struct):
+class Routed:
     """What became of a message in the broker."""
 
-    status: str = ROUTED
     paged: bool = False
     dropped: bool = False
     in_memory: bool = False
+
+    def __init__(self, status: str = ROUTED) -> None:
+        self.status = status
 
 
 def route(broker: Broker, message: Message, tx: Transaction | None, *, reject_duplicates: bool = True) -> Routed:

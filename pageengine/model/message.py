@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
-
 from pageengine.model.ports import StorePort
 from pageengine.model.sizes import body_bytes
-from pageengine.trace.operations import MessageProperty, MessageType, Send
+from pageengine.trace.operations import MessageProperty, Send
 from pagefmt.messages.values import ValueKind
 
 DEFAULT_PRIORITY = 4
@@ -18,29 +16,34 @@ SCHEDULED = "_AMQ_SCHED_DELIVERY"
 FilterValue = None | bool | int | float | str | bytes
 
 
-class Message(Struct, eq=False):
+class Message:
     """One message. ``mem`` (memory estimate) and ``enc`` (encoded) in bytes, ``expiration`` on the trace's clock in ns
     (0: never). ``reload_mem``: the estimate after a restart. ``special``: it has a property that the broker evaluates.
     ``record_extra``: what its record in a page has over that of a core message, in bytes.
     """
 
-    id: int
-    seq: int | None
-    address: str
-    type: MessageType
-    durable: bool
-    priority: int
-    expiration: int
-    props: tuple[MessageProperty, ...]
-    enc: int
-    mem: int
-    reload_mem: int
-    large: bool
-    source: Send
-    special: bool
     owner: StorePort | None = None
     references: int = 0
     record_extra: int = 0
+
+    def __init__(
+        self, id: int, address: str, expiration: int, props: tuple[MessageProperty, ...], enc: int, mem: int,
+        reload_mem: int, large: bool, source: Send, special: bool,
+    ) -> None:  # fmt: skip
+        self.id = id
+        self.seq: int | None = source.seq
+        self.address = address
+        self.type = source.type
+        self.durable = source.durable
+        self.priority = source.priority
+        self.expiration = expiration
+        self.props = props
+        self.enc = enc
+        self.mem = mem
+        self.reload_mem = reload_mem
+        self.large = large
+        self.source = source
+        self.special = special
 
     def lose_body(self) -> None:
         """A large non-durable message after a restart: its record is still in the page, its body is gone."""

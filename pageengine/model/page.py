@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from msgspec import Struct
-
 from pageengine.model.message import Message
 from pageengine.model.ports import ParkedRecord
 from pageengine.model.sizes import RECORD_FRAME
@@ -16,15 +14,17 @@ from pageengine.model.sizes import RECORD_FRAME
 NO_TRANSACTION = -1
 
 
-class PagedMessage(Struct, eq=False):
+class PagedMessage:
     """A message in a page, routed to the queues with these ids. ``size`` is its payload."""
 
-    message: Message
-    queues: tuple[int, ...]
-    tx: int
-    size: int
     page: int = 0
     nr: int = 0
+
+    def __init__(self, message: Message, queues: tuple[int, ...], tx: int, size: int) -> None:
+        self.message = message
+        self.queues = queues
+        self.tx = tx
+        self.size = size
 
 
 @dataclass(eq=False)

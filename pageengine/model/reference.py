@@ -5,8 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from enum import Enum
 
-from msgspec import Struct
-
 from pageengine.model.message import Message
 from pageengine.model.page import PagedMessage
 from pageengine.model.page_infos import PageCounter, PageInfo, PageInfos
@@ -132,13 +130,9 @@ class QueuePort(ABC):
         """Add the queues that may have something to do after this one was touched."""
 
 
-class Reference(Struct, eq=False):
+class Reference:
     """A message in one queue. ``record`` is its place in the pages, None for a message that was never paged."""
 
-    message: Message
-    queue: QueuePort
-    record: PagedMessage | None
-    mem: int = 0
     delivery_count: int = 0
     stored_count: int = 0
     sequence: int = 0
@@ -149,5 +143,8 @@ class Reference(Struct, eq=False):
     gone: bool = False
     live: bool = False
 
-    def __post_init__(self) -> None:
-        self.mem = self.message.mem
+    def __init__(self, message: Message, queue: QueuePort, record: PagedMessage | None) -> None:
+        self.message = message
+        self.queue = queue
+        self.record = record
+        self.mem = message.mem
