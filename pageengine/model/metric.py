@@ -27,16 +27,6 @@ class Metric:
     over: int = 0
     touched: bool = False
 
-    def quiet(self, size: int, count: int) -> bool:
-        """Whether an addition reaches no limit, and a removal leaves none."""
-        return not self.over and (
-            size < 0
-            or (
-                (self.max_bytes < 0 or self.size + size < self.max_bytes)
-                and (self.max_messages < 0 or self.count + count < self.max_messages)
-            )
-        )
-
     def add(self, size: int, count: int) -> None:
         """``size`` is never 0."""
         self.size += size

@@ -124,8 +124,21 @@ class ReferenceList:
 
     def add_tail(self, ref: Reference) -> None:
         """Append behind all of the same priority."""
-        level = self._adds(ref.message.priority)
-        level.insert(ref, level.tail)
+        priority = ref.message.priority
+        if priority == self.last_priority and priority <= self.highest:
+            self.size += 1
+            level = self.levels[priority]
+        else:
+            level = self._adds(priority)
+        last = level.tail
+        ref.prev = last
+        if last is None:
+            level.head = ref
+        else:
+            last.next = ref
+        level.tail = ref
+        ref.linked = True
+        level.size += 1
 
     def add_head(self, ref: Reference) -> None:
         """Insert in front of all of the same priority."""

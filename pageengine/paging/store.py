@@ -161,15 +161,20 @@ class AddressStore(StorePort):
 
     def add_quietly(self, size: int, count: int) -> bool:
         """The same where it has no other effect than the sums. False: nothing was added."""
-        own, whole = self.metric, self.limits.metric
-        if self.full or self.waiting or self.limits.global_full:
+        limits = self.limits
+        own, whole = self.metric, limits.metric
+        if self.full or self.waiting or limits.global_full or own.over or whole.over:
             return False
-        if not (own.quiet(size, count) and whole.quiet(size, count)):
+        own_size, whole_size = own.size + size, whole.size + size
+        own_count, whole_count = own.count + count, whole.count + count
+        if size > 0 and (
+            own_size >= own.max_bytes >= 0
+            or whole_size >= whole.max_bytes >= 0
+            or own_count >= own.max_messages >= 0
+            or whole_count >= whole.max_messages >= 0
+        ):
             return False
-        own.size += size
-        own.count += count
-        whole.size += size
-        whole.count += count
+        own.size, whole.size, own.count, whole.count = own_size, whole_size, own_count, whole_count
         own.touched = whole.touched = True
         self.schedule.touched_stores.add(self)
         return True

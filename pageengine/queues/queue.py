@@ -75,8 +75,9 @@ class Queue(QueuePort):
     def message_count(self) -> int:
         """Messages in memory, scheduled, being delivered and in pages."""
         count = self.waiting_unpaged + self.delivering_unpaged
-        if self.reader is not None:
-            count += self.reader.message_count
+        cursor = self.reader
+        if cursor is not None and not cursor.empty:
+            count += cursor.counter.value
         if self.scheduled:
             count += sum(1 for ref in self.scheduled if ref.record is None)
         # a last-value queue may keep what it delivers, and would count it twice

@@ -94,7 +94,8 @@ class AddressRecord:
 
     def use_memory(self, size: int, t: int, i: int) -> None:
         """Messages take so many bytes of memory."""
-        self.memory.see(size, t, i)
+        if size > self.memory.value:
+            self.memory.see(size, t, i)
         self.series.see("memory", i, t, size)
 
     def use_disk(self, change: int, t: int, i: int) -> None:

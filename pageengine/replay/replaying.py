@@ -18,7 +18,7 @@ from pageengine.settings.overrides import SettingInForce, SettingOverride, overr
 from pageengine.settings.profiles import profile_of
 from pageengine.settings.settings import EngineSettings
 from pageengine.trace.items import Item, MalformedLine
-from pageengine.trace.operations import UnknownOperation
+from pageengine.trace.operations import Send, UnknownOperation
 from pageengine.trace.reading import TraceReader
 from pagefmt.editions import Edition
 
@@ -80,7 +80,7 @@ def steps(engine: Engine, reader: TraceReader, until: int | None = None) -> Iter
     Raises TraceError when a malformed line is reached; what came before it was applied.
     """
     for item in reader:
-        yield item, result_of(engine, item)
+        yield item, engine.apply(item) if type(item) is Send else result_of(engine, item)
         if item.i == until:
             return
 

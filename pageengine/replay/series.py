@@ -37,11 +37,20 @@ class Series:
 
     def see(self, name: str, i: int, t: int, value: int) -> None:
         """By operation ``i``: the level from there on, or the amount of COUNTS that it adds."""
-        line = self.lines.setdefault(name, [])
+        line = self.lines.get(name)
+        if line is None:
+            line = self.lines[name] = []
         number = i // self.width
-        if line and line[-1].number == number:
-            line[-1].merge(value, value, name in COUNTS)
-            return
+        if line:
+            last = line[-1]
+            if last.number == number:
+                if name in COUNTS:
+                    last.merge(value, value, True)
+                else:
+                    last.last = value
+                    if value > last.high:
+                        last.high = value
+                return
         line.append(Bucket(number, t, value, value))
         if len(line) > BUCKETS:
             self._thin()

@@ -154,19 +154,11 @@ class Engine(Run):
         broker = self.broker
         try:
             store = broker.stores.get(op.address) or broker.store(op.address)
-            before = _position(store)
+            written = store.records_written if store is not None else 0
             verdict = session.send(op)
         except StoreRefused:
             return Decision(FAILED, error="IllegalStateException", reached_broker=True)
-        if verdict.r == PAGED and store is not None:
-            now = _position(store)
-            if now != before and now[1] > 0:
-                verdict.page = now[0]
-                verdict.nr = now[1] - 1
+        if verdict.r == PAGED and store is not None and store.current is not None and store.records_written > written:
+            verdict.page = store.current.number
+            verdict.nr = store.current.count - 1
         return verdict
-
-
-def _position(store: AddressStore | None) -> tuple[int, int]:
-    if store is None or store.current is None:
-        return (-1, -1)
-    return (store.current.number, store.current.count)

@@ -37,7 +37,8 @@ def of_store(store: AddressStore) -> AddressFigures:
 
 def of_queue(queue: Queue) -> QueueFigures:
     """What an outcome shows of a queue."""
-    counter = queue.reader.counter if queue.reader is not None else None
+    cursor = queue.reader
+    counter = cursor.counter if cursor is not None else None
     return QueueFigures(
         queue.message_count, queue.delivering_count, queue.mem_count, queue.mem_bytes,
         counter.value if counter is not None else None, counter.bytes if counter is not None else None,
@@ -99,7 +100,8 @@ class StateView:
 
     def _addresses(self, broker: Broker, stores: Iterable[StorePort], found: StateChange) -> None:
         known = self.addresses
-        for address in sorted([store.address for store in stores]):
+        names = [store.address for store in stores]
+        for address in sorted(names) if len(names) > 1 else names:
             store = broker.stores.get(address)
             before = known.get(address)
             if store is None:
