@@ -6,6 +6,7 @@ Source: docs/spec/paging-engine.md 1.3 and 2.5. Strings count as UTF-16 code uni
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 from pageengine.trace.operations import MessageProperty, MessageType, Send
 from pagefmt.messages.values import ValueKind
@@ -78,4 +79,9 @@ def record_payload(address: str, enc: int, queues: int, *, old: bool = False) ->
     """Payload of a page record; 6 bytes more in the file. 1.x and HornetQ have no address and no persister in it."""
     if old:
         return 8 + 1 + 4 + enc + 4 + 8 * queues
-    return RECORD_FIXED + 1 + string_bytes(address) + enc + 4 + 4 + 8 * queues
+    return _address_bytes(address) + enc + 8 * queues
+
+
+@lru_cache(maxsize=4096)
+def _address_bytes(address: str) -> int:
+    return RECORD_FIXED + 1 + string_bytes(address) + 4 + 4

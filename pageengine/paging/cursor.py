@@ -218,23 +218,32 @@ class PageIterator:
         self.cursor.info(record.page).remove(record.nr)
         return record
 
-    def take_plain(self) -> PagedMessage | None:
-        """``has_next`` and ``take`` at once for a record that nothing was done to yet; None: look the longer way."""
-        page, cursor = self.page, self.cursor
-        store = cursor.store
-        if page is None or self.at >= page.count or self.cached is not None or self.redeliveries or not store.paging:
+    def more(self) -> bool:
+        """``has_next`` where the next one is not wanted yet."""
+        return self._plain() is not None or self.has_next()
+
+    def _plain(self) -> PagedMessage | None:
+        """The next record where nothing was done to it yet; None: look the longer way."""
+        page, cursor, nr = self.page, self.cursor, self.at
+        if page is None or nr >= page.count or self.cached is not None or self.redeliveries or not cursor.store.paging:
             return None
-        record = page.records[self.at]
         info = cursor.pages.get(page.number)
-        if info is None or info.removed is None or info.acks is None or record.tx >= 0:
+        if info is None or info.removed is None or info.acks is None:
             return None
-        nr = self.at
-        if nr in info.removed or nr in info.acks or cursor.queue.id not in record.queues:
+        record = page.records[nr]
+        if record.tx >= 0 or nr in info.removed or nr in info.acks or cursor.queue.id not in record.queues:
             return None
-        self.at += 1
-        info.removed.add(nr)
-        current = store.current
-        self.live = current is not None and page is current and nr >= page.loaded
+        return record
+
+    def take_plain(self) -> PagedMessage | None:
+        """``has_next`` and ``take`` at once for such a record."""
+        record = self._plain()
+        if record is not None:
+            cursor, page = self.cursor, self.page
+            assert page is not None
+            cursor.info(page.number).remove(self.at)
+            self.live = page is cursor.store.current and self.at >= page.loaded
+            self.at += 1
         return record
 
     def _advance(self) -> PagedMessage | None:

@@ -292,12 +292,15 @@ class Queue(QueuePort):
         self.deliver_scheduled = False
         if self.deleted or self.paused:
             return
+        self._hand_out()
+        self.check_depage()
+
+    def _hand_out(self) -> None:
         if self.references.size:
             if self.consumers:
                 self.dispatch.hand_out()
             if self.last_values is not None and self.references.size:
                 self._replace_old_values(self.last_values)
-        self.check_depage()
 
     def _replace_old_values(self, values: LastValues) -> None:
         """At the end of a delivery round: whatever is not the newest of its key is replaced."""
@@ -325,7 +328,7 @@ class Queue(QueuePort):
         self.reads_pages = store is not None and store.paging
         if cursor is None or not self.reads_pages:
             return
-        if not self.depage_pending and self.needs_depage() and cursor.iterator.has_next():
+        if not self.depage_pending and self.needs_depage() and cursor.iterator.more():
             self.schedule_depage()
 
     def schedule_depage(self) -> None:
@@ -394,11 +397,19 @@ class Queue(QueuePort):
     def rest(self) -> None:
         """Reads ahead and delivers at once, when nothing else is going on."""
         store = self.store
-        if store is not None and store.paging and self._depage():
+        if store is None or not store.paging:
+            self.deliver()
+            return
+        if self._depage():
             # a second round that finds nothing still moves on whose turn it is among several consumers
             again = self.schedule.touched_queues if len(self.consumers) > 1 else self.schedule.changed_queues
             again[self] = None
-        self.deliver()
+        if not (self.deleted or self.paused):
+            waiting = self.references.size
+            self.reads_pages = True
+            self._hand_out()
+            if self.references.size != waiting:
+                self.check_depage()
 
     def force_delivery(self) -> None:
         """Read from the pages and deliver after what is going on now."""
