@@ -36,19 +36,17 @@ def _grouped(queues: list[Queue]) -> list[BoundGroup]:
 class AddressBindings:
     """The queues that take messages of an address, by routing name: of each one queue gets a message, in turn.
 
-    ``always``: the groups, where every message goes to the same queues.
+    ``always``: the groups, where every message goes to the same queues; then nothing has to be chosen.
     """
 
     def __init__(self, names: list[list[Queue]]) -> None:
         self.names = names
         self.turns = [0] * len(names)
         plain = all(len(of_name) == 1 and _takes_all(of_name[0]) for of_name in names)
-        self.always = _grouped([of_name[0] for of_name in names]) if plain else None
+        self.always = _grouped([of_name[0] for of_name in names]) if plain else []
 
     def chosen(self, message: Message) -> list[BoundGroup]:
         """The queues that get a message, one per routing name; the turn of each name moves on."""
-        if self.always is not None:
-            return self.always
         picked = []
         for at, queues in enumerate(self.names):
             queue = self._next(at, queues, message)

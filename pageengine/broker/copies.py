@@ -90,7 +90,6 @@ def from_send(broker: Broker, header: TraceHeader, send: Send) -> Message:
     props = (*send.props, long_property(LARGE_SIZE_PROPERTY, body)) if large else send.props
     found = measures(send.address, props, name)
     enc, mem = _sizes(profile, found, body, large)
-    reload_mem = mem if large or found.scheduled else reloaded_bytes(profile, enc, mem)
     expiration = 0
     if send.expire_ms:
         expiration = broker.now + send.expire_ms * NS_PER_MS
@@ -98,7 +97,9 @@ def from_send(broker: Broker, header: TraceHeader, send: Send) -> Message:
     if name:
         props = (_made(MessageProperty, (name, ValueKind.LONG, send.seq)), *props)
     broker.ids += 1
-    return Message(broker.ids, send.address, expiration, props, enc, mem, reload_mem, large, send, found.special)
+    return Message(
+        broker.ids, send.address, expiration, props, enc, mem, large or found.scheduled, large, send, found.special
+    )
 
 
 def dead_letter_copy(broker: Broker, message: Message, queue: str, target: str, *, expired: bool = False) -> Message:
@@ -130,6 +131,6 @@ def _copy(broker: Broker, message: Message, target: str, added: list[MessageProp
     enc, mem = _sizes(broker.profile, measures(target, props, ""), body, message.large)
     return Message(
         broker.next_id(), target, expiration, props, enc, mem,
-        mem if message.large else reloaded_bytes(broker.profile, enc, mem), message.large,
+        message.large, message.large,
         replace(message.source, address=target), True,
     )  # fmt: skip

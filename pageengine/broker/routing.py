@@ -93,8 +93,8 @@ def _expiration(settings: AddressSettings, given: int, now: int) -> int:
 def _route_to_bindings(broker: Broker, message: Message, tx: Transaction | None) -> Routed:
     address = message.address
     diverted = bool(broker.settings.diverts) and _divert(broker, message, tx)
-    bindings = broker.bindings(address)
-    groups = bindings.chosen(message) if bindings is not None and not diverted else None
+    bindings = broker.routes.get(address) or broker.bindings(address)
+    groups = (bindings.always or bindings.chosen(message)) if bindings is not None and not diverted else None
     if groups:
         return _route_to_groups(broker, message, groups, tx)
     if (diverted or bindings is not None) and not broker.profile.filtered_out_is_unrouted:
@@ -111,7 +111,7 @@ def _route_to_bindings(broker: Broker, message: Message, tx: Transaction | None)
 def _route_to_groups(broker: Broker, message: Message, groups: list[BoundGroup], tx: Transaction | None) -> Routed:
     routed = Routed()
     refs: list[Reference] = []
-    owner = message.owner = broker.store(message.address)
+    owner = message.owner = broker.stores.get(message.address) or broker.store(message.address)
     for group in groups:
         store = owner if group.address == message.address else broker.store(group.address)
         _to_address(broker, message, store, group, tx, routed, refs)

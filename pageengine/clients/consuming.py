@@ -64,14 +64,14 @@ def receive(run: Run, op: Receive, result: OperationResult) -> None:
     redelivered: list[int] = []
     last: Reference | None = None
     dry = 0
-    schedule = run.broker.schedule
+    schedule, store = run.broker.schedule, queue.store
     plain = op.ack is not ReceiveAck.EACH and consumer.window != 0 and _is_plain(queue)
     result.got = got
     while len(got) < op.max and dry < DRY:
         if plain and got and consumer.buffer and _rests(run.broker, queue):
             dry, credits = 0, consumer.credits
             last = _take_held(consumer, op.max, got, redelivered)
-            if consumer.credits != credits and len(got) < op.max:
+            if consumer.credits != credits and len(got) < op.max and store is not None and store.paging:
                 _read_on(run, queue)
             continue
         ref = _next(run, consumer)
@@ -89,7 +89,7 @@ def receive(run: Run, op: Receive, result: OperationResult) -> None:
         else:
             consumer.opened[ref.message.seq] = ref
             last = ref
-        if len(got) < op.max:
+        if len(got) < op.max and store is not None and store.paging:
             _read_on(run, queue)
     if op.ack is ReceiveAck.END and last is not None:
         _up_to(run, consumer, last.message.seq)
@@ -108,9 +108,8 @@ def _hand_over(consumer: SessionConsumer, ref: Reference, got: list[int], redeli
 
 
 def _read_on(run: Run, queue: Queue) -> None:
-    if queue.store is not None and queue.store.paging:
-        run.broker.schedule.touch(queue)
-        run.broker.schedule.settle()
+    run.broker.schedule.touch(queue)
+    run.broker.schedule.settle()
 
 
 def _take_held(consumer: SessionConsumer, most: int, got: list[int], redelivered: list[int]) -> Reference:

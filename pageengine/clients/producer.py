@@ -19,7 +19,18 @@ class Credits:
     ``blocked``: a send has asked for what it needs, and waits for it.
     """
 
-    __slots__ = ("address", "arriving", "balance", "blocked", "broker", "late", "refused", "session", "step")
+    __slots__ = (
+        "address",
+        "arriving",
+        "asks_at_equal",
+        "balance",
+        "blocked",
+        "broker",
+        "late",
+        "refused",
+        "session",
+        "step",
+    )
 
     def __init__(self, broker: Broker, session: Producer, address: str, window: int) -> None:
         self.broker = broker
@@ -31,14 +42,27 @@ class Credits:
         self.refused = False
         self.blocked = False
         self.late: list[int] = []
+        self.asks_at_equal = broker.profile.asks_at_equal
         if window > 1:
             self._check(self.step)
             self.arrive()
 
     def acquire(self, credits: int) -> bool:
         """True: acquired. False: the producer waits. Raises SendRefused after a refusal of the broker."""
-        if self.step < 0 or (not (self.blocked or self.refused or self.arriving) and self._at_once(credits)):
+        step = self.step
+        if step < 0:
             return True
+        if not (self.blocked or self.refused or self.arriving):
+            # where the broker grants at once what is asked for, or nothing has to be asked for
+            needed = credits if credits > step else step
+            balance = self.balance
+            if balance > needed or (balance == needed and not self.asks_at_equal):
+                self.balance = balance - credits
+                return True
+            store = self.broker.stores.get(self.address) or self.broker.store(self.address)
+            if store is None or store.lets_in():
+                self.balance = balance + needed - credits
+                return True
         if not self.blocked:
             self._check(credits)
         if self.balance < credits:
@@ -50,17 +74,6 @@ class Credits:
             self.take(credits)
         finally:
             self.arrive()
-        return True
-
-    def _at_once(self, credits: int) -> bool:
-        """Acquires where the broker grants what is asked for at once, or nothing has to be asked for."""
-        needed = max(credits, self.step)
-        if self.balance < needed or (self.balance == needed and self.broker.profile.asks_at_equal):
-            store = self.broker.store(self.address)
-            if store is not None and not store.lets_in():
-                return False
-            self.balance += needed
-        self.balance -= credits
         return True
 
     def take(self, credits: int) -> None:
@@ -76,7 +89,7 @@ class Credits:
     def _check(self, credits: int) -> None:
         needed = max(credits, self.step)
         have = self.balance + self.arriving
-        if have < needed or (have == needed and self.broker.profile.asks_at_equal):
+        if have < needed or (have == needed and self.asks_at_equal):
             ask = needed - self.arriving
             self.arriving += ask
             self.late.append(ask)

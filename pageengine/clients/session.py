@@ -86,7 +86,7 @@ class Session(Producer):
             self.pending.append(op)
             return Decision(BLOCKED)
         message = from_send(self.broker, self.header, op)
-        credits = self._credits(op.address)
+        credits = self.credits.get(op.address) or self._credits(op.address)
         if not message.large:
             try:
                 if credits.acquire(message.enc):
@@ -175,7 +175,7 @@ class Session(Producer):
         if message.address == broker.settings.management_address:
             return Decision(HANDLED)
         tx = self.tx
-        store = broker.store(message.address)
+        store = broker.stores.get(message.address) or broker.store(message.address)
         page_full = store is not None and store.page_full
         try:
             routed = route(broker, message, tx)

@@ -18,8 +18,8 @@ FilterValue = None | bool | int | float | str | bytes
 
 class Message:
     """One message. ``mem`` (memory estimate) and ``enc`` (encoded) in bytes, ``expiration`` on the trace's clock in ns
-    (0: never). ``reload_mem``: the estimate after a restart. ``special``: it has a property that the broker evaluates.
-    ``record_extra``: what its record in a page has over that of a core message, in bytes.
+    (0: never). ``special``: it has a property that the broker evaluates. ``reloads_alike``: it weighs the same after a
+    restart. ``record_extra``: what its record in a page has over that of a core message, in bytes.
     """
 
     owner: StorePort | None = None
@@ -28,7 +28,7 @@ class Message:
 
     def __init__(
         self, id: int, address: str, expiration: int, props: tuple[MessageProperty, ...], enc: int, mem: int,
-        reload_mem: int, large: bool, source: Send, special: bool,
+        reloads_alike: bool, large: bool, source: Send, special: bool,
     ) -> None:  # fmt: skip
         self.id = id
         self.seq: int | None = source.seq
@@ -40,7 +40,7 @@ class Message:
         self.props = props
         self.enc = enc
         self.mem = mem
-        self.reload_mem = reload_mem
+        self.reloads_alike = reloads_alike
         self.large = large
         self.source = source
         self.special = special

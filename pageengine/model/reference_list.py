@@ -70,24 +70,6 @@ class PriorityIterator:
         self.current = self.level.head
         self.level.iterators.append(self)
 
-    def peek(self) -> Reference | None:
-        """The reference to give now, None at the end. It counts as returned."""
-        at = self.current
-        if at is None:
-            at = self.current = self.level.head
-            if at is None:
-                return None
-        if self.repeat:
-            self.repeat = False
-            return at
-        if at is self.last:
-            following = at.next
-            if following is None:
-                return None
-            at = self.current = following
-        self.last = at
-        return at
-
     def nudge(self, removed: Reference) -> None:
         """The reference at the position is removed: move to the next, else to the previous one, already returned."""
         if removed.next is not None:
@@ -216,10 +198,20 @@ class ReferenceIterator:
             if now is None:
                 now = levels[index] = PriorityIterator(references.levels[index])
             self._now = now
-            ref = now.peek()
-            if ref is not None:
-                self._index = index
-                return ref
+            at = now.current
+            if at is None:
+                at = now.current = now.level.head
+            if at is not None:
+                if now.repeat:
+                    now.repeat = False
+                    self._index = index
+                    return at
+                if at is now.last:
+                    at = at.next
+                if at is not None:
+                    now.current = now.last = at
+                    self._index = index
+                    return at
             index -= 1
         self._index = PRIORITIES - 1
         return None

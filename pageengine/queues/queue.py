@@ -262,7 +262,13 @@ class Queue(QueuePort):
 
     def settle_one(self, ref: Reference, reason: AckReason) -> None:
         """The same for one."""
-        self.delivered(ref)
+        self.delivering_count -= 1
+        self.delivering_bytes -= ref.message.enc
+        if ref.record is None:
+            self.delivering_unpaged -= 1
+        if self.reads_pages and not self.deliver_scheduled:
+            self.deliver_later()
+        self.schedule.touched_queues[self] = None
         if reason is AckReason.NORMAL:
             if self.non_destructive:
                 return
@@ -292,15 +298,17 @@ class Queue(QueuePort):
         self.deliver_scheduled = False
         if self.deleted or self.paused:
             return
-        self._hand_out()
-        self.check_depage()
+        if self.references.size:
+            self._hand_out()
+        store = self.store
+        if self.reads_pages or (store is not None and store.paging):
+            self.check_depage()
 
     def _hand_out(self) -> None:
-        if self.references.size:
-            if self.consumers:
-                self.dispatch.hand_out()
-            if self.last_values is not None and self.references.size:
-                self._replace_old_values(self.last_values)
+        if self.consumers:
+            self.dispatch.hand_out()
+        if self.last_values is not None and self.references.size:
+            self._replace_old_values(self.last_values)
 
     def _replace_old_values(self, values: LastValues) -> None:
         """At the end of a delivery round: whatever is not the newest of its key is replaced."""
@@ -407,9 +415,10 @@ class Queue(QueuePort):
         if not (self.deleted or self.paused):
             waiting = self.references.size
             self.reads_pages = True
-            self._hand_out()
-            if self.references.size != waiting:
-                self.check_depage()
+            if waiting:
+                self._hand_out()
+                if self.references.size != waiting:
+                    self.check_depage()
 
     def force_delivery(self) -> None:
         """Read from the pages and deliver after what is going on now."""

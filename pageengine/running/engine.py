@@ -90,7 +90,7 @@ class Engine(Run):
             self._releases(op.i, result)
         if self.wire_sessions:
             self._clients(op, result)
-        result.state = self._changes()
+        result.state = self._changes() if self.parts_changed else self.view.change(broker)
         self.operations += 1
         if self.watch is not None:
             self.watch.look(self, op, result)
@@ -99,10 +99,8 @@ class Engine(Run):
     def _changes(self) -> StateChange:
         if self.show_everything:
             self.view = StateView()
-        if self.parts_changed:
-            self.show_everything = self.parts_changed = False
-            return self.view.change_of_all(self.broker)
-        return self.view.change(self.broker)
+        self.show_everything = self.parts_changed = False
+        return self.view.change_of_all(self.broker)
 
     def _releases(self, i: int, result: OperationResult) -> None:
         own = [one for one in self.releases if one.i == i]

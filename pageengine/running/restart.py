@@ -6,6 +6,7 @@ Source: docs/spec/paging-engine.md 4.
 from __future__ import annotations
 
 from pageengine.broker.broker import Broker
+from pageengine.broker.copies import reloaded_bytes
 from pageengine.broker.settling import started
 from pageengine.broker.transaction import Transaction
 from pageengine.clients.run import Run
@@ -166,7 +167,9 @@ def _reloaded(new: Broker, queue: Queue, message: Message, fresh: set[int]) -> R
     if message.id not in fresh:
         fresh.add(message.id)
         message.references = 0
-        message.mem = message.reload_mem
+        if not message.reloads_alike:
+            message.mem = reloaded_bytes(new.profile, message.enc, message.mem)
+            message.reloads_alike = True
         message.owner = new.store(message.address)
     ref = Reference(message, queue, None)
     queue.reference_up(ref)

@@ -27,8 +27,9 @@ def shown_paging(store: AddressStore, profile: Profile) -> bool:
 def of_store(store: AddressStore) -> AddressFigures:
     """What an outcome shows of an address."""
     current, metric, first = store.current, store.metric, store.first_page
+    paging = store.paging if store.profile.reports_store_paging else shown_paging(store, store.profile)
     return AddressFigures(
-        shown_paging(store, store.profile), store.full, store.page_full, metric.size, metric.count,
+        paging, store.full, store.page_full, metric.size, metric.count,
         store.number_of_pages, store.files, first if first < 2**31 - 1 else None, store.current_id,
         current.count if current is not None else None, current.bytes if current is not None else None,
         True if store.blocked_by_operator else None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import FunctionType
 from typing import Any
 from unittest import mock
 
@@ -167,6 +168,9 @@ def test_invariants_hold_on_random_traces(
 def only_where_needed() -> Iterator[None]:
     """22: a queue takes a message from its pages only where its limits ask for one, at that very moment."""
     take = PageIterator.take
+    if not isinstance(take, FunctionType):
+        yield  # compiled methods cannot be replaced; the same source is watched where it is not compiled
+        return
 
     def watched(iterator: PageIterator) -> PagedMessage:
         queue = iterator.cursor.queue
