@@ -1,153 +1,116 @@
-"""Operations a second of the replay engine, beside the real broker doing the same.
+"""``replay run`` as a whole, on mixed traffic, beside ``json.loads`` over the same lines and the real broker.
 
-    python bench/replay.py [--operations 1000000] [--shape fill-and-drain|steady|...] [--oracle DIR] [--rounds 3]
+    python bench/replay.py [--messages 200000] [--shape steady ...] [--trace FILE ...] [--python PATH ...] [--rounds 3]
+                           [--oracle DIR]
+
+Each row is a process: ``pagectl replay run TRACE --config broker.xml``, its CPU seconds (user and system) with start-up
+and report, and their ratio to ``json.loads`` over the same lines, measured in this run. Medians. ``--python`` names
+other interpreters with pagectl installed, one that was installed with ``PAGECTL_COMPILE=1`` for example; without it the
+checkout runs on this interpreter. ``--trace`` times recorded traffic as well.
 
 ``fill-and-drain`` is what the oracle's own bench does to a broker: every message (1 KiB, one address, pages of 10 MiB)
 goes to a page, then all are consumed and acknowledged. With ``--oracle`` (the folder with Bench.java, built before) the
-broker runs in the same call, and the ratios are printed. Medians; CPU seconds here, so that other load matters little,
-and wall seconds of the broker, which has all processors. Each kind of work runs in a process of its own, whose peak
-memory is told.
-
-    read         the trace alone
-    fill         every send decided: accounting only
-    pages        the same, and then what is in pages encoded and written, as ``replay run --out`` does
-    fill+drain   every operation decided: accounting only
-    drain        what fill+drain costs beyond fill, per message
-    outcome      every operation decided, recorded, and written to an outcome, as ``replay run --outcome`` does
+broker runs in the same call; its rates are wall time with all processors, ours CPU time of one.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import multiprocessing
+import os
 import resource
-import shutil
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "cli"), str(ROOT / "schemas")]
+SOURCES = [str(ROOT), str(ROOT / "cli"), str(ROOT / "schemas")]
+sys.path[:0] = SOURCES
 
-from pagectl.running.collector import seldom_collected  # noqa: E402
-
-from pageengine.data_directory.writing import write_data_directory  # noqa: E402
-from pageengine.replay.outcome_writing import writing_outcome  # noqa: E402
-from pageengine.replay.recording import Recording  # noqa: E402
-from pageengine.replay.replaying import steps  # noqa: E402
-from pageengine.running.engine import Engine  # noqa: E402
-from pageengine.settings.profiles import profile_of  # noqa: E402
-from pageengine.settings.settings import AddressSettings, EngineSettings, OneForAll  # noqa: E402
 from pageengine.trace import operations as ops  # noqa: E402
 from pageengine.trace.generate import Traffic, TrafficShape, generate  # noqa: E402
 from pageengine.trace.operations import Operation, TraceHeader  # noqa: E402
-from pageengine.trace.reading import TraceReader, open_trace  # noqa: E402
 from pageengine.trace.writing import write_trace  # noqa: E402
-from pagefmt.editions import NEWEST  # noqa: E402
 
+FILL_AND_DRAIN = "fill-and-drain"
+FIRST = ("steady", "burst", "slow-consumer", "one-slow-subscriber", FILL_AND_DRAIN)
 BATCH = 100
-SETTINGS = EngineSettings(OneForAll(AddressSettings(max_size_bytes=0, page_size_bytes=10 << 20)))
+CONFIGURATION = """<configuration xmlns="urn:activemq"><core xmlns="urn:activemq:core"><address-settings>
+<address-setting match="#"><max-size-bytes>{size}</max-size-bytes><page-size-bytes>{page}</page-size-bytes>
+</address-setting></address-settings></core></configuration>
+"""
+WHOLE = "from pagectl.__main__ import main; main()"
+COMPILED = "import pageengine.running.engine as e; print(e.__file__.endswith('.so'))"
 
 
 def fill_and_drain(count: int) -> Iterator[Operation]:
-    """``count`` operations or a little more: sends, then receives that take and acknowledge a batch each."""
-    sends = count * BATCH // (BATCH + 1)
+    """``count`` messages: sends, then receives that take and acknowledge a batch each."""
     yield ops.CreateQueue("q", t=0)
-    for n in range(sends):
+    for n in range(count):
         yield ops.Send("q", n, size=1024, i=n + 1, t=n)
-    yield ops.OpenConsumer("c", "q", "s", window=1 << 20, i=sends + 1, t=sends)
-    for n in range(-(-sends // BATCH)):
-        yield ops.Receive("c", BATCH, ops.ReceiveAck.END, i=sends + 2 + n, t=sends + n)
+    yield ops.OpenConsumer("c", "q", "s", window=1 << 20, i=count + 1, t=count)
+    for n in range(-(-count // BATCH)):
+        yield ops.Receive("c", BATCH, ops.ReceiveAck.END, i=count + 2 + n, t=count + n)
 
 
-def trace_of(shape: str, count: int, folder: Path) -> Path:
-    path = folder / "trace.jsonl"
-    if shape == "fill-and-drain":
-        write_trace(path, TraceHeader(shape, producer_window=-1), fill_and_drain(count))
+def trace_of(shape: str, messages: int, folder: Path) -> Path:
+    path = folder / f"{shape}.jsonl"
+    if shape == FILL_AND_DRAIN:
+        write_trace(path, TraceHeader(shape, producer_window=-1), fill_and_drain(messages))
     else:
-        traffic = Traffic(TrafficShape(shape), messages=count)
+        traffic = Traffic(TrafficShape(shape), messages=messages)
         write_trace(path, traffic.header, generate(traffic))
     return path
 
 
-def engine_for(reader: TraceReader) -> Engine:
-    return Engine(SETTINGS, profile_of(NEWEST), reader.header)
+def configuration(folder: Path, shape: str) -> Path:
+    """Page mode from 1 MiB on in pages of 256 KiB; fill-and-drain pages everything, in pages of 10 MiB."""
+    path = folder / f"{shape}.xml"
+    size, page = (0, 10 << 20) if shape == FILL_AND_DRAIN else (1 << 20, 256 << 10)
+    path.write_text(CONFIGURATION.format(size=size, page=page))
+    return path
 
 
-def read(trace: Path, folder: Path) -> int:
-    return sum(1 for _ in open_trace(trace))
-
-
-def decided(engine: Engine, reader: TraceReader, *, upto: type[object] | None = None) -> int:
-    """Applies the operations, up to the first of a kind; returns their number."""
-    count = 0
-    for item, _result in steps(engine, reader):
-        count += 1
-        if upto is not None and isinstance(item, upto):
-            break
-    return count
-
-
-def fill_and_drain_alone(trace: Path, folder: Path) -> int:
-    reader = open_trace(trace)
-    return decided(engine_for(reader), reader)
-
-
-def fill(trace: Path, folder: Path) -> int:
-    reader = open_trace(trace)
-    return decided(engine_for(reader), reader, upto=ops.OpenConsumer)
-
-
-def pages(trace: Path, folder: Path) -> int:
-    reader = open_trace(trace)
-    engine = engine_for(reader)
-    count = decided(engine, reader, upto=ops.OpenConsumer)
-    shutil.rmtree(folder / "data", ignore_errors=True)
-    write_data_directory(engine, folder / "data")
-    return count
-
-
-def outcome(trace: Path, folder: Path) -> int:
-    """As ``replay run --outcome``: read, decide, gather, write."""
-    reader = open_trace(trace)
-    engine = engine_for(reader)
-    recording = Recording("bench")
-    with writing_outcome(folder / "outcome.jsonl") as write:
-        write(engine.start().as_json())
-        recording.begin(engine.state())
-        for item, result in steps(engine, reader):
-            write(result.as_json())
-            recording.see(item, result)
-    return recording.operations
-
-
-WORKS: dict[str, Callable[[Path, Path], int]] = {
-    "read": read, "fill": fill, "pages": pages, "fill+drain": fill_and_drain_alone, "outcome": outcome,
-}  # fmt: skip
-
-
-def measured(name: str, trace: Path, folder: Path, rounds: int) -> tuple[int, float, int]:
-    """Operations, median of the CPU seconds, peak memory in MiB."""
+def loading(trace: Path, rounds: int) -> tuple[int, float]:
+    """Lines, and the median of the seconds that ``json.loads`` takes for them."""
+    lines = trace.read_bytes().splitlines()
     seconds = []
-    count = 0
     for _ in range(rounds):
         start = time.process_time()
-        with seldom_collected():
-            count = WORKS[name](trace, folder)
+        for line in lines:
+            json.loads(line)
         seconds.append(time.process_time() - start)
-    return count, median(seconds), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    return len(lines), median(seconds)
 
 
-def apart(name: str, trace: Path, folder: Path, rounds: int) -> tuple[int, float, int]:
-    """The same in a process of its own."""
-    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
-        return pool.submit(measured, name, trace, folder, rounds).result()
+def environment(python: str) -> dict[str, str]:
+    here = python == sys.executable
+    return os.environ | ({"PYTHONPATH": os.pathsep.join(SOURCES)} if here else {"PYTHONPATH": ""})
+
+
+def replaying(python: str, trace: Path, config: Path, rounds: int) -> tuple[float, int]:
+    """Median of the CPU seconds of a whole run, and the most memory of any child so far in MiB."""
+    seconds = []
+    for _ in range(rounds):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run(
+            [python, "-c", WHOLE, "replay", "run", str(trace), "--config", str(config), "--format", "json"],
+            check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment(python), cwd=trace.parent,
+        )  # fmt: skip
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        seconds.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    return median(seconds), after.ru_maxrss // 1024
+
+
+def engine_of(python: str) -> str:
+    said = subprocess.run(
+        [python, "-c", COMPILED], check=True, capture_output=True, text=True, env=environment(python), cwd="/"
+    )
+    return "compiled" if said.stdout.strip() == "True" else "uncompiled"
 
 
 def broker_figures(oracle: Path, messages: int, rounds: int) -> dict[str, float]:
@@ -168,38 +131,33 @@ def broker_figures(oracle: Path, messages: int, rounds: int) -> dict[str, float]
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--operations", type=int, default=1_000_000)
-    parser.add_argument(
-        "--shape", default="fill-and-drain", choices=["fill-and-drain", *(one.value for one in TrafficShape)]
-    )
+    parser.add_argument("--messages", type=int, default=200_000)
+    shapes = [FILL_AND_DRAIN, *(one.value for one in TrafficShape)]
+    parser.add_argument("--shape", nargs="+", default=FIRST, choices=shapes)
+    parser.add_argument("--trace", nargs="+", type=Path, default=[])
+    parser.add_argument("--python", nargs="+", default=[sys.executable])
     parser.add_argument("--oracle", type=Path)
     parser.add_argument("--rounds", type=int, default=3)
     given = parser.parse_args()
+    engines = {python: engine_of(python) for python in given.python}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        trace = trace_of(given.shape, given.operations, folder)
-        found = {}
-        for work in WORKS if given.shape == "fill-and-drain" else ("read", "fill+drain", "outcome"):
-            found[work] = count, seconds, memory = apart(work, trace, folder, given.rounds)
-            print(f"{work:10} {count / seconds:12,.0f} operations a second, {memory:6,} MiB at most", flush=True)
-    if given.shape != "fill-and-drain":
-        return
-    messages = found["fill"][0] - 2
-    rates = {work: count / seconds for work, (count, seconds, _) in found.items()}
-    rates["drain"] = messages / max(found["fill+drain"][1] - found["fill"][1], 1e-9)
-    print(f"{'drain':10} {rates['drain']:12,.0f} messages a second")
+        traces = [trace_of(shape, given.messages, folder) for shape in given.shape] + given.trace
+        print(f"{'trace':24} {'engine':10} {'lines':>9} {'CPU s':>8} {'lines/s':>10} {'x json.loads':>12} {'MiB':>5}")
+        for trace in traces:
+            lines, loads = loading(trace, given.rounds)
+            config = configuration(folder, trace.stem)
+            for python, engine in engines.items():
+                seconds, memory = replaying(python, trace, config, given.rounds)
+                print(
+                    f"{trace.stem:24} {engine:10} {lines:9,} {seconds:8.2f} {lines / seconds:10,.0f} "
+                    f"{seconds / loads:12.1f} {memory:5,}",
+                    flush=True,
+                )
     if given.oracle is not None:
-        broker = broker_figures(given.oracle, min(given.operations, 150_000), given.rounds)
-        beside_the_broker(rates, broker)
-
-
-def beside_the_broker(rates: dict[str, float], broker: dict[str, float]) -> None:
-    """A message of fill+drain goes in and out, with one operation and a hundredth."""
-    broker["in and out"] = 1 / (1 / broker["in"] + 1 / broker["out"])
-    print("broker     " + ", ".join(f"{rate:,.0f} messages a second {way}" for way, rate in broker.items()))
-    ways = {"fill": "in", "pages": "in", "drain": "out", "fill+drain": "in and out", "outcome": "in and out"}
-    for work, way in ways.items():
-        print(f"{work:10} {rates[work] / broker[way]:8.2f} times the broker {way}")
+        broker = broker_figures(given.oracle, min(given.messages, 150_000), given.rounds)
+        both = 1 / (1 / broker["in"] + 1 / broker["out"])
+        print(f"broker: {broker['in']:,.0f} messages a second in, {broker['out']:,.0f} out, {both:,.0f} in and out")
 
 
 if __name__ == "__main__":
