@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: demo quick test check test-broker test-compaction-broker test-slow test-mutations test-kills test-cluster test-pythons fuzz renew lock clean
+.PHONY: demo quick test check test-broker test-compaction-broker test-slow test-mutations test-kills test-compiled test-cluster test-pythons fuzz renew lock clean
 
 $(VENV)/.run: requirements/run.lock pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -57,6 +57,13 @@ test-kills: $(VENV)/.dev ## a hundred kills for each command that writes, at eve
 
 test-cluster: $(VENV)/.dev ## export through a Spark master and worker of its own
 	$(PYTEST) -m cluster
+
+COMPILED := build/compiled
+test-compiled: $(VENV)/.dev ## the tests of the engine with the compiled one; needs a C compiler
+	rm -rf $(COMPILED) && mkdir -p $(COMPILED) && git ls-files -z | xargs -0 cp --parents -t $(COMPILED)
+	cd $(COMPILED) && $(CURDIR)/$(BIN)/python requirements/compile_engine.py
+	cd $(COMPILED) && $(CURDIR)/$(BIN)/python -m pytest -n 2 tests/engine tests/golden/test_replay_real_broker.py \
+		tests/golden/test_replay_probes.py tests/property/test_engine_properties.py tests/cli/test_replay_commands.py
 
 test-pythons: $(VENV)/.dev ## the wheel with every other Python that uv finds here (3.11 to 3.14): every command once
 	$(PYTEST) -m slow tests/rooms/test_package.py -rs
