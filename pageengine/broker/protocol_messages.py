@@ -102,7 +102,6 @@ def _message(broker: Broker, send: Send, enc: int, mem: int, large: bool = False
         expiration = broker.now + send.expire_ms * NS_PER_MS
         broker.expiring = True
     special = any(one.name.startswith(RESERVED) for one in send.props)
-    return Message(
-        broker.next_id(), send.seq, send.address, send.type, send.durable, send.priority, expiration, send.props,
-        enc, mem, mem, large, send, special, record_extra=record_extra,
-    )  # fmt: skip
+    message = Message(broker.next_id(), send.address, expiration, send.props, enc, mem, True, large, send, special)
+    message.record_extra = record_extra
+    return message
