@@ -262,13 +262,7 @@ class Queue(QueuePort):
 
     def settle_one(self, ref: Reference, reason: AckReason) -> None:
         """The same for one."""
-        self.delivering_count -= 1
-        self.delivering_bytes -= ref.message.enc
-        if ref.record is None:
-            self.delivering_unpaged -= 1
-        if self.reads_pages and not self.deliver_scheduled:
-            self.deliver_later()
-        self.schedule.touched_queues[self] = None
+        self.delivered(ref)
         if reason is AckReason.NORMAL:
             if self.non_destructive:
                 return
