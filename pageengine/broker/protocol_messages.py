@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pageengine.broker.broker import Broker
 from pageengine.model.message import RESERVED, Message
-from pageengine.model.sizes import header_bytes, property_bytes, string_bytes
+from pageengine.model.sizes import header_bytes, payload_bytes, property_bytes, string_bytes
 from pageengine.trace.operations import MessageProperty, Send
 from pagefmt.messages.values import ValueKind
 
@@ -15,9 +15,6 @@ NS_PER_MS = 1_000_000
 PROPERTY_SLOT = 8
 """In memory a property is so much larger than encoded."""
 
-AMQP_HEADER = 7
-AMQP_TO = 16
-AMQP_SHORT = 255
 AMQP_ADDRESS = 28
 AMQP_RECORD = 20
 AMQP_LARGE_RECORD = 57
@@ -27,22 +24,8 @@ OPENWIRE_PROPERTIES = 9
 OPENWIRE_BYTES = 535
 OPENWIRE_ID_DIGIT = 2
 STOMP_BUFFER = 512
-
-
-def payload_bytes(send: Send) -> int:
-    """Bytes of the body that a client gives to its protocol."""
-    if send.text is not None:
-        return len(send.text.encode())
-    return len(send.body) if send.body is not None else send.size
-
-
-def amqp_bytes(send: Send, *, anonymous: bool) -> int:
-    """Bytes of a delivery: a header if it is durable, ``to`` if the link is anonymous, one data section."""
-    body = payload_bytes(send)
-    data = body + (5 if body <= AMQP_SHORT else 8)
-    own = sum(map(property_bytes, send.props))
-    header = AMQP_HEADER if send.durable else 0
-    return header + (AMQP_TO + len(send.address.encode()) if anonymous else 0) + own + data
+MQTT_CLIENT = "recorder"
+"""Of the recordings; each letter more is four bytes of memory."""
 
 
 def amqp_message(broker: Broker, send: Send, size: int, min_large: int, *, anonymous: bool) -> Message:
@@ -75,11 +58,11 @@ def stomp_message(broker: Broker, send: Send, receipt: str | None) -> Message:
 
 
 def mqtt_message(broker: Broker, send: Send, qos: int) -> Message:
-    """Quality of service, retained and packet type are properties; since 2.44 the routing type, too."""
+    """Quality of service, retained and the client's id are properties; since 2.44 the routing type, too."""
     props = [
         MessageProperty("mqtt.qos.level", ValueKind.INT, qos),
         MessageProperty("mqtt.message.retain", ValueKind.BOOLEAN, False),
-        MessageProperty("mqtt.message.type", ValueKind.INT, 3),
+        MessageProperty("__AMQ_CID", ValueKind.STRING, MQTT_CLIENT),
     ]
     if broker.profile.mqtt_names_routing:
         props.append(MessageProperty("_AMQ_ROUTING_TYPE", ValueKind.BYTE, 0))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from pageengine.broker.broker import Broker
-from pageengine.broker.protocol_messages import amqp_bytes, amqp_message
+from pageengine.broker.protocol_messages import amqp_message
 from pageengine.clients.wire_session import WireSession
 from pageengine.model.outcome import BLOCKED, NOT_ROUTED, REFUSED, SENT, ClientDecision, Released
+from pageengine.model.sizes import amqp_bytes
 from pageengine.paging.store import Grant
 from pageengine.settings.acceptors import AmqpAcceptor, amqp_acceptor
 from pageengine.settings.settings import AddressFullPolicy
@@ -95,11 +96,8 @@ class AmqpLink:
             self.top_up()
 
     def close(self) -> None:
-        """Its waiting grants go with it."""
+        """No grant comes any more."""
         self.closed = True
-        for store in self.broker.stores.values():
-            if store.waiting:
-                store.forget(self.grant)
 
 
 class AmqpSession(WireSession):
@@ -176,6 +174,7 @@ class AmqpSession(WireSession):
         """Links go with their connection."""
         for link in self.links.values():
             link.close()
+            self.forget(link.grant)
         self.links.clear()
         self.link = None
         super().disconnect()

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections import deque
 
 from pageengine.broker.broker import Broker
-from pageengine.broker.protocol_messages import OPENWIRE_SIZE, openwire_message, payload_bytes
+from pageengine.broker.protocol_messages import OPENWIRE_SIZE, openwire_message
 from pageengine.clients.wire_session import WireSession
 from pageengine.model.message import Message
 from pageengine.model.outcome import ACCEPTED, BLOCKED, NOT_ROUTED, REFUSED, SENT, ClientDecision, Released
+from pageengine.model.sizes import payload_bytes
+from pageengine.paging.store import Grant
 from pageengine.trace.operations import OpenSession, Send, TraceHeader
 
 NO_ROOM = "javax.jms.ResourceAllocationException"
@@ -23,10 +25,12 @@ class ParkedSend:
         self.message = message
         self.size = size
         self.verdict: ClientDecision | None = None
+        self.grant: Grant = self.run
 
     def run(self) -> None:
         """There is room: the message is routed, the client gets its answer."""
-        if self.session.connected:
+        if self in self.session.waiting:
+            self.session.waiting.remove(self)
             self.verdict = self.session.routed_or_failed(self.message)
             self.session.acknowledged(self)
 
@@ -41,6 +45,7 @@ class OpenWireSession(WireSession):
         self.sent = 0
         self.unanswered = 0
         self.parked: ParkedSend | None = None
+        self.waiting: set[ParkedSend] = set()
         self.first_routed: ClientDecision | None = None
         self.held_back: ClientDecision | None = None
         self.paused = self.reads_one_more = False
@@ -93,10 +98,21 @@ class OpenWireSession(WireSession):
     def _ask(self, parked: ParkedSend) -> bool:
         """Gate A. False: refused; an operator's block parks the message all the same."""
         store = self.broker.store(parked.message.address)
+        self.waiting.add(parked)
         if store is None:
             parked.run()
             return True
-        return store.check_memory(parked.run, keep_refused=False)
+        goes_on = store.check_memory(parked.grant, keep_refused=False)
+        if not (goes_on or store.blocked_by_operator):
+            self.waiting.remove(parked)
+        return goes_on
+
+    def disconnect(self) -> None:
+        """What is parked goes with the connection."""
+        for parked in self.waiting:
+            self.forget(parked.grant)
+        self.waiting.clear()
+        super().disconnect()
 
     # a client with a window
 

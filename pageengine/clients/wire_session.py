@@ -25,6 +25,7 @@ from pageengine.model.outcome import (
     Decision,
     Released,
 )  # fmt: skip
+from pageengine.paging.store import Grant
 from pageengine.trace.operations import OpenSession, Send, TraceHeader
 
 _BROKER = (QUEUED, PAGED, DROPPED, FAILED)
@@ -116,6 +117,13 @@ class WireSession(Session):
         verdict.error = error
         self.disconnect()
         return verdict
+
+    def forget(self, grant: Grant) -> None:
+        """A grant that may wait somewhere is wanted no more."""
+        if self.broker.profile.forgets_closed:
+            for store in self.broker.stores.values():
+                if store.waiting:
+                    store.forget(grant)
 
     def disconnect(self) -> None:
         """The connection ends."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pageengine.log_import.audit_messages import MessageAudit
 from pageengine.log_import.records import LogRecord
-from pageengine.log_import.traffic import LogFacts, TraceBuilder
+from pageengine.log_import.traffic import FOREIGN_CONNECTION, LogFacts, TraceBuilder
 from pageengine.trace import operations as ops
 
 CONSUMER, SESSION, BLOCK, UNBLOCK, PURGE = 601265, 601267, 601754, 601755, 601196
@@ -28,7 +28,7 @@ def survey(record: LogRecord, facts: LogFacts) -> None:
     """First pass: the clients' limit for large messages."""
     if record.code == SESSION:
         found = _SESSION.search(record.text)
-        if found is not None:
+        if found is not None and not FOREIGN_CONNECTION.search(record.text):
             facts.min_large = int(found[1])
 
 

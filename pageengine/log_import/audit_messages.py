@@ -38,8 +38,11 @@ def survey(record: LogRecord, facts: LogFacts) -> None:
             facts.queue(found[2], message.address)
     if record.code in (SENT, SENT_IN_TRANSACTION):
         message = find_message(record.text)
+        user = (_SENT if record.code == SENT else _ADDED).match(record.text)
         if message is not None:
             facts.saw_large(message)
+            if user is not None:
+                facts.saw_client(user[1], message)
 
 
 def note_queues(text: str, facts: LogFacts) -> None:
@@ -104,6 +107,8 @@ class MessageAudit:
         busy, n = set(self.traffic.transactions.values()), 1
         while (name := f"{user}/{'xa' if transaction.xid else 'tx'}{n}") in busy:
             n += 1
+        if user in self.traffic.facts.clients:
+            self.traffic.facts.clients[name] = self.traffic.facts.clients[user]
         return name
 
     def _consuming(self, text: str) -> None:

@@ -3,25 +3,48 @@
 CoreMessage[messageID=33, durable=true, userID=null, priority=9, timestamp=DATE, expiration=0, durable=true,
     address=orders, size=1128, properties=TypedProperties[k=v, k2=v2]]@HASH
 LargeServerMessage[messageID=95,..., address=orders, properties=TypedProperties[_AMQ_LARGE_SIZE=12000, ...]]@HASH
+AMQPStandardMessage( [durable=true, messageID=13, address=a, size=112, scanningStatus=SCANNED,
+    applicationProperties={k=v}, messageAnnotations={}, properties=null, extraProperties = ..]
 TransactionImpl [xid=X, txID=78, xid=X, state=COMMITTED, createTime=MS(DATE), timeoutSeconds=300, ...]@HASH
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from pageengine.model.sizes import header_bytes, properties_bytes
-from pageengine.trace.operations import MessageProperties, MessageProperty
+from pageengine.model.message import DEFAULT_PRIORITY
+from pageengine.model.sizes import AMQP_LONG, AMQP_SHORT, amqp_bytes, header_bytes, properties_bytes
+from pageengine.trace.operations import (
+    PLAIN_CLIENT,
+    ClientOptions,
+    ClientProtocol,
+    MessageProperties,
+    MessageProperty,
+    Send,
+)  # fmt: skip
 from pagefmt.messages.values import ValueKind
 
 LARGE_SIZE = "_AMQ_LARGE_SIZE"
+MQTT_QOS = "mqtt.qos.level"
+OWN_PROPERTIES = {
+    ClientProtocol.OPENWIRE: re.compile(r"__HDR_\w+|__AMQ_CID|_AMQ_GROUP_SEQUENCE|_AMQ_ROUTING_TYPE"),
+    ClientProtocol.STOMP: re.compile(r"destination|content-length|receipt"),
+    ClientProtocol.MQTT: re.compile(r"mqtt\.\w+\.\w+|__AMQ_CID|_AMQ_ROUTING_TYPE"),
+}
+"""What a replay adds again, for each protocol whose messages become core messages."""
 _MESSAGE = re.compile(
     r"\b\w{1,40}Message\w{0,20}\s?\[messageID=(?P<id>\d+),\s*durable=(?P<durable>true|false),\s*"
     r"userID=(?P<user>[^,]*),\s*priority=(?P<priority>\d+),\s*timestamp=(?P<stamp>[^,]*),\s*"
     r"expiration=(?P<expiration>[^,]*),\s*durable=(?:true|false),\s*address=(?P<address>.{0,1000}?)"
     r"(?:,\s*size=(?P<size>\d+))?,\s*properties=TypedProperties\[",
+    re.DOTALL,
+)
+_AMQP_MESSAGE = re.compile(
+    r"\bAMQP\w{1,40}Message\( \[durable=(?P<durable>true|false), messageID=(?P<id>\d+), "
+    r"address=(?P<address>.{0,1000}?), size=(?P<size>\d+), (?:scanningStatus=\w+, )?applicationProperties=",
     re.DOTALL,
 )
 _DATE = re.compile(r"\w{3} (\w{3}) +(\d+) (\d\d):(\d\d):(\d\d) \S+ (\d{4})")
@@ -30,7 +53,18 @@ _TRANSACTION = re.compile(r"TransactionImpl \[xid=(?P<xid>.{0,600}?), txID=(?P<i
 _TIMEOUT = re.compile(r"timeoutSeconds=(-?\d+)")
 _XID = re.compile(r"XidImpl \(\S+ bq:(\S+) formatID:(-?\d+) gtxid:(\S+)")
 _NEXT_PROPERTY = re.compile(r", (?=[^=,\[\]]+=)")
+_TYPES = {
+    "_AMQ_GROUP_SEQUENCE": ValueKind.INT,
+    "_AMQ_ROUTING_TYPE": ValueKind.BYTE,
+    "__HDR_COMMAND_ID": ValueKind.INT,
+    MQTT_QOS: ValueKind.INT,
+    "content-length": ValueKind.STRING,
+    "destination": ValueKind.STRING,
+    "receipt": ValueKind.STRING,
+}
+"""Properties that a protocol adds, and of which kind, where that cannot be guessed from the value."""
 _WHOLE = re.compile(r"-?\d{1,18}")
+_SMALL = re.compile(r"-?\d{1,9}")
 _FRACTION = re.compile(r"-?\d+\.\d+(?:E-?\d+)?")
 
 
@@ -48,6 +82,8 @@ class LoggedMessage:
     large: bool
     props: MessageProperties
     uncertain: bool
+    protocol: ClientProtocol = ClientProtocol.CORE
+    client: ClientOptions = PLAIN_CLIENT
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +98,9 @@ class LoggedTransaction:
 
 def find_message(text: str) -> LoggedMessage | None:
     """The first message printed in a text, None if there is none that can be read."""
+    amqp = _AMQP_MESSAGE.search(text)
+    if amqp is not None:
+        return _amqp_message(amqp, text)
     found = _MESSAGE.search(text)
     end = text.find("]]@", found.end()) if found is not None else -1
     if found is None or end < 0:
@@ -71,6 +110,10 @@ def find_message(text: str) -> LoggedMessage | None:
     props = MessageProperties(one for one in props if one.name != LARGE_SIZE)
     address, with_user = found["address"], found["user"] != "null"
     body = large if large is not None else _body(int(found["size"] or 0), address, with_user, props)
+    protocol, client = _client({one.name: one.value for one in props})
+    own = OWN_PROPERTIES.get(protocol)
+    if own is not None:
+        props = MessageProperties(one for one in props if not own.fullmatch(one.name))
     return LoggedMessage(
         int(found["id"]),
         address,
@@ -81,7 +124,35 @@ def find_message(text: str) -> LoggedMessage | None:
         large is not None,
         props,
         uncertain or body < 0 or (large is None and found["size"] is None),
+        protocol,
+        client,
     )
+
+
+def _amqp_message(found: re.Match[str], text: str) -> LoggedMessage:
+    end = text.find("}, messageAnnotations=", found.end())
+    props, uncertain = _properties(text[found.end() + 1 : end]) if end >= 0 else (MessageProperties(), True)
+    durable = found["durable"] == "true"
+    around = Send(address=found["address"], seq=0, durable=durable, props=props)
+    body = int(found["size"]) - amqp_bytes(around, anonymous=False)
+    # the empty body of that has a short data section
+    body -= body > AMQP_SHORT and AMQP_LONG
+    return LoggedMessage(
+        int(found["id"]), found["address"], durable, DEFAULT_PRIORITY, 0, max(body, 0), False, props,
+        uncertain or body < 0, ClientProtocol.AMQP,
+    )  # fmt: skip
+
+
+def _client(values: Mapping[str, object]) -> tuple[ClientProtocol, ClientOptions]:
+    """Which protocol a core message came by, and how, from the properties that the broker adds for it."""
+    if MQTT_QOS in values:
+        qos = values[MQTT_QOS]
+        return ClientProtocol.MQTT, ClientOptions(qos=qos) if qos in (0, 2) else PLAIN_CLIENT
+    if "__HDR_COMMAND_ID" in values:
+        return ClientProtocol.OPENWIRE, PLAIN_CLIENT
+    if "destination" in values and "content-length" in values:
+        return ClientProtocol.STOMP, PLAIN_CLIENT if "receipt" in values else ClientOptions(receipt=False)
+    return ClientProtocol.CORE, PLAIN_CLIENT
 
 
 def _properties(text: str) -> tuple[MessageProperties, bool]:
@@ -98,6 +169,9 @@ def _properties(text: str) -> tuple[MessageProperties, bool]:
 def _guess(name: str, value: str) -> MessageProperty:
     if value == "NULL-value":
         return MessageProperty(name, ValueKind.NULL, None)
+    kind = _TYPES.get(name)
+    if kind is ValueKind.STRING or (kind is not None and _SMALL.fullmatch(value)):
+        return MessageProperty(name, kind, value if kind is ValueKind.STRING else int(value))
     if value in ("true", "false"):
         return MessageProperty(name, ValueKind.BOOLEAN, value == "true")
     if _WHOLE.fullmatch(value):

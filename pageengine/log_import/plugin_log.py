@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pageengine.log_import.audit_messages import note_queues
 from pageengine.log_import.messages import find_message, find_transaction
 from pageengine.log_import.records import LogRecord
-from pageengine.log_import.traffic import KnownQueue, LogFacts, TraceBuilder
+from pageengine.log_import.traffic import FOREIGN_CONNECTION, KnownQueue, LogFacts, TraceBuilder
 from pageengine.trace import operations as ops
 from pageengine.trace.operations import RoutingType, SessionKind
 
@@ -51,7 +51,7 @@ def survey(record: LogRecord, facts: LogFacts) -> None:
     code, text = record.code, record.text
     if code == 843000:
         found = _MIN_LARGE.search(text)
-        if found is not None:
+        if found is not None and not FOREIGN_CONNECTION.search(text):
             facts.min_large = int(found[1])
     elif code == 843006:
         _survey_queue(text, facts)
@@ -72,6 +72,8 @@ def survey(record: LogRecord, facts: LogFacts) -> None:
             facts.saw_large(message)
             if code == SENT_DETAILS:
                 facts.described.add(message.id)
+                session = _SENT_SESSION.search(text)
+                facts.saw_client(session[1] if session is not None else MAIN, message)
             else:
                 facts.messages.setdefault(message.id, message)
 
@@ -169,7 +171,7 @@ class PluginLog:
         if message is None or message.id in self.traffic.seqs:
             return
         name = session[1] if session is not None else MAIN
-        transaction = find_transaction(text[text.find("]]@") :])
+        transaction = find_transaction(text[max(text.find("]]@"), 0) :])
         if transaction is not None and not transaction.own and self.traffic.sessions.get(name) is not SessionKind.AUTO:
             name = self.traffic.join(transaction, name)
         self.traffic.send(name, message)

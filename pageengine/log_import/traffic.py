@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -10,6 +11,9 @@ from typing import Any
 from pageengine.log_import.messages import LoggedMessage, LoggedTransaction
 from pageengine.trace import operations as ops
 from pageengine.trace.operations import Operation, SessionKind
+
+FOREIGN_CONNECTION = re.compile(r"\b(?:ActiveMQProtonRemoting|OpenWire|Stomp|MQTT)Connection@")
+"""The connection of a client that speaks another protocol than core, as the broker prints it."""
 
 
 @dataclass(slots=True)
@@ -34,10 +38,17 @@ class LogFacts:
     min_large: int | None = None
     smallest_large: int | None = None
     first_t: int | None = None
+    clients: dict[str, tuple[ops.ClientProtocol, ops.ClientOptions]] = field(default_factory=dict)
+    """By session, of those whose messages did not come by core."""
 
     def queue(self, name: str, address: str) -> KnownQueue:
         """The queue of this name, noted if it is new."""
         return self.queues.setdefault(name, KnownQueue(name, address))
+
+    def saw_client(self, session: str, message: LoggedMessage) -> None:
+        """Note the protocol that a session sends by."""
+        if message.protocol is not ops.ClientProtocol.CORE:
+            self.clients.setdefault(session, (message.protocol, message.client))
 
     def saw_large(self, message: LoggedMessage) -> None:
         """Note the smallest large message: it bounds the client's limit."""
@@ -96,6 +107,8 @@ class TraceBuilder:
 
     def send(self, session: str, message: LoggedMessage) -> None:
         """A message arrives in a session."""
+        if session not in self.sessions and session in self.facts.clients:
+            self.session(session, SessionKind.AUTO)
         seq = self._next_seq
         self._next_seq += 1
         self.seqs[message.id] = seq
@@ -113,7 +126,8 @@ class TraceBuilder:
         """Open a session unless it is open."""
         if name not in self.sessions:
             self.sessions[name] = kind
-            self.add(ops.OpenSession, name, kind)
+            protocol, client = self.facts.clients.get(name, (ops.ClientProtocol.CORE, ops.PLAIN_CLIENT))
+            self.add(ops.OpenSession, name, kind, protocol, client)
 
     def close_session(self, name: str) -> None:
         """Close a session and its consumers if it is open."""

@@ -60,6 +60,8 @@ class Profile:
     keeps_grants_of_failed: bool = True
     releases_failed_with_disk: bool = True
     """Where a full disk refused producers of an address with FAIL, they are released when it is well (2.44.0)."""
+    forgets_closed: bool = True
+    """Grants of a client of another protocol that has gone wait no longer (2.32.0)."""
     drains_refused: bool = True
     """An AMQP link that was refused for a full address is asked for its credit back (2.44.0)."""
     mqtt_names_routing: bool = True
@@ -112,6 +114,7 @@ _2_28 = replace(
     reports_store_paging=False,
     keeps_highest=False,
     releases_failed_with_disk=False,
+    forgets_closed=False,
     drains_refused=False,
     mqtt_names_routing=False,
 )

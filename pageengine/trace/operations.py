@@ -104,6 +104,9 @@ class ClientOptions(Struct, frozen=True, omit_defaults=True, forbid_unknown_fiel
     qos: Annotated[int, Meta(ge=0, le=2)] = 1
 
 
+PLAIN_CLIENT = ClientOptions()
+
+
 class ReceiveAck(Enum):
     """What a receive acknowledges: nothing, each message, or all at its end."""
 
@@ -184,7 +187,7 @@ class OpenSession(Operation, tag="open_session"):
     session: str
     kind: SessionKind = SessionKind.AUTO
     protocol: ClientProtocol = ClientProtocol.CORE
-    client: ClientOptions = ClientOptions()
+    client: ClientOptions = PLAIN_CLIENT
 
 
 class CloseSession(Operation, tag="close_session"):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -13,8 +15,12 @@ from hypothesis import strategies as st
 from pageengine.errors import PageEngineError
 from pageengine.log_import.importing import ImportReport, LogSource, import_logs
 from pageengine.log_import.messages import find_message, find_transaction
+from pageengine.running.engine import Engine
+from pageengine.settings.profiles import profile_of
+from pageengine.settings.settings import EngineSettings
 from pageengine.trace import operations as ops
 from pageengine.trace.reading import open_trace
+from pagefmt.editions import NEWEST
 
 LOGS = Path(__file__).parents[1] / "recorded" / "replays" / "traffic-logs"
 REFUSED = {28, 29, 30, 58}
@@ -213,3 +219,19 @@ def test_arbitrary_records_raise_own_errors_only(
     (folder / "log").write_text("\n".join(lines), "utf-8", "replace")
     with contextlib.suppress(PageEngineError):
         import_logs([folder / "log"], folder / "t.jsonl")
+
+
+@pytest.mark.parametrize("protocol", ["amqp", "openwire", "stomp", "mqtt"])
+def test_the_protocol_comes_from_the_messages(tmp_path: Path, protocol: str) -> None:
+    report, found = imported(tmp_path, f"audit-{protocol}.log.gz")
+    opened = [one for one in found if isinstance(one, ops.OpenSession)]
+    sends = [one for one in found if isinstance(one, ops.Send)]
+    assert [one.protocol.value for one in opened] == [protocol]
+    assert [(one.session, one.size, one.props) for one in sends] == [(opened[0].session, 100, ())] * 2
+    logged = re.findall(
+        r"601500.*?[, ]size=(\d+)", gzip.decompress((LOGS / f"audit-{protocol}.log.gz").read_bytes()).decode()
+    )
+    engine = Engine(EngineSettings(), profile_of(NEWEST), open_trace(tmp_path / "t.jsonl").header, check=True)
+    decisions = [result.verdict for result in map(engine.apply, found) if result.op == "send"]
+    assert [str(one.enc) for one in decisions] == logged
+    assert "uncertain" not in " ".join(report.unknown)
