@@ -140,8 +140,10 @@ class Disk:
 
     def check_owner(self, path: Path, like: Path) -> None:
         """Raises ``PermissionError`` where only another user could give it the owner and the group of ``like``."""
-        if _owner(path) != _owner(like):
-            raise PermissionError(errno.EPERM, os.strerror(errno.EPERM), str(like))
+        if owner(path) != owner(like):
+            raise PermissionError(
+                errno.EPERM, "only its owner and root can replace it; run this as one of them", str(like)
+            )
 
     def append(self, path: Path, line: bytes) -> None:
         """Append to a file, which is made if it is not there; synced."""
@@ -278,6 +280,12 @@ def is_stream(target: Path) -> bool:
     return target.exists() and not target.is_file()
 
 
+def refuse_linked_file(target: Path) -> None:
+    """Raises ``TargetRefused`` where a file to write is a link; a name of a pipe or device below ``/dev`` may be."""
+    if target.is_symlink() and not is_stream(target):
+        raise TargetRefused(f"{target}: is a symbolic link; name the file that is meant")
+
+
 @contextmanager
 def atomic_file(
     target: Path, new_mode: int | None = None, *, at_most: int = 0o666, follow: bool = False
@@ -293,8 +301,8 @@ def atomic_file(
         return
     if follow:
         target = Path(os.path.realpath(target))
-    elif target.is_symlink():
-        raise TargetRefused(f"{target}: is a symbolic link; name the file that is meant")
+    else:
+        refuse_linked_file(target)
     fresh = target.with_name(target.name + NEW_SUFFIX)
     disk = Disk()
     try:
@@ -459,7 +467,8 @@ def write_all(handle: int, block: bytes | memoryview) -> None:
         view = view[os.write(handle, view) :]
 
 
-def _owner(path: Path) -> tuple[int, int]:
+def owner(path: Path) -> tuple[int, int]:
+    """User and group."""
     status = path.lstat()
     return status.st_uid, status.st_gid
 

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from pagefmt.bytes.writing import locked_folder, sync_files, whole_folder, write_text
+from pagefmt.bytes.writing import locked_folder, refuse_links, sync_files, whole_folder, write_text
 
 SUCCESS: Final = "_SUCCESS"
 """There when the table is whole."""
@@ -28,10 +28,12 @@ REPLACED: Final = "replaced"
 def table_at(folder: Path) -> Iterator[Path]:
     """Where to write a table of this name: an empty folder that becomes it, or the folder itself where there is one.
 
-    What a killed run left is undone before, what a failed one leaves behind. Raises ``TargetRefused`` and ``OSError``.
+    What a killed run left is undone before, what a failed one leaves behind. Raises ``TargetRefused``, ``LinkRefused``
+    (the folder, or anything in it, is a link) and ``OSError``.
     """
     if folder.is_dir():
-        folder = folder.resolve()
+        refuse_links(folder)
+        folder = folder.absolute()
         with locked_folder(folder):
             undo(folder)
             try:

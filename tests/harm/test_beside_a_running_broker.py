@@ -207,5 +207,5 @@ def test_nothing_is_opened_for_writing(name: str, broker: Broker, tmp_path: Path
 
 @pytest.mark.parametrize("words", [("compact", "--in-place"), ("compact", "--out", "new"), ("restore",)], ids=" ".join)
 def test_changes_are_refused(words: tuple[str, ...], broker: Broker, tmp_path: Path) -> None:
-    answer = pagectl("pages", words[0], broker.data, *words[1:], cwd=tmp_path)
+    answer = pagectl("pages", words[0], broker.data, *words[1:], cwd=str(tmp_path))
     assert answer.status == 2 and not (tmp_path / "new").exists(), answer

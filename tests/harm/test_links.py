@@ -7,8 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from every_call import configuration
 from harmed import DROP_BACKUP, golden, no_trace, pagectl, pages_of, snapshot, stores_of
+from program import ROOT, call
 
+AUDIT = ROOT / "tests" / "recorded" / "replays" / "traffic-logs" / "audit-message.log.gz"
 BACKUP = "pagectl-backup"
 
 
@@ -120,13 +123,25 @@ def test_an_unfinished_page_that_is_a_link_is_not_written_through(victim: Path, 
         assert "link" in answer.err and page.read_bytes() == before, answer
 
 
+RUN = ("replay", "run", "{trace}", "--config", "{config}")
 OUTPUTS = {
     "salvage": ("pages", "salvage", "{data}", "--out", "{out}"),
     "compact --out": ("pages", "compact", "{data}", "--out", "{out}"),
+    "replay run --out": (*RUN, "--out", "{out}"),
+    "replay run --outcome": (*RUN, "--outcome", "{out}.jsonl"),
+    "replay run --report": (*RUN, "--report", "{out}.html"),
+    "replay generate": ("replay", "generate", "steady", "--messages", "5", "--to", "{out}.jsonl"),
+    "replay generate x.parquet": ("replay", "generate", "steady", "--messages", "5", "--to", "{out}.parquet"),
+    "replay import": ("replay", "import", str(AUDIT), "--to", "{out}.jsonl.gz"),
+    "decode --to x.txt": ("pages", "decode", "{data}", "--to", "{out}.txt"),
     "decode --to x.jsonl": ("pages", "decode", "{data}", "--to", "{out}.jsonl"),
+    "decode --to x.csv": ("pages", "decode", "{data}", "--to", "{out}.csv"),
     "decode --to x.parquet": ("pages", "decode", "{data}", "--to", "{out}.parquet"),
+    "decode --to x.arrow": ("pages", "decode", "{data}", "--to", "{out}.arrow"),
     "seal --to": ("pages", "seal", "{data}", "--to", "{out}"),
+    "export": ("export", "{data}", "--to", "{out}"),
 }
+FOLDERS = ("salvage", "compact --out", "replay run --out", "export")
 
 
 @pytest.mark.parametrize("dangling", [False, True], ids=["link", "dangling link"])
@@ -137,14 +152,33 @@ def test_an_output_that_is_a_link_changes_nothing_behind_it(
     data, out = golden("scattered-acks").copy(tmp_path), tmp_path / "out"
     page = pages_of(data)[0]
     page.write_bytes(page.read_bytes()[:-7])
-    words = [word.format(data=data, out=out) for word in OUTPUTS[name]]
-    target = victim / "new" if dangling else victim if name in ("salvage", "compact --out") else victim / "precious.txt"
+    trace, config = tmp_path / "t.jsonl", tmp_path / "b.xml"
+    assert call("replay", "generate", "steady", "--messages", "5", "--to", trace).status == 0
+    config.write_text(configuration(""))
+    words = [word.format(data=data, out=out, trace=trace, config=config) for word in OUTPUTS[name]]
+    target = victim / "new" if dangling else victim if name in FOLDERS else victim / "precious.txt"
     Path(words[-1]).symlink_to(target)
     for ending in (".pagectl-partial", ".pagectl-new", ".tmp", ".partial"):
         Path(words[-1] + ending).symlink_to(victim)
     theirs = snapshot(victim)
-    answer = pagectl(*words)
+    answer = call(*words)
     assert snapshot(victim) == theirs, answer
     no_trace(answer)
-    if name in ("salvage", "compact --out"):
-        assert answer.status == 2, f"{answer}: a folder that is there, or a link to one, is not written to"
+    said = [line for line in answer.err.splitlines() if line.startswith("pagectl:")]
+    assert answer.status == 2 and len(said) == 1 and words[-1] in said[0] and not answer.out, answer
+
+
+@pytest.mark.parametrize("place", ["_temporary", "number=1", "_damaged.json", "part-1.parquet"])
+@pytest.mark.parametrize("mode", ["overwrite", "append"])
+def test_an_export_changes_nothing_behind_a_link_in_its_table(
+    mode: str, place: str, victim: Path, tmp_path: Path
+) -> None:
+    pytest.importorskip("pyspark", reason="the extra pagectl[spark] is not installed")
+    table = tmp_path / "table"
+    table.mkdir()
+    (table / "_SUCCESS").touch()
+    (table / place).symlink_to(victim)
+    theirs, before = snapshot(victim), snapshot(table)
+    answer = call("export", golden("scattered-acks").data(), "--to", table, "--mode", mode)
+    assert (snapshot(victim), snapshot(table)) == (theirs, before)
+    assert answer.status == 2 and "link" in answer.err, answer

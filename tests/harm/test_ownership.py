@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from harmed import as_root_or_skip, golden, pagectl, pages_of, stores_of
+from harmed import as_root_or_skip, golden, pagectl, pages_of, permissions_count, snapshot, stores_of, without_chown
 
 USER, GROUP = 12345, 12346
 NAMED_USER = 23456
@@ -208,6 +208,62 @@ def test_a_table_that_is_replaced_keeps_its_rights(tmp_path: Path) -> None:
     out.chmod(0o600)
     assert pagectl("pages", "decode", data, "--to", out).status == 0
     assert mode(out) == "0o600"
+
+
+@pytest.mark.parametrize("name", [*TABLES, "x.seal", "trace.jsonl", "trace.parquet"])
+def test_a_file_of_somebody_else_that_is_replaced_stays_theirs(name: str, tmp_path: Path) -> None:
+    as_root_or_skip()
+    data, out = sound(tmp_path), tmp_path / name
+    out.write_text("")
+    out.chmod(0o640)
+    os.chown(out, USER, GROUP)
+    words = ("replay", "generate", "steady", "--messages", "5")
+    if not name.startswith("trace"):
+        words = ("pages", "seal" if name == "x.seal" else "decode", str(data))
+    assert pagectl(*words, "--to", out).status == 0
+    assert (owner(out), mode(out)) == ((USER, GROUP), "0o640") and out.stat().st_size
+
+
+def of_the_broker(data: Path) -> Path:
+    """Of another user, who lets everyone write."""
+    for path in below(data):
+        path.chmod(0o777 if path.is_dir() else 0o666)
+        os.chown(path, USER, GROUP)
+    return data
+
+
+@pytest.mark.parametrize("words", [("--in-place",), ("--in-place", "--no-backup")], ids=" ".join)
+def test_another_user_compacts_nothing_in_place(words: tuple[str, ...], tmp_path: Path) -> None:
+    """Who may write there cannot give files to the broker's user: the broker could not write to its own pages."""
+    as_root_or_skip()
+    permissions_count()
+    data = of_the_broker(sound(tmp_path))
+    before = snapshot(data / "paging")
+    answer = pagectl("pages", "compact", data, *words, prepare=without_chown)
+    assert snapshot(data / "paging") == before
+    said = [line for line in answer.err.splitlines() if line.startswith("pagectl:")]
+    assert answer.status == 2 and len(said) == 1 and "owner" in said[0], answer
+
+
+def test_another_user_restores_what_the_broker_can_use(tmp_path: Path) -> None:
+    as_root_or_skip()
+    permissions_count()
+    data = of_the_broker(sound(tmp_path))
+    before = snapshot(data / "paging")
+    in_place(data)
+    assert pagectl("pages", "restore", data, prepare=without_chown).status == 0
+    assert snapshot(data / "paging") == before
+
+
+@pytest.mark.parametrize("name", ["salvage", "compact"])
+def test_another_user_gets_a_folder_of_their_own(name: str, tmp_path: Path) -> None:
+    as_root_or_skip()
+    permissions_count()
+    data = of_the_broker(torn(tmp_path) if name == "salvage" else sound(tmp_path))
+    answer = pagectl("pages", name, data, "--out", tmp_path / "out", prepare=without_chown)
+    assert answer.status in (0, 1), answer
+    assert {owner(path) for path in below(tmp_path / "out")} == {(os.geteuid(), os.getegid())}
+    assert "owner" in answer.err, "whose it has to be before the broker uses it"
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import random
@@ -28,10 +29,11 @@ from harmed import (
     snapshot,
     spread,
 )
-from program import Answer, started
+from program import ROOT, Answer, started
 
 MOST = int(os.environ.get("PAGECTL_HARM_INSTANTS", "2"))
 """Instants at which each command is stopped; ``test_killed_a_hundred_times`` and ``make test-kills`` have more."""
+AUDIT = ROOT / "tests" / "recorded" / "replays" / "traffic-logs" / "audit-message.log.gz"
 CONFIG = """<configuration xmlns="urn:activemq"><core xmlns="urn:activemq:core"><address-settings>
 <address-setting match="#"><max-size-bytes>10000</max-size-bytes><page-size-bytes>5000</page-size-bytes>
 <address-full-policy>PAGE</address-full-policy></address-setting></address-settings></core></configuration>
@@ -58,24 +60,15 @@ OUTPUTS = [
     Output(("replay", "run", "{inputs}/t.jsonl", "--config", "{inputs}/b.xml", "--report", "{out}"), "report.html"),
     Output(("replay", "generate", "steady", "--messages", "50", "--to", "{out}"), "trace.jsonl"),
     Output(("replay", "generate", "steady", "--messages", "50", "--to", "{out}"), "trace.parquet"),
+    Output(("replay", "import", "{inputs}/audit.log", "--to", "{out}"), "imported.jsonl"),
     Output(("pages", "decode", "{inputs}/data", "--to", "{out}"), "x.jsonl"),
+    Output(("pages", "decode", "{inputs}/data", "--to", "{out}"), "x.txt"),
     Output(("pages", "decode", "{inputs}/data", "--to", "{out}"), "x.csv"),
     Output(("pages", "decode", "{inputs}/data", "--to", "{out}"), "x.parquet"),
     Output(("pages", "decode", "{inputs}/data", "--to", "{out}"), "x.arrow"),
     Output(("pages", "seal", "{inputs}/data", "--to", "{out}"), "x.seal"),
 ]
-USUAL = {"salvaged", "compacted", "replayed", "trace.jsonl", "x.jsonl", "x.parquet"}
-"""The others are written in the same ways: they are tried with the slow tests."""
-EACH = pytest.mark.parametrize(
-    "output",
-    [
-        pytest.param(
-            each, id=f"{' '.join(each.words[:2])} {each.name}",
-            marks=[] if each.name in USUAL else pytest.mark.slow,
-        )
-        for each in OUTPUTS
-    ],
-)  # fmt: skip
+EACH = pytest.mark.parametrize("output", OUTPUTS, ids=lambda each: f"{' '.join(each.words[:2])} {each.name}")
 
 
 @pytest.fixture
@@ -86,6 +79,7 @@ def inputs(tmp_path: Path) -> Path:
     torn = pages_of(golden("two-addresses").copy(folder / "torn"))[2]
     torn.write_bytes(torn.read_bytes()[:-7])
     (folder / "b.xml").write_text(CONFIG)
+    (folder / "audit.log").write_bytes(gzip.decompress(AUDIT.read_bytes()))
     operations = [{"trace": 1}, {"op": "create_queue", "queue": "q"}]
     operations += [{"op": "send", "address": "q", "seq": n, "size": 700} for n in range(40)]
     (folder / "t.jsonl").write_text("".join(json.dumps(each) + "\n" for each in operations))

@@ -39,14 +39,14 @@ DROP_BACKUP = ("pages", "drop-backup")
 
 def pagectl(
     *words: str | Path, extra: Mapping[str, str] | None = None, seconds: float = 120,
-    prepare: Callable[[], None] | None = None, cwd: Path | None = None,
+    prepare: Callable[[], None] | None = None, **how: Any,
 ) -> Answer:  # fmt: skip
-    """One call as a process of its own."""
-    if prepare is None and cwd is None and words[0] != "export":
-        return forked(*words, extra=extra, seconds=seconds, preload=_library())
+    """One call as a process of its own. ``how``: see ``forked_calls``."""
+    if prepare is None and words[0] != "export":
+        return forked(*words, extra=extra, seconds=seconds, preload=_library(), **how)
     done = subprocess.run(
         [sys.executable, "-m", "pagectl", *map(os.fspath, words)], env=environment(extra), capture_output=True,
-        timeout=seconds, preexec_fn=prepare, cwd=cwd,
+        timeout=seconds, preexec_fn=prepare,
     )  # fmt: skip
     return Answer(done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace"))
 
@@ -232,13 +232,20 @@ def as_root_or_skip() -> None:
 
 
 def without_override() -> None:
-    """For ``prepare``: root that has to keep to permissions as anyone (a mode of 000 is one that cannot be read).
+    """For ``prepare``: root that has to keep to permissions as anyone (a mode of 000 is one that cannot be read)."""
+    _without_capabilities(1, 2)  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
 
-    The bounding set loses CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH; the next program has what is left.
-    """
+
+def without_chown() -> None:
+    """For ``prepare``: root that can give no file to another user, as anyone."""
+    _without_capabilities(0, 3)  # CAP_CHOWN, CAP_FOWNER
+
+
+def _without_capabilities(*numbers: int) -> None:
+    """The bounding set loses them; the next program has what is left."""
     if os.geteuid() == 0:
         prctl = ctypes.CDLL(None, use_errno=True).prctl
-        for capability in (1, 2):
+        for capability in numbers:
             if prctl(24, capability, 0, 0, 0):
                 os._exit(97)
 

@@ -64,6 +64,8 @@ def command(
     Without --out or --in-place: the plan, the bytes it would free, and which queues hold the rest. Ends with status 1
     where something is damaged or not known, and so left alone.
     """
+    from pagectl.files.destination import note_written
+
     _check_options(out, in_place, backup_dir, no_backup)
     place = located(given, broker_xml, properties)
     changing = (in_place or out is not None) and not dry_run
@@ -75,7 +77,7 @@ def command(
         remark = None
         if changing and out is not None:
             _copy(plan, out, held)
-            note(f"wrote {written}")
+            note_written(out.absolute(), place.paging)
         elif changing:
             note(f"writes {written}")
             backup = _replace(plan, backup)

@@ -37,6 +37,7 @@ def command(
     that its messages are not for, gets theirs. What is lost and what will be delivered again is told in messages. Ends
     with status 1 where something was lost.
     """
+    from pagectl.files.destination import note_written
     from pagefmt.bytes.writing import check_new_folder
     from pagefmt.directory.locks import running_broker
     from pagefmt.salvage.directory import salvage_directory, salvage_single_page
@@ -70,7 +71,7 @@ def command(
         _next_steps(place, out)
     for remark in found.remarks:
         warning(one_line(remark))
-    note(f"wrote {out.absolute()}")
+    note_written(out.absolute(), place.paging)
     return Exit.FOUND if lost or found.remarks or any(each.losses or each.remarks for each in found.stores) else Exit.OK
 
 

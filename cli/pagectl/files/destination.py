@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shlex
 import stat
 import sys
 from collections.abc import Iterator
@@ -11,7 +12,7 @@ from pathlib import Path
 
 from pagectl.running.exits import CallError
 from pagectl.terminal.streams import note
-from pagefmt.bytes.writing import atomic_file, is_stream, without_list
+from pagefmt.bytes.writing import atomic_file, is_stream, owner, without_list
 from pagefmt.directory.locate import DataLocation, stores
 
 
@@ -33,6 +34,17 @@ def output_to(target: Path | None, place: DataLocation | None = None) -> Iterato
         yield
     sys.stdout.flush()
     note(f"wrote {target.absolute()}")
+
+
+def note_written(target: Path, like: Path | None) -> None:
+    """Says where it went, and whose it has to be before a broker uses it in the place of ``like``."""
+    note(f"wrote {target}")
+    if like is not None and owner(target) != owner(like):
+        user, group = owner(like)
+        note(
+            f"{target}: the owner is another one than of {like}, which this user cannot change; "
+            f"before a broker uses it: chown -R {user}:{group} {shlex.quote(str(target))}"
+        )
 
 
 @contextlib.contextmanager

@@ -25,7 +25,11 @@ SkipOption = Annotated[bool, typer.Option("--skip-bad-lines", help="Pass over ma
 
 
 def refuse_overwriting(output: Path | None, *inputs: Path) -> None:
-    """What is read is never written over. Errors: CallError."""
+    """What is read is never written over, and no link either. Raises ``CallError`` and ``TargetRefused``."""
+    from pagefmt.bytes.writing import refuse_linked_file
+
+    if output is not None:
+        refuse_linked_file(output)
     for path in inputs:
         if output is not None and output.exists() and path.exists() and output.samefile(path):
             raise CallError(f"{output}: is an input of this command; name another file to write")
