@@ -63,7 +63,8 @@ test-compiled: $(VENV)/.dev ## the tests of the engine with the compiled one; ne
 	rm -rf $(COMPILED) && mkdir -p $(COMPILED) && git ls-files -z | xargs -0 cp --parents -t $(COMPILED)
 	cd $(COMPILED) && $(CURDIR)/$(BIN)/python requirements/compile_engine.py
 	cd $(COMPILED) && $(CURDIR)/$(BIN)/python -m pytest -n 2 tests/engine tests/golden/test_replay_real_broker.py \
-		tests/golden/test_replay_probes.py tests/property/test_engine_properties.py tests/cli/test_replay_commands.py
+		tests/golden/test_replay_probes.py tests/golden/test_replay_protocols.py tests/property/test_engine_properties.py \
+		tests/cli/test_replay_commands.py
 
 test-pythons: $(VENV)/.dev ## the wheel with every other Python that uv finds here (3.11 to 3.14): every command once
 	$(PYTEST) -m slow tests/rooms/test_package.py -rs

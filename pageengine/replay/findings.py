@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pageengine.replay.recording import Recording
+from pageengine.replay.recording import CONNECTION_DROPPED, Recording
 from pageengine.replay.records import AddressRecord, Span
 from pagefmt.findings import Finding, Position, Severity
 from pagefmt.quantities import duration_text, size_text
@@ -44,6 +44,7 @@ def _address(record: AddressRecord, recording: Recording) -> Iterator[Finding]:
         yield _finding("lost", name, f"address {name} dropped {_count(dropped, 'message')}{reasons}")
     if failed := record.sends["failed"]:
         errors = tuple(key for key in sorted(record.why) if key.isupper() and key not in _ROUTING)
+        errors += (CONNECTION_DROPPED,)
         yield _finding("refused", name, f"address {name} refused {_count(failed, 'message')}{_reasons(record, errors)}")
     if blocked := record.sends["blocked"]:
         left = blocked - record.released - record.abandoned

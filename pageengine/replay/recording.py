@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from pageengine.model.outcome import (
     BLOCKED,
+    CLOSED,
     DROPPED,
     FAILED,
     OK,
@@ -18,6 +19,7 @@ from pageengine.model.outcome import (
     QUEUED,
     AddressFigures,
     BrokerFigures,
+    ClientDecision,
     Decision,
     OperationResult,
     QueueFigures,
@@ -31,6 +33,8 @@ from pageengine.trace.operations import CreateQueue, OpenConsumer, Receive, Send
 
 MOMENTS = 200
 BROKER = "broker"
+CONNECTION_DROPPED = "connection_dropped"
+"""Why a message was refused: with its producer's connection."""
 NOT_SEEN = AddressFigures()
 GONE = AddressFigures(paging=False, full=False, page_full=False, size=0, elements=0, files=[])
 EMPTY = QueueFigures(paged_n=0)
@@ -123,11 +127,13 @@ class Recording:
         record.sends[r] += 1
         self.broker.sends[r] += 1
         if r == PAGED:
-            record.fresh_pages.append(verdict.page or 0)
+            if not isinstance(verdict, ClientDecision):
+                record.fresh_pages.append(verdict.page or 0)
             return
         if r == QUEUED:
             return
-        record.why[verdict.why or verdict.error or verdict.status or r] += 1
+        reason = CONNECTION_DROPPED if verdict.r == CLOSED else verdict.why or verdict.error or verdict.status or r
+        record.why[reason] += 1
         if r == BLOCKED:
             self._waiting[send.i] = BlockedSend(send.t, send.address)
             self._blocked(record, 1, send.t, send.i)

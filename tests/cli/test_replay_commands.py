@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from pagectl.app import run
-from replay_scenarios import scenarios
+from replay_scenarios import protocol_recordings, scenarios
 
 from pagefmt.editions import NEWEST
 
@@ -54,6 +54,31 @@ def test_run_decides_as_the_real_broker(tmp_path: Path, call: Call) -> None:
     assert "operations a second" in err
     assert gzip.decompress(ours.read_bytes()).count(b"\n") == 110
     assert call("compare", ours, theirs)[:2] == (0, "equal: 108 operations\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("stomp-fail", "address a refused 10 messages (10 connection dropped)"),
+        ("amqp-fail", "address a refused 2 messages"),
+        ("openwire-async-block", "address a was full once"),
+        ("mqtt5-fail", "address a refused 4 messages (4 connection dropped)"),
+    ],
+)
+def test_run_shows_what_clients_of_other_protocols_see(tmp_path: Path, call: Call, name: str, told: str) -> None:
+    _, scenario = protocol_recordings(ARCHIVE.with_name("protocols.tar.xz"))[f"{name}/2.56.0"]
+    config, trace, ours = tmp_path / "broker.xml", tmp_path / "trace.jsonl", tmp_path / "ours.jsonl"
+    config.write_bytes(scenario.config)
+    trace.write_bytes(scenario.trace)
+    assert call("run", trace, "--config", config, "--outcome", ours)[0] == 0
+    lines = [json.loads(line) for line in ours.read_text("utf-8").splitlines()]
+    assert lines[0]["state"]["g"]["connections"] == 0
+    assert [one.get("r") for one in lines[1:-1]] == [
+        json.loads(line)["r"] for line in scenario.outcome.splitlines()[1:-1]
+    ]
+    assert call("compare", ours, ours)[:2] == (0, f"equal: {len(lines) - 2} operations\n")
+    status, out, _ = call("run", trace, "--config", config, "--format", "json")
+    assert (status, told in str(json.loads(out)["findings"])) == (0, True)
 
 
 def test_run_as_json_with_a_setting_by_hand(tmp_path: Path, call: Call) -> None:
