@@ -209,6 +209,7 @@ _pagectl_takes() {  # does this option of this command want a value?
         'replay generate --subscribers' |\
         'replay generate --seed' |\
         'replay compare --config' |\
+        'replay compare --set' |\
         'replay compare --edition' |\
         'replay compare --heap' |\
         'replay compare --format' |\
@@ -252,7 +253,7 @@ _pagectl_options() {
         'replay run') _pagectl_offer '' --config --edition --outcome --out --until --set --heap --properties --skip-bad-lines --check --format --report --help -h ;;
         'replay import') _pagectl_offer '' --to --name --format --help -h ;;
         'replay generate') _pagectl_offer '' --to --messages --rate --duration --size --addresses --subscribers --seed --help -h ;;
-        'replay compare') _pagectl_offer '' --config --edition --heap --skip-bad-lines --decisions --format --help -h ;;
+        'replay compare') _pagectl_offer '' --config --set --versus --edition --heap --skip-bad-lines --decisions --detail --format --help -h ;;
         'replay sweep') _pagectl_offer '' --config --vary --edition --set --heap --properties --skip-bad-lines --jobs --spark --format --help -h ;;
         'completion') _pagectl_offer '' --help -h ;;
         config|pages|disk|replay) _pagectl_offer '' --help -h ;;
@@ -403,6 +404,7 @@ _pagectl_value() {
             _pagectl_offer '' nagios text json
             ;;
         'replay run --set' |\
+        'replay compare --set' |\
         'replay sweep --vary' |\
         'replay sweep --set')
             local before=${_pagectl_cur%"${_pagectl_cur##*:}"}

@@ -91,7 +91,7 @@ complete -c pagectl -n '__pagectl_group disk' -a usage -d 'Show the disk usage b
 complete -c pagectl -n '__pagectl_group replay' -a run -d 'Replay a trace: memory, pages, drops, refusals, blocked producers, over time.'
 complete -c pagectl -n '__pagectl_group replay' -a import -d 'Make a trace from a broker\'s audit log or logging plugin.'
 complete -c pagectl -n '__pagectl_group replay' -a generate -d 'Generate a trace of synthetic traffic.'
-complete -c pagectl -n '__pagectl_group replay' -a compare -d 'Compare two outcomes, or one trace under two configurations.'
+complete -c pagectl -n '__pagectl_group replay' -a compare -d 'Compare two outcomes, or one trace under two configurations or settings.'
 complete -c pagectl -n '__pagectl_group replay' -a sweep -d 'Replay one trace under many settings; print a table.'
 
 complete -c pagectl -n '__pagectl_at config lint' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'Release whose behaviour counts, hornetq-2.4 … artemis-2.56'
@@ -327,11 +327,14 @@ complete -c pagectl -n '__pagectl_at replay generate' -l seed -x -d 'The same se
 complete -c pagectl -n '__pagectl_at replay generate' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_first replay generate' -a 'steady burst slow-consumer one-slow-subscriber selective-consumer transactions disk-filling-up'
 
-complete -c pagectl -n '__pagectl_at replay compare' -l config -r -F -d 'Given twice, with a trace: two broker.xml or instances.'
+complete -c pagectl -n '__pagectl_at replay compare' -l config -r -F -d 'With a trace: broker.xml or instance, of both sides or of each.'
+complete -c pagectl -n '__pagectl_at replay compare' -l set -x -a '(__pagectl_override)' -d 'Override a setting; repeatable.'
+complete -c pagectl -n '__pagectl_at replay compare' -l versus -d 'Settings before it are those of side A, after it those of side B.'
 complete -c pagectl -n '__pagectl_at replay compare' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'Release whose behaviour counts, hornetq-2.4 … artemis-2.56'
 complete -c pagectl -n '__pagectl_at replay compare' -l heap -x -d 'Heap of the broker\'s JVM (-Xmx), as 2G.'
 complete -c pagectl -n '__pagectl_at replay compare' -l skip-bad-lines -d 'Pass over malformed lines of the trace.'
 complete -c pagectl -n '__pagectl_at replay compare' -l decisions -d 'Compare decisions only, not sizes and states.'
+complete -c pagectl -n '__pagectl_at replay compare' -l detail -d 'Show the fields that differ, and what became of sends.'
 complete -c pagectl -n '__pagectl_at replay compare' -l format -x -a 'text json' -d 'Output format.'
 complete -c pagectl -n '__pagectl_at replay compare' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at replay compare' -F

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import typer
-from typer.core import TyperGroup, TyperOption
+from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from pagectl import __version__
 from pagectl.running.exits import Exit, guarded, report
@@ -74,7 +74,7 @@ TREE: dict[str, Leaf | Group] = {
             "run": ("replay_run", "Replay a trace: memory, pages, drops, refusals, blocked producers, over time."),
             "import": ("replay_import", "Make a trace from a broker's audit log or logging plugin."),
             "generate": ("replay_generate", "Generate a trace of synthetic traffic."),
-            "compare": ("replay_compare", "Compare two outcomes, or one trace under two configurations."),
+            "compare": ("replay_compare", "Compare two outcomes, or one trace under two configurations or settings."),
             "sweep": ("replay_sweep", "Replay one trace under many settings; print a table."),
         },
     ),
@@ -149,9 +149,9 @@ def _unknown(word: str, members: Mapping[str, Leaf | Group]) -> str:
 
 def load(name: str, module: str, help_line: str) -> Any:
     """The click command made of ``pagectl.commands.<module>.command``."""
-    function = importlib.import_module(f"pagectl.commands.{module}").command
+    found = importlib.import_module(f"pagectl.commands.{module}")
     app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-    app.command(name, short_help=help_line)(function)
+    app.command(name, short_help=help_line, cls=getattr(found, "PARSED_BY", TyperCommand))(found.command)
     return typer.main.get_command(app)
 
 

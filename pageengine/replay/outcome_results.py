@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
 
-from msgspec import Struct, convert
+from msgspec import Struct, ValidationError, convert
 from msgspec.structs import replace
 
 from pageengine.model.outcome import (
@@ -18,6 +18,10 @@ from pageengine.model.outcome import (
     Released,
     StateChange,
 )  # fmt: skip
+from pageengine.replay.outcome_reading import Line, OutcomeError, OutcomeReader
+from pageengine.replay.recording import Recording
+from pageengine.trace.items import Item
+from pageengine.trace.operations import Send, UnknownOperation
 
 Figures = TypeVar("Figures", bound=Struct)
 
@@ -70,3 +74,31 @@ def _changed(
 def _with(figures: Figures, fields: Mapping[str, Any]) -> Figures:
     known = figures.__struct_fields__
     return replace(figures, **{name: value for name, value in fields.items() if name in known})
+
+
+def recorded_outcome(reader: OutcomeReader, recording: Recording) -> Iterator[Line]:
+    """The lines after the header, the end line too; ``recording`` sees them pass.
+
+    Times and addresses of sends are in the trace alone: a recording made without it has no times, and its sends no
+    address. Raises OutcomeError.
+    """
+    results = OutcomeResults()
+    line = reader.header
+    try:
+        recording.begin(results.state(line.get("state") or {}))
+        for line in reader.with_end():
+            if line is reader.end:
+                recording.finish(results.state(line.get("state") or {}))
+            else:
+                recording.see(_item(line), results.result(line))
+            yield line
+    except (KeyError, TypeError, AttributeError, ValidationError) as err:
+        where = f"operation {line['i']}" if "i" in line else "header or end line"
+        raise OutcomeError(f"{reader.path}: {where}: not as outcomes have it ({err}); see trace-format.md 2") from None
+    if reader.end is None:
+        recording.finish(None)
+
+
+def _item(line: Line) -> Item:
+    i, op = line["i"], line.get("op")
+    return Send(i=i, t=0, address="", seq=i) if op == "send" else UnknownOperation(i=i, t=0, name=str(op))

@@ -36,7 +36,7 @@ BROKER = "broker"
 CONNECTION_DROPPED = "connection_dropped"
 """Why a message was refused: with its producer's connection."""
 NOT_SEEN = AddressFigures()
-GONE = AddressFigures(paging=False, full=False, page_full=False, size=0, elements=0, files=[])
+GONE = AddressFigures(paging=False, full=False, page_full=False, size=0, elements=0, files=[], pages=0)
 EMPTY = QueueFigures(paged_n=0)
 
 
@@ -62,6 +62,8 @@ class Recording:
     _address_of: dict[str, str] = field(default_factory=dict)
     _waiting: dict[int, BlockedSend] = field(default_factory=dict)
     _counted: list[AddressRecord] = field(default_factory=list)
+    _messages: int = 0
+    _pages: int = 0
     watches: dict[str, HoldWatch] = field(default_factory=dict)
 
     def begin(self, state: StateChange, address_of: Mapping[str, str] | None = None) -> None:
@@ -172,6 +174,9 @@ class Recording:
     def _state(self, state: StateChange, t: int, i: int) -> None:
         for address, before, now in state.addresses:
             self._address(self.addresses.get(address) or self.address(address), before, now, t, i)
+        if state.addresses:
+            self.broker.messages.see(self._messages, t, i)
+            self.broker.pages.see(self._pages, t, i)
         if state.broker is not None:
             self._global(*state.broker, t, i)
         if not state.queues:
@@ -192,8 +197,11 @@ class Recording:
     ) -> None:
         if before is None or now is None:
             before = NOT_SEEN
-        record.now = now = now or GONE
+        was, record.now = record.now, now or GONE
+        now = record.now
         size, count = now.size, now.elements
+        self._messages += (count or 0) - (was.elements or 0)
+        self._pages += (now.pages or 0) - (was.pages or 0)
         if size is not None and size != before.size:
             record.use_memory(size, t, i)
         if count is not None and count > record.messages.value:

@@ -85,12 +85,15 @@ def steps(engine: Engine, reader: TraceReader, until: int | None = None) -> Iter
             return
 
 
-def whole_outcome(engine: Engine, reader: TraceReader) -> tuple[Line, Iterator[Line]]:
-    """The header line, and the lines after it, the end line too."""
+def whole_outcome(engine: Engine, reader: TraceReader, recording: Recording) -> tuple[Line, Iterator[Line]]:
+    """The header line, and the lines after it, the end line too; ``recording`` sees them pass."""
+    recording.begin(engine.state(), queues_of(engine.settings))
 
     def lines() -> Iterator[Line]:
-        for _item, result in steps(engine, reader):
+        for item, result in steps(engine, reader):
+            recording.see(item, result)
             yield result.as_json()
+        recording.finish(engine.state())
         yield engine.finish().as_json()
 
     return engine.start().as_json(), lines()

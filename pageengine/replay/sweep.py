@@ -5,17 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 from pageengine.errors import PageEngineError
-from pageengine.replay.recording import Recording
 from pageengine.replay.replaying import Configuration, recorded
+from pageengine.replay.totals import Totals, totals
 from pageengine.settings.overrides import SettingError, SettingOverride, parse_override
 from pageengine.trace.reading import open_trace
 
+COLUMNS = (
+    "peak_memory", "peak_disk", "paged", "dropped", "refused", "blocked", "blocked_ns", "page_mode_ns", "unapplied",
+)  # fmt: skip
 _ERROR_LINE = re.compile(r"[\w.]+(?:Error|Exception|Refused): ")
 
 
@@ -33,23 +36,16 @@ class SweepVariant:
 
 @dataclass(frozen=True, slots=True)
 class SweepRow:
-    """What a variant came to. Sizes in bytes, times in nanoseconds."""
+    """What a variant came to."""
 
     number: int
     settings: tuple[str, ...]
-    peak_memory: int
-    peak_disk: int
-    paged: int
-    dropped: int
-    refused: int
-    blocked: int
-    blocked_ns: int
-    page_mode_ns: int
-    unapplied: int
+    totals: Totals
 
     def as_json(self) -> dict[str, Any]:
         """The row as a JSON object."""
-        return asdict(self) | {"settings": list(self.settings)}
+        found = {name: getattr(self.totals, name) for name in COLUMNS}
+        return {"number": self.number, "settings": list(self.settings), **found}
 
 
 def parse_vary(text: str) -> list[SettingOverride]:
@@ -85,28 +81,8 @@ def variant_configuration(job: SweepJob) -> Configuration:
 def sweep_row(job: SweepJob) -> SweepRow:
     """Replay one variant."""
     reader = open_trace(job.trace, skip_bad_lines=job.skip_bad_lines)
-    return _row(job.variant, recorded(variant_configuration(job), reader))
-
-
-def _row(variant: SweepVariant, recording: Recording) -> SweepRow:
-    records = recording.addresses.values()
-
-    def sends(kind: str) -> int:
-        return sum(record.sends[kind] + record.sends[f"released {kind}"] for record in records)
-
-    return SweepRow(
-        variant.number,
-        tuple(map(str, variant.overrides)),
-        recording.broker.memory.value,
-        recording.broker.disk.value,
-        sends("paged"),
-        sends("dropped"),
-        sends("failed"),
-        sum(record.sends["blocked"] for record in records),
-        sum(record.blocked_ns for record in records),
-        sum(record.paging.until(recording.end) for record in records),
-        recording.results["unsupported"] + recording.results["malformed"],
-    )
+    found = totals(recorded(variant_configuration(job), reader))
+    return SweepRow(job.variant.number, tuple(map(str, job.variant.overrides)), found)
 
 
 def sweep_here(jobs: Sequence[SweepJob], processes: int) -> Iterator[SweepRow]:

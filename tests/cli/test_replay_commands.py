@@ -210,8 +210,10 @@ def test_compare_finds_the_first_difference(tmp_path: Path, call: Call) -> None:
     other = tmp_path / "drop.xml"
     other.write_bytes(config.read_bytes().replace(b"PAGE", b"DROP"))
     status, out, _ = call("compare", trace, "--config", config, "--config", other)
-    assert status == 1
-    assert "First difference: operation 15 (send)" in out
+    assert status == 1 and "First difference" not in out
+    assert "differ, the first is operation 15 (send)" in out
+    status, out, _ = call("compare", trace, "--config", config, "--config", other, "--detail")
+    assert status == 1 and "First difference: operation 15 (send)" in out
     assert call("compare", trace, "--config", config, "--config", config)[0] == 0
     status, out, _ = call("compare", trace, "--config", config, "--config", other, "--format", "json", "--decisions")
     found = json.loads(out)
@@ -220,6 +222,47 @@ def test_compare_finds_the_first_difference(tmp_path: Path, call: Call) -> None:
     assert found["sends"]["a"] == {"paged": 31, "queued": 23}
     assert sum(one["count"] for one in found["changes"]) == 31
     assert call("compare", theirs, theirs)[0] == 0
+
+
+def test_compare_shows_settings_side_by_side(tmp_path: Path, call: Call) -> None:
+    """The figures of each side are those of ``replay run`` with its settings."""
+    config, trace, _ = laid_out(tmp_path, "page-basic")
+    drop, large = ("--set", "#:address-full-policy=DROP"), ("--set", "#:max-size-bytes=1M")
+    status, out, _ = call("compare", trace, "--config", config, *drop, "--versus", *large, "--format", "json")
+    found = json.loads(out)
+    assert status == 1 and found["remarks"] == []
+    assert (found["a"], found["b"]) == (f"{config} {drop[1]}", f"{config} {large[1]}")
+    for side, words in (("a", drop), ("b", large)):
+        alone = json.loads(call("run", trace, "--config", config, *words, "--format", "json")[1])
+        figures, address = found["totals"][side], alone["addresses"]["a"]
+        assert figures["peak_memory"] == alone["broker"]["peak_memory"]["value"]
+        assert figures["peak_disk"] == alone["broker"]["peak_disk"]["value"]
+        assert figures["peak_pages"] == address["peak_pages"]["value"]
+        assert figures["peak_messages"] == address["peak_messages"]["value"]
+        assert figures["dropped"] == address["sends"].get("dropped", 0)
+        assert figures["page_mode_ns"] == address["page_mode"]["ns"]
+    rows = dict(line.split("  ", 1) for line in call(
+        "compare", trace, "--config", config, "--versus", *large)[1].splitlines() if line.startswith("p"))  # fmt: skip
+    assert rows["paged"].split() == ["31", "0"] and rows["peak disk"].split() == ["34.4", "KiB", "0", "B"]
+    both = call("compare", trace, "--config", config, "--config", config, *drop)
+    assert both[0] == 0 and call("compare", trace, "--config", config, *drop)[0] == 2
+
+
+def test_compare_shows_a_real_outcome_beside_ours(tmp_path: Path, call: Call) -> None:
+    """The same figures, except those that need the times of the trace: they are unknown, with the reason."""
+    config, trace, theirs = laid_out(tmp_path, "block-basic")
+    ours = tmp_path / "ours.jsonl"
+    assert call("run", trace, "--config", config, "--outcome", ours, "--set", "#:max-size-bytes=1M")[0] == 0
+    status, out, _ = call("compare", theirs, ours, "--format", "json")
+    found = json.loads(out)
+    assert status == 1 and found["totals"]["a"]["blocked"] > 0 == found["totals"]["b"]["blocked"]
+    assert found["totals"]["a"]["blocked_ns"] is None and found["totals"]["b"]["blocked_ns"] == 0
+    assert found["remarks"] == ["A: how long is not known: times are in the trace, not in an outcome"]
+    text = call("compare", theirs, ours)[1]
+    assert "\n? A: how long is not known" in text
+    ours.write_bytes(ours.read_bytes().replace(b'"r":"queued"', b'"r":7', 1))
+    status, _, err = call("compare", ours, theirs)
+    assert status == 2 and "not as outcomes have it" in err and len(err.splitlines()) == 1
 
 
 def test_sweep_makes_a_row_of_every_combination(tmp_path: Path, call: Call) -> None:

@@ -1,15 +1,16 @@
-"""``pagectl replay compare``: two outcomes, or one trace under two configurations."""
+"""``pagectl replay compare``: two outcomes, or one trace under two configurations or settings."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from pagectl.options.configuration import configuration_options
 from pagectl.options.formats import TextOrJson
-from pagectl.options.replay import SkipOption
+from pagectl.options.replay import SetOption, SkipOption, TwoSides
 from pagectl.options.shared import EditionOption, HeapOption, TextOrJsonOption
 from pagectl.running.exits import CallError, Exit
 from pagectl.terminal.sanitise import one_line
@@ -17,76 +18,136 @@ from pagectl.terminal.streams import json_text, print_json, print_table
 
 if TYPE_CHECKING:
     from pageengine.replay.compare_outcomes import Comparison
+    from pageengine.replay.recording import Recording
+    from pageengine.replay.replaying import Configuration
+    from pageengine.replay.totals import Totals
+
+PARSED_BY = TwoSides
+_UNTIMED = "how long is not known: times are in the trace, not in an outcome"
+_UNKNOWN = {
+    "peak_messages": "outcomes of this edition do not have the messages in memory",
+    "peak_disk": "the outcome does not have the bytes of pages",
+    "blocked_ns": _UNTIMED,
+    "page_mode_ns": _UNTIMED,
+}
+
+
+class SideBySide(NamedTuple):
+    """Two replays: what they are called, what they come to, where they differ."""
+
+    names: tuple[str, str]
+    totals: tuple[Totals, Totals]
+    comparison: Comparison
+
+    @property
+    def remarks(self) -> list[str]:
+        """Why a figure is not known."""
+        found = (f"{side}: {_UNKNOWN[name]}" for side, one in zip("AB", self.totals, strict=True)
+                 for name, value in asdict(one).items() if value is None)  # fmt: skip
+        return list(dict.fromkeys(found))
 
 
 def command(
+    ctx: typer.Context,
     files: Annotated[list[Path], typer.Argument(metavar="A B | TRACE", help="Two outcomes, or one trace.")],
     config: Annotated[
         list[Path] | None,
-        typer.Option("--config", metavar="FILE", help="Given twice, with a trace: two broker.xml or instances."),
+        typer.Option(
+            "--config", metavar="FILE", help="With a trace: broker.xml or instance, of both sides or of each."
+        ),
     ] = None,
+    settings: SetOption = None,
+    versus: Annotated[
+        bool, typer.Option("--versus", help="Settings before it are those of side A, after it those of side B.")
+    ] = False,
     edition: EditionOption = None,
     heap: HeapOption = None,
     skip_bad_lines: SkipOption = False,
     decisions: Annotated[
         bool, typer.Option("--decisions", help="Compare decisions only, not sizes and states.")
     ] = False,
+    detail: Annotated[bool, typer.Option("--detail", help="Show the fields that differ, and what became of sends.")] = (
+        False
+    ),
     format: TextOrJsonOption = TextOrJson.text,
 ) -> int:
-    """Find the first operation where two outcomes differ, and sum up the rest.
+    """Show side by side what two replays come to: peaks, drops, refusals, waits, time in page mode.
 
-    Ends with status 1 where they differ.
+    Two outcomes are compared (a real broker's, too), or one trace is replayed twice: under two configurations, or under
+    one with --set A --versus --set B. Without --versus, --set holds for both sides.
+
+    Ends with status 1 where any operation differs.
     """
     from pagectl.opening.replay import replay_configuration
 
-    configs = config or []
-    if len(files) == 2 and not configs:
-        names = (str(files[0]), str(files[1]))
-        result = _outcomes(files[0], files[1], decisions)
-    elif len(files) == 1 and len(configs) == 2:
-        names = (str(configs[0]), str(configs[1]))
+    configs, given = config or [], settings or []
+    if len(files) == 2 and not configs and not given and not versus:
+        found = _outcomes(files[0], files[1], decisions)
+    elif len(files) == 1 and (len(configs) == 2 or (len(configs) == 1 and versus)):
+        by_side = (given[: ctx.obj], given[ctx.obj :]) if versus else (given, given)
+        pairs = list(zip((configs[0], configs[-1]), by_side, strict=True))
         options = configuration_options(edition, heap=heap)
-        sides = [replay_configuration(path, options) for path in configs]
-        result = _configurations(files[0], sides, skip_bad_lines, decisions)
+        sides = [replay_configuration(path, options, texts) for path, texts in pairs]
+        one, other = (" ".join([str(path), *texts]) for path, texts in pairs)
+        found = _configurations(files[0], sides, (one, other), skip_bad_lines, decisions)
     else:
-        raise CallError("give two outcomes, or one trace with --config twice")
+        raise CallError("give two outcomes, or one trace with --config twice, or with --config and --set … --versus …")
     if format is TextOrJson.json:
-        print_json(as_json(result, names))
+        print_json(as_json(found))
     else:
-        _print(result, names)
-    return Exit.OK if result.equal else Exit.FOUND
+        _print(found, detail)
+    return Exit.OK if found.comparison.equal else Exit.FOUND
 
 
-def _outcomes(one: Path, other: Path, decisions: bool) -> Comparison:
-    from pageengine.replay.compare_outcomes import compare_outcomes
+def _outcomes(one: Path, other: Path, decisions: bool) -> SideBySide:
     from pageengine.replay.outcome_reading import open_outcome
+    from pageengine.replay.outcome_results import recorded_outcome
+    from pageengine.replay.recording import Recording
 
-    left, right = open_outcome(one), open_outcome(other)
-    return compare_outcomes(
-        left.with_end(), right.with_end(), left_start=left.header, right_start=right.header, decisions_only=decisions
-    )
+    names = (str(one), str(other))
+    readers = open_outcome(one), open_outcome(other)
+    recordings = Recording(names[0]), Recording(names[1])
+    sides = [(reader.header, recorded_outcome(reader, kept)) for reader, kept in zip(readers, recordings, strict=True)]
+    return _compared(names, sides, recordings, decisions)
 
 
-def _configurations(trace: Path, sides: list[Any], skip_bad_lines: bool, decisions: bool) -> Comparison:
+def _configurations(
+    trace: Path, sides: list[Configuration], names: tuple[str, str], skip_bad_lines: bool, decisions: bool
+) -> SideBySide:
     """Both engines take the trace at the same time; nothing is kept."""
-    from pageengine.replay.compare_outcomes import compare_outcomes
+    from pageengine.replay.recording import Recording
     from pageengine.replay.replaying import whole_outcome
     from pageengine.trace.reading import open_trace
 
-    readers = [open_trace(trace, skip_bad_lines=skip_bad_lines) for _ in sides]
-    (left_start, left), (right_start, right) = (
-        whole_outcome(side.engine(reader), reader) for side, reader in zip(sides, readers, strict=True)
-    )
-    return compare_outcomes(left, right, left_start=left_start, right_start=right_start, decisions_only=decisions)
+    recordings = Recording(names[0]), Recording(names[1])
+    outcomes = []
+    for side, recording in zip(sides, recordings, strict=True):
+        reader = open_trace(trace, skip_bad_lines=skip_bad_lines)
+        outcomes.append(whole_outcome(side.engine(reader), reader, recording))
+    return _compared(names, outcomes, recordings, decisions)
 
 
-def as_json(result: Comparison, names: tuple[str, str]) -> dict[str, Any]:
-    """The comparison as one JSON object; ``names`` are those of the two sides."""
+def _compared(
+    names: tuple[str, str], sides: list[Any], recordings: tuple[Recording, Recording], decisions: bool
+) -> SideBySide:
+    from pageengine.replay.compare_outcomes import compare_outcomes
+    from pageengine.replay.totals import totals
+
+    (left_start, left), (right_start, right) = sides
+    found = compare_outcomes(left, right, left_start=left_start, right_start=right_start, decisions_only=decisions)
+    return SideBySide(names, (totals(recordings[0]), totals(recordings[1])), found)
+
+
+def as_json(found: SideBySide) -> dict[str, Any]:
+    """Figures and comparison as one JSON object."""
+    names, result = found.names, found.comparison
     first = result.first
     return {
         "a": names[0],
         "b": names[1],
         "equal": result.equal,
+        "totals": {side: asdict(one) for side, one in zip("ab", found.totals, strict=True)},
+        "remarks": found.remarks,
         "operations": result.operations,
         "only_in_a": result.only_left,
         "only_in_b": result.only_right,
@@ -106,19 +167,38 @@ def as_json(result: Comparison, names: tuple[str, str]) -> dict[str, Any]:
     }
 
 
-def _print(result: Comparison, names: tuple[str, str]) -> None:
+def _print(found: SideBySide, detail: bool) -> None:
+    from pagectl.outputs.replay_totals import in_words
+
+    names, result = found.names, found.comparison
     if result.equal:
         print(f"equal: {result.operations} operations")
         return
-    print(f"A: {one_line(names[0])}\nB: {one_line(names[1])}")
-    differ = f"{result.lines_different} lines differ, in {result.fields_different} fields"
-    print(f"{result.operations} operations compared; {differ}")
+    print(f"A: {one_line(names[0])}\nB: {one_line(names[1])}\n")
+    one, other = map(in_words, found.totals)
+    print_table(("", "A", "B"), [(name, one[name], other[name]) for name in one], right=("A", "B"))
+    for text in found.remarks:
+        print(f"? {text}")
+    print(f"\n{_summary(result)}")
     for side, count in (("A", result.only_left), ("B", result.only_right)):
         if count:
             print(f"{count} operations are in {side} only")
+    if detail:
+        _print_detail(result)
+
+
+def _summary(result: Comparison) -> str:
+    told = f"{result.operations} operations compared; {result.lines_different} differ"
+    return told if result.first is None else f"{told}, the first is {_where(result.first.i, result.first.op)}"
+
+
+def _where(i: int | None, op: str | None) -> str:
+    return "the end line" if i is None else f"operation {i} ({op})"
+
+
+def _print_detail(result: Comparison) -> None:
     if result.first is not None:
-        where = "the end line" if result.first.i is None else f"operation {result.first.i} ({result.first.op})"
-        print(f"\nFirst difference: {where}")
+        print(f"\nFirst difference: {_where(result.first.i, result.first.op)}")
         rows = [(one.name, _shown(one.left), _shown(one.right)) for one in result.first.fields]
         print_table(("field", "A", "B"), rows)
     _print_sums(result)

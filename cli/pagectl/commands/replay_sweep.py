@@ -15,15 +15,9 @@ from pagectl.options.shared import EditionOption, HeapOption, PropertiesOption, 
 from pagectl.running.exits import Exit
 from pagectl.terminal.progress import progress
 from pagectl.terminal.streams import CsvTable, print_json, print_table
-from pagefmt.quantities import size_text
 
 if TYPE_CHECKING:
     from pageengine.replay.sweep import SweepJob, SweepRow
-
-
-COLUMNS = (
-    "peak_memory", "peak_disk", "paged", "dropped", "refused", "blocked", "blocked_ns", "page_mode_ns", "unapplied",
-)  # fmt: skip
 
 
 def command(
@@ -65,7 +59,7 @@ def command(
             rows.append(row)
             bar.advance(1)
     _print(rows, format)
-    return Exit.FOUND if any(row.unapplied for row in rows) else Exit.OK
+    return Exit.FOUND if any(row.totals.unapplied for row in rows) else Exit.OK
 
 
 def _check(work: list[SweepJob]) -> None:
@@ -81,6 +75,8 @@ def _print(rows: list[SweepRow], format: TextJsonOrCsv) -> None:
         case TextJsonOrCsv.json:
             print_json({"variants": [row.as_json() for row in rows]})
         case TextJsonOrCsv.csv:
+            from pageengine.replay.sweep import COLUMNS
+
             table = CsvTable(("settings", *COLUMNS))
             for row in rows:
                 table.row(row.as_json() | {"settings": " ".join(row.settings)})
@@ -89,21 +85,13 @@ def _print(rows: list[SweepRow], format: TextJsonOrCsv) -> None:
 
 
 def _text(rows: list[SweepRow]) -> None:
-    from pagefmt.quantities import duration_text
+    from pagectl.outputs.replay_totals import in_words
 
+    shown = ("peak memory", "peak disk", "paged", "dropped", "refused", "blocked", "waited", "page mode")
+    words = [in_words(row.totals) for row in rows]
     cells = [
-        {
-            "settings": "  ".join(row.settings),
-            "peak heap": size_text(row.peak_memory),
-            "peak disk": size_text(row.peak_disk),
-            "paged": str(row.paged),
-            "dropped": str(row.dropped),
-            "refused": str(row.refused),
-            "blocked": str(row.blocked),
-            "waited": duration_text(row.blocked_ns) if row.blocked_ns else "-",
-            "page mode": duration_text(row.page_mode_ns) if row.page_mode_ns else "-",
-        }
-        for row in rows
+        {"settings": "  ".join(row.settings), **{name.replace("memory", "heap"): said[name] for name in shown}}
+        for row, said in zip(rows, words, strict=True)
     ]
     always = ("settings", "peak heap", "peak disk")
     names = [name for name in cells[0] if name in always or any(cell[name] not in ("0", "-") for cell in cells)]

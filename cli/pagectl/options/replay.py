@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from pagectl.running.exits import CallError
 
@@ -33,3 +34,14 @@ def refuse_overwriting(output: Path | None, *inputs: Path) -> None:
     for path in inputs:
         if output is not None and output.exists() and path.exists() and output.samefile(path):
             raise CallError(f"{output}: is an input of this command; name another file to write")
+
+
+class TwoSides(TyperCommand):
+    """A command with ``--set`` before ``--versus`` and after it: ``obj`` of its context counts those before (None: no
+    ``--versus``)."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> Any:
+        """The parser keeps the order of options, the values that it hands out do not."""
+        names = [one.name for one in self.make_parser(ctx).parse_args(args=list(args))[2]]
+        ctx.obj = names[: names.index("versus")].count("settings") if "versus" in names else None
+        return super().parse_args(ctx, args)
