@@ -72,8 +72,21 @@ def checked_value(one: SettingOverride, document: Document) -> Any:
     found = in_scope(Scope.BROKER if one.match is None else Scope.ADDRESS).get(one.name)
     if found is None or (one.match is None and one.name not in OF_BROKER):
         what = "setting of the broker that a replay looks at" if one.match is None else "setting of an address"
-        raise SettingError(f"{str(one)!r}: {one.name!r} is no {what}; expected MATCH:NAME=VALUE")
+        raise SettingError(f"{str(one)!r}: {one.name!r} is no {what}; {_meant(one, document)}")
     return _read(found, one, document)
+
+
+def _meant(one: SettingOverride, document: Document) -> str:
+    """The setting with a name like that: of the same place, or else of the other one."""
+    from brokerconf.schema.schema_findings import close_matches
+
+    of_address = [name for name, setting in in_scope(Scope.ADDRESS).items() if setting.known_in(document.edition)]
+    places = [(one.match or "#", of_address), (None, [*OF_BROKER])]
+    for match, names in places if one.match is not None else reversed(places):
+        close = close_matches(one.name.lower(), names, 1, 0.7)
+        if close:
+            return f"did you mean {str(replace(one, match=match, name=close[0]))!r}?"
+    return "expected MATCH:NAME=VALUE"
 
 
 def _read(setting: Setting, one: SettingOverride, document: Document) -> Any:
@@ -81,8 +94,18 @@ def _read(setting: Setting, one: SettingOverride, document: Document) -> Any:
         raise SettingError(f"{str(one)!r}: {one.name!r} does not exist in {document.edition.value}")
     value = read_value(setting, one.text, document.edition)
     if value is None:
-        raise SettingError(f"{str(one)!r}: the broker refuses the value {one.text!r} or takes it for not set")
+        refused = f"{str(one)!r}: the broker refuses the value {one.text!r} or takes it for not set"
+        raise SettingError(f"{refused}; {_value(setting, one.text)}" if setting.allowed else refused)
     return value
+
+
+def _value(setting: Setting, text: str) -> str:
+    """The allowed values, before them the one like that text."""
+    from brokerconf.schema.schema_findings import close_matches
+
+    allowed = setting.allowed.split("|")
+    close = close_matches(text.upper(), allowed, 1)
+    return (f"did you mean {close[0]}? " if close else "") + f"allowed: {', '.join(allowed)}"
 
 
 def overridden(
