@@ -21,9 +21,10 @@ from pagefmt.findings import Position
 BY_HAND = "--set"
 # The settings that a report shows: those that decide a replay.
 OF_ADDRESS = (
-    "address-full-policy", "max-size-bytes", "max-size-messages", "page-size-bytes", "page-limit-bytes",
-    "page-limit-messages", "page-full-policy", "max-read-page-bytes", "max-read-page-messages", "prefetch-page-bytes",
-    "prefetch-page-messages", "disk-full-policy", "dead-letter-address", "expiry-address", "max-delivery-attempts",
+    "address-full-policy", "max-size-bytes", "max-size-messages", "max-size-bytes-reject-threshold", "page-size-bytes",
+    "page-limit-bytes", "page-limit-messages", "page-full-policy", "max-read-page-bytes", "max-read-page-messages",
+    "prefetch-page-bytes", "prefetch-page-messages", "disk-full-policy", "dead-letter-address", "expiry-address",
+    "max-delivery-attempts",
 )  # fmt: skip
 OF_BROKER = {
     "global-max-size": "global_max_size",

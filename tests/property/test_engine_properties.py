@@ -23,6 +23,9 @@ from pageengine.trace.operations import (
     AckMode,
     BlockAddress,
     Browse,
+    Checkpoint,
+    ClientOptions,
+    ClientProtocol,
     CloseConsumer,
     Commit,
     Crash,
@@ -60,6 +63,7 @@ address_settings = st.builds(
     policy=st.sampled_from([*AddressFullPolicy, AddressFullPolicy.PAGE, AddressFullPolicy.PAGE]),
     max_size_bytes=st.sampled_from([-1, 4000, 9000]),
     max_size_messages=st.sampled_from([-1, -1, 3]),
+    max_size_bytes_reject_threshold=st.sampled_from([-1, -1, 3000]),
     page_size_bytes=st.sampled_from([700, 2500]),
     page_limit_bytes=st.sampled_from([None, 5000]),
     page_limit_messages=st.sampled_from([None, 4]),
@@ -87,8 +91,8 @@ steps = st.lists(st.one_of(sends, sends, sends, others), max_size=60)
 
 
 class Run:
-    def __init__(self, chosen: AddressSettings, edition: Edition, window: int) -> None:
-        header = TraceHeader("random", producer_window=window, min_large_message_size=2000)
+    def __init__(self, chosen: AddressSettings, edition: Edition, window: int, acceptor: str = "") -> None:
+        header = TraceHeader("random", producer_window=window, min_large_message_size=2000, acceptor=acceptor)
         found = EngineSettings(OneForAll(chosen), global_max_size=14000)
         self.engine = Engine(found, profile_of(edition), header, check=True)
         self.t = self.i = self.seq = 0
@@ -162,6 +166,29 @@ def test_invariants_hold_on_random_traces(
     with only_where_needed():
         for step in trace:
             run.step(step)
+
+
+clients = st.builds(
+    ClientOptions,
+    settled=st.booleans(), anonymous=st.booleans(), drain=st.booleans(), asynchronous=st.booleans(),
+    window=st.sampled_from([0, 4000]), receipt=st.booleans(), version=st.sampled_from([4, 5]), qos=st.integers(0, 2),
+)  # fmt: skip
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(address_settings, st.sampled_from(EDITIONS), st.sampled_from(list(ClientProtocol)), clients, steps)
+def test_invariants_hold_whatever_producers_speak(
+    chosen: AddressSettings, edition: Edition, protocol: ClientProtocol, client: ClientOptions,
+    trace: list[tuple[Any, ...]],
+) -> None:  # fmt: skip
+    run = Run(chosen, edition, 1, "amqpCredits=4;amqpLowCredits=1;amqpMinLargeMessageSize=2000")
+    for session in ("p", "s-a"):
+        run.apply(OpenSession, session, SessionKind.AUTO, protocol, client)
+    for step in trace:
+        run.step(step)
+    sent = run.seq
+    run.apply(Checkpoint)
+    assert len(run.engine.unfinished_sends()) <= sent
 
 
 @contextmanager
