@@ -179,9 +179,10 @@ class CompactionPlan:
         return sum(store.size for store in self.stores)
 
     @property
-    def bound(self) -> int:
-        """Bytes that no live record needs, whether or not a step frees them."""
-        return sum(store.bound or 0 for store in self.stores) + sum(body.size for body in self.bodies)
+    def bound(self) -> int | None:
+        """Bytes that no live record needs, whether or not a step frees them; None where a store's are not known."""
+        known = [store.bound for store in self.stores if store.bound is not None]
+        return sum(known) + sum(body.size for body in self.bodies) if len(known) == len(self.stores) else None
 
     @property
     def paging(self) -> Path:

@@ -267,13 +267,18 @@ def test_compact_calls_nothing_free(kind: Unknown, tmp_path: Path) -> None:
     if answer.status == 1:
         plan = json_of(answer)
         (store,) = plan["stores"]
-        assert (store["dead_records"], store["dead_bytes"], plan["dead_bytes"], store["steps"]) == (None, None, 0, [])
+        assert (store["dead_records"], store["dead_bytes"], plan["dead_bytes"], store["steps"]) == (
+            None,
+            None,
+            None,
+            [],
+        )
 
 
 @EACH
 def test_compact_in_words(kind: Unknown, tmp_path: Path) -> None:
     answer = asked("pages", "compact", made(kind, tmp_path))
-    assert "KiB belong to no message" not in answer.out, answer
+    assert "B belong to no message" not in answer.out, answer
     gives_the_reason(kind, answer.out + answer.err)
 
 
@@ -296,6 +301,30 @@ def test_salvage_does_not_call_it_well(kind: Unknown, tmp_path: Path) -> None:
     answer = asked("pages", "salvage", made(kind, tmp_path), "--out", tmp_path / "out")
     assert "no folder is orphaned" not in answer.err
     gives_the_reason(kind, answer.out + answer.err)
+
+
+@EACH
+@pytest.mark.parametrize(
+    "words", ["pages inspect", "pages seal", "pages decode --format text", "pages decode --format csv", "pages verify",
+              "pages decode --outstanding --format csv", "pages decode --outstanding --to {out}.arrow",
+              "disk usage --format json"],
+)  # fmt: skip
+def test_what_needs_no_acknowledgements_goes_on(kind: Unknown, words: str, tmp_path: Path) -> None:
+    """And what needs them says so, with nothing in its answer that is taken for all there is."""
+    group, name, *rest = words.format(out=tmp_path / "x").split()
+    answer = asked(group, name, made(kind, tmp_path), *rest)
+    if name in ("inspect", "seal"):
+        assert answer.status in (0, 2), answer
+        assert "000000008.page" in answer.out or answer.status == 2, answer
+    elif "--outstanding" in rest:
+        assert answer.status in (1, 2), answer
+        gives_the_reason(kind, answer.err)
+    elif name == "usage":
+        document = json_of(answer)
+        assert document, answer
+    else:
+        assert answer.status in (0, 1), answer
+        assert answer.out.count("\n") > 2, answer
 
 
 @EACH

@@ -261,7 +261,10 @@ def _why(store: StorePlan) -> None:
 
 
 def _last_lines(plan: CompactionPlan, done: bool, out: Path | None, backup: Path | None) -> None:
-    rest = f"of {size_text(plan.size)} ({size_text(plan.bound)} belong to no message)"
+    dead = "how much belongs to no message is not known"
+    if plan.bound is not None:
+        dead = f"{size_text(plan.bound)} belong to no message"
+    rest = f"of {size_text(plan.size)} ({dead})"
     if not plan.freed:
         print(f"nothing to free {rest}")
     elif not done:
