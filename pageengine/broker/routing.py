@@ -114,7 +114,23 @@ def _route_to_groups(broker: Broker, message: Message, groups: list[BoundGroup],
     owner = message.owner = broker.stores.get(message.address) or broker.store(message.address)
     for group in groups:
         store = owner if group.address == message.address else broker.store(group.address)
-        _to_address(broker, message, store, group, tx, routed, refs)
+        gate = store.gate() if store is not None else Gate.MEMORY
+        if gate is Gate.MEMORY:
+            if routed.dropped and broker.profile.drops_stop_routing:
+                raise DroppedElsewhere
+            routed.in_memory = True
+            for queue in group.in_memory:
+                ref = Reference(message, queue, None)
+                refs.append(ref)
+                queue.reference_up(ref)
+        elif gate is Gate.PAGE:
+            assert store is not None
+            routed.paged = True
+            _to_page(broker, message, store, group, tx)
+        elif gate is Gate.DROP:
+            routed.dropped = True
+        else:
+            raise AddressFull
     if routed.dropped and broker.profile.drops_stop_routing:
         # what was counted for addresses before stays counted, though no queue has it
         broker.counts_too_much = broker.counts_too_much or bool(refs)
@@ -125,29 +141,6 @@ def _route_to_groups(broker: Broker, message: Message, groups: list[BoundGroup],
         for ref in refs:
             ref.queue.add_tail(ref)
     return routed
-
-
-def _to_address(
-    broker: Broker, message: Message, store: AddressStore | None, group: BoundGroup, tx: Transaction | None,
-    routed: Routed, refs: list[Reference],
-) -> None:  # fmt: skip
-    gate = store.gate() if store is not None else Gate.MEMORY
-    if gate is Gate.MEMORY:
-        if routed.dropped and broker.profile.drops_stop_routing:
-            raise DroppedElsewhere
-        routed.in_memory = True
-        for queue in group.in_memory:
-            ref = Reference(message, queue, None)
-            refs.append(ref)
-            queue.reference_up(ref)
-    elif gate is Gate.PAGE:
-        assert store is not None
-        routed.paged = True
-        _to_page(broker, message, store, group, tx)
-    elif gate is Gate.DROP:
-        routed.dropped = True
-    else:
-        raise AddressFull
 
 
 def _to_page(broker: Broker, message: Message, store: AddressStore, group: BoundGroup, tx: Transaction | None) -> None:

@@ -144,8 +144,13 @@ def _next(run: Run, consumer: SessionConsumer) -> Reference | None:
             consumer.forced = False
         ref = consumer.take_buffered()
         if ref is None:
-            consumer.queue.deliver_later()
-            run.broker.schedule.run_tasks(producers=False)
+            queue, schedule = consumer.queue, run.broker.schedule
+            if schedule.tasks:
+                queue.deliver_later()
+            else:
+                queue.deliver()
+            if schedule.tasks:
+                schedule.run_tasks(producers=False)
             ref = consumer.take_buffered()
             if ref is None:
                 if slow:

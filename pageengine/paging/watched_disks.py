@@ -16,7 +16,8 @@ class WatchedDisks:
     def __init__(self, settings: EngineSettings, profile: Profile) -> None:
         said = DiskSettings(max_disk_usage=settings.max_disk_usage, min_disk_free=settings.min_disk_free)
         limit = said.limit(profile.edition)
-        self.monitor = DiskMonitor(limit) if isinstance(limit, DiskLimit) else None
+        scans = settings.disk_scan_period >= 0
+        self.monitor = DiskMonitor(limit) if scans and isinstance(limit, DiskLimit) else None
         self.spaces: dict[str, DiskSpace] = {}
 
     @property

@@ -70,6 +70,12 @@ _ROUTING = ("NO_BINDINGS", "NO_BINDINGS_DLA", "DUPLICATED_ID")
 
 def _broker(recording: Recording) -> Iterator[Finding]:
     broker, end = recording.broker, recording.end
+    if recording.no_space is not None:
+        yield _finding(
+            "refused", "broker",
+            f"the disk has 0 bytes left from operation {recording.no_space} on: a broker stops itself at its next "
+            "write (critical I/O error); what follows is what it would decide if it went on",
+        )  # fmt: skip
     if recording.disk_full.times:
         yield _finding("blocked", "broker", f"the disk counted as full {_held_for(recording.disk_full, recording)}")
     only_global = broker.full.until(end) - recording.disk_full.until(end)

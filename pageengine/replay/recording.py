@@ -29,7 +29,7 @@ from pageengine.model.outcome import (
 from pageengine.replay.page_holding import HeldPages, HoldWatch, PageHold
 from pageengine.replay.records import AddressRecord, BlockedSend, Moment, QueueRecord, Span, pages_of
 from pageengine.trace.items import Item
-from pageengine.trace.operations import CreateQueue, OpenConsumer, Receive, Send
+from pageengine.trace.operations import CreateQueue, DiskSpaceChange, OpenConsumer, Receive, Send
 
 MOMENTS = 200
 BROKER = "broker"
@@ -49,6 +49,8 @@ class Recording:
     queues: dict[str, QueueRecord] = field(default_factory=dict)
     broker: AddressRecord = field(default_factory=lambda: AddressRecord(BROKER))
     disk_full: Span = field(default_factory=Span)
+    no_space: int | None = None
+    """The first operation that reports a disk with no byte left."""
     moments: list[Moment] = field(default_factory=list)
     more_moments: int = 0
     operations: int = 0
@@ -87,6 +89,10 @@ class Recording:
                 self._address_of[item.queue] = item.address
             elif isinstance(item, OpenConsumer):
                 self._queue_of[item.consumer] = item.queue
+            elif isinstance(item, DiskSpaceChange):
+                if item.usable == 0 and self.no_space is None:
+                    self.no_space = i
+                    self._moment(t, i, BROKER, "no space on the disk")
             elif isinstance(item, Receive) and r == OK and not result.got:
                 self._starved(item)
         for one in result.released or ():

@@ -14,7 +14,7 @@ from brokerconf.reading.reading import read
 from pageengine.model.outcome import OperationResult, malformed, unsupported
 from pageengine.replay.recording import Recording
 from pageengine.running.engine import Engine
-from pageengine.settings.overrides import SettingInForce, SettingOverride, overridden, settings_in_force
+from pageengine.settings.overrides import SettingInForce, SettingOverride, not_modelled, overridden, settings_in_force
 from pageengine.settings.profiles import profile_of
 from pageengine.settings.settings import EngineSettings
 from pageengine.trace.items import Item, MalformedLine
@@ -48,6 +48,10 @@ class Configuration:
     def settings_in_force(self, addresses: list[str]) -> dict[str, list[SettingInForce]]:
         """The settings in force, for a person."""
         return settings_in_force(self._document(), self.overrides, addresses, heap=self.heap, entries=self.entries)
+
+    def not_modelled(self) -> list[str]:
+        """Settings that were given and that a replay does not look at, a sentence for each."""
+        return not_modelled(self._document(), self.overrides, self.entries)
 
     def _document(self) -> Document:
         return read(self.path, edition=self.edition, properties=self.properties)

@@ -153,7 +153,8 @@ def _blockable(run: Run, address: str) -> AddressStore | None:
 def disk_full(run: Run, op: ops.DiskFull, result: OperationResult) -> None:
     """The disk monitor reports a full disk or room, where it watches."""
     settings = run.settings
-    if run.profile.disk_monitor and (settings.max_disk_usage != -1 or settings.min_disk_free != -1):
+    limited = settings.max_disk_usage != -1 or settings.min_disk_free != -1
+    if run.profile.disk_monitor and settings.disk_scan_period >= 0 and limited:
         run.broker.limits.set_disk_full(op.full)
 
 

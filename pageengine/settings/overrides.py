@@ -31,7 +31,18 @@ OF_BROKER = {
     "global-max-messages": "global_max_messages",
     "max-disk-usage": "max_disk_usage",
     "min-disk-free": "min_disk_free",
+    "disk-scan-period": "disk_scan_period",
 }
+
+NOT_MODELLED = {
+    "page-sync-timeout": "when a durable send is answered, and what a crash loses of pages",
+    "page-max-cache-size": "which pages stay in memory",
+    "auto-create-queues": "queues are made where the trace makes them",
+    "auto-delete-queues": "queues are deleted where the trace deletes them",
+    "auto-delete-addresses": "addresses are deleted where the trace deletes them",
+}
+"""Settings of paging that no replay looks at, and what they decide at a broker."""
+_AS_REPLAYED = {("auto-delete-queues", "false"), ("auto-delete-addresses", "false")}
 
 
 class SettingError(PageEngineError):
@@ -107,6 +118,23 @@ def _value(setting: Setting, text: str) -> str:
     allowed = setting.allowed.split("|")
     close = close_matches(text.upper(), allowed, 1)
     return (f"did you mean {close[0]}? " if close else "") + f"allowed: {', '.join(allowed)}"
+
+
+def not_modelled(document: Document, overrides: Iterable[SettingOverride], entries: Iterable[Entry]) -> list[str]:
+    """The settings that somebody has given and that a replay does not look at; a sentence for each."""
+    given = {(one.name, one.text) for one in overrides} | {(one.key.rpartition(".")[2], one.value) for one in entries}
+    given.update((node.name, node.own_text.strip()) for node in document.root.walk() if not node.children)
+    names = {name for name, _ in given - _AS_REPLAYED - {(_camel(name), text) for name, text in _AS_REPLAYED}}
+    return [
+        f"{name} is set, and a replay does not model it ({what})"
+        for name, what in NOT_MODELLED.items()
+        if name in names or _camel(name) in names
+    ]
+
+
+def _camel(name: str) -> str:
+    first, *others = name.split("-")
+    return first + "".join(map(str.title, others))
 
 
 def overridden(

@@ -159,6 +159,8 @@ class EngineSettings:
     global_max_messages: int = -1
     max_disk_usage: int = 90
     min_disk_free: int = -1
+    disk_scan_period: int = 5000
+    """In ms; below 0 the disk is never looked at."""
     management_address: str = "activemq.management"
     persist_id_cache: bool = True
     purge_page_folders: bool = False

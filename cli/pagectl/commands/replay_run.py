@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from pageengine.running.engine import Engine
     from pageengine.trace.reading import TraceReader
 
+TOLD_EACH = 500
+"""Operations between two looks at the progress bar."""
+
 
 def command(
     trace: TraceArgument,
@@ -59,7 +62,7 @@ def command(
 
     Ends with status 1 where lines of the trace could not be applied.
     """
-    from pagectl.opening.replay import replay_configuration
+    from pagectl.opening.replay import note_not_modelled, replay_configuration
     from pageengine.replay.findings import findings
 
     for written in (outcome, to_html):
@@ -67,6 +70,7 @@ def command(
     options = configuration_options(edition, heap=heap, properties=properties)
     deciding = replay_configuration(config, options, settings)
     recording, stopped = _replay(_ReplayRun(trace, deciding, outcome, out, until, skip_bad_lines, check))
+    note_not_modelled([deciding])
     found = findings(recording)
     told = deciding.settings_in_force(sorted(recording.addresses))
     facts = {"trace": str(trace), "config": str(config), "edition": deciding.settings()[1].value}
@@ -108,7 +112,6 @@ class _ReplayRun:
 def _replay(work: _ReplayRun) -> tuple[Recording, Exception | None]:
     """The recording, and the error that stopped it early; the outcome written so far is kept."""
     from pagectl.terminal.replay_progress import replay_progress
-    from pageengine.data_directory.writing import check_target, write_data_directory
     from pageengine.replay.outcome_writing import writing_outcome
     from pageengine.replay.recording import Recording
     from pageengine.replay.replaying import queues_of
@@ -120,6 +123,8 @@ def _replay(work: _ReplayRun) -> tuple[Recording, Exception | None]:
         reader = open_trace(work.trace, skip_bad_lines=work.skip_bad_lines, advance=bar.advance)
         engine = work.deciding.engine(reader, check=work.check)
         if work.out is not None:
+            from pageengine.data_directory.writing import check_target
+
             check_target(engine, work.out)
         write = stack.enter_context(writing_outcome(work.outcome)) if work.outcome is not None else None
         recording = Recording(reader.header.name)
@@ -131,6 +136,8 @@ def _replay(work: _ReplayRun) -> tuple[Recording, Exception | None]:
             write(engine.finish().as_json())
         recording.finish(engine.state() if stopped is None else None)
         if work.out is not None:
+            from pageengine.data_directory.writing import write_data_directory
+
             write_data_directory(engine, work.out)
     for text in reader.warnings:
         warning(text)
@@ -154,7 +161,9 @@ def _apply_all(
             if write is not None:
                 write(result.as_json())
             recording.see(item, result)
-            applied(1)
+            if not recording.operations % TOLD_EACH:
+                applied(TOLD_EACH)
+        applied(recording.operations % TOLD_EACH)
     except PageEngineError as err:
         return err
     return None

@@ -40,8 +40,15 @@ def command(
     format: TextJsonOrCsvOption = TextJsonOrCsv.text,
 ) -> int:
     """Replay a trace under every combination of values: peak heap and disk, refused messages, blocked time."""
-    from pagectl.opening.replay import replay_configuration
-    from pageengine.replay.sweep import SweepJob, parse_vary, sweep_here, sweep_on_spark, variants
+    from pagectl.opening.replay import note_not_modelled, replay_configuration
+    from pageengine.replay.sweep import (
+        SweepJob,
+        parse_vary,
+        sweep_here,
+        sweep_on_spark,
+        variant_configuration,
+        variants,
+    )
 
     options = configuration_options(edition, heap=heap, properties=properties)
     deciding = replay_configuration(config, options, settings)
@@ -58,6 +65,7 @@ def command(
         for row in done:
             rows.append(row)
             bar.advance(1)
+    note_not_modelled(variant_configuration(job) for job in work)
     _print(rows, format)
     return Exit.FOUND if any(row.totals.unapplied for row in rows) else Exit.OK
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from pagectl.opening.configuration import open_configuration
 from pagectl.options.configuration import ConfigurationOptions
-from pagectl.terminal.streams import warning
+from pagectl.terminal.streams import note, warning
 from pageengine.replay.replaying import Configuration
 from pageengine.settings.overrides import parse_override
 from pageengine.settings.profiles import FROM_SOURCES_ALONE
@@ -30,3 +31,9 @@ def replay_configuration(
         found.start.config, edition, settings, found.start.heap, {**found.placeholders(), **found.start.system},
         found.entries,
     )  # fmt: skip
+
+
+def note_not_modelled(configurations: Iterable[Configuration]) -> None:
+    """Names the settings that were given and that a replay does not model."""
+    for text in dict.fromkeys(text for one in configurations for text in one.not_modelled()):
+        note(text)
