@@ -1,14 +1,16 @@
 """Messages as they arrive from clients of AMQP, OpenWire, STOMP and MQTT: how many bytes each of them is.
 
-Source: docs/spec/protocols.md 1.1. Properties of a send are counted as those of a core message.
+Source: docs/spec/protocols.md 1.1.
 """
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from pageengine.broker.broker import Broker
-from pageengine.model.message import RESERVED, Message
-from pageengine.model.sizes import header_bytes, payload_bytes, property_bytes, string_bytes
-from pageengine.trace.operations import MessageProperty, Send
+from pageengine.model.message import RESERVED, AmqpKind, Message
+from pageengine.model.sizes import header_bytes, payload_bytes, properties_bytes, string_bytes
+from pageengine.trace.operations import MessageProperty, MessageType, Send
 from pagefmt.messages.values import ValueKind
 
 NS_PER_MS = 1_000_000
@@ -20,9 +22,18 @@ AMQP_RECORD = 20
 AMQP_LARGE_RECORD = 57
 OPENWIRE_SIZE = 1024
 OPENWIRE_USER_ID = 16
-OPENWIRE_PROPERTIES = 9
-OPENWIRE_BYTES = 535
-OPENWIRE_ID_DIGIT = 2
+OPENWIRE_CLIENT = "r-00000-0000000000000-0:1"
+OPENWIRE_PRODUCER = "c-00000-0000000000000-0:1:1:1"
+"""As long as those of the recordings."""
+OPENWIRE_PROPERTIES = (
+    MessageProperty("__AMQ_CID", ValueKind.STRING, OPENWIRE_CLIENT),
+    MessageProperty("_AMQ_GROUP_SEQUENCE", ValueKind.INT, 0),
+    MessageProperty("__HDR_BROKER_IN_TIME", ValueKind.LONG, 0),
+    MessageProperty("_AMQ_ROUTING_TYPE", ValueKind.BYTE, 1),
+    MessageProperty("__HDR_ARRIVAL", ValueKind.LONG, 0),
+    MessageProperty("__HDR_PRODUCER_ID", ValueKind.STRING, OPENWIRE_PRODUCER),
+    MessageProperty("__HDR_DROPPABLE", ValueKind.BOOLEAN, False),
+)
 STOMP_BUFFER = 512
 MQTT_CLIENT = "recorder"
 """Of the recordings; each letter more is four bytes of memory."""
@@ -35,17 +46,23 @@ def amqp_message(broker: Broker, send: Send, size: int, min_large: int, *, anony
     large = 0 < min_large <= size
     mem = 2 * offset + address if large else offset + size
     extra = AMQP_LARGE_RECORD + string_bytes(send.address) - 4 if large else AMQP_RECORD
-    return _message(broker, send, size, mem, large, extra + address)
+    message = _message(broker, send, send.props, size, mem, large)
+    message.amqp = AmqpKind.ANONYMOUS if anonymous else AmqpKind.TO_ADDRESS
+    message.record_extra = extra + address
+    return message
 
 
 def openwire_message(broker: Broker, send: Send, number: int) -> Message:
     """The message with this number (from 1) of its producer; its id has it in digits."""
-    body = payload_bytes(send)
-    total = OPENWIRE_BYTES + OPENWIRE_ID_DIGIT * len(str(number)) + sum(map(property_bytes, send.props))
-    count = OPENWIRE_PROPERTIES + len(send.props)
-    enc = 4 + body + header_bytes(send.address, total, count) + OPENWIRE_USER_ID
-    mem = broker.profile.message_offset + max(OPENWIRE_SIZE + body, enc) + total + PROPERTY_SLOT * count
-    return _message(broker, send, enc, mem)
+    props = (
+        *OPENWIRE_PROPERTIES,
+        MessageProperty("__HDR_COMMAND_ID", ValueKind.INT, number),
+        MessageProperty("__HDR_MESSAGE_ID", ValueKind.STRING, f"{OPENWIRE_PRODUCER}:{number}"),
+    )
+    buffer = OPENWIRE_SIZE + payload_bytes(send)
+    message = _core_message(broker, send, props, buffer, OPENWIRE_USER_ID)
+    message.user_id = message.id.to_bytes(OPENWIRE_USER_ID, "big")
+    return message
 
 
 def stomp_message(broker: Broker, send: Send, receipt: str | None) -> Message:
@@ -53,38 +70,45 @@ def stomp_message(broker: Broker, send: Send, receipt: str | None) -> Message:
     headers = [("destination", send.address), ("content-length", str(payload_bytes(send)))]
     if receipt is not None:
         headers.append(("receipt", receipt))
-    props = [MessageProperty(name, ValueKind.STRING, text) for name, text in headers]
+    props = tuple(MessageProperty(name, ValueKind.STRING, text) for name, text in headers)
     return _core_message(broker, send, props, STOMP_BUFFER)
 
 
 def mqtt_message(broker: Broker, send: Send, qos: int) -> Message:
     """Quality of service, retained and the client's id are properties; since 2.44 the routing type, too."""
-    props = [
+    props: tuple[MessageProperty, ...] = (
         MessageProperty("mqtt.qos.level", ValueKind.INT, qos),
         MessageProperty("mqtt.message.retain", ValueKind.BOOLEAN, False),
         MessageProperty("__AMQ_CID", ValueKind.STRING, MQTT_CLIENT),
-    ]
+    )
     if broker.profile.mqtt_names_routing:
-        props.append(MessageProperty("_AMQ_ROUTING_TYPE", ValueKind.BYTE, 0))
+        props = (*props, MessageProperty("_AMQ_ROUTING_TYPE", ValueKind.BYTE, 0))
     return _core_message(broker, send, props, 4 + payload_bytes(send))
 
 
-def _core_message(broker: Broker, send: Send, props: list[MessageProperty], buffer: int) -> Message:
-    """``buffer``: bytes of the one that the body is written to. It grows to a power of two, then to what it holds."""
-    total = sum(map(property_bytes, props)) + sum(map(property_bytes, send.props))
-    count = len(props) + len(send.props)
+def _core_message(
+    broker: Broker, send: Send, own: tuple[MessageProperty, ...], buffer: int, user_id: int = 0
+) -> Message:
+    """``own``: properties that the broker adds. ``buffer``: bytes of the one that the body is written to; it grows to a
+    power of two, then to what it holds."""
+    props = (*own, *send.props)
+    total = properties_bytes(props)
     body = 4 + payload_bytes(send)
-    enc = body + header_bytes(send.address, total, count)
+    enc = body + header_bytes(send.address, total, len(props)) + user_id
     room = max(buffer if body <= buffer else 1 << (body - 1).bit_length(), enc)
-    return _message(broker, send, enc, broker.profile.message_offset + room + total + PROPERTY_SLOT * count)
+    mem = broker.profile.message_offset + room + total + PROPERTY_SLOT * len(props)
+    return _message(broker, send, props, enc, mem)
 
 
-def _message(broker: Broker, send: Send, enc: int, mem: int, large: bool = False, record_extra: int = 0) -> Message:
+def _message(
+    broker: Broker, send: Send, props: tuple[MessageProperty, ...], enc: int, mem: int, large: bool = False
+) -> Message:
     expiration = 0
     if send.expire_ms:
         expiration = broker.now + send.expire_ms * NS_PER_MS
         broker.expiring = True
     special = any(one.name.startswith(RESERVED) for one in send.props)
-    message = Message(broker.next_id(), send.address, expiration, send.props, enc, mem, True, large, send, special)
-    message.record_extra = record_extra
-    return message
+    if send.text is not None or send.type is MessageType.TEXT:
+        body = send.text.encode() if send.text is not None else None
+        send = replace(send, type=MessageType.BYTES, text=None, body=body)
+    return Message(broker.next_id(), send.address, expiration, props, enc, mem, True, large, send, special)

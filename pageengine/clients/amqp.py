@@ -5,8 +5,8 @@ from __future__ import annotations
 from pageengine.broker.broker import Broker
 from pageengine.broker.protocol_messages import amqp_message
 from pageengine.clients.wire_session import WireSession
+from pageengine.model.amqp_encoding import amqp_bytes
 from pageengine.model.outcome import BLOCKED, NOT_ROUTED, REFUSED, SENT, ClientDecision, Released
-from pageengine.model.sizes import amqp_bytes
 from pageengine.paging.store import Grant
 from pageengine.settings.acceptors import AmqpAcceptor, amqp_acceptor
 from pageengine.settings.settings import AddressFullPolicy

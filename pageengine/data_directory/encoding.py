@@ -9,12 +9,16 @@ from collections.abc import Iterator
 from struct import pack, unpack
 from typing import TYPE_CHECKING
 
-from pageengine.model.message import Message
+from pageengine.errors import PageEngineError
+from pageengine.model.amqp_encoding import data_start, sections_before_body
+from pageengine.model.message import AmqpKind, Message
 from pageengine.trace.operations import MessageProperty, MessageType, Send
-from pagefmt.bytes.wire import ByteWriter
+from pagefmt.bytes.wire import ByteReader, ByteWriter
+from pagefmt.messages.amqp_message import NO_EXTRA, AmqpMessage, decode_extra
 from pagefmt.messages.core_fields import MESSAGE_TYPES
 from pagefmt.messages.core_message import CoreLargeMessage, CoreMessage, HeaderBlock
-from pagefmt.messages.persisters import CORE
+from pagefmt.messages.persisted import persister_of
+from pagefmt.messages.persisters import AMQP_V3
 from pagefmt.messages.properties import double_of, float_of, properties_bytes
 from pagefmt.messages.values import Property as StoredProperty
 from pagefmt.messages.values import TypedValue, ValueKind
@@ -29,8 +33,13 @@ TRUE = 0xFF
 FAR_AHEAD_MS = 4_102_444_800_000
 """2100-01-01."""
 PRESENT = 1
+ADDRESS_PROPERTY = "_AMQ_AD"
 _PIECE = 1 << 16
 TYPE_CODES = {name: code for code, name in MESSAGE_TYPES.items()}
+
+
+class CannotWrite(PageEngineError):
+    """The data directory cannot be written."""
 
 
 def _typed(one: MessageProperty) -> TypedValue:
@@ -85,25 +94,43 @@ def _expiration(run: Run, message: Message) -> int:
 
 def header_block(run: Run, message: Message) -> HeaderBlock:
     """Headers and properties as the encoder takes them."""
+    user = message.user_id
     entries = tuple(StoredProperty(one.name, _typed(one)) for one in message.props)
     return HeaderBlock(
-        message.id, PRESENT, message.address, 0, None, TYPE_CODES[message.type.value], TRUE if message.durable else 0,
-        _expiration(run, message),
+        message.id, PRESENT, message.address, 0 if user is None else PRESENT, user, TYPE_CODES[message.type.value],
+        TRUE if message.durable else 0, _expiration(run, message),
         (run.header.start_ns or 0) // NS_PER_MS, message.priority, properties_bytes(entries),
     )  # fmt: skip
 
 
-def core_message(run: Run, message: Message) -> CoreMessage | CoreLargeMessage:
-    """The message as the encoder takes it."""
+def stored_message(run: Run, message: Message) -> CoreMessage | CoreLargeMessage | AmqpMessage:
+    """The message as the encoder takes it. Raises ``CannotWrite`` for large AMQP messages."""
+    if message.amqp is not None:
+        return _amqp_message(run, message, anonymous=message.amqp is AmqpKind.ANONYMOUS)
     header = header_block(run, message)
     if message.large:
         return CoreLargeMessage(header)
     return CoreMessage(message.id, PRESENT, message.address, b"".join(body_of(message.source)), header)
 
 
+def _amqp_message(run: Run, message: Message, *, anonymous: bool) -> AmqpMessage:
+    if message.large:
+        raise CannotWrite(f"{message.address}: large messages of AMQP clients are not written; replay without --out")
+    send = message.source
+    body = b"".join(body_of(send))
+    before = sections_before_body(send.durable, send.address if anonymous else None, send.props)
+    address = StoredProperty(ADDRESS_PROPERTY, TypedValue(ValueKind.STRING, message.address))
+    own = properties_bytes(() if anonymous else (address,))
+    extra = NO_EXTRA if anonymous else decode_extra(ByteReader(len(own).to_bytes(4, "big") + own))
+    return AmqpMessage(
+        AMQP_V3, message.id, 0, PRESENT, message.address, before + data_start(len(body)) + body, extra,
+        _expiration(run, message),
+    )  # fmt: skip
+
+
 def encoded_record(run: Run, record: PagedMessage) -> bytes:
     """A page record with its frame."""
-    message = core_message(run, record.message)
+    message = stored_message(run, record.message)
     large = CORE_LARGE[0] if record.message.large else ORDINARY
-    persister = None if record.message.large else CORE
+    persister = persister_of(message)
     return encode_record(PageRecord(0, 0, record.tx, large, Layout.NEW, persister, message, record.queues))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from pageengine.data_directory.encoding import core_message
+from pageengine.data_directory.encoding import stored_message
 from pageengine.running.restart import alive_references
 from pageengine.trace.operations import RoutingType
 from pagefmt.bytes.wire import ByteWriter
@@ -28,7 +28,7 @@ from pagefmt.journal.bodies import (
 )  # fmt: skip
 from pagefmt.journal.record_types import RecordType
 from pagefmt.journal.records import JournalRecord, RecordKind
-from pagefmt.messages.persisters import CORE
+from pagefmt.messages.persisted import encode_persisted
 
 if TYPE_CHECKING:
     from pageengine.broker.transaction import Transaction
@@ -120,9 +120,7 @@ def _update(message: int, type: RecordType, body: Body, tx: int = 0) -> JournalR
 
 def _message(run: Run, message: Message, kind: RecordKind, tx: int) -> JournalRecord:
     out = ByteWriter()
-    if not message.large:
-        out.u8(CORE)
-    core_message(run, message).encode(out)
+    encode_persisted(out, stored_message(run, message))
     type = RecordType.ADD_LARGE_MESSAGE if message.large else RecordType.ADD_MESSAGE_PROTOCOL
     return JournalRecord(kind, id=message.id, tx=tx, user_type=int(type), body=out.done())
 

@@ -67,7 +67,7 @@ def encoded_page(run: Run, page: WrittenPage) -> Bytes:
 def _likeness(run: Run, record: PagedMessage) -> Hashable:
     """Key of records that differ in id, number and body size only; None: to be encoded singly."""
     message, send = record.message, record.message.source
-    if message.large or message.address != send.address:
+    if message.large or message.amqp is not None or message.address != send.address:
         return None
     if message.props[1 if run.header.seq_property else 0 :] != send.props:
         return None

@@ -19,10 +19,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pageengine.data_directory.encoding import body_of
+from pageengine.data_directory.encoding import CannotWrite, body_of
 from pageengine.data_directory.journal_content import binding_records, journal_records
 from pageengine.data_directory.page_encoding import encoded_page
-from pageengine.errors import PageEngineError
 from pageengine.running.restart import alive_references
 from pagefmt.bytes.writing import Disk, check_new_folder, whole_folder
 from pagefmt.journal.files import JournalHeader, encode_header
@@ -36,10 +35,6 @@ if TYPE_CHECKING:
 
 FILE_SIZE = 1024 * 1024
 FORMAT = 2
-
-
-class CannotWrite(PageEngineError):
-    """The data directory cannot be written."""
 
 
 def check_target(run: Run, target: Path) -> None:

@@ -15,8 +15,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from pageengine.model.amqp_encoding import SHORT, amqp_bytes, data_start
 from pageengine.model.message import DEFAULT_PRIORITY
-from pageengine.model.sizes import AMQP_LONG, AMQP_SHORT, amqp_bytes, header_bytes, properties_bytes
+from pageengine.model.sizes import header_bytes, properties_bytes
 from pageengine.trace.operations import (
     PLAIN_CLIENT,
     ClientOptions,
@@ -135,8 +136,9 @@ def _amqp_message(found: re.Match[str], text: str) -> LoggedMessage:
     durable = found["durable"] == "true"
     around = Send(address=found["address"], seq=0, durable=durable, props=props)
     body = int(found["size"]) - amqp_bytes(around, anonymous=False)
-    # the empty body of that has a short data section
-    body -= body > AMQP_SHORT and AMQP_LONG
+    if body > SHORT:
+        # the empty body of that has a short data section
+        body -= len(data_start(body)) - len(data_start(0))
     return LoggedMessage(
         int(found["id"]), found["address"], durable, DEFAULT_PRIORITY, 0, max(body, 0), False, props,
         uncertain or body < 0, ClientProtocol.AMQP,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from enum import Enum
+
 from pageengine.model.ports import StorePort
 from pageengine.model.sizes import body_bytes
 from pageengine.trace.operations import MessageProperty, Send
@@ -16,15 +18,25 @@ SCHEDULED = "_AMQ_SCHED_DELIVERY"
 FilterValue = None | bool | int | float | str | bytes
 
 
+class AmqpKind(Enum):
+    """By which kind of link an AMQP message came: one with an address, or one where each message has its own."""
+
+    TO_ADDRESS = "to address"
+    ANONYMOUS = "anonymous"
+
+
 class Message:
     """One message. ``mem`` (memory estimate) and ``enc`` (encoded) in bytes, ``expiration`` on the trace's clock in ns
     (0: never). ``special``: it has a property that the broker evaluates. ``reloads_alike``: it weighs the same after a
     restart. ``record_extra``: what its record in a page has over that of a core message, in bytes.
+    ``amqp``: by which kind of link it came, None where the broker made a core message of it.
     """
 
     owner: StorePort | None = None
     references: int = 0
     record_extra: int = 0
+    user_id: bytes | None = None
+    amqp: AmqpKind | None = None
 
     def __init__(
         self, id: int, address: str, expiration: int, props: tuple[MessageProperty, ...], enc: int, mem: int,

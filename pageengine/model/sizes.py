@@ -26,12 +26,6 @@ FIXED_WIDTH = {
     ValueKind.DOUBLE: 9,
 }
 LARGE_SIZE_PROPERTY = "_AMQ_LARGE_SIZE"
-AMQP_HEADER = 7
-AMQP_TO = 16
-AMQP_SHORT = 255
-"""Up to this length the length of a data section is one byte."""
-AMQP_DATA = 5
-AMQP_LONG = 3
 
 
 def utf16_units(text: str) -> int:
@@ -98,12 +92,3 @@ def payload_bytes(send: Send) -> int:
     if send.text is not None:
         return len(send.text.encode())
     return len(send.body) if send.body is not None else send.size
-
-
-def amqp_bytes(send: Send, *, anonymous: bool) -> int:
-    """Bytes of a delivery: a header if it is durable, ``to`` if the link is anonymous, one data section."""
-    body = payload_bytes(send)
-    data = body + (AMQP_DATA if body <= AMQP_SHORT else AMQP_DATA + AMQP_LONG)
-    own = sum(map(property_bytes, send.props))
-    header = AMQP_HEADER if send.durable else 0
-    return header + (AMQP_TO + len(send.address.encode()) if anonymous else 0) + own + data

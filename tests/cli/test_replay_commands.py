@@ -81,6 +81,33 @@ def test_run_shows_what_clients_of_other_protocols_see(tmp_path: Path, call: Cal
     assert (status, told in str(json.loads(out)["findings"])) == (0, True)
 
 
+@pytest.mark.parametrize("name", ["amqp-page", "openwire-page", "stomp-page", "mqtt-page-limit-drop"])
+def test_run_writes_what_clients_of_other_protocols_sent(
+    tmp_path: Path, call: Call, capfd: pytest.CaptureFixture[str], name: str
+) -> None:
+    _, scenario = protocol_recordings(ARCHIVE.with_name("protocols.tar.xz"))[f"{name}/2.56.0"]
+    config, trace, data = tmp_path / "broker.xml", tmp_path / "trace.jsonl", tmp_path / "data"
+    config.write_bytes(scenario.config)
+    trace.write_bytes(scenario.trace)
+    assert call("run", trace, "--config", config, "--until", 14, "--out", data)[0] == 0
+    assert run(["pages", "verify", str(data)]) == 0
+    capfd.readouterr()
+    assert run(["pages", "ls", str(data), "--format", "json"]) == 0
+    at_the_broker = json.loads(scenario.outcome.splitlines()[15])["state"]["a:a"]["pages"]
+    assert json.loads(capfd.readouterr().out)["stores"][0]["pages"] == at_the_broker > 1
+
+
+def test_large_messages_of_amqp_clients_are_not_written(tmp_path: Path, call: Call) -> None:
+    _, scenario = protocol_recordings(ARCHIVE.with_name("protocols.tar.xz"))["amqp-large-block/2.56.0"]
+    config, trace, data = tmp_path / "broker.xml", tmp_path / "trace.jsonl", tmp_path / "data"
+    config.write_bytes(scenario.config)
+    trace.write_bytes(scenario.trace)
+    status, _, err = call("run", trace, "--config", config, "--out", data)
+    assert status == 2
+    assert "a: large messages of AMQP clients are not written; replay without --out" in err
+    assert not data.exists()
+
+
 def test_run_as_json_with_a_setting_by_hand(tmp_path: Path, call: Call) -> None:
     config, trace, _ = laid_out(tmp_path, "page-basic")
     status, out, _ = call(

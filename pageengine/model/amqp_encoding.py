@@ -1,0 +1,79 @@
+"""An AMQP message as a client encodes it: header, ``to``, application properties, one data section.
+
+Source: docs/spec/messages.md 9.3, docs/spec/protocols.md 1.1.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from struct import pack
+
+from pageengine.model.sizes import payload_bytes
+from pageengine.trace.operations import MessageProperty, Send
+from pagefmt.messages.values import ValueKind
+
+DURABLE = bytes.fromhex("005370c0020141")
+PROPERTIES = bytes.fromhex("005373d0")
+APPLICATION_PROPERTIES = bytes.fromhex("005374d1")
+DATA = bytes.fromhex("005375")
+NULL = b"\x40"
+SHORT = 255
+"""Up to this length the length of a text or of bytes takes one byte."""
+_FIXED = {
+    ValueKind.BYTE: (b"\x51", ">b"),
+    ValueKind.SHORT: (b"\x61", ">h"),
+    ValueKind.INT: (b"\x71", ">i"),
+    ValueKind.LONG: (b"\x81", ">q"),
+    ValueKind.FLOAT: (b"\x72", ">f"),
+    ValueKind.DOUBLE: (b"\x82", ">d"),
+}
+
+
+def amqp_bytes(send: Send, *, anonymous: bool) -> int:
+    """How many bytes the message is."""
+    body = payload_bytes(send)
+    before = sections_before_body(send.durable, send.address if anonymous else None, send.props)
+    return len(before) + len(data_start(body)) + body
+
+
+@lru_cache(maxsize=4096)
+def sections_before_body(durable: bool, to: str | None, props: tuple[MessageProperty, ...]) -> bytes:
+    """Header if durable, properties with the field ``to`` alone, application properties."""
+    found = DURABLE if durable else b""
+    if to is not None:
+        found += PROPERTIES + _compound(3, NULL + NULL + _variable(to.encode(), b"\xa1", b"\xb1"))
+    if props:
+        items = [_variable(one.name.encode(), b"\xa1", b"\xb1") + _value(one) for one in props]
+        found += APPLICATION_PROPERTIES + _compound(2 * len(items), b"".join(items))
+    return found
+
+
+def data_start(size: int) -> bytes:
+    """What stands before a body of this size."""
+    return DATA + (b"\xa0" + bytes([size]) if size <= SHORT else b"\xb0" + size.to_bytes(4, "big"))
+
+
+def _compound(count: int, items: bytes) -> bytes:
+    return (4 + len(items)).to_bytes(4, "big") + count.to_bytes(4, "big") + items
+
+
+def _variable(content: bytes, short: bytes, long: bytes) -> bytes:
+    if len(content) <= SHORT:
+        return short + bytes([len(content)]) + content
+    return long + len(content).to_bytes(4, "big") + content
+
+
+def _value(one: MessageProperty) -> bytes:
+    value = one.value
+    fixed = _FIXED.get(one.type)
+    if fixed is not None:
+        return fixed[0] + pack(fixed[1], value)
+    if isinstance(value, bool):
+        return b"\x41" if value else b"\x42"
+    if isinstance(value, bytes):
+        return _variable(value, b"\xa0", b"\xb0")
+    if not isinstance(value, str):
+        return NULL
+    if one.type is ValueKind.CHAR:
+        return b"\x73" + ord(value).to_bytes(4, "big")
+    return _variable(value.encode("utf-8", "replace"), b"\xa1", b"\xb1")
