@@ -2,17 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
+from msgspec import to_builtins
+
+from pageengine.running.engine import Engine
 from pageengine.trace.streams import writing_lines
 from pageengine.trace.writing import line_text
 
+_NO_FILES = '"page_files":{'
+
+
+class OutcomeWriter:
+    """Writes the lines of an outcome to a text file."""
+
+    def __init__(self, stream: IO[str]) -> None:
+        self._stream = stream
+
+    def line(self, line: dict[str, Any]) -> None:
+        """The next line but the last."""
+        self._stream.write(line_text(line))
+
+    def end(self, engine: Engine) -> None:
+        """The last line, page file by page file: with a million messages it is longer than the rest of the program."""
+        before, here, after = line_text(engine.finish(pages=False).as_json()).partition(_NO_FILES)
+        self._stream.write(before + here)
+        for n, (address, pages) in enumerate(engine.page_files()):
+            self._stream.write(f"{',' if n else ''}{line_text(address)[:-1]}:[")
+            for at, page in enumerate(pages):
+                self._stream.write(("," if at else "") + line_text(to_builtins(page))[:-1])
+            self._stream.write("]")
+        self._stream.write(after)
+
 
 @contextmanager
-def writing_outcome(path: Path) -> Iterator[Callable[[dict[str, Any]], object]]:
-    """A function that writes the next line of an outcome; the file appears when the block ends without an error."""
+def writing_outcome(path: Path) -> Iterator[OutcomeWriter]:
+    """Where to write the lines of an outcome; the file appears when the block ends without an error."""
     with writing_lines(path) as stream:
-        yield lambda line: stream.write(line_text(line))
+        yield OutcomeWriter(stream)

@@ -127,19 +127,20 @@ class Engine(Run):
 
     def finish(self, *, pages: bool = True) -> OutcomeEnd:
         """Last line: the complete state and, if ``pages``, the records in the pages."""
-        files = {
-            store.address: self._pages(store)
-            for store in self.broker.stores.values()
-            if pages and store.pages and not hidden(store.address)
-        }
+        files = {address: list(of_store) for address, of_store in self.page_files()} if pages else {}
         return OutcomeEnd(True, self.operations, self.unfinished_sends(), files, self.state().as_json())
 
-    def _pages(self, store: AddressStore) -> list[PageFiled]:
+    def page_files(self) -> Iterator[tuple[str, Iterator[PageFiled]]]:
+        """The addresses that have pages, and each one's page files, made one at a time."""
+        for store in self.broker.stores.values():
+            if store.pages and not hidden(store.address):
+                yield store.address, self._pages(store)
+
+    def _pages(self, store: AddressStore) -> Iterator[PageFiled]:
         names = {queue.id: queue.name for queue in self.broker.queues.values()}
-        return [
-            PageFiled(page.number, page.bytes, list(self._filed(page, names)))
-            for page in (store.pages[number] for number in sorted(store.pages))
-        ]
+        for number in sorted(store.pages):
+            page = store.pages[number]
+            yield PageFiled(number, page.bytes, list(self._filed(page, names)))
 
     def _filed(self, page: WrittenPage, names: dict[int, str]) -> Iterator[RecordFiled]:
         numbered = bool(self.header.seq_property)

@@ -53,7 +53,7 @@ def write_trace(path: Path, header: TraceHeader, operations: Iterable[Operation]
     return count
 
 
-def line_text(line: dict[str, Any]) -> str:
+def line_text(line: Any) -> str:
     """One line of JSON with its newline. Lone surrogates, which Java strings may hold, become escapes."""
     try:
         return msgspec.json.encode(line).decode() + "\n"

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -25,6 +25,7 @@ from pagectl.running.exits import Exit, describe, report
 from pagectl.terminal.streams import note, print_json, warning
 
 if TYPE_CHECKING:
+    from pageengine.replay.outcome_writing import OutcomeWriter
     from pageengine.replay.recording import Recording
     from pageengine.replay.replaying import Configuration
     from pageengine.running.engine import Engine
@@ -129,11 +130,11 @@ def _replay(work: _ReplayRun) -> tuple[Recording, Exception | None]:
         write = stack.enter_context(writing_outcome(work.outcome)) if work.outcome is not None else None
         recording = Recording(reader.header.name)
         if write is not None:
-            write(engine.start().as_json())
+            write.line(engine.start().as_json())
         recording.begin(engine.state(), queues_of(engine.settings))
         stopped = _apply_all(engine, reader, recording, work.until, write, bar.applied)
         if stopped is None and write is not None:
-            write(engine.finish().as_json())
+            write.end(engine)
         recording.finish(engine.state() if stopped is None else None)
         if work.out is not None:
             from pageengine.data_directory.writing import write_data_directory
@@ -150,7 +151,7 @@ def _apply_all(
     reader: TraceReader,
     recording: Recording,
     until: int | None,
-    write: Callable[[dict[str, Any]], object] | None,
+    write: OutcomeWriter | None,
     applied: Callable[[int], None],
 ) -> Exception | None:
     from pageengine.errors import PageEngineError
@@ -159,7 +160,7 @@ def _apply_all(
     try:
         for item, result in steps(engine, reader, until):
             if write is not None:
-                write(result.as_json())
+                write.line(result.as_json())
             recording.see(item, result)
             if not recording.operations % TOLD_EACH:
                 applied(TOLD_EACH)
