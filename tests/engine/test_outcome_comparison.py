@@ -115,7 +115,7 @@ def test_a_recorded_outcome_reads_back_and_equals_itself(tmp_path: Path, name: s
     path = tmp_path / "o.jsonl.zst"
     with writing_outcome(path) as write:
         for line in lines:
-            write(line)
+            write.line(line)
     one, other = open_outcome(path), open_outcome(path)
     assert [one.header, *one.with_end()] == lines
     found = compare_outcomes(lines[1:], other.with_end(), left_start=lines[0], right_start=other.header)
