@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
+from pageengine.replay.ranking import natural
 from pageengine.replay.recording import CONNECTION_DROPPED, Recording
 from pageengine.replay.records import AddressRecord, Span
 from pagefmt.findings import Finding, Position, Severity
@@ -25,50 +27,104 @@ RULES = {
 _ORDER = list(RULES)
 
 
-def _finding(rule: str, place: str, message: str) -> Finding:
-    return Finding(Position(place), RULES[rule], rule, message)
+FOLDED_FROM = 4
+"""So many findings alike become one."""
+NAMED = 3
+"""Places that a folded finding names after the worst."""
+
+
+class _WeighedFinding(NamedTuple):
+    """A finding; how many alike are told together (``{}``: how many), and how bad this one is among them."""
+
+    finding: Finding
+    alike: str
+    weight: int
+
+
+class FoldedFinding(NamedTuple):
+    """A sentence for people, and all that it stands for, the worst first."""
+
+    rule: str
+    message: str
+    members: list[Finding]
 
 
 def findings(recording: Recording) -> list[Finding]:
-    """All findings of a finished recording, in a fixed order."""
+    """All findings of a finished recording: the most serious first, of those alike the worst."""
+    return [one.finding for one in _weighed(recording)]
+
+
+def folded(recording: Recording) -> list[FoldedFinding]:
+    """The same for a person: what is alike in many places is one finding, that names the worst."""
+    by_kind: dict[tuple[str, str], list[Finding]] = {}
+    for one in _weighed(recording):
+        kind = (one.finding.rule, one.alike or one.finding.message)
+        by_kind.setdefault(kind, []).append(one.finding)
+    found = []
+    for (rule, alike), members in by_kind.items():
+        if len(members) >= FOLDED_FROM:
+            places = list(dict.fromkeys(one.place.file for one in members))[1:]
+            then = f"; then {', '.join(places[:NAMED])}" if places else ""
+            more = f" and {len(places) - NAMED} more" if len(places) > NAMED else ""
+            text = f"{alike.format(len(members))}; the worst: {members[0].message}{then}{more}"
+            found.append(FoldedFinding(rule, text, members))
+        else:
+            found += [FoldedFinding(rule, one.message, [one]) for one in members]
+    return found
+
+
+def _weighed(recording: Recording) -> list[_WeighedFinding]:
     found = [*_broker(recording), *_held(recording), *_starved(recording)]
     for record in recording.addresses.values():
         found += _address(record, recording)
-    return sorted(found, key=lambda one: (_ORDER.index(one.rule), one.place, one.message))
+    return sorted(found, key=_order)
 
 
-def _address(record: AddressRecord, recording: Recording) -> Iterator[Finding]:
-    name = record.name
+def _order(one: _WeighedFinding) -> tuple[object, ...]:
+    place = one.finding.place.file
+    return (_ORDER.index(one.finding.rule), one.alike, -one.weight, natural(place), one.finding.message)
+
+
+def _finding(rule: str, place: str, message: str, alike: str = "", weight: int = 0) -> _WeighedFinding:
+    return _WeighedFinding(Finding(Position(place), RULES[rule], rule, message), alike, weight)
+
+
+def _address(record: AddressRecord, recording: Recording) -> Iterator[_WeighedFinding]:
+    name, end = record.name, recording.end
     if dropped := record.sends["dropped"]:
         reasons = _reasons(record, ("address_full", "page_full", "disk_full"))
-        yield _finding("lost", name, f"address {name} dropped {_count(dropped, 'message')}{reasons}")
+        said = f"address {name} dropped {_count(dropped, 'message')}{reasons}"
+        yield _finding("lost", name, said, "messages dropped on {} addresses", dropped)
     if failed := record.sends["failed"]:
         errors = tuple(key for key in sorted(record.why) if key.isupper() and key not in _ROUTING)
         errors += (CONNECTION_DROPPED,)
-        yield _finding("refused", name, f"address {name} refused {_count(failed, 'message')}{_reasons(record, errors)}")
+        said = f"address {name} refused {_count(failed, 'message')}{_reasons(record, errors)}"
+        yield _finding("refused", name, said, "messages refused on {} addresses", failed)
     if blocked := record.sends["blocked"]:
         left = blocked - record.released - record.abandoned
         tail = f"; {_count(left, 'send')} still waited at the end" if left else ""
         tail += f"; {_count(record.abandoned, 'send')} lost with the broker" if record.abandoned else ""
         waited = duration_text(record.blocked_ns)
-        yield _finding("blocked", name, f"producers to {name} were blocked {_times(blocked)}, {waited} in all{tail}")
+        said = f"producers to {name} were blocked {_times(blocked)}, {waited} in all{tail}"
+        yield _finding("blocked", name, said, "producers blocked on {} addresses", record.blocked_ns or blocked)
     if record.page_full.times:
-        yield _finding("limit", name, f"address {name} was at its page limit {_held_for(record.page_full, recording)}")
+        said = f"address {name} was at its page limit {_held_for(record.page_full, recording)}"
+        yield _finding("limit", name, said, "{} addresses at their page limit", record.page_full.until(end))
     if record.paging.times:
-        yield _finding(
-            "paged",
-            name,
+        said = (
             f"address {name} was in page mode {_held_for(record.paging, recording)}; at most "
-            f"{_count(record.pages.value, 'page')} with {size_text(record.disk.value)} on disk",
+            f"{_count(record.pages.value, 'page')} with {size_text(record.disk.value)} on disk"
         )
+        yield _finding("paged", name, said, "page mode on {} addresses", record.paging.until(end))
     elif record.full.times:
-        yield _finding("limit", name, f"address {name} was full {_held_for(record.full, recording)}")
+        said = f"address {name} was full {_held_for(record.full, recording)}"
+        yield _finding("limit", name, said, "{} addresses full", record.full.until(end))
 
 
 _ROUTING = ("NO_BINDINGS", "NO_BINDINGS_DLA", "DUPLICATED_ID")
 
 
-def _broker(recording: Recording) -> Iterator[Finding]:
+def _broker(recording: Recording) -> Iterator[_WeighedFinding]:
     broker, end = recording.broker, recording.end
     if recording.no_space is not None:
         yield _finding(
@@ -86,24 +142,25 @@ def _broker(recording: Recording) -> Iterator[Finding]:
             yield _finding("limit", "trace", f"{_count(count, 'line')} of the trace could not be applied ({name})")
 
 
-def _held(recording: Recording) -> Iterator[Finding]:
+def _held(recording: Recording) -> Iterator[_WeighedFinding]:
     span = recording.end - (recording.start or 0)
     for hold in recording.holds:
         if hold.end - hold.start <= span * WORTH_TELLING and span:
             continue
         held = f" for {duration_text(hold.end - hold.start)}" if recording.timed else ""
-        yield _finding(
-            "held", hold.queue, f"queue {hold.queue} held {hold.pages} of {_count(hold.total, 'page')}{held}"
-        )
+        said = f"queue {hold.queue} held {hold.pages} of {_count(hold.total, 'page')}{held}"
+        yield _finding("held", hold.queue, said, "pages held by single queues, {} times", hold.end - hold.start)
 
 
-def _starved(recording: Recording) -> Iterator[Finding]:
+def _starved(recording: Recording) -> Iterator[_WeighedFinding]:
     for (consumer, queue), count in recording.starved.items():
         yield _finding(
             "held",
             queue,
             f"consumer {consumer} got nothing {_times(count)} though queue {queue} had messages waiting "
             "(its selector, or the read limit)",
+            "{} consumers got nothing though messages waited",
+            count,
         )
 
 

@@ -226,9 +226,7 @@ class Recording:
             self._moment(t, i, record.name, "blocked by operator")
 
     def _limit(self, record: AddressRecord, span: Span, what: str, on: bool, t: int, i: int) -> None:
-        if on and span.since is None:
-            self._moment(t, i, record.name, what)
-        span.switch(on, t)
+        span.switch(on, t, self._moment(t, i, record.name, what) if on and span.since is None else None)
 
     def _disk(self, record: AddressRecord, files: list[int] | None, now: AddressFigures, t: int, i: int) -> None:
         """Bytes in page files. The outcome has the size of the current page; a finished page keeps its last size."""
@@ -246,9 +244,7 @@ class Recording:
             self.broker.use_disk(change, t, i)
 
     def _paging(self, record: AddressRecord, on: bool, t: int, i: int) -> None:
-        if on and record.paging.since is None:
-            self._moment(t, i, record.name, "page mode")
-        record.paging.switch(on, t)
+        self._limit(record, record.paging, "page mode", on, t, i)
         record.series.see("paging", i, t, int(on))
 
     def _global(self, before: BrokerFigures | None, now: BrokerFigures, t: int, i: int) -> None:
@@ -294,8 +290,10 @@ class Recording:
             moved |= held.change(n, page)
         return moved
 
-    def _moment(self, t: int, i: int, where: str, what: str) -> None:
+    def _moment(self, t: int, i: int, where: str, what: str) -> Moment:
+        found = Moment(t, i, where, what)
         if len(self.moments) < MOMENTS:
-            self.moments.append(Moment(t, i, where, what))
+            self.moments.append(found)
         else:
             self.more_moments += 1
+        return found

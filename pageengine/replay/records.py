@@ -12,19 +12,32 @@ from pageengine.replay.series import Series
 FRESH = 100_000
 
 
+@dataclass(frozen=True)
+class Moment:
+    """A limit was reached (or page mode entered): when, where, what."""
+
+    t: int
+    i: int
+    where: str
+    what: str
+
+
 @dataclass
 class Span:
-    """A condition over time: times it began, nanoseconds in all, and since when it holds (None: it does not)."""
+    """A condition over time: times it began, nanoseconds in all, since when it holds (None: it does not), and when it
+    began first."""
 
     times: int = 0
     total: int = 0
     since: int | None = None
+    first: Moment | None = None
 
-    def switch(self, on: bool, t: int) -> None:
-        """It holds, or does not, from ``t`` on."""
+    def switch(self, on: bool, t: int, began: Moment | None = None) -> None:
+        """It holds, or does not, from ``t`` on; ``began`` tells of its beginning."""
         if on and self.since is None:
             self.since = t
             self.times += 1
+            self.first = self.first or began
         elif not on and self.since is not None:
             self.total += t - self.since
             self.since = None
@@ -46,16 +59,6 @@ class Peak:
         """A value at time ``t``, by operation ``i``."""
         if value > self.value:
             self.value, self.t, self.i = value, t, i
-
-
-@dataclass(frozen=True)
-class Moment:
-    """A limit was reached (or page mode entered): when, where, what."""
-
-    t: int
-    i: int
-    where: str
-    what: str
 
 
 @dataclass

@@ -19,9 +19,10 @@ from pagectl.outputs.replay_text import print_replay
 from replay_scenarios import Scenario, scenarios
 
 from pageengine.model.outcome import AddressFigures
-from pageengine.replay.findings import findings
+from pageengine.replay.findings import findings, folded
 from pageengine.replay.outcome_results import OutcomeResults
 from pageengine.replay.page_holding import HeldPages, HoldWatch
+from pageengine.replay.ranking import natural
 from pageengine.replay.recording import Recording
 from pageengine.replay.records import AddressRecord, pages_of
 from pageengine.replay.series import BUCKETS, Series, in_columns
@@ -115,7 +116,7 @@ def test_without_times_the_number_of_the_operation_is_the_axis(capsys: pytest.Ca
         "queue m.slow held 5 of 5 pages",
         "address m was in page mode once; at most 5 pages with 39.6 KiB on disk",
     ]
-    print_replay(recording, [])
+    print_replay(recording)
     assert "operation 78" in capsys.readouterr().out
     assert "operation 78" in page_of(recording)
 
@@ -219,10 +220,78 @@ def test_the_account_fits_the_terminal(
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     monkeypatch.setenv("TERM", "dumb")
     recording = recording_of(name)
-    print_replay(recording, findings(recording))
+    print_replay(recording)
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= width
     assert max(map(len, lines)) > width * 0.9
+
+
+def many(count: int = 30) -> Recording:
+    """Addresses that page, each a little longer than the one before; every tenth drops too, and one is quiet."""
+    interpreter, results = Interpreter(), OutcomeResults()
+    recording = Recording(interpreter.header({"trace": 1, "name": "many"}, "many").name)
+    recording.begin(results.state({"g": {"size": 0, "full": False, "disk_full": False}}))
+    i = 0
+
+    def see(address: str, t: int, r: str, figures: dict[str, Any]) -> None:
+        nonlocal i
+        operation = {"op": "send", "t": t, "address": address, "seq": i, "size": 1}
+        line = {"i": i, "op": "send", "r": r, "state": {f"a:{address}": figures, "g": {"size": i}}}
+        recording.see(interpreter.operation(operation), results.result(line))
+        i += 1
+
+    on = {"paging": True, "full": True, "page_full": False, "size": 2048, "elements": 9, "pages": 1, "files": [1]}
+    for n in range(1, count + 1):
+        see(f"address{n}", 1_000_000 * n, "paged", {**on, "cur": 1, "cur_bytes": 100 * n})
+        if n % 10 == 0:
+            for _ in range(n):
+                see(f"address{n}", 1_000_000 * n, "dropped", {})
+    see("quiet", 50_000_000, "queued", {"paging": False, "full": False, "page_full": False, "size": 7, "elements": 1})
+    for n in range(1, count + 1):
+        see(f"address{n}", 10_000_000_000 * n, "queued", {"paging": False, "full": False})
+    recording.finish(None)
+    return recording
+
+
+def test_alike_findings_are_folded_and_name_the_worst_in_natural_order(capsys: pytest.CaptureFixture[str]) -> None:
+    recording = many()
+    lost, paged = folded(recording)[:3], folded(recording)[3:]
+    assert [one.message for one in lost] == [
+        f"address address{n} dropped {n} messages" for n in (30, 20, 10)
+    ]  # fmt: skip
+    assert [one.message for one in paged] == [
+        "page mode on 30 addresses; the worst: address address30 was in page mode once, 5 min in all; at most 1 page "
+        "with 2.9 KiB on disk; then address29, address28, address27 and 26 more"
+    ]
+    assert len(paged[0].members) == 30 and len(findings(recording)) == 33
+    print_replay(recording)
+    lines = capsys.readouterr().out.splitlines()
+    rows = [line.split()[0] for line in lines[3:28]]
+    assert rows[:5] == ["address30", "address20", "address10", "address29", "address28"] and rows[24] == "7"
+    assert lines[27].split()[:2] == ["7", "others"] and "quiet" not in rows
+    assert natural("address2") < natural("address10") < natural("b") and natural("2") < natural("a")
+
+
+def test_the_report_has_limits_as_lines_with_when_and_how_long() -> None:
+    recording = many()
+    settings = {
+        "broker": [SettingInForce("global-max-size", "100M", "default")],
+        **{f"address{n}": [SettingInForce("max-size-bytes", "2048", "x.xml:3")] for n in range(1, 31)},
+    }
+    text = report_html(recording, settings, {})
+    page = _Page()
+    page.feed(text)
+    assert page.open == [] and page.outside == []
+    assert text.count('class="limit"') == 30, "the global limit is too far above the peak for a line"
+    assert "global-max-size 100.0 MiB, not reached" in text
+    assert "max-size-bytes 2.0 KiB, reached 1×, 5 min in all" in text
+    row = "<td>address30</td><td>memory</td><td>max-size-bytes 2.0 KiB</td>"
+    assert row + '<td class="n">1</td><td class="n">+29 ms</td><td class="n">5 min</td>' in text
+    assert text.count("<h3>address1, address2, address3 and 27 more</h3>") == 1, "settings that are alike stand once"
+    charts = re.findall(r"<figure><h3>([^<]+)</h3>", text)
+    assert charts[:3] == ["All addresses together", "address30", "address20"] and len(charts) == 32
+    for memory, disk in re.findall(r'<path class="memory" d="([^"]+)".*?<path class="disk" d="([^"]+)"', text):
+        assert memory.split()[1] != disk.split()[1], "each has an axis of its own"
 
 
 OUTWARD = ("src", "href", "xlink:href", "srcset", "data")
@@ -258,7 +327,7 @@ def page_of(recording: Recording) -> str:
         "broker": [SettingInForce("global-max-size", "1", "default")],
         "a": [SettingInForce("max-size-bytes", "<5", "x.xml:3")],
     }
-    return report_html(recording, findings(recording), settings, {"trace": "t&1.jsonl"})
+    return report_html(recording, settings, {"trace": "t&1.jsonl"})
 
 
 @pytest.mark.parametrize("name", ["page-basic", "random-001-01", "disk-full-default", "drop-basic", "unlimited"])
@@ -294,7 +363,7 @@ def test_names_from_the_trace_are_escaped(capsys: pytest.CaptureFixture[str]) ->
     text = page_of(recording)
     assert "<script" not in text and "&lt;script&gt;" in text
     assert "\x1b" not in text and "\u202e" not in text
-    print_replay(recording, findings(recording))
+    print_replay(recording)
     shown = capsys.readouterr().out
     assert "\x1b" not in shown and "\u202e" not in shown and "\\e[31m" in shown
 

@@ -64,7 +64,7 @@ def command(
     Ends with status 1 where lines of the trace could not be applied.
     """
     from pagectl.opening.replay import note_not_modelled, replay_configuration
-    from pageengine.replay.findings import findings
+    from pageengine.replay.ranking import natural
 
     for written in (outcome, to_html):
         refuse_overwriting(written, trace, config)
@@ -72,25 +72,25 @@ def command(
     deciding = replay_configuration(config, options, settings)
     recording, stopped = _replay(_ReplayRun(trace, deciding, outcome, out, until, skip_bad_lines, check))
     note_not_modelled([deciding])
-    found = findings(recording)
-    told = deciding.settings_in_force(sorted(recording.addresses))
+    told = deciding.settings_in_force(sorted(recording.addresses, key=natural))
     facts = {"trace": str(trace), "config": str(config), "edition": deciding.settings()[1].value}
     if out is not None:
         facts["wrote"] = str(out.absolute())
         note(f"wrote {out.absolute()}")
     if format is TextOrJson.json:
         from pagectl.outputs.replay_json import replay_json
+        from pageengine.replay.findings import findings
 
-        print_json(replay_json(recording, found, told, facts))
+        print_json(replay_json(recording, findings(recording), told, facts))
     else:
         from pagectl.outputs.replay_text import print_replay
 
-        print_replay(recording, found)
+        print_replay(recording)
     if to_html is not None:
         from pagectl.outputs.replay_html import report_html
         from pagefmt.bytes.writing import write_text
 
-        write_text(to_html, report_html(recording, found, told, facts))
+        write_text(to_html, report_html(recording, told, facts))
     if stopped is not None:
         report(describe(stopped))
         return Exit.FAILED

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from brokerconf.reading.sizes import SizeError, parse_size
+
 from pagectl.outputs.svg_chart import Chart, safe
-from pageengine.replay.findings import RULES
+from pageengine.replay.findings import RULES, FoldedFinding, folded
+from pageengine.replay.ranking import worst_first
 from pageengine.replay.recording import Recording
-from pageengine.replay.records import AddressRecord
+from pageengine.replay.records import AddressRecord, Span
 from pageengine.replay.series import in_columns
 from pageengine.settings.overrides import SettingInForce
-from pagefmt.findings import Finding
+from pagefmt.editions import NEWEST
 from pagefmt.quantities import duration_text, size_text
 
 BARS = 120
 _KEY = {"memory": "memory", "disk": "disk", "page mode": "paging", "blocked": "warn", "dropped or refused": "bad"}
 """What a colour stands for: the name shown, the variable of the style."""
 CHARTS = 40
-"""Addresses that get a chart: those with the highest peak. The table has all of them."""
+"""Addresses that get a chart: the worst. The table has all of them."""
 
 STYLE = """
 :root{color-scheme:light dark;--fg:#1c2128;--bg:#fff;--soft:#59636e;--line:#d8dee4;--card:#f6f8fa;
@@ -28,6 +31,7 @@ body{font:15px/1.5 system-ui,sans-serif;color:var(--fg);background:var(--bg);mar
 max-width:1080px;padding:0 1rem}
 h1{font-size:1.5rem;margin:0}h2{font-size:1.15rem;margin:2rem 0 .5rem}h3{font-size:1rem;margin:1.5rem 0 .25rem}
 p.sub,.soft{color:var(--soft);margin:.2rem 0}.scroll{overflow-x:auto}
+figure{margin:1.5rem 0}figure h3{margin:0 0 .25rem}details{margin:.3rem 0}summary{cursor:pointer;color:var(--soft)}
 table{border-collapse:collapse;width:100%;font-size:.9rem}th,td{padding:.3rem .6rem;border-bottom:1px solid var(--line);
 text-align:left}
 th{font-weight:600;color:var(--soft)}td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
@@ -35,12 +39,20 @@ td{overflow-wrap:anywhere}ul.findings{list-style:none;padding:0}
 ul.findings li{padding:.45rem .7rem;margin:.3rem 0;background:var(--card);border-left:4px solid var(--line);
 border-radius:3px}
 li.w0,li.w1{border-color:var(--bad)!important}li.w2,li.w3{border-color:var(--warn)!important}
-svg{width:100%;height:auto;background:var(--card);border-radius:4px}
+svg{display:block;width:100%;min-width:40rem;height:auto;background:var(--card);border-radius:4px}
 .grid{stroke:var(--line);stroke-width:1}.label{font:11px system-ui,sans-serif;fill:var(--soft)}
 path{fill:none;stroke-width:1.6}.memory{stroke:var(--memory)}.disk{stroke:var(--disk)}
+.limit{stroke:var(--bad);stroke-width:1.2;stroke-dasharray:6 4}.limited{font:11px system-ui,sans-serif;fill:var(--bad)}
 .track{fill:var(--track)}.paging{fill:var(--paging)}.blocked{fill:var(--warn)}.lost{fill:var(--bad)}
 .key span{margin-right:1.2rem}.key i{display:inline-block;width:1rem;height:.3rem;margin-right:.35rem;
 vertical-align:middle}
+h3{overflow-wrap:anywhere}td:first-child{min-width:8rem}
+@media (max-width:40rem){body{margin:1rem auto;padding:0 .7rem}th,td{padding:.3rem .4rem}}
+@media print{:root{color-scheme:light;--fg:#000;--bg:#fff;--soft:#444;--line:#bbb;--card:#fff;--memory:#0b66c3;
+--disk:#b35900;--paging:#8a5cd6;--bad:#c62f3a;--warn:#9a6700;--track:#eaeef2}
+body{margin:0;max-width:none;font-size:10pt;print-color-adjust:exact;-webkit-print-color-adjust:exact}
+.scroll{overflow:visible}svg{min-width:0}table{font-size:8pt}th,td{padding:.15rem .3rem}
+figure,tr,ul.findings li{break-inside:avoid}h2,h3{break-after:avoid}details:not([open]){display:none}}
 footer{margin:2.5rem 0 1rem;color:var(--soft);font-size:.85rem}
 """
 
@@ -49,14 +61,12 @@ Settings = Mapping[str, Sequence[SettingInForce]]
 """By address; ``broker`` for what holds for the broker as a whole."""
 
 
-def report_html(recording: Recording, found: Sequence[Finding], settings: Settings, facts: Mapping[str, str]) -> str:
+def report_html(recording: Recording, settings: Settings, facts: Mapping[str, str]) -> str:
     """The file's text. ``facts``: what was replayed with what, for the head."""
-    return "".join(_page(recording, found, settings, facts))
+    return "".join(_page(recording, settings, facts))
 
 
-def _page(
-    recording: Recording, found: Sequence[Finding], settings: Settings, facts: Mapping[str, str]
-) -> Iterator[str]:
+def _page(recording: Recording, settings: Settings, facts: Mapping[str, str]) -> Iterator[str]:
     name = safe(recording.name)
     yield '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">'
     yield '<meta name="viewport" content="width=device-width,initial-scale=1">'
@@ -67,27 +77,32 @@ def _page(
     span = duration_text(recording.end - (recording.start or 0)) if recording.timed else "no times in the trace"
     yield f'<p class="sub">{recording.operations} operations, {safe(span)}</p>'
     yield "".join(f'<p class="sub">{safe(key)}: {safe(value)}</p>' for key, value in facts.items())
-    yield from _findings(found)
+    yield from _findings(folded(recording))
     yield from _addresses(recording)
-    yield from _charts(recording)
+    yield from _limits(recording, settings)
+    yield from _charts(recording, settings)
     yield from _moments(recording)
     yield from _settings(settings)
     yield "<footer>Written by pagectl replay. Times count from the start of the trace.</footer></body></html>\n"
 
 
-def _findings(found: Sequence[Finding]) -> Iterator[str]:
+def _findings(found: Sequence[FoldedFinding]) -> Iterator[str]:
     yield "<h2>Findings</h2>"
     if not found:
         yield "<p>Nothing was dropped, refused or blocked, and nothing was paged.</p>"
         return
     yield '<ul class="findings">'
     for one in found:
-        yield f'<li class="w{[*RULES].index(one.rule)}">{safe(_sentence(one))}</li>'
+        yield f'<li class="w{[*RULES].index(one.rule)}">{safe(_sentence(one.message))}'
+        if len(one.members) > 1:
+            each = "".join(f"<li>{safe(_sentence(member.message))}</li>" for member in one.members)
+            yield f"<details><summary>all {len(one.members)}</summary><ol>{each}</ol></details>"
+        yield "</li>"
     yield "</ul>"
 
 
-def _sentence(one: Finding) -> str:
-    return f"{one.message[:1].upper()}{one.message[1:]}."
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."
 
 
 def _table(columns: Sequence[tuple[str, bool]], rows: Iterable[Sequence[str]]) -> Iterator[str]:
@@ -107,9 +122,9 @@ _COLUMNS = (
 
 
 def _addresses(recording: Recording) -> Iterator[str]:
-    """One row an address; columns that say nothing anywhere are left out."""
+    """One row an address, the worst first; columns that say nothing anywhere are left out."""
     yield "<h2>Addresses</h2>"
-    rows = [_row(record, recording) for record in sorted(recording.addresses.values(), key=lambda one: one.name)]
+    rows = [_row(record, recording) for record in worst_first(recording)]
     columns = [("address", False), *((name, True) for name in _COLUMNS)]
     told = [n for n in range(len(columns)) if n == 0 or any(row[n] not in ("0", "–", "0 B") for row in rows)]
     yield from _table([columns[n] for n in told], [[row[n] for n in told] for row in rows])
@@ -137,33 +152,84 @@ def _when(t: int, i: int, recording: Recording) -> str:
     return f"+{duration_text(t)}" if recording.timed else f"operation {i}"
 
 
-def _charts(recording: Recording) -> Iterator[str]:
-    records = [one for one in recording.addresses.values() if one.memory.value or one.disk.value or one.blocked.times]
-    records.sort(key=lambda one: (-max(one.memory.value, one.disk.value), one.name))
+def _limits(recording: Recording, settings: Settings) -> Iterator[str]:
+    """Which limit was hit where: how often, when first, for how long."""
+    broker = settings.get("broker", ())
+    rows = [*_limit("the broker", "disk", recording.disk_full, _worded(broker, _DISK_LIMITS), recording)]
+    rows += _limit("the broker", "global or disk", recording.broker.full, _worded(broker, _GLOBAL_LIMITS), recording)
+    for record in worst_first(recording):
+        values = settings.get(record.name, ())
+        rows += _limit(record.name, "pages", record.page_full, _worded(values, _PAGE_LIMITS), recording)
+        rows += _limit(record.name, "memory", record.full, _worded(values, _FULL_LIMITS), recording)
+    yield "<h2>Limits that were hit</h2>"
+    if not rows:
+        yield "<p>None.</p>"
+        return
+    columns = [("where", False), ("limit", False), ("set to", False), ("times", True), ("first", True)]
+    yield from _table([*columns, *([("in all", True)] if recording.timed else [])], rows)
+
+
+def _limit(where: str, what: str, span: Span, setting: str, recording: Recording) -> Iterator[tuple[str, ...]]:
+    if span.times:
+        first = span.first
+        began = _when(first.t - (recording.start or 0), first.i, recording) if first is not None else "–"
+        lasting = (duration_text(span.until(recording.end)),) if recording.timed else ()
+        yield (where, what, setting, str(span.times), began, *lasting)
+
+
+_FULL_LIMITS = ("max-size-bytes", "max-size-messages")
+_PAGE_LIMITS = ("page-limit-bytes", "page-limit-messages")
+_GLOBAL_LIMITS = ("global-max-size", "global-max-messages")
+_DISK_LIMITS = ("max-disk-usage", "min-disk-free")
+_NO_LIMIT = ("not set", "-1", "0")
+
+
+def _worded(values: Sequence[SettingInForce], names: Sequence[str]) -> str:
+    """Those of the settings that limit anything."""
+    found = (one for one in values if one.name in names and one.value not in _NO_LIMIT)
+    return ", ".join(f"{one.name} {one.value if (size := _bytes(one)) is None else size_text(size)}" for one in found)
+
+
+def _bytes(one: SettingInForce) -> int | None:
+    """The value of a setting that is a size; None for any other, and where it sets no limit."""
+    if not (one.name.endswith("-bytes") or one.name in ("global-max-size", "min-disk-free")):
+        return None
+    try:
+        found = parse_size(one.value, NEWEST).value
+    except SizeError:
+        return None
+    return found if found > 0 else None
+
+
+def _charts(recording: Recording, settings: Settings) -> Iterator[str]:
+    records = [one for one in worst_first(recording) if one.memory.value or one.disk.value or one.blocked.times]
     yield '<h2>Over time</h2><p class="key soft">'
     for name, variable in _KEY.items():
         yield f'<span><i style="background:var(--{variable})"></i>{name}</span>'
     yield "</p>"
     if len(recording.addresses) > 1:
-        yield "<h3>All addresses together</h3>" + _chart(recording.broker, recording)
+        yield _chart("All addresses together", recording.broker, recording, settings.get("broker", ()))
     for record in records[:CHARTS]:
-        yield f"<h3>{safe(record.name)}</h3>" + _chart(record, recording)
+        yield _chart(record.name, record, recording, settings.get(record.name, ()))
     if len(records) > CHARTS:
-        yield f'<p class="soft">{len(records) - CHARTS} addresses with lower peaks have no chart.</p>'
+        yield f'<p class="soft">{len(records) - CHARTS} addresses that fared better have no chart.</p>'
 
 
-def _chart(record: AddressRecord, recording: Recording) -> str:
+def _chart(title: str, record: AddressRecord, recording: Recording, values: Sequence[SettingInForce]) -> str:
     start, end = recording.bounds
     steps = [start + (end - start) * n // 4 for n in range(5)]
     marks = [(x, f"+{duration_text(x - start)}" if recording.timed else f"operation {x}") for x in steps]
-    chart = Chart(f"{record.name} over time", start, end, marks)
-    peak = max(record.memory.value, record.disk.value)
-    curves = [
-        (name, name, record.series.points(name, timed=recording.timed))
-        for name, value in (("memory", record.memory.value), ("disk", record.disk.value))
-        if value
-    ]
-    chart.lines(curves, size_text(peak), peak)
+    chart = Chart(f"{title} over time", start, end, marks)
+    sizes = {one.name: _bytes(one) for one in values}
+    in_memory = "global-max-size" if record is recording.broker else "max-size-bytes"
+    for name, peak, setting, span in (
+        ("memory", record.memory.value, in_memory, record.full),
+        ("disk", record.disk.value, "page-limit-bytes", record.page_full),
+    ):
+        if peak:
+            limit = sizes.get(setting)
+            points = record.series.points(name, timed=recording.timed)
+            chart.curve(name, points, peak, size_text(peak), limit, _reached(setting, limit, span, recording))
     for css, series, label in (
         ("paging", "paging", "page mode"),
         ("blocked", "blocked", "blocked"),
@@ -176,26 +242,47 @@ def _chart(record: AddressRecord, recording: Recording) -> str:
         if record.sends[series]:
             sums = in_columns(record.series.points(series, timed=recording.timed), start, end, BARS, sums=True)
             chart.bars("lost", label, sums, f"max {max(sums)}")
-    return chart.svg()
+    return f'<figure><h3>{safe(title)}</h3><div class="scroll">{chart.svg()}</div></figure>'
+
+
+def _reached(setting: str, limit: int | None, span: Span, recording: Recording) -> str:
+    """What stands beside the line of a limit."""
+    if limit is None:
+        return ""
+    name = f"{setting} {size_text(limit)}"
+    if not span.times:
+        return f"{name}, not reached"
+    lasting = f", {duration_text(span.until(recording.end))} in all" if recording.timed else ""
+    return f"{name}, reached {span.times}×{lasting}"
 
 
 def _moments(recording: Recording) -> Iterator[str]:
-    yield "<h2>When each limit was hit</h2>"
     if not recording.moments:
-        yield "<p>No limit was hit.</p>"
         return
+    yield f"<h2>In order of time</h2><details><summary>{len(recording.moments)} moments</summary>"
     start = recording.start or 0
     rows = [(_when(one.t - start, one.i, recording), str(one.i), one.where, one.what) for one in recording.moments]
     yield from _table((("when", True), ("operation", True), ("where", False), ("what", False)), rows)
     if recording.more_moments:
         yield f'<p class="soft">… and {recording.more_moments} more.</p>'
+    yield "</details>"
 
 
 def _settings(settings: Settings) -> Iterator[str]:
     if not settings:
         return
     yield "<h2>Settings in force</h2>"
+    alike: dict[tuple[SettingInForce, ...], list[str]] = {}
     for where, values in settings.items():
-        yield f"<h3>{safe(where)}</h3>"
-        rows = [(one.name, one.value, one.source) for one in values]
+        alike.setdefault(tuple(values), []).append(where)
+    for told, places in alike.items():
+        more = f" and {len(places) - 3} more" if len(places) > 3 else ""
+        yield f"<h3>{safe(', '.join(places[:3]))}{more}</h3>"
+        rows = [(one.name, _in_full(one), one.source) for one in told]
         yield from _table((("setting", False), ("value", True), ("from", False)), rows)
+
+
+def _in_full(one: SettingInForce) -> str:
+    """A size in both ways."""
+    size = _bytes(one)
+    return one.value if size is None else f"{size_text(size)} ({one.value})"

@@ -9,18 +9,21 @@ import textwrap
 from pagectl.outputs.area_plot import area, band
 from pagectl.terminal.sanitise import one_line
 from pagectl.terminal.streams import coloured, print_table
+from pageengine.replay.findings import folded
+from pageengine.replay.ranking import summed, worst_first
 from pageengine.replay.recording import Recording
 from pageengine.replay.records import AddressRecord
 from pageengine.replay.series import in_columns
-from pagefmt.findings import Finding
 from pagefmt.quantities import duration_text, size_text
 
 PLOTTED = 4
-"""Addresses that get a plot: those with the highest peak."""
+"""Addresses that get a plot: the worst."""
+ROWS = 24
+"""Rows of the table; the addresses after them are one row together."""
 ALWAYS = ("address", "sent", "paged", "peak memory", "peak disk", "page mode")
 
 
-def print_replay(recording: Recording, found: list[Finding]) -> None:
+def print_replay(recording: Recording) -> None:
     """The whole account on standard output; 80 columns are enough for it."""
     width = min(shutil.get_terminal_size((100, 40)).columns, 200)
     span = duration_text(recording.end - (recording.start or 0)) if recording.timed else "no times"
@@ -32,6 +35,7 @@ def print_replay(recording: Recording, found: list[Finding]) -> None:
         print()
         for line in plot(record, recording, width):
             print(line)
+    found = folded(recording)
     if found:
         print("\nFindings")
         for one in found:
@@ -46,8 +50,11 @@ def _indented(sentence: str, width: int) -> str:
 
 
 def print_addresses(recording: Recording, width: int) -> None:
-    """One row per address; columns that are zero everywhere are left out, long names shortened on a narrow terminal."""
-    rows = [_row(record, recording) for record in sorted(recording.addresses.values(), key=lambda one: one.name)]
+    """The worst first; columns that are zero everywhere are left out, long names shortened on a narrow terminal."""
+    records = worst_first(recording)
+    if len(records) > ROWS + 1:
+        records[ROWS:] = [summed(records[ROWS:], f"{len(records) - ROWS} others", recording.end)]
+    rows = [_row(record, recording) for record in records]
     names = [name for name in rows[0] if name in ALWAYS or any(row[name] not in ("0", "-") for row in rows)]
     taken = sum(max(len(name), *(len(row[name]) for row in rows)) + 2 for name in names if name != "address")
     room = max(12, width - taken) if sys.stdout.isatty() else 1 << 30
@@ -76,8 +83,7 @@ def _row(record: AddressRecord, recording: Recording) -> dict[str, str]:
 
 
 def _plotted(recording: Recording) -> list[AddressRecord]:
-    worth = [one for one in recording.addresses.values() if one.memory.value or one.disk.value]
-    worth.sort(key=lambda one: (-max(one.memory.value, one.disk.value), one.name))
+    worth = [one for one in worst_first(recording) if one.memory.value or one.disk.value]
     return worth[:PLOTTED]
 
 

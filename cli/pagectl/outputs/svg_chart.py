@@ -34,19 +34,31 @@ class Chart:
         span = max(self.end - self.start, 1)
         return round(LEFT + PLOT * min(max(value - self.start, 0), span) / span, 1)
 
-    def lines(self, curves: Sequence[tuple[str, str, Points]], top: str, peak: int, *, height: int = 96) -> None:
-        """Step lines on one scale: (css class, name, points); ``top`` labels the highest value."""
+    def curve(self, css: str, points: Points, peak: int, top: str, limit: int | None = None, said: str = "") -> None:
+        """A step line on a scale of its own; ``top`` labels its peak.
+
+        ``limit`` is a line too, unless it is far above the peak; ``said`` is told of it in any case.
+        """
+        height, drawn = 72, limit is not None and limit <= 2 * peak
+        scale = max(peak, limit or 0) if drawn else max(peak, 1)
+        self.y += 14
         base = self.y + height
         for share in (0.0, 0.5, 1.0):
-            y = base - height * share
-            self.parts.append(f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:g}" y2="{y:g}"/>')
-        self._label(self.y + 10, top)
+            self._across("grid", base - height * share)
+        self._label(base - height * peak / scale + 4, top)
+        self._label(base - 12, css)
         self._label(base, "0")
-        for css, name, points in curves:
-            self.parts.append(
-                f'<path class="{css}" d="{self._steps(points, peak, base, height)}"><title>{safe(name)}</title></path>'
-            )
+        self.parts.append(
+            f'<path class="{css}" d="{self._steps(points, scale, base, height)}"><title>{css}</title></path>'
+        )
+        if drawn:
+            self._across("limit", base - height * (limit or 0) / scale)
+        if said:
+            self.parts.append(f'<text class="limited" x="{LEFT + 4}" y="{self.y - 4}">{safe(said)}</text>')
         self.y = base + 10
+
+    def _across(self, css: str, y: float) -> None:
+        self.parts.append(f'<line class="{css}" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>')
 
     def _steps(self, points: Points, peak: int, base: int, height: int) -> str:
         """Each bucket rises to its highest value and goes on at its last."""
