@@ -49,6 +49,7 @@ class OpenWireSession(WireSession):
         self.first_routed: ClientDecision | None = None
         self.held_back: ClientDecision | None = None
         self.paused = self.reads_one_more = False
+        self.reading: Grant = self.reads_again
         self.unread: deque[Message] = deque()
 
     def attach(self, op: Send) -> bool:
@@ -111,6 +112,7 @@ class OpenWireSession(WireSession):
         """What is parked goes with the connection."""
         for parked in self.waiting:
             self.forget(parked.grant)
+        self.forget(self.reading)
         self.waiting.clear()
         super().disconnect()
 
@@ -161,7 +163,7 @@ class OpenWireSession(WireSession):
         store = self.broker.store(message.address)
         if store is not None:
             before = len(store.waiting)
-            if not store.check_memory(self.reads_again):
+            if not store.check_memory(self.reading):
                 return ClientDecision(SENT, broker=NOT_ROUTED)
             if len(store.waiting) > before and not self.paused:
                 self.paused = self.reads_one_more = True
