@@ -43,7 +43,8 @@ def amqp_message(broker: Broker, send: Send, size: int, min_large: int, *, anony
     """A message of ``size`` encoded bytes; from ``min_large`` on its bytes are a file of their own."""
     offset = broker.profile.message_offset
     large = 0 < min_large <= size
-    address = 0 if anonymous and not large else AMQP_ADDRESS + 2 * len(send.address)
+    named = not anonymous or (large and broker.profile.large_amqp_names_address)
+    address = AMQP_ADDRESS + 2 * len(send.address) if named else 0
     mem = 2 * offset + address if large else offset + size
     extra = AMQP_LARGE_RECORD + string_bytes(send.address) - 4 if large else AMQP_RECORD
     message = _message(broker, send, send.props, size, mem, large)

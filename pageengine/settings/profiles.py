@@ -64,6 +64,8 @@ class Profile:
     """Grants of a client of another protocol that has gone wait no longer (2.32.0)."""
     drains_refused: bool = True
     """An AMQP link that was refused for a full address is asked for its credit back (2.44.0)."""
+    large_amqp_names_address: bool = True
+    """A large AMQP message has its address as an extra property by anonymous links, too (2.44.0)."""
     mqtt_names_routing: bool = True
     """A message that came by MQTT has its routing type as a property (2.44.0)."""
     mqtt_session_bytes: int = 621
@@ -116,6 +118,7 @@ _2_28 = replace(
     releases_failed_with_disk=False,
     forgets_closed=False,
     drains_refused=False,
+    large_amqp_names_address=False,
     mqtt_names_routing=False,
 )
 _2_17 = replace(
