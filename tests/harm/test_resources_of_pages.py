@@ -61,13 +61,19 @@ def test_one_record_of_many_parts(queues: int, command: tuple[str, ...], tmp_pat
     assert most < 300 * MIB, f"{most / MIB:.0f} MiB"
 
 
-@pytest.mark.parametrize("command", ["verify", "ls", "outstanding", "compact"])
-def test_empty_folders(command: str, tmp_path: Path) -> None:
-    """A kilobyte and a half each at most: a row of ls, which sorts them by address."""
-    (tmp_path / "few").mkdir()
-    few, many = data_directory(tmp_path / "few"), data_directory(tmp_path)
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Two data directories, one with ten thousand empty stores."""
+    few, many = (data_directory(tmp_path_factory.mktemp(name)) for name in ("few", "many"))
     for number in range(10_000):
         (many / "paging" / f"{number:08x}-1111-11ee-8111-111111111111").mkdir()
+    return few, many
+
+
+@pytest.mark.parametrize("command", ["verify", "ls", "outstanding", "compact"])
+def test_empty_folders(command: str, folders: tuple[Path, Path]) -> None:
+    """A kilobyte and a half each at most: a row of ls, which sorts them by address."""
+    few, many = folders
     _, little = peak("pages", command, few)
     answer, most = peak("pages", command, many)
     assert answer.status in (0, 1), answer
