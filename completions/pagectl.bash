@@ -50,7 +50,8 @@ _pagectl_members() {  # is there GROUP COMMAND?
         'replay import' |\
         'replay generate' |\
         'replay compare' |\
-        'replay sweep')
+        'replay sweep' |\
+        'replay advise')
             return 0 ;;
     esac
     return 1
@@ -221,7 +222,14 @@ _pagectl_takes() {  # does this option of this command want a value?
         'replay sweep --properties' |\
         'replay sweep --jobs' |\
         'replay sweep --spark' |\
-        'replay sweep --format')
+        'replay sweep --format' |\
+        'replay advise --config' |\
+        'replay advise --heap' |\
+        'replay advise --disk' |\
+        'replay advise --edition' |\
+        'replay advise --properties' |\
+        'replay advise --jobs' |\
+        'replay advise --format')
             return 0 ;;
     esac
     return 1
@@ -255,6 +263,7 @@ _pagectl_options() {
         'replay generate') _pagectl_offer '' --to --messages --rate --duration --size --addresses --subscribers --seed --help -h ;;
         'replay compare') _pagectl_offer '' --config --set --versus --edition --heap --skip-bad-lines --decisions --detail --format --help -h ;;
         'replay sweep') _pagectl_offer '' --config --vary --edition --set --heap --properties --skip-bad-lines --jobs --spark --format --help -h ;;
+        'replay advise') _pagectl_offer '' --config --heap --disk --edition --properties --skip-bad-lines --jobs --format --help -h ;;
         'completion') _pagectl_offer '' --help -h ;;
         config|pages|disk|replay) _pagectl_offer '' --help -h ;;
         '') _pagectl_offer '' --help -h --version --debug ;;
@@ -276,7 +285,8 @@ _pagectl_value() {
         'disk forecast --edition' |\
         'replay run --edition' |\
         'replay compare --edition' |\
-        'replay sweep --edition')
+        'replay sweep --edition' |\
+        'replay advise --edition')
             _pagectl_offer '' auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56
             ;;
         'config lint --schema' |\
@@ -326,7 +336,9 @@ _pagectl_value() {
         'replay generate --to' |\
         'replay compare --config' |\
         'replay sweep --config' |\
-        'replay sweep --properties')
+        'replay sweep --properties' |\
+        'replay advise --config' |\
+        'replay advise --properties')
             _pagectl_paths
             ;;
         'config lint --artemis-home' |\
@@ -364,7 +376,8 @@ _pagectl_value() {
         'pages salvage --format' |\
         'replay run --format' |\
         'replay import --format' |\
-        'replay compare --format')
+        'replay compare --format' |\
+        'replay advise --format')
             _pagectl_offer '' text json
             ;;
         'export --body')
@@ -433,7 +446,7 @@ _pagectl_argument() {  # COMMAND, and how many arguments stand before this one
         config) (($2 == 0)) && _pagectl_offer '' lint effective explain rules diff capacity ;;
         pages) (($2 == 0)) && _pagectl_offer '' ls outstanding decode verify seal inspect compact salvage restore drop-backup ;;
         disk) (($2 == 0)) && _pagectl_offer '' check watch forecast usage ;;
-        replay) (($2 == 0)) && _pagectl_offer '' run import generate compare sweep ;;
+        replay) (($2 == 0)) && _pagectl_offer '' run import generate compare sweep advise ;;
         'config lint') (($2 >= 0)) && _pagectl_paths;;
         'config effective') (($2 == 0)) && _pagectl_paths;;
         'config explain') (($2 == 0)) && _pagectl_offer '' ARTEMIS_PAGE_FLOW_CONTROL_PRINT_INTERVAL address-full-policy address-without-routing-type all-read-limits-off ambiguous-match amqpCredits amqpLowCredits any-words artemis.disableXxe artemis.paging.counter.snapshot.interval auto-create-addresses auto-create-dead-letter-resources auto-create-expiry-resources auto-create-jms-queues auto-create-jms-topics auto-create-queues auto-delete-addresses auto-delete-addresses-delay auto-delete-addresses-skip-usage-check auto-delete-created-queues auto-delete-jms-queues auto-delete-jms-topics auto-delete-queues auto-delete-queues-delay auto-delete-queues-message-count auto-delete-queues-skip-usage-check bad-uri bad-value bindings-directory bindings-table-name block-with-stomp-mqtt block-without-limit boolean-one both-disk-limits brokerconfig.maxDiskUsage config-delete-addresses config-delete-diverts config-delete-queues configuration-file-refresh-period consumerWindowSize core-not-found create-bindings-dir create-journal-dir dangling-reference dead-letter-address dead-letter-queue-prefix dead-letter-queue-suffix default-address-routing-type default-consumer-window-size default-consumers-before-dispatch default-delay-before-dispatch default-exclusive-queue default-group-buckets default-group-first-key default-group-rebalance default-group-rebalance-pause-dispatch default-last-value-key default-last-value-queue default-max-consumers default-non-destructive default-purge-on-no-consumers default-queue-routing-type default-ring-size delimiter disk-full-policy disk-limit-extreme disk-scan-period disk-scan-slow dla-missing dla-same-limits document-type drop-policy duplicate-connector duplicate-match duplicate-name element-in-value element-order enable-ingress-timestamp enable-metrics encoding encoding-ignored expiry-address expiry-delay expiry-queue-prefix expiry-queue-suffix expiry-to-itself fail-with-transactions global-max-messages global-max-size global-max-size-percent-of-jvm-max-memory global-messages-without-size global-percent-ignored global-percent-over-100 global-size-minus-one global-size-over-heap id-cache-size ignored-in-version include-refused include-working-directory initial-queue-buffer-size invalid-value jdbc-allowed-time-diff jdbc-connection-url jdbc-disk-limit jdbc-driver-class-name jdbc-journal-sync-period jdbc-lock-expiration jdbc-lock-renew-period jdbc-max-page-size-bytes jdbc-network-timeout jdbc-page-size-capped jdbc-password jdbc-user jms-prefix-in-2x journal-buffer-size journal-buffer-timeout journal-compact-min-files journal-compact-percentage journal-datasync journal-device-block-size journal-directory journal-file-open-timeout journal-file-size journal-max-io journal-min-files journal-pool-files journal-retention-directory journal-sync-non-transactional journal-sync-transactional journal-type large-message-sync large-message-table-name large-messages-directory last-value-queue limit-off-with-pages literal-match-markers management-address management-address-settings management-browse-page-size management-message-attribute-size-limit many-empty-folders match-hash-inside-word match-refused match-regex-characters max-delivery-attempts max-disk-usage max-expiry-delay max-messages-over-int max-read-page-bytes max-read-page-messages max-redelivery-delay max-redelivery-records max-saved-replicated-journals-size max-size-bytes max-size-bytes-reject-threshold max-size-messages max-size-odd-negative max-size-zero memory-measure-interval memory-warning-threshold message-counter-history-day-limit message-expiry-scan-period message-table-name min-disk-free min-disk-free-over-volume min-expiry-delay mirror-ack-manager-page-attempts mirror-page-transaction missing-attribute missing-element multicast-idle-subscription name never-read no-expiry no-prefix-in-1x node-manager-lock-directory node-manager-store-table-name not-well-formed page-full-policy page-limit-below-page-size page-limit-bytes page-limit-messages page-limit-unused page-limit-without-policy page-max-cache-size page-max-concurrent-io page-policy-without-limit page-size-bytes page-size-not-below-max-size page-size-overflow page-size-tiny page-store-table-name page-sync-timeout page-without-limit paging-dir-outside-watch paging-directory part-not-read password-in-clear persist-delivery-count-before-delivery persistence-enabled persistence-off-paging-on placeholder placeholder-swallows placeholder-unclosed policy-change-with-pages pool-files-unbounded prefetch-minus-one prefetch-over-max-read prefetch-page-bytes prefetch-page-messages producer-window-off producerWindowSize properties-range properties-size-notation properties-unquoted-dots purge-page-folders queues-times-page-size read-limit-below-client-window read-limit-below-message read-whole-page redelivery-collision-avoidance-factor redelivery-delay redelivery-delay-multiplier redistribution-delay reject-threshold-notation reject-threshold-scope repeated-element retroactive-message-count routing-enabled same-device send-to-dla-on-no-route shadowed-match single-word size-overflow slow-consumer-check-period slow-consumer-policy slow-consumer-threshold slow-consumer-threshold-measurement-unit stray-text sum-of-max-size-over-heap system-property-prefix taken-for-broker too-deep too-large unit-suspect unknown-attribute unknown-element unknown-in-version unknown-permission unknown-root unknown-rule unresolved-placeholder uuid-namespace wild-card-routing-enabled xsd;;
@@ -459,6 +472,7 @@ _pagectl_argument() {  # COMMAND, and how many arguments stand before this one
         'replay generate') (($2 == 0)) && _pagectl_offer '' steady burst slow-consumer one-slow-subscriber selective-consumer transactions disk-filling-up;;
         'replay compare') (($2 >= 0)) && _pagectl_paths;;
         'replay sweep') (($2 == 0)) && _pagectl_paths;;
+        'replay advise') (($2 == 0)) && _pagectl_paths;;
         'completion') (($2 == 0)) && _pagectl_offer '' bash zsh fish;;
     esac
 }

@@ -93,6 +93,7 @@ complete -c pagectl -n '__pagectl_group replay' -a import -d 'Make a trace from 
 complete -c pagectl -n '__pagectl_group replay' -a generate -d 'Generate a trace of synthetic traffic.'
 complete -c pagectl -n '__pagectl_group replay' -a compare -d 'Compare two outcomes, or one trace under two configurations or settings.'
 complete -c pagectl -n '__pagectl_group replay' -a sweep -d 'Replay one trace under many settings; print a table.'
+complete -c pagectl -n '__pagectl_group replay' -a advise -d 'Find the settings under which recorded traffic holds with the least paging.'
 
 complete -c pagectl -n '__pagectl_at config lint' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'Release whose behaviour counts, hornetq-2.4 … artemis-2.56'
 complete -c pagectl -n '__pagectl_at config lint' -l schema -r -F -d 'Validate against this schema instead.'
@@ -351,6 +352,17 @@ complete -c pagectl -n '__pagectl_at replay sweep' -l spark -x -d 'Run on Spark:
 complete -c pagectl -n '__pagectl_at replay sweep' -l format -x -a 'text json csv' -d 'Output format.'
 complete -c pagectl -n '__pagectl_at replay sweep' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at replay sweep' -F
+
+complete -c pagectl -n '__pagectl_at replay advise' -l config -r -F -d 'broker.xml or instance whose settings decide.'
+complete -c pagectl -n '__pagectl_at replay advise' -l heap -x -d 'Heap of the broker\'s JVM (-Xmx), as 2G.'
+complete -c pagectl -n '__pagectl_at replay advise' -l disk -x -d 'Size of the volume with the pages.'
+complete -c pagectl -n '__pagectl_at replay advise' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'Release whose behaviour counts, hornetq-2.4 … artemis-2.56'
+complete -c pagectl -n '__pagectl_at replay advise' -l properties -r -F -d 'Properties over the configuration; repeatable'
+complete -c pagectl -n '__pagectl_at replay advise' -l skip-bad-lines -d 'Pass over malformed lines of the trace.'
+complete -c pagectl -n '__pagectl_at replay advise' -l jobs -x -d 'Parallel processes; 0: one per core.'
+complete -c pagectl -n '__pagectl_at replay advise' -l format -x -a 'text json' -d 'Output format.'
+complete -c pagectl -n '__pagectl_at replay advise' -l help -s h -d 'Show the help and exit.'
+complete -c pagectl -n '__pagectl_at replay advise' -F
 
 complete -c pagectl -n '__pagectl_at completion' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_first completion' -a 'bash zsh fish'

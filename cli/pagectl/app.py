@@ -76,6 +76,7 @@ TREE: dict[str, Leaf | Group] = {
             "generate": ("replay_generate", "Generate a trace of synthetic traffic."),
             "compare": ("replay_compare", "Compare two outcomes, or one trace under two configurations or settings."),
             "sweep": ("replay_sweep", "Replay one trace under many settings; print a table."),
+            "advise": ("replay_advise", "Find the settings under which recorded traffic holds with the least paging."),
         },
     ),
     "completion": ("completion", "Print the completion script of a shell."),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -55,6 +55,10 @@ class Configuration:
 
     def _document(self) -> Document:
         return read(self.path, edition=self.edition, properties=self.properties)
+
+    def over(self, overrides: Iterable[SettingOverride]) -> Configuration:
+        """The same with more settings over it."""
+        return replace(self, overrides=(*self.overrides, *overrides))
 
     def absolute(self) -> Configuration:
         """The same for a worker that runs somewhere else."""

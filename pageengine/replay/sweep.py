@@ -74,8 +74,7 @@ class SweepJob:
 
 def variant_configuration(job: SweepJob) -> Configuration:
     """The configuration with the settings of the variant over it."""
-    base = job.configuration
-    return replace(base, overrides=(*base.overrides, *job.variant.overrides))
+    return job.configuration.over(job.variant.overrides)
 
 
 def sweep_row(job: SweepJob) -> SweepRow:

@@ -330,6 +330,38 @@ def test_sweep_makes_a_row_of_every_combination(tmp_path: Path, call: Call) -> N
     assert "peak heap" in call(*words)[1]
 
 
+def test_advice_holds_when_it_is_replayed(tmp_path: Path, call: Call) -> None:
+    """A section of its own does not win over the advice, and what is promised is what ``run`` then shows."""
+    config, trace, _ = laid_out(tmp_path, "block-basic")
+    words = ("advise", trace, "--config", config, "--disk", "1M")
+    plenty = json.loads(call(*words, "--heap", "64M", "--format", "json")[1])
+    assert plenty["holds"] and plenty["best"]["totals"]["paged"] == 0
+    tight = call(*words, "--heap", "60K", "--jobs", 1, "--format", "json")
+    found = json.loads(tight[1])
+    assert tight[0] == 0 and found["best"]["totals"]["paged"] > 0
+    assert found["memory"] == 30 * 1024 and found["pages"] == (1 << 20) * 90 // 100
+    settings = [word for text in found["best"]["settings"] for word in ("--set", text)]
+    alone = json.loads(call("run", trace, "--config", config, *settings, "--format", "json")[1])
+    sends = [one["sends"] for one in alone["addresses"].values()]
+    assert sum(one.get("paged", 0) for one in sends) == found["best"]["totals"]["paged"]
+    assert not {"dropped", "failed", "blocked"} & {name for one in sends for name in one}
+    assert alone["broker"]["peak_memory"]["value"] == found["best"]["totals"]["peak_memory"] <= found["memory"]
+    least = min(one["totals"]["paged"] for one in found["tried"] if not one["failing"])
+    assert least == found["best"]["totals"]["paged"]
+    assert json.loads(call(*words, "--heap", "60K", "--jobs", 2, "--format", "json")[1]) == found
+    status, out, _ = call("advise", trace, "--config", config, "--heap", "60K", "--disk", "1K")
+    assert status == 1 and out.startswith("No settings hold.") and "of disk, more than 921 B" in out
+
+
+def test_advice_for_an_address_with_settings_of_its_own(tmp_path: Path, call: Call) -> None:
+    config, trace, _ = laid_out(tmp_path, "block-basic")
+    config.write_bytes(config.read_bytes().replace(b'match="#"', b'match="a"'))
+    found = json.loads(
+        call("advise", trace, "--config", config, "--heap", "60K", "--disk", "1M", "--format", "json")[1]
+    )
+    assert "a:address-full-policy=PAGE" in found["best"]["settings"] and found["best"]["totals"]["blocked"] == 0
+
+
 def test_import_then_run(tmp_path: Path, call: Call) -> None:
     trace = tmp_path / "t.parquet"
     status, out, _ = call("import", LOGS / "plugin-debug.log.gz", "--to", trace, "--format", "json")

@@ -76,6 +76,9 @@ CALLS: list[tuple[str, int, str]] = [
     ("replay sweep", 0, "{trace} --config {sound} --vary #:max-size-bytes=1M"),
     ("replay sweep", 1, "{odd} --config {sound} --vary #:max-size-bytes=1M"),
     ("replay sweep", 2, "{trace} --config {sound} --vary #:max-size-bytes"),
+    ("replay advise", 0, "{trace} --config {sound} --heap 64M --disk 1G"),
+    ("replay advise", 1, "{trace} --config {sound} --heap 64K --disk 1K"),
+    ("replay advise", 2, "{trace} --config {sound} --heap 64M"),
     ("completion", 0, "bash"),
     ("completion", 2, "tcsh"),
 ]

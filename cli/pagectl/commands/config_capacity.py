@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from pagectl.options.formats import TextOrJson
 from pagectl.options.shared import (
@@ -14,6 +12,7 @@ from pagectl.options.shared import (
     CwdOption,
     DataOption,
     DefineOption,
+    DiskOption,
     EditionOption,
     HeapOption,
     PropertiesOption,
@@ -28,10 +27,7 @@ def command(
     file: ConfigArgument,
     data: DataOption = None,
     heap: HeapOption = None,
-    disk: Annotated[
-        str | None,
-        typer.Option("--disk", metavar="SIZE", help="Size of the volume with the pages."),
-    ] = None,
+    disk: DiskOption = None,
     edition: EditionOption = None,
     format: TextOrJsonOption = TextOrJson.text,
     cwd: CwdOption = None,

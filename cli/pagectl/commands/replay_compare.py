@@ -78,7 +78,7 @@ def command(
 
     Ends with status 1 where any operation differs.
     """
-    from pagectl.opening.replay import replay_configuration
+    from pagectl.opening.replay import note_not_modelled, replay_configuration
 
     configs, given = config or [], settings or []
     if len(files) == 2 and not configs and not given and not versus:
@@ -88,6 +88,7 @@ def command(
         pairs = list(zip((configs[0], configs[-1]), by_side, strict=True))
         options = configuration_options(edition, heap=heap)
         sides = [replay_configuration(path, options, texts) for path, texts in pairs]
+        note_not_modelled(sides)
         one, other = (" ".join([str(path), *texts]) for path, texts in pairs)
         found = _configurations(files[0], sides, (one, other), skip_bad_lines, decisions)
     else:

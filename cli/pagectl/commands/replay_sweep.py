@@ -10,7 +10,7 @@ import typer
 
 from pagectl.options.configuration import configuration_options
 from pagectl.options.formats import TextJsonOrCsv
-from pagectl.options.replay import ConfigOption, SetOption, SkipOption, TraceArgument
+from pagectl.options.replay import ConfigOption, JobsOption, SetOption, SkipOption, TraceArgument
 from pagectl.options.shared import EditionOption, HeapOption, PropertiesOption, TextJsonOrCsvOption
 from pagectl.running.exits import Exit
 from pagectl.terminal.progress import progress
@@ -32,7 +32,7 @@ def command(
     heap: HeapOption = None,
     properties: PropertiesOption = None,
     skip_bad_lines: SkipOption = False,
-    jobs: Annotated[int, typer.Option("--jobs", metavar="N", min=0, help="Parallel processes; 0: one per core.")] = 0,
+    jobs: JobsOption = 0,
     spark: Annotated[
         str | None,
         typer.Option("--spark", metavar="MASTER", help="Run on Spark: local[N], spark://HOST:PORT."),

@@ -22,6 +22,7 @@ SetOption = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="MATCH:NAME=VALUE", help="Override a setting; repeatable."),
 ]
+JobsOption = Annotated[int, typer.Option("--jobs", metavar="N", min=0, help="Parallel processes; 0: one per core.")]
 SkipOption = Annotated[bool, typer.Option("--skip-bad-lines", help="Pass over malformed lines of the trace.")]
 
 

@@ -60,6 +60,10 @@ HeapOption = Annotated[
     str | None,
     typer.Option("--heap", metavar="SIZE", help="Heap of the broker's JVM (-Xmx), as 2G."),
 ]
+DiskOption = Annotated[
+    str | None,
+    typer.Option("--disk", metavar="SIZE", help="Size of the volume with the pages."),
+]
 DataOption = Annotated[
     Path | None,
     typer.Option("--data", metavar="DIR", help="Data directory whose pages are taken into account."),

@@ -61,5 +61,6 @@ STATUSES: dict[tuple[str, ...], dict[int, str]] = {
     ("replay", "generate"): _ONLY_DONE,
     ("replay", "compare"): _COMPARES,
     ("replay", "sweep"): _REPLAYS,
+    ("replay", "advise"): {0: "Settings were found that hold.", 1: "None hold.", 2: CANNOT},
     ("completion",): _ONLY_DONE,
 }  # fmt: skip

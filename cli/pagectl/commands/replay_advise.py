@@ -1,0 +1,107 @@
+"""``pagectl replay advise``: the settings under which recorded traffic holds."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from pagectl.options.configuration import configuration_options
+from pagectl.options.formats import TextOrJson
+from pagectl.options.replay import ConfigOption, JobsOption, SkipOption, TraceArgument
+from pagectl.options.shared import DiskOption, EditionOption, HeapOption, PropertiesOption, TextOrJsonOption
+from pagectl.options.sizes import size_of
+from pagectl.running.exits import CallError, Exit
+from pagectl.terminal.sanitise import one_line
+from pagectl.terminal.streams import note, print_json, print_table
+
+if TYPE_CHECKING:
+    from pageengine.replay.advice import Advice, Trial
+    from pageengine.replay.sweep import SweepRow, SweepVariant
+
+
+def command(
+    trace: TraceArgument,
+    config: ConfigOption,
+    heap: HeapOption = None,
+    disk: DiskOption = None,
+    edition: EditionOption = None,
+    properties: PropertiesOption = None,
+    skip_bad_lines: SkipOption = False,
+    jobs: JobsOption = 0,
+    format: TextOrJsonOption = TextOrJson.text,
+) -> int:
+    """Search by replays for the settings that hold with the least paging, and show the evidence for each limit.
+
+    Settings hold where no message is dropped or refused, no producer is blocked, messages stay within half of the heap,
+    and pages within what the disk monitor leaves. Ends with status 1 where none hold.
+    """
+    from pagectl.opening.replay import note_not_modelled, replay_configuration
+    from pageengine.replay.advice import advise, budget
+    from pageengine.replay.replaying import recorded
+    from pageengine.replay.sweep import SweepJob, sweep_here
+    from pageengine.trace.reading import open_trace
+
+    deciding = replay_configuration(config, configuration_options(edition, heap=heap, properties=properties)).absolute()
+    room = size_of(disk, "--disk")
+    if not deciding.heap or not room:
+        raise CallError("say how large heap and disk are: --heap SIZE (where no -Xmx is found) and --disk SIZE")
+    allowed = budget(deciding.heap, room, deciding)
+    addresses = sorted(recorded(deciding, open_trace(trace, skip_bad_lines=skip_bad_lines)).addresses)
+    count = 1
+
+    def replays(variants: Sequence[SweepVariant]) -> list[SweepRow]:
+        nonlocal count
+        count += len(variants)
+        work = [SweepJob(trace.absolute(), deciding, skip_bad_lines, one) for one in variants]
+        return list(sweep_here(work, jobs or os.cpu_count() or 1))
+
+    found = advise(deciding, addresses, allowed, replays)
+    note_not_modelled([deciding])
+    note(f"{count} replays")
+    if format is TextOrJson.json:
+        print_json({"trace": str(trace), "config": str(config), **as_json(found)})
+    else:
+        _print(found)
+    return Exit.OK if found.best is not None else Exit.FOUND
+
+
+def as_json(found: Advice) -> dict[str, Any]:
+    """The advice as a JSON object, with all that was tried."""
+    return {
+        "holds": found.best is not None,
+        **asdict(found.budget),
+        "without_limits": asdict(found.demand),
+        "best": None if found.best is None else _trial(found.best),
+        "evidence": [{"setting": name, "sentence": sentence} for name, sentence in found.evidence],
+        "tried": [_trial(one) for one in found.trials],
+    }
+
+
+def _trial(one: Trial) -> dict[str, Any]:
+    return {"settings": list(one.settings), "totals": asdict(one.totals), "failing": list(one.failing)}
+
+
+def _print(found: Advice) -> None:
+    from pagectl.outputs.replay_totals import in_words
+
+    if found.best is None:
+        print("No settings hold. What was tried:")
+        for one in found.trials:
+            print(f"  max-size-bytes={one.limit_text}: {', '.join(one.failing)}")
+        return
+    print("These settings hold with the least paging:\n")
+    for text in found.best.settings:
+        print(f"  {one_line(text)}")
+    print("\nEvidence")
+    for name, sentence in found.evidence:
+        print(f"  {name}: {sentence}")
+    print()
+    words = in_words(found.best.totals)
+    before = in_words(found.demand)
+    print_table(
+        ("", "with these", "without limits"),
+        [(name, words[name], before[name]) for name in words],
+        right=("with these", "without limits"),
+    )
