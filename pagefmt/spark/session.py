@@ -43,6 +43,7 @@ appender.console.name = console
 appender.console.target = SYSTEM_ERR
 appender.console.layout.type = PatternLayout
 appender.console.layout.pattern = spark: %m%n
+appender.console.layout.alwaysWriteExceptions = false
 """
 
 

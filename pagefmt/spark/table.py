@@ -78,7 +78,8 @@ def write_by_tasks(
         try:
             parts: list[PartFile] = context.parallelize(groups, len(groups)).map(write).collect()
         except Exception as err:
-            raise ExportFailed(f"{options.path}: {cause(err)}; no table was written") from err
+            to = str(folder).removesuffix(PARTIAL_SUFFIX)
+            raise ExportFailed(f"{options.path} to {to}: {cause(err)}; no table was written") from err
     damaged = _sorted(each for part in parts for each in part.damaged)
     aside = folder / DAMAGED
     known = [] if replace or not aside.exists() else json.loads(aside.read_text("utf-8"))
