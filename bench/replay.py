@@ -39,7 +39,15 @@ from pageengine.trace.operations import Operation, TraceHeader  # noqa: E402
 from pageengine.trace.writing import write_trace  # noqa: E402
 
 FILL_AND_DRAIN = "fill-and-drain"
-FIRST = ("steady", "burst", "slow-consumer", "one-slow-subscriber", "selective-consumer", "transactions", FILL_AND_DRAIN)
+FIRST = (
+    "steady",
+    "burst",
+    "slow-consumer",
+    "one-slow-subscriber",
+    "selective-consumer",
+    "transactions",
+    FILL_AND_DRAIN,
+)
 BATCH = 100
 CONFIGURATION = """<configuration xmlns="urn:activemq"><core xmlns="urn:activemq:core"><address-settings>
 <address-setting match="#"><max-size-bytes>{size}</max-size-bytes><page-size-bytes>{page}</page-size-bytes>
