@@ -362,6 +362,35 @@ def test_advice_for_an_address_with_settings_of_its_own(tmp_path: Path, call: Ca
     assert "a:address-full-policy=PAGE" in found["best"]["settings"] and found["best"]["totals"]["blocked"] == 0
 
 
+def test_advice_keeps_a_backlog_from_making_the_others_page(tmp_path: Path, call: Call) -> None:
+    """The global limit alone would page the address that is read at once, too: a limit of each address is better."""
+    config, trace = tmp_path / "broker.xml", tmp_path / "mixed.jsonl"
+    config.write_text(
+        '<configuration xmlns="urn:activemq"><core xmlns="urn:activemq:core"><address-settings>'
+        '<address-setting match="#"><page-size-bytes>2K</page-size-bytes></address-setting>'
+        "</address-settings></core></configuration>"
+    )
+    lines: list[dict[str, Any]] = [{"trace": 1, "name": "mixed"}]
+    for name in ("slow", "fast"):
+        lines += [
+            {"op": "create_queue", "t": 0, "address": name, "queue": name},
+            {"op": "open_consumer", "t": 0, "consumer": name, "queue": name},
+        ]
+    for n in range(300):
+        t = n * 10_000_000
+        lines += [{"op": "send", "t": t, "address": "slow", "seq": 2 * n, "size": 1000}]
+        lines += [{"op": "send", "t": t, "address": "fast", "seq": 2 * n + 1, "size": 1000}]
+        lines += [{"op": "receive", "t": t, "consumer": "fast"}]
+        lines += [{"op": "ack", "t": t, "consumer": "fast", "seq": 2 * n + 1}]
+    trace.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    words = ("advise", trace, "--config", config, "--heap", "200K", "--disk", "10M", "--jobs", 1, "--format", "json")
+    found = json.loads(call(*words)[1])
+    paged = {one["settings"][-1]: one["totals"]["paged"] for one in found["tried"]}
+    best = found["best"]["settings"][-1]
+    assert paged[best] == min(paged.values()) < paged["#:max-size-bytes=-1"] and best != "#:max-size-bytes=-1"
+    assert " paged; " in dict(map(dict.values, found["evidence"]))["max-size-bytes"]
+
+
 def test_import_then_run(tmp_path: Path, call: Call) -> None:
     trace = tmp_path / "t.parquet"
     status, out, _ = call("import", LOGS / "plugin-debug.log.gz", "--to", trace, "--format", "json")
