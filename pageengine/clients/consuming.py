@@ -68,7 +68,7 @@ def receive(run: Run, op: Receive, result: OperationResult) -> None:
     plain = op.ack is not ReceiveAck.EACH and consumer.window != 0 and _is_plain(queue)
     result.got = got
     while len(got) < op.max and dry < DRY:
-        if plain and got and consumer.buffer and _rests(run.broker, queue):
+        if plain and got and consumer.buffer.size and _rests(run.broker, queue):
             dry, credits = 0, consumer.credits
             last = _take_held(consumer, op.max, got, redelivered)
             if consumer.credits != credits and len(got) < op.max and store is not None and store.paging:
@@ -116,7 +116,7 @@ def _take_held(consumer: SessionConsumer, most: int, got: list[int], redelivered
     """Take buffered messages, at least one, until credits return to the broker; returns the last one."""
     credits, opened = consumer.credits, consumer.opened
     last = None
-    while (last is None or consumer.credits == credits) and len(got) < most and consumer.buffer:
+    while (last is None or consumer.credits == credits) and len(got) < most and consumer.buffer.size:
         ref = last = consumer.take_buffered()
         assert ref is not None
         _hand_over(consumer, ref, got, redelivered)
@@ -142,7 +142,7 @@ def _next(run: Run, consumer: SessionConsumer) -> Reference | None:
         if slow and consumer.credits is not None:
             consumer.credits += 1
             consumer.forced = False
-        ref = consumer.take_buffered()
+        ref = consumer.take_buffered() if consumer.buffer.size else None
         if ref is None:
             queue, schedule = consumer.queue, run.broker.schedule
             if schedule.tasks:

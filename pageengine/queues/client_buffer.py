@@ -12,6 +12,7 @@ from pageengine.model.reference import Reference
 class ClientBuffer:
     """Constant time at both ends: with a wide window a client buffers a whole queue."""
 
+    size: int = 0
     _by_priority: dict[int, deque[Reference]] = field(default_factory=dict)
 
     def append(self, ref: Reference) -> None:
@@ -21,21 +22,20 @@ class ClientBuffer:
         if waiting is None:
             waiting = self._by_priority[priority] = deque()
         waiting.append(ref)
-
-    def __bool__(self) -> bool:
-        return bool(self._by_priority)
+        self.size += 1
 
     def take(self) -> Reference | None:
         """The next for the application; None when there is none."""
-        if not self._by_priority:
+        if not self.size:
             return None
-        priority = max(self._by_priority) if len(self._by_priority) > 1 else next(iter(self._by_priority))
-        waiting = self._by_priority[priority]
-        ref = waiting.popleft()
-        if not waiting:
-            del self._by_priority[priority]
-        return ref
+        self.size -= 1
+        by_priority = self._by_priority
+        first = (
+            next(iter(by_priority)) if len(by_priority) == 1 else max(one for one in by_priority if by_priority[one])
+        )
+        return by_priority[first].popleft()
 
     def clear(self) -> None:
         """The client drops what it holds."""
         self._by_priority.clear()
+        self.size = 0

@@ -293,16 +293,13 @@ class Queue(QueuePort):
         if self.deleted or self.paused:
             return
         if self.references.size:
-            self._hand_out()
+            if self.consumers:
+                self.dispatch.hand_out()
+            if self.last_values is not None:
+                self._replace_old_values(self.last_values)
         store = self.store
         if self.reads_pages or (store is not None and store.paging):
             self.check_depage()
-
-    def _hand_out(self) -> None:
-        if self.consumers:
-            self.dispatch.hand_out()
-        if self.last_values is not None and self.references.size:
-            self._replace_old_values(self.last_values)
 
     def _replace_old_values(self, values: LastValues) -> None:
         """At the end of a delivery round: whatever is not the newest of its key is replaced."""
@@ -410,7 +407,10 @@ class Queue(QueuePort):
             waiting = self.references.size
             self.reads_pages = True
             if waiting:
-                self._hand_out()
+                if self.consumers:
+                    self.dispatch.hand_out()
+                if self.last_values is not None:
+                    self._replace_old_values(self.last_values)
                 if self.references.size != waiting:
                     self.check_depage()
 

@@ -147,7 +147,7 @@ class Recording:
             self._blocked(record, 1, send.t, send.i)
         elif r in (DROPPED, FAILED):
             for one in (record, self.broker):
-                one.series.see(r, send.i, send.t, 1)
+                one.series.add(r, send.i, send.t, 1)
             if record.sends[r] == 1:
                 what = "dropped" if r == DROPPED else "refused"
                 self._moment(send.t, send.i, send.address, f"first message {what}")

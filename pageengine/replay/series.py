@@ -36,7 +36,7 @@ class Series:
     lines: dict[str, list[Bucket]] = field(default_factory=dict)
 
     def see(self, name: str, i: int, t: int, value: int) -> None:
-        """By operation ``i``: the level from there on, or the amount of COUNTS that it adds."""
+        """By operation ``i``: the level from there on."""
         line = self.lines.get(name)
         if line is None:
             line = self.lines[name] = []
@@ -44,16 +44,20 @@ class Series:
         if line:
             last = line[-1]
             if last.number == number:
-                if name in COUNTS:
-                    last.merge(value, value, True)
-                else:
-                    last.last = value
-                    if value > last.high:
-                        last.high = value
+                last.last = value
+                if value > last.high:
+                    last.high = value
                 return
         line.append(Bucket(number, t, value, value))
         if len(line) > BUCKETS:
             self._thin()
+
+    def add(self, name: str, i: int, t: int, amount: int) -> None:
+        """By operation ``i``: an amount of COUNTS."""
+        line = self.lines.get(name)
+        if line and line[-1].number == i // self.width:
+            amount += line[-1].last
+        self.see(name, i, t, amount)
 
     def _thin(self) -> None:
         self.width *= 2

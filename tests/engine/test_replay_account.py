@@ -180,7 +180,7 @@ def test_a_series_stays_small_and_keeps_its_sums_and_peaks() -> None:
     series = Series()
     for i in range(20 * BUCKETS):
         series.see("size", i, i, i % 1000)
-        series.see("dropped", i, i, 1)
+        series.add("dropped", i, i, 1)
     assert len(series.points("size")) <= BUCKETS and len(series.points("dropped")) <= BUCKETS
     assert sum(high for _, high, _ in series.points("dropped")) == 20 * BUCKETS
     assert max(high for _, high, _ in series.points("size")) == 999
