@@ -13,7 +13,7 @@ from pageengine.model.message import DUPLICATE_ID, Message
 from pageengine.model.page import NO_TRANSACTION, PagedMessage
 from pageengine.model.reference import Reference
 from pageengine.model.sizes import body_bytes, large_record_payload, record_payload
-from pageengine.paging.store import AddressStore, Gate
+from pageengine.paging.store import MEMORY, AddressStore, Gate
 from pageengine.queues.filters import compiled
 from pageengine.settings.settings import AddressSettings, Divert
 
@@ -114,8 +114,8 @@ def _route_to_groups(broker: Broker, message: Message, groups: list[BoundGroup],
     owner = message.owner = broker.stores.get(message.address) or broker.store(message.address)
     for group in groups:
         store = owner if group.address == message.address else broker.store(group.address)
-        gate = store.gate() if store is not None else Gate.MEMORY
-        if gate is Gate.MEMORY:
+        gate = store.gate() if store is not None else MEMORY
+        if gate is MEMORY:
             if routed.dropped and broker.profile.drops_stop_routing:
                 raise DroppedElsewhere
             routed.in_memory = True

@@ -11,7 +11,7 @@ from itertools import groupby
 from pageengine.broker.broker import Broker
 from pageengine.model.page import PagedMessage, PageTransactionInfo
 from pageengine.model.page_infos import PageInfo
-from pageengine.model.reference import AckReason, CursorPort, QueuePort, Reference
+from pageengine.model.reference import NORMAL, AckReason, CursorPort, QueuePort, Reference
 
 
 def _page(position: tuple[CursorPort, int, int]) -> tuple[CursorPort, int]:
@@ -38,7 +38,7 @@ def acknowledge_alone(broker: Broker, ref: Reference) -> None:
         cursor.process_ack(record.page, record.nr)
         if known is not None:
             known.finished(1, broker.page_transactions)
-    queue.settle_one(ref, AckReason.NORMAL)
+    queue.settle_one(ref, NORMAL)
 
 
 @dataclass(eq=False)
@@ -71,7 +71,7 @@ class Transaction:
 
     def acknowledge(self, ref: Reference, reason: AckReason) -> None:
         """Finishes a reference at commit (spec 3.4)."""
-        if ref.queue.non_destructive and reason is AckReason.NORMAL:
+        if ref.queue.non_destructive and reason is NORMAL:
             self.acked.append((ref, reason))
             return
         if ref.record is not None:
@@ -83,7 +83,7 @@ class Transaction:
         cursor = queue.cursor
         if len(refs) == 1 or cursor is None or queue.non_destructive or not all(map(_from_page, refs)):
             for ref in refs:
-                self.acknowledge(ref, AckReason.NORMAL)
+                self.acknowledge(ref, NORMAL)
             return
         size = page = 0
         info: PageInfo | None = None
@@ -97,7 +97,7 @@ class Transaction:
             self.positions.append((cursor, page, record.nr))
             size += ref.message.enc
         self.counts.append((cursor, -len(refs), -size))
-        self.acked += [(ref, AckReason.NORMAL) for ref in refs]
+        self.acked += [(ref, NORMAL) for ref in refs]
 
     def _acknowledge_paged(self, ref: Reference, record: PagedMessage) -> None:
         cursor = ref.queue.cursor

@@ -9,7 +9,7 @@ from pageengine.clients.session import SessionConsumer
 from pageengine.model.failure import OperationFailed
 from pageengine.model.message import DEFAULT_PRIORITY
 from pageengine.model.outcome import OperationResult
-from pageengine.model.reference import AckReason, Reference
+from pageengine.model.reference import NORMAL, Reference
 from pageengine.queues.filters import compiled
 from pageengine.queues.ports import MessageMatcher
 from pageengine.queues.queue import Queue
@@ -65,7 +65,8 @@ def receive(run: Run, op: Receive, result: OperationResult) -> None:
     last: Reference | None = None
     dry = 0
     schedule, store = run.broker.schedule, queue.store
-    plain = op.ack is not ReceiveAck.EACH and consumer.window != 0 and _is_plain(queue)
+    each = op.ack is ReceiveAck.EACH
+    plain = not each and consumer.window != 0 and _is_plain(queue)
     result.got = got
     while len(got) < op.max and dry < DRY:
         if plain and got and consumer.buffer.size and _rests(run.broker, queue):
@@ -84,7 +85,7 @@ def receive(run: Run, op: Receive, result: OperationResult) -> None:
         if schedule.to_resume or schedule.tasks:
             schedule.producers_turn()
         _hand_over(consumer, ref, got, redelivered)
-        if op.ack is ReceiveAck.EACH:
+        if each:
             _acknowledge(run, consumer, [ref])
         else:
             consumer.opened[ref.message.seq] = ref
@@ -215,7 +216,7 @@ def _acknowledge(run: Run, consumer: SessionConsumer, refs: list[Reference]) -> 
     tx = consumer.session.tx
     if tx is not None:
         for ref in refs:
-            tx.acknowledge(ref, AckReason.NORMAL)
+            tx.acknowledge(ref, NORMAL)
         return
     if len(refs) == 1:
         acknowledge_alone(broker, refs[0])

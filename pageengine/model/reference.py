@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from enum import Enum
+from typing import Final
 
 from pageengine.model.message import Message
 from pageengine.model.page import PagedMessage
@@ -17,6 +18,9 @@ class AckReason(Enum):
     EXPIRED = "expired"
     KILLED = "killed"
     REPLACED = "replaced"
+
+
+NORMAL: Final = AckReason.NORMAL
 
 
 class CursorPort(ABC):

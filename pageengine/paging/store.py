@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from enum import Enum
+from typing import Final
 
 from pageengine.model.metric import METRICS
 from pageengine.model.page import PagedMessage, PageTransactionInfo, WrittenPage
@@ -30,6 +31,14 @@ class Gate(Enum):
     PAGE = "page"
     DROP = "drop"
     FAIL = "fail"
+
+
+# members of an enumeration that are asked for each message: a name of a module is found faster
+MEMORY: Final = Gate.MEMORY
+PAGE: Final = AddressFullPolicy.PAGE
+DROP: Final = AddressFullPolicy.DROP
+BLOCK: Final = AddressFullPolicy.BLOCK
+FAIL: Final = AddressFullPolicy.FAIL
 
 
 def _below(limit: int) -> int:
@@ -149,11 +158,11 @@ class AddressStore(StorePort):
         limits.metric.add(size, count)
         self.metric.add(size, count)
         policy = self.policy
-        if policy is AddressFullPolicy.PAGE:
+        if policy is PAGE:
             if size > 0 and not self.paging and (self.full or limits.global_full):
                 self.start_paging()
         elif (
-            policy is not AddressFullPolicy.DROP
+            policy is not DROP
             and (self.waiting or self.blocking)
             and ((limits.uses_global and not limits.global_full) or self.max_size != -1)
         ):
@@ -219,11 +228,7 @@ class AddressStore(StorePort):
         if self.blocked_by_operator or limits.disk_full:
             return False
         policy = self.policy
-        return (
-            policy is AddressFullPolicy.PAGE
-            or policy is AddressFullPolicy.DROP
-            or not (self.full or limits.global_full)
-        )
+        return policy is PAGE or policy is DROP or not (self.full or limits.global_full)
 
     def check_memory(self, grant: Grant, *, keep_refused: bool = True) -> bool:
         """Asks for permission to send more (spec 2.6); ``grant`` runs now or later. False: refused.
@@ -245,16 +250,14 @@ class AddressStore(StorePort):
                 return True
             grant()
             return True
-        if self.policy is AddressFullPolicy.FAIL and (self.limited or limits.disk_full):
+        if self.policy is FAIL and (self.limited or limits.disk_full):
             if self.full or limits.global_full:
                 if keep_refused and self.profile.keeps_grants_of_failed:
                     self._wait(grant)
                     if self.profile.releases_failed_with_disk:
                         limits.blocked_stores[self.address] = self
                 return False
-        elif limits.disk_full or (
-            self.policy is AddressFullPolicy.BLOCK and self.limited and (self.full or limits.global_full)
-        ):
+        elif limits.disk_full or (self.policy is BLOCK and self.limited and (self.full or limits.global_full)):
             self._block(grant)
             return True
         grant()
@@ -277,11 +280,7 @@ class AddressStore(StorePort):
     @property
     def rejecting(self) -> bool:
         """Whether AMQP deliveries are refused before routing (max-size-bytes-reject-threshold; protocols.md 2.4)."""
-        return (
-            self.policy is AddressFullPolicy.BLOCK
-            and self.reject_threshold != -1
-            and self.metric.size > self.reject_threshold
-        )
+        return self.policy is BLOCK and self.reject_threshold != -1 and self.metric.size > self.reject_threshold
 
     # gate B
 
@@ -294,13 +293,13 @@ class AddressStore(StorePort):
             if self.disk_policy is DiskFullPolicy.DROP:
                 return Gate.DROP
         policy = self.policy
-        if policy is AddressFullPolicy.PAGE:
+        if policy is PAGE:
             if self.page_full:
                 return Gate.FAIL if self.page_full_policy is PageFullPolicy.FAIL else Gate.DROP
-            return Gate.PAGE if self.paging else Gate.MEMORY
-        if policy is AddressFullPolicy.BLOCK or not (self.full or limits.global_full):
-            return Gate.MEMORY
-        return Gate.FAIL if policy is AddressFullPolicy.FAIL else Gate.DROP
+            return Gate.PAGE if self.paging else MEMORY
+        if policy is BLOCK or not (self.full or limits.global_full):
+            return MEMORY
+        return Gate.FAIL if policy is FAIL else Gate.DROP
 
     # pages
 

@@ -6,7 +6,7 @@ Source: docs/spec/paging-engine.md 3.1, 3.3, 3.4 and 3.7.
 from __future__ import annotations
 
 from pageengine.model.message import SCHEDULED
-from pageengine.model.reference import AckReason, CursorPort, QueuePort, Reference
+from pageengine.model.reference import NORMAL, AckReason, CursorPort, QueuePort, Reference
 from pageengine.model.reference_list import ReferenceList
 from pageengine.model.schedule import Schedule
 from pageengine.paging.cursor import Cursor, PageIterator
@@ -245,7 +245,7 @@ class Queue(QueuePort):
 
     def settle(self, refs: list[Reference], reason: AckReason) -> None:
         """References are finished, after the commit of their acknowledgement (spec 1.4, 3.4)."""
-        alike = reason is AckReason.NORMAL and not self.non_destructive and not self.profile.books_live_pages
+        alike = reason is NORMAL and not self.non_destructive and not self.profile.books_live_pages
         if len(refs) == 1 or not alike or any(ref.record is None for ref in refs):
             for ref in refs:
                 self.settle_one(ref, reason)
@@ -263,7 +263,7 @@ class Queue(QueuePort):
     def settle_one(self, ref: Reference, reason: AckReason) -> None:
         """The same for one."""
         self.delivered(ref)
-        if reason is AckReason.NORMAL:
+        if reason is NORMAL:
             if self.non_destructive:
                 return
             self.acked += 1
