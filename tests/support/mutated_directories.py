@@ -81,11 +81,19 @@ class Directory:
         content, size = self.files.pop(path), self.sizes.pop(path)
         self.files[to], self.sizes[to] = content, size
 
+    def _behind_a_file(self, path: str) -> bool:
+        parts = path.split("/")
+        return any("/".join(parts[:count]) in self.files for count in range(1, len(parts)))
+
     def write(self, to: Path) -> Path:
         """Lay it out below ``to``, which does not exist yet."""
+        # a file that got a folder's name stands in its place
         for folder in sorted(self.folders | {""}):
-            (to / folder).mkdir(parents=True, exist_ok=True)
+            if not self._behind_a_file(folder + "/."):
+                (to / folder).mkdir(parents=True, exist_ok=True)
         for path, content in self.files.items():
+            if self._behind_a_file(path):
+                continue
             (to / path).parent.mkdir(parents=True, exist_ok=True)
             with (to / path).open("wb") as out:
                 out.write(content)
