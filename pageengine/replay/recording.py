@@ -180,8 +180,9 @@ class Recording:
     def _state(self, state: StateChange, t: int, i: int) -> None:
         for address, before, now in state.addresses:
             self._address(self.addresses.get(address) or self.address(address), before, now, t, i)
-        if state.addresses:
+        if self._messages > self.broker.messages.value:
             self.broker.messages.see(self._messages, t, i)
+        if self._pages > self.broker.pages.value:
             self.broker.pages.see(self._pages, t, i)
         if state.broker is not None:
             self._global(*state.broker, t, i)
