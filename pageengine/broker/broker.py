@@ -18,7 +18,7 @@ from pageengine.queues.queue import Queue
 from pageengine.settings.profiles import Profile
 from pageengine.settings.queue_traits import QueueTraits
 from pageengine.settings.settings import EngineSettings
-from pageengine.trace.operations import CreateQueue, RoutingType
+from pageengine.trace.operations import NS_PER_MS, CreateQueue, RoutingType
 
 
 class StoreRefused(Exception):
@@ -58,6 +58,11 @@ class Broker(BrokerPort):
         """A new id, of a message, queue or transaction."""
         self.ids += 1
         return self.ids
+
+    def expires_after(self, ms: int) -> int:
+        """When a message that lives so many ms from now on expires, on the trace's clock."""
+        self.expiring = True
+        return self.now + ms * NS_PER_MS
 
     def store(self, address: str) -> AddressStore | None:
         """The store of an address, made at first use; None for the management address (spec 1.1).

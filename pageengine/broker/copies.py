@@ -14,10 +14,9 @@ from pageengine.broker.broker import Broker
 from pageengine.model.message import RESERVED, SCHEDULED, Message, long_property, string_property
 from pageengine.model.sizes import LARGE_SIZE_PROPERTY, body_bytes, header_bytes, properties_bytes
 from pageengine.settings.profiles import Profile
-from pageengine.trace.operations import MessageProperty, MessageType, Send, TraceHeader
+from pageengine.trace.operations import NS_PER_MS, MessageProperty, MessageType, Send, TraceHeader
 from pagefmt.messages.values import ValueKind
 
-NS_PER_MS = 1_000_000
 ORIGINAL_ADDRESS = "_AMQ_ORIG_ADDRESS"
 ORIGINAL_QUEUE = "_AMQ_ORIG_QUEUE"
 ORIGINAL_ID = "_AMQ_ORIG_MESSAGE_ID"
@@ -90,10 +89,7 @@ def from_send(broker: Broker, header: TraceHeader, send: Send) -> Message:
     props = (*send.props, long_property(LARGE_SIZE_PROPERTY, body)) if large else send.props
     found = measures(send.address, props, name)
     enc, mem = _sizes(profile, found, body, large)
-    expiration = 0
-    if send.expire_ms:
-        expiration = broker.now + send.expire_ms * NS_PER_MS
-        broker.expiring = True
+    expiration = broker.expires_after(send.expire_ms) if send.expire_ms else 0
     if name:
         props = (_made(MessageProperty, (name, ValueKind.LONG, send.seq)), *props)
     broker.ids += 1

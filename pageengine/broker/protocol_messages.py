@@ -13,7 +13,6 @@ from pageengine.model.sizes import header_bytes, payload_bytes, properties_bytes
 from pageengine.trace.operations import MessageProperty, MessageType, Send
 from pagefmt.messages.values import ValueKind
 
-NS_PER_MS = 1_000_000
 PROPERTY_SLOT = 8
 """In memory a property is so much larger than encoded."""
 
@@ -104,10 +103,7 @@ def _core_message(
 def _message(
     broker: Broker, send: Send, props: tuple[MessageProperty, ...], enc: int, mem: int, large: bool = False
 ) -> Message:
-    expiration = 0
-    if send.expire_ms:
-        expiration = broker.now + send.expire_ms * NS_PER_MS
-        broker.expiring = True
+    expiration = broker.expires_after(send.expire_ms) if send.expire_ms else 0
     special = any(one.name.startswith(RESERVED) for one in send.props)
     if send.text is not None or send.type is MessageType.TEXT:
         body = send.text.encode() if send.text is not None else None

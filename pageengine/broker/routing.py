@@ -16,10 +16,10 @@ from pageengine.model.sizes import body_bytes, large_record_payload, record_payl
 from pageengine.paging.store import MEMORY, AddressStore, Gate
 from pageengine.queues.filters import compiled
 from pageengine.settings.settings import AddressSettings, Divert
+from pageengine.trace.operations import NS_PER_MS
 
 ROUTED = "OK"
 NO_BINDINGS = "NO_BINDINGS"
-NS_PER_MS = 1_000_000
 NO_BINDINGS_DLA = "NO_BINDINGS_DLA"
 DUPLICATED = "DUPLICATED_ID"
 

@@ -13,8 +13,7 @@ from pageengine.model.reference import AckReason, Reference
 from pageengine.queues.ports import SettlingPort
 from pageengine.settings.profiles import Profile
 from pageengine.settings.settings import EngineSettings
-
-NS_PER_MS = 1_000_000
+from pageengine.trace.operations import NS_PER_MS
 
 
 def expire_reference(broker: Broker, ref: Reference, tx: Transaction | None) -> bool:

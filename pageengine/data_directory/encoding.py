@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from pageengine.errors import PageEngineError
 from pageengine.model.amqp_encoding import data_start, sections_before_body
 from pageengine.model.message import AmqpKind, Message
-from pageengine.trace.operations import MessageProperty, MessageType, Send
+from pageengine.trace.operations import NS_PER_MS, MessageProperty, MessageType, Send
 from pagefmt.bytes.wire import ByteReader, ByteWriter
 from pagefmt.messages.amqp_message import NO_EXTRA, AmqpMessage, decode_extra
 from pagefmt.messages.core_fields import MESSAGE_TYPES
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from pageengine.clients.run import Run
     from pageengine.model.page import PagedMessage
 
-NS_PER_MS = 1_000_000
 TRUE = 0xFF
 FAR_AHEAD_MS = 4_102_444_800_000
 """2100-01-01."""

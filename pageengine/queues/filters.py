@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pageengine.model.message import GROUP_ID, Message
-from pageengine.trace.operations import MessageProperty
+from pageengine.trace.operations import NS_PER_MS, MessageProperty
 from pagefmt.messages.values import ValueKind
 from pagefmt.selector import Value, parse
 from pagefmt.selector.values import JavaClass, Number, Opaque
 
-NS_PER_MS = 1_000_000
 NUMBERS = {
     ValueKind.BYTE: JavaClass.BYTE,
     ValueKind.SHORT: JavaClass.SHORT,

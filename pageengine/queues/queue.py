@@ -17,10 +17,9 @@ from pageengine.queues.last_values import LastValues
 from pageengine.queues.ports import BrokerPort, ConsumerPort
 from pageengine.settings.profiles import ReadAhead
 from pageengine.settings.queue_traits import QueueTraits
-from pageengine.trace.operations import CreateQueue, RoutingType
+from pageengine.trace.operations import NS_PER_MS, CreateQueue, RoutingType
 
 MAX_WAITING = 1000
-NS_PER_MS = 1_000_000
 
 
 class Queue(QueuePort):

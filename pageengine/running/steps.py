@@ -16,8 +16,8 @@ from pageengine.queues.queue import Queue
 from pageengine.running.restart import restart
 from pageengine.settings.queue_traits import created
 from pageengine.trace import operations as ops
+from pageengine.trace.operations import NS_PER_MS
 
-NS_PER_MS = 1_000_000
 Step = Callable[[Run, Any, OperationResult], None]
 
 

@@ -13,6 +13,8 @@ from msgspec import Meta, Struct, field
 from pagefmt.messages.values import ValueKind
 
 TRACE_VERSION = 1
+NS_PER_MS = 1_000_000
+"""Operations tell the time in nanoseconds, settings in milliseconds."""
 LOWEST, HIGHEST = -(2**63), 2**63 - 1
 Int64 = Annotated[int, Meta(ge=LOWEST, le=HIGHEST)]
 Natural = Annotated[int, Meta(ge=0, le=HIGHEST)]
