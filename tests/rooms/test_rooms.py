@@ -12,7 +12,7 @@ from product_source import ROOT, files
 COLUMNS = {"numpy", "pyarrow", "crc32c"}
 ALLOWED = {
     "pagefmt": {"pagefmt", *COLUMNS},
-    "brokerconf": {"brokerconf", "lxml", "xmlschema", "pagefmt.editions", "pagefmt.findings"},
+    "brokerconf": {"brokerconf", "lxml", "xmlschema", "yaml", "pagefmt.editions", "pagefmt.findings"},
     "pageengine": {"pageengine", "pagefmt", "brokerconf", "msgspec", "numpy", "pyarrow", "zstandard"},
 }
 SPARK_FILES = ("pagefmt/spark/", "pageengine/replay/sweep.py")
@@ -57,7 +57,7 @@ def test_room_neither_prints_nor_exits(room: str) -> None:
 
 @pytest.mark.parametrize("package", ["pagefmt", "brokerconf", "pageengine", "pagectl", "pagectl.app"])
 def test_package_import_is_light(package: str) -> None:
-    heavy = "{'numpy', 'pyarrow', 'lxml', 'xmlschema', 'pyspark', 'crc32c', 'zstandard', 'pydantic'}"
+    heavy = "{'numpy', 'pyarrow', 'lxml', 'xmlschema', 'pyspark', 'crc32c', 'zstandard', 'pydantic', 'yaml', 'pygls'}"
     code = f"import sys, {package}; print(sorted({heavy} & set(sys.modules)))"
     path = ":".join(map(str, (ROOT, ROOT / "cli", ROOT / "schemas")))
     done = subprocess.run(
