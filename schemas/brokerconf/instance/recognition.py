@@ -1,0 +1,170 @@
+"""Which files are broker configurations, and how each is written: by content, by name only where that cannot say."""
+
+from __future__ import annotations
+
+import codecs
+import json
+import re
+from enum import Enum
+from functools import cache
+from pathlib import PurePath
+
+from brokerconf.instance.instance import BROKER_XML, HORNETQ_XML
+from brokerconf.reading.decoding import as_xml_says
+from brokerconf.settings.settings_model import Scope, in_scope
+
+
+class ConfigurationForm(Enum):
+    """How a configuration is written; ``KUBERNETES`` is YAML or JSON of objects that hold one."""
+
+    XML = "xml"
+    PROPERTIES = "properties"
+    JSON = "json"
+    YAML = "yaml"
+    KUBERNETES = "kubernetes"
+
+
+SUFFIXES = {
+    ".xml": ConfigurationForm.XML,
+    ".properties": ConfigurationForm.PROPERTIES,
+    ".json": ConfigurationForm.JSON,
+    ".yaml": ConfigurationForm.YAML,
+    ".yml": ConfigurationForm.YAML,
+}
+"""The files that are looked into where a folder is searched."""
+
+# Keys of broker.properties that no other program's files have, beside the settings of the broker itself.
+_COLLECTIONS = frozenset({
+    "acceptorConfigurations", "addressConfigurations", "addressSettings", "AMQPConnection", "AMQPConnections",
+    "AMQPConnectionConfigurations", "bridgeConfigurations", "broadcastGroupConfigurations", "brokerPlugins",
+    "clusterConfigurations", "connectionRouters", "connectorConfigurations", "criticalAnalyzer",
+    "discoveryGroupConfigurations", "divertConfigurations", "federationConfigurations", "HAPolicyConfiguration",
+    "jaasConfigs", "lockCoordinatorConfigurations", "queueConfigs", "wildcardConfiguration",
+})  # fmt: skip
+_COMMON = {"name"}
+_NAMES = (BROKER_XML, HORNETQ_XML)
+
+_BROKER_NAMESPACE = re.compile(r"urn:(?:activemq|hornetq)(?::(?:core|jms))?")
+_SERVER_NAMESPACE = "urn:jboss:domain:"
+# fragments that stand alone without a name space
+_FRAGMENTS = {"address-settings", "security-settings", "hornetq-server", "broker-connections"}
+_OTHER_HORNETQ = ("hornetq-jms", "hornetq-users", "hornetq-beans")
+_BEFORE_ROOT = re.compile(r"(?s)\s*(?:<\?.*?\?>\s*|<!--.*?-->\s*|<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>\s*)*")
+_ROOT = re.compile(r"""<(?:([\w.-]+):)?([\w.-]+)((?:[^<>"']|"[^"]*"|'[^']*')*)>""")
+_XMLNS = r"""\sxmlns{}\s*=\s*["']([^"']*)["']"""
+_KEY = r"""(?m)(?:^|[{,])[ \t-]*["']?"""
+_OBJECT = _KEY.replace("{", "{{") + r"""{}["']?\s*:\s*["']?{}\b"""
+_BROKER_OBJECT = re.compile(_OBJECT.format("apiVersion", r"broker\.(?:amq\.io|arkmq\.org)"))
+_OBJECT_WITH_FILES = re.compile(_OBJECT.format("kind", "(?:ConfigMap|Secret)"))
+_BROKER_FILE = r"""(?:[\w.-]*broker(?:-[\w.-]+)?\.(?:xml|properties)|hornetq-configuration\.xml)["']?\s*:"""
+_FILE_OF_BROKER = re.compile(_KEY + _BROKER_FILE)
+
+
+def form_of(name: str, raw: bytes) -> ConfigurationForm:
+    """How a file that was named is to be read: as it is recognised, else by its suffix, else as XML."""
+    return recognised(name, raw) or SUFFIXES.get(PurePath(name).suffix.lower(), ConfigurationForm.XML)
+
+
+def recognised(name: str, raw: bytes) -> ConfigurationForm | None:
+    """The form of a broker's configuration; None for everything else.
+
+    What is malformed is recognised as well, where what can be read of it is a broker's.
+    """
+    text = _plain_text(raw)
+    if text is None:
+        return None
+    path = PurePath(name)
+    if text.lstrip()[:1] == "<":
+        return ConfigurationForm.XML if _is_broker_xml(text, path.name) else None
+    form = SUFFIXES.get(path.suffix.lower())
+    if form is ConfigurationForm.XML:
+        return form if path.name in _NAMES else None
+    if form is ConfigurationForm.PROPERTIES:
+        named = re.fullmatch(r"(?:.*[.-])?broker(?:[.-].*)?\.properties", path.name)
+        return form if named or _property_keys().search(text) else None
+    if form is not None and _holds_objects(text):
+        return ConfigurationForm.KUBERNETES
+    if form is ConfigurationForm.JSON:
+        return form if _is_json_of_broker(text) else None
+    return form if form is not None and _yaml_keys().search(text) else None
+
+
+def _plain_text(raw: bytes) -> str | None:
+    """All that is looked for is ASCII; None for what is binary."""
+    if b"\0" not in raw:
+        return raw.lstrip(codecs.BOM_UTF8).decode("latin-1")
+    try:
+        text = as_xml_says(raw)
+    except UnicodeError:
+        return None
+    return None if "\0" in text else text
+
+
+def _is_broker_xml(text: str, name: str) -> bool:
+    start = _BEFORE_ROOT.match(text)
+    root = _ROOT.match(text, start.end() if start else 0)
+    if root is None:
+        return name in _NAMES or "urn:activemq" in text
+    prefix, tag, attributes = root.groups()
+    declared = re.search(_XMLNS.format(f":{re.escape(prefix)}" if prefix else ""), attributes)
+    namespace = declared[1] if declared else ""
+    if namespace.startswith(_SERVER_NAMESPACE):
+        return f"{_SERVER_NAMESPACE}messaging" in text
+    if any(f"{other}.xsd" in attributes or name == f"{other}.xml" for other in _OTHER_HORNETQ):
+        return False
+    if _BROKER_NAMESPACE.fullmatch(namespace):
+        return True
+    if tag == "configuration":
+        foreign = namespace and not re.search("(?i)activemq|hornetq", attributes)
+        has_core = re.search(r"<(?:[\w.-]+:)?core[\s>]", text) is not None
+        return "urn:hornetq" in attributes or (has_core and not foreign)
+    return not namespace and tag in _FRAGMENTS
+
+
+def _holds_objects(text: str) -> bool:
+    """Custom resources of an operator, or ConfigMaps and Secrets with a broker's files in them."""
+    if _BROKER_OBJECT.search(text):
+        return True
+    if not _OBJECT_WITH_FILES.search(text):
+        return False
+    return bool(_FILE_OF_BROKER.search(text) or _indented_keys().search(text))
+
+
+def _is_json_of_broker(text: str) -> bool:
+    if not _json_keys().search(text):
+        return False
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError):
+        return True
+    return isinstance(document, dict) and any(key.partition(".")[0] in _keys() for key in document)
+
+
+@cache
+def _keys() -> frozenset[str]:
+    beans = {setting.bean for setting in in_scope(Scope.BROKER).values() if setting.bean}
+    return _COLLECTIONS | beans - _COMMON
+
+
+def _any_key() -> str:
+    return "(?:" + "|".join(sorted(_keys())) + ")"
+
+
+@cache
+def _property_keys() -> re.Pattern[str]:
+    return re.compile(rf"(?m)^[ \t\f]*{_any_key()}(?:\.|[ \t\f]*[=:])")
+
+
+@cache
+def _indented_keys() -> re.Pattern[str]:
+    return re.compile(rf"(?m)^[ \t]+(?:- )?{_any_key()}(?:\.\S+)?[ \t]*=")
+
+
+@cache
+def _json_keys() -> re.Pattern[str]:
+    return re.compile(rf'"{_any_key()}(?:\.[^"\n]*)?"\s*:')
+
+
+@cache
+def _yaml_keys() -> re.Pattern[str]:
+    return re.compile(rf"""(?m)^["']?{_any_key()}(?:\.[^:\n]*)?["']?[ \t]*:(?:\s|$)""")
