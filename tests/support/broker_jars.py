@@ -47,6 +47,12 @@ def class_path(version: str) -> str:
     return os.pathsep.join(found)
 
 
+def logging_binding() -> str:
+    """What the classes of 2.28 and later log with, which the oracle keeps beside its clients."""
+    jars = (Path(os.environ["ORACLE_HOME_DIR"]) / "clients.txt").read_text("utf-8").strip().split(os.pathsep)
+    return os.pathsep.join(jar for jar in jars if "slf4j" in jar)
+
+
 def launcher() -> ModuleType:
     """The oracle's program for brokers of today."""
     return load(oracle() / "oracle")
