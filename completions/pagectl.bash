@@ -77,6 +77,7 @@ _pagectl_takes() {  # does this option of this command want a value?
         'config effective --cwd' |\
         'config effective -D' |\
         'config effective --properties' |\
+        'config explain --edition' |\
         'config explain --format' |\
         'config rules --format' |\
         'config diff --address' |\
@@ -239,7 +240,7 @@ _pagectl_options() {
     case $1 in
         'config lint') _pagectl_offer '' --edition --schema --artemis-home --format --fail-on --ignore --only --heap --data --cwd -D --properties --help -h ;;
         'config effective') _pagectl_offer '' --edition --format --all --heap --cwd -D --properties --help -h ;;
-        'config explain') _pagectl_offer '' --format --help -h ;;
+        'config explain') _pagectl_offer '' --edition --format --help -h ;;
         'config rules') _pagectl_offer '' --format --help -h ;;
         'config diff') _pagectl_offer '' --address --edition --format --heap --cwd -D --help -h ;;
         'config capacity') _pagectl_offer '' --data --heap --disk --edition --format --cwd -D --properties --help -h ;;
@@ -274,6 +275,7 @@ _pagectl_value() {
     case $1 in
         'config lint --edition' |\
         'config effective --edition' |\
+        'config explain --edition' |\
         'config diff --edition' |\
         'config capacity --edition' |\
         'pages outstanding --edition' |\

@@ -28,7 +28,7 @@ TREE: dict[str, Leaf | Group] = {
                 "config_effective",
                 "Show the settings in force for an address, and the line that each comes from.",
             ),
-            "explain": ("config_explain", "Explain a setting or a rule."),
+            "explain": ("config_explain", "Explain a setting, an element or a rule."),
             "rules": ("config_rules", "List every rule."),
             "diff": ("config_diff", "Compare two configurations by their effect."),
             "capacity": (

@@ -122,9 +122,32 @@ def test_every_setting_is_explained(name: str, capsys: pytest.CaptureFixture[str
 
 def test_what_only_the_schema_knows_is_explained_by_it(capsys: pytest.CaptureFixture[str]) -> None:
     out = answer(capsys, "explain", "connection-ttl-override")
-    assert "type long, default -1" in out and f"hornetq-2.4 to {NEWEST.value}" in out
+    assert "type long, default -1" in out and "takes: -1 or above 0" in out and NEWEST.value in out
     place = answered(capsys, "explain", "message-load-balancing")["schema"][0]
     assert place["words"] and place["in"] == "cluster-connectionType"
+
+
+def test_an_element_is_explained_by_the_component_model(capsys: pytest.CaptureFixture[str]) -> None:
+    found = answered(capsys, "explain", "core/address-settings/address-setting")["elements"][0]
+    assert (found["min"], found["max"], found["order"], found["first"]) == (0, None, "all", "hornetq-2.4")
+    assert found["attributes"][0] == {
+        "name": "match", "type": "string", "words": None, "default": None, "required": True,
+        "first": "hornetq-2.4", "last": NEWEST.value,
+    }  # fmt: skip
+    assert {"name": "max-size-bytes", "min": 0, "max": 1} in found["children"]
+    old = answered(capsys, "explain", "address-setting", "--edition", "artemis-1.5")["elements"][0]
+    assert len(old["children"]) < len(found["children"]) and old["edition"] == "artemis-1.5"
+    choice = answered(capsys, "explain", "bridges/bridge/static-connectors")["elements"]
+    assert [one["stands_for"] for one in choice] == ["discovery-type"]
+
+
+def test_a_name_of_several_elements_lists_their_places(capsys: pytest.CaptureFixture[str]) -> None:
+    out = answer(capsys, "explain", "queue")
+    assert "name one with its path" in out and "core/addresses/address/anycast/queue: any number of times" in out
+    assert "attribute ring-size: long, optional" in answer(capsys, "explain", "anycast/queue")
+    assert "memory that one address may use" in answer(capsys, "explain", "address-setting/max-size-bytes")
+    assert run(["config", "explain", "amqp-connection", "--edition", "hornetq-2.4"]) == 2
+    assert "hornetq-2.4 has no such element" in capsys.readouterr().err
 
 
 def test_explain_rules_and_what_is_near(capsys: pytest.CaptureFixture[str]) -> None:

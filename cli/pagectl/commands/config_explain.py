@@ -1,26 +1,37 @@
-"""``pagectl config explain``: a setting or a rule in words."""
+"""``pagectl config explain``: a setting, an element or a rule in words."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import groupby
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pagectl.options.formats import TextOrJson
-from pagectl.options.shared import TextOrJsonOption
+from pagectl.options.shared import EditionOption, TextOrJsonOption, edition_of
 from pagectl.running.exits import CallError
 
 if TYPE_CHECKING:
+    from brokerconf.editor.descriptions import ElementDescription
     from brokerconf.schema.schema_facts import SchemaFact
     from brokerconf.settings.settings_model import Setting
 
+    from pagefmt.editions import Edition
+
 
 def command(
-    name: Annotated[str, typer.Argument(metavar="SETTING|RULE", help="As max-size-bytes, or page-limit-unused.")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="SETTING|ELEMENT|RULE",
+            help="As max-size-bytes, bridge or core/bridges/bridge, or page-limit-unused.",
+        ),
+    ],
+    edition: EditionOption = None,
     format: TextOrJsonOption = TextOrJson.text,
 ) -> int:
-    """Explain a setting (effect, unit, default, since, pitfalls) or a rule (what it finds, and why)."""
+    """Explain a setting, an element (what may stand inside, where it stands) or a rule (what it finds, and why)."""
     from brokerconf.linting.catalogue import CHECKS
     from brokerconf.linting.rules_page import explained
     from brokerconf.rules import rules
@@ -29,13 +40,19 @@ def command(
 
     from pagectl.terminal.streams import print_json
 
-    asked = name.strip().lstrip("@")
+    asked = name.strip().lstrip("@").strip("/")
+    last = asked.rpartition("/")[2]
     settings = find(asked)
     found = [rule for rule in rules() if rule.id == asked]
     related = [rule.id for rule in rules() if asked in rule.settings]
-    places = [] if settings else facts_named(asked)
-    if not settings and not found and not places and asked not in CHECKS:
+    places = [] if settings else facts_named(last)
+    elements = _elements(asked, edition_of(edition)) if facts_named(last) else []
+    if "/" in asked:
+        settings, places = list({one.setting: None for one in elements if one.setting}), []
+    if not settings and not found and not places and not elements and asked not in CHECKS:
         raise CallError(_unknown(asked))
+    if edition is not None and facts_named(last) and not elements and not _is_attribute(last):
+        raise CallError(f"{asked[:80]}: {edition.value} has no such element; leave --edition out")
     if format is TextOrJson.json:
         ruled = [{"rule": rule.id, "title": rule.title, "why": rule.why, "help": rule.help} for rule in found]
         print_json(
@@ -44,13 +61,16 @@ def command(
                 "rules": ruled,
                 "related": related,
                 "schema": [_schema_entry(fact) for fact in places],
+                "elements": [_element_json(one) for one in elements],
             }
         )
         return 0
     for setting in settings:
         print("\n".join(_lines(setting)))
     for fact in places:
-        print(_in_schema(_schema_entry(fact)))
+        if fact.kind == "attribute" or not elements:
+            print(_in_schema(_schema_entry(fact)))
+    _tell(elements, bool(settings))
     if related:
         print(f"rules: {', '.join(related)}")
     for rule in found:
@@ -59,6 +79,111 @@ def command(
         title, why = CHECKS[asked]
         print(f"{asked}: {title}\n{why}")
     return 0
+
+
+def _elements(asked: str, edition: Edition | None) -> list[ElementDescription]:
+    """The elements of that name or path: of the edition asked for, else of the newest that has any."""
+    from brokerconf.editor.descriptions import ElementDescription
+    from brokerconf.schema.components import places
+
+    from pagefmt.editions import Edition
+
+    steps = tuple(asked.split("/"))
+    for each in [edition] if edition else reversed(Edition):
+        found = places(each, *steps)
+        if found:
+            return [ElementDescription(one, each) for one in found]
+    return []
+
+
+def _is_attribute(name: str) -> bool:
+    """Whether the schemas know the name as an attribute."""
+    from brokerconf.schema.schema_facts import facts_named
+
+    return any(fact.kind == "attribute" for fact in facts_named(name))
+
+
+def _tell(elements: list[ElementDescription], brief: bool) -> None:
+    """Places of one kind together; of several kinds only where they stand. ``brief``: the setting was told before."""
+    kinds = [list(same) for _, same in groupby(sorted(elements, key=_type_and_effect), key=_type_and_effect)]
+    kinds.sort(key=lambda same: len(same[0].component.path))
+    if len(kinds) > 1 and not brief:
+        print(f"{elements[0].component.name} is another thing at each of these places; name one with its path:")
+    for same in kinds:
+        if brief or len(kinds) > 1:
+            print("\n".join(f"  {one.path}: {_standing(one)}" for one in same))
+        else:
+            print("\n".join(_element_lines(same)))
+
+
+def _type_and_effect(described: ElementDescription) -> tuple[int, str]:
+    """What is the same at several places: the type, and what the setting does."""
+    return id(described.component.declaration.type), described.setting.effect if described.setting else ""
+
+
+def _standing(described: ElementDescription) -> str:
+    """Occurrence and editions."""
+    from brokerconf.editor.descriptions import known_in, occurrence
+
+    component = described.component
+    instead = f" as {component.stands_for}" if component.stands_for != component.name else ""
+    return f"{occurrence(*component.occurs)}{instead}, {known_in(described.editions)}"
+
+
+def _element_lines(same: list[ElementDescription]) -> Iterator[str]:
+    """All about an element, whose places are of one type."""
+    from brokerconf.editor.descriptions import ElementDescription, kind_of, occurrence
+
+    first = same[0]
+    component, value = first.component, first.component.value
+    yield f"{component.name} ({first.edition.value})"
+    for one in same:
+        yield f"  {one.path}: {_standing(one)}"
+    if value is not None:
+        default = f", default {first.default}" if first.default is not None else ""
+        yield f"  type {kind_of(value)}{default}"
+    if first.allowed and not (value and value.words):
+        yield f"  takes: {first.allowed.replace('|', ', ')}"
+    for name, attribute in component.attributes.items():
+        needed = "required" if attribute.required else "optional"
+        default = f", default {attribute.value.default}" if attribute.value.default is not None else ""
+        yield f"  attribute {name}: {kind_of(attribute.value)}, {needed}{default}"
+    if component.children:
+        yield f"  inside, {_ORDERS[component.order]}:"
+    for child in component.children.values():
+        below = ElementDescription(child, first.edition)
+        kind = f", {kind_of(child.value)}" if child.value else ""
+        effect = f": {below.setting.effect}" if below.setting else ""
+        yield f"    {child.name} ({occurrence(*child.occurs)}{kind}){effect}"
+
+
+_ORDERS = {"all": "in any order", "sequence": "in this order", "choice": "one of"}
+
+
+def _element_json(described: ElementDescription) -> dict[str, object]:
+    component, setting = described.component, described.setting
+    first, last = described.editions
+    least, most = component.occurs
+    return {
+        "path": described.path, "edition": described.edition.value, "min": least, "max": most,
+        "stands_for": component.stands_for if component.stands_for != component.name else None,
+        "type": component.value.type if component.value else None, "default": described.default,
+        "allowed": described.allowed or None, "first": first.value, "last": last.value,
+        "effect": setting.effect if setting else None, "trap": (setting.trap or None) if setting else None,
+        "order": component.order or None,
+        "attributes": [
+            {
+                "name": one.name, "type": one.value.type, "words": list(one.value.words) or None,
+                "default": one.value.default, "required": one.required,
+                "first": described.editions_of_attribute(one.name)[0].value,
+                "last": described.editions_of_attribute(one.name)[1].value,
+            }
+            for one in component.attributes.values()
+        ],
+        "children": [
+            {"name": one.name, "min": one.occurs[0], "max": one.occurs[1]} for one in component.children.values()
+        ],
+    }  # fmt: skip
 
 
 def _schema_entry(fact: SchemaFact) -> dict[str, object]:
@@ -93,7 +218,7 @@ def _unknown(asked: str) -> str:
     known = sorted({setting.name for setting in settings()} | known_ids() | {fact.name for fact in facts()})
     close = get_close_matches(asked, known, 3)
     meant = f"did you mean {' or '.join(map(repr, close))}?" if close else "'pagectl config rules' lists the rules"
-    return f"{asked[:80]}: neither a setting nor a rule known here; {meant}"
+    return f"{asked[:80]}: neither a setting, an element nor a rule known here; {meant}"
 
 
 _PLACES = {

@@ -90,6 +90,11 @@ def fault(fact: ReaderFact, text: str, edition: Edition) -> str:
     )  # fmt: skip
 
 
+def range_asked(fact: ReaderFact) -> str:
+    """The range or words that the reader asks for; empty where it asks for nothing that can be said so."""
+    return _RANGES[fact.check][1] if fact.check in _RANGES else "|".join(_WORDS.get(fact.check, ()))
+
+
 def _number(read_as: str, text: str, edition: Edition) -> Number:
     match read_as.removesuffix(" attribute"):
         case "int":
