@@ -107,6 +107,7 @@ complete -c pagectl -n '__pagectl_at config lint' -l data -x -a '(__fish_complet
 complete -c pagectl -n '__pagectl_at config lint' -l cwd -x -a '(__fish_complete_directories)' -d 'The broker\'s working directory, where includes are looked for'
 complete -c pagectl -n '__pagectl_at config lint' -s D -x -d 'System property the broker is started with; repeatable.'
 complete -c pagectl -n '__pagectl_at config lint' -l properties -r -F -d 'Properties over the configuration; repeatable'
+complete -c pagectl -n '__pagectl_at config lint' -l show-files -d 'List the files of a folder that are linted or passed over, and why.'
 complete -c pagectl -n '__pagectl_at config lint' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at config lint' -F
 

@@ -52,7 +52,7 @@ def command(
         list[str] | None,
         typer.Argument(
             metavar="FILE…",
-            help="broker.xml, hornetq-configuration.xml, standalone.xml; '-'; an instance "
+            help="broker.xml, hornetq-configuration.xml, standalone.xml; '-'; an instance; a folder of configurations "
             "[default: $ARTEMIS_INSTANCE].",
         ),
     ] = None,
@@ -85,6 +85,9 @@ def command(
     cwd: CwdOption = None,
     define: DefineOption = None,
     properties: PropertiesOption = None,
+    show_files: Annotated[
+        bool, typer.Option("--show-files", help="List the files of a folder that are linted or passed over, and why.")
+    ] = False,
 ) -> int:
     """Lint broker configurations: schema, values, and rules about what the settings do."""
     with _without_collecting():
@@ -94,7 +97,7 @@ def command(
         selection = selected_rules(only or [], ignore or [])
         options = configuration_options(edition, heap=heap, cwd=cwd, define=define, properties=properties)
         around = linting.surroundings(options, schema, artemis_home, data)
-        reports, failed = _lint_all(files or linting.default_files(), around, options, selection)
+        reports, failed = _lint_all(files or linting.default_files(), around, options, selection, show_files)
         chosen = format or (LintFormat.github if os.environ.get("GITHUB_ACTIONS") == "true" else LintFormat.text)
         _write(reports, chosen)
     return Exit.FAILED if failed else _status(reports, fail_on)
@@ -112,22 +115,47 @@ def _without_collecting() -> Iterator[None]:
 
 
 def _lint_all(
-    files: list[str], around: LintContext, options: ConfigurationOptions, selection: RuleSelection
+    named: list[str],
+    around: LintContext,
+    options: ConfigurationOptions,
+    selection: RuleSelection,
+    show_files: bool,
 ) -> tuple[list[FileReport], bool]:
     """All files; one that cannot be read is reported on standard error, and the next follows."""
     from brokerconf.errors import BrokerConfError
 
-    from pagectl.opening.linting import lint_one
+    from pagectl.opening.linting import lint_one, without_included
     from pagectl.running.exits import describe, report
 
-    reports, failed = [], False
-    for name in files:
+    reports: list[FileReport] = []
+    errors: list[Exception] = []
+    for name in named:
+        found = []
         try:
-            reports.append(lint_one(name, around, options, selection))
-        except (OSError, CallError, BrokerConfError) as err:
-            report(describe(err))
-            failed = True
-    return reports, failed
+            files, unreadable = _files(name, show_files)
+        except CallError as err:
+            files, unreadable = [], [err]
+        for file in files:
+            try:
+                found.append(lint_one(file, around, options, selection))
+            except (OSError, CallError, BrokerConfError) as err:
+                unreadable.append(err)
+        for error in unreadable:
+            report(describe(error))
+        errors += unreadable
+        reports += without_included(found) if len(files) > 1 else found
+    return reports, bool(errors)
+
+
+def _files(name: str, show_files: bool) -> tuple[list[str], list[Exception]]:
+    """A file or an instance is itself; a folder stands for the configurations below it."""
+    from pagectl.opening.discovery import is_searched, search
+
+    if name == "-" or not is_searched(Path(name)):
+        return [name], []
+    found = search(Path(name))
+    found.tell(whole=show_files)
+    return [str(path) for path, _ in found.taken], list(found.unreadable)
 
 
 def _write(reports: list[FileReport], format: LintFormat) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -76,6 +77,12 @@ def lint_one(name: str, around: LintContext, options: ConfigurationOptions, chos
     if path.is_dir() or start.instance.profile is not None:
         around = replace(around, host=lambda document: _volumes(document, start.instance.root))
     return lint(read_raw(start.config), shown, around, chosen)
+
+
+def without_included(reports: Sequence[FileReport]) -> list[FileReport]:
+    """Files that another one includes, or whose properties count for it, are linted there."""
+    inside = {Path(source.path).resolve() for report in reports for source in report.sources[1:]}
+    return [report for report in reports if Path(report.file).resolve() not in inside]
 
 
 def _with_start(around: LintContext, start: StartParameters) -> LintContext:

@@ -12,6 +12,7 @@ from brokerconf.checks.value_checks import value_findings
 from brokerconf.evidence.facts import ConfigFacts
 from brokerconf.evidence.host import PageFolder, Volume
 from brokerconf.instance.detection import as_fits
+from brokerconf.instance.recognition import ConfigurationForm
 from brokerconf.linting.checking import check, sorted_findings
 from brokerconf.reading.document import ConfigNode, Document
 from brokerconf.reading.inclusion import LARGEST
@@ -26,6 +27,9 @@ from pagefmt.findings import Finding
 
 if TYPE_CHECKING:
     from brokerconf.reading.properties import Entry
+
+LINTED = frozenset({ConfigurationForm.XML})
+"""The forms of configurations that a lint reads."""
 
 # Rules that judge what the other finding says better.
 _SAME_PLACE = ("bad-value", "invalid-value", "unknown-element")

@@ -1,0 +1,122 @@
+"""A folder searched for broker configurations: what was taken, what was passed over, and why."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from brokerconf.instance.instance import InstanceError, find_instance
+from brokerconf.instance.recognition import SUFFIXES, ConfigurationForm, recognised
+from brokerconf.linting.lint import LINTED
+
+from pagectl.running.exits import CallError
+from pagectl.terminal.streams import note
+
+LARGEST = 16 << 20
+_LOOKED_FOR = (
+    "XML of brokers and of application servers with messaging, properties, JSON and YAML with a broker's keys, "
+    "Kubernetes objects of brokers"
+)
+_SHOWN = 10
+
+
+class FolderSearch(NamedTuple):
+    """What lies below a folder, in a stable order; ``unreadable`` is neither taken nor passed over."""
+
+    folder: Path
+    taken: list[tuple[Path, ConfigurationForm]]
+    passed_over: list[tuple[Path, str]]
+    unreadable: list[OSError]
+
+    def tell(self, *, whole: bool) -> None:
+        """On standard error: the files that were taken; with ``whole`` all of them, and the others with the reason.
+
+        Raises ``CallError`` where nothing was found.
+        """
+        if whole:
+            for path, form in self.taken:
+                note(f"{path}: taken, {form.value}")
+            for path, reason in self.passed_over:
+                note(f"{path}: passed over, {reason}")
+        if not self.taken and not self.unreadable:
+            raise CallError(f"{self.folder}: no broker configuration below it; looked for {_LOOKED_FOR}")
+        if not whole:
+            names = ", ".join(str(path) for path, _ in self.taken[:_SHOWN])
+            more = f" and {len(self.taken) - _SHOWN} more" if len(self.taken) > _SHOWN else ""
+            note(f"{self.folder}: {len(self.taken)} taken: {names}{more}; --show-files lists what was passed over")
+
+
+def is_searched(path: Path) -> bool:
+    """Whether it is a folder of configurations: one that is no instance, or a whole repository."""
+    if not path.is_dir():
+        return False
+    if (path / ".git").exists():
+        return True
+    try:
+        find_instance(path)
+    except InstanceError:
+        return True
+    return False
+
+
+def search(folder: Path) -> FolderSearch:
+    """All broker configurations below a folder.
+
+    Hidden folders, virtual environments and ``node_modules`` are left out, and so are links to folders and links that
+    lead out of the folder.
+    """
+    found = FolderSearch(folder, [], [], [])
+    seen: set[Path] = set()
+    root = folder.resolve()
+    for path in sorted(_candidates(found), key=lambda path: (path.is_symlink(), path)):
+        real = path.resolve()
+        try:
+            form = _form(path, real.is_relative_to(root), real in seen)
+        except OSError as err:
+            found.unreadable.append(err)
+            continue
+        if isinstance(form, str):
+            found.passed_over.append((path, form))
+        else:
+            seen.add(real)
+            found.taken.append((path, form))
+    for each in (found.taken, found.passed_over):
+        each.sort(key=lambda pair: pair[0])
+    return found
+
+
+def _form(path: Path, inside: bool, seen: bool) -> ConfigurationForm | str:
+    """The form of a configuration, or the reason why it is none to be linted."""
+    if not inside:
+        return "a link that leads out of the folder"
+    if seen:
+        return "another name of a file that was taken"
+    if not path.is_file():
+        return "not a file"
+    if path.stat().st_size > LARGEST:
+        return f"larger than {LARGEST >> 20} MiB"
+    form = recognised(path.name, path.read_bytes())
+    if form is None:
+        return "not a broker's"
+    return form if form in LINTED else f"{form.value} is not linted"
+
+
+def _candidates(found: FolderSearch) -> Iterator[Path]:
+    """The files whose names end as those of configurations."""
+    for above, folders, files in os.walk(found.folder, onerror=found.unreadable.append):
+        for name in list(folders):
+            reason = _left_out(Path(above, name))
+            if reason:
+                folders.remove(name)
+                found.passed_over.append((Path(above, name), reason))
+        yield from (Path(above, name) for name in files if Path(name).suffix.lower() in SUFFIXES)
+
+
+def _left_out(folder: Path) -> str:
+    if folder.name.startswith("."):
+        return "a hidden folder"
+    if folder.name == "node_modules" or (folder / "pyvenv.cfg").exists():
+        return "a folder of installed packages"
+    return "a link to a folder" if folder.is_symlink() else ""
