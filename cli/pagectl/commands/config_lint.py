@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, assert_never
 
 import typer
 
-from pagectl.options.configuration import ConfigurationOptions, configuration_options
+from pagectl.options.configuration import configuration_options
 from pagectl.options.shared import (
     FORMAT_HELP,
     CwdOption,
@@ -26,7 +26,9 @@ from pagectl.options.shared import (
 from pagectl.running.exits import CallError, Exit
 
 if TYPE_CHECKING:
-    from brokerconf.linting.lint import FileReport, LintContext, RuleSelection
+    from brokerconf.linting.lint import FileReport
+
+    from pagectl.opening.linting import LintRequest
 
 
 class LintFormat(StrEnum):
@@ -70,8 +72,9 @@ def command(
         typer.Option("--format", help=f"{FORMAT_HELP} [default: text; github inside a GitHub workflow]"),
     ] = None,
     fail_on: Annotated[
-        FailOn, typer.Option("--fail-on", help="Lowest severity for which the exit status is 1.")
-    ] = FailOn.error,
+        FailOn | None,
+        typer.Option("--fail-on", help="Lowest severity for which the exit status is 1 [default: error]."),
+    ] = None,
     ignore: Annotated[
         list[str] | None,
         typer.Option("--ignore", metavar="RULE", help="Skip these rules; comma-separated."),
@@ -97,10 +100,14 @@ def command(
         selection = selected_rules(only or [], ignore or [])
         options = configuration_options(edition, heap=heap, cwd=cwd, define=define, properties=properties)
         around = linting.surroundings(options, schema, artemis_home, data)
-        reports, failed = _lint_all(files or linting.default_files(), around, options, selection, show_files)
+        request = linting.LintRequest(
+            around, options, selection, fail_on.value if fail_on else None, edition_typed=edition is not None
+        )
+        reports, failed = _lint_all(files or linting.default_files(), request, show_files)
         chosen = format or (LintFormat.github if os.environ.get("GITHUB_ACTIONS") == "true" else LintFormat.text)
         _write(reports, chosen)
-    return Exit.FAILED if failed else _status(reports, fail_on)
+        found = any(request.fails(report) for report in reports)
+    return Exit.FAILED if failed else Exit.FOUND if found else Exit.OK
 
 
 @contextmanager
@@ -114,17 +121,11 @@ def _without_collecting() -> Iterator[None]:
         gc.enable()
 
 
-def _lint_all(
-    named: list[str],
-    around: LintContext,
-    options: ConfigurationOptions,
-    selection: RuleSelection,
-    show_files: bool,
-) -> tuple[list[FileReport], bool]:
+def _lint_all(named: list[str], request: LintRequest, show_files: bool) -> tuple[list[FileReport], bool]:
     """All files; one that cannot be read is reported on standard error, and the next follows."""
     from brokerconf.errors import BrokerConfError
 
-    from pagectl.opening.linting import lint_one, without_included
+    from pagectl.opening.linting import without_included
     from pagectl.running.exits import describe, report
 
     reports: list[FileReport] = []
@@ -137,7 +138,7 @@ def _lint_all(
             files, unreadable = [], [err]
         for file in files:
             try:
-                found.append(lint_one(file, around, options, selection))
+                found.append(request.lint(file))
             except (OSError, CallError, BrokerConfError) as err:
                 unreadable.append(err)
         for error in unreadable:
@@ -206,13 +207,3 @@ def _quoted_width() -> int:
 
 # "  12 | " and the marks of a line that was cut.
 _MARGIN = 9
-
-
-def _status(reports: list[FileReport], fail_on: FailOn) -> int:
-    from pagefmt.findings import Severity
-
-    if fail_on is FailOn.never:
-        return Exit.OK
-    grave = (Severity.ERROR,) if fail_on is FailOn.error else (Severity.ERROR, Severity.WARNING)
-    found = any(finding.severity in grave for report in reports for finding in report.findings)
-    return Exit.FOUND if found else Exit.OK

@@ -5,17 +5,20 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from brokerconf.evidence.host import PageFolder, Volume
 from brokerconf.linting.lint import FileReport, LintContext, RuleSelection, lint, read_raw
+from brokerconf.linting.project_file import ProjectFile, project_of
 
 from pagectl.opening.broker import from_environment, open_broker
 from pagectl.opening.start_parameters import StartParameters, start_parameters
 from pagectl.options.configuration import ConfigurationOptions
 from pagectl.running.exits import CallError
+from pagectl.terminal.streams import note
+from pagefmt.findings import Severity
 
 if TYPE_CHECKING:
     from brokerconf.reading.document import Document
@@ -64,8 +67,54 @@ def default_files() -> list[str]:
     return [str(instance)]
 
 
-def lint_one(name: str, around: LintContext, options: ConfigurationOptions, chosen: RuleSelection) -> FileReport:
-    """One file, the configuration of an instance, or standard input; raises ``OSError`` or ``CallError``."""
+@dataclass(slots=True)
+class LintRequest:
+    """What a call asks for, and the project files that were found for it; what was typed wins over these.
+
+    ``edition_typed``: also where that was ``auto``.
+    """
+
+    around: LintContext
+    options: ConfigurationOptions
+    selection: RuleSelection
+    fail_on: str | None = None
+    edition_typed: bool = False
+    _projects: dict[Path, ProjectFile | None] = field(default_factory=dict)
+
+    def lint(self, name: str) -> FileReport:
+        """One file, the configuration of an instance, or standard input; raises ``OSError`` or ``CallError``."""
+        file = Path(name)
+        if file.is_dir():
+            from brokerconf.instance.instance import find_instance
+
+            file = find_instance(file).config
+        around, options, selection, project = self.around, self.options, self.selection, self.project(file)
+        if project is not None:
+            options = replace(options, heap=options.heap or project.heap)
+            if not self.edition_typed:
+                options = replace(options, edition=project.edition_of(file))
+            around = replace(around, edition=options.edition, heap=options.heap)
+            selection = project.selection(file, selection)
+        return _lint_one(name, around, options, selection)
+
+    def project(self, file: Path) -> ProjectFile | None:
+        """The project file that counts for a configuration; raises its errors."""
+        folder = file.parent
+        if folder not in self._projects:
+            found = project_of(folder)
+            if found and all(found != known for known in self._projects.values()):
+                note(f"settings of {found.path} count")
+            self._projects[folder] = found
+        return self._projects[folder]
+
+    def fails(self, report: FileReport) -> bool:
+        """Whether a finding of the file is as grave as was asked for."""
+        project = self.project(Path(report.file))
+        limit = self.fail_on or (project.fail_on if project else None) or Severity.ERROR.value
+        return limit != "never" and any(finding.severity <= Severity(limit) for finding in report.findings)
+
+
+def _lint_one(name: str, around: LintContext, options: ConfigurationOptions, chosen: RuleSelection) -> FileReport:
     if name == STDIN:
         from brokerconf.reading.inclusion import LARGEST
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 
-from brokerconf.linting.catalogue import known_ids
+from brokerconf.linting.catalogue import did_you_mean, known_ids
 from brokerconf.linting.lint import RuleSelection
 
 from pagectl.running.exits import CallError
@@ -20,7 +19,5 @@ def _rule_ids(given: Iterable[str], option: str) -> list[str]:
     names = [name.strip() for text in given for name in text.split(",") if name.strip()]
     for name in names:
         if name not in known_ids():
-            close = get_close_matches(name, sorted(known_ids()), 1)
-            meant = f"did you mean '{close[0]}'?" if close else "'pagectl config rules' lists them"
-            raise CallError(f"{option} {name}: no such rule; {meant}")
+            raise CallError(f"{option} {name}: no such rule; {did_you_mean(name, known_ids())}")
     return names

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import json
 import re
 from enum import Enum
 from functools import cache
@@ -133,6 +132,8 @@ def _holds_objects(text: str) -> bool:
 def _is_json_of_broker(text: str) -> bool:
     if not _json_keys().search(text):
         return False
+    import json
+
     try:
         document = json.loads(text)
     except (ValueError, RecursionError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
 
@@ -65,6 +66,16 @@ CHECKS: dict[str, tuple[str, str]] = {
 def known_ids() -> frozenset[str]:
     """All ids that can be silenced."""
     return frozenset(CHECKS) | {rule.id for rule in rules()}
+
+
+def did_you_mean(name: str, known: Collection[str]) -> str:
+    """The end of an error about a name that is not known: what is near, else all where these are few."""
+    from difflib import get_close_matches
+
+    close = get_close_matches(name, sorted(known), 1)
+    if close:
+        return f"did you mean '{close[0]}'?"
+    return f"known are {', '.join(sorted(known))}" if len(known) < 10 else "'pagectl config rules' lists them"
 
 
 def described() -> dict[str, RuleDescription]:

@@ -23,7 +23,7 @@ from brokerconf.rules import rules
 from brokerconf.schema.schema_findings import schema_findings
 from brokerconf.schema.validation import Schemas, SchemaVerdict, judge
 from pagefmt.editions import Edition
-from pagefmt.findings import Finding
+from pagefmt.findings import Finding, Severity
 
 if TYPE_CHECKING:
     from brokerconf.reading.properties import Entry
@@ -58,14 +58,20 @@ class LintContext:
 
 @dataclass(frozen=True, slots=True)
 class RuleSelection:
-    """Which rules speak: ``only`` (empty: all) without ``ignored``."""
+    """Which rules speak: ``only`` (empty: all) without ``ignored``; ``severities`` are others than the rules' own."""
 
     only: frozenset[str] = frozenset()
     ignored: frozenset[str] = frozenset()
+    severities: Mapping[str, Severity] = field(default_factory=dict)
 
     def takes(self, rule: str) -> bool:
         """Whether findings of a rule are reported."""
         return rule not in self.ignored and (not self.only or rule in self.only)
+
+    def graded(self, finding: Finding) -> Finding:
+        """The finding with the severity that was asked for."""
+        severity = self.severities.get(finding.rule)
+        return finding._replace(severity=severity) if severity else finding
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +93,7 @@ def lint(raw: bytes, name: str, context: LintContext, selection: RuleSelection |
         document, verdict = _judged(raw, name, context)
     except ReadingError as err:
         edition = context.edition or edition_by_namespace(raw.decode("utf-8", "replace"))
-        findings = [err.finding()] if selection.takes(err.rule) else []
+        findings = [selection.graded(err.finding())] if selection.takes(err.rule) else []
         return FileReport(name, edition.value, "", False, tuple(findings), (_source_of(raw, name),))
     found = sorted_findings(_findings(document, verdict, context, selection))
     return FileReport(
@@ -151,7 +157,7 @@ def _findings(
 
         silences = silences_of(document, known_ids())
         found = [*silences.heard(found), *silences.faults]
-    return [finding for finding in found if selection.takes(finding.rule)]
+    return [selection.graded(finding) for finding in found if selection.takes(finding.rule)]
 
 
 def _source_of(raw: bytes, name: str) -> SourceFile:

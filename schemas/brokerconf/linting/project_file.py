@@ -1,0 +1,266 @@
+"""The project file: what holds for the configurations of a repository without being typed at each call.
+
+``pagectl.toml``, or ``[tool.pagectl]`` of ``pyproject.toml``, in the folder of a configuration or above it, up to the
+root of the repository. Keys::
+
+    edition = "artemis-2.44"    heap = "4G"    fail-on = "warning"    ignore = ["rule"]    only = ["rule"]
+    [severity]
+    rule = "error"              # or "warning", "info", "off"
+    [[per-path]]                # of all that fit, each adds its rules, and the last edition counts
+    path = "legacy/**"          # files and folders, from the folder of the project file
+    ignore = ["rule"]    edition = "artemis-1.5"
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+
+from brokerconf.errors import BrokerConfError
+from brokerconf.linting.catalogue import did_you_mean, known_ids
+from brokerconf.linting.lint import RuleSelection
+from brokerconf.reading.sizes import SizeError, parse_size
+from pagefmt.editions import EDITION_NAMES, Edition
+from pagefmt.findings import Severity
+
+NAME = "pagectl.toml"
+_SHARED = "pyproject.toml"
+_TABLE = "tool.pagectl"
+_LARGEST = 1 << 20
+FAIL_ON = ("error", "warning", "never")
+OFF = "off"
+
+
+class ProjectError(BrokerConfError):
+    """A project file that cannot be understood; the message names file and line."""
+
+
+@dataclass(frozen=True, slots=True)
+class PathSettings:
+    """What holds for the files that a pattern fits."""
+
+    path: str
+    ignored: frozenset[str] = frozenset()
+    edition: Edition | None = None
+
+    def fits(self, file: str) -> bool:
+        """Whether the pattern fits the file, or a folder that it lies in; ``/`` between folders."""
+        return re.fullmatch(_pattern(self.path), file) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectFile:
+    """What a project file says; ``heap`` is in bytes, a severity of None is off."""
+
+    path: Path
+    edition: Edition | None = None
+    heap: int | None = None
+    fail_on: str | None = None
+    ignored: frozenset[str] = frozenset()
+    only: frozenset[str] = frozenset()
+    severities: Mapping[str, Severity | None] | None = None
+    per_path: tuple[PathSettings, ...] = ()
+
+    def edition_of(self, file: Path) -> Edition | None:
+        """The edition of a configuration."""
+        named = [each.edition for each in self._fitting(file) if each.edition]
+        return named[-1] if named else self.edition
+
+    def selection(self, file: Path, asked: RuleSelection) -> RuleSelection:
+        """The rules that speak about a configuration; what a call asks for by name wins."""
+        severities = {rule: severity for rule, severity in (self.severities or {}).items() if severity}
+        off = {rule for rule, severity in (self.severities or {}).items() if severity is None}
+        ignored = asked.ignored or self.ignored
+        ignored |= frozenset(off).union(*(each.ignored for each in self._fitting(file)))
+        return RuleSelection(asked.only or self.only, ignored - (asked.only - asked.ignored), severities)
+
+    def _fitting(self, file: Path) -> list[PathSettings]:
+        try:
+            name = file.absolute().resolve().relative_to(self.path.parent.resolve()).as_posix()
+        except ValueError:
+            return []
+        return [each for each in self.per_path if each.fits(name)]
+
+
+def project_of(folder: Path) -> ProjectFile | None:
+    """The project file that counts in a folder; raises ``ProjectError`` and ``OSError``."""
+    for above in (folder.absolute(), *folder.absolute().parents):
+        own, shared = above / NAME, above / _SHARED
+        if own.is_file():
+            return _Reader(own, "").project()
+        if shared.is_file() and _TABLE in _text(shared):
+            found = _Reader(shared, _TABLE)
+            if found.table is not None:
+                return found.project()
+        if (above / ".git").exists():
+            break
+    return None
+
+
+def _text(path: Path) -> str:
+    with path.open("rb") as stream:
+        raw = stream.read(_LARGEST + 1)
+    if len(raw) > _LARGEST:
+        raise ProjectError(f"{path}: larger than {_LARGEST >> 20} MiB; name the settings in {NAME} beside it")
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as err:
+        raise ProjectError(f"{path}: not UTF-8 from byte {err.start} on; save it as UTF-8") from err
+
+
+class _Reader:
+    """Reads one file; errors name the line that a key stands in, which the parser does not tell."""
+
+    def __init__(self, path: Path, base: str) -> None:
+        self.path, self.base = path, base
+        self.text = _text(path)
+        import tomllib
+
+        try:
+            self.table: object = tomllib.loads(self.text)
+        except (tomllib.TOMLDecodeError, RecursionError) as err:
+            at = re.search(r"line (\d+)", str(err))
+            said = re.sub(r" \(at .*\)", "", str(err).partition(":")[0])
+            line = at[1] if at else self.text.count("\n", 0, len(self.text.rstrip())) + 1
+            raise ProjectError(f"{path}:{line}: not TOML: {said}") from err
+        for step in base.split(".") if base else ():
+            self.table = self.table.get(step) if isinstance(self.table, dict) else None
+
+    def project(self) -> ProjectFile:
+        given = self._table(self.table, self.base)
+        project = ProjectFile(self.path)
+        for key, value in given.items():
+            read = _KEYS.get(key)
+            if read is None:
+                raise self.error(self.base, key, f"no key '{key}' is known; {did_you_mean(key, _KEYS)}")
+            project = read(self, project, value)
+        return project
+
+    def per_path(self, project: ProjectFile, value: object) -> ProjectFile:
+        if not isinstance(value, list) or not value:
+            raise self.error(self.base, "per-path", "write it as [[per-path]] with path and ignore or edition")
+        found = [self._path_settings(each, number) for number, each in enumerate(value)]
+        return replace(project, per_path=tuple(found))
+
+    def _path_settings(self, value: object, number: int) -> PathSettings:
+        table = self._below("per-path")
+        given = self._table(value, table, number)
+        for key in given:
+            if key not in ("path", "ignore", "edition"):
+                meant = did_you_mean(key, ("path", "ignore", "edition"))
+                raise self.error(table, key, f"no key '{key}' is known here; {meant}", number)
+        path = given.get("path")
+        if not isinstance(path, str) or not path:
+            raise self.error(table, "path", 'path is needed, as path = "legacy/**"', number)
+        ignored = self.rules(given["ignore"], "ignore", table, number) if "ignore" in given else frozenset()
+        edition = self.edition(given["edition"], table, number) if "edition" in given else None
+        return PathSettings(path, ignored, edition)
+
+    def severities(self, project: ProjectFile, value: object) -> ProjectFile:
+        table = self._below("severity")
+        found: dict[str, Severity | None] = {}
+        for rule, severity in self._table(value, table).items():
+            self._known_rule(rule, table, rule, 0)
+            names = [OFF, *(each.value for each in Severity)]
+            if severity not in names:
+                raise self.error(table, rule, f"severity of {rule}: one of {', '.join(names)} is needed")
+            found[rule] = None if severity == OFF else Severity(severity)
+        return replace(project, severities=found)
+
+    def edition(self, value: object, table: str, number: int = 0) -> Edition:
+        if value in EDITION_NAMES:
+            return Edition(value)
+        meant = did_you_mean(str(value), EDITION_NAMES)
+        raise self.error(table, "edition", f"edition: one of {', '.join(EDITION_NAMES)} is needed; {meant}", number)
+
+    def heap(self, project: ProjectFile, value: object) -> ProjectFile:
+        try:
+            size = parse_size(value).value if isinstance(value, str) else 0
+        except SizeError:
+            size = 0
+        if size <= 0:
+            raise self.error(self.base, "heap", 'heap: a size above 0 is needed, as "512M" or "4G"')
+        return replace(project, heap=size)
+
+    def fail_on(self, project: ProjectFile, value: object) -> ProjectFile:
+        if value not in FAIL_ON:
+            raise self.error(self.base, "fail-on", f"fail-on: one of {', '.join(FAIL_ON)} is needed")
+        return replace(project, fail_on=str(value))
+
+    def rules(self, value: object, key: str, table: str, number: int = 0) -> frozenset[str]:
+        if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+            raise self.error(table, key, f'{key}: a list of rules is needed, as ["drop-policy"]', number)
+        for name in value:
+            self._known_rule(name, table, key, number)
+        return frozenset(value)
+
+    def _known_rule(self, name: str, table: str, key: str, number: int) -> None:
+        if name not in known_ids():
+            raise self.error(table, key, f"'{name}' is no rule; {did_you_mean(name, known_ids())}", number)
+
+    def _table(self, value: object, table: str, number: int = 0) -> Mapping[str, object]:
+        if not isinstance(value, dict):
+            raise self.error(*_parted(table), f"{table.rpartition('.')[2]}: a table is needed", number)
+        return value
+
+    def _below(self, name: str) -> str:
+        return f"{self.base}.{name}" if self.base else name
+
+    def error(self, table: str, key: str, message: str, number: int = 0) -> ProjectError:
+        return ProjectError(f"{self.path}:{self._line(table, key, number)}: {message}")
+
+    def _line(self, table: str, key: str, number: int) -> int:
+        """The line of a key in the ``number``-th table of that name, else that of the table, else the first."""
+        whole = f"{table}.{key}" if table else key
+        written = rf"\s*[\"']?{re.escape(key)}[\"']?\s*[=.]"
+        inside, seen, best = "", -1, 1
+        for at, line in enumerate(self.text.splitlines(), 1):
+            header = re.match(r"\s*\[+\s*([^\[\]]+?)\s*\]+\s*(?:#|$)", line)
+            if header:
+                inside = re.sub(r"[\"'\s]", "", header[1])
+                if inside == whole:
+                    return at
+                seen += inside == table
+                best = at if inside == table and seen == number else best
+            elif inside == table and seen in (number, -1) and re.match(written, line):
+                return at
+        return best
+
+
+def _parted(table: str) -> tuple[str, str]:
+    above, _, name = table.rpartition(".")
+    return above, name
+
+
+def _edition(reader: _Reader, project: ProjectFile, value: object) -> ProjectFile:
+    return replace(project, edition=reader.edition(value, reader.base))
+
+
+def _ignore(reader: _Reader, project: ProjectFile, value: object) -> ProjectFile:
+    return replace(project, ignored=reader.rules(value, "ignore", reader.base))
+
+
+def _only(reader: _Reader, project: ProjectFile, value: object) -> ProjectFile:
+    return replace(project, only=reader.rules(value, "only", reader.base))
+
+
+_KEYS: dict[str, Callable[[_Reader, ProjectFile, object], ProjectFile]] = {
+    "edition": _edition,
+    "heap": _Reader.heap,
+    "fail-on": _Reader.fail_on,
+    "ignore": _ignore,
+    "only": _only,
+    "severity": _Reader.severities,
+    "per-path": _Reader.per_path,
+}
+
+
+@cache
+def _pattern(glob: str) -> str:
+    """``*`` and ``?`` stay inside of a name, ``**`` goes over folders; what fits a folder fits all below it."""
+    parts: Iterable[str] = re.findall(r"\*\*/|\*\*|\*|\?|[^*?]+", glob.strip("/"))
+    wild = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+    return "(?s:" + "".join(wild.get(part) or re.escape(part) for part in parts) + ")(?s:/.*)?"
