@@ -36,9 +36,9 @@ from make_pages import ADDRESS, FOLDER, SETS, record, records, write_bindings  #
 from memory import QUEUES, write_acks  # noqa: E402
 from pages import Cost, once  # noqa: E402
 
-from pageengine.data_directory.writing import write_journal  # noqa: E402
 from pagefmt.directory.bindings import encode_queue, load_bindings  # noqa: E402
 from pagefmt.journal.record_types import RecordType  # noqa: E402
+from pagefmt.journal.writing import write_journal  # noqa: E402
 from pagefmt.pages.paging import page_name  # noqa: E402
 
 LINKS = 10_000

@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from struct import pack
 
-from pageengine.data_directory.writing import write_journal
 from pagefmt.bytes.wire import ByteReader
 from pagefmt.directory.bindings import AddressBinding, QueueBinding, encode_address, encode_queue
 from pagefmt.journal.record_types import RecordType
 from pagefmt.journal.records import JournalRecord, RecordKind
+from pagefmt.journal.writing import write_journal
 from pagefmt.messages.amqp_message import AmqpMessage, decode_extra
 from pagefmt.messages.core_message import CoreMessage, HeaderBlock
 from pagefmt.messages.properties import properties_bytes

@@ -42,6 +42,7 @@ _pagectl_members() {  # is there GROUP COMMAND?
         'pages salvage' |\
         'pages restore' |\
         'pages drop-backup' |\
+        'queue drop' |\
         'disk check' |\
         'disk watch' |\
         'disk forecast' |\
@@ -151,6 +152,11 @@ _pagectl_takes() {  # does this option of this command want a value?
         'pages drop-backup --backup-dir' |\
         'pages drop-backup --broker-xml' |\
         'pages drop-backup --properties' |\
+        'queue drop --out' |\
+        'queue drop --format' |\
+        'queue drop --edition' |\
+        'queue drop --broker-xml' |\
+        'queue drop --properties' |\
         'disk check --max-disk-usage' |\
         'disk check --min-disk-free' |\
         'disk check --broker-xml' |\
@@ -255,6 +261,7 @@ _pagectl_options() {
         'pages salvage') _pagectl_offer '' --out --format --broker-xml --properties --help -h ;;
         'pages restore') _pagectl_offer '' --backup-dir --broker-xml --properties --help -h ;;
         'pages drop-backup') _pagectl_offer '' --backup-dir --broker-xml --properties --help -h ;;
+        'queue drop') _pagectl_offer '' --out --with-address --dry-run --format --edition --broker-xml --properties --help -h ;;
         'disk check') _pagectl_offer '' --max-disk-usage --min-disk-free --broker-xml --properties --edition -w --warning -c --critical -W --inodes-warning -K --inodes-critical -t --timeout -q --quiet -v --verbose --format --textfile --help -h ;;
         'disk watch') _pagectl_offer '' --interval --max-disk-usage --min-disk-free --broker-xml --properties --edition --help -h ;;
         'disk forecast') _pagectl_offer '' --state --warn-within --critical-within --max-disk-usage --min-disk-free --broker-xml --properties --edition --no-addresses -t --timeout -q --quiet -v --verbose --format --help -h ;;
@@ -266,7 +273,7 @@ _pagectl_options() {
         'replay sweep') _pagectl_offer '' --config --vary --edition --set --heap --properties --skip-bad-lines --jobs --spark --format --help -h ;;
         'replay advise') _pagectl_offer '' --config --heap --disk --edition --properties --skip-bad-lines --jobs --format --help -h ;;
         'completion') _pagectl_offer '' --help -h ;;
-        config|pages|disk|replay) _pagectl_offer '' --help -h ;;
+        config|pages|queue|disk|replay) _pagectl_offer '' --help -h ;;
         '') _pagectl_offer '' --help -h --version --debug ;;
     esac
 }
@@ -282,6 +289,7 @@ _pagectl_value() {
         'pages decode --edition' |\
         'pages verify --edition' |\
         'pages compact --edition' |\
+        'queue drop --edition' |\
         'disk check --edition' |\
         'disk watch --edition' |\
         'disk forecast --edition' |\
@@ -320,6 +328,8 @@ _pagectl_value() {
         'pages restore --properties' |\
         'pages drop-backup --broker-xml' |\
         'pages drop-backup --properties' |\
+        'queue drop --broker-xml' |\
+        'queue drop --properties' |\
         'disk check --broker-xml' |\
         'disk check --properties' |\
         'disk check --textfile' |\
@@ -355,6 +365,7 @@ _pagectl_value() {
         'pages salvage --out' |\
         'pages restore --backup-dir' |\
         'pages drop-backup --backup-dir' |\
+        'queue drop --out' |\
         'replay run --out')
             _pagectl_paths -d
             ;;
@@ -376,6 +387,7 @@ _pagectl_value() {
         'export --format' |\
         'pages compact --format' |\
         'pages salvage --format' |\
+        'queue drop --format' |\
         'replay run --format' |\
         'replay import --format' |\
         'replay compare --format' |\
@@ -444,9 +456,10 @@ _pagectl_value() {
 
 _pagectl_argument() {  # COMMAND, and how many arguments stand before this one
     case $1 in
-        '') _pagectl_offer '' config export pages disk replay completion ;;
+        '') _pagectl_offer '' config export pages queue disk replay completion ;;
         config) (($2 == 0)) && _pagectl_offer '' lint effective explain rules diff capacity ;;
         pages) (($2 == 0)) && _pagectl_offer '' ls outstanding decode verify seal inspect compact salvage restore drop-backup ;;
+        queue) (($2 == 0)) && _pagectl_offer '' drop ;;
         disk) (($2 == 0)) && _pagectl_offer '' check watch forecast usage ;;
         replay) (($2 == 0)) && _pagectl_offer '' run import generate compare sweep advise ;;
         'config lint') (($2 >= 0)) && _pagectl_paths;;
@@ -465,6 +478,7 @@ _pagectl_argument() {  # COMMAND, and how many arguments stand before this one
         'pages salvage') (($2 == 0)) && _pagectl_paths;;
         'pages restore') (($2 == 0)) && _pagectl_paths;;
         'pages drop-backup') (($2 == 0)) && _pagectl_paths;;
+        'queue drop') (($2 == 0)) && _pagectl_paths;;
         'disk check') (($2 == 0)) && _pagectl_paths;;
         'disk watch') (($2 == 0)) && _pagectl_paths;;
         'disk forecast') (($2 == 0)) && _pagectl_paths;;

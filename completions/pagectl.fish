@@ -65,6 +65,7 @@ complete -c pagectl -n __pagectl_group -l debug -d 'Show the traceback of an int
 complete -c pagectl -n __pagectl_group -a config -d 'A broker\'s configuration: what is wrong with it, and which settings are in force.'
 complete -c pagectl -n __pagectl_group -a export -d 'Export a page directory to Parquet through Spark.'
 complete -c pagectl -n __pagectl_group -a pages -d 'Page files: their messages, their damage, and what is still outstanding.'
+complete -c pagectl -n __pagectl_group -a queue -d 'Queues of a stopped broker.'
 complete -c pagectl -n __pagectl_group -a disk -d 'The broker\'s disk monitor: when it blocks producers, and what uses the space.'
 complete -c pagectl -n __pagectl_group -a replay -d 'Recorded traffic replayed: what a broker would do under other settings.'
 complete -c pagectl -n __pagectl_group -a completion -d 'Print the completion script of a shell.'
@@ -84,6 +85,7 @@ complete -c pagectl -n '__pagectl_group pages' -a compact -d 'Remove records tha
 complete -c pagectl -n '__pagectl_group pages' -a salvage -d 'Rebuild a paging directory from the readable messages of damaged pages.'
 complete -c pagectl -n '__pagectl_group pages' -a restore -d 'Put back what compact --in-place replaced.'
 complete -c pagectl -n '__pagectl_group pages' -a drop-backup -d 'Delete what compact --in-place replaced, to free its space.'
+complete -c pagectl -n '__pagectl_group queue' -a drop -d 'Copy a data directory without one queue; all others deliver the same.'
 complete -c pagectl -n '__pagectl_group disk' -a check -d 'Decide as the broker\'s disk monitor does; a monitoring plugin.'
 complete -c pagectl -n '__pagectl_group disk' -a watch -d 'Show live how full the disks are and how fast they fill.'
 complete -c pagectl -n '__pagectl_group disk' -a forecast -d 'Predict from samples when the broker will block; a monitoring plugin.'
@@ -247,6 +249,16 @@ complete -c pagectl -n '__pagectl_at pages drop-backup' -l broker-xml -r -F -d '
 complete -c pagectl -n '__pagectl_at pages drop-backup' -l properties -r -F -d 'Properties over the configuration; repeatable'
 complete -c pagectl -n '__pagectl_at pages drop-backup' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at pages drop-backup' -F
+
+complete -c pagectl -n '__pagectl_at queue drop' -l out -x -a '(__fish_complete_directories)' -d 'Write into a new folder.'
+complete -c pagectl -n '__pagectl_at queue drop' -l with-address -d 'Drop its address, too, which must have no other queue.'
+complete -c pagectl -n '__pagectl_at queue drop' -l dry-run -d 'Show the plan and change nothing.'
+complete -c pagectl -n '__pagectl_at queue drop' -l format -x -a 'text json' -d 'Output format.'
+complete -c pagectl -n '__pagectl_at queue drop' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'Release whose behaviour counts, hornetq-2.4 … artemis-2.56'
+complete -c pagectl -n '__pagectl_at queue drop' -l broker-xml -r -F -d 'Configuration that is kept elsewhere, for this DIR.'
+complete -c pagectl -n '__pagectl_at queue drop' -l properties -r -F -d 'Properties over the configuration; repeatable'
+complete -c pagectl -n '__pagectl_at queue drop' -l help -s h -d 'Show the help and exit.'
+complete -c pagectl -n '__pagectl_at queue drop' -F
 
 complete -c pagectl -n '__pagectl_at disk check' -l max-disk-usage -x -d 'Limit to use instead of that of broker.xml.'
 complete -c pagectl -n '__pagectl_at disk check' -l min-disk-free -x -d 'Limit to use instead of that of broker.xml; takes precedence over --max-disk-usage.'

@@ -59,6 +59,12 @@ TREE: dict[str, Leaf | Group] = {
             "drop-backup": ("pages_drop_backup", "Delete what compact --in-place replaced, to free its space."),
         },
     ),
+    "queue": (
+        "Queues of a stopped broker.",
+        {
+            "drop": ("queue_drop", "Copy a data directory without one queue; all others deliver the same."),
+        },
+    ),
     "disk": (
         "The broker's disk monitor: when it blocks producers, and what uses the space.",
         {

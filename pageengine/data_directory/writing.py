@@ -24,17 +24,13 @@ from pageengine.data_directory.journal_content import binding_records, journal_r
 from pageengine.data_directory.page_encoding import encoded_page
 from pageengine.running.restart import alive_references
 from pagefmt.bytes.writing import Disk, check_new_folder, whole_folder
-from pagefmt.journal.files import JournalHeader, encode_header
-from pagefmt.journal.records import JournalRecord, encode
+from pagefmt.journal.writing import write_journal
 from pagefmt.pages.paging import ADDRESS_FILE, page_name
 
 if TYPE_CHECKING:
     from pageengine.clients.run import Run
     from pageengine.model.message import Message
     from pageengine.paging.store import AddressStore
-
-FILE_SIZE = 1024 * 1024
-FORMAT = 2
 
 
 def check_target(run: Run, target: Path) -> None:
@@ -84,22 +80,3 @@ class _Bodies:
             self._written.add(message.id)
             suffix = "msg" if message.durable else "tmp"
             self._disk.create(self._folder / f"{message.id}.{suffix}", body_of(message.source))
-
-
-def write_journal(folder: Path, name: str, records: list[JournalRecord], disk: Disk | None = None) -> None:
-    """Records in files of one size; what is left of each is zero."""
-    file_id = 0
-    content = bytearray()
-    pending = list(reversed(records))
-    disk = disk or Disk()
-    with disk.below(folder):
-        while pending or file_id == 0:
-            file_id += 1
-            content = bytearray(encode_header(JournalHeader(FORMAT, 0, file_id)))
-            while pending:
-                encoded = encode(pending[-1], file_id, FORMAT)
-                if len(content) + len(encoded) > FILE_SIZE and len(content) > 16:
-                    break
-                content += encoded
-                pending.pop()
-            disk.create(folder / name.format(file_id), [bytes(content.ljust(FILE_SIZE, b"\0"))])

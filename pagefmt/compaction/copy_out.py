@@ -12,6 +12,7 @@ from pagefmt.bytes.files import MappedFile, NotReadable, open_regular
 from pagefmt.bytes.writing import Disk, LinkRefused, whole_folder
 from pagefmt.compaction.apply import CompactionResult, CompactionStopped, rewritten
 from pagefmt.compaction.plan import CompactionPlan, RemoveFile, RewritePage, Step, fingerprint
+from pagefmt.journal.writing import FileChange
 
 _BLOCK: Final = 1 << 20
 
@@ -22,14 +23,17 @@ def copy_out(
     passed: Callable[[int], object] = lambda size: None,
     disk: Disk | None = None,
     held: Mapping[Path, int] | None = None,
+    changed: Mapping[Path, FileChange] | None = None,
 ) -> CompactionResult:
     """Write ``paging``, ``journal``, ``bindings`` and ``large-messages`` below ``target``, which must not exist.
 
     The folder appears whole or not at all. Only regular files and folders are copied, links are refused. ``held``: the
-    lock files that are held, which no other descriptor may be opened for. ``passed`` gets the size of each file that
-    was read. Raises ``CompactionStopped``, ``TargetRefused``, ``LinkRefused``, ``OSError``.
+    lock files that are held, which no other descriptor may be opened for. ``changed``: journal files that lose records.
+    ``passed`` gets the size of each file that was read. Raises ``CompactionStopped``, ``TargetRefused``,
+    ``LinkRefused``, ``OSError``.
     """
-    steps = {step.path.absolute(): step for step in plan.steps()}
+    steps: dict[Path, Step | FileChange] = {step.path.absolute(): step for step in plan.steps()}
+    steps |= changed or {}
     with whole_folder(target, plan.roots.values(), disk, like=plan.paging.parent) as (partial, disk):
         for name, root in plan.roots.items():
             _copy_root(root, partial / name, steps, disk, passed, held or {})
@@ -44,7 +48,12 @@ def _unchanged(plan: CompactionPlan) -> None:
 
 
 def _copy_root(
-    root: Path, to: Path, steps: dict[Path, Step], disk: Disk, passed: Callable[[int], object], held: Mapping[Path, int]
+    root: Path,
+    to: Path,
+    steps: dict[Path, Step | FileChange],
+    disk: Disk,
+    passed: Callable[[int], object],
+    held: Mapping[Path, int],
 ) -> None:
     for folder, names, files in os.walk(root, onerror=_raise):
         here = Path(folder)
@@ -74,7 +83,7 @@ def _copy_times(path: Path, to: Path) -> None:
     os.utime(to, ns=(status.st_atime_ns, status.st_mtime_ns))
 
 
-def _copy(path: Path, to: Path, step: Step | None, disk: Disk, held: int | None) -> None:
+def _copy(path: Path, to: Path, step: Step | FileChange | None, disk: Disk, held: int | None) -> None:
     if isinstance(step, RemoveFile):
         return
     if isinstance(step, RewritePage):
@@ -82,6 +91,9 @@ def _copy(path: Path, to: Path, step: Step | None, disk: Disk, held: int | None)
             raise CompactionStopped(f"{path}: changed while it was copied; is a broker at work? Nothing was written")
         with MappedFile(path) as file:
             disk.create(to, rewritten(file.buf, step), like=path)
+    elif step is not None:
+        with MappedFile(path) as file:
+            disk.create(to, step.content(file.buf), like=path)
     else:
         disk.create(to, _chunks(path, held), like=path)
     _copy_times(path, to)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from pagefmt.compaction.plan import (
     CompactionPlan,
@@ -14,8 +15,10 @@ from pagefmt.compaction.plan import (
     ExaminedPage,
     Fingerprint,
     KeepReason,
+    KeptPage,
     QueueHolding,
     RemoveFile,
+    Step,
     StorePlan,
     decide,
     fingerprint,
@@ -57,6 +60,17 @@ class _LargeBodies:
     unsure: str | None = None
 
 
+class DroppedQueue(NamedTuple):
+    """A queue that is taken out of the directory: only pages of its ``address`` are changed.
+
+    ``last``: the address has no other one, so all of its pages go. ``messages``: of the journal, which go as well.
+    """
+
+    address: str
+    last: bool
+    messages: Collection[int]
+
+
 def make_plan(
     place: DataLocation, edition: Edition | None = None, *, keep_unknown: bool = False, locked: bool = False
 ) -> CompactionPlan:
@@ -64,11 +78,29 @@ def make_plan(
 
     Raises ``CannotCompact``.
     """
+    return plan_of(sure_state(place, locked=locked), place, edition, keep_unknown=keep_unknown)
+
+
+def sure_state(place: DataLocation, *, locked: bool) -> PagingState:
+    """Journals and bindings that are known for sure. ``locked``: as ``load_place``. Raises ``CannotCompact``."""
     if place.paging is None:
         raise CannotCompact(f"{place.given}: no paging directory; name the data directory or the instance")
     if place.kind in (LocationKind.STORE, LocationKind.PAGE):
         raise CannotCompact(f"{place.given}: {place.kind.value}; name the whole data directory or the instance")
     state = load_place(place, locked=locked)
+    _checked(state)
+    return state
+
+
+def plan_of(
+    state: PagingState,
+    place: DataLocation,
+    edition: Edition | None,
+    *,
+    keep_unknown: bool = False,
+    dropped: DroppedQueue | None = None,
+) -> CompactionPlan:
+    """The plan for a state, which ``dropped`` is not a part of. Raises ``CannotCompact``."""
     bindings = _checked(state)
     witnesses = _witnesses(state, bindings)
     rules = EditionRules(layout_of_bindings(bindings), edition)
@@ -77,9 +109,9 @@ def make_plan(
             f"{state.paging.path}: {edition.value} does not read what was written here (layout {rules.layout.value}); "
             "name the edition of the broker that will be started"
         )
-    walk = _PlanWalk(state, rules, keep_unknown, pending_pages(counters(state.journal).values()))
+    walk = _PlanWalk(state, rules, keep_unknown, pending_pages(counters(state.journal).values()), dropped)
     stores = tuple(walk.store(store) for store in state.stores())
-    bodies, kept = _bodies(state, place.large_messages, walk.bodies)
+    bodies, kept = _bodies(state, place.large_messages, walk.bodies, dropped)
     return CompactionPlan(roots_of(place), stores, bodies, kept, witnesses, tuple(state.known.lost()))
 
 
@@ -135,9 +167,15 @@ def layout_of_bindings(bindings: Bindings) -> Layout:
 
 class _PlanWalk:
     def __init__(
-        self, state: PagingState, rules: EditionRules, keep_unknown: bool, pending: set[tuple[int, int]]
+        self,
+        state: PagingState,
+        rules: EditionRules,
+        keep_unknown: bool,
+        pending: set[tuple[int, int]],
+        dropped: DroppedQueue | None,
     ) -> None:
         self.rules = rules
+        self.dropped = dropped
         self.live = LIVE | {AckState.IGNORED} if keep_unknown else LIVE
         self.pending = pending
         self.bodies = _LargeBodies()
@@ -145,7 +183,9 @@ class _PlanWalk:
     def store(self, store: StoreState) -> StorePlan:
         pages = list(self.pages(store))
         why = store.unknown.reason if store.unknown else self.untouchable(store)
-        steps, kept = decide(store.store.folder, [] if why else pages, self.rules)
+        steps, kept = self.steps(store, pages, why)
+        if self.dropped is not None and why is KeepReason.NO_QUEUE:
+            why = KeepReason.DAMAGED if self.empties(store) and not steps and pages else None
         changed = {step.path for step in steps}
         for page in pages:
             self.note_bodies(store, page, page.page.path in changed)
@@ -165,6 +205,16 @@ class _PlanWalk:
             why=why,
             problem=store.store.problem,
         )
+
+    def steps(self, store: StoreState, pages: list[ExaminedPage], why: str | None) -> tuple[list[Step], list[KeptPage]]:
+        if self.dropped is not None and store.store.address != self.dropped.address:
+            return [], []
+        if why is KeepReason.NO_QUEUE and self.empties(store) and not any(page.damage for page in pages):
+            return [RemoveFile(page.page.path, page.page.size, page.seen) for page in pages], []
+        return decide(store.store.folder, [] if why else pages, self.rules)
+
+    def empties(self, store: StoreState) -> bool:
+        return self.dropped is not None and self.dropped.last and store.store.address == self.dropped.address
 
     def untouchable(self, store: StoreState) -> KeepReason | None:
         if store.same_address:
@@ -258,7 +308,7 @@ def _holders(store: StoreState, pages: list[ExaminedPage]) -> tuple[QueueHolding
 
 
 def _bodies(
-    state: PagingState, large_messages: Path | None, bodies: _LargeBodies
+    state: PagingState, large_messages: Path | None, bodies: _LargeBodies, dropped: DroppedQueue | None
 ) -> tuple[tuple[RemoveFile, ...], str | None]:
     """Body files that nothing will name. ``.tmp`` files are the broker's: it deletes them at each start."""
     if large_messages is None:
@@ -266,10 +316,14 @@ def _bodies(
     pending = {body.message for _, body in state.journal.decoded(RecordType.ADD_LARGE_MESSAGE_PENDING)
                if isinstance(body, LargePending)}  # fmt: skip
     before = state.snapshot.bodies if state.snapshot is not None else None
-    needed = bodies.stay | named_by_journal(state.journal, before).keys() | pending
+    named = named_by_journal(state.journal, before).keys() | pending
+    needed = bodies.stay | (named if dropped is None else named - set(dropped.messages))
+    wanted = None if dropped is None else bodies.go.union(dropped.messages)
     free: list[RemoveFile] = []
     for file in LargeMessages(large_messages).files():
-        if file.name == f"{file.id}.msg" and file.id not in needed and (before is None or file.id in before):
+        if file.id is None or file.name != f"{file.id}.msg" or (wanted is not None and file.id not in wanted):
+            continue
+        if file.id not in needed and (before is None or file.id in before):
             with deleted_meanwhile(state.live):
                 free.append(RemoveFile(file.path, file.size, fingerprint(file.path)))
     if free and bodies.unsure:

@@ -1,4 +1,4 @@
-"""Power failures and faults while ``compact --out``, ``salvage --out`` and ``replay run --out`` write a new folder."""
+"""Power failures and faults while commands write a new folder."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from pagefmt.compaction.copy_out import CompactionStopped, copy_out
 from pagefmt.compaction.planning import make_plan
 from pagefmt.directory.locate import within
 from pagefmt.outstanding.state import load_place
+from pagefmt.removal.plan import plan_drop
 from pagefmt.salvage.directory import salvage_directory
 
 Writer = Callable[[Path, Path, Disk], object]
@@ -35,6 +36,11 @@ def compaction(data: Path, target: Path, disk: Disk) -> object:
     return copy_out(make_plan(within(data)), target, disk=disk)
 
 
+def drop(data: Path, target: Path, disk: Disk) -> object:
+    plan = plan_drop(within(data), "scatter")
+    return copy_out(plan.pages, target, disk=disk, changed=plan.changes)
+
+
 def salvage(data: Path, target: Path, disk: Disk) -> object:
     place = within(data)
     return salvage_directory(place, load_place(place), target, disk)
@@ -44,7 +50,7 @@ def replay(data: Path, target: Path, disk: Disk) -> object:
     return write_data_directory(engine_after(scenarios(ARCHIVE)["page-basic"], 60), target, disk)
 
 
-WRITERS = [compaction, salvage, replay]
+WRITERS = [compaction, drop, salvage, replay]
 
 
 def source(tmp_path: Path) -> Path:

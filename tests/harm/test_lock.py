@@ -21,11 +21,13 @@ from program import started
 LOCKS = {"serverlock.1": (0, 0), "server.lock": (1, 1)}
 """File → (length, start) that a broker locks (0: all of it)."""
 COMMANDS = {
-    "compact --out": ("compact", "--out", "{out}"),
-    "compact --in-place": ("compact", "--in-place"),
-    "compact --no-backup": ("compact", "--in-place", "--no-backup"),
-    "restore": ("restore",),
+    "compact --out": ("pages", "compact", "{data}", "--out", "{out}"),
+    "compact --in-place": ("pages", "compact", "{data}", "--in-place"),
+    "compact --no-backup": ("pages", "compact", "{data}", "--in-place", "--no-backup"),
+    "restore": ("pages", "restore", "{data}"),
+    "queue drop": ("queue", "drop", "{data}", "scatter", "--out", "{out}"),
 }
+COPIES = ("compact --out", "queue drop")
 
 
 def free(path: Path) -> bool:
@@ -48,15 +50,14 @@ def prepared(tmp_path: Path, name: str) -> Path:
 
 
 def words_of(name: str, data: Path, out: Path) -> list[str | Path]:
-    first, *rest = COMMANDS[name]
-    return ["pages", first, data, *(word.format(out=out) for word in rest)]
+    return [word.format(data=data, out=out) for word in COMMANDS[name]]
 
 
 def changes_below(name: str, tmp_path: Path) -> int:
     """How many changes the command makes, seen on a directory of its own."""
     (tmp_path / "count").mkdir()
     data, out = prepared(tmp_path / "count", name), tmp_path / "count" / "out"
-    return changes_of(words_of(name, data, out), out if name == "compact --out" else data, tmp_path)
+    return changes_of(words_of(name, data, out), out if name in COPIES else data, tmp_path)
 
 
 @pytest.mark.parametrize("part", [0, 0.3, 0.6, 0.9, 1])
@@ -66,7 +67,7 @@ def test_no_broker_could_start_meanwhile(name: str, part: float, tmp_path: Path)
     changes = changes_below(name, tmp_path)
     assert changes
     data, out = prepared(tmp_path, name), tmp_path / "out"
-    below = out if name == "compact --out" else data
+    below = out if name in COPIES else data
     extra = faults().changes(below, 1 + int(part * (changes - 1)), -signal.SIGSTOP)
     stopped_and_looked_at(words_of(name, data, out), extra, data)
 

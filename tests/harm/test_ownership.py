@@ -41,6 +41,12 @@ def copied(data: Path) -> Path:
     return out / "paging"
 
 
+def dropped(data: Path) -> Path:
+    out = data.parent / "out"
+    assert pagectl("queue", "drop", data, "scatter", "--out", out).status == 0
+    return out / "paging"
+
+
 def in_place(data: Path) -> Path:
     assert pagectl("pages", "compact", data, "--in-place").status == 0
     return data / "paging"
@@ -55,6 +61,7 @@ def restored(data: Path) -> Path:
 WRITERS: dict[str, tuple[Callable[[Path], Path], Callable[[Path], Path]]] = {
     "salvage": (torn, salvaged),
     "compact --out": (sound, copied),
+    "queue drop": (sound, dropped),
     "compact --in-place": (sound, in_place),
     "restore": (sound, restored),
 }

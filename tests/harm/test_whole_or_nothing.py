@@ -55,6 +55,7 @@ class Output:
 OUTPUTS = [
     Output(("pages", "salvage", "{inputs}/torn/data", "--out", "{out}"), "salvaged", True),
     Output(("pages", "compact", "{inputs}/data", "--out", "{out}"), "compacted", True),
+    Output(("queue", "drop", "{inputs}/data", "scatter", "--out", "{out}"), "dropped", True),
     Output(("replay", "run", "{inputs}/t.jsonl", "--config", "{inputs}/b.xml", "--out", "{out}"), "replayed", True),
     Output(("replay", "run", "{inputs}/t.jsonl", "--config", "{inputs}/b.xml", "--outcome", "{out}"), "outcome.jsonl"),
     Output(("replay", "run", "{inputs}/t.jsonl", "--config", "{inputs}/b.xml", "--report", "{out}"), "report.html"),
@@ -193,7 +194,7 @@ class RandomKills:
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
-@pytest.mark.parametrize("name", ["salvaged", "compacted", "replayed", "x.jsonl", "x.parquet"])
+@pytest.mark.parametrize("name", ["salvaged", "compacted", "dropped", "replayed", "x.jsonl", "x.parquet"])
 def test_killed_a_hundred_times(name: str, inputs: Path) -> None:
     (output,) = (each for each in OUTPUTS if each.name == name)
     usual, whole = carried_out(output, inputs)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,14 +14,16 @@ from pagectl.options.shared import (
     BackupDirOption,
     BrokerXmlOption,
     DirArgument,
+    DryRunOption,
     EditionOption,
     OutOption,
     PropertiesOption,
     TextOrJsonOption,
     edition_of,
 )
-from pagectl.running.backups import backup_folder, instance_of
+from pagectl.running.backups import backup_folder
 from pagectl.running.exits import CallError, Exit
+from pagectl.running.locking import brokers_held_off
 from pagectl.terminal.progress import progress
 from pagectl.terminal.sanitise import one_line
 from pagectl.terminal.streams import note, print_json, print_table, warning
@@ -40,7 +40,7 @@ def command(
     in_place: Annotated[bool, typer.Option("--in-place", help="Replace the pages where they are.")] = False,
     backup_dir: BackupDirOption = None,
     no_backup: Annotated[bool, typer.Option("--no-backup", help="Keep nothing: the space comes back at once.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the plan and change nothing.")] = False,
+    dry_run: DryRunOption = False,
     keep_unknown: Annotated[
         bool,
         typer.Option(
@@ -69,7 +69,7 @@ def command(
     _check_options(out, in_place, backup_dir, no_backup)
     place = located(given, broker_xml, properties)
     changing = (in_place or out is not None) and not dry_run
-    with _brokers_held_off(place, changing) as held:
+    with brokers_held_off(place, changing) as held:
         plan = _plan(place, edition, keep_unknown, locked=bool(held))
         _tell(plan, refused=changing and not accept_lost)
         backup = None if no_backup or out is not None else backup_folder(place, backup_dir)
@@ -105,19 +105,6 @@ def _check_options(out: Path | None, in_place: bool, backup_dir: Path | None, no
         raise CallError("--backup-dir and --no-backup go with --in-place")
     if backup_dir is not None and no_backup:
         raise CallError("--backup-dir and --no-backup exclude each other")
-
-
-@contextmanager
-def _brokers_held_off(place: DataLocation, changing: bool) -> Iterator[dict[Path, int]]:
-    from pagefmt.directory.locks import hold_off_brokers
-
-    if not changing:
-        yield {}
-        return
-    with hold_off_brokers(place.journal, instance_of(place)) as held:
-        if not held:
-            note("no lock file beside the journal: nothing keeps a broker from starting meanwhile")
-        yield held
 
 
 def _plan(place: DataLocation, edition: Any, keep_unknown: bool, *, locked: bool) -> CompactionPlan:

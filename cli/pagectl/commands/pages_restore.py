@@ -8,7 +8,8 @@ import typer
 
 from pagectl.opening.broker import located
 from pagectl.options.shared import BackupDirOption, BrokerXmlOption, DirArgument, PropertiesOption
-from pagectl.running.backups import drop, instance_of, standing_backup_of
+from pagectl.running.backups import drop, standing_backup_of
+from pagectl.running.locking import instance_of
 from pagectl.terminal.streams import note
 
 

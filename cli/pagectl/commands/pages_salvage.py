@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from pagectl.opening.broker import located
 from pagectl.options.formats import TextOrJson
 from pagectl.options.shared import BrokerXmlOption, DirArgument, OutOption, PropertiesOption, TextOrJsonOption
-from pagectl.running.backups import instance_of
 from pagectl.running.exits import CallError, Exit
+from pagectl.running.locking import instance_of
 from pagectl.running.reading import told_state
 from pagectl.terminal.sanitise import one_line
 from pagectl.terminal.streams import note, print_json, warning

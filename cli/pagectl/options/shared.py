@@ -102,6 +102,7 @@ OutOption = Annotated[
     Path | None,
     typer.Option("--out", metavar="NEW", help="Write into a new folder."),
 ]
+DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Show the plan and change nothing.")]
 FORMAT_HELP = "Output format."
 TextOrJsonOption = Annotated[TextOrJson, typer.Option("--format", help=FORMAT_HELP)]
 TextOrJsonlOption = Annotated[TextOrJsonl, typer.Option("--format", help=FORMAT_HELP)]

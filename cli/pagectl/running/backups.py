@@ -41,10 +41,3 @@ def drop(backup: Backup) -> None:
 
     note(f"writes {backup.folder}")
     print(f"dropped the backup of {len(backup.entries)} files, {size_text(discard(Disk(), backup))}")
-
-
-def instance_of(place: DataLocation) -> Path | None:
-    """The instance, where that was named: it has a lock of its own."""
-    from pagefmt.directory.locate import LocationKind
-
-    return place.given if place.kind is LocationKind.INSTANCE and place.given.is_dir() else None

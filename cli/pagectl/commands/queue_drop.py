@@ -1,0 +1,116 @@
+"""``queue drop``: a data directory without one of its queues."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pagectl.opening.broker import located
+from pagectl.options.formats import TextOrJson
+from pagectl.options.shared import (
+    BrokerXmlOption,
+    DirArgument,
+    DryRunOption,
+    EditionOption,
+    OutOption,
+    PropertiesOption,
+    TextOrJsonOption,
+    edition_of,
+)
+from pagectl.running.exits import CallError, Exit
+from pagectl.running.locking import brokers_held_off
+from pagectl.terminal.progress import progress
+from pagectl.terminal.sanitise import one_line
+from pagectl.terminal.streams import print_json
+from pagefmt.quantities import size_text
+
+if TYPE_CHECKING:
+    from pagefmt.removal.plan import DropPlan
+
+
+def command(
+    given: DirArgument = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="NAME", help="The queue, as QUEUE or ADDRESS::QUEUE; alone, without DIR, too."),
+    ] = None,
+    out: OutOption = None,
+    with_address: Annotated[
+        bool, typer.Option("--with-address", help="Drop its address, too, which must have no other queue.")
+    ] = False,
+    dry_run: DryRunOption = False,
+    form: TextOrJsonOption = TextOrJson.text,
+    edition: EditionOption = None,
+    broker_xml: BrokerXmlOption = None,
+    properties: PropertiesOption = None,
+) -> int:
+    """Copy the directories of a stopped broker to NEW without a queue, its messages, and what nobody else needs.
+
+    A broker started on NEW delivers from all other queues what it would have delivered, in the same order. Without
+    --out: what would go. A queue that the configuration declares comes back at the next start, empty.
+    """
+    from pagectl.files.destination import note_written
+    from pagefmt.compaction.copy_out import copy_out
+    from pagefmt.removal.plan import plan_drop
+
+    if name is None:
+        if given is None:
+            raise CallError("no queue given; name it behind DIR, as QUEUE or ADDRESS::QUEUE")
+        given, name = None, str(given)
+    place = located(given, broker_xml, properties)
+    changing = out is not None and not dry_run
+    with brokers_held_off(place, changing) as held:
+        with progress("looking at journals and pages", None):
+            plan = plan_drop(place, name, edition_of(edition), with_address=with_address, locked=bool(held))
+        if changing and out is not None:
+            with progress("copying", None) as bar:
+                copy_out(plan.pages, out, bar.advance, held=held, changed=plan.changes)
+            note_written(out.absolute(), place.paging)
+    written = out.absolute() if changing and out is not None else None
+    if form is TextOrJson.json:
+        print_json(_object(plan, written))
+    else:
+        _text(plan, written)
+    return Exit.FOUND if plan.remarks else Exit.OK
+
+
+def _object(plan: DropPlan, written: Path | None) -> dict[str, Any]:
+    return {
+        "done": written is not None,
+        "wrote": str(written) if written else None,
+        "queue": plan.queue.name,
+        "id": plan.queue.id,
+        "address": plan.queue.address,
+        "address_dropped": plan.address is not None,
+        "queues_left": [queue.name for queue in plan.left],
+        "messages": plan.messages + plan.paged.messages,
+        "bytes": plan.bytes + plan.paged.bytes,
+        "in_journal": {"messages": plan.messages, "bytes": plan.bytes},
+        "in_pages": {"messages": plan.paged.messages, "bytes": plan.paged.bytes, "pages": plan.paged.pages},
+        "in_doubt": plan.paged.in_doubt_sends + plan.paged.in_doubt_acks,
+        "freed": plan.freed,
+        "large_messages": [{"file": body.path.name, "size": body.size} for body in plan.pages.bodies],
+        "journal_records": plan.records,
+        "remarks": plan.remarks,
+    }
+
+
+def _text(plan: DropPlan, written: Path | None) -> None:
+    queue, paged = plan.queue, plan.paged
+    print(f"queue {one_line(queue.name)} (id {queue.id}) of address {one_line(queue.address)}")
+    print(f"messages: {plan.messages} in the journal, {size_text(plan.bytes)}; "
+          f"{paged.messages} in {paged.pages} pages, {size_text(paged.bytes)}")  # fmt: skip
+    if in_doubt := paged.in_doubt_sends + paged.in_doubt_acks:
+        print(f"in prepared transactions: {in_doubt}; these stay, without what concerns the queue")
+    if plan.left:
+        print(f"the address keeps {len(plan.left)} queues: {one_line(', '.join(one.name for one in plan.left))}")
+    else:
+        print("its only queue: the address " + ("goes as well" if plan.address else "stays, without its pages"))
+    for remark in plan.remarks:
+        print(f"stays: {one_line(remark)}")
+    freed = f"{size_text(plan.freed)} of pages and large messages, {plan.records} journal records"
+    print(f"without: {freed}" if written else f"would leave out {freed}")
+    if written:
+        print(f"copy without the queue: {one_line(str(written))}")

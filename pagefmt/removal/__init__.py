@@ -1,0 +1,1 @@
+"""A queue taken out of a data directory: its messages, acknowledgements, counters and pages."""

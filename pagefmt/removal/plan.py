@@ -1,0 +1,286 @@
+"""What goes with a queue, and what stays for the others. No file is changed here.
+
+====================  ====================================================================================
+bindings journal      the queue's records; with the last queue of an address, if asked for, the address's
+message journal       references to it, acknowledgements, page-complete records and counters of it, also in
+                      prepared transactions; messages that no other queue holds; page transactions lose its
+                      share of their references
+pages of its address  all of them where it was the last queue; else records that no other queue needs
+                      become stubs (docs/spec/journal.md 8.1), so that all positions stay
+large messages        bodies that only these records name
+====================  ====================================================================================
+
+Duplicate ids belong to the address and stay. Records of the queue that a broker would not look at either (in old
+content, of transactions that were never ended) go as well: a reader finds no trace of its id.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Final
+
+from pagefmt.compaction.plan import CompactionPlan
+from pagefmt.compaction.planning import DroppedQueue, plan_of, sure_state
+from pagefmt.directory.bindings import AddressBinding, Bindings, QueueBinding
+from pagefmt.directory.locate import DataLocation
+from pagefmt.editions import Edition
+from pagefmt.errors import PageFmtError
+from pagefmt.journal.bodies import QueueRef
+from pagefmt.journal.load import LoadedJournal
+from pagefmt.journal.message_journal import MessageJournal
+from pagefmt.journal.record_types import MESSAGES, RecordType
+from pagefmt.journal.writing import FileChange, JournalChange, Unwanted, changed_file
+from pagefmt.outstanding.ack_state import LIVE, AckState
+from pagefmt.outstanding.page_load import QueueLoad
+from pagefmt.outstanding.state import PagingState, StoreState
+from pagefmt.pages.paging import PageFile
+
+FQQN: Final = "::"
+"""Between address and queue in a fully qualified queue name."""
+OF_QUEUE: Final = (
+    RecordType.ADD_REF, RecordType.ACKNOWLEDGE_REF, RecordType.UPDATE_DELIVERY_COUNT,
+    RecordType.SET_SCHEDULED_DELIVERY_TIME, RecordType.ACKNOWLEDGE_CURSOR, RecordType.PAGE_CURSOR_COUNTER_VALUE,
+    RecordType.PAGE_CURSOR_COUNTER_INC, RecordType.PAGE_CURSOR_COMPLETE, RecordType.PAGE_CURSOR_PENDING_COUNTER,
+)  # fmt: skip
+"""Their bodies begin with the id of a queue."""
+OF_MESSAGE: Final = (*MESSAGES, *OF_QUEUE[:4])
+"""They have the id of a message."""
+
+
+class CannotDrop(PageFmtError):
+    """A queue that cannot be told, or a directory that it cannot be taken out of for sure."""
+
+
+@dataclass(frozen=True, slots=True)
+class DropPlan:
+    """``messages`` of ``bytes`` are outstanding for the queue in the message journal, ``paged`` counts those in pages.
+
+    ``gone``: ids of messages of the journal that no other queue holds. ``left``: queues that the address keeps;
+    ``address``: set where its binding goes. ``pages``: what becomes of pages and large messages; ``changes``: of
+    journal files.
+    """
+
+    queue: QueueBinding
+    messages: int
+    bytes: int
+    paged: QueueLoad
+    gone: frozenset[int]
+    left: tuple[QueueBinding, ...]
+    address: AddressBinding | None
+    pages: CompactionPlan
+    changes: Mapping[Path, FileChange]
+
+    @property
+    def freed(self) -> int:
+        """Bytes of pages and large-message files that the copy does not have."""
+        return self.pages.freed
+
+    @property
+    def records(self) -> int:
+        """Journal records that the copy does not have."""
+        return sum(change.records for change in self.changes.values())
+
+    @property
+    def remarks(self) -> list[str]:
+        """What stays although nothing needs it, and why."""
+        found = [
+            f"{store.address}: {store.why}"
+            for store in self.pages.stores
+            if store.why and store.size and store.address == self.queue.address
+        ]
+        return [*found, *self.pages.damaged(), *([self.pages.bodies_kept] if self.pages.bodies_kept else [])]
+
+
+def named_queue(bindings: Bindings, name: str) -> QueueBinding:
+    """The queue that a name or fully qualified name (``address::queue``) means. Raises ``CannotDrop``."""
+    found = [queue for queue in bindings.queues.values() if name in (queue.name, _qualified(queue))]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        which = ", ".join(f"{_qualified(queue)} (id {queue.id})" for queue in found)
+        raise CannotDrop(f"{name}: {len(found)} queues have this name: {which}; name one as ADDRESS{FQQN}QUEUE")
+    names = {queue.name for queue in bindings.queues.values()} | set(map(_qualified, bindings.queues.values()))
+    near = [each for each in sorted(names) if each.endswith((f".{name}", f"{FQQN}{name}")) or name.endswith(f".{each}")]
+    near = (near + get_close_matches(name, sorted(names), 3))[:1]
+    meant = f"; did you mean {near[0]}?" if near else "; the bindings have no durable queue at all" * (not names)
+    raise CannotDrop(f"{name}: no durable queue of this name in the bindings{meant}")
+
+
+def _qualified(queue: QueueBinding) -> str:
+    return f"{queue.address}{FQQN}{queue.name}"
+
+
+def plan_drop(
+    place: DataLocation, name: str, edition: Edition | None = None, *, with_address: bool = False, locked: bool = False
+) -> DropPlan:
+    """Reads journals and pages; ``locked``: this process holds the broker's locks.
+
+    Raises ``CannotDrop``, ``CannotCompact`` and ``CannotRewrite`` where something is not known for sure.
+    """
+    state = sure_state(place, locked=locked)
+    bindings = state.bindings
+    if bindings is None:
+        raise CannotDrop(f"{place.given}: no bindings; name the instance or the data directory")
+    if lost := state.known.lost():
+        raise CannotDrop(f"{place.given}: {lost[0]}; which records are of the queue cannot be told")
+    queue = named_queue(bindings, name)
+    left = tuple(one for one in bindings.queues_of(queue.address) if one.id != queue.id)
+    if with_address and left:
+        raise CannotDrop(
+            f"{queue.address}: has {len(left)} other queues ({left[0].name}{', …' * (len(left) > 1)}), so it stays; "
+            "drop them first"
+        )
+    gone = only_held_by(state.journal, queue.id)
+    shares = transactions_of(state, queue)
+    rest = _without(state, bindings, queue)
+    pages = plan_of(rest, place, edition, keep_unknown=True, dropped=DroppedQueue(queue.address, not left, gone))
+    address = next((one for one in bindings.addresses.values() if with_address and one.name == queue.address), None)
+    messages = _due(state.journal, queue.id)
+    return DropPlan(
+        queue, len(messages), sum(_size(state.journal, messages)), _paged(state, queue), gone, left, address, pages,
+        dict(_changes(state.journal, bindings, queue, gone, address, shares)),
+    )  # fmt: skip
+
+
+def _without(state: PagingState, bindings: Bindings, queue: QueueBinding) -> PagingState:
+    rest = copy.copy(bindings)
+    rest.queues = {number: one for number, one in bindings.queues.items() if number != queue.id}
+    return replace(state, known=state.known._replace(bindings=rest))
+
+
+def only_held_by(journal: MessageJournal, queue: int) -> frozenset[int]:
+    """Messages of the journal, also in prepared transactions, that the queue holds and no other one."""
+    held: set[int] = set()
+    others: set[int] = set()
+    for message, each, acknowledged in journal.references():
+        if each == queue:
+            held.add(message)
+        elif not acknowledged:
+            others.add(message)
+    columns = journal.loaded.columns
+    for branch in journal.loaded.prepared:
+        for row in branch.rows:
+            if columns.types[row] == RecordType.ADD_REF and isinstance(body := journal.body(row), QueueRef):
+                (held if body.queue == queue else others).add(columns.ids[row])
+    return frozenset(held - others)
+
+
+def _due(journal: MessageJournal, queue: int) -> set[int]:
+    return {message for message, each, acknowledged in journal.references() if each == queue and not acknowledged}
+
+
+def _size(journal: MessageJournal, messages: set[int]) -> Iterator[int]:
+    return (row.size for row in journal.of_type(*MESSAGES) if row.id in messages)
+
+
+def _paged(state: PagingState, queue: QueueBinding) -> QueueLoad:
+    """What is outstanding for it in pages."""
+    found = {queue.id: QueueLoad(queue.id, queue)}
+    for store in _stores_of(state, queue):
+        for _ in store.pages(found):
+            pass
+    return found[queue.id]
+
+
+def _stores_of(state: PagingState, queue: QueueBinding) -> Iterator[StoreState]:
+    return (store for store in state.stores() if store.store.address == queue.address and not store.read_instead)
+
+
+def transactions_of(state: PagingState, queue: QueueBinding) -> dict[int, int]:
+    """Page transaction → the references that its record shall name once the queue is gone; 0: the record goes.
+
+    Up to 2.31 a record that names more than will be acknowledged stays for ever. It never names fewer than other
+    queues still wait for. What a prepared transaction acknowledges is taken off when that is committed.
+    """
+    journal = state.journal
+    named = journal.page_transactions | {send.tx: send.references for each in journal.prepared for send in each.sends}
+    if not named:
+        return {}
+    its: Counter[int] = Counter()
+    others: Counter[int] = Counter()
+    for store in state.stores():
+        for page in store.store.pages:
+            for each, tx, ack_state, count in _transactions(store, page):
+                if each != queue.id:
+                    others[tx] += count
+                elif ack_state is not AckState.IN_DOUBT_ACK:
+                    its[tx] += count
+    found = {}
+    for tx in its.keys() & named.keys():
+        done = journal.page_acknowledged[tx]
+        rest = max(named[tx] - done - its[tx], others[tx])
+        found[tx] = rest + done if rest > 0 else 0
+    return found
+
+
+def _transactions(store: StoreState, page: PageFile) -> Iterator[tuple[int, int, AckState, int]]:
+    """(queue, transaction, state, how many) of the live records of a page that were sent in one."""
+    from pagefmt.outstanding.route_columns import IrregularPage
+
+    try:
+        yield from list(_at_once(store, page))
+    except IrregularPage:
+        for route, states in store.ack_states(page):
+            yield from ((queue, route[3], each, 1) for queue, each in states if route[3] >= 0 and each in LIVE)
+
+
+def _at_once(store: StoreState, page: PageFile) -> Iterator[tuple[int, int, AckState, int]]:
+    import numpy as np
+
+    from pagefmt.outstanding.ack_state_columns import CODE, ack_state_columns
+    from pagefmt.outstanding.route_columns import routed
+
+    rule = store.sure_rule(page.number)
+    for routes in routed(page):
+        if routes.tx is None:
+            continue
+        for queue, rows, codes in ack_state_columns(rule, routes):
+            for ack_state in LIVE:
+                sent, counts = np.unique(routes.tx[rows][codes == CODE[ack_state]], return_counts=True)
+                for tx, count in zip(sent.tolist(), counts.tolist(), strict=True):
+                    if tx >= 0:
+                        yield queue, tx, ack_state, count
+
+
+def _changes(
+    journal: MessageJournal,
+    bindings: Bindings,
+    queue: QueueBinding,
+    gone: frozenset[int],
+    address: AddressBinding | None,
+    shares: Mapping[int, int],
+) -> Iterator[tuple[Path, FileChange]]:
+    """By absolute path."""
+    over = {tx for tx, references in shares.items() if not references}
+    messages = JournalChange(
+        (
+            Unwanted(OF_QUEUE, {queue.id}, body=True),
+            Unwanted(OF_MESSAGE, gone),
+            Unwanted((RecordType.ADD_LARGE_MESSAGE_PENDING,), gone, body=True),
+            Unwanted((RecordType.PAGE_TRANSACTION,), over, body=True),
+        ),
+        {tx: references for tx, references in shares.items() if references},
+    )
+    names = {address.id} if address is not None else set()
+    definitions = JournalChange(
+        (
+            Unwanted((RecordType.QUEUE_BINDING_RECORD,), {queue.id}),
+            Unwanted((RecordType.QUEUE_STATUS_RECORD,), {queue.id}, body=True),
+            Unwanted((RecordType.ADDRESS_BINDING_RECORD,), names),
+            Unwanted((RecordType.ADDRESS_STATUS_RECORD,), names, body=True),
+        )
+    )
+    for loaded, change in ((journal.loaded, messages), (bindings.loaded, definitions)):
+        yield from _changed(loaded, change)
+
+
+def _changed(loaded: LoadedJournal, change: JournalChange) -> Iterator[tuple[Path, FileChange]]:
+    for file in loaded.files:
+        found = changed_file(file, change)
+        if found is not None:
+            yield file.path.absolute(), found

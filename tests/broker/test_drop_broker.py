@@ -1,0 +1,71 @@
+"""Queues dropped, judged by real brokers: all others deliver what they would have delivered, in order.
+
+Each queue of each case in turn, at most ``MOST`` of a case. The queue itself is gone, or empty where the case's
+configuration makes it anew. The drain of the original is that kept with the case, or a new one where they differ.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import golden_cases
+import pytest
+from broker_drains import Drain, drains, failure, queues
+from broker_jars import oracle
+
+from pagefmt.compaction.copy_out import copy_out
+from pagefmt.directory.bindings import load_bindings
+from pagefmt.directory.locate import DataLocation, within
+from pagefmt.removal.plan import plan_drop
+
+pytestmark = [pytest.mark.broker, pytest.mark.timeout(7200)]
+MOST = int(os.environ.get("PAGECTL_DROPPED_QUEUES", "4"))
+
+
+def names(place: DataLocation) -> list[str]:
+    assert place.bindings is not None
+    return sorted({queue.name for queue in load_bindings(place.bindings).queues.values()})
+
+
+def others(told: Drain, dropped: str) -> dict[str, object]:
+    return {name: queue for name, queue in queues(told).items() if name != dropped}
+
+
+@pytest.mark.parametrize("version", golden_cases.VERSIONS)
+def test_all_other_queues_deliver_the_same(version: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    oracle()
+    results: dict[Path, tuple[golden_cases.GoldenCase, str]] = {}
+    for case in golden_cases.cases(version):
+        found = names(within(case.data()))
+        for number, name in enumerate(found[:: max(1, len(found) // MOST)][:MOST]):
+            result = tmp_path / f"{case.name}-{number}"
+            plan = plan_drop(within(case.data()), name)
+            case.lay_out(result)
+            shutil.rmtree(result / "data")
+            copy_out(plan.pages, result / "data", changed=plan.changes)
+            results[result] = case, name
+    after = drains(version, list(results))
+    before = {case: case.drain() for case, _ in results.values()}
+    doubtful = {
+        case: case.lay_out(tmp_path / "originals" / case.name)
+        for result, (case, name) in results.items()
+        if failure(before[case]) or others(before[case], name) != others(after[result], name)
+    }
+    anew = drains(version, list(doubtful.values()))
+    before |= {case: anew[folder] for case, folder in doubtful.items()}
+    different = []
+    messages = 0
+    for result, (case, name) in results.items():
+        told, new = before[case], after[result]
+        if failure(told):
+            assert failure(new), f"{case}: the original does not start"
+        elif failure(new) or others(told, name) != others(new, name):
+            different.append(f"{case} without {name}: {failure(new) or 'delivers something else'}")
+        elif name in queues(new) and (queues(new)[name].messages or queues(new)[name].count):
+            different.append(f"{case}: {name} is still there")
+        messages += sum(len(queue.messages) for each, queue in queues(new).items() if each != name)
+    with capfd.disabled():
+        print(f"\n{version}: {len(results)} queues dropped, {messages} messages of others, {len(different)} different")
+    assert different == []

@@ -1,0 +1,143 @@
+"""``queue drop`` on directories of real brokers: nothing of the queue is left, everything of the others is."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from compactions import due
+from golden_cases import GoldenCase, cases_of_each_kind
+from harmed import golden, json_of, no_trace, snapshot
+from program import call
+
+from pagefmt.bytes.wire import ByteReader
+from pagefmt.compaction.copy_out import copy_out
+from pagefmt.directory.bindings import Bindings, load_bindings
+from pagefmt.directory.locate import DataLocation, within
+from pagefmt.journal.message_journal import MessageJournal, load_messages
+from pagefmt.journal.record_types import RecordType
+from pagefmt.outstanding.state import load_place
+from pagefmt.removal.plan import OF_QUEUE, CannotDrop, named_queue, plan_drop, transactions_of
+
+MOST = 3
+ANY = -1
+"""In place of the references that a page transaction names: they change with the queue."""
+
+
+def journals(place: DataLocation) -> tuple[MessageJournal, Bindings]:
+    assert place.journal is not None and place.bindings is not None
+    return load_messages(place.journal), load_bindings(place.bindings)
+
+
+def records(journal: MessageJournal, queue: int, gone: frozenset[int]) -> list[Any]:
+    """All surviving and prepared records but those of a queue, and of messages that go; in order."""
+    columns = journal.loaded.columns
+    rows = [("", row) for row in journal.loaded.rows]
+    rows += [(branch.xid.hex(), row) for branch in journal.loaded.prepared for row in (*branch.rows, *branch.deletes)]
+    found = []
+    for xid, row in rows:
+        kind, body = columns.types[row], columns.body(row)
+        if kind in OF_QUEUE and ByteReader(body).i64("queue") == queue:
+            continue
+        if columns.ids[row] not in gone and kind != RecordType.PAGE_TRANSACTION:
+            found.append((xid, columns.ids[row], kind, bool(columns.updates[row]), body))
+    return found
+
+
+@pytest.mark.parametrize("case", cases_of_each_kind(), ids=str)
+def test_what_is_left_is_what_the_others_have(case: GoldenCase, tmp_path: Path) -> None:
+    old = within(case.data())
+    journal, bindings = journals(old)
+    held, acknowledged = due(old), set(journal.references())
+    for queue in list(bindings.queues.values())[:MOST]:
+        plan = plan_drop(old, f"{queue.address}::{queue.name}")
+        copy_out(plan.pages, tmp_path / "new", changed=plan.changes)
+        new = within(tmp_path / "new")
+        after, left = journals(new)
+        assert due(new) == {key: each for key, each in held.items() if key[0] != queue.id}
+        assert records(after, queue.id, plan.gone) == records(journal, queue.id, plan.gone)
+        others = {each for each in acknowledged if each[1] != queue.id and each[0] not in plan.gone}
+        assert set(after.references()) == others
+        assert left.queues == {number: each for number, each in bindings.queues.items() if number != queue.id}
+        assert (left.addresses, left.id_counter) == (bindings.addresses, bindings.id_counter)
+        assert [branch.xid for branch in after.prepared] == [branch.xid for branch in journal.prepared]
+        assert after.loaded.dropped == () or len(after.loaded.dropped) == len(journal.loaded.dropped)
+        for loaded in (after.loaded, left.loaded):
+            assert loaded.damage is None
+            assert [file.size for file in loaded.files] == [
+                file.size for file in (journal.loaded if loaded is after.loaded else bindings.loaded).files
+            ]
+        again = {tx: number for tx, number in after.page_transactions.items() if tx in journal.page_transactions}
+        assert after.page_transactions == again
+        shutil.rmtree(tmp_path / "new")
+
+
+def test_page_transactions_lose_the_share_of_the_queue() -> None:
+    """Five transactions of 5 messages to each of two queues are partly consumed; the other queue's share stays."""
+    state = load_place(within(golden("tx-across-pages").data()))
+    assert state.bindings is not None
+    (queue,) = (each for each in state.bindings.queues.values() if not each.flag("internal"))
+    shares = transactions_of(state, queue)
+    assert shares and set(shares) <= set(state.journal.page_transactions) and not any(shares.values())
+
+
+def test_names() -> None:
+    place = within(golden("multicast-acks").data())
+    _, bindings = journals(place)
+    assert named_queue(bindings, "news::red.news") == named_queue(bindings, "red.news")
+    for wrong, meant in {"red.new": "red.news", "news": "all.news", "news::rad.news": "news::red.news"}.items():
+        with pytest.raises(CannotDrop, match=f"did you mean {meant}"):
+            named_queue(bindings, wrong)
+    one = named_queue(bindings, "red.news")
+    bindings.queues[99] = one._replace(id=99)
+    with pytest.raises(CannotDrop, match="2 queues have this name"):
+        named_queue(bindings, "red.news")
+
+
+def test_the_address_goes_with_its_last_queue_alone(tmp_path: Path) -> None:
+    data = golden("two-addresses").data()
+    place = within(data)
+    _, bindings = journals(place)
+    queue = next(each for each in bindings.queues.values() if len(bindings.queues_of(each.address)) == 1)
+    out = tmp_path / "new"
+    answer = call("queue", "drop", data, queue.name, "--out", out, "--with-address", "--format", "json")
+    assert answer.status == 0, answer
+    told = json_of(answer)
+    assert told["address_dropped"] and told["queues_left"] == []
+    _, left = journals(within(out))
+    assert {each.name for each in left.addresses.values()} == {
+        each.name for each in bindings.addresses.values() if each.name != queue.address
+    }
+    many = call("queue", "drop", golden("multicast-acks").data(), "red.news", "--with-address")
+    assert many.status == 2 and "drop them first" in many.err
+
+
+def test_nothing_is_changed_and_the_plan_is_what_is_done(tmp_path: Path) -> None:
+    data = golden("journal-mix").copy(tmp_path)
+    _, bindings = journals(within(data))
+    name = next(each.name for each in bindings.queues.values() if not each.flag("internal"))
+    before = snapshot(data)
+    words = ("queue", "drop", data, name, "--format", "json")
+    plan = json_of(call(*words))
+    dry = json_of(call(*words, "--out", tmp_path / "new", "--dry-run"))
+    done = json_of(call(*words, "--out", tmp_path / "new"))
+    assert plan == dry == done | {"done": False, "wrote": None}
+    assert snapshot(data) == before
+    assert plan["messages"] == plan["in_journal"]["messages"] + plan["in_pages"]["messages"] > 0
+    again = call("queue", "drop", tmp_path / "new", name)
+    assert again.status == 2 and "no durable queue of this name" in again.err
+    assert call("queue", "drop", data, name, "--out", tmp_path / "new").status == 2
+
+
+@pytest.mark.parametrize("part", ["journal", "bindings"])
+def test_what_is_not_known_for_sure_is_refused(part: str, tmp_path: Path) -> None:
+    data = golden("multicast-acks").copy(tmp_path)
+    path = next(path for path in sorted((data / part).iterdir()) if path.suffix in (".amq", ".bindings"))
+    content = bytearray(path.read_bytes())
+    content[16:40] = b"\xa5" * 24
+    path.write_bytes(content)
+    answer = call("queue", "drop", data, "red.news", "--out", tmp_path / "new")
+    no_trace(answer)
+    assert answer.status == 2 and "damaged" in answer.err and not (tmp_path / "new").exists(), answer
