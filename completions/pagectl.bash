@@ -72,6 +72,7 @@ _pagectl_takes() {  # does this option of this command want a value?
         'config lint --cwd' |\
         'config lint -D' |\
         'config lint --properties' |\
+        'config lint --baseline' |\
         'config effective --edition' |\
         'config effective --format' |\
         'config effective --heap' |\
@@ -244,7 +245,7 @@ _pagectl_takes() {  # does this option of this command want a value?
 
 _pagectl_options() {
     case $1 in
-        'config lint') _pagectl_offer '' --edition --schema --artemis-home --format --fail-on --ignore --only --heap --data --cwd -D --properties --show-files --help -h ;;
+        'config lint') _pagectl_offer '' --edition --schema --artemis-home --format --fail-on --ignore --only --heap --data --cwd -D --properties --baseline --write-baseline --show-files --help -h ;;
         'config effective') _pagectl_offer '' --edition --format --all --heap --cwd -D --properties --help -h ;;
         'config explain') _pagectl_offer '' --edition --format --help -h ;;
         'config rules') _pagectl_offer '' --format --help -h ;;
@@ -301,6 +302,7 @@ _pagectl_value() {
             ;;
         'config lint --schema' |\
         'config lint --properties' |\
+        'config lint --baseline' |\
         'config effective --properties' |\
         'config capacity --properties' |\
         'export --broker-xml' |\
@@ -370,7 +372,7 @@ _pagectl_value() {
             _pagectl_paths -d
             ;;
         'config lint --format')
-            _pagectl_offer '' text json sarif junit github
+            _pagectl_offer '' text json sarif junit github gitlab
             ;;
         'config lint --fail-on')
             _pagectl_offer '' error warning never

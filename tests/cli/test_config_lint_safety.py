@@ -37,7 +37,7 @@ SECRETS = [
 
 
 @pytest.mark.parametrize("inside", SECRETS)
-@pytest.mark.parametrize("format", ["text", "json", "sarif", "junit", "github"])
+@pytest.mark.parametrize("format", ["text", "json", "sarif", "junit", "github", "gitlab"])
 def test_no_password_leaves(tmp_path: Path, capsys: pytest.CaptureFixture[str], inside: str, format: str) -> None:
     run(["config", "lint", "--format", format, write(tmp_path, CLEAN + inside)])
     said = capsys.readouterr()

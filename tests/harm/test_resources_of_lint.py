@@ -13,7 +13,7 @@ TAIL = "</address-settings></core></configuration>"
 SIZES = "<max-size-bytes>10</max-size-bytes><page-size-bytes>20</page-size-bytes>"
 
 
-@pytest.mark.parametrize("form", ["text", "json", "sarif", "junit", "github"])
+@pytest.mark.parametrize("form", ["text", "json", "sarif", "junit", "github", "gitlab"])
 def test_settings_on_one_line(form: str, tmp_path: Path) -> None:
     path = tmp_path / "broker.xml"
 

@@ -47,7 +47,7 @@ NAMES = [
     "pwd", "passcode", "credentials", "privateKey", "keyStorePassword", "trustStorePassword", "sslPassword", "token",
     "auth", "KEYSTOREPASS", "defaultMaskPassword", "bearer",
 ]  # fmt: skip
-FORMATS = ("text", "json", "sarif", "junit", "github")
+FORMATS = ("text", "json", "sarif", "junit", "github", "gitlab")
 
 
 def all_that_is_said(path: Path) -> dict[str, str]:

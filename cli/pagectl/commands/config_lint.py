@@ -26,7 +26,7 @@ from pagectl.options.shared import (
 from pagectl.running.exits import CallError, Exit
 
 if TYPE_CHECKING:
-    from brokerconf.linting.lint import FileReport
+    from brokerconf.linting.lint import FileReport, RuleSelection
 
     from pagectl.opening.linting import LintRequest
 
@@ -39,6 +39,7 @@ class LintFormat(StrEnum):
     sarif = "sarif"
     junit = "junit"
     github = "github"
+    gitlab = "gitlab"
 
 
 class FailOn(StrEnum):
@@ -88,6 +89,13 @@ def command(
     cwd: CwdOption = None,
     define: DefineOption = None,
     properties: PropertiesOption = None,
+    baseline: Annotated[
+        Path | None,
+        typer.Option("--baseline", metavar="FILE", parser=Path, help="Leave out the known findings listed in FILE."),
+    ] = None,
+    write_baseline: Annotated[
+        bool, typer.Option("--write-baseline", help="Write all findings to the file of --baseline, as known ones.")
+    ] = False,
     show_files: Annotated[
         bool, typer.Option("--show-files", help="List the files of a folder that are linted or passed over, and why.")
     ] = False,
@@ -103,7 +111,13 @@ def command(
         request = linting.LintRequest(
             around, options, selection, fail_on.value if fail_on else None, edition_typed=edition is not None
         )
+        if write_baseline and baseline is None:
+            raise CallError("--write-baseline needs --baseline FILE, the file to write")
         reports, failed = _lint_all(files or linting.default_files(), request, show_files)
+        if baseline is not None and write_baseline:
+            return Exit.FAILED if failed else _write_baseline(baseline, reports)
+        if baseline is not None:
+            reports = _unknown(baseline, reports, selection)
         chosen = format or (LintFormat.github if os.environ.get("GITHUB_ACTIONS") == "true" else LintFormat.text)
         _write(reports, chosen)
         found = any(request.fails(report) for report in reports)
@@ -159,6 +173,33 @@ def _files(name: str, show_files: bool) -> tuple[list[str], list[Exception]]:
     return [str(path) for path, _ in found.taken], list(found.unreadable)
 
 
+def _write_baseline(path: Path, reports: list[FileReport]) -> int:
+    """What is known about files that were not linted stays."""
+    from brokerconf.linting.baseline import Baseline, read_baseline
+
+    from pagectl.terminal.streams import note
+    from pagefmt.bytes.writing import write_text
+
+    known = read_baseline(path) if path.exists() else Baseline(path.parent)
+    written = known.renewed(reports)
+    write_text(path, written.text())
+    note(f"{path}: {sum(entry.times for entry in written.entries)} known findings")
+    return Exit.OK
+
+
+def _unknown(path: Path, reports: list[FileReport], selection: RuleSelection) -> list[FileReport]:
+    """The reports without the findings of the baseline; how many there were is told."""
+    from brokerconf.linting.baseline import read_baseline
+    from brokerconf.linting.catalogue import known_ids
+
+    from pagectl.terminal.streams import note
+
+    found = read_baseline(path).without_known(reports, {rule for rule in known_ids() if selection.takes(rule)})
+    gone = f"; {found.stale} are found no more (--write-baseline removes them)" if found.stale else ""
+    note(f"{path}: {found.known} known findings left out{gone}")
+    return found.reports
+
+
 def _write(reports: list[FileReport], format: LintFormat) -> None:
     from pagectl.outputs.lint_text import summary_line
 
@@ -186,6 +227,10 @@ def _write(reports: list[FileReport], format: LintFormat) -> None:
             from pagectl.outputs.lint_github import lint_github
 
             sys.stdout.write(lint_github(reports))
+        case LintFormat.gitlab:
+            from pagectl.outputs.lint_gitlab import lint_gitlab
+
+            sys.stdout.write(lint_gitlab(reports))
         case _:
             assert_never(format)
     sys.stdout.flush()

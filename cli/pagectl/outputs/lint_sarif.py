@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 from urllib.parse import quote
 
+from brokerconf.linting.baseline import fingerprints
 from brokerconf.linting.catalogue import RuleDescription
 from brokerconf.linting.lint import FileReport
 
@@ -28,11 +28,12 @@ def lint_sarif(files: Sequence[FileReport], rules: Mapping[str, RuleDescription]
         "version": __version__,
         "rules": [_descriptor(rules[name]) for name in names],
     }
+    marks = fingerprints(findings, [finding.place.file for finding in findings])
     run = {
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
         "artifacts": [{"location": {"uri": _uri(name)}} for name in _files(files)],
-        "results": [_result(finding, index) for finding in findings],
+        "results": [_result(finding, index, mark) for finding, mark in zip(findings, marks, strict=True)],
     }
     return json_text({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
 
@@ -47,7 +48,7 @@ def _descriptor(rule: RuleDescription) -> dict[str, object]:
     return described | {key: {"text": text} for key, text in texts.items() if text}
 
 
-def _result(finding: Finding, index: Mapping[str, int]) -> dict[str, object]:
+def _result(finding: Finding, index: Mapping[str, int], fingerprint: str) -> dict[str, object]:
     physical: dict[str, object] = {"artifactLocation": {"uri": _uri(finding.place.file)}}
     if finding.place.line > 0:
         physical["region"] = {"startLine": finding.place.line, "startColumn": max(finding.place.column, 1)}
@@ -60,14 +61,8 @@ def _result(finding: Finding, index: Mapping[str, int]) -> dict[str, object]:
         "level": _LEVELS[finding.severity],
         "message": {"text": " ".join(part for part in (finding.message, finding.help) if part)},
         "locations": [location],
-        "partialFingerprints": {"pagectl/v1": _fingerprint(finding)},
+        "partialFingerprints": {"pagectl/v2": fingerprint},
     }
-
-
-def _fingerprint(finding: Finding) -> str:
-    """Stays the same when lines move: rule, file, element and sentence."""
-    parts = "\0".join((finding.rule, finding.place.file, finding.path, finding.message))
-    return hashlib.sha256(parts.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def _uri(name: str) -> str:
