@@ -1,16 +1,22 @@
 """``replay run`` as a whole, on mixed traffic, beside ``json.loads`` over the same lines and the real broker.
 
     python bench/replay.py [--messages 200000] [--shape steady ...] [--trace FILE ...] [--python PATH ...] [--rounds 3]
-                           [--oracle DIR]
+                           [--recorded NAME ...] [--oracle DIR]
 
 Each row is a process: ``pagectl replay run TRACE --config broker.xml``, its CPU seconds (user and system) with start-up
 and report, and their ratio to ``json.loads`` over the same lines, measured in this run. Medians. ``--python`` names
 other interpreters with pagectl installed, one that was installed with ``PAGECTL_COMPILE=1`` for example; without it the
-checkout runs on this interpreter. ``--trace`` times recorded traffic as well.
+checkout runs on this interpreter. ``--trace`` times other traffic as well.
+
+``jms-transactions``, ``amqp-and-mqtt`` and ``browsers-and-selectors`` were recorded from real clients on a broker
+2.56.0 (tests/recorded/replays/README.md). Each is some 20,000 to 30,000 lines, and is repeated until it has as many
+lines as ``--messages``: the clients come back, the queues stay.
 
 ``fill-and-drain`` is what the oracle's own bench does to a broker: every message (1 KiB, one address, pages of 10 MiB)
 goes to a page, then all are consumed and acknowledged. With ``--oracle`` (the folder with Bench.java, built before) the
-broker runs in the same call; its rates are wall time with all processors, ours CPU time of one.
+broker runs in the same call; its rates are wall time with all processors, ours CPU time of one. It also does the
+operations of ``steady``, ``burst`` and ``slow-consumer``, as TrafficRate.java tells: rows ``broker``, in which the CPU
+seconds are those of broker and clients, and lines a second are wall time.
 """
 
 from __future__ import annotations
@@ -19,7 +25,6 @@ import argparse
 import json
 import multiprocessing
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -36,6 +41,7 @@ sys.path[:0] = SOURCES
 from pageengine.trace import operations as ops  # noqa: E402
 from pageengine.trace.generate import Traffic, TrafficShape, generate  # noqa: E402
 from pageengine.trace.operations import Operation, TraceHeader  # noqa: E402
+from pageengine.trace.streams import Ending, numbered_lines  # noqa: E402
 from pageengine.trace.writing import write_trace  # noqa: E402
 
 FILL_AND_DRAIN = "fill-and-drain"
@@ -48,7 +54,11 @@ FIRST = (
     "transactions",
     FILL_AND_DRAIN,
 )
+RECORDED = ROOT / "tests" / "recorded" / "replays" / "clients"
+CLIENTS = ("jms-transactions", "amqp-and-mqtt", "browsers-and-selectors")
+AT_THE_BROKER = ("steady", "burst", "slow-consumer")
 BATCH = 100
+PAGED, PAGES_OF = 1 << 20, 256 << 10
 CONFIGURATION = """<configuration xmlns="urn:activemq"><core xmlns="urn:activemq:core"><address-settings>
 <address-setting match="#"><max-size-bytes>{size}</max-size-bytes><page-size-bytes>{page}</page-size-bytes>
 </address-setting></address-settings></core></configuration>
@@ -77,10 +87,27 @@ def trace_of(shape: str, messages: int, folder: Path) -> Path:
     return path
 
 
+def repeated(name: str, lines: int, folder: Path) -> Path:
+    """The recorded traffic again and again, until it has so many lines."""
+    path = folder / f"{name}.jsonl"
+    header, *operations = map(json.loads, (line for line in numbered_lines(RECORDED / f"{name}.jsonl.zst", Ending())))
+    messages = 1 + max(one["seq"] for one in operations if one["op"] == "send")
+    seconds, again = operations[-1]["t"], [one for one in operations if one["op"] != "create_queue"]
+    with path.open("w") as out:
+        out.write(json.dumps(header) + "\n")
+        for n in range(-(-lines // len(operations))):
+            for one in again if n else operations:
+                moved = {**one, "t": one["t"] + n * seconds}
+                if "seq" in one:
+                    moved["seq"] += n * messages
+                out.write(json.dumps(moved, separators=(",", ":")) + "\n")
+    return path
+
+
 def configuration(folder: Path, shape: str) -> Path:
     """Page mode from 1 MiB on in pages of 256 KiB; fill-and-drain pages everything, in pages of 10 MiB."""
     path = folder / f"{shape}.xml"
-    size, page = (0, 10 << 20) if shape == FILL_AND_DRAIN else (1 << 20, 256 << 10)
+    size, page = (0, 10 << 20) if shape == FILL_AND_DRAIN else (PAGED, PAGES_OF)
     path.write_text(CONFIGURATION.format(size=size, page=page))
     return path
 
@@ -103,17 +130,18 @@ def environment(python: str) -> dict[str, str]:
 
 
 def replaying(python: str, trace: Path, config: Path, rounds: int) -> tuple[float, int]:
-    """Median of the CPU seconds of a whole run, and the most memory of any child so far in MiB."""
-    seconds = []
+    """Median of the CPU seconds of a whole run, and the most memory of any in MiB."""
+    used = []
     for _ in range(rounds):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run(
+        run = subprocess.Popen(
             [python, "-c", WHOLE, "replay", "run", str(trace), "--config", str(config), "--format", "json"],
-            check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment(python), cwd=trace.parent,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment(python), cwd=trace.parent,
         )  # fmt: skip
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        seconds.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-    return median(seconds), after.ru_maxrss // 1024
+        _, status, usage = os.wait4(run.pid, 0)
+        if status:
+            raise SystemExit(f"replay run {trace}: status {status}")
+        used.append(usage)
+    return median(one.ru_utime + one.ru_stime for one in used), max(one.ru_maxrss for one in used) // 1024
 
 
 def engine_of(python: str) -> str:
@@ -123,20 +151,34 @@ def engine_of(python: str) -> str:
     return "compiled" if said.stdout.strip() == "True" else "uncompiled"
 
 
-def broker_figures(oracle: Path, messages: int, rounds: int) -> dict[str, float]:
-    """Messages a second in and out of a real broker, without synchronous writing."""
-    targets = sorted(oracle.glob("target-2.56*/cp.txt"))
-    if not targets:
-        raise SystemExit(f"{oracle}: no target-2.56*/cp.txt; build the oracle first (build.sh)")
-    classes = f"{targets[0].parent / 'classes'}:{targets[0].read_text().strip()}"
-    with tempfile.TemporaryDirectory() as folder:
+class Broker:
+    """A real broker of the oracle's class path, without synchronous writing."""
+
+    def __init__(self, oracle: Path, folder: Path) -> None:
+        targets = sorted(oracle.glob("target-2.56*/cp.txt"))
+        if not targets:
+            raise SystemExit(f"{oracle}: no target-2.56*/cp.txt; build the oracle first (build.sh)")
+        jars = targets[0].read_text().strip()
+        self.folder = folder / "broker"
+        self.classes = f"{targets[0].parent / 'classes'}:{folder}:{jars}"
+        source = ROOT / "tests" / "oracle_java" / "TrafficRate.java"
+        subprocess.run(["javac", "-nowarn", "-proc:none", "-cp", jars, "-d", str(folder), str(source)], check=True)
+
+    def _said(self, *words: object) -> list[dict[str, float]]:
         done = subprocess.run(
-            ["java", "-Xmx1g", "-cp", classes, "Bench", folder, str(messages), "1024", str(rounds)],
-            capture_output=True, text=True, check=True,
-        )  # fmt: skip
-    lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-    found = next(line for line in lines if "median_page_in_per_s" in line and not line["sync"])
-    return {"in": found["median_page_in_per_s"], "out": found["median_consume_per_s"]}
+            ["java", "-Xmx1g", "-cp", self.classes, *map(str, words)], capture_output=True, text=True, check=True
+        )
+        return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+
+    def filled_and_drained(self, messages: int, rounds: int) -> dict[str, float]:
+        """Messages a second in and out."""
+        lines = self._said("Bench", self.folder, messages, 1024, rounds)
+        found = next(line for line in lines if "median_page_in_per_s" in line and not line["sync"])
+        return {"in": found["median_page_in_per_s"], "out": found["median_consume_per_s"]}
+
+    def traffic(self, trace: Path, rounds: int) -> dict[str, float]:
+        """``lines``, ``seconds`` and ``cpu_seconds`` of the operations of a trace."""
+        return self._said("TrafficRate", self.folder, trace, PAGED, PAGES_OF, rounds)[-1]
 
 
 def main() -> None:
@@ -144,6 +186,7 @@ def main() -> None:
     parser.add_argument("--messages", type=int, default=200_000)
     shapes = [FILL_AND_DRAIN, *(one.value for one in TrafficShape)]
     parser.add_argument("--shape", nargs="+", default=FIRST, choices=shapes)
+    parser.add_argument("--recorded", nargs="*", default=CLIENTS, choices=CLIENTS)
     parser.add_argument("--trace", nargs="+", type=Path, default=[])
     parser.add_argument("--python", nargs="+", default=[sys.executable])
     parser.add_argument("--oracle", type=Path)
@@ -155,9 +198,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name, apart:
         folder = Path(name)
         made = [apart.submit(trace_of, shape, given.messages, folder).result() for shape in given.shape]
-        traces = [*made, *given.trace]
+        made += [apart.submit(repeated, name, given.messages, folder).result() for name in given.recorded]
+        broker = Broker(given.oracle, folder) if given.oracle is not None else None
         print(f"{'trace':24} {'engine':10} {'lines':>9} {'CPU s':>8} {'lines/s':>10} {'x json.loads':>12} {'MiB':>5}")
-        for trace in traces:
+        for trace in [*made, *given.trace]:
             lines, loads = apart.submit(loading, trace, given.rounds).result()
             config = configuration(folder, trace.stem)
             for python, engine in engines.items():
@@ -167,10 +211,17 @@ def main() -> None:
                     f"{seconds / loads:12.1f} {memory:5,}",
                     flush=True,
                 )
-    if given.oracle is not None:
-        broker = broker_figures(given.oracle, min(given.messages, 150_000), given.rounds)
-        both = 1 / (1 / broker["in"] + 1 / broker["out"])
-        print(f"broker: {broker['in']:,.0f} messages a second in, {broker['out']:,.0f} out, {both:,.0f} in and out")
+            if broker is not None and trace.stem in AT_THE_BROKER:
+                done = broker.traffic(trace, given.rounds)
+                print(
+                    f"{trace.stem:24} {'broker':10} {lines:9,} {done['cpu_seconds']:8.2f} "
+                    f"{done['lines'] / done['seconds']:10,.0f}",
+                    flush=True,
+                )
+        if broker is not None:
+            rates = broker.filled_and_drained(min(given.messages, 150_000), given.rounds)
+            both = 1 / (1 / rates["in"] + 1 / rates["out"])
+            print(f"broker: {rates['in']:,.0f} messages a second in, {rates['out']:,.0f} out, {both:,.0f} in and out")
 
 
 if __name__ == "__main__":

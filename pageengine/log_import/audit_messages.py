@@ -40,6 +40,7 @@ def survey(record: LogRecord, facts: LogFacts) -> None:
         message = find_message(record.text)
         user = (_SENT if record.code == SENT else _ADDED).match(record.text)
         if message is not None:
+            facts.described.add(message.id)
             facts.saw_large(message)
             if user is not None:
                 facts.saw_client(user[1], message)
@@ -100,7 +101,8 @@ class MessageAudit:
         if user is None or message is None or transaction is None:
             self.traffic.unknown[UNREADABLE] += 1
             return
-        self.traffic.send(self.traffic.join(transaction, self._free_session(user[1], transaction)), message)
+        session = self.traffic.join(transaction, self._free_session(user[1], transaction))
+        self.traffic.send(session, message, transaction)
 
     def _free_session(self, user: str, transaction: LoggedTransaction) -> str:
         """A session of this user that has no transaction open (the log does not name it)."""
@@ -127,7 +129,8 @@ class MessageAudit:
             name = consumer.name if consumer is not None else f"{user}/{queue}"
             consumer = self.traffic.open_consumer(name, queue, f"c-{name}", None)
             self.consumers[user, queue] = consumer
-        self.traffic.deliver(consumer.name, message.id)
+        name = consumer.name
+        self.traffic.once_sent(message.id, lambda: self.traffic.deliver(name, message.id))
 
     def _acknowledged(self, text: str) -> None:
         found, message = _ACKNOWLEDGED.match(text), find_message(text)
@@ -139,4 +142,5 @@ class MessageAudit:
         transaction = find_transaction(text[text.rfind(", transaction: ") :])
         if transaction is not None and not transaction.own:
             self.traffic.unknown["transaction of an acknowledgement (replayed when it took effect)"] += 1
-        self.traffic.acknowledge(found[2], message.id)
+        queue = found[2]
+        self.traffic.once_sent(message.id, lambda: self.traffic.acknowledge(queue, message.id))

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, field
 
 from pageengine.log_import.audit_messages import note_queues
-from pageengine.log_import.messages import find_message, find_transaction
+from pageengine.log_import.messages import LoggedTransaction, find_message, find_transaction
 from pageengine.log_import.records import LogRecord
 from pageengine.log_import.traffic import FOREIGN_CONNECTION, KnownQueue, LogFacts, TraceBuilder
 from pageengine.trace import operations as ops
@@ -72,8 +72,11 @@ def survey(record: LogRecord, facts: LogFacts) -> None:
             facts.saw_large(message)
             if code == SENT_DETAILS:
                 facts.described.add(message.id)
-                session = _SENT_SESSION.search(text)
-                facts.saw_client(session[1] if session is not None else MAIN, message)
+                found = _SENT_SESSION.search(text)
+                session = found[1] if found is not None else MAIN
+                facts.saw_client(session, message)
+                if _sent_in(text) is None:
+                    facts.alone.add(session)
             else:
                 facts.messages.setdefault(message.id, message)
 
@@ -86,11 +89,17 @@ def _survey_queue(text: str, facts: LogFacts) -> None:
     selector = text[found.end() : end if end >= 0 else len(text)]
     facts.queues[found["name"]] = KnownQueue(
         found["name"],
-        found["address"],
+        found["name"] if found["address"] == "null" else found["address"],
         RoutingType.MULTICAST if found["routing"] == "MULTICAST" else RoutingType.ANYCAST,
         None if selector == "null" else selector,
         not text.startswith(", durable=false", end),
     )
+
+
+def _sent_in(text: str) -> LoggedTransaction | None:
+    """The client's transaction that a message was sent in."""
+    found = find_transaction(text[max(text.find("]]@"), 0) :])
+    return None if found is None or found.own else found
 
 
 @dataclass(slots=True)
@@ -100,7 +109,8 @@ class PluginLog:
     traffic: TraceBuilder
     details: bool
     kinds: dict[str, SessionKind] = field(default_factory=dict)
-    announced: dict[str, tuple[str, str | None, bool]] = field(default_factory=dict)
+    announced: dict[str, list[tuple[str, str | None, bool]]] = field(default_factory=dict)
+    """By number: consumers about to be created; several sessions may do so at once, and the line names none."""
     browsers: set[str] = field(default_factory=set)
     early: set[tuple[str, int]] = field(default_factory=set)
     early_acks: set[int] = field(default_factory=set)
@@ -135,13 +145,15 @@ class PluginLog:
             return
         selector = text[start + len("filterString: ") : end]
         browse = text.startswith(", browseOnly: true", end)
-        self.announced[number[1]] = (queue[1], None if selector == "null" else selector, browse)
+        named = queue[1], None if selector == "null" else selector, browse
+        self.announced.setdefault(number[1], []).append(named)
 
     def _consumer_created(self, text: str) -> None:
         found = _CONSUMER_CREATED.match(text)
         if found is None:
             return
-        session, (queue, selector, browse) = found[2], self.announced.pop(found[1], ("", None, False))
+        session, announced = found[2], self.announced.get(found[1])
+        queue, selector, browse = announced.pop(0) if announced else ("", None, False)
         if browse:
             self.browsers.add(f"{session}/{found[1]}")
             self.traffic.add(ops.Browse, queue, selector, None, session)
@@ -171,10 +183,12 @@ class PluginLog:
         if message is None or message.id in self.traffic.seqs:
             return
         name = session[1] if session is not None else MAIN
-        transaction = find_transaction(text[max(text.find("]]@"), 0) :])
-        if transaction is not None and not transaction.own and self.traffic.sessions.get(name) is not SessionKind.AUTO:
+        transaction = _sent_in(text)
+        if transaction is not None and self.traffic.sessions.get(name) is SessionKind.AUTO:
+            transaction = None
+        if transaction is not None:
             name = self.traffic.join(transaction, name)
-        self.traffic.send(name, message)
+        self.traffic.send(name, message, transaction)
 
     def _sent(self, text: str) -> None:
         found = _SENT.match(text)
@@ -198,8 +212,10 @@ class PluginLog:
         if found is None:
             return
         number, queue, session, name = int(found[1]), found[3], found[4], f"{found[4]}/{found[5]}"
-        if name in self.browsers:
-            return
+        if name not in self.browsers:
+            self.traffic.once_sent(number, lambda: self._deliver_once(name, queue, session, number))
+
+    def _deliver_once(self, name: str, queue: str, session: str, number: int) -> None:
         if (name, number) in self.early:
             self.early.discard((name, number))
             return
@@ -223,11 +239,15 @@ class PluginLog:
             if reason[1] == "KILLED":
                 self.traffic.unknown["removal by the broker itself (purge, deletion)"] += 1
             return
-        name = f"{session}/{found[3]}"
+        name, transaction = f"{session}/{found[3]}", find_transaction(text)
+        self.traffic.once_sent(number, lambda: self._acknowledge(name, queue, session, number, transaction))
+
+    def _acknowledge(
+        self, name: str, queue: str, session: str, number: int, transaction: LoggedTransaction | None
+    ) -> None:
         if queue not in self.traffic.holders.get(number, {}):
             self._deliver(name, queue, session, number)
             self.early.add((name, number))
-        transaction = find_transaction(text)
         if transaction is not None and not transaction.own:
             self.traffic.join(transaction, session)
         self.traffic.acknowledge(queue, number)

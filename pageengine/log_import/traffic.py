@@ -38,6 +38,8 @@ class LogFacts:
     min_large: int | None = None
     smallest_large: int | None = None
     first_t: int | None = None
+    alone: set[str] = field(default_factory=set)
+    """Sessions that send outside of transactions, whatever was asked for when they were made."""
     clients: dict[str, tuple[ops.ClientProtocol, ops.ClientOptions]] = field(default_factory=dict)
     """By session, of those whose messages did not come by core."""
 
@@ -80,6 +82,9 @@ class TraceBuilder:
     holders: dict[int, dict[str, str]] = field(default_factory=dict)
     """By message id: the queues it was delivered from, and the consumer that has it."""
     transactions: dict[int, str] = field(default_factory=dict)
+    uncommitted: dict[int, LoggedTransaction] = field(default_factory=dict)
+    """By message id: the transaction that it was sent in."""
+    _unsent: dict[int, list[Callable[[], None]]] = field(default_factory=dict)
     _next_seq: int = 0
     _i: int = 0
     _t: int = 0
@@ -105,8 +110,15 @@ class TraceBuilder:
             self._emit(self._pending)
             self._pending = None
 
-    def send(self, session: str, message: LoggedMessage) -> None:
-        """A message arrives in a session."""
+    def once_sent(self, message: int, action: Callable[[], None]) -> None:
+        """Do this now, or once the line of the send comes: the broker may write it after those of a delivery."""
+        if message in self.facts.described and message not in self.seqs:
+            self._unsent.setdefault(message, []).append(action)
+        else:
+            action()
+
+    def send(self, session: str, message: LoggedMessage, transaction: LoggedTransaction | None = None) -> None:
+        """A message arrives in a session, in a client's transaction if there is one."""
         if session not in self.sessions and session in self.facts.clients:
             self.session(session, SessionKind.AUTO)
         seq = self._next_seq
@@ -121,10 +133,15 @@ class TraceBuilder:
             priority=message.priority, expire_ms=message.expire_ms, props=message.props,
             note="size from log, uncertain" if message.uncertain else "size from log",
         )  # fmt: skip
+        if transaction is not None:
+            self.uncommitted[message.id] = transaction
+        for action in self._unsent.pop(message.id, ()):
+            action()
 
     def session(self, name: str, kind: SessionKind) -> None:
         """Open a session unless it is open."""
         if name not in self.sessions:
+            kind = SessionKind.AUTO if name in self.facts.alone else kind
             self.sessions[name] = kind
             protocol, client = self.facts.clients.get(name, (ops.ClientProtocol.CORE, ops.PLAIN_CLIENT))
             self.add(ops.OpenSession, name, kind, protocol, client)
@@ -160,6 +177,9 @@ class TraceBuilder:
         session = self.transactions.pop(transaction.id, None)
         if session is not None:
             self.add(ops.Rollback, session, transaction.xid, False, bool(transaction.xid))
+            for one in [one for one in self.consumers.values() if one.session == session and one.holds]:
+                # what its client had not acknowledged goes back, too
+                self.open_consumer(one.name, one.queue, session, one.selector)
 
     def open_consumer(self, name: str, queue: str, session: str, selector: str | None) -> LoggedConsumer:
         """Open a consumer; an open one of the same name is closed first."""
@@ -183,6 +203,9 @@ class TraceBuilder:
 
     def deliver(self, name: str, message: int) -> None:
         """One message handed to a consumer. Another one that held it must have given it back: it is closed first."""
+        transaction = self.uncommitted.pop(message, None)
+        if transaction is not None:
+            self.commit(transaction)
         consumer = self.consumers[name]
         holder = self.holders.get(message, {}).get(consumer.queue)
         if holder is not None:

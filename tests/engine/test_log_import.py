@@ -159,6 +159,96 @@ def test_older_wordings(tmp_path: Path) -> None:
     assert isinstance(ack, ops.Ack) and ack.seqs == (0,)
 
 
+SENT = "AMQ843009: afterSend message: %s, result: OK, transaction: %s, session: S, connection: c, direct: true, no"
+MESSAGE = (
+    "CoreMessage[messageID=%d, durable=true, userID=null, priority=4, timestamp=0, expiration=0, durable=true, "
+    "address=a, size=62, properties=TypedProperties[]]@1"
+)
+CLIENTS_OWN = "TransactionImpl [xid=null, txID=9, xid=null, state=ACTIVE, createTime=1(x), timeoutSeconds=300, nr]@5"
+SESSION = "AMQ841002: created session name: S, session connectionID: c, remote address x"
+COMMITTING = (
+    "AMQ843000: beforeCreateSession called with name: S, username: u, minLargeMessageSize: 1, connection: c, "
+    "autoCommitSends: false, autoCommitAcks: false, preAcknowledge: false, xa: false"
+)
+DELIVERED = (
+    "AMQ841012: delivered message with message ID: %d, to consumer on address: a, queue: a, consumer sessionID: R, "
+    "consumerID: %d"
+)
+ACKNOWLEDGED = (
+    "AMQ843014: messageAcknowledged ID: %d, sessionID: R, consumerID: 0, queue: a, transaction: %s, ackReason: NORMAL"
+)
+ANNOUNCED = (
+    "AMQ843004: beforeCreateConsumer called with ConsumerID: 0, QueueBinding: LocalQueueBinding [address=a, "
+    "queue=QueueImpl[name=a, postOffice=x]@1], filterString: %s, browseOnly: false, supportLargeMessage: true"
+)
+
+
+def operations_of(tmp_path: Path, *lines: str) -> list[ops.Operation]:
+    stamped = [f"2026-01-01 00:00:00,{n:03} DEBUG [x] {line}" for n, line in enumerate(lines)]
+    (tmp_path / "artemis.log").write_text("\n".join(stamped))
+    import_logs([tmp_path / "artemis.log"], tmp_path / "t.jsonl")
+    return list(open_trace(tmp_path / "t.jsonl"))  # type: ignore[arg-type]
+
+
+def test_a_delivery_may_be_logged_before_its_send(tmp_path: Path) -> None:
+    """Threads of a broker write their lines when they come to it."""
+    found = operations_of(
+        tmp_path, SESSION, ACKNOWLEDGED % (7, "null"), DELIVERED % (7, 0), SENT % (MESSAGE % 7, "UNAVAILABLE")
+    )
+    assert [one.op for one in found] == ["create_queue", "open_session", "send", "open_consumer", "receive", "ack"]
+
+
+def test_what_is_delivered_was_committed(tmp_path: Path) -> None:
+    found = operations_of(
+        tmp_path,
+        COMMITTING,
+        SESSION,
+        SENT % (MESSAGE % 7, CLIENTS_OWN),
+        DELIVERED % (7, 0),
+        f"AMQ841009: sent message with ID: 7, result: OK, transaction: {CLIENTS_OWN}",
+    )
+    wanted = ["create_queue", "open_session", "send", "open_consumer", "commit", "receive"]
+    assert [one.op for one in found] == wanted
+
+
+def test_a_rollback_gives_back_what_the_client_had_not_acknowledged(tmp_path: Path) -> None:
+    found = operations_of(
+        tmp_path,
+        COMMITTING.replace("name: S", "name: R"),
+        SESSION.replace("name: S", "name: R"),
+        *(SENT % (MESSAGE % number, "UNAVAILABLE") for number in (7, 8)),
+        *(DELIVERED % (number, 0) for number in (7, 8)),
+        ACKNOWLEDGED % (7, CLIENTS_OWN),
+        f"AMQ843018: rolled back transaction {CLIENTS_OWN} involving {MESSAGE % 7}",
+        *(DELIVERED % (number, 0) for number in (7, 8)),
+    )
+    assert [one.op for one in found][-7:] == [
+        "open_consumer", "receive", "ack", "rollback", "close_consumer", "open_consumer", "receive",
+    ]  # fmt: skip
+    assert isinstance(found[-1], ops.Receive) and found[-1].max == 2
+
+
+def test_sessions_may_create_consumers_at_the_same_time(tmp_path: Path) -> None:
+    created = "AMQ841005: created consumer with ID: 0, with session name: %s"
+    lines = [ANNOUNCED % "k = 1", ANNOUNCED % "null", created % "R", created % "Q"]
+    found = operations_of(tmp_path, *lines, SENT % (MESSAGE % 7, "UNAVAILABLE"))
+    consumers = [(one.session, one.selector) for one in found if isinstance(one, ops.OpenConsumer)]
+    assert consumers == [("R", "k = 1"), ("Q", None)]
+
+
+def test_a_session_that_names_no_transaction_sends_alone(tmp_path: Path) -> None:
+    """The broker makes the sessions of MQTT without commits of their own, and commits each message."""
+    found = operations_of(tmp_path, COMMITTING, SESSION, SENT % (MESSAGE % 7, "UNAVAILABLE"))
+    assert [one.kind for one in found if isinstance(one, ops.OpenSession)] == [ops.SessionKind.AUTO]
+
+
+def test_a_queue_without_an_address_has_its_own(tmp_path: Path) -> None:
+    queue = "AMQ843006: beforeCreateQueue called with queueConfig: QueueConfiguration [id=null, name=$sys.mqtt.sessions, address=null, routingType=ANYCAST, filterString=null, durable=true, user=null"  # noqa: E501
+    found = operations_of(tmp_path, queue, SENT % (MESSAGE % 7, "UNAVAILABLE"))
+    created = [(one.queue, one.address) for one in found if isinstance(one, ops.CreateQueue)]
+    assert created == [("$sys.mqtt.sessions", "$sys.mqtt.sessions")]
+
+
 def test_logs_without_traffic_are_refused(tmp_path: Path) -> None:
     (tmp_path / "artemis.log").write_text("2026-11-21 09:10:13,140 WARN  [x] AMQ222018: AIO was not located\n")
     with pytest.raises(PageEngineError, match="AMQ601500"):
