@@ -10,7 +10,7 @@ from itertools import accumulate
 from operator import itemgetter
 
 from brokerconf.linting.lint import FileReport
-from brokerconf.reading.secrets import HIDDEN, Span, hidden_in_markup, hidden_in_properties, without
+from brokerconf.reading.secrets import HIDDEN, Span, without
 from brokerconf.reading.sources import SourceFile
 
 from pagectl.terminal.sanitise import one_line
@@ -69,8 +69,7 @@ class Lines:
         if source is None or span is None:
             return None
         if file not in self._secrets:
-            in_text = hidden_in_markup if source.markup else hidden_in_properties
-            self._secrets[file] = in_text(source.original)
+            self._secrets[file] = source.secrets()
         begin, stop = span
         hidden = self._secrets[file]
         first, behind = bisect_right(hidden, begin, key=itemgetter(1)), bisect_left(hidden, stop, key=itemgetter(0))

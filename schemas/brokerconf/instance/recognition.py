@@ -60,8 +60,13 @@ _FILE_OF_BROKER = re.compile(_KEY + _BROKER_FILE)
 
 
 def form_of(name: str, raw: bytes) -> ConfigurationForm:
-    """How a file that was named is to be read: as it is recognised, else by its suffix, else as XML."""
-    return recognised(name, raw) or SUFFIXES.get(PurePath(name).suffix.lower(), ConfigurationForm.XML)
+    """How a file that was named is to be read: as it is recognised, else by its suffix, else as XML.
+
+    Standard input has no suffix: what begins like an object of Kubernetes is one.
+    """
+    form = recognised(name, raw) or SUFFIXES.get(PurePath(name).suffix.lower(), ConfigurationForm.XML)
+    doubtful = form in (ConfigurationForm.JSON, ConfigurationForm.YAML) or not PurePath(name).suffix
+    return ConfigurationForm.KUBERNETES if doubtful and _is_object(raw) else form
 
 
 def recognised(name: str, raw: bytes) -> ConfigurationForm | None:
@@ -86,6 +91,11 @@ def recognised(name: str, raw: bytes) -> ConfigurationForm | None:
     if form is ConfigurationForm.JSON:
         return form if _is_json_of_broker(text) else None
     return form if form is not None and _yaml_keys().search(text) else None
+
+
+def _is_object(raw: bytes) -> bool:
+    text = _plain_text(raw) or ""
+    return text.lstrip()[:1] != "<" and all(re.search(_OBJECT.format(key, ""), text) for key in ("apiVersion", "kind"))
 
 
 def _plain_text(raw: bytes) -> str | None:

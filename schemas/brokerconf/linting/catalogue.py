@@ -20,6 +20,7 @@ class RuleDescription:
 
 
 _REFUSED = "the broker does not start"
+_NO_OBJECT = "Kubernetes refuses the object"
 # Reading, schema, the reader's own checks of values; (title, why).
 CHECKS: dict[str, tuple[str, str]] = {
     "address-without-routing-type": ("an address with neither anycast nor multicast", _REFUSED),
@@ -38,6 +39,17 @@ CHECKS: dict[str, tuple[str, str]] = {
     "include-refused": ("an include outside the configuration's folder, too deep, or not a plain file", "never opened"),
     "include-working-directory": ("an include", "it is looked for in the broker's working directory"),
     "invalid-value": ("a value that the schema does not allow", _REFUSED),
+    "kubernetes-api-version": ("an apiVersion that no operator has for the kind", _NO_OBJECT),
+    "kubernetes-base64": ("data that is not base64", _NO_OBJECT),
+    "kubernetes-duplicate-property": ("a key twice in brokerProperties", "the operator refuses the resource"),
+    "kubernetes-field-missing": ("a field of a custom resource that must be there", _NO_OBJECT),
+    "kubernetes-field-type": ("a field of a custom resource with a value of another type", _NO_OBJECT),
+    "kubernetes-field-value": ("a word that the operator does not know", "it is taken for another one, or ignored"),
+    "kubernetes-no-broker": ("Kubernetes objects without any configuration of a broker", "nothing was checked"),
+    "kubernetes-not-a-broker": ("an object, or a key of one, that is not looked at", "it is not known to be sound"),
+    "kubernetes-pod-prefix": ("a property for one pod that no pod, or every pod, gets", "it has no effect as meant"),
+    "kubernetes-properties-not-applied": ("properties where operators do not look", "no broker gets them"),
+    "kubernetes-unknown-field": ("a field that the custom resource does not have", "no broker ever sees it"),
     "match-refused": ("a match that the broker refuses", _REFUSED),
     "missing-attribute": ("an attribute that must be there", _REFUSED),
     "missing-element": ("an element that must be there", _REFUSED),
@@ -47,6 +59,7 @@ CHECKS: dict[str, tuple[str, str]] = {
     "placeholder": ("a ${…} that never ends or names nothing", _REFUSED),
     "placeholder-swallows": ("a ${ that is closed far behind", "all between is gone before the file is parsed"),
     "placeholder-unclosed": ("a ${ without }", "nothing after it is replaced any more"),
+    "properties-unreadable": ("properties that are not what their name says", "none of them is applied"),
     "repeated-element": ("an element that may stand once stands twice", _REFUSED),
     "size-overflow": ("a size beyond 64 bits", "it becomes another number without an error"),
     "stray-text": ("text where elements belong", _REFUSED),
@@ -58,6 +71,9 @@ CHECKS: dict[str, tuple[str, str]] = {
     "unknown-permission": ("a permission of an unknown type", "it has no effect"),
     "unknown-root": ("a document element that no broker knows", "the schema refuses the whole document"),
     "unknown-rule": ("a comment or option that names no rule", "it silences nothing"),
+    "yaml-aliases": ("aliases without end", "never followed"),
+    "yaml-duplicate-key": ("a key twice in a YAML object", "Kubernetes refuses it, or one of the two is lost"),
+    "yaml-syntax": ("not YAML", _NO_OBJECT),
     "xsd": ("another fault against the schema", _REFUSED),
 }
 

@@ -12,7 +12,7 @@ from brokerconf.checks.value_checks import value_findings
 from brokerconf.evidence.facts import ConfigFacts
 from brokerconf.evidence.host import PageFolder, Volume
 from brokerconf.instance.detection import as_fits
-from brokerconf.instance.recognition import ConfigurationForm
+from brokerconf.instance.recognition import ConfigurationForm, form_of
 from brokerconf.linting.checking import check, sorted_findings
 from brokerconf.reading.document import ConfigNode, Document
 from brokerconf.reading.inclusion import LARGEST
@@ -23,12 +23,12 @@ from brokerconf.rules import rules
 from brokerconf.schema.schema_findings import schema_findings
 from brokerconf.schema.validation import Schemas, SchemaVerdict, judge
 from pagefmt.editions import Edition
-from pagefmt.findings import Finding, Severity
+from pagefmt.findings import Finding, Position, Severity
 
 if TYPE_CHECKING:
     from brokerconf.reading.properties import Entry
 
-LINTED = frozenset({ConfigurationForm.XML})
+LINTED = frozenset({ConfigurationForm.XML, ConfigurationForm.KUBERNETES})
 """The forms of configurations that a lint reads."""
 
 # Rules that judge what the other finding says better.
@@ -89,13 +89,18 @@ class FileReport:
 def lint(raw: bytes, name: str, context: LintContext, selection: RuleSelection | None = None) -> FileReport:
     """Everything that is found in the bytes of a configuration; ``name`` is how findings call it."""
     selection = selection or RuleSelection()
+    form = form_of(name, raw)
     try:
-        document, verdict = _judged(raw, name, context)
+        if form is ConfigurationForm.KUBERNETES:
+            from brokerconf.linting.kubernetes_lint import lint_kubernetes
+
+            return lint_kubernetes(raw, name, context, selection)
+        document, verdict = judged(raw, name, context)
     except ReadingError as err:
         edition = context.edition or edition_by_namespace(raw.decode("utf-8", "replace"))
         findings = [selection.graded(err.finding())] if selection.takes(err.rule) else []
-        return FileReport(name, edition.value, "", False, tuple(findings), (_source_of(raw, name),))
-    found = sorted_findings(_findings(document, verdict, context, selection))
+        return FileReport(name, edition.value, "", False, tuple(findings), (_source_of(raw, name, form),))
+    found = sorted_findings(document_findings(document, verdict, context, selection))
     return FileReport(
         name, document.edition.value, verdict.schema, verdict.valid, tuple(found), (*document.sources, *context.beside)
     )
@@ -107,25 +112,32 @@ def read_raw(path: Path) -> bytes:
         return stream.read(LARGEST + 1)
 
 
-def _judged(raw: bytes, name: str, context: LintContext) -> tuple[Document, SchemaVerdict]:
-    """Read as the edition asked for, or as the newest that the file fits."""
+def judged(
+    raw: bytes, name: str, context: LintContext, place: Callable[[int], Position] | None = None
+) -> tuple[Document, SchemaVerdict]:
+    """Read as the edition asked for, or as the newest that the file fits; raises ``ReadingError``.
+
+    ``place``: where in the file ``name`` these bytes stand, if they are not all of it.
+    """
+    folder = (context.cwd or Path(name).parent).resolve()
+
+    def read(edition: Edition | None) -> Document:
+        return read_bytes(
+            raw, name, folder=folder, edition=edition, properties=context.properties,
+            environment=context.environment, place=place,
+        )  # fmt: skip
+
     if context.schemas is not None:
-        document = _read(raw, name, context, context.edition or context.schemas.edition)
+        document = read(context.edition or context.schemas.edition)
         return document, judge(document, context.schemas)
-    found = as_fits(lambda edition: _read(raw, name, context, edition), context.edition)
+    found = as_fits(read, context.edition)
     return found.document, found.verdict
 
 
-def _read(raw: bytes, name: str, context: LintContext, edition: Edition | None) -> Document:
-    folder = (context.cwd or Path(name).parent).resolve()
-    return read_bytes(
-        raw, name, folder=folder, edition=edition, properties=context.properties, environment=context.environment
-    )
-
-
-def _findings(
+def document_findings(
     document: Document, verdict: SchemaVerdict, context: LintContext, selection: RuleSelection
 ) -> list[Finding]:
+    """What schema, reader and rules find in a document, without what its comments silence."""
     of_schema = schema_findings(document, verdict)
     of_values: list[Finding] = []
     of_rules: list[Finding] = []
@@ -160,6 +172,10 @@ def _findings(
     return [selection.graded(finding) for finding in found if selection.takes(finding.rule)]
 
 
-def _source_of(raw: bytes, name: str) -> SourceFile:
+def _source_of(raw: bytes, name: str, form: ConfigurationForm) -> SourceFile:
     """The text of a file that could not be read as a configuration, for the line that is shown."""
+    if form is ConfigurationForm.KUBERNETES:
+        from brokerconf.reading.yaml_tree import YamlSource
+
+        return YamlSource(name, raw[: 1 << 20].decode("utf-8", "replace"))
     return plain_source(name, raw[: 1 << 20].decode("utf-8", "replace"))

@@ -6,7 +6,7 @@ Decoding, ``${name:default}`` in the raw text, parsing, XInclude, ``${…}`` in 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -64,19 +64,21 @@ def read_bytes(
     edition: Edition | None = None,
     properties: Mapping[str, str],
     environment: Mapping[str, str],
+    place: Callable[[int], Position] | None = None,
 ) -> Document:
-    """The same for bytes at hand; ``shown`` names the file in findings."""
+    """The same for bytes at hand; ``shown`` names the file in findings, ``place`` says where in it these stand."""
     strange = foreign_encoding(raw)
     if strange:
         raise ReadingError(
-            "encoding", Position(shown, 1, 1), f"the broker cannot read this file: {strange}",
+            "encoding", place(0) if place else Position(shown, 1, 1), f"the broker cannot read this file: {strange}",
             "save it as UTF-8 without a byte order mark",
             "the broker decodes the file by the platform's encoding and does not look at the XML declaration",
         )  # fmt: skip
     text, replaced_bytes = as_the_broker(raw)
     edition = edition or edition_by_namespace(text)
     values = PlaceholderValues.of(edition, {**of_every_jvm(folder, environment), **properties}, environment)
-    source = SourceFile(shown, text, _replaced(text, shown, values, edition))
+    at = place or plain_source(shown, text).position
+    source = SourceFile(shown, text, _replaced(text, at, values, edition), place=place)
     builder = DocumentBuilder(
         edition, values, source, IncludeContext(folder, folder, ()), _includes(edition, properties)
     )
@@ -92,14 +94,14 @@ def edition_by_namespace(text: str) -> Edition:
     return Edition.HORNETQ_2_4 if old else NEWEST
 
 
-def _replaced(text: str, shown: str, values: PlaceholderValues, edition: Edition) -> ReplacedText:
+def _replaced(text: str, place: Callable[[int], Position], values: PlaceholderValues, edition: Edition) -> ReplacedText:
     """Editions of 2.8.0 to 2.10.1 leave the raw text alone."""
     if edition is Edition.ARTEMIS_2_10:
         return ReplacedText(text)
     try:
         return substitute(text, values)
     except SubstitutionError as err:
-        raise bad_placeholder(plain_source(shown, text).position(0), err) from err
+        raise bad_placeholder(place(0), err) from err
 
 
 def _includes(edition: Edition, properties: Mapping[str, str]) -> bool:

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Callable
 from dataclasses import dataclass
 
+from brokerconf.reading.secrets import Span, hidden_in_markup, hidden_in_properties
 from brokerconf.reading.substitution import ReplacedText
 from pagefmt.findings import Position
 
@@ -32,11 +34,21 @@ class TagOffsets:
 class SourceFile:
     """One file: ``path`` as it is shown, ``original`` as it was written, ``text`` as it is parsed.
 
-    ``markup``: whether it is XML; else it is a file of properties.
+    ``markup``: whether it is XML; else it is a file of properties. ``place``: where a character of the original stands,
+    for a text that lies inside of another file.
     """
 
-    def __init__(self, path: str, original: str, replaced: ReplacedText, *, markup: bool = True) -> None:
+    def __init__(
+        self,
+        path: str,
+        original: str,
+        replaced: ReplacedText,
+        *,
+        markup: bool = True,
+        place: Callable[[int], Position] | None = None,
+    ) -> None:
         self.path = path
+        self._place = place
         self.markup = markup
         self.original = original
         self.replaced = replaced
@@ -63,6 +75,10 @@ class SourceFile:
             self._ends = _ends_of(self.text)
         return self._ends
 
+    def secrets(self) -> list[Span]:
+        """What no output shows of the original text, in order."""
+        return hidden_in_markup(self.original) if self.markup else hidden_in_properties(self.original)
+
     @property
     def _lines(self) -> list[int]:
         """Offsets of the lines in the original text."""
@@ -72,6 +88,8 @@ class SourceFile:
 
     def position(self, offset: int) -> Position:
         """Line and column of an offset in the original text."""
+        if self._place is not None:
+            return self._place(offset)
         line = bisect_right(self._lines, offset)
         return Position(self.path, line, offset - self._lines[line - 1] + 1)
 

@@ -12,7 +12,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from brokerconf.reading.parsing import ReadingError
-from brokerconf.reading.sources import SourceFile, plain_source
+from brokerconf.reading.secrets import Span
+from brokerconf.reading.sources import SourceFile
+from brokerconf.reading.substitution import ReplacedText
 from pagefmt.findings import Finding, Position, Severity
 
 if TYPE_CHECKING:
@@ -63,11 +65,26 @@ class YamlNode:
         return found.text if found else ""
 
 
+class YamlSource(SourceFile):
+    """A YAML file, which also knows what in it is secret."""
+
+    def __init__(self, path: str, text: str) -> None:
+        super().__init__(path, text, ReplacedText(text), markup=False)
+        # None: it could not be read
+        self.roots: tuple[YamlNode, ...] | None = None
+
+    def secrets(self) -> list[Span]:
+        """Values of Secrets and of names that speak of one, also in the files that lie inside of it."""
+        from brokerconf.reading.yaml_secrets import hidden_in_yaml
+
+        return hidden_in_yaml(self, self.roots)
+
+
 @dataclass(frozen=True, slots=True)
 class YamlDocuments:
     """A file: its documents, and what is wrong with them although they can be read."""
 
-    source: SourceFile
+    source: YamlSource
     roots: tuple[YamlNode, ...]
     findings: tuple[Finding, ...]
 
@@ -81,9 +98,10 @@ def read_yaml(raw: bytes, name: str) -> YamlDocuments:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as err:
         raise ReadingError("encoding", start, f"not UTF-8 at byte {err.start}", "save it as UTF-8", _UNREAD) from err
-    source = plain_source(name, text, markup=False)
+    source = YamlSource(name, text)
     composer = _Composer(source)
-    return YamlDocuments(source, tuple(composer.documents()), tuple(composer.findings))
+    source.roots = tuple(composer.documents())
+    return YamlDocuments(source, source.roots, tuple(composer.findings))
 
 
 _UNREAD = "Kubernetes does not read this file"

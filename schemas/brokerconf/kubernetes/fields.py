@@ -1,0 +1,188 @@
+"""Fields of the operators' custom resources against ``facts/custom_resources.csv``.
+
+A row of the table is a field below ``spec``: ``broker`` holds those of ActiveMQArtemis, BrokerCluster and Broker, and
+``address`` those of ActiveMQArtemisAddress. It holds from the version ``since`` of the API up to, not including,
+``until``; the versions of brokers are ordered with the kind Broker behind them, which leaves out what its operator no
+longer does. What Kubernetes itself defines (``map``, ``kubernetes``, arrays without a row for their items) is left to
+Kubernetes.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from brokerconf.kubernetes.objects import KubernetesObject, ObjectRole
+from brokerconf.reading.secrets import masked
+from brokerconf.reading.yaml_tree import YamlNode
+from brokerconf.settings.settings_model import Scope, in_scope
+from pagefmt.findings import Finding, Severity
+
+_VERSIONS = ("v2alpha1", "v2alpha2", "v2alpha3", "v2alpha4", "v2alpha5", "v1beta1", "v1beta2", "Broker")
+_DROPPED = "Kubernetes drops a field that the resource does not define, or refuses the object; the broker never sees it"
+_REFUSED = "Kubernetes refuses the object"
+_FITS = {"integer": ("integer",), "number": ("integer", "number"), "boolean": ("boolean",), "string": ("string",)}
+_ANY = ("map", "kubernetes")
+_AROUND = {"apiVersion", "kind", "metadata", "spec", "status"}
+# How the operators take words: these in any case, and what they make of others.
+_ANY_CASE = {"deploymentPlan.journalType": "every other word is taken for nio without an error"}
+_SETTING = "addressSettings.addressSetting[]"
+
+
+class ResourceField(NamedTuple):
+    """One row."""
+
+    resource: str
+    path: str
+    type: str
+    since: str
+    until: str
+    allowed: str
+    required: str
+
+    def known_in(self, version: str) -> bool:
+        """Whether a version of the API has it; the kind Broker counts as the latest."""
+        at = _VERSIONS.index(version)
+        late = bool(self.until) and at >= _VERSIONS.index(self.until)
+        return not late and (not self.since or at >= _VERSIONS.index(self.since))
+
+
+@cache
+def _fields(resource: str) -> dict[str, ResourceField]:
+    text = (Path(__file__).parents[1] / "facts" / "custom_resources.csv").read_text("utf-8")
+    rows = [ResourceField(*row) for row in list(csv.reader(text.splitlines(), delimiter=";"))[1:]]
+    return {row.path: row for row in rows if row.resource == resource}
+
+
+def known_fields(found: KubernetesObject) -> set[str]:
+    """The paths of the table that the resource has in its version."""
+    last = "v1beta1" if found.role is ObjectRole.ADDRESS else "v1beta2"
+    version = "Broker" if found.kind == "Broker" else found.version or last
+    return {path for path, field in _fields(found.role.value).items() if field.known_in(version)}
+
+
+def field_findings(found: KubernetesObject) -> Iterator[Finding]:
+    """What the resource does not have, and values of another type."""
+    return _FieldChecks(found).findings()
+
+
+class _FieldChecks:
+    def __init__(self, found: KubernetesObject) -> None:
+        self.found = found
+        self.known = _fields(found.role.value)
+        self.in_version = known_fields(found)
+
+    def findings(self) -> Iterator[Finding]:
+        for key, _ in self.found.node.entries:
+            if key.text not in _AROUND:
+                inside = "it stands outside of spec" if key.text in self.in_version else ""
+                yield self._unknown(key, key.text, inside, f"move it below spec ({key.text})" if inside else "")
+        spec = self.found.node.get("spec")
+        if spec is not None:
+            yield from self._object(spec, "", "spec")
+
+    def _object(self, node: YamlNode, path: str, shown: str) -> Iterator[Finding]:
+        """``path`` is that of the table, ``shown`` has the numbers of items."""
+        if node.type == "null":
+            return
+        if node.type != "object":
+            yield self._wrong(node, shown, "object")
+            return
+        prefix = f"{path}." if path else ""
+        for key, value in node.entries:
+            below = f"{prefix}{key.text}"
+            if below in self.in_version:
+                yield from self._value(value, below, f"{shown}.{key.text}")
+            else:
+                yield self._no_field(key, below, f"{shown}.{key.text}")
+        given = {key.text for key, _ in node.entries}
+        for field in self.known.values():
+            head, _, name = field.path.rpartition(".")
+            if field.required and head == path and name not in given:
+                at = self.found.position_of(node)
+                said = f"{shown} without '{name}'"
+                yield Finding(at, Severity.ERROR, "kubernetes-field-missing", said, shown, f"add {name}", _REFUSED)
+
+    def _value(self, node: YamlNode, path: str, shown: str) -> Iterator[Finding]:
+        field = self.known[path]
+        if field.type in _ANY or node.type == "null":
+            return
+        if field.type == "object":
+            yield from self._object(node, path, shown)
+        elif field.type == "array":
+            if node.type != "array":
+                yield self._wrong(node, shown, "array")
+            elif f"{path}[]" in self.known:
+                for number, item in enumerate(node.items):
+                    yield from self._value(item, f"{path}[]", f"{shown}[{number}]")
+        elif node.type not in _FITS[field.type]:
+            yield self._wrong(node, shown, field.type)
+        elif field.allowed:
+            yield from self._word(node, field, shown)
+
+    def _word(self, node: YamlNode, field: ResourceField, shown: str) -> Iterator[Finding]:
+        allowed = field.allowed.split("|")
+        word = node.text.lower() if field.path in _ANY_CASE else node.text
+        if word not in allowed and word:
+            why = _ANY_CASE.get(field.path, "the operator does not know the word")
+            said = f"{shown}: '{masked(node.text[:80])}' is none of {', '.join(allowed)}"
+            yield self._error("kubernetes-field-value", node, said, shown, f"write {' or '.join(allowed)}", why)
+
+    def _wrong(self, node: YamlNode, shown: str, wanted: str) -> Finding:
+        help = f'write it in quotes: "{masked(node.text[:40], shown)}"' if wanted == "string" and node.text else ""
+        if wanted == "string" and node.type == "object" and len(node.entries) == 1:
+            help = "write it as one text, key=value"
+        if wanted in ("integer", "number", "boolean") and node.style in ("'", '"'):
+            help = "take the quotes away"
+        said = f"{shown} must be {_ARTICLES[wanted]}, and is {_ARTICLES[node.type]}"
+        return self._error("kubernetes-field-type", node, said, shown, help or f"write {_ARTICLES[wanted]}", _REFUSED)
+
+    def _no_field(self, key: YamlNode, path: str, shown: str) -> Finding:
+        field = self.known.get(path)
+        if field is not None:
+            first, last = field.since or _VERSIONS[0], _VERSIONS[_VERSIONS.index(field.until or "Broker") - 1]
+            said = "BrokerCluster has it" if self.found.kind == "Broker" else f"it is one of {first} to {last}"
+            return self._unknown(key, shown, said, _instead(path))
+        parent, _, name = path.rpartition(".")
+        return self._unknown(key, shown, "", self._meant(parent, name) or _instead(path))
+
+    def _meant(self, parent: str, name: str) -> str:
+        """A field of the same part whose name is much alike, else the same name elsewhere."""
+        from difflib import get_close_matches
+
+        prefix = f"{parent}." if parent else ""
+        here = [path.removeprefix(prefix) for path in self.in_version if path.startswith(prefix)]
+        here = [each for each in here if "." not in each and "[" not in each]
+        flat = {each.lower(): each for each in here}
+        plain = re.sub(r"[^a-z0-9]", "", name.lower())
+        close = [flat[plain]] if plain in flat else get_close_matches(name, here, 1, 0.75)
+        if close:
+            return f"did you mean {close[0]}?"
+        elsewhere = sorted(path for path in self.in_version if path.rpartition(".")[2] == name)
+        return f"did you mean spec.{elsewhere[0]}?" if elsewhere else ""
+
+    def _unknown(self, key: YamlNode, shown: str, more: str, help: str) -> Finding:
+        said = f"{self.found.kind} has no field '{shown[:120]}'" + (f": {more}" if more else "")
+        return self._error("kubernetes-unknown-field", key, said, shown, help or "remove it", _DROPPED)
+
+    def _error(self, rule: str, node: YamlNode, said: str, shown: str, help: str, why: str) -> Finding:
+        return Finding(self.found.position_of(node), Severity.ERROR, rule, said, shown, help, why)
+
+
+_ARTICLES = {
+    "object": "an object", "array": "a list", "string": "a text", "integer": "a whole number", "number": "a number",
+    "boolean": "true or false", "null": "empty",
+}  # fmt: skip
+
+
+def _instead(path: str) -> str:
+    """A setting of an address that the resource lacks and the broker has is set by a property."""
+    name = path.rpartition(".")[2]
+    beans = {setting.bean for setting in in_scope(Scope.ADDRESS).values()}
+    if path.startswith(_SETTING) and name in beans:
+        return f'write it in brokerProperties: addressSettings."MATCH".{name}=…'
+    return "write it in brokerProperties" if path.startswith("addressSettings") else ""

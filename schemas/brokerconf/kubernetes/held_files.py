@@ -1,0 +1,105 @@
+"""Configurations of brokers that ConfigMaps and Secrets hold under their keys."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from brokerconf.kubernetes.objects import KubernetesObject
+from brokerconf.kubernetes.placed_text import PlacedText
+from brokerconf.reading.yaml_tree import ScalarText, YamlNode
+from pagefmt.findings import Finding, Position, Severity
+
+# Secrets whose name ends so are handed to the broker by the operators, all their keys in the order of the alphabet.
+PROPERTIES_SUFFIX = "-bp"
+_POD = re.compile(r"broker-([0-9]+)\.(.*)")
+_BROKER_XML = re.compile(r"(?s)<(?:[\w.-]+:)?(?:configuration|hornetq-server)\b|urn:(?:activemq|hornetq)")
+_ENCODED = {"data": "Secret", "binaryData": "ConfigMap"}
+_WHY_BASE64 = "Kubernetes refuses the object"
+
+
+class HeldFile(NamedTuple):
+    """A file under a key. ``suffix`` says how it is written: ``.xml``, ``.properties``, ``.json``, ``.yaml``.
+
+    ``placed`` is its text; ``key`` is where the key stands; ``encoded``: in base64, so that only the key has a place;
+    ``secret``: its values are shown nowhere; ``pod``: the number of the only pod that takes it.
+    """
+
+    name: str
+    suffix: str
+    placed: PlacedText
+    key: Position
+    encoded: bool
+    secret: bool
+    pod: int | None = None
+
+
+def pod_and_rest(key: str) -> tuple[int | None, str]:
+    """``broker-1.maxDiskUsage`` is ``maxDiskUsage`` of pod 1; None for what all pods take."""
+    found = _POD.fullmatch(key)
+    return (int(found[1]), found[2]) if found and len(found[1]) < 10 else (None, key)
+
+
+def held_files(found: KubernetesObject) -> tuple[list[HeldFile], list[str], list[Finding]]:
+    """The files of a broker in a ConfigMap or Secret, its other keys, and what cannot be read."""
+    files: list[HeldFile] = []
+    others: list[str] = []
+    findings: list[Finding] = []
+    for part, key, value in _keys(found):
+        place = found.position_of(key)
+        encoded = _ENCODED.get(part) == found.kind
+        text = _decoded(value.text) if encoded else value.text
+        suffix = _suffix(found, key.text, text or "")
+        if text is None:
+            findings.append(Finding(
+                place, Severity.ERROR, "kubernetes-base64", f"{found.title}: {part} of '{key.text}' is not base64",
+                f"{part}.{key.text}", "encode it, or move it to stringData" if part == "data" else "encode it",
+                _WHY_BASE64,
+            ))  # fmt: skip
+        elif not suffix:
+            others.append(key.text)
+        else:
+            placed = _placed(found, value, text, place if encoded else None)
+            secret, pod = found.kind == "Secret", pod_and_rest(key.text)[0]
+            files.append(HeldFile(key.text, suffix, placed, place, encoded, secret, pod))
+    return sorted(files, key=lambda file: file.name), others, findings
+
+
+def _keys(found: KubernetesObject) -> Iterator[tuple[str, YamlNode, YamlNode]]:
+    """What is said twice counts as it stands in ``stringData``."""
+    plain = found.node.get("stringData") if found.kind == "Secret" else None
+    again = {key.text for key, _ in plain.entries} if plain else set()
+    for part in ("data", "binaryData" if found.kind == "ConfigMap" else "stringData"):
+        node = found.node.get(part)
+        for key, value in node.entries if node else ():
+            if part != "data" or key.text not in again:
+                yield part, key, value
+
+
+def _suffix(found: KubernetesObject, key: str, text: str) -> str:
+    """How the file is written; empty for what is none of a broker."""
+    suffix = f".{key.rpartition('.')[2].lower()}"
+    if text.lstrip()[:1] == "<" or suffix == ".xml":
+        broker = key in ("broker.xml", "hornetq-configuration.xml") or _BROKER_XML.search(text)
+        return ".xml" if broker else ""
+    suffix = ".yaml" if suffix == ".yml" else suffix
+    if suffix not in (".properties", ".json", ".yaml"):
+        return ""
+    mine = found.name.endswith(PROPERTIES_SUFFIX) or pod_and_rest(key)[1] == "broker.properties"
+    return suffix if mine else ""
+
+
+def _decoded(text: str) -> str | None:
+    try:
+        return base64.b64decode("".join(text.split()), validate=True).decode("utf-8", "replace")
+    except (binascii.Error, ValueError):
+        return None
+
+
+def _placed(found: KubernetesObject, value: YamlNode, text: str, key: Position | None) -> PlacedText:
+    if key is not None:
+        return PlacedText().add(text, lambda _: key)
+    return PlacedText().add(text, ScalarText(found.documents.source, value).position)

@@ -1,0 +1,178 @@
+"""A lint of Kubernetes objects: their fields, and each configuration of a broker in them as if it were a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+
+from brokerconf.kubernetes.broker_resource import BrokerResource
+from brokerconf.kubernetes.fields import field_findings
+from brokerconf.kubernetes.held_files import HeldFile, held_files
+from brokerconf.kubernetes.objects import LOOKED_FOR, KubernetesObject, ObjectRole, objects_of
+from brokerconf.kubernetes.properties import EMPTY_XML, entries_for_pods, entries_of
+from brokerconf.kubernetes.secret_values import SecretValues
+from brokerconf.linting.catalogue import described
+from brokerconf.linting.checking import sorted_findings
+from brokerconf.linting.lint import FileReport, LintContext, RuleSelection, document_findings, judged
+from brokerconf.reading.parsing import ReadingError
+from brokerconf.reading.properties import Entry
+from brokerconf.reading.yaml_tree import YamlDocuments, read_yaml
+from brokerconf.rules import rules
+from brokerconf.schema.validation import SchemaVerdict
+from pagefmt.editions import NEWEST
+from pagefmt.findings import Finding, Position, Severity
+
+# What a broker.xml that is known in part alone says of the other part.
+_OF_THE_WHOLE = frozenset({"unknown-element", "core-not-found", "dla-missing"})
+_NOT_LOOKED_AT = "kubernetes-not-a-broker"
+
+
+def lint_kubernetes(raw: bytes, name: str, context: LintContext, selection: RuleSelection) -> FileReport:
+    """Everything that is found in the objects of a file; raises ``ReadingError``."""
+    documents = read_yaml(raw, name)
+    # what lies beside the file is no part of the pod
+    lint = _ObjectsLint(documents, replace(context, entries=(), beside=(), host=None, stores=None), selection)
+    titles = {id: description.title for id, description in described().items()}
+    told = dict.fromkeys(lint.secrets.without_values(one, titles) for one in lint.findings())
+    found = [selection.graded(one) for one in told if selection.takes(one.rule)]
+    schema = ", ".join(sorted({verdict.schema for verdict in lint.verdicts}))
+    sound = (
+        lint.readable
+        and all(verdict.valid for verdict in lint.verdicts)
+        and not any(one.rule.startswith(("kubernetes-", "yaml-")) and one.severity is Severity.ERROR for one in found)
+    )
+    edition = (lint.editions or [(context.edition or NEWEST).value])[0]
+    return FileReport(name, edition, schema, sound, tuple(sorted_findings(found)), (documents.source,))
+
+
+class _ObjectsLint:
+    """The lint of one file; ``findings`` fill in what is known of the documents in it."""
+
+    def __init__(self, documents: YamlDocuments, context: LintContext, selection: RuleSelection) -> None:
+        self.documents, self.context, self.selection = documents, context, selection
+        self.verdicts: list[SchemaVerdict] = []
+        self.editions: list[str] = []
+        self.readable = True
+        self.secrets = SecretValues()
+        self.name = documents.source.path
+
+    def findings(self) -> Iterator[Finding]:
+        yield from self.documents.findings
+        objects, faults = objects_of(self.documents)
+        yield from faults
+        holders = [one for one in objects if one.role is ObjectRole.FILES]
+        held: dict[str, list[HeldFile]] = {}
+        for one in holders:
+            if one.kind == "Secret":
+                self.secrets.add(one)
+            files, others, unreadable = held_files(one)
+            held[one.title] = files
+            self.readable &= not unreadable
+            yield from unreadable
+            if others:
+                shown = ", ".join(others[:5]) + (" …" if len(others) > 5 else "")
+                yield self._said(one, f"{one.title}: no configuration of a broker under {shown}")
+        brokers = [BrokerResource(one) for one in objects if one.role is ObjectRole.BROKER]
+        mounted = {f"Secret {name}" for broker in brokers for name in broker.mounted}
+        for broker in brokers:
+            yield from self._broker(broker, {name: held.get(f"Secret {name}", []) for name in broker.mounted})
+        for one in holders:
+            yield from self._held([file for file in held[one.title] if one.title not in mounted or file.encoded])
+        for one in objects:
+            if one.role in (ObjectRole.BROKER, ObjectRole.ADDRESS):
+                yield from field_findings(one)
+            elif one.role is ObjectRole.OTHER:
+                yield self._said(one, f"{one.title} is no configuration of a broker")
+        if (
+            self.readable
+            and not any(held.values())
+            and all(one.role in (ObjectRole.FILES, ObjectRole.OTHER) for one in objects)
+        ):
+            yield Finding(
+                Position(self.name, 1, 1), Severity.ERROR, "kubernetes-no-broker",
+                f"no configuration of a broker among {len(objects)} objects", help=f"looked for {LOOKED_FOR}",
+                why="nothing in this file was checked",
+            )  # fmt: skip
+
+    def _said(self, found: KubernetesObject, message: str) -> Finding:
+        why = "what is not looked at is not known to be sound"
+        return Finding(found.position, Severity.INFO, _NOT_LOOKED_AT, message, why=why)
+
+    def _broker(self, broker: BrokerResource, held: dict[str, list[HeldFile]]) -> Iterator[Finding]:
+        yield from broker.findings()
+        context = replace(
+            self.context, edition=self.context.edition or broker.edition, heap=self.context.heap or broker.memory
+        )
+        plain = {name: [file for file in files if not file.encoded] for name, files in held.items()}
+        for name in broker.mounted:
+            if not held[name]:
+                yield self._said(broker.found, f"Secret {name} is mounted, and its properties are not in this file")
+        try:
+            for entries in entries_for_pods(broker, plain).values():
+                xml, outside = broker.xml, broker.found.position
+                for one in self._over(xml.text, xml.position, entries, context, outside):
+                    yield one if self.context.heap else _of_memory(one)
+        except ReadingError as err:
+            self.readable = False
+            yield err.finding()
+
+    def _over(
+        self,
+        xml: str,
+        place: Callable[[int], Position],
+        entries: Iterable[Entry],
+        context: LintContext,
+        outside: Position,
+    ) -> Iterator[Finding]:
+        """Of a broker.xml of which no more is known: what is found at its own words and at the entries."""
+        context = replace(context, edition=context.edition or NEWEST, entries=tuple(entries))
+        document, verdict = judged(xml.encode(), self.name, context, place)
+        self.editions.append(document.edition.value)
+        for one in document_findings(document, verdict, context, self.selection):
+            if one.place != outside and one.rule not in _OF_THE_WHOLE:
+                yield one
+
+    def _held(self, files: list[HeldFile]) -> Iterator[Finding]:
+        """The files of one ConfigMap or Secret: its properties count over its broker.xml."""
+        documents = [file for file in files if file.suffix == ".xml"]
+        properties = [file for file in files if file.suffix != ".xml"]
+        for file in documents or properties:
+            beside = properties if documents else [file]
+            try:
+                yield from self._file(file, beside)
+            except ReadingError as err:
+                self.readable = False
+                yield self._moved(err.finding(), files)
+
+    def _file(self, file: HeldFile, beside: list[HeldFile]) -> Iterator[Finding]:
+        entries = [entry for each in beside for entry in entries_of(each, self._alone(each))]
+        shown = self._alone(file)
+        if file.suffix == ".xml":
+            context = replace(self.context, entries=tuple(entries))
+            place = None if shown else file.placed.position
+            document, verdict = judged(file.placed.text.encode("utf-8", "replace"), shown or self.name, context, place)
+            self.verdicts.append(verdict)
+            self.editions.append(document.edition.value)
+            found = document_findings(document, verdict, context, self.selection)
+        else:
+            outside = Position(self.name)
+            found = list(self._over(EMPTY_XML, lambda _: outside, entries, self.context, outside))
+        yield from (self._moved(one, [file, *beside]) for one in found)
+
+    def _alone(self, file: HeldFile) -> str:
+        """What is encoded has no places in this file: findings count its own lines, and are moved to its key."""
+        return f"{self.name}!{file.key.line}:{file.name}" if file.encoded else ""
+
+    def _moved(self, one: Finding, files: list[HeldFile]) -> Finding:
+        for file in files:
+            if file.encoded and one.place.file == self._alone(file):
+                message = f"{one.message} (line {one.place.line} of {file.name})"
+                return one._replace(place=file.key, message=message)
+        return one
+
+
+def _of_memory(one: Finding) -> Finding:
+    """No more is known of the heap than what it cannot exceed."""
+    needs = {rule.id for rule in rules() if rule.needs == "heap"}
+    said = f"{one.message} (the pod's memory limit; the heap is smaller still)"
+    return one._replace(message=said) if one.rule in needs else one
