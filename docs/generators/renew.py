@@ -13,8 +13,8 @@ import bash
 import fish
 import manual
 import rules_md
-import xsd_writer
 import zsh
+from brokerconf.schema import xsd_writer
 from command_table import groups
 
 from pagefmt.editions import EDITION_NAMES, Edition

@@ -189,7 +189,7 @@ def test_messaging_subsystem_of_eap6(tmp_path: Path, capsys: pytest.CaptureFixtu
     path.write_text(EAP6.format(more="<page-siez-bytes>1</page-siez-bytes>\n"), "utf-8")
     status, report = found(capsys, str(path))
     places = [(f["rule"], f["line"]) for f in report["files"][0]["findings"]]  # type: ignore[index]
-    assert places == [("page-size-not-below-max-size", 8), ("bad-value", 9), ("unknown-element", 11)]
+    assert places == [("page-size-not-below-max-size", 8), ("invalid-value", 9), ("unknown-element", 11)]
     assert status == 1 and report["files"][0]["edition"] == "hornetq-2.4"  # type: ignore[index]
 
 
@@ -274,4 +274,4 @@ def test_all_servers_of_eap6_and_nothing_else_in_the_file(tmp_path: Path, capsys
         "utf-8",
     )
     _, report = found(capsys, "--ignore", "dla-missing,page-without-limit", str(path))
-    assert rules_of(report) == ["bad-value", "unresolved-placeholder"]
+    assert rules_of(report) == ["invalid-value", "unresolved-placeholder"]

@@ -11,7 +11,7 @@ from brokerconf.instance.installed import InstalledRelease, edition_of_instance,
 from brokerconf.instance.own_schema import SchemaError, from_file, from_home
 from brokerconf.reading.reading import read
 from brokerconf.schema.validation import judge
-from xsd_writer import documents
+from brokerconf.schema.xsd_writer import documents
 
 from pagefmt.editions import NEWEST, Edition
 

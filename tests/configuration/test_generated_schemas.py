@@ -10,8 +10,8 @@ import pytest
 from brokerconf.reading.reading import read_bytes
 from brokerconf.schema.schema_facts import members, root_type
 from brokerconf.schema.validation import judge, schemas_of
+from brokerconf.schema.xsd_writer import documents
 from brokerconf.settings.settings_model import Scope, in_scope
-from xsd_writer import documents
 
 from pagefmt.editions import Edition
 

@@ -17,7 +17,7 @@ def rows(values: Values, scope: Scope, *, every: bool) -> Iterator[tuple[str, st
     for name in sorted(values):
         value = values[name]
         if every or value.origin is not None:
-            yield name, value_text(value.value, name, known.get(name)), source_text(value.origin)
+            yield name, _text(value, name, known.get(name)), source_text(value.origin)
 
 
 def value_text(value: Value, name: str, setting: Setting | None = None) -> str:
@@ -49,4 +49,11 @@ def side_text(side: EffectiveValue | None, name: str, setting: Setting | None) -
     """One side of a comparison."""
     if side is None:
         return "(unknown to that edition)"
-    return f"{value_text(side.value, name, setting)} ({source_text(side.origin)})"
+    return f"{_text(side, name, setting)} ({source_text(side.origin)})"
+
+
+def _text(value: EffectiveValue, name: str, setting: Setting | None) -> str:
+    """A value that was set and is none is an expression that only the running server resolves."""
+    if value.value is None and value.origin is not None:
+        return "? (known to the running server)"
+    return value_text(value.value, name, setting)

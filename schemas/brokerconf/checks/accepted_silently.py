@@ -17,14 +17,22 @@ _DECLARED = re.compile(r"""^<\?xml\s[^>]*?\sencoding\s*=\s*["']([^"']*)["']""")
 
 def silence_findings(document: Document, *, cwd_given: bool = False) -> list[Finding]:
     """All of them; with ``cwd_given`` the broker's working directory is known and includes need no remark."""
-    if document.kind is FileKind.EAP6:
-        return []
+    if document.kind.of_application_server:
+        return list(_without_messaging(document))
     found = [*_whole_file(document), *_placeholders(document)]
     if not cwd_given:
         found += _includes(document)
     if document.core is not None:
         found += SilentlyAccepted(document, document.core).findings()
     return found
+
+
+def _without_messaging(document: Document) -> Iterator[Finding]:
+    if not document.cores:
+        yield warning(
+            "core-not-found", document.root, "no messaging subsystem with a server in this file: nothing was checked",
+            "name the file of the server, or of the domain, that has one", "no broker takes settings from it",
+        )  # fmt: skip
 
 
 def _whole_file(document: Document) -> Iterator[Finding]:

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from functools import cache
 
 from brokerconf.reading.sizes import INT_MAX, SizeError, parse_int, parse_long, parse_size, trimmed, wrapped
-from brokerconf.schema.schema_facts import editions_between, read_table
+from brokerconf.reading.tables import read_table
+from brokerconf.schema.schema_facts import editions_between
 from brokerconf.settings.settings_model import parse_double
 from pagefmt.editions import Edition
 

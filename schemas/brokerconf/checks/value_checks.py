@@ -13,7 +13,9 @@ from brokerconf.checks import transports
 from brokerconf.checks.reader_facts import ReaderFact, fault, reader_facts
 from brokerconf.reading.document import ConfigNode, Document, FileKind
 from brokerconf.reading.secrets import masked
+from brokerconf.reading.server_expressions import is_expression
 from brokerconf.reading.sizes import SizeError, parse_boolean, parse_int, parse_long, parse_size, trimmed
+from brokerconf.reading.subsystems import Subsystem, SubsystemSetting, subsystem_settings
 from brokerconf.settings.effective import EffectiveSettings
 from brokerconf.settings.settings_model import find
 from pagefmt.editions import Edition
@@ -28,7 +30,34 @@ def value_findings(document: Document, settings: EffectiveSettings) -> list[Find
     """All of them for the core that the ``settings`` are of."""
     if settings.core is None:
         return []
+    if document.subsystems:
+        return list(_out_of_range(settings.core, document.subsystems[0].kind))
     return list(_ValueChecks(document, settings.core).findings(settings))
+
+
+def _out_of_range(core: ConfigNode, subsystem: Subsystem) -> Iterator[Finding]:
+    """What the application server's own model refuses; the broker's reader has no part in it."""
+    ranges = {row.setting: row for row in subsystem_settings(subsystem) if row.least or row.most}
+    for node in core.children:
+        row = ranges.get(node.name)
+        if row is not None and not is_expression(node.text):
+            why = _range_fault(node.text, row)
+            if why:
+                yield refused(
+                    "bad-value", node, node.position, f"{row.attribute}: {why}", "write a value in that range",
+                    "the application server does not start with this value",
+                )  # fmt: skip
+
+
+def _range_fault(text: str, row: SubsystemSetting) -> str:
+    try:
+        number = parse_long(text)
+    except SizeError:
+        # the schema says so
+        return ""
+    if (row.least and number < int(row.least)) or (row.most and number > int(row.most)):
+        return f"'{number}' is out of range: " + (f"{row.least} to {row.most}" if row.most else f"{row.least} or more")
+    return ""
 
 
 class _ValueChecks:
@@ -88,8 +117,7 @@ class _ValueChecks:
     def _core(self, facts: dict[str, ReaderFact]) -> Iterator[Finding]:
         for name, fact in facts.items():
             node = self.first.get(name)
-            # EAP 6 gives directories as attributes
-            if node is not None and not (self.document.kind is FileKind.EAP6 and "path" in node.attributes):
+            if node is not None:
                 yield from self._value(fact, node, node.text)
 
     def _address_settings(self, facts: dict[str, ReaderFact]) -> Iterator[Finding]:

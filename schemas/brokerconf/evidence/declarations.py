@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 
-from brokerconf.reading.document import ConfigNode, Document, FileKind
+from brokerconf.reading.document import ConfigNode, Document
 from brokerconf.reading.secrets import is_secret
 from brokerconf.reading.sizes import trimmed
 
@@ -84,7 +84,7 @@ def _parameters(node: ConfigNode) -> dict[str, str]:
 def jms_destinations_of(document: Document, core: ConfigNode | None) -> dict[str, str]:
     """Names of the declared JMS queues and topics, with the address prefix of each."""
     found: dict[str, str] = {}
-    own = core.child("jms-destinations") if core and document.kind is FileKind.EAP6 else document.jms
+    own = core.child("jms-destinations") if core and document.kind.of_application_server else document.jms
     for node in own.children if own else ():
         kind = node.name.removeprefix("jms-")
         if kind in ("queue", "topic") and node.attributes.get("name"):

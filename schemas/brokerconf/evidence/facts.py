@@ -15,7 +15,8 @@ from brokerconf.evidence.address_facts import AddressCase, AddressFacts
 from brokerconf.evidence.declarations import Endpoint, PasswordInClear, endpoints_of, jms_destinations_of, secrets_of
 from brokerconf.evidence.host import PageFolder, Volume
 from brokerconf.evidence.resolved_setting import ResolvedSetting, SettingsByName
-from brokerconf.reading.document import ConfigNode, Document, FileKind, FoundPlaceholder
+from brokerconf.reading.application_server import written_server
+from brokerconf.reading.document import ConfigNode, Document, FoundPlaceholder
 from brokerconf.reading.properties import in_force
 from brokerconf.reading.sizes import trimmed
 from brokerconf.settings import overrides
@@ -79,7 +80,8 @@ class ConfigFacts(AddressFacts):
             return ResolvedSetting(name, None, node)
         value = None if node is None else read_value(setting, node.text, self.edition)
         if value is None:
-            return ResolvedSetting(name, setting.default(self.edition))
+            default = self.effective.default(setting) if scope is Scope.BROKER else setting.default(self.edition)
+            return ResolvedSetting(name, default)
         return ResolvedSetting(name, value, node)
 
     @cached_property
@@ -164,23 +166,21 @@ class ConfigFacts(AddressFacts):
         """Passwords in clear; none where ``mask-password`` says that all are masked."""
         mask = self.first.get("mask-password")
         hidden = mask is not None and trimmed(mask.text).lower() == "true"
-        return () if hidden else secrets_of(self.core)
+        return () if hidden or self.core is None else secrets_of(written_server(self.core))
 
     @cached_property
     def empty_placeholders(self) -> tuple[FoundPlaceholder, ...]:
-        """Those that became nothing, comments left out; of an application server's file those of this part, without
-        the properties that the server itself defines."""
+        """Those that became nothing, comments left out; of an application server's file those of this part."""
         found = [one for one in self.document.placeholders if one.placeholder.origin == "empty"]
-        if found and self.document.kind is FileKind.EAP6 and self.core is not None:
+        if found and self.document.kind.of_application_server and self.core is not None:
             first, last = self.core.source.range_of(self.core.ordinal)
             found = [one for one in found if first <= one.placeholder.offset < last]
-            found = [one for one in found if not one.placeholder.name.startswith("jboss.")]
         return tuple(one for one in found if not _in_comment(one.source.original, one.placeholder.offset))
 
     @cached_property
     def foreign(self) -> tuple[tuple[Setting, ConfigNode], ...]:
         """Elements that are settings of another edition."""
-        if self.core is None or self.document.kind is FileKind.EAP6:
+        if self.core is None or self.document.kind.of_application_server:
             return ()
         places = [(Scope.BROKER, self.core)]
         places += [(Scope.ADDRESS, match.node) for match in self.effective.written if match.node is not None]

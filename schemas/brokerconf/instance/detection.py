@@ -59,6 +59,8 @@ def as_fits(
     verdict = judge(document)
     if edition is not None:
         return DetectedEdition(document, verdict, reason)
+    if document.subsystems:
+        return DetectedEdition(document, verdict, document.subsystems[0].kind.words)
     if document.kind is not FileKind.ARTEMIS or not (verdict.document or verdict.broker):
         return DetectedEdition(document, verdict, "the newest that the file fits")
     best = DetectedEdition(document, verdict, "no edition fits; this one has the fewest faults")

@@ -1,7 +1,7 @@
 """Where a broker's directories lie: from an instance, or from a configuration file alone (facts/settings.csv).
 
 Artemis resolves relative directories against the instance (the folder above ``etc``), HornetQ against the folder it is
-started in (``bin``), EAP 6 against the server's ``data`` folder.
+started in (``bin``), an application server against its ``data`` folder or the path that ``relative-to`` names.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from brokerconf.errors import BrokerConfError
+from brokerconf.reading.application_server import written_server
 from brokerconf.reading.document import ConfigNode, Document, FileKind
 from brokerconf.reading.sizes import SizeError, parse_size, trimmed
 
@@ -26,12 +27,6 @@ _DEFAULTS = {
     "journal-directory": "data/journal",
     "bindings-directory": "data/bindings",
     "large-messages-directory": "data/largemessages",
-}
-_EAP6_DEFAULTS = {
-    "paging-directory": "messagingpaging",
-    "journal-directory": "messagingjournal",
-    "bindings-directory": "messagingbindings",
-    "large-messages-directory": "messaginglargemessages",
 }
 NAMES = ("paging", "journal", "bindings", "large_messages")
 _BEANS = {
@@ -99,9 +94,11 @@ def directories(document: Document, root: Path | None = None, entries: Iterable[
     after the file.
     """
     base = (root or base_of(Path(document.path), document.kind)).absolute()
+    if document.root.name == "domain" and base.name == "data" and not base.is_dir():
+        base = _data_of_domain(base.parent)
     found: dict[str, tuple[Path, str]] = {}
     for name in _DEFAULTS:
-        text, source = _directory(document.core, name, document.kind)
+        text, source = _directory(document, name, base)
         found[_BEANS[name]] = (base / text, source)
     for entry in entries:
         if entry.key in found and entry.value:
@@ -114,7 +111,7 @@ def directories(document: Document, root: Path | None = None, entries: Iterable[
 
 def base_of(config: Path, kind: FileKind) -> Path:
     """The folder that a configuration's relative directories are taken against."""
-    if kind is FileKind.EAP6:
+    if kind.of_application_server:
         return config.absolute().parent.parent / "data"
     if kind is FileKind.HORNETQ:
         return next((up / "bin" for up in config.absolute().parents if (up / "bin").is_dir()), config.absolute().parent)
@@ -123,19 +120,49 @@ def base_of(config: Path, kind: FileKind) -> Path:
 
 def base_in(root: Path, kind: FileKind) -> Path:
     """The same of a configuration that is kept elsewhere, for the instance ``root``."""
-    below = {FileKind.EAP6: "data", FileKind.HORNETQ: "bin"}.get(kind, "")
+    below = "data" if kind.of_application_server else "bin" if kind is FileKind.HORNETQ else ""
     return root / below if (root / below).is_dir() else root
 
 
-def _directory(core: ConfigNode | None, name: str, kind: FileKind) -> tuple[str, str]:
+def _directory(document: Document, name: str, base: Path) -> tuple[str, str]:
     """The directory as written, and where: ``FILE:LINE`` or ``default``."""
-    if kind is FileKind.EAP6:
-        node = core.child(name) if core else None
-        text = node.attributes.get("path", "") if node else _EAP6_DEFAULTS[name]
+    core = document.core
+    if document.kind.of_application_server:
+        node = written_server(core).child(name) if core else None
+        text = node.attributes.get("path", "") if node else ""
+        text = _of_server(document, text or document.defaults.get(name, _DEFAULTS[name]), node, base)
     else:
         node = core.descendant(name) if core else None
         text = trimmed(node.text) if node else _DEFAULTS[name]
     return text, f"{node.position.file}:{node.position.line}" if node else DEFAULT
+
+
+def _of_server(document: Document, text: str, node: ConfigNode | None, base: Path) -> str:
+    """A path of an application server, by its named paths; one that only the server knows stays a ``${name}``."""
+    configured = document.root.child("paths")
+    named = {each.attributes.get("name", ""): each for each in configured.children} if configured else {}
+    known = {
+        "jboss.server.data.dir": base,
+        "jboss.server.base.dir": base.parent,
+        "jboss.home.dir": base.parent.parent,
+        "jboss.server.config.dir": Path(document.path).absolute().parent,
+    }
+    relative = "jboss.server.data.dir"
+    for _ in named.keys() | {""}:
+        relative = node.attributes.get("relative-to", relative) if node else relative
+        node = named.get(relative)
+        if node is None:
+            break
+        text, relative = f"{node.attributes.get('path', '')}/{text}", ""
+    for name, path in known.items():
+        text = text.replace(f"${{{name}}}", str(path))
+    return str(known.get(relative, f"${{{relative}}}" if relative else "/") / Path(text))
+
+
+def _data_of_domain(folder: Path) -> Path:
+    """The data folder of a domain's only server; of several it is for the operator to say whose is meant."""
+    found = sorted((folder / "servers").glob("*/data"))
+    return found[0] if len(found) == 1 else folder / "servers" / "SERVER" / "data"
 
 
 def _root_of(config: Path) -> Path:

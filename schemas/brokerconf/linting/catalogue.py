@@ -70,6 +70,7 @@ CHECKS: dict[str, tuple[str, str]] = {
     "unknown-element": ("an element that the schema of this edition does not have", _REFUSED),
     "unknown-permission": ("a permission of an unknown type", "it has no effect"),
     "unknown-root": ("a document element that no broker knows", "the schema refuses the whole document"),
+    "unknown-subsystem": ("a messaging subsystem of a version that is not known here", "nothing of it was checked"),
     "unknown-rule": ("a comment or option that names no rule", "it silences nothing"),
     "yaml-aliases": ("aliases without end", "never followed"),
     "yaml-duplicate-key": ("a key twice in a YAML object", "Kubernetes refuses it, or one of the two is lost"),

@@ -8,11 +8,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from brokerconf.reading.application_server import messaging_subsystems
 from brokerconf.reading.document import Comment, ConfigNode, Document, FileKind, FoundPlaceholder
 from brokerconf.reading.inclusion import FALLBACK, INCLUDE, IncludeContext, MissingInclude, load
 from brokerconf.reading.parsing import ReadingError, parse
+from brokerconf.reading.server_expressions import ServerExpressions
 from brokerconf.reading.sources import SourceFile
-from brokerconf.reading.substitution import PlaceholderValues, SubstitutionError, substitute
+from brokerconf.reading.substitution import PlaceholderValues, ReplacedText, SubstitutionError, substitute
+from brokerconf.reading.subsystems import DOMAIN, known_versions, subsystem_of, subsystem_settings
 from pagefmt.editions import Edition
 from pagefmt.findings import Position
 
@@ -25,14 +28,24 @@ _XML = "{http://www.w3.org/XML/1998/namespace}"
 
 
 class DocumentBuilder:
-    """Walks a parsed file and its includes and builds the nodes; the parser's tree is changed in step."""
+    """Walks a parsed file and its includes and builds the nodes; the parser's tree is changed in step.
+
+    ``server``: of an application server, which resolves ``${…}`` itself and includes nothing.
+    """
 
     def __init__(
-        self, edition: Edition, values: PlaceholderValues, source: SourceFile, place: IncludeContext, includes: bool
+        self,
+        edition: Edition,
+        values: PlaceholderValues,
+        source: SourceFile,
+        place: IncludeContext,
+        *,
+        includes: bool,
+        server: bool,
     ) -> None:
         self.edition, self.values, self.source = edition, values, source
-        self.place, self.includes = place, includes
-        self.in_tree = edition >= Edition.ARTEMIS_2_10
+        self.place, self.includes, self.server = place, includes, server
+        self.in_tree = server or edition >= Edition.ARTEMIS_2_10
         self.sources: list[SourceFile] = []
         self.comments: list[Comment] = []
         self.placeholders: list[FoundPlaceholder] = []
@@ -42,14 +55,33 @@ class DocumentBuilder:
         """Parses the file and builds its document; raises ``ReadingError``."""
         self.placeholders += [FoundPlaceholder(found, self.source) for found in self.source.replaced.placeholders]
         element = parse(self.source)
+        if self.server:
+            self._define(element)
         root = self._file(element, self.source, self.place)
         document = Document(
             self.source.path, _file_kind(root, self.edition), self.edition, root, self.sources, tree=element
         )
         document.comments, document.placeholders = self.comments, self.placeholders
-        document.cores = _cores(document)
+        if document.kind is FileKind.EAP6:
+            _find_servers(document)
+        else:
+            document.cores = _cores(document)
         document.jms = root.descendant("jms") if document.kind is FileKind.ARTEMIS else None
         return document
+
+    def _define(self, element: _Element) -> None:
+        """System properties that the file itself sets; those of the command line win."""
+        own = {
+            str(each.get("name")): str(each.get("value", ""))
+            for each in element.iterfind("{*}system-properties/{*}property")
+        }
+        self.values = self.values._replace(properties={**own, **self.values.properties})
+
+    def replaced(self, text: str) -> ReplacedText:
+        """A text of the tree with its ``${…}`` replaced; raises ``SubstitutionError``."""
+        if self.server:
+            return ServerExpressions(self.values.properties, self.values.environment).resolved(text)
+        return substitute(text, self.values)
 
     def _file(self, element: _Element, source: SourceFile, place: IncludeContext) -> ConfigNode:
         self.sources.append(source)
@@ -87,7 +119,7 @@ class _FileWalk:
     def node(self, element: _Element) -> ConfigNode:
         names = self.builder.names(element)
         ordinal = next(self.ordinals)
-        if self.replaces:
+        if self.replaces and (not self.builder.server or subsystem_of(names[2])):
             self._replace(element, ordinal)
         if self.empty_sections and element.text == "" and not len(element):
             element.text = None
@@ -136,13 +168,13 @@ class _FileWalk:
 
     def _substituted(self, text: str, ordinal: int) -> str:
         try:
-            done = substitute(text, self.builder.values)
+            done = self.builder.replaced(text)
         except SubstitutionError as err:
             raise bad_placeholder(self.source.of_element(ordinal), err) from err
         offset = self.source.replaced.before(self.source.tags.starts[ordinal])
         for found in done.placeholders:
-            at = self.source.original.find("${", offset)
-            moved = type(found)(found.name, found.default, found.value, found.origin, max(at, offset))
+            at = self.source.original.find(f"${{{found.name}" if self.builder.server else "${", offset)
+            moved = found._replace(offset=max(at, offset))
             self.builder.placeholders.append(FoundPlaceholder(moved, self.source))
         return done.text
 
@@ -258,23 +290,31 @@ def bad_placeholder(at: Position, err: SubstitutionError) -> ReadingError:
 
 
 def _file_kind(root: ConfigNode, edition: Edition) -> FileKind:
-    if root.namespace.startswith("urn:jboss:domain:"):
+    if root.namespace.startswith(DOMAIN):
         return FileKind.EAP6
     return FileKind.HORNETQ if edition is Edition.HORNETQ_2_4 else FileKind.ARTEMIS
 
 
 def _cores(document: Document) -> list[ConfigNode]:
-    match document.kind:
-        case FileKind.HORNETQ:
-            return [document.root]
-        case FileKind.EAP6:
-            return list(_messaging_servers(document.root))
-        case FileKind.ARTEMIS:
-            core = document.root.descendant("core")
-            return [core] if core else []
+    if document.kind is FileKind.HORNETQ:
+        return [document.root]
+    core = document.root.descendant("core")
+    return [core] if core else []
 
 
-def _messaging_servers(root: ConfigNode) -> Iterator[ConfigNode]:
-    for node in root.walk():
-        if node.name == "subsystem" and node.namespace.startswith("urn:jboss:domain:messaging:"):
-            yield from node.children_named("hornetq-server")
+def _find_servers(document: Document) -> None:
+    """The messaging servers of an application server's file, and its own defaults."""
+    document.subsystems = messaging_subsystems(document.root)
+    for kind, node, _ in document.subsystems:
+        if not kind.known:
+            message = f"{kind.product}:{kind.version} is no version that is known here: nothing of it was looked at"
+            raise ReadingError(
+                "unknown-subsystem", node.position, message, f"known are {known_versions(kind.product)}",
+                "what a version has that is not known could only be guessed",
+            )  # fmt: skip
+    document.cores = [core for each in document.subsystems for core in each.cores()]
+    for kind, _, _ in document.subsystems[:1]:
+        document.kind = FileKind.EAP6 if kind.product == "messaging" else FileKind.WILDFLY
+        rows = [row for row in subsystem_settings(kind) if row.default]
+        document.defaults = {row.setting: row.default for row in rows if row.scope == "broker"}
+        document.always_set = {row.setting: row.default for row in rows if row.scope == "address"}

@@ -15,6 +15,7 @@ from pagefmt.findings import Position
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
+    from brokerconf.reading.application_server import MessagingSubsystem
     from brokerconf.reading.sources import SourceFile
 
 
@@ -164,6 +165,12 @@ class FileKind(Enum):
     ARTEMIS = "artemis"
     HORNETQ = "hornetq"
     EAP6 = "eap6"
+    WILDFLY = "wildfly"
+
+    @property
+    def of_application_server(self) -> bool:
+        """Whether a broker inside of JBoss EAP or WildFly is configured by it."""
+        return self in (FileKind.EAP6, FileKind.WILDFLY)
 
 
 class Comment(NamedTuple):
@@ -194,7 +201,11 @@ class FoundPlaceholder(NamedTuple):
 @dataclass(slots=True)
 class Document:
     """A file as it was read. ``cores`` holds what the broker takes its settings from: one ``core`` of Artemis, the
-    document element of HornetQ, each messaging server of EAP 6; empty when the broker would find none."""
+    document element of HornetQ, each messaging server of an application server; empty when the broker would find none.
+
+    ``defaults`` and ``always_set`` are texts by the name of a setting: what an application server takes where the file
+    gives nothing, for the broker and for each match.
+    """
 
     path: str
     kind: FileKind
@@ -208,6 +219,9 @@ class Document:
     # the same elements for the schema's verdict
     tree: _Element | None = None
     badly_decoded: bool = False
+    subsystems: list[MessagingSubsystem] = field(default_factory=list)
+    defaults: dict[str, str] = field(default_factory=dict)
+    always_set: dict[str, str] = field(default_factory=dict)
 
     @property
     def core(self) -> ConfigNode | None:

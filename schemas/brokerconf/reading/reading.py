@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from brokerconf.reading.building import DocumentBuilder, bad_placeholder
 from brokerconf.reading.decoding import as_the_broker, foreign_encoding
@@ -17,13 +16,13 @@ from brokerconf.reading.inclusion import LARGEST, IncludeContext
 from brokerconf.reading.parsing import ReadingError
 from brokerconf.reading.sources import SourceFile, plain_source
 from brokerconf.reading.substitution import PlaceholderValues, ReplacedText, SubstitutionError, of_every_jvm, substitute
+from brokerconf.reading.subsystems import DOMAIN, subsystem_in
 from pagefmt.editions import NEWEST, Edition
 from pagefmt.findings import Position
 
-if TYPE_CHECKING:
-    pass
-
 DISABLE_XXE = "artemis.disableXxe"
+# In so many characters a file says what it is.
+_START = 4096
 
 
 def read(
@@ -76,22 +75,31 @@ def read_bytes(
         )  # fmt: skip
     text, replaced_bytes = as_the_broker(raw)
     edition = edition or edition_by_namespace(text)
-    values = PlaceholderValues.of(edition, {**of_every_jvm(folder, environment), **properties}, environment)
-    at = place or plain_source(shown, text).position
-    source = SourceFile(shown, text, _replaced(text, at, values, edition), place=place)
+    server = DOMAIN in text[:_START]
+    defined = {**of_every_jvm(folder, environment), **properties}
+    if server:
+        values, replaced = PlaceholderValues(defined, environment), ReplacedText(text)
+    else:
+        values = PlaceholderValues.of(edition, defined, environment)
+        replaced = _replaced(text, place or plain_source(shown, text).position, values, edition)
+    source = SourceFile(shown, text, replaced, place=place)
     builder = DocumentBuilder(
-        edition, values, source, IncludeContext(folder, folder, ()), _includes(edition, properties)
-    )
+        edition, values, source, IncludeContext(folder, folder, ()),
+        includes=not server and _includes(edition, properties), server=server,
+    )  # fmt: skip
     document = builder.document()
     document.badly_decoded = replaced_bytes
     return document
 
 
 def edition_by_namespace(text: str) -> Edition:
-    """What a file says of itself: HornetQ's and EAP 6's namespaces; anything else is taken for the newest Artemis."""
-    start = text[:4096]
-    old = "urn:hornetq" in start or "urn:jboss:domain:" in start
-    return Edition.HORNETQ_2_4 if old else NEWEST
+    """What a file says of itself: HornetQ's name space, or a messaging subsystem of an application server; anything
+    else is taken for the newest Artemis."""
+    start = text[:_START]
+    subsystem = subsystem_in(text) if DOMAIN in start else None
+    if subsystem is not None:
+        return subsystem.edition if subsystem.known else NEWEST
+    return Edition.HORNETQ_2_4 if "urn:hornetq" in start or DOMAIN in start else NEWEST
 
 
 def _replaced(text: str, place: Callable[[int], Position], values: PlaceholderValues, edition: Edition) -> ReplacedText:

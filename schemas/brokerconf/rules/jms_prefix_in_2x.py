@@ -11,7 +11,8 @@ PREFIXES = ("jms.queue.", "jms.topic.")
 
 
 def _check(facts: ConfigFacts) -> Hits:
-    for match in facts.matches:
+    # application servers still put the prefix before the names
+    for match in () if facts.document.kind.of_application_server else facts.matches:
         prefix = next((prefix for prefix in PREFIXES if match.text.startswith(prefix)), "")
         if prefix:
             message = f"'{match.text}': since 2.0 the addresses of JMS destinations have no '{prefix}'"

@@ -12,7 +12,8 @@ from __future__ import annotations
 from functools import cache
 from typing import NamedTuple
 
-from brokerconf.schema.schema_facts import editions_between, read_table
+from brokerconf.reading.tables import read_table
+from brokerconf.schema.schema_facts import editions_between
 from pagefmt.editions import Edition
 
 ROOT = "FileConfiguration"

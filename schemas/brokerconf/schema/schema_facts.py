@@ -5,15 +5,17 @@ A row is an element, an attribute, a type, the document element or another globa
 that begins with ``@`` names a type of the table; others are XSD's own. ``group`` lists the compositors from the type
 down, each with its occurrence unless that is one: ``sequence/choice[1..*]``. A row holds from the edition ``since`` up
 to, not including, ``until``; an empty ``until`` means that it still holds, so a new edition changes no row.
+
+``facts/subsystem.csv`` has the same columns for the messaging subsystems of application servers, by version.
 """
 
 from __future__ import annotations
 
-import csv
 from functools import cache
-from pathlib import Path
 from typing import NamedTuple
 
+from brokerconf.reading.subsystems import Subsystem
+from brokerconf.reading.tables import read_table
 from pagefmt.editions import Edition
 
 _BY_NAME = {
@@ -22,7 +24,8 @@ _BY_NAME = {
 
 
 class SchemaFact(NamedTuple):
-    """One row of the table. ``use``: of an attribute, or the head of the substitution group of an element."""
+    """One row of a table. ``use``: of an attribute, or the head of the substitution group of an element;
+    ``editions``: none where it is about an application server."""
 
     editions: tuple[Edition, ...]
     document: str
@@ -45,12 +48,6 @@ class SchemaFact(NamedTuple):
         return self.type[1:] if self.type.startswith("@") else ""
 
 
-def read_table(name: str) -> list[list[str]]:
-    """The rows of a table in ``facts/`` without its heading."""
-    text = (Path(__file__).parents[1] / "facts" / name).read_text("utf-8")
-    return list(csv.reader(text.splitlines(), delimiter=";"))[1:]
-
-
 @cache
 def facts() -> tuple[SchemaFact, ...]:
     """All rows."""
@@ -65,28 +62,36 @@ def editions_between(since: str, until: str) -> tuple[Edition, ...]:
 
 
 @cache
-def facts_of(edition: Edition) -> tuple[SchemaFact, ...]:
-    """The rows that hold for an edition."""
-    return tuple(fact for fact in facts() if edition in fact.editions)
+def facts_of(schema: Edition | Subsystem) -> tuple[SchemaFact, ...]:
+    """The rows that hold for an edition, or for a version of a subsystem."""
+    if isinstance(schema, Subsystem):
+        rows = (row for row in read_table("subsystem.csv") if row[0] == schema.product and schema.holds(*row[13:]))
+        return tuple(SchemaFact((), *row[:13]) for row in rows)
+    return tuple(fact for fact in facts() if schema in fact.editions)
+
+
+def _name_in_table(schema: Edition | Subsystem, document: str) -> str:
+    if isinstance(schema, Subsystem):
+        return schema.product
+    return f"hq-{document}" if schema is Edition.HORNETQ_2_4 else document
 
 
 @cache
-def members(edition: Edition, document: str = "core") -> dict[str, dict[str, SchemaFact]]:
+def members(schema: Edition | Subsystem, document: str = "core") -> dict[str, dict[str, SchemaFact]]:
     """For each type of a document: its elements and attributes (the latter as ``@name``)."""
-    if edition is Edition.HORNETQ_2_4:
-        document = f"hq-{document}"
+    document = _name_in_table(schema, document)
     found: dict[str, dict[str, SchemaFact]] = {}
-    for fact in facts_of(edition):
+    for fact in facts_of(schema):
         if fact.document == document and fact.kind in ("element", "attribute"):
             name = f"@{fact.name}" if fact.kind == "attribute" else fact.name
             found.setdefault(fact.owner, {})[name] = fact
     return found
 
 
-def root_type(edition: Edition, document: str = "core") -> str:
+def root_type(schema: Edition | Subsystem, document: str = "core") -> str:
     """The type of the document element."""
-    wanted = f"hq-{document}" if edition is Edition.HORNETQ_2_4 else document
-    return next(f.type_name for f in facts_of(edition) if f.kind == "root" and f.document == wanted)
+    wanted = _name_in_table(schema, document)
+    return next(f.type_name for f in facts_of(schema) if f.kind == "root" and f.document == wanted)
 
 
 def facts_named(name: str) -> list[SchemaFact]:

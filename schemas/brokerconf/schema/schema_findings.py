@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from brokerconf.reading.document import ConfigNode, Document, FileKind
+from brokerconf.reading.document import ConfigNode, Document
 from brokerconf.reading.secrets import is_secret, masked
-from brokerconf.schema.schema_facts import members
 from brokerconf.schema.schema_places import SchemaPlaces
-from brokerconf.schema.validation import SchemaVerdict, Violation
-from pagefmt.editions import Edition
+from brokerconf.schema.validation import ORDER, SchemaVerdict, Violation
 from pagefmt.findings import Finding, Severity
 
 _REFUSED = "the broker validates its configuration before it reads it and does not start"
@@ -26,14 +24,13 @@ _RULES = {
     "cvc-enumeration-valid": "invalid-value",
     "cvc-id.1": "dangling-reference",
     "cvc-id.2": "duplicate-name",
+    ORDER: "element-order",
 }
 _PLACE = ("cvc-complex-type.2.4.a", "cvc-complex-type.2.4.c", "cvc-elt.1.a")
 
 
 def schema_findings(document: Document, verdict: SchemaVerdict) -> list[Finding]:
     """One finding for each element and attribute at fault. What hangs on an unknown element is not told again."""
-    if document.kind is FileKind.EAP6:
-        return eap6_findings(document)
     places = SchemaPlaces(document)
     seen: set[tuple[int, str]] = set()
     found: list[Finding] = []
@@ -42,27 +39,14 @@ def schema_findings(document: Document, verdict: SchemaVerdict) -> list[Finding]
         if key not in seen:
             seen.add(key)
             found.append(_finding(violation, refused, places))
-    return found
+    return [_of_server(one) for one in found] if document.subsystems else found
 
 
-def eap6_findings(document: Document) -> list[Finding]:
-    """Misspelt settings of addresses: there is no schema of the application server here, so only what is near a
-    setting of HornetQ is told."""
-    types = members(Edition.HORNETQ_2_4)
-    owner = next(fact.type_name for inside in types.values() for name, fact in inside.items() if name == _SETTING)
-    names = [name for name in types[owner] if not name.startswith("@")]
-    nodes = [child for core in document.cores for node in core.by_tag().get(_SETTING, ()) for child in node.children]
-    return [
-        Finding(
-            node.position, Severity.ERROR, "unknown-element", f"<{_SETTING}> has no <{node.name}>", node.path,
-            f"did you mean <{close[0]}>?", "the application server does not start the messaging subsystem",
-        )
-        for node in nodes
-        if node.name not in names and (close := close_matches(node.name, names, 1, 0.8))
-    ]  # fmt: skip
-
-
-_SETTING = "address-setting"
+def _of_server(finding: Finding) -> Finding:
+    """The application server reads the elements in any order; what else is wrong stops its messaging subsystem."""
+    if finding.rule == "element-order":
+        return finding._replace(severity=Severity.INFO, why="the schema has an order; the server itself has none")
+    return finding._replace(why="the application server does not start with this file")
 
 
 def _once(verdict: SchemaVerdict) -> Iterator[tuple[Violation, bool]]:
@@ -134,6 +118,8 @@ def _said(violation: Violation, places: SchemaPlaces) -> tuple[str, str, str]:
             close = close_matches(violation.value, violation.expected, 1)
             advice = f"did you mean '{close[0]}'?" if close else "declare it, or correct the name"
             return rule, f"'{violation.value}' is declared nowhere in this file", advice
+        case "element-order":
+            return rule, f"{owner} stands behind what follows it in the schema", "the server does not mind"
         case "duplicate-name":
             return rule, f"'{violation.value}' is the name of something else already", "names of such parts are unique"
         case _:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from brokerconf.reading.document import ConfigNode, Document
+from brokerconf.reading.subsystems import Subsystem
 from brokerconf.schema.schema_facts import SchemaFact, members, root_type
 from pagefmt.editions import Edition
 
@@ -11,31 +12,38 @@ class SchemaPlaces:
     """The elements and attributes that the schema of a document's edition allows at each place."""
 
     def __init__(self, document: Document) -> None:
-        self.edition: Edition = document.edition
+        self.schema: Edition | Subsystem = document.edition
         self.tops = {id(document.core): "core", id(document.jms): "jms"}
+        if document.subsystems:
+            self.schema = document.subsystems[0].kind
+            self.tops = {id(each.node): "subsystem" for each in document.subsystems}
         self._types: dict[int, tuple[str, str] | None] = {}
 
     def type_of(self, node: ConfigNode) -> tuple[str, str] | None:
         """(schema document, type) of an element; None where the schema has no such element."""
         if id(node) in self.tops:
             document = self.tops[id(node)]
-            return document, root_type(self.edition, document)
+            return document, root_type(self.schema, document)
         if id(node) not in self._types:
             self._types[id(node)] = self._from_parent(node)
         return self._types[id(node)]
 
     def _from_parent(self, node: ConfigNode) -> tuple[str, str] | None:
         above = self.type_of(node.parent) if node.parent else None
-        fact = members(self.edition, above[0]).get(above[1], {}).get(node.name) if above else None
+        fact = members(self.schema, above[0]).get(above[1], {}).get(node.name) if above else None
         return (above[0], fact.type_name) if above and fact and fact.type_name else None
 
     def _members(self, node: ConfigNode) -> dict[str, SchemaFact]:
         kind = self.type_of(node)
-        return members(self.edition, kind[0]).get(kind[1], {}) if kind else {}
+        return members(self.schema, kind[0]).get(kind[1], {}) if kind else {}
 
     def elements(self, node: ConfigNode) -> list[str]:
         """Names of the elements allowed in an element."""
         return [name for name in self._members(node) if not name.startswith("@")]
+
+    def in_sequence(self, node: ConfigNode) -> bool:
+        """Whether the schema gives the elements in an element an order."""
+        return any("sequence" in fact.group for fact in self._members(node).values())
 
     def attributes(self, node: ConfigNode) -> list[str]:
         """Names of the attributes allowed at an element."""
@@ -49,9 +57,9 @@ class SchemaPlaces:
 
     def owners(self, name: str) -> list[str]:
         """Elements that have a child of that name."""
-        types = members(self.edition)
+        types = members(self.schema)
         owning = {owner for owner, inside in types.items() if name in inside}
         found = {f.name for inside in types.values() for f in inside.values() if f.type_name in owning}
-        if root_type(self.edition) in owning:
+        if root_type(self.schema) in owning:
             return ["core", *sorted(found)]
         return sorted(found, key=lambda owner: (owner != "address-setting", owner))

@@ -17,10 +17,12 @@ from collections.abc import Callable, Iterator
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import cache, partial
-from itertools import islice
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any, cast
 
 from brokerconf.reading.document import ConfigNode, Document, FileKind
+from brokerconf.reading.server_expressions import is_expression
+from brokerconf.reading.subsystems import Subsystem
 from brokerconf.schema.schema_facts import SchemaFact, members, root_type
 from brokerconf.schema.schema_places import SchemaPlaces
 from brokerconf.schema.xsd_files import path_of
@@ -105,10 +107,12 @@ def _own(edition: Edition, name: str) -> XMLSchema:
 
 
 def judge(document: Document, schemas: Schemas | None = None) -> SchemaVerdict:
-    """Both verdicts on a document. EAP 6 files have a schema of another product: nothing is said of them."""
+    """Both verdicts on a document. Of an application server's the messaging subsystems alone are looked at."""
+    if document.kind.of_application_server:
+        return _judge_subsystems(document)
     schemas = schemas or schemas_of(document.edition)
     tree = document.tree
-    if document.kind is FileKind.EAP6 or tree is None:
+    if tree is None:
         return SchemaVerdict("", (), ())
     whole = tuple(_violations(document, schemas.document, tree, document.root))
     known = document.core is not None and document.core.namespace in (CORE, HORNETQ)
@@ -116,6 +120,47 @@ def judge(document: Document, schemas: Schemas | None = None) -> SchemaVerdict:
     if document.kind is FileKind.HORNETQ:
         return SchemaVerdict(schemas.name, whole + dangling, whole + dangling)
     return SchemaVerdict(schemas.name, whole + dangling, tuple(_broker(document, schemas, whole)) + dangling)
+
+
+def _judge_subsystems(document: Document) -> SchemaVerdict:
+    """Application servers read elements in any order, so the order is looked at first and everything else without."""
+    found: list[Violation] = []
+    places = SchemaPlaces(document)
+    for kind, node, _ in document.subsystems:
+        element = _element_of(document, node)
+        found += _put_in_order(node, element, places)
+        every = _violations(document, _of_subsystem(kind), element, node)
+        # of a value that only the running server knows nothing can be said
+        found += [one for one in every if not is_expression(one.node.attributes.get(one.attribute, one.node.own_text))]
+    name = document.subsystems[0].kind.namespace if document.subsystems else ""
+    return SchemaVerdict(name, tuple(found), tuple(found))
+
+
+ORDER = "order"
+
+
+def _put_in_order(node: ConfigNode, element: _Element, places: SchemaPlaces) -> Iterator[Violation]:
+    """Sorts the children of both as the schema has them; gives the first of each parent that stood too late."""
+    children = list(zip(node.children, element.iterchildren("*"), strict=True))
+    ranks = {name: rank for rank, name in enumerate(places.elements(node))}
+    known = [(ranks[child.name], child) for child, _ in children if child.name in ranks]
+    late = next((child for (before, _), (rank, child) in pairwise(known) if rank < before), None)
+    if late is not None and places.in_sequence(node):
+        yield Violation(ORDER, late, "", "", (), "")
+        children.sort(key=lambda pair: ranks.get(pair[0].name, len(ranks)))
+        node.children[:] = [child for child, _ in children]
+        element[:] = [each for _, each in children]
+    for child, each in children:
+        yield from _put_in_order(child, each, places)
+
+
+@cache
+def _of_subsystem(kind: Subsystem) -> XMLSchema:
+    from lxml import etree
+
+    from brokerconf.schema.xsd_writer import of_subsystem
+
+    return etree.XMLSchema(etree.fromstring(of_subsystem(kind).encode()))
 
 
 def _broker(document: Document, schemas: Schemas, whole: tuple[Violation, ...]) -> Iterator[Violation]:

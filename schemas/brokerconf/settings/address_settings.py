@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from brokerconf.reading.document import ConfigNode
 from brokerconf.reading.secrets import masked
+from brokerconf.reading.server_expressions import is_expression
 from brokerconf.reading.sizes import SizeError
 from brokerconf.settings.matching import Match
 from brokerconf.settings.settings_model import Scope, Setting, Value, in_scope
@@ -60,14 +61,16 @@ Values = dict[str, EffectiveValue]
 class AddressSetting:
     """One match and what is set for it. ``given`` and ``read`` are by the setting's name: what sets it, and the value
     that this has for the broker (None: refused, or taken for "not set"). ``number`` counts them in the order of
-    the file. ``node`` None: only properties speak of it. ``match`` None: refused."""
+    the file. ``node`` None: only properties speak of it. ``match`` None: refused. ``born``: what an application server
+    sets where the file does not."""
 
-    __slots__ = ("_values", "given", "match", "node", "number", "read", "text")
+    __slots__ = ("_values", "born", "given", "match", "node", "number", "read", "text")
 
     def __init__(self, text: str, node: ConfigNode | None, number: int, match: Match | None = None) -> None:
         self.text, self.node, self.number, self.match = text, node, number, match
         self.given: dict[str, ConfigNode | Override] = {}
         self.read: dict[str, Value] = {}
+        self.born: Mapping[str, Value] = {}
         self._values: Values | None = None
 
     @property
@@ -94,9 +97,9 @@ class AddressSetting:
             self._values = {
                 name: EffectiveValue(self.read[name], Origin(by, self.text))
                 for name, by in self.given.items()
-                if self.read[name] is not None or isinstance(by, Override)
+                if self.read[name] is not None or isinstance(by, Override) or is_expression(by.text)
             }
-            for name, value in born_with(edition).items():
+            for name, value in {**born_with(edition), **self.born}.items():
                 self._values.setdefault(name, EffectiveValue(value))
         return self._values
 
@@ -142,19 +145,25 @@ def read_value(setting: Setting, text: str, edition: Edition) -> Value:
 
 class AddressSettingReader:
     """Reads ``address-setting`` elements of one edition. Thousands of them say the same few things: each text of a
-    setting is read once."""
+    setting is read once. ``always_set``: by an application server, for each match."""
 
-    def __init__(self, edition: Edition) -> None:
+    def __init__(self, edition: Edition, always_set: Mapping[str, str] | None = None) -> None:
         self._edition = edition
         self._known: Mapping[str, Setting] = {
             name: setting for name, setting in in_scope(Scope.ADDRESS).items() if setting.known_in(edition)
         }
         # by tag: the setting and the values of its texts; None for an element that sets nothing
         self._fields: dict[str, tuple[Setting, dict[str, Value]] | None] = {}
+        self._born = {
+            name: self._known[name].value(text, edition)
+            for name, text in (always_set or {}).items()
+            if name in self._known
+        }
 
     def setting(self, node: ConfigNode, number: int) -> AddressSetting:
         """What an ``address-setting`` element sets; ``number`` is its place in the file."""
         found = AddressSetting(node.attributes.get("match", ""), node, number)
+        found.born = self._born
         given, read, fields = found.given, found.read, self._fields
         for child in node.children:
             tag = child.tag

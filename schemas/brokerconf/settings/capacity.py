@@ -96,7 +96,7 @@ def _queues(settings: EffectiveSettings) -> dict[str, int]:
 
 def _address(settings: EffectiveSettings, name: str, queues: int, on_disk: int) -> AddressCapacity:
     values = settings.address(name)
-    policy = str(values["address-full-policy"].value)
+    policy = str(values["address-full-policy"].value or "?")
     limit = _limit(values, "max-size-bytes")
     page = _page_size(settings, values)
     pages = policy == "PAGE"
@@ -139,10 +139,13 @@ def _most_pages(values: Values, page: int) -> int | None:
     return limit // page + 1
 
 
+_STOPS = {"BLOCK": "producers block", "FAIL": "producers are refused", "DROP": "messages are dropped", "?": "?"}
+
+
 def _stops(values: Values, policy: str, most: int | None) -> str:
     """What happens to producers of the address when it is full."""
     if policy != "PAGE":
-        return {"BLOCK": "producers block", "FAIL": "producers are refused", "DROP": "messages are dropped"}[policy]
+        return _STOPS[policy]
     if most is None:
         return "pages until the disk limit"
     return "messages are dropped" if values["page-full-policy"].value == "DROP" else "producers are refused"

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from brokerconf.reading.document import ConfigNode, Document, FileKind
+from brokerconf.reading.server_expressions import is_expression
 from brokerconf.reading.sizes import parse_boolean, trimmed
 from brokerconf.settings.address_settings import (
     AddressSetting,
@@ -59,7 +60,8 @@ class EffectiveSettings:
         self._merged: dict[str, Values] = {}
 
     def _store(self) -> None:
-        reader, late = AddressSettingReader(self.edition), self.edition >= Edition.ARTEMIS_2_28
+        reader = AddressSettingReader(self.edition, self.document.always_set)
+        late = self.edition >= Edition.ARTEMIS_2_28
         for node in address_setting_nodes(self.core):
             text = node.attributes.get("match", "")
             repeated = text in self.settings
@@ -146,16 +148,24 @@ class EffectiveSettings:
     def _broker_value(self, setting: Setting) -> EffectiveValue:
         node = self.first.get(setting.name)
         if node is None or _never_read(setting, self.edition):
-            return EffectiveValue(setting.default(self.edition))
+            return EffectiveValue(self.default(setting))
         text = node.text
         if self.document.kind is FileKind.EAP6 and setting.kind == "path":
             text = node.attributes.get("path", text)
         value = read_value(setting, text, self.edition)
-        return EffectiveValue(setting.default(self.edition)) if value is None else EffectiveValue(value, Origin(node))
+        known = value is not None or is_expression(text)
+        return EffectiveValue(value, Origin(node)) if known else EffectiveValue(self.default(setting))
+
+    def default(self, setting: Setting) -> Value:
+        """The default of the broker, or of the application server it runs in."""
+        text = self.document.defaults.get(setting.name)
+        return setting.default(self.edition) if text is None else setting.value(text, self.edition)
 
     def _global_max_size(self, found: Values) -> None:
         given = found.get("global-max-size")
         if given is None or self.edition < Edition.ARTEMIS_2_4 or (isinstance(given.value, int) and given.value > 0):
+            return
+        if given.value is None and given.origin is not None:
             return
         percent = found.get("global-max-size-percent-of-jvm-max-memory", EffectiveValue(50))
         share = percent.value if isinstance(percent.value, int) else 50

@@ -2,6 +2,7 @@
 
 For each edition of Artemis ``server.xsd`` (the whole file), ``core.xsd`` and ``jms.xsd``; for HornetQ ``core.xsd`` and
 ``jms.xsd``. They give the verdicts of the broker's own schemas: same names, types, occurrence, order and defaults.
+For a messaging subsystem of an application server the one of that version, which is made when it is needed.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from xml.sax.saxutils import quoteattr
 
+from brokerconf.reading.subsystems import Subsystem
 from brokerconf.schema.schema_facts import SchemaFact, facts_of
-
 from pagefmt.editions import Edition
 
 XS = "http://www.w3.org/2001/XMLSchema"
@@ -31,6 +32,11 @@ def documents(edition: Edition) -> dict[str, str]:
         for name in NAMESPACES
     }
     return made if hornetq else made | {"server.xsd": _server()}
+
+
+def of_subsystem(subsystem: Subsystem) -> str:
+    """The schema of a version of a messaging subsystem."""
+    return _document(subsystem, subsystem.product, subsystem.namespace)
 
 
 def _server() -> str:
@@ -63,7 +69,7 @@ def _indented(lines: Iterable[str]) -> Iterator[str]:
         depth += opens
 
 
-def _document(edition: Edition, document: str, namespace: str) -> str:
+def _document(edition: Edition | Subsystem, document: str, namespace: str) -> str:
     rows = [fact for fact in facts_of(edition) if fact.document == document]
     lines: list[str] = []
     if any(fact.xml for fact in rows):

@@ -1,0 +1,96 @@
+"""``${name:default}`` as an application server resolves it: in the values of attributes and elements, not in the text.
+
+Several names may stand before the default, parted by commas; expressions stand inside of expressions; ``$$`` is a plain
+``$``. A name is a system property, ``env.NAME`` a variable of the environment. What only the running server knows
+(its own ``jboss.…``, what lies in a vault or a credential store) stays as it was written.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from brokerconf.reading.substitution import Placeholder, ReplacedText, SubstitutionError
+
+KNOWN_TO_SERVER = "server"
+_ELSEWHERE = ("jboss.", "VAULT::", "ENC::")
+_SEPARATORS = {"/": "/", ":": ":"}
+_DEEPEST = 50
+
+
+def is_expression(text: str) -> bool:
+    """Whether ``${…}`` is left in a value: only the running server knows it."""
+    return "${" in text
+
+
+class ServerExpressions:
+    """Resolves expressions with system properties and the environment."""
+
+    def __init__(self, properties: Mapping[str, str], environment: Mapping[str, str]) -> None:
+        self.properties, self.environment = properties, environment
+        self.found: list[Placeholder] = []
+
+    def resolved(self, text: str) -> ReplacedText:
+        """The text with what could be resolved, and each expression in it; raises ``SubstitutionError``."""
+        self.found = []
+        return ReplacedText(self._text(text, 0), self.found)
+
+    def _text(self, text: str, depth: int) -> str:
+        if depth > _DEEPEST:
+            raise SubstitutionError("an expression whose values lead to each other without end")
+        out, at = [], 0
+        while (start := text.find("$", at)) >= 0:
+            out.append(text[at:start])
+            following = text[start + 1 : start + 2]
+            if following != "{":
+                out.append("$")
+                at = start + 1 + (following == "$")
+                continue
+            end = _end(text, start + 2)
+            out.append(self._expression(text[start + 2 : end], depth))
+            at = end + 1
+        return "".join((*out, text[at:]))
+
+    def _expression(self, inner: str, depth: int) -> str:
+        if inner in _SEPARATORS:
+            return _SEPARATORS[inner]
+        names, default = _parts(inner)
+        names = self._text(names, depth + 1)
+        for name in names.split(","):
+            value, origin = self._value(name.strip())
+            if value is not None:
+                self.found.append(Placeholder(name, default, value, origin, 0))
+                return self._text(value, depth + 1)
+        elsewhere = inner.startswith(_ELSEWHERE)
+        if default is None or (elsewhere and "::" in inner):
+            origin = KNOWN_TO_SERVER if elsewhere else "empty"
+            self.found.append(Placeholder(names, None, "", origin, 0))
+            return f"${{{inner}}}"
+        self.found.append(Placeholder(names, default, default, "default", 0))
+        return self._text(default, depth + 1)
+
+    def _value(self, name: str) -> tuple[str | None, str]:
+        if name in self.properties:
+            return self.properties[name], "property"
+        variable = name[4:] if name.startswith("env.") else re.sub(r"\W", "_", name).upper()
+        return self.environment.get(variable), "environment"
+
+
+def _end(text: str, at: int) -> int:
+    """Where the brace that was opened before ``at`` is closed."""
+    depth = 1
+    for found in re.compile(r"[{}]").finditer(text, at):
+        depth += 1 if found.group() == "{" else -1
+        if not depth:
+            return found.start()
+    raise SubstitutionError("'${' without '}'")
+
+
+def _parts(inner: str) -> tuple[str, str | None]:
+    """The names, and the default behind the first colon that no inner expression holds."""
+    depth = 0
+    for at, sign in enumerate(inner):
+        depth += (sign == "{") - (sign == "}")
+        if sign == ":" and not depth:
+            return inner[:at], inner[at + 1 :]
+    return inner, None

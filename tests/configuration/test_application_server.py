@@ -1,0 +1,221 @@
+"""Messaging subsystems of JBoss EAP and WildFly: recognised, judged, answered for as the broker inside gets them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from brokerconf.errors import BrokerConfError
+from brokerconf.instance.instance import directories
+from brokerconf.linting.lint import FileReport, LintContext, lint
+from brokerconf.reading.document import FileKind
+from brokerconf.reading.tables import read_table
+from brokerconf.settings.effective import EffectiveSettings
+from pagectl.app import run
+from server_files import SERVER, server_document, standalone, subsystem, with_journal, with_settings
+
+from pagefmt.findings import Severity
+
+VERSIONS = [row[1] for row in read_table("servers.csv") if row[0] == "messaging-activemq"]
+
+
+def linted(text: str) -> FileReport:
+    return lint(text.encode(), "standalone.xml", LintContext())
+
+
+def errors(text: str) -> list[tuple[str, int, str]]:
+    return [
+        (one.rule, one.place.line, one.help) for one in linted(text).findings if one.severity is Severity.ERROR
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_sound_server_of_every_version_has_no_error(version: str) -> None:
+    report = linted(standalone(version))
+    assert report.valid and report.schema.endswith(f"messaging-activemq:{version}")
+    assert errors(standalone(version)) == []
+    assert report.edition.startswith("artemis-")
+
+
+@pytest.mark.parametrize(
+    ("inside", "rule", "help"),
+    [
+        (with_settings('max-size-byte="1"'), "unknown-attribute", "did you mean 'max-size-bytes'?"),
+        (with_settings('max-size-bytes="10M"'), "invalid-value", "write a whole number"),
+        (with_settings('address-full-policy="Page"'), "invalid-value", "did you mean PAGE?"),
+        (SERVER.replace("jms-queue name", "jms-queu name"), "unknown-element", "did you mean <jms-queue>?"),
+        (SERVER.replace(' entries="java:/queue/Orders"', ""), "missing-attribute", "add entries="),
+        (with_journal('global-max-disk-usage="101"'), "bad-value", "write a value in that range"),
+        (with_journal('file-size="1023"'), "bad-value", "write a value in that range"),
+        (with_journal('max-disk-usage="90"'), "unknown-attribute", "did you mean 'global-max-disk-usage'?"),
+        (with_settings('page-size-bytes="${page.size}"'), "unresolved-placeholder", "write ${name:default}"),
+        (with_settings('page-size-bytes="${page.size:big}"'), "invalid-value", "write a whole number"),
+    ],
+)
+def test_what_the_server_refuses_is_an_error(inside: str, rule: str, help: str) -> None:
+    found = errors(standalone("13.0", inside))
+    told = [(name, text.startswith(help)) for name, _, text in found if name != "page-size-not-below-max-size"]
+    assert told == [(rule, True)]
+
+
+def test_a_version_that_is_not_known_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = standalone("99.0")
+    assert errors(text) == [("unknown-subsystem", 5, "known are 1.0 to 18.0")]
+    path = tmp_path / "standalone.xml"
+    path.write_text(text, "utf-8")
+    assert run(["config", "effective", str(path)]) == 2
+    err = capsys.readouterr().err
+    assert "messaging-activemq:99.0 is no version that is known here" in err and err.count("\n") == 1
+
+
+def test_the_order_of_elements_is_a_remark_and_hides_nothing() -> None:
+    late = SERVER.replace("</server>", '<journal max-disk-usage="1"/></server>')
+    found = linted(standalone("17.0", late)).findings
+    assert {(one.rule, one.severity) for one in found} >= {
+        ("element-order", Severity.INFO), ("unknown-attribute", Severity.ERROR),
+    }  # fmt: skip
+
+
+def test_a_file_without_messaging_is_no_all_clear() -> None:
+    found = linted('<server xmlns="urn:jboss:domain:16.0"><profile/></server>').findings
+    assert [(one.rule, one.severity) for one in found] == [("core-not-found", Severity.WARNING)]
+
+
+@pytest.mark.parametrize(
+    ("version", "edition", "settings"),
+    [
+        ("1.0", "artemis-1.5", {"journal-pool-files": -1, "max-disk-usage": 100}),
+        ("4.0", "artemis-2.4", {"journal-pool-files": -1, "max-disk-usage": 100}),
+        ("8.0", "artemis-2.10", {"journal-pool-files": 10, "max-disk-usage": 100}),
+        ("13.0", "artemis-2.10", {"paging-directory": "activemq/paging", "max-disk-usage": 100}),
+        ("16.0", "artemis-2.28", {"configuration-file-refresh-period": -1, "max-disk-usage": 100}),
+    ],
+)
+def test_defaults_are_the_servers(version: str, edition: str, settings: dict[str, object]) -> None:
+    document = server_document(standalone(version))
+    assert document.kind is FileKind.WILDFLY and document.edition.value == edition
+    broker = EffectiveSettings(document).broker()
+    assert {name: broker[name].value for name in settings} == settings
+    assert all(broker[name].origin is None for name in settings)
+
+
+def test_settings_in_force_and_their_places() -> None:
+    inside = with_journal('global-max-memory-size="1000000" global-max-disk-usage="70" type="NIO"').replace(
+        "<in-vm-connector", '<address-setting name="jms.queue.a.#" max-size-bytes="5"/>\n<in-vm-connector'
+    )
+    found = EffectiveSettings(server_document(standalone("16.0", inside)))
+    broker, address = found.broker(), found.address("jms.queue.a.b")
+    shown = {name: broker[name].value for name in ("global-max-size", "max-disk-usage", "journal-type", "name")}
+    assert shown == {"global-max-size": 1000000, "max-disk-usage": 70, "journal-type": "NIO", "name": "default"}
+    assert (address["max-size-bytes"].value, address["page-size-bytes"].value) == (5, 1048576)
+    assert (address["auto-create-queues"].value, address["max-read-page-bytes"].value) == (False, 20971520)
+    origin = address["page-size-bytes"].origin
+    assert origin and (origin.position.line, origin.position.column) == (10, 38) and origin.match == "#"
+    assert found.address("other")["max-size-bytes"].value == 8388608
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("${a:5}", 5),
+        ("${max.size:5}", 100),
+        ("${no,max.size:5}", 100),
+        ("${no,nor:5}", 5),
+        ("${no:${max.size:7}}", 100),
+        ("${no:${nor:7}}", 7),
+        ("${env.LIMIT}", 7),
+        ("${limit:9}", 7),
+        ("1${max.size}", 1100),
+        ("${own.size:3}", 55),
+        ("${name.of.${part}:3}", 66),
+        ("${jboss.size}", None),
+        ("${VAULT::block::name::1}", None),
+    ],
+)
+def test_expressions_are_resolved_as_the_server_does(text: str, value: int | None) -> None:
+    own = '<system-properties><property name="own.size" value="55"/></system-properties>'
+    document = server_document(
+        standalone("13.0", with_settings(f'max-size-bytes="{text}"'), own),
+        max_size="100", part="x", name_of_x="66",
+    )  # fmt: skip
+    found = EffectiveSettings(document).address("a")["max-size-bytes"]
+    assert found.value == value and found.origin is not None
+
+
+@pytest.mark.parametrize("text", ["${a", "${a:${b}", "${" * 100 + "}" * 100, "${loop}"])
+def test_expressions_without_an_end_are_refused(text: str) -> None:
+    with pytest.raises(BrokerConfError):
+        server_document(standalone("13.0", with_settings(f'max-size-bytes="{text}"')), loop="${loop}")
+
+
+def test_what_only_the_running_server_knows_is_not_known(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "standalone.xml"
+    inside = with_settings('max-size-bytes="${jboss.max}"')
+    path.write_text(standalone("13.0", inside), "utf-8")
+    assert run(["config", "effective", str(path), "a"]) == 0
+    assert "? (known to the running server)" in capsys.readouterr().out
+    assert [name for name, _, _ in errors(standalone("13.0", inside))] == []
+    assert run(["config", "effective", "--format", "json", str(path), "a"]) == 0
+    assert json.loads(capsys.readouterr().out)["addresses"]["a"]["settings"]["max-size-bytes"]["value"] is None
+
+
+def test_no_secret_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    secret = '<cluster password="hush1"><credential-reference clear-text="hush2" wrong="hush3"/></cluster>'
+    path = tmp_path / "standalone.xml"
+    path.write_text(standalone("13.0", SERVER.replace("<security-setting", f"{secret}<security-setting", 1)), "utf-8")
+    assert run(["config", "lint", str(path)]) == 1
+    captured = capsys.readouterr()
+    assert "password-in-clear" in captured.out and "hush" not in captured.out + captured.err
+
+
+@pytest.mark.parametrize(
+    ("written", "folder"),
+    [
+        ("", "data/activemq/paging"),
+        ('<paging-directory path="p"/>', "data/p"),
+        ('<paging-directory path="p" relative-to="jboss.server.base.dir"/>', "p"),
+        ('<paging-directory path="p" relative-to="own.path"/>', "data/q/p"),
+        ('<paging-directory path="${jboss.server.base.dir}/x"/>', "x"),
+        ('<paging-directory path="/srv/p"/>', "/srv/p"),
+        ('<paging-directory path="p" relative-to="elsewhere"/>', "${elsewhere}/p"),
+    ],
+)
+def test_directories_are_those_of_the_server(written: str, folder: str, tmp_path: Path) -> None:
+    paths = '<paths><path name="own.path" path="q" relative-to="jboss.server.data.dir"/></paths>'
+    text = standalone("13.0", SERVER.replace("<security-setting", f"{written}<security-setting", 1), paths)
+    document = server_document(text)
+    document.path = str(tmp_path / "standalone" / "configuration" / "standalone.xml")
+    found = directories(document).paging
+    assert found == (Path.cwd() if folder.startswith("$") else tmp_path / "standalone") / folder or (
+        folder.startswith("$") and str(found).endswith(folder)
+    )
+
+
+def test_eap6_has_directories_of_its_own(tmp_path: Path) -> None:
+    text = (
+        '<server xmlns="urn:jboss:domain:1.7"><profile><subsystem xmlns="urn:jboss:domain:messaging:1.4">'
+        '<hornetq-server><journal-directory path="j"/></hornetq-server></subsystem></profile></server>'
+    )
+    document = server_document(text)
+    broker = EffectiveSettings(document).broker()
+    assert (broker["paging-directory"].value, broker["journal-directory"].value) == ("messagingpaging", "j")
+    assert broker["paging-directory"].origin is None
+    assert directories(document, tmp_path).paging == tmp_path / "messagingpaging"
+
+
+def test_pages_are_found_by_the_file_of_the_server(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "standalone" / "configuration" / "standalone.xml"
+    (tmp_path / "standalone" / "data" / "activemq" / "paging" / "f").mkdir(parents=True)
+    (tmp_path / "standalone" / "data" / "activemq" / "paging" / "f" / "address.txt").write_text("jms.queue.Orders")
+    path.parent.mkdir()
+    path.write_text(standalone(), "utf-8")
+    assert run(["pages", "ls", "--broker-xml", str(path)]) == 1
+    assert "jms.queue.Orders" in capsys.readouterr().out
+    assert run(["disk", "usage", "--broker-xml", str(path)]) == 0
+    assert "standalone/data/activemq/paging (default)" in capsys.readouterr().err
+
+
+def test_a_subsystem_alone_is_read() -> None:
+    text = subsystem("13.0", with_settings('max-size-byte="1"'))
+    assert [name for name, _, _ in errors(text)] == ["unknown-attribute"]

@@ -1,0 +1,48 @@
+"""Configurations of application servers, written for tests: a messaging subsystem of any version in its file."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from brokerconf.reading.document import Document
+from brokerconf.reading.reading import read_bytes
+
+SERVER = """<server name="default">
+        <security-setting name="#"><role name="guest" send="true" consume="true"/></security-setting>
+        <address-setting name="#" dead-letter-address="jms.queue.DLQ" expiry-address="jms.queue.Expired"
+            max-size-bytes="8388608" page-size-bytes="1048576"/>
+        <in-vm-connector name="vm" server-id="0"/>
+        <in-vm-acceptor name="vm" server-id="0"/>
+        <jms-queue name="Orders" entries="java:/queue/Orders"/>
+        <jms-topic name="Prices" entries="java:/topic/Prices"/>
+      </server>"""
+
+
+def subsystem(version: str, inside: str = SERVER) -> str:
+    """A ``messaging-activemq`` subsystem."""
+    return f'<subsystem xmlns="urn:jboss:domain:messaging-activemq:{version}">\n      {inside}\n    </subsystem>'
+
+
+def standalone(version: str = "13.0", inside: str = SERVER, more: str = "") -> str:
+    """The file of one server; ``more`` stands in front of its profile."""
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n<server xmlns="urn:jboss:domain:16.0">\n'
+        f"  {more}\n  <profile>\n    {subsystem(version, inside)}\n  </profile>\n</server>\n"
+    )
+
+
+def with_settings(attributes: str) -> str:
+    """The server with other settings of all addresses."""
+    return re.sub(r'max-size-bytes="\d+" page-size-bytes="\d+"', attributes, SERVER)
+
+
+def with_journal(attributes: str) -> str:
+    """The server with a journal element."""
+    return SERVER.replace("<security-setting", f"<journal {attributes}/>\n        <security-setting", 1)
+
+
+def server_document(text: str, **properties: str) -> Document:
+    """As it is read, with properties whose names have underscores for dots."""
+    given = {name.replace("_", "."): value for name, value in properties.items()}
+    return read_bytes(text.encode(), "standalone.xml", folder=Path(), properties=given, environment={"LIMIT": "7"})
