@@ -36,12 +36,11 @@ def disk_settings(document: Document, edition: Edition = NEWEST, entries: Iterab
     core = document.core
     if core is None:
         return DiskSettings()
-    store = core.child("store")
     settings = DiskSettings(
         max_disk_usage=_number(core, "max-disk-usage", parse_int),
         min_disk_free=_number(core, "min-disk-free", lambda text: parse_size(text, edition).value),
         disk_scan_period=_number(core, "disk-scan-period", parse_int),
-        database=store is not None and store.child("database-store") is not None,
+        database=core.descendant("database-store") is not None,
     )
     refused = settings.refusal(edition)
     if refused:

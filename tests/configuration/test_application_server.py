@@ -219,3 +219,59 @@ def test_pages_are_found_by_the_file_of_the_server(tmp_path: Path, capsys: pytes
 def test_a_subsystem_alone_is_read() -> None:
     text = subsystem("13.0", with_settings('max-size-byte="1"'))
     assert [name for name, _, _ in errors(text)] == ["unknown-attribute"]
+
+
+def domain(*profiles: tuple[str, str]) -> str:
+    inside = "".join(f'<profile name="{name}">{text}</profile>' for name, text in profiles)
+    return f'<domain xmlns="urn:jboss:domain:16.0"><profiles>{inside}</profiles></domain>'
+
+
+HORNETQ = (
+    '<subsystem xmlns="urn:jboss:domain:messaging:1.4"><hornetq-server><address-settings><address-setting match="#">'
+    "<page-size-bytes>{}</page-size-bytes></address-setting></address-settings></hornetq-server></subsystem>"
+)
+
+
+@pytest.mark.parametrize("command", ["effective", "capacity"])
+def test_profiles_of_a_domain(command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "domain.xml"
+    path.write_text(domain(("default", ""), ("full", HORNETQ.format(1111)), ("full-ha", HORNETQ.format(2222))), "utf-8")
+    assert run(["config", command, str(path)]) == 2
+    err = capsys.readouterr().err
+    assert "more than one profile has messaging: name one with --profile" in err and "full, full-ha" in err
+    assert run(["config", command, str(path), "--profile", "default"]) == 2
+    assert "no profile 'default' has messaging" in capsys.readouterr().err
+    assert run(["config", "effective", "--format", "json", "--profile", "full-ha", str(path), "a"]) == 0
+    shown = json.loads(capsys.readouterr().out)["addresses"]["a"]["settings"]
+    assert shown["page-size-bytes"]["value"] == 2222
+    assert run(["config", "diff", "--profile", "full", str(path), str(path)]) == 0
+    path.write_text(domain(("default", ""), ("full", subsystem("8.0"))), "utf-8")
+    assert run(["config", command, str(path)]) == 0
+
+
+def test_all_profiles_are_linted_unless_one_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "domain.xml"
+    path.write_text(domain(("a", HORNETQ.format("x")), ("b", HORNETQ.format("y"))), "utf-8")
+    for more, shown in ((), "xy"), (("--profile", "a"), "x"), (("--profile", "b"), "y"):
+        assert run(["config", "lint", "--format", "json", *more, str(path)]) == 1
+        (report,) = json.loads(capsys.readouterr().out)["files"]
+        assert [one["message"][20] for one in report["findings"] if one["rule"] == "invalid-value"] == list(shown)
+    assert run(["config", "lint", "--profile", "c", str(path)]) == 1
+    assert "no profile 'c' has messaging" in capsys.readouterr().out
+
+
+def test_several_servers_of_one_subsystem(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "standalone.xml"
+    other = with_settings('max-size-byte="1"').replace('"default"', '"other"')
+    path.write_text(standalone("13.0", SERVER + other), "utf-8")
+    assert run(["config", "effective", str(path)]) == 0
+    assert "2 messaging servers; only the first, default, counts here" in capsys.readouterr().err
+    assert [name for name, _, _ in errors(path.read_text("utf-8"))] == ["unknown-attribute"]
+
+
+def test_with_a_data_source_the_disk_is_not_watched(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "standalone.xml"
+    path.write_text(standalone("17.0", with_journal('datasource="ds"')), "utf-8")
+    assert run(["config", "lint", "--only", "jdbc-page-size-capped", str(path)]) == 0
+    assert "capped" in capsys.readouterr().out
+    assert run(["disk", "check", "--broker-xml", str(path), str(tmp_path)]) in (0, 3)

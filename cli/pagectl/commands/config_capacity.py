@@ -15,6 +15,7 @@ from pagectl.options.shared import (
     DiskOption,
     EditionOption,
     HeapOption,
+    ProfileOption,
     PropertiesOption,
     TextOrJsonOption,
 )
@@ -29,6 +30,7 @@ def command(
     heap: HeapOption = None,
     disk: DiskOption = None,
     edition: EditionOption = None,
+    profile: ProfileOption = None,
     format: TextOrJsonOption = TextOrJson.text,
     cwd: CwdOption = None,
     define: DefineOption = None,
@@ -43,7 +45,7 @@ def command(
     from pagectl.terminal.streams import print_json
 
     volume = size_of(disk, "--disk")
-    options = configuration_options(edition, heap=heap, cwd=cwd, define=define, properties=properties)
+    options = configuration_options(edition, heap=heap, cwd=cwd, define=define, properties=properties, profile=profile)
     settings = open_settings(file, options)
     found = capacity(settings, disk=volume, on_disk=_on_disk(data))
     if format is TextOrJson.json:

@@ -13,6 +13,7 @@ from pagectl.options.shared import (
     DefineOption,
     EditionOption,
     HeapOption,
+    ProfileOption,
     PropertiesOption,
     TextOrJsonOption,
 )
@@ -31,6 +32,7 @@ def command(
     cwd: CwdOption = None,
     define: DefineOption = None,
     properties: PropertiesOption = None,
+    profile: ProfileOption = None,
 ) -> int:
     """Show the settings in force for each address, all matches merged, and for the broker."""
     from brokerconf.settings.effective import as_json
@@ -42,7 +44,7 @@ def command(
     from pagectl.terminal.sanitise import one_line
     from pagectl.terminal.streams import print_json, print_table
 
-    options = configuration_options(edition, heap=heap, cwd=cwd, define=define, properties=properties)
+    options = configuration_options(edition, heap=heap, cwd=cwd, define=define, properties=properties, profile=profile)
     settings = open_settings(file, options)
     names = addresses or []
     if format is TextOrJson.json:

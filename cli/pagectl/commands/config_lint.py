@@ -21,6 +21,7 @@ from pagectl.options.shared import (
     DefineOption,
     EditionOption,
     HeapOption,
+    ProfileOption,
     PropertiesOption,
 )
 from pagectl.running.exits import CallError, Exit
@@ -89,6 +90,7 @@ def command(
     cwd: CwdOption = None,
     define: DefineOption = None,
     properties: PropertiesOption = None,
+    profile: ProfileOption = None,
     baseline: Annotated[
         Path | None,
         typer.Option("--baseline", metavar="FILE", parser=Path, help="Leave out the known findings listed in FILE."),
@@ -106,7 +108,9 @@ def command(
         from pagectl.options.rules import selected_rules
 
         selection = selected_rules(only or [], ignore or [])
-        options = configuration_options(edition, heap=heap, cwd=cwd, define=define, properties=properties)
+        options = configuration_options(
+            edition, heap=heap, cwd=cwd, define=define, properties=properties, profile=profile
+        )
         around = linting.surroundings(options, schema, artemis_home, data)
         request = linting.LintRequest(
             around, options, selection, fail_on.value if fail_on else None, edition_typed=edition is not None

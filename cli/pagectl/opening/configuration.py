@@ -71,9 +71,12 @@ def open_configuration(
     ``newest_that_fits`` the newest whose schema the file fits. Raises ``BrokerConfError``, ``CallError``, ``OSError``.
     """
     from brokerconf.instance.instance import base_in, base_of, directories
+    from brokerconf.reading.application_server import leave_profile
 
-    start = start_parameters(path, options or ConfigurationOptions(), root)
+    options = options or ConfigurationOptions()
+    start = start_parameters(path, options, root)
     document, reason = _read(start, newest_that_fits)
+    leave_profile(document, options.profile)
     entries = _entries(start, document)
     if root is None and start.instance.root == start.config.absolute().parent:
         base = base_of(start.config, document.kind)
@@ -85,12 +88,15 @@ def open_configuration(
 
 def open_settings(path: Path, options: ConfigurationOptions) -> EffectiveSettings:
     """The settings in force of a file or an instance, for the ``config`` commands; raises as ``open_configuration``."""
+    from brokerconf.reading.application_server import written_server
+
     found = open_configuration(path, options, newest_that_fits=True)
     config, document = found.start.config, found.document
     if document.core is None:
         note(f"{config}: has no <core>; the broker starts with defaults")
     if len(document.cores) > 1:
-        note(f"{config}: {len(document.cores)} messaging servers; only the first counts here")
+        name = written_server(document.cores[0]).attributes.get("name", "default")
+        note(f"{config}: {len(document.cores)} messaging servers; only the first, {name}, counts here")
     settings = found.settings()
     note(f"{config}: {found.edition.value} ({found.sources['edition']})")
     return settings

@@ -42,6 +42,7 @@ def surroundings(
         environment=dict(os.environ),
         heap=options.heap,
         stores=None if data is None else stores_below(data),
+        profile=options.profile,
     )
 
 

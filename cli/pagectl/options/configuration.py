@@ -17,7 +17,7 @@ class ConfigurationOptions:
     """Each wins over what the instance says.
 
     ``heap`` is in bytes; ``define`` holds system properties; ``properties`` are files or folders as ``artemis run
-    --properties`` takes them.
+    --properties`` takes them; ``profile`` is one of a domain.
     """
 
     edition: Edition | None = None
@@ -25,6 +25,7 @@ class ConfigurationOptions:
     cwd: Path | None = None
     define: Mapping[str, str] = field(default_factory=dict)
     properties: tuple[str, ...] = ()
+    profile: str | None = None
 
 
 def configuration_options(
@@ -34,12 +35,13 @@ def configuration_options(
     cwd: Path | None = None,
     define: Iterable[str] | None = None,
     properties: Iterable[str] | None = None,
+    profile: str | None = None,
 ) -> ConfigurationOptions:
     """The options as typed, understood; raises ``CallError``."""
     if cwd is not None and not cwd.is_dir():
         raise CallError(f"--cwd {cwd}: no such folder; name the one that the broker is started in")
     return ConfigurationOptions(
-        edition_of(edition), size_of(heap, "--heap"), cwd, _definitions(define or ()), tuple(properties or ())
+        edition_of(edition), size_of(heap, "--heap"), cwd, _definitions(define or ()), tuple(properties or ()), profile
     )
 
 

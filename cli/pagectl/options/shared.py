@@ -80,6 +80,12 @@ DefineOption = Annotated[
     list[str] | None,
     typer.Option("-D", metavar="NAME=VALUE", help="System property the broker is started with; repeatable."),
 ]
+ProfileOption = Annotated[
+    str | None,
+    typer.Option(
+        "--profile", metavar="NAME", help="Profile of domain.xml [default: the only one with messaging; lint: all]."
+    ),
+]
 WhereOption = Annotated[
     str | None,
     typer.Option("--where", metavar="SELECTOR", help="Only messages that this JMS selector matches."),

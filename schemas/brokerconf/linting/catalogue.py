@@ -61,6 +61,7 @@ CHECKS: dict[str, tuple[str, str]] = {
     "placeholder-unclosed": ("a ${ without }", "nothing after it is replaced any more"),
     "properties-unreadable": ("properties that are not what their name says", "none of them is applied"),
     "repeated-element": ("an element that may stand once stands twice", _REFUSED),
+    "profile": ("a profile that was asked for and is not there", "nothing of the file was looked at"),
     "size-overflow": ("a size beyond 64 bits", "it becomes another number without an error"),
     "stray-text": ("text where elements belong", _REFUSED),
     "taken-for-broker": ("an element further down that the broker takes for its own", "the first at any depth counts"),

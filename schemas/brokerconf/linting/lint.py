@@ -14,6 +14,7 @@ from brokerconf.evidence.host import PageFolder, Volume
 from brokerconf.instance.detection import as_fits
 from brokerconf.instance.recognition import ConfigurationForm, form_of
 from brokerconf.linting.checking import check, sorted_findings
+from brokerconf.reading.application_server import leave_profile
 from brokerconf.reading.document import ConfigNode, Document
 from brokerconf.reading.inclusion import LARGEST
 from brokerconf.reading.parsing import ReadingError
@@ -41,7 +42,8 @@ class LintContext:
 
     ``cwd``: the broker's working directory; ``properties`` and ``environment`` fill in ``${…}``; ``entries`` are those
     of ``broker.properties``, whose text is ``beside``; heap in bytes; ``host`` tells the
-    volumes of the document's directories where it is linted on the broker's host.
+    volumes of the document's directories where it is linted on the broker's host; ``profile`` is the one of a
+    domain that is looked at (None: all).
     """
 
     edition: Edition | None = None
@@ -54,6 +56,7 @@ class LintContext:
     heap: int | None = None
     stores: tuple[PageFolder, ...] | None = None
     host: Callable[[Document], tuple[Volume, ...] | None] | None = None
+    profile: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,10 +125,13 @@ def judged(
     folder = (context.cwd or Path(name).parent).resolve()
 
     def read(edition: Edition | None) -> Document:
-        return read_bytes(
+        document = read_bytes(
             raw, name, folder=folder, edition=edition, properties=context.properties,
             environment=context.environment, place=place,
         )  # fmt: skip
+        if context.profile is not None:
+            leave_profile(document, context.profile)
+        return document
 
     if context.schemas is not None:
         document = read(context.edition or context.schemas.edition)

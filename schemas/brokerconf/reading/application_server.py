@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from brokerconf.reading.document import ConfigNode
+from brokerconf.reading.document import ConfigNode, Document
+from brokerconf.reading.parsing import ReadingError
 from brokerconf.reading.subsystems import Subsystem, subsystem_of, subsystem_settings
 from pagefmt.findings import Position
 
@@ -83,6 +84,25 @@ def messaging_subsystems(root: ConfigNode) -> list[MessagingSubsystem]:
         if node.name == "subsystem" and (kind := subsystem_of(node.namespace))
     ]
     return [each for each in found if each.kind.product != "messaging"] or found
+
+
+def leave_profile(document: Document, profile: str | None) -> None:
+    """Leaves the servers of one profile: of that asked for, else of the only one that has any; raises
+    ``ReadingError``."""
+    names = list(dict.fromkeys(each.profile for each in document.subsystems))
+    if profile is None and len(names) <= 1:
+        return
+    if profile not in names:
+        listed = ", ".join(names) or "none"
+        message = "more than one profile has messaging" if profile is None else f"no profile '{profile}' has messaging"
+        raise ReadingError(
+            "profile",
+            document.root.position,
+            f"{message}: name one with --profile",
+            f"profiles with messaging: {listed}",
+        )
+    document.subsystems = [each for each in document.subsystems if each.profile == profile]
+    document.cores = [core for each in document.subsystems for core in each.cores()]
 
 
 def written_server(core: ConfigNode) -> ConfigNode:
