@@ -5,8 +5,12 @@ from __future__ import annotations
 import base64
 import io
 import json
+import re
 import sys
+import tarfile
 from pathlib import Path
+from textwrap import indent
+from typing import Any
 
 import jsonschema
 import pytest
@@ -60,7 +64,7 @@ def faulty(folder: Path, text: str = FAULTY) -> str:
     return str(path)
 
 
-@pytest.mark.parametrize("format", ["text", "json", "sarif", "junit", "github"])
+@pytest.mark.parametrize("format", ["text", "json", "sarif", "junit", "github", "gitlab"])
 def test_every_format_and_no_password_in_any(format: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["config", "lint", "--format", format, faulty(tmp_path)]) == 1
     captured = capsys.readouterr()
@@ -115,3 +119,139 @@ def test_a_huge_file_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[st
     path.write_bytes(b"apiVersion: v1\nkind: ConfigMap\n" + b"# a comment\n" * 1_500_000)
     assert run(["config", "lint", str(path)]) == 1
     assert "too-large" in capsys.readouterr().out
+
+
+RESOURCE = f"""\
+apiVersion: broker.amq.io/v1beta1
+kind: ActiveMQArtemis
+metadata: {{name: orders}}
+spec:
+  version: "2.44.0"
+  deploymentPlan:
+    journalType: aio
+    extraMounts: {{secrets: [a-bp, b-bp]}}
+  addressSettings:
+    addressSetting:
+      - match: '#'
+        maxSizeBytes: "10M"
+      - match: orders.#
+        maxDeliveryAttempts: 3
+  brokerProperties:
+    - globalMaxSize=512m
+    - addressSettings."orders.#".maxSizeBytes=50M
+    - broker-1.maxDiskUsage=80
+---
+apiVersion: v1
+kind: Secret
+metadata: {{name: a-bp}}
+stringData:
+  z.properties: |
+    minDiskFree=7654321
+    globalMaxSize=7654321
+    {PASSWORD}
+"""
+
+
+def effective(capsys: pytest.CaptureFixture[str], *argv: str) -> tuple[dict[str, Any], str]:
+    assert run(["config", "effective", "--format", "json", *argv]) == 0
+    captured = capsys.readouterr()
+    return json.loads(captured.out), captured.err
+
+
+def test_settings_of_a_resource(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = faulty(tmp_path, RESOURCE)
+    found, notes = effective(capsys, file, "orders.x")
+    settings, broker = found["addresses"]["orders.x"]["settings"], found["broker"]
+    assert settings["max-size-bytes"] == {
+        "value": 50 << 20, "source": {"file": file, "line": 17, "match": "orders.#"},
+    }  # fmt: skip
+    assert settings["max-delivery-attempts"]["value"] == 3
+    assert settings["page-size-bytes"] == {"value": None, "source": "unknown"}
+    assert broker["journal-type"] == {"value": "ASYNCIO", "source": {"file": file, "line": 7}}
+    assert broker["max-disk-usage"] == {"value": None, "source": "unknown"}
+    assert broker["min-disk-free"] == {"value": "****", "source": {"file": file, "line": 25}}
+    # the Secret comes after the resource's own properties
+    assert broker["global-max-size"]["source"]["line"] == 26
+    assert "Secret b-bp is not in this file" in notes
+    assert "pod 1 alone" in notes
+    assert "artemis-2.44 (its version)" in notes
+    assert "7654321" not in json.dumps(found) + notes
+    assert PASSWORD not in notes
+
+
+def test_text_says_what_is_not_known(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["config", "effective", "--all", faulty(tmp_path, RESOURCE)]) == 0
+    rows = {line.split()[0]: line.split()[1:] for line in capsys.readouterr().out.splitlines()[2:]}
+    assert rows["max-disk-usage"] == ["?", "not", "in", "this", "file"]
+    assert rows["min-disk-free"][0] == "****"
+
+
+def test_a_difference_between_secrets_is_told_without_their_values(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one, other = faulty(tmp_path, RESOURCE), tmp_path / "other.yaml"
+    other.write_text(RESOURCE.replace("minDiskFree=7654321", "minDiskFree=7654322"), "utf-8")
+    for format in ("text", "json"):
+        assert run(["config", "diff", "--format", format, one, str(other)]) == 1
+        captured = capsys.readouterr()
+        assert "min-disk-free" in captured.out
+        assert "76543" not in captured.out + captured.err
+    assert run(["config", "diff", one, one]) == 0
+
+
+def test_a_difference_between_a_resource_and_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    xml = tmp_path / "broker.xml"
+    xml.write_text(
+        '<configuration xmlns="urn:activemq"><core xmlns="urn:activemq:core"><max-disk-usage>70</max-disk-usage>'
+        "<journal-type>ASYNCIO</journal-type></core></configuration>",
+        "utf-8",
+    )
+    assert run(["config", "diff", "--format", "json", faulty(tmp_path, RESOURCE), str(xml)]) == 1
+    told = {one["setting"]: (one["a"], one["b"]) for one in json.loads(capsys.readouterr().out)["broker"]}
+    assert told.keys() == {"global-max-size", "max-disk-usage", "min-disk-free"}
+    assert told["max-disk-usage"][0] == {"value": None, "source": "unknown"}
+    assert told["max-disk-usage"][1]["value"] == 70
+
+
+def test_settings_of_a_config_map_are_those_of_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    archive = Path(__file__).parents[2] / "examples" / "news.tar.gz"
+    with tarfile.open(archive) as opened:
+        member = opened.extractfile("etc/broker.xml")
+        assert member is not None
+        text = member.read().decode()
+    (tmp_path / "broker.xml").write_text(text, "utf-8")
+    held = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata:\n  broker.xml: |\n" + indent(text, "    ")
+    file, _ = effective(capsys, str(tmp_path / "broker.xml"), "news")
+    inside, _ = effective(capsys, faulty(tmp_path, held), "news")
+    moved = json.loads(re.sub(r"broker\.xml\b", "broker.yaml", json.dumps(file)))
+    for values in (moved["broker"], moved["addresses"]["news"]["settings"]):
+        for value in values.values():
+            if value["source"] != "default":
+                value["source"]["line"] += 5
+    assert inside == moved
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (f"{RESOURCE}---\n{RESOURCE.split('---')[0].replace('orders', 'other')}", "2 brokers"),
+        ("apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n", "looked for"),
+        (RESOURCE.replace("spec:", "spec:\n\t"), "not YAML"),
+        (RESOURCE.replace("    journalType: aio", "    journalType: aio\n    journalType: nio"), "a second time"),
+        (f"apiVersion: v1\nkind: Secret\nstringData: {{broker.xml: '<configuration><{PASSWORD}'}}\n", "a Secret"),
+    ],
+)
+def test_what_has_no_settings_is_an_error_of_one_line(
+    text: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["config", "effective", faulty(tmp_path, text)]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.count("\n") == 1
+    assert said in captured.err
+    assert PASSWORD not in captured.err
+
+
+def test_capacity_needs_a_whole_configuration(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["config", "capacity", faulty(tmp_path, RESOURCE)]) == 2
+    assert "not known" in capsys.readouterr().err

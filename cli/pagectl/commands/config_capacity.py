@@ -19,6 +19,7 @@ from pagectl.options.shared import (
     PropertiesOption,
     TextOrJsonOption,
 )
+from pagectl.running.exits import CallError
 
 if TYPE_CHECKING:
     from brokerconf.settings.capacity import AddressCapacity, Capacity
@@ -47,6 +48,8 @@ def command(
     volume = size_of(disk, "--disk")
     options = configuration_options(edition, heap=heap, cwd=cwd, define=define, properties=properties, profile=profile)
     settings = open_settings(file, options)
+    if settings.partial:
+        raise CallError(f"{file}: the limits of the image's own broker.xml are not known; name a whole configuration")
     found = capacity(settings, disk=volume, on_disk=_on_disk(data))
     if format is TextOrJson.json:
         sums = {"memory_sum": found.memory_sum, "disk_sum": found.disk_sum}

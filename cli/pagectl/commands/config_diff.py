@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 
 def command(
-    one: Annotated[Path, typer.Argument(metavar="A", help="broker.xml, or an instance.")],
-    other: Annotated[Path, typer.Argument(metavar="B", help="broker.xml or instance to compare with.")],
+    one: Annotated[Path, typer.Argument(metavar="A", help="broker.xml, Kubernetes YAML, or an instance.")],
+    other: Annotated[Path, typer.Argument(metavar="B", help="What to compare with, of the same forms.")],
     address: Annotated[
         list[str] | None,
         typer.Option("--address", metavar="ADDR", help="Only this address; repeatable."),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -49,16 +49,21 @@ class BrokerConfiguration(NamedTuple):
         from brokerconf.settings.overrides import apply
 
         settings = EffectiveSettings(self.document, heap=self.start.heap)
-        unused = [entry.key for entry in apply(settings, self.entries)]
-        if unused:
-            more = " …" if len(unused) > 5 else ""
-            note(f"overrides that set nothing shown here: {', '.join(unused[:5])}{more}")
+        note_unused(entry.key for entry in apply(settings, self.entries))
         return settings
 
     def placeholders(self) -> dict[str, str]:
         """The values that the document's ``${…}`` take from system properties and the environment."""
         found = (each.placeholder for each in self.document.placeholders)
         return {each.name: each.value for each in found if each.origin in ("property", "environment")}
+
+
+def note_unused(keys: Iterable[str]) -> None:
+    """Tells which properties set nothing known."""
+    unused = list(keys)
+    if unused:
+        more = " …" if len(unused) > 5 else ""
+        note(f"overrides that set nothing shown here: {', '.join(unused[:5])}{more}")
 
 
 def open_configuration(
@@ -90,6 +95,11 @@ def open_settings(path: Path, options: ConfigurationOptions) -> EffectiveSetting
     """The settings in force of a file or an instance, for the ``config`` commands; raises as ``open_configuration``."""
     from brokerconf.reading.application_server import written_server
 
+    from pagectl.opening.kubernetes import kubernetes_text, settings_in
+
+    raw = kubernetes_text(path)
+    if raw is not None:
+        return settings_in(raw, path, options)
     found = open_configuration(path, options, newest_that_fits=True)
     config, document = found.start.config, found.document
     if document.core is None:
@@ -118,14 +128,18 @@ def _read(start: StartParameters, newest_that_fits: bool) -> tuple[Document, str
 
 
 def _entries(start: StartParameters, document: Document) -> tuple[Entry, ...]:
-    """The properties in force, ``${…}`` in their values replaced."""
+    from brokerconf.reading.properties import read_properties
 
-    from brokerconf.reading.properties import in_force, read_properties
+    return entries_in_force(document, (entry for file in start.files for entry in read_properties(file)), start.system)
+
+
+def entries_in_force(document: Document, files: Iterable[Entry], system: Mapping[str, str]) -> tuple[Entry, ...]:
+    """The properties of files and of the system that are in force, ``${…}`` in their values replaced."""
+    from brokerconf.reading.properties import in_force
     from brokerconf.reading.substitution import PlaceholderValues, substitute
 
-    files = (entry for file in start.files for entry in read_properties(file))
-    entries = in_force(document.core, document.edition, files, start.system)
+    entries = in_force(document.core, document.edition, files, system)
     if not any("${" in entry.value for entry in entries):
         return entries
-    values = PlaceholderValues.of(document.edition, start.system, os.environ)
+    values = PlaceholderValues.of(document.edition, system, os.environ)
     return tuple(entry._replace(value=substitute(entry.value, values).text) for entry in entries)

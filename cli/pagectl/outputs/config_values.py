@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from brokerconf.reading.secrets import masked
-from brokerconf.settings.address_settings import EffectiveValue, Origin, Values
-from brokerconf.settings.settings_model import Scope, Setting, Value, in_scope
+from brokerconf.reading.secrets import HIDDEN, masked
+from brokerconf.settings.address_settings import EffectiveValue, Values
+from brokerconf.settings.settings_model import Scope, Setting, in_scope
 
 from pagefmt.quantities import size_text
 
@@ -17,11 +17,17 @@ def rows(values: Values, scope: Scope, *, every: bool) -> Iterator[tuple[str, st
     for name in sorted(values):
         value = values[name]
         if every or value.origin is not None:
-            yield name, _text(value, name, known.get(name)), source_text(value.origin)
+            yield name, value_text(value, name, known.get(name)), source_text(value)
 
 
-def value_text(value: Value, name: str, setting: Setting | None = None) -> str:
-    """As a person reads it: sizes also in larger units, nothing for what is not set."""
+def value_text(found: EffectiveValue, name: str, setting: Setting | None = None) -> str:
+    """As a person reads it: sizes also in larger units, nothing for what is not set, ``?`` for what is not known."""
+    if found.secret or not found.known:
+        return HIDDEN if found.secret else "?"
+    value = found.value
+    if value is None and found.origin is not None:
+        # an expression that only the running server resolves
+        return "? (known to the running server)"
     match value:
         case None:
             return "a share of the heap" if name == "global-max-size" else "not set"
@@ -37,10 +43,11 @@ def value_text(value: Value, name: str, setting: Setting | None = None) -> str:
             return masked(value, name)
 
 
-def source_text(origin: Origin | None) -> str:
+def source_text(found: EffectiveValue) -> str:
     """As ``broker.xml:12, match 'a.#'``."""
+    origin = found.origin
     if origin is None:
-        return "default"
+        return "default" if found.known else "not in this file"
     at = origin.position
     return f"{at.file}:{at.line}" + (f", match '{origin.match}'" if origin.match is not None else "")
 
@@ -49,11 +56,4 @@ def side_text(side: EffectiveValue | None, name: str, setting: Setting | None) -
     """One side of a comparison."""
     if side is None:
         return "(unknown to that edition)"
-    return f"{_text(side, name, setting)} ({source_text(side.origin)})"
-
-
-def _text(value: EffectiveValue, name: str, setting: Setting | None) -> str:
-    """A value that was set and is none is an expression that only the running server resolves."""
-    if value.value is None and value.origin is not None:
-        return "? (known to the running server)"
-    return value_text(value.value, name, setting)
+    return f"{value_text(side, name, setting)} ({source_text(side)})"

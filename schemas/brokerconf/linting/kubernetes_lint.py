@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from brokerconf.kubernetes.broker_resource import BrokerResource
 from brokerconf.kubernetes.fields import field_findings
-from brokerconf.kubernetes.held_files import HeldFile, held_files
-from brokerconf.kubernetes.objects import LOOKED_FOR, KubernetesObject, ObjectRole, objects_of
+from brokerconf.kubernetes.held_files import HeldFile
+from brokerconf.kubernetes.inventory import inventory
+from brokerconf.kubernetes.objects import LOOKED_FOR, KubernetesObject, ObjectRole
 from brokerconf.kubernetes.properties import EMPTY_XML, entries_for_pods, entries_of
-from brokerconf.kubernetes.secret_values import SecretValues
 from brokerconf.linting.catalogue import described
 from brokerconf.linting.checking import sorted_findings
 from brokerconf.linting.lint import FileReport, LintContext, RuleSelection, document_findings, judged
@@ -33,11 +33,11 @@ def lint_kubernetes(raw: bytes, name: str, context: LintContext, selection: Rule
     # what lies beside the file is no part of the pod
     lint = _ObjectsLint(documents, replace(context, entries=(), beside=(), host=None, stores=None), selection)
     titles = {id: description.title for id, description in described().items()}
-    told = dict.fromkeys(lint.secrets.without_values(one, titles) for one in lint.findings())
+    told = dict.fromkeys(lint.found.secrets.without_values(one, titles) for one in lint.findings())
     found = [selection.graded(one) for one in told if selection.takes(one.rule)]
     schema = ", ".join(sorted({verdict.schema for verdict in lint.verdicts}))
     sound = (
-        lint.readable
+        lint.found.readable
         and all(verdict.valid for verdict in lint.verdicts)
         and not any(one.rule.startswith(("kubernetes-", "yaml-")) and one.severity is Severity.ERROR for one in found)
     )
@@ -49,48 +49,35 @@ class _ObjectsLint:
     """The lint of one file; ``findings`` fill in what is known of the documents in it."""
 
     def __init__(self, documents: YamlDocuments, context: LintContext, selection: RuleSelection) -> None:
-        self.documents, self.context, self.selection = documents, context, selection
+        self.context, self.selection = context, selection
         self.verdicts: list[SchemaVerdict] = []
         self.editions: list[str] = []
-        self.readable = True
-        self.secrets = SecretValues()
+        self.found = inventory(documents)
         self.name = documents.source.path
 
     def findings(self) -> Iterator[Finding]:
-        yield from self.documents.findings
-        objects, faults = objects_of(self.documents)
-        yield from faults
-        holders = [one for one in objects if one.role is ObjectRole.FILES]
-        held: dict[str, list[HeldFile]] = {}
-        for one in holders:
-            if one.kind == "Secret":
-                self.secrets.add(one)
-            files, others, unreadable = held_files(one)
-            held[one.title] = files
-            self.readable &= not unreadable
-            yield from unreadable
+        found = self.found
+        yield from found.findings
+        for one in found.objects:
+            others = found.others.get(one.title)
             if others:
                 shown = ", ".join(others[:5]) + (" …" if len(others) > 5 else "")
                 yield self._said(one, f"{one.title}: no configuration of a broker under {shown}")
-        brokers = [BrokerResource(one) for one in objects if one.role is ObjectRole.BROKER]
-        mounted = {f"Secret {name}" for broker in brokers for name in broker.mounted}
-        for broker in brokers:
-            yield from self._broker(broker, {name: held.get(f"Secret {name}", []) for name in broker.mounted})
-        for one in holders:
-            yield from self._held([file for file in held[one.title] if one.title not in mounted or file.encoded])
-        for one in objects:
+        for broker in found.brokers:
+            yield from self._broker(broker, found.mounted(broker))
+        mounted = {f"Secret {name}" for broker in found.brokers for name in broker.mounted}
+        for title, files in found.held.items():
+            yield from self._held([file for file in files if title not in mounted or file.encoded])
+        for one in found.objects:
             if one.role in (ObjectRole.BROKER, ObjectRole.ADDRESS):
                 yield from field_findings(one)
             elif one.role is ObjectRole.OTHER:
                 yield self._said(one, f"{one.title} is no configuration of a broker")
-        if (
-            self.readable
-            and not any(held.values())
-            and all(one.role in (ObjectRole.FILES, ObjectRole.OTHER) for one in objects)
-        ):
+        theirs = any(one.role in (ObjectRole.BROKER, ObjectRole.ADDRESS) for one in found.objects)
+        if found.readable and not theirs and not any(found.held.values()):
             yield Finding(
                 Position(self.name, 1, 1), Severity.ERROR, "kubernetes-no-broker",
-                f"no configuration of a broker among {len(objects)} objects", help=f"looked for {LOOKED_FOR}",
+                f"no configuration of a broker among {len(found.objects)} objects", help=f"looked for {LOOKED_FOR}",
                 why="nothing in this file was checked",
             )  # fmt: skip
 
@@ -113,7 +100,7 @@ class _ObjectsLint:
                 for one in self._over(xml.text, xml.position, entries, context, outside):
                     yield one if self.context.heap else _of_memory(one)
         except ReadingError as err:
-            self.readable = False
+            self.found.readable = False
             yield err.finding()
 
     def _over(
@@ -141,7 +128,7 @@ class _ObjectsLint:
             try:
                 yield from self._file(file, beside)
             except ReadingError as err:
-                self.readable = False
+                self.found.readable = False
                 yield self._moved(err.finding(), files)
 
     def _file(self, file: HeldFile, beside: list[HeldFile]) -> Iterator[Finding]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from brokerconf.reading.document import ConfigNode
-from brokerconf.reading.secrets import masked
+from brokerconf.reading.secrets import HIDDEN, masked
 from brokerconf.reading.server_expressions import is_expression
 from brokerconf.reading.sizes import SizeError
 from brokerconf.settings.matching import Match
@@ -44,15 +44,21 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class EffectiveValue:
-    """A value in force; ``origin`` None: the default. Sizes are bytes; None stands for "not set"."""
+    """A value in force; ``origin`` None: the default. Sizes are bytes; None stands for "not set".
+
+    ``known`` False: what decides it is not at hand. ``secret``: it stands where nothing is ever shown.
+    """
 
     value: Value
     origin: Origin | None = None
+    known: bool = True
+    secret: bool = False
 
     def as_json(self, name: str = "") -> dict[str, object]:
         """As ``{"value", "source"}``; the value of a password setting is hidden."""
-        value = masked(self.value, name) if isinstance(self.value, str) else self.value
-        return {"value": value, "source": self.origin.as_json() if self.origin else "default"}
+        value = HIDDEN if self.secret else masked(self.value, name) if isinstance(self.value, str) else self.value
+        nowhere = "default" if self.known else "unknown"
+        return {"value": value, "source": self.origin.as_json() if self.origin else nowhere}
 
 
 Values = dict[str, EffectiveValue]

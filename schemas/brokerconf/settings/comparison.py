@@ -28,11 +28,18 @@ class SettingDifference:
 
 
 def differences(one: Values, other: Values) -> list[SettingDifference]:
-    """The settings whose values differ, by name; where they were set does not matter."""
+    """The settings whose values differ, by name; where they were set does not matter.
+
+    A value that is not known differs from one that was set, and says nothing of a default.
+    """
     found = []
     for name in sorted(one.keys() | other.keys()):
         here, there = one.get(name), other.get(name)
-        if (here.value if here else None) != (there.value if there else None):
+        if here and there and not (here.known and there.known):
+            differs = (here.origin or there.origin) is not None
+        else:
+            differs = (here.value if here else None) != (there.value if there else None)
+        if differs:
             found.append(SettingDifference(name, here, there))
     return found
 

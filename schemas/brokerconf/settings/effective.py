@@ -38,7 +38,10 @@ _NOT_MERGED = {
 
 class EffectiveSettings:
     """``heap`` is the JVM's maximal memory, of which the default of global-max-size is a share (None: not known);
-    without ``libaio`` on the host a journal of type ASYNCIO is one of type NIO."""
+    without ``libaio`` on the host a journal of type ASYNCIO is one of type NIO. ``partial``: what the document leaves
+    out is decided elsewhere, and is not known to be the default."""
+
+    partial = False
 
     def __init__(
         self, document: Document, *, heap: int | None = None, core: ConfigNode | None = None, libaio: bool = True
