@@ -249,7 +249,7 @@ _pagectl_takes() {  # does this option of this command want a value?
 
 _pagectl_options() {
     case $1 in
-        'config lint') _pagectl_offer '' --edition --schema --artemis-home --format --fail-on --ignore --only --heap --data --cwd -D --properties --profile --baseline --write-baseline --show-files --help -h ;;
+        'config lint') _pagectl_offer '' --edition --schema --artemis-home --format --fail-on --ignore --only --heap --data --cwd -D --properties --profile --baseline --write-baseline --fix --diff --show-files --help -h ;;
         'config effective') _pagectl_offer '' --edition --format --all --heap --cwd -D --properties --profile --help -h ;;
         'config explain') _pagectl_offer '' --edition --format --help -h ;;
         'config rules') _pagectl_offer '' --format --help -h ;;

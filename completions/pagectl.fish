@@ -112,6 +112,8 @@ complete -c pagectl -n '__pagectl_at config lint' -l properties -r -F -d 'Proper
 complete -c pagectl -n '__pagectl_at config lint' -l profile -x -d 'Profile of domain.xml'
 complete -c pagectl -n '__pagectl_at config lint' -l baseline -r -F -d 'Leave out the known findings listed in FILE.'
 complete -c pagectl -n '__pagectl_at config lint' -l write-baseline -d 'Write all findings to the file of --baseline, as known ones.'
+complete -c pagectl -n '__pagectl_at config lint' -l fix -d 'Repair in the named files what has one sure repair, then report the rest.'
+complete -c pagectl -n '__pagectl_at config lint' -l diff -d 'Show as a diff what --fix would change, and change nothing.'
 complete -c pagectl -n '__pagectl_at config lint' -l show-files -d 'List the files of a folder that are linted or passed over, and why.'
 complete -c pagectl -n '__pagectl_at config lint' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at config lint' -F

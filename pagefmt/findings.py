@@ -40,6 +40,14 @@ class Position(NamedTuple):
         return f"{self.file}:{self.line}:{self.column}" if self.line else self.file
 
 
+class Fix(NamedTuple):
+    """The one sure repair of a finding: ``old``, which stands at ``place``, becomes ``new``."""
+
+    place: Position
+    old: str
+    new: str
+
+
 # A tuple: large configurations give thousands of findings, and a frozen dataclass costs several times as much.
 class Finding(NamedTuple):
     """What a check found.
@@ -52,6 +60,7 @@ class Finding(NamedTuple):
         path: path of the element or key inside the document, where there is one.
         help: what to do.
         why: what the broker does, or would do.
+        fix: how it is repaired, where there is one sure way.
     """
 
     place: Position
@@ -61,6 +70,7 @@ class Finding(NamedTuple):
     path: str = ""
     help: str = ""
     why: str = ""
+    fix: Fix | None = None
 
 
 def about_data(severity: Severity, rule: str, place: str, message: str, why: str = "") -> Finding:

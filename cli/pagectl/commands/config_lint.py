@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from brokerconf.linting.lint import FileReport, RuleSelection
 
     from pagectl.opening.linting import LintRequest
+    from pagectl.opening.repairs import FileRepair
 
 
 class LintFormat(StrEnum):
@@ -98,6 +99,12 @@ def command(
     write_baseline: Annotated[
         bool, typer.Option("--write-baseline", help="Write all findings to the file of --baseline, as known ones.")
     ] = False,
+    fix: Annotated[
+        bool, typer.Option("--fix", help="Repair in the named files what has one sure repair, then report the rest.")
+    ] = False,
+    diff: Annotated[
+        bool, typer.Option("--diff", help="Show as a diff what --fix would change, and change nothing.")
+    ] = False,
     show_files: Annotated[
         bool, typer.Option("--show-files", help="List the files of a folder that are linted or passed over, and why.")
     ] = False,
@@ -117,15 +124,30 @@ def command(
         )
         if write_baseline and baseline is None:
             raise CallError("--write-baseline needs --baseline FILE, the file to write")
-        reports, failed = _lint_all(files or linting.default_files(), request, show_files)
+        named = files or linting.default_files()
+        if (fix or diff) and "-" in named:
+            raise CallError("--fix and --diff are about files; '-' is standard input: name a file")
+        groups, failed = _file_groups(named, show_files)
+        reports, unreadable = _lint_all(groups, request)
+        if fix or diff:
+            from pagectl.opening.repairs import repairs
+
+            found = list(repairs(reports, named))
+            if diff:
+                return Exit.FAILED if failed or unreadable else _show(found)
+            for each in found:
+                each.write()
+            if found:
+                reports, unreadable = _lint_all(groups, request)
+        failed = failed or unreadable
         if baseline is not None and write_baseline:
             return Exit.FAILED if failed else _write_baseline(baseline, reports)
         if baseline is not None:
             reports = _unknown(baseline, reports, selection)
         chosen = format or (LintFormat.github if os.environ.get("GITHUB_ACTIONS") == "true" else LintFormat.text)
         _write(reports, chosen)
-        found = any(request.fails(report) for report in reports)
-    return Exit.FAILED if failed else Exit.FOUND if found else Exit.OK
+        faulty = any(request.fails(report) for report in reports)
+    return Exit.FAILED if failed else Exit.FOUND if faulty else Exit.OK
 
 
 @contextmanager
@@ -139,7 +161,30 @@ def _without_collecting() -> Iterator[None]:
         gc.enable()
 
 
-def _lint_all(named: list[str], request: LintRequest, show_files: bool) -> tuple[list[FileReport], bool]:
+def _file_groups(named: list[str], show_files: bool) -> tuple[list[list[str]], bool]:
+    """A file or an instance is itself; a folder stands for the configurations below it. And whether any failed."""
+    from pagectl.opening.discovery import is_searched, search
+    from pagectl.running.exits import describe, report
+
+    groups, failed = [], False
+    for name in named:
+        if name == "-" or not is_searched(Path(name)):
+            groups.append([name])
+            continue
+        found = search(Path(name))
+        errors: list[Exception] = list(found.unreadable)
+        try:
+            found.tell(whole=show_files)
+        except CallError as err:
+            errors.append(err)
+        for error in errors:
+            report(describe(error))
+        failed = failed or bool(errors)
+        groups.append([str(path) for path, _ in found.taken])
+    return groups, failed
+
+
+def _lint_all(groups: list[list[str]], request: LintRequest) -> tuple[list[FileReport], bool]:
     """All files; one that cannot be read is reported on standard error, and the next follows."""
     from brokerconf.errors import BrokerConfError
 
@@ -147,34 +192,26 @@ def _lint_all(named: list[str], request: LintRequest, show_files: bool) -> tuple
     from pagectl.running.exits import describe, report
 
     reports: list[FileReport] = []
-    errors: list[Exception] = []
-    for name in named:
+    failed = False
+    for files in groups:
         found = []
-        try:
-            files, unreadable = _files(name, show_files)
-        except CallError as err:
-            files, unreadable = [], [err]
         for file in files:
             try:
                 found.append(request.lint(file))
             except (OSError, CallError, BrokerConfError) as err:
-                unreadable.append(err)
-        for error in unreadable:
-            report(describe(error))
-        errors += unreadable
+                report(describe(err))
+                failed = True
         reports += without_included(found) if len(files) > 1 else found
-    return reports, bool(errors)
+    return reports, failed
 
 
-def _files(name: str, show_files: bool) -> tuple[list[str], list[Exception]]:
-    """A file or an instance is itself; a folder stands for the configurations below it."""
-    from pagectl.opening.discovery import is_searched, search
+def _show(found: list[FileRepair]) -> int:
+    from pagectl.outputs.lint_diff import lint_diff
 
-    if name == "-" or not is_searched(Path(name)):
-        return [name], []
-    found = search(Path(name))
-    found.tell(whole=show_files)
-    return [str(path) for path, _ in found.taken], list(found.unreadable)
+    for each in found:
+        sys.stdout.writelines(lint_diff(str(each.path), each.text))
+    sys.stdout.flush()
+    return Exit.FOUND if found else Exit.OK
 
 
 def _write_baseline(path: Path, reports: list[FileReport]) -> int:

@@ -21,7 +21,8 @@ _REPLAYS = {0: "Done.", 1: "Done, and lines of the trace could not be applied.",
 
 STATUSES: dict[tuple[str, ...], dict[int, str]] = {
     ("config", "lint"): {
-        0: "No finding as grave as --fail-on says.", 1: "There is such a finding.",
+        0: "No finding as grave as --fail-on says; with --diff nothing to repair.",
+        1: "There is such a finding; with --diff something to repair.",
         2: "The call cannot be carried out, or one of the files cannot be read (the others are linted).",
     },
     ("config", "effective"): _ONLY_DONE,

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from brokerconf.checks.reader_facts import reader_facts
 from brokerconf.reading.document import ConfigNode, Document
+from brokerconf.reading.repairs import without_element
 from brokerconf.reading.secrets import masked
 from brokerconf.reading.sizes import SizeError, parse_size, trimmed
 from brokerconf.schema.schema_facts import members
@@ -123,7 +124,8 @@ class SilentlyAccepted:
         unread_routing = name == _ROUTING and parent is self.core and self.edition > Edition.ARTEMIS_1_5
         if ((name, parent.name) in _NEVER_READ and self.edition > Edition.HORNETQ_2_4) or unread_routing:
             why = "use wildcard-addresses/routing-enabled" if unread_routing else "the setting has no effect in any way"
-            yield warning("never-read", node, f"{name} is allowed and never read", "remove it", why)
+            found = warning("never-read", node, f"{name} is allowed and never read", "remove it", why)
+            yield found._replace(fix=without_element(node))
         elif name == "connector" and parent.name == "connectors":
             yield from self._connector(node)
         elif name == "permission" and "type" in node.attributes:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from brokerconf.checks.accepted_in_core import SilentlyAccepted, warning
 from brokerconf.reading.document import Document, FileKind
-from pagefmt.findings import Finding, Severity
+from pagefmt.findings import Finding, Fix, Severity
 
 _DECLARED = re.compile(r"""^<\?xml\s[^>]*?\sencoding\s*=\s*["']([^"']*)["']""")
 
@@ -66,7 +66,11 @@ def _encoding(document: Document) -> Iterator[Finding]:
     else:
         return
     why = "the broker decodes the file by the platform's encoding (UTF-8) and does not look at the declaration"
-    yield Finding(document.source.position(0), severity, "encoding-ignored", message, help=help, why=why)
+    fix = None
+    if declared and not document.badly_decoded:
+        fix = Fix(document.source.of_parsed(declared.start(1)), declared[1], "UTF-8")
+    at = document.source.position(0)
+    yield Finding(at, severity, "encoding-ignored", message, help=help, why=why, fix=fix)
 
 
 def _placeholders(document: Document) -> Iterator[Finding]:

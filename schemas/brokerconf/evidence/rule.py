@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from pagefmt.editions import NEWEST, Edition
-from pagefmt.findings import Position, Severity
+from pagefmt.findings import Fix, Position, Severity
 
 if TYPE_CHECKING:
     from brokerconf.evidence.facts import ConfigFacts
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 class Hit(NamedTuple):
     """One place where a rule holds. ``attribute``: the attribute of the element that is meant; ``help`` replaces the
-    rule's advice, ``severity`` its severity; ``about`` tells hits of one rule at one place apart."""
+    rule's advice, ``severity`` its severity; ``about`` tells hits of one rule at one place apart; ``fix`` is a sure
+    repair (``reading/repairs.py``)."""
 
     where: ResolvedSetting | ConfigNode | Position
     message: str
@@ -29,6 +30,7 @@ class Hit(NamedTuple):
     attribute: str = ""
     about: str = ""
     severity: Severity | None = None
+    fix: Fix | None = None
 
 
 Hits = Iterator[Hit]

@@ -28,7 +28,9 @@ def check(facts: ConfigFacts, rules: Iterable[Rule]) -> list[Finding]:
 
 def _finding(rule: Rule, hit: Hit, severity: Severity, node: ConfigNode | None, position: Position) -> Finding:
     path = node.path if node else ""
-    return Finding(position, hit.severity or severity, rule.id, hit.message, path, hit.help or rule.help, rule.why)
+    return Finding(
+        position, hit.severity or severity, rule.id, hit.message, path, hit.help or rule.help, rule.why, hit.fix
+    )
 
 
 def _node_and_position(hit: Hit, facts: ConfigFacts) -> tuple[ConfigNode | None, Position]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 from brokerconf.errors import BrokerConfError
 from brokerconf.reading.decoding import without_declared_encoding
 from brokerconf.reading.sources import SourceFile
-from pagefmt.findings import Finding, Position, Severity
+from pagefmt.findings import Finding, Fix, Position, Severity
 
 if TYPE_CHECKING:
     from lxml.etree import XMLSyntaxError, _Element
@@ -24,14 +24,17 @@ _NO_MATTER = {"WAR_NS_URI", "WAR_NS_URI_RELATIVE"}
 class ReadingError(BrokerConfError):
     """A file that cannot be read, or must not be; ``rule`` names the finding that it makes of a lint."""
 
-    def __init__(self, rule: str, position: Position, message: str, help: str, why: str = "") -> None:
+    def __init__(
+        self, rule: str, position: Position, message: str, help: str, why: str = "", fix: Fix | None = None
+    ) -> None:
         self.rule, self.position, self.message, self.help, self.why = rule, position, message, help, why
+        self.fix = fix
         super().__init__(f"{position}: {message}" + (f" ({help})" if help else ""))
 
     def finding(self) -> Finding:
         """The same as an error of a lint."""
         why = self.why or "the broker does not start with this file"
-        return Finding(self.position, Severity.ERROR, self.rule, self.message, help=self.help, why=why)
+        return Finding(self.position, Severity.ERROR, self.rule, self.message, help=self.help, why=why, fix=self.fix)
 
 
 def parse(source: SourceFile) -> _Element:

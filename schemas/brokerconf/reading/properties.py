@@ -28,11 +28,15 @@ class PropertiesError(BrokerConfError):
 
 
 class Entry(NamedTuple):
-    """A key of ``broker.properties`` or of the system properties, without the latter's prefix."""
+    """A key of ``broker.properties`` or of the system properties, without the latter's prefix.
+
+    ``at_value`` is where the value begins.
+    """
 
     key: str
     value: str
     position: Position
+    at_value: Position | None = None
 
 
 def property_files(given: str) -> tuple[Path, ...]:
@@ -125,7 +129,8 @@ def parse_properties(text: str, name: str) -> Iterator[Entry]:
         found = re.fullmatch(_KEY, start)
         assert found
         at = Position(name, number, len(line) - len(line.lstrip(" \t\f")) + 1)
-        yield Entry(_plain(found.group(1)), _plain(found.group(2)), at)
+        at_value = at._replace(column=at.column + found.start(2))
+        yield Entry(_plain(found.group(1)), _plain(found.group(2)), at, at_value)
 
 
 def _continues(line: str) -> bool:

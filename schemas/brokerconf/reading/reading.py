@@ -14,6 +14,7 @@ from brokerconf.reading.decoding import as_the_broker, foreign_encoding
 from brokerconf.reading.document import Document
 from brokerconf.reading.inclusion import LARGEST, IncludeContext
 from brokerconf.reading.parsing import ReadingError
+from brokerconf.reading.repairs import without_mark
 from brokerconf.reading.sources import SourceFile, plain_source
 from brokerconf.reading.substitution import PlaceholderValues, ReplacedText, SubstitutionError, of_every_jvm, substitute
 from brokerconf.reading.subsystems import DOMAIN, subsystem_in
@@ -72,6 +73,7 @@ def read_bytes(
             "encoding", place(0) if place else Position(shown, 1, 1), f"the broker cannot read this file: {strange}",
             "save it as UTF-8 without a byte order mark",
             "the broker decodes the file by the platform's encoding and does not look at the XML declaration",
+            without_mark(shown, raw),
         )  # fmt: skip
     text, replaced_bytes = as_the_broker(raw)
     edition = edition or edition_by_namespace(text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from brokerconf.evidence.facts import ConfigFacts
 from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
+from brokerconf.reading.repairs import without_element
 from pagefmt.editions import Edition
 from pagefmt.findings import Severity
 
@@ -12,10 +13,11 @@ def _check(facts: ConfigFacts) -> Hits:
     for match in facts.matches:
         setting = facts.own(match, "page-max-cache-size")
         if setting:
-            yield Hit(setting, f"{setting} has no effect: there is no page cache since 2.24 (AMQ224117)")
+            message = f"{setting} has no effect: there is no page cache since 2.24 (AMQ224117)"
+            yield Hit(setting, message, fix=without_element(setting.node) if setting.node else None)
     whole = facts.broker["read-whole-page"]
     if whole.given:
-        yield Hit(whole, f"{whole} has no effect since 2.24")
+        yield Hit(whole, f"{whole} has no effect since 2.24", fix=without_element(whole.node) if whole.node else None)
 
 
 RULE = Rule(

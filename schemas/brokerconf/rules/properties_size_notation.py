@@ -6,8 +6,10 @@ import re
 
 from brokerconf.evidence.facts import ConfigFacts
 from brokerconf.evidence.rule import Example, Hit, Hits, Rule
+from brokerconf.reading.properties import Entry
+from brokerconf.reading.sizes import SizeError, parse_size
 from pagefmt.editions import Edition
-from pagefmt.findings import Severity
+from pagefmt.findings import Fix, Severity
 
 PLAIN_ONLY = ("pageSizeBytes", "pageLimitBytes", "maxReadPageBytes", "prefetchPageBytes", "journalFileSize")
 _PLAIN = re.compile(r"\s*[+-]?\d+\s*")
@@ -18,7 +20,16 @@ def _check(facts: ConfigFacts) -> Hits:
         bean = entry.key.rpartition(".")[2]
         if bean in PLAIN_ONLY and not _PLAIN.fullmatch(entry.value):
             becomes = "is ignored" if bean == "prefetchPageBytes" else "becomes 0"
-            yield Hit(entry.position, f"{bean}={entry.value} {becomes}: no units in this key")
+            yield Hit(entry.position, f"{bean}={entry.value} {becomes}: no units in this key", fix=_in_bytes(entry))
+
+
+def _in_bytes(entry: Entry) -> Fix | None:
+    """The number that broker.xml would read."""
+    try:
+        size = parse_size(entry.value)
+    except SizeError:
+        return None
+    return Fix(entry.at_value, entry.value, str(size.value)) if entry.at_value and not size.overflowed else None
 
 
 RULE = Rule(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from brokerconf.evidence.facts import ConfigFacts
 from brokerconf.evidence.rule import Example, Hit, Hits, Rule
+from brokerconf.settings.settings_model import Scope, in_scope
 from pagefmt.editions import Edition
-from pagefmt.findings import Severity
+from pagefmt.findings import Fix, Severity
 
 COLLECTION = "addressSettings."
 
@@ -18,7 +19,10 @@ def _check(facts: ConfigFacts) -> Hits:
         match, _, bean = rest.rpartition(".")
         if "." in match:
             message = f"{entry.key} sets something of match '{match.partition('.')[0]}', not of '{match}'"
-            yield Hit(entry.position, message, f'write {COLLECTION}"{match}".{bean}')
+            quoted = f'{COLLECTION}"{match}".{bean}'
+            known = any(setting.bean == bean for setting in in_scope(Scope.ADDRESS).values())
+            fix = Fix(entry.position, entry.key, quoted) if known else None
+            yield Hit(entry.position, message, f"write {quoted}", fix=fix)
 
 
 RULE = Rule(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from brokerconf.evidence.facts import ConfigFacts
 from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
+from brokerconf.reading.repairs import with_text
 from pagefmt.editions import Edition
 from pagefmt.findings import Severity
 
@@ -15,7 +16,8 @@ def _check(facts: ConfigFacts) -> Hits:
         threshold = facts.own(match, NAME)
         if threshold and threshold.value is not None and threshold.text.strip()[-1:].isalpha():
             message = f"'{threshold.text.strip()}' is refused by the schema, which wants a plain number of bytes here"
-            yield Hit(threshold, message, f"write {threshold.value}")
+            fix = with_text(threshold.node, str(threshold.value)) if threshold.node else None
+            yield Hit(threshold, message, f"write {threshold.value}", fix=fix)
 
 
 RULE = Rule(

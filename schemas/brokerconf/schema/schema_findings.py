@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from brokerconf.reading.document import ConfigNode, Document
+from brokerconf.reading.repairs import with_attribute, with_text
 from brokerconf.reading.secrets import is_secret, masked
 from brokerconf.schema.schema_places import SchemaPlaces
 from brokerconf.schema.validation import ORDER, SchemaVerdict, Violation
-from pagefmt.findings import Finding, Severity
+from pagefmt.findings import Finding, Fix, Severity
 
 _REFUSED = "the broker validates its configuration before it reads it and does not start"
 _UNSEEN = "the broker does not look at this part and starts; the schema of the whole document refuses it all the same"
@@ -72,7 +73,19 @@ def _finding(violation: Violation, refused: bool, places: SchemaPlaces) -> Findi
         at = node.attribute_position(violation.attribute)
     elif rule == "invalid-value" and node.text.strip():
         at = node.text_position
-    return Finding(at, Severity.ERROR, rule, message, node.path, advice, _REFUSED if refused else _UNSEEN)
+    fix = _respelt(violation, places) if rule == "invalid-value" else None
+    return Finding(at, Severity.ERROR, rule, message, node.path, advice, _REFUSED if refused else _UNSEEN, fix)
+
+
+def _respelt(violation: Violation, places: SchemaPlaces) -> Fix | None:
+    """A value of an enumeration that differs from one of its words, and from no other, by case alone."""
+    node, attribute = violation.node, violation.attribute
+    fact = places.fact(node, attribute)
+    written = node.attributes.get(attribute, "") if attribute else node.text
+    meant = [word for word in fact.enum.split("|") if word.lower() == written.strip().lower()] if fact else []
+    if len(meant) != 1:
+        return None
+    return with_attribute(node, attribute, meant[0]) if attribute else with_text(node, meant[0])
 
 
 def _upwards(node: ConfigNode | None) -> Iterator[ConfigNode]:
