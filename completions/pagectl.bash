@@ -30,6 +30,7 @@ _pagectl_members() {  # is there GROUP COMMAND?
         'config effective' |\
         'config explain' |\
         'config rules' |\
+        'config serve' |\
         'config diff' |\
         'config capacity' |\
         'pages ls' |\
@@ -84,6 +85,10 @@ _pagectl_takes() {  # does this option of this command want a value?
         'config explain --edition' |\
         'config explain --format' |\
         'config rules --format' |\
+        'config serve --edition' |\
+        'config serve --heap' |\
+        'config serve -D' |\
+        'config serve --properties' |\
         'config diff --address' |\
         'config diff --edition' |\
         'config diff --format' |\
@@ -253,6 +258,7 @@ _pagectl_options() {
         'config effective') _pagectl_offer '' --edition --format --all --heap --cwd -D --properties --profile --help -h ;;
         'config explain') _pagectl_offer '' --edition --format --help -h ;;
         'config rules') _pagectl_offer '' --format --help -h ;;
+        'config serve') _pagectl_offer '' --edition --heap -D --properties --help -h ;;
         'config diff') _pagectl_offer '' --address --edition --format --heap --cwd -D --profile --help -h ;;
         'config capacity') _pagectl_offer '' --data --heap --disk --edition --profile --format --cwd -D --properties --help -h ;;
         'export') _pagectl_offer '' --to --master --body --partition-by --where --mode --compression --conf --broker-xml --properties --format --help -h ;;
@@ -288,6 +294,7 @@ _pagectl_value() {
         'config lint --edition' |\
         'config effective --edition' |\
         'config explain --edition' |\
+        'config serve --edition' |\
         'config diff --edition' |\
         'config capacity --edition' |\
         'pages outstanding --edition' |\
@@ -308,6 +315,7 @@ _pagectl_value() {
         'config lint --properties' |\
         'config lint --baseline' |\
         'config effective --properties' |\
+        'config serve --properties' |\
         'config capacity --properties' |\
         'export --broker-xml' |\
         'export --properties' |\
@@ -463,7 +471,7 @@ _pagectl_value() {
 _pagectl_argument() {  # COMMAND, and how many arguments stand before this one
     case $1 in
         '') _pagectl_offer '' config export pages queue disk replay completion ;;
-        config) (($2 == 0)) && _pagectl_offer '' lint effective explain rules diff capacity ;;
+        config) (($2 == 0)) && _pagectl_offer '' lint effective explain rules serve diff capacity ;;
         pages) (($2 == 0)) && _pagectl_offer '' ls outstanding decode verify seal inspect compact salvage restore drop-backup ;;
         queue) (($2 == 0)) && _pagectl_offer '' drop ;;
         disk) (($2 == 0)) && _pagectl_offer '' check watch forecast usage ;;

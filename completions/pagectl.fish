@@ -73,6 +73,7 @@ complete -c pagectl -n '__pagectl_group config' -a lint -d 'Check configuration 
 complete -c pagectl -n '__pagectl_group config' -a effective -d 'Show the settings in force for an address, and the line that each comes from.'
 complete -c pagectl -n '__pagectl_group config' -a explain -d 'Explain a setting, an element or a rule.'
 complete -c pagectl -n '__pagectl_group config' -a rules -d 'List every rule.'
+complete -c pagectl -n '__pagectl_group config' -a serve -d 'Serve text editors: findings, completion, hover and fixes while typing.'
 complete -c pagectl -n '__pagectl_group config' -a diff -d 'Compare two configurations by their effect.'
 complete -c pagectl -n '__pagectl_group config' -a capacity -d 'Show the most heap and disk that the settings allow, and which limit acts first.'
 complete -c pagectl -n '__pagectl_group pages' -a ls -d 'List addresses: pages, messages, bytes, outstanding messages, condition.'
@@ -136,6 +137,12 @@ complete -c pagectl -n '__pagectl_first config explain' -a 'ARTEMIS_PAGE_FLOW_CO
 
 complete -c pagectl -n '__pagectl_at config rules' -l format -x -a 'text json' -d 'Output format.'
 complete -c pagectl -n '__pagectl_at config rules' -l help -s h -d 'Show the help and exit.'
+
+complete -c pagectl -n '__pagectl_at config serve' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'Release whose behaviour counts, hornetq-2.4 … artemis-2.56'
+complete -c pagectl -n '__pagectl_at config serve' -l heap -x -d 'Heap of the broker\'s JVM (-Xmx), as 2G.'
+complete -c pagectl -n '__pagectl_at config serve' -s D -x -d 'System property the broker is started with; repeatable.'
+complete -c pagectl -n '__pagectl_at config serve' -l properties -r -F -d 'Properties over the configuration; repeatable'
+complete -c pagectl -n '__pagectl_at config serve' -l help -s h -d 'Show the help and exit.'
 
 complete -c pagectl -n '__pagectl_at config diff' -l address -x -d 'Only this address; repeatable.'
 complete -c pagectl -n '__pagectl_at config diff' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'Release whose behaviour counts, hornetq-2.4 … artemis-2.56'

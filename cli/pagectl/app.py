@@ -30,6 +30,7 @@ TREE: dict[str, Leaf | Group] = {
             ),
             "explain": ("config_explain", "Explain a setting, an element or a rule."),
             "rules": ("config_rules", "List every rule."),
+            "serve": ("config_serve", "Serve text editors: findings, completion, hover and fixes while typing."),
             "diff": ("config_diff", "Compare two configurations by their effect."),
             "capacity": (
                 "config_capacity",

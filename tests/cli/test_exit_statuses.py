@@ -18,6 +18,8 @@ INTERRUPTED = 130
 ELSEWHERE = {
     ("export", 0): "test_export.py::test_a_killed_export_leaves_no_table_and_the_next_run_is_clean",
     ("export", 1): "test_export.py::test_the_command_keeps_damage_aside_without_java",
+    ("config serve", 0): "test_language_server.py::test_the_order_of_a_session_and_its_statuses",
+    ("config serve", 1): "test_language_server.py::test_the_order_of_a_session_and_its_statuses",
     ("disk watch", 0): "test_disk_watch.py::test_it_draws_within_its_width_and_ends_with_q",
     ("disk forecast", 1): "test_disk_forecast.py::test_it_warns_in_time",
     ("disk forecast", 2): "test_disk_forecast.py::test_blocked_now_is_critical",

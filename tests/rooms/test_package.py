@@ -103,11 +103,12 @@ def runs_everywhere(built: Path, folder: Path, python: str) -> None:
         if status == 0:
             assert run(*command.split(), *(word.format(**world) for word in words.split())) == 0, command
             tried.add(tuple(command.split()))
-    # these need Spark and a terminal: here they say so
+    # these need Spark, a language server's library and a terminal: here they say so
     assert run("export", world["news"], "--to", where / "table") == 2
     assert "pagectl[spark]" in said["export", str(world["news"]), "--to", str(where / "table")]
+    assert run("config", "serve") == 2 and "pagectl[editor]" in said["config", "serve"]
     assert run("disk", "watch", where) == 2
-    assert tried | {("export",), ("disk", "watch")} == set(STATUSES)
+    assert tried | {("export",), ("config", "serve"), ("disk", "watch")} == set(STATUSES)
 
 
 def installed(built: Path, environment: Path, python: str) -> Path:

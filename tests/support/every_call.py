@@ -21,6 +21,7 @@ CALLS: list[tuple[str, int, str]] = [
     ("config explain", 2, "page-size-byte"),
     ("config rules", 0, ""),
     ("config rules", 2, "--format sarif"),
+    ("config serve", 2, "--heap much"),
     ("config diff", 0, "{sound} {sound}"),
     ("config diff", 1, "{sound} {other}"),
     ("config diff", 2, "{sound}"),

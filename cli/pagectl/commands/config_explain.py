@@ -32,6 +32,7 @@ def command(
     format: TextOrJsonOption = TextOrJson.text,
 ) -> int:
     """Explain a setting, an element (what may stand inside, where it stands) or a rule (what it finds, and why)."""
+    from brokerconf.editor.descriptions import setting_lines
     from brokerconf.linting.catalogue import CHECKS
     from brokerconf.linting.rules_page import explained
     from brokerconf.rules import rules
@@ -66,7 +67,7 @@ def command(
         )
         return 0
     for setting in settings:
-        print("\n".join(_lines(setting)))
+        print("\n".join(setting_lines(setting)))
     for fact in places:
         if fact.kind == "attribute" or not elements:
             print(_in_schema(_schema_entry(fact)))
@@ -221,40 +222,12 @@ def _unknown(asked: str) -> str:
     return f"{asked[:80]}: neither a setting, an element nor a rule known here; {meant}"
 
 
-_PLACES = {
-    "broker": "directly in <core>",
-    "address": "in <address-setting>",
-    "store": "in <store><database-store>",
-    "wildcard": "in <wildcard-addresses>",
-    "url": "in the URL of an acceptor or client",
-    "property": "a system property",
-}
-
-
-def _lines(setting: Setting) -> Iterator[str]:
-    yield f"{setting.name} ({_PLACES[setting.scope.value]})"
-    yield f"  {setting.effect}"
-    kind = "size: bytes, or a number with K, M or G (1024)" if setting.kind == "size" else setting.kind
-    yield f"  type: {kind}" + (f", in {setting.unit}" if setting.unit and setting.kind != "size" else "")
-    if setting.allowed:
-        yield f"  takes: {setting.allowed.replace('|', ', ') if setting.kind == 'enum' else setting.allowed}"
-    yield f"  default: {setting.default_text or 'not set'}"
-    yield f"  since: {_release(setting.since)}" + (f"; no effect since {setting.ignored}" if setting.ignored else "")
-    if setting.bean:
-        yield f"  in broker.properties: {setting.bean}"
-    yield f"  taken over by a reload: {setting.reload}"
-    if setting.trap:
-        yield f"  trap: {setting.trap}"
-
-
-def _release(since: str) -> str:
-    return "HornetQ" if since == "hq" else since
-
-
 def _as_json(setting: Setting) -> dict[str, object]:
+    from brokerconf.editor.descriptions import release_of
+
     return {
         "name": setting.name, "place": setting.scope.value, "type": setting.kind, "unit": setting.unit or None,
-        "default": setting.default_text or None, "allowed": setting.allowed or None, "since": _release(setting.since),
+        "default": setting.default_text or None, "allowed": setting.allowed or None, "since": release_of(setting.since),
         "ignored_since": setting.ignored or None, "bean": setting.bean or None, "reload": setting.reload,
         "effect": setting.effect, "trap": setting.trap or None,
     }  # fmt: skip

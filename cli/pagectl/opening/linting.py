@@ -7,11 +7,12 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from brokerconf.evidence.host import PageFolder, Volume
 from brokerconf.linting.lint import FileReport, LintContext, RuleSelection, lint, read_raw
 from brokerconf.linting.project_file import ProjectFile, project_of
+from brokerconf.reading.inclusion import LARGEST
 
 from pagectl.opening.broker import from_environment, open_broker
 from pagectl.opening.start_parameters import StartParameters, start_parameters
@@ -68,6 +69,15 @@ def default_files() -> list[str]:
     return [str(instance)]
 
 
+class PreparedLint(NamedTuple):
+    """A file that is to be linted: how findings call it, what is known beside it, which rules speak."""
+
+    file: Path
+    shown: str
+    context: LintContext
+    selection: RuleSelection
+
+
 @dataclass(slots=True)
 class LintRequest:
     """What a call asks for, and the project files that were found for it; what was typed wins over these.
@@ -84,6 +94,12 @@ class LintRequest:
 
     def lint(self, name: str) -> FileReport:
         """One file, the configuration of an instance, or standard input; raises ``OSError`` or ``CallError``."""
+        asked = self.prepared(name)
+        raw = sys.stdin.buffer.read(LARGEST + 1) if name == STDIN else read_raw(asked.file)
+        return lint(raw, asked.shown, asked.context, asked.selection)
+
+    def prepared(self, name: str) -> PreparedLint:
+        """All that a lint of the file depends on but its bytes; raises as ``lint``."""
         file = Path(name)
         if file.is_dir():
             from brokerconf.instance.instance import find_instance
@@ -96,7 +112,7 @@ class LintRequest:
                 options = replace(options, edition=project.edition_of(file))
             around = replace(around, edition=options.edition, heap=options.heap)
             selection = project.selection(file, selection)
-        return _lint_one(name, around, options, selection)
+        return _prepared(name, around, options, selection)
 
     def project(self, file: Path) -> ProjectFile | None:
         """The project file that counts for a configuration; raises its errors."""
@@ -115,18 +131,16 @@ class LintRequest:
         return limit != "never" and any(finding.severity <= Severity(limit) for finding in report.findings)
 
 
-def _lint_one(name: str, around: LintContext, options: ConfigurationOptions, chosen: RuleSelection) -> FileReport:
+def _prepared(name: str, around: LintContext, options: ConfigurationOptions, chosen: RuleSelection) -> PreparedLint:
     if name == STDIN:
-        from brokerconf.reading.inclusion import LARGEST
-
-        return lint(sys.stdin.buffer.read(LARGEST + 1), "stdin", around, chosen)
+        return PreparedLint(Path(name), "stdin", around, chosen)
     path = Path(name)
     start = start_parameters(path, options)
     shown = str(start.config) if path.is_dir() else name
     around = _with_start(around, start)
     if path.is_dir() or start.instance.profile is not None:
         around = replace(around, host=lambda document: _volumes(document, start.instance.root))
-    return lint(read_raw(start.config), shown, around, chosen)
+    return PreparedLint(start.config, shown, around, chosen)
 
 
 def without_included(reports: Sequence[FileReport]) -> list[FileReport]:

@@ -28,6 +28,7 @@ STATUSES: dict[tuple[str, ...], dict[int, str]] = {
     ("config", "effective"): _ONLY_DONE,
     ("config", "explain"): _ONLY_DONE,
     ("config", "rules"): _ONLY_DONE,
+    ("config", "serve"): {0: "The editor ended the session.", 1: "The editor went away without an end.", 2: CANNOT},
     ("config", "diff"): _COMPARES,
     ("config", "capacity"): _ONLY_DONE,
     ("export",): {

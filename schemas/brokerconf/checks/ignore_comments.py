@@ -18,6 +18,11 @@ from pagefmt.findings import Finding, Position, Severity
 UNKNOWN = "unknown-rule"
 _COMMENT = re.compile(r"\s*pagectl:\s*(\S+)\s*(.*?)\s*", re.DOTALL)
 _VERBS = ("ignore", "ignore-section")
+# found before any comment is read
+_UNSILENCED = {
+    "document-type", "encoding", "include-missing", "include-refused", "not-well-formed", "placeholder", "too-deep",
+    "too-large", UNKNOWN,
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +48,11 @@ class IgnoreComments:
     def heard(self, findings: Iterable[Finding]) -> list[Finding]:
         """The findings that no comment silences."""
         return [finding for finding in findings if not any(one.covers(finding) for one in self.silences)]
+
+
+def can_be_silenced(rule: str) -> bool:
+    """Whether a comment can suppress the findings of a rule."""
+    return rule not in _UNSILENCED
 
 
 def silences_of(document: Document, known: Collection[str]) -> IgnoreComments:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -87,3 +88,62 @@ def known_in(editions: tuple[Edition, Edition]) -> str:
     """``since artemis-2.4``, with ``until`` where it ended."""
     first, last = editions
     return f"since {first.value}" + (f", until {last.value}" if last is not NEWEST else "")
+
+
+_PLACES = {
+    "broker": "directly in <core>",
+    "address": "in <address-setting>",
+    "store": "in <store><database-store>",
+    "wildcard": "in <wildcard-addresses>",
+    "url": "in the URL of an acceptor or client",
+    "property": "a system property",
+}
+
+
+def setting_lines(setting: Setting) -> Iterator[str]:
+    """All that is known of a setting: its name and place, then a line for each thing."""
+    yield f"{setting.name} ({_PLACES[setting.scope.value]})"
+    yield f"  {setting.effect}"
+    kind = "size: bytes, or a number with K, M or G (1024)" if setting.kind == "size" else setting.kind
+    yield f"  type: {kind}" + (f", in {setting.unit}" if setting.unit and setting.kind != "size" else "")
+    if setting.allowed:
+        yield f"  takes: {setting.allowed.replace('|', ', ') if setting.kind == 'enum' else setting.allowed}"
+    yield f"  default: {setting.default_text or 'not set'}"
+    yield f"  since: {release_of(setting.since)}" + (f"; no effect since {setting.ignored}" if setting.ignored else "")
+    if setting.bean:
+        yield f"  in broker.properties: {setting.bean}"
+    yield f"  taken over by a reload: {setting.reload}"
+    if setting.trap:
+        yield f"  trap: {setting.trap}"
+
+
+def release_of(since: str) -> str:
+    """A release as a person reads it."""
+    return "HornetQ" if since == "hq" else since
+
+
+def element_lines(described: ElementDescription) -> Iterator[str]:
+    """What a person wants to know who meets the element in a file."""
+    component, setting = described.component, described.setting
+    if setting is not None:
+        yield from setting_lines(setting)
+    else:
+        yield f"{component.name} ({described.path})"
+        if component.value is not None:
+            default = f", default {described.default}" if described.default is not None else ""
+            yield f"  type: {kind_of(component.value)}{default}"
+        if described.allowed and not (component.value and component.value.words):
+            yield f"  takes: {described.allowed.replace('|', ', ')}"
+        if component.children:
+            yield f"  holds: {', '.join(component.children)}"
+    instead = f" as {component.stands_for}" if component.stands_for != component.name else ""
+    yield f"  stands: {occurrence(*component.occurs)}{instead}, {known_in(described.editions)}"
+
+
+def attribute_lines(described: ElementDescription, name: str) -> Iterator[str]:
+    """The same for an attribute of the element."""
+    one = described.component.attributes[name]
+    default = f", default {one.value.default}" if one.value.default is not None else ""
+    yield f"{name} (attribute of {described.path})"
+    yield f"  type: {kind_of(one.value)}{default}, {'required' if one.required else 'optional'}"
+    yield f"  stands: {known_in(described.editions_of_attribute(name))}"

@@ -88,6 +88,13 @@ def members(schema: Edition | Subsystem, document: str = "core") -> dict[str, di
     return found
 
 
+@cache
+def holding_elements() -> frozenset[str]:
+    """Names of elements that have others inside in some edition."""
+    owners = {(fact.document, fact.owner) for fact in facts() if fact.kind == "element"}
+    return frozenset(fact.name for fact in facts() if (fact.document, fact.type_name) in owners)
+
+
 def root_type(schema: Edition | Subsystem, document: str = "core") -> str:
     """The type of the document element."""
     wanted = _name_in_table(schema, document)

@@ -1,0 +1,39 @@
+"""``pagectl config serve``: a language server for text editors."""
+
+from __future__ import annotations
+
+import sys
+
+from pagectl.options.shared import DefineOption, EditionOption, HeapOption, PropertiesOption
+from pagectl.running.exits import CallError
+
+
+def command(
+    edition: EditionOption = None,
+    heap: HeapOption = None,
+    define: DefineOption = None,
+    properties: PropertiesOption = None,
+) -> int:
+    """Serve an editor (Language Server Protocol) on standard input and output: findings, completion, hover, fixes."""
+    from pagectl.opening.linting import LintRequest, surroundings
+    from pagectl.options.configuration import configuration_options
+    from pagectl.options.rules import selected_rules
+
+    options = configuration_options(edition, heap=heap, define=define, properties=properties)
+    request = LintRequest(
+        surroundings(options, None, None, None), options, selected_rules([], []), edition_typed=edition is not None
+    )
+    try:
+        from pagectl.serving.server import serve
+    except ModuleNotFoundError as err:
+        if (err.name or "").partition(".")[0] not in ("pygls", "lsprotocol"):
+            raise
+        raise CallError("config serve needs pygls; install it with: pip install 'pagectl[editor]'") from err
+    if sys.stdin.isatty():
+        raise CallError(
+            "config serve is started by a text editor and talks to it; in a terminal use: pagectl config lint"
+        )
+    stdout = sys.stdout.buffer
+    # nothing but the protocol is written there, whatever a library prints
+    sys.stdout = sys.stderr
+    return serve(request, sys.stdin.buffer, stdout)

@@ -1,0 +1,290 @@
+"""The documents that an editor has open, and what is known beside each; answers as plain values of the protocol."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from brokerconf.editor.completion import Proposal, ProposalType, xml_proposals
+from brokerconf.editor.definition import decided_by
+from brokerconf.editor.diagnostics import CheckedText, Diagnostic, at, check
+from brokerconf.editor.fixes import QuickFix, xml_fixes
+from brokerconf.editor.hover import xml_hover
+from brokerconf.editor.scanning import Checkpoints
+from brokerconf.editor.symbols import OutlineEntry, outline
+from brokerconf.editor.text import Caret, EditedText
+from brokerconf.errors import BrokerConfError
+from brokerconf.evidence.facts import ConfigFacts
+from brokerconf.instance.recognition import SUFFIXES, ConfigurationForm, recognised
+from brokerconf.linting.lint import LINTED, LintContext, RuleSelection, lint, read_raw
+from brokerconf.reading.properties import Entry, parse_properties
+from brokerconf.reading.reading import edition_by_namespace, read_bytes
+from brokerconf.reading.sources import SourceFile, plain_source
+
+from pagectl.opening.linting import LintRequest
+from pagectl.running.exits import CallError
+from pagefmt.editions import EDITION_NAMES, Edition
+from pagefmt.findings import Position, Severity
+
+Json = dict[str, Any]
+_SEVERITIES = {Severity.ERROR: 1, Severity.WARNING: 2, Severity.INFO: 3}
+_COMPLETIONS = {
+    ProposalType.ELEMENT: 10, ProposalType.ATTRIBUTE: 5, ProposalType.VALUE: 12, ProposalType.PROPERTY: 10,
+}  # fmt: skip
+_CANNOT = (OSError, ValueError, BrokerConfError, CallError)
+_MAIN_FILES = ("broker.xml", "hornetq-configuration.xml")
+
+
+@dataclass
+class OpenDocument:
+    """One document. ``path`` is None for one that has never been saved; ``name`` is how findings call it."""
+
+    uri: str
+    path: Path | None
+    name: str
+    text: EditedText
+    version: int | None = None
+    checkpoints: Checkpoints = field(default_factory=Checkpoints)
+    checked: CheckedText | None = None
+    _form: tuple[EditedText, ConfigurationForm | None] | None = None
+
+    def change(self, changes: Iterable[Any], version: int | None) -> None:
+        """Takes over edits of the protocol, in their order; one without a range is the whole text."""
+        for one in changes:
+            area = getattr(one, "range", None)
+            if area is None:
+                self.text, self.checkpoints = EditedText(one.text), Checkpoints()
+                continue
+            start, end = Caret(area.start.line, area.start.character), Caret(area.end.line, area.end.character)
+            first = min(self.text.offset(*start), self.text.offset(*end))
+            self.checkpoints = self.checkpoints.until(first)
+            self.text = self.text.edited(start, end, one.text)
+        self.version = version
+
+    @property
+    def form(self) -> ConfigurationForm | None:
+        """How it is written; None for what is no broker's configuration."""
+        if self._form is None or self._form[0] is not self.text:
+            found = recognised(self.name, self.text.text.encode("utf-8", "replace"))
+            if found is None and not self.text.text.strip("< \t\r\n"):
+                # nothing is written yet that could tell
+                found = SUFFIXES.get(Path(self.name).suffix.lower())
+            self._form = self.text, found
+        return self._form[1]
+
+    @property
+    def edition(self) -> Edition:
+        """The edition that the last check found, else what the name space says."""
+        known = self.checked.edition if self.checked else ""
+        # an application server's subsystem has a version of its own
+        return Edition(known) if known in EDITION_NAMES else edition_by_namespace(self.text.text)
+
+    def area(self, start: int, stop: int) -> Json:
+        """A range of the protocol."""
+        return _area(self.text, start, stop)
+
+
+def _area(text: EditedText, start: int, stop: int) -> Json:
+    first, last = text.caret(start), text.caret(stop)
+    return {
+        "start": {"line": first.line, "character": first.character},
+        "end": {"line": last.line, "character": last.character},
+    }
+
+
+class Documents:
+    """All documents of a session, by their URIs."""
+
+    def __init__(self, request: LintRequest) -> None:
+        self.request = request
+        self.open: dict[str, OpenDocument] = {}
+
+    # diagnostics
+
+    def diagnostics(self, document: OpenDocument) -> list[Json]:
+        """Checks a document; its diagnostics in the protocol's form."""
+        form = document.form
+        if form is None:
+            document.checked = None
+            return []
+        found = self._check(document, form)
+        document.checked = found
+        return [_diagnostic(document, one) for one in found.diagnostics]
+
+    def _check(self, document: OpenDocument, form: ConfigurationForm) -> CheckedText:
+        context, selection = self.around(document)
+        if form in LINTED:
+            return check(document.text, document.name, context, selection, document.checked)
+        return self._beside(document)
+
+    def _beside(self, document: OpenDocument) -> CheckedText:
+        """Properties: what a lint of the configuration in the same folder finds in them."""
+        main = self._main_file(document)
+        if main is None:
+            return CheckedText(document.text, "", ())
+        name = str(main)
+        raw = self._raw(main)
+        context, selection = self._around(name, main)
+        report = lint(raw, name, context, selection)
+        return CheckedText.of(document.text, document.name, report)
+
+    def _main_file(self, document: OpenDocument) -> Path | None:
+        folder = document.path.parent if document.path else None
+        return next((folder / name for name in _MAIN_FILES if (folder / name).is_file()), None) if folder else None
+
+    def _raw(self, path: Path) -> bytes:
+        """The text of a file as the editor has it, else as it is on the disk."""
+        known = self._opened(str(path))
+        return known.text.text.encode("utf-8", "replace") if known else read_raw(path)
+
+    def _opened(self, name: str) -> OpenDocument | None:
+        return next((one for one in self.open.values() if one.path is not None and one.name == name), None)
+
+    def around(self, document: OpenDocument) -> tuple[LintContext, RuleSelection]:
+        """What counts beside a document: its instance, its properties as the editor has them, its project file."""
+        return self._around(document.name, document.path)
+
+    def _around(self, name: str, path: Path | None) -> tuple[LintContext, RuleSelection]:
+        context, selection = self.request.around, self.request.selection
+        if path is not None:
+            try:
+                prepared = self.request.prepared(name)
+                context, selection = prepared.context, prepared.selection
+            except _CANNOT:
+                # the file or what stands beside it is not there yet, or cannot be read
+                context = replace(context, cwd=context.cwd or path.parent)
+        return self._with_buffers(replace(context, environment=dict(os.environ))), selection
+
+    def _with_buffers(self, context: LintContext) -> LintContext:
+        """Properties that are open in the editor count as they stand there."""
+        edited = {source.path: self._opened(source.path) for source in context.beside}
+        if not any(edited.values()):
+            return context
+        sources: list[SourceFile] = []
+        entries: list[Entry] = []
+        for source in context.beside:
+            known = edited[source.path]
+            text = known.text.text if known else source.original
+            sources.append(plain_source(source.path, text, markup=False))
+            if known:
+                entries += parse_properties(text, source.path)
+            else:
+                entries += [entry for entry in context.entries if entry.position.file == source.path]
+        return replace(context, beside=tuple(sources), entries=tuple(entries))
+
+    # what stands at a place
+
+    def completion(self, document: OpenDocument, offset: int, *, snippets: bool) -> Json:
+        """Proposals at an offset."""
+        form = document.form
+        found: Iterator[Proposal] = iter(())
+        if form is ConfigurationForm.XML:
+            found = xml_proposals(document.text.text, offset, document.edition, document.checkpoints)
+        items = [_completion(document, one, n, snippets) for n, one in enumerate(found)]
+        return {"isIncomplete": False, "items": items}
+
+    def hover(self, document: OpenDocument, offset: int) -> Json | None:
+        """What is found there and why, and what the word there means."""
+        lines: list[str] = []
+        for finding in at(
+            document.checked.diagnostics if self._is_current(document) and document.checked else (), offset
+        ):
+            lines += [f"{finding.severity.value}: {finding.message} [{finding.rule}]"]
+            lines += [f"  {said}" for said in (finding.why, finding.help) if said]
+        about = None
+        if document.form is ConfigurationForm.XML:
+            about = xml_hover(document.text.text, offset, document.edition, document.checkpoints)
+        if about is not None:
+            lines += ["", *about.lines] if lines else about.lines
+        if not lines:
+            return None
+        found: Json = {"contents": {"kind": "plaintext", "value": "\n".join(lines)}}
+        return found | ({"range": document.area(about.start, about.stop)} if about else {})
+
+    @staticmethod
+    def _is_current(document: OpenDocument) -> bool:
+        return document.checked is not None and document.checked.text is document.text
+
+    def fixes(self, document: OpenDocument, start: int, stop: int) -> list[Json]:
+        """Repairs for the findings in a part of the text."""
+        if not self._is_current(document):
+            self.diagnostics(document)
+        if document.checked is None or document.form is not ConfigurationForm.XML:
+            return []
+        found = []
+        for one in document.checked.diagnostics:
+            if one.start <= stop and one.stop >= start:
+                found += [_action(document, one, fix) for fix in xml_fixes(document.text.text, one)]
+        return found
+
+    def definition(self, document: OpenDocument, offset: int) -> list[Json]:
+        """The places that decide about what stands at an offset."""
+        if document.form is not ConfigurationForm.XML:
+            return []
+        context, _ = self.around(document)
+        folder = (context.cwd or Path(document.name).parent).resolve()
+        try:
+            read = read_bytes(
+                document.text.text.encode("utf-8", "replace"), document.name, folder=folder, edition=document.edition,
+                properties=context.properties, environment=context.environment,
+            )  # fmt: skip
+        except _CANNOT:
+            return []
+        facts = ConfigFacts(read, read.core, properties=context.entries, system=context.properties)
+        return [
+            found for one in decided_by(facts, document.text.text, offset) if (found := self._location(document, one))
+        ]
+
+    def _location(self, document: OpenDocument, place: Position) -> Json | None:
+        if place.file == document.name:
+            uri, text = document.uri, document.text
+        else:
+            path = Path(place.file)
+            if not path.is_file():
+                return None
+            uri, text = path.absolute().as_uri(), EditedText(self._raw(path).decode("utf-8", "replace"))
+        offset = text.of_finding(place)
+        return {"uri": uri, "range": _area(text, offset, offset)}
+
+    def symbols(self, document: OpenDocument) -> list[Json]:
+        """The outline."""
+        if document.form is not ConfigurationForm.XML:
+            return []
+        return [_symbol(document, one) for one in outline(document.text.text)]
+
+
+def _diagnostic(document: OpenDocument, one: Diagnostic) -> Json:
+    finding = one.finding
+    return {
+        "range": document.area(one.start, one.stop), "severity": _SEVERITIES[finding.severity], "code": finding.rule,
+        "source": "pagectl", "message": f"{finding.message}\n{finding.help}" if finding.help else finding.message,
+    }  # fmt: skip
+
+
+def _completion(document: OpenDocument, one: Proposal, number: int, snippets: bool) -> Json:
+    return {
+        "label": one.label, "kind": _COMPLETIONS[one.type], "detail": one.detail, "sortText": f"{number:04}",
+        "filterText": document.text.text[one.start : one.start + 1] + one.label if one.text[:1] == "<" else one.label,
+        "documentation": "\n".join(one.about), "insertTextFormat": 2 if snippets else 1,
+        "textEdit": {"range": document.area(one.start, one.stop), "newText": one.snippet if snippets else one.text},
+    }  # fmt: skip
+
+
+def _action(document: OpenDocument, one: Diagnostic, fix: QuickFix) -> Json:
+    edits = [{"range": document.area(edit.start, edit.stop), "newText": edit.new} for edit in fix.edits]
+    return {
+        "title": fix.title, "kind": "quickfix", "isPreferred": fix.sure, "diagnostics": [_diagnostic(document, one)],
+        "edit": {"changes": {document.uri: edits}},
+    }  # fmt: skip
+
+
+def _symbol(document: OpenDocument, one: OutlineEntry) -> Json:
+    return {
+        "name": one.name, "detail": one.element, "kind": 8,
+        "range": document.area(one.start, max(one.stop, one.name_stop)),
+        "selectionRange": document.area(one.start, one.name_stop),
+        "children": [_symbol(document, below) for below in one.inside],
+    }  # fmt: skip

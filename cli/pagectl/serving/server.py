@@ -1,0 +1,262 @@
+"""The protocol's side of the language server, on pygls: which requests there are, and when documents are checked."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sys
+from collections.abc import Callable, Generator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Event
+from typing import Any, BinaryIO
+
+from brokerconf.editor.text import EditedText
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException, JsonRpcInvalidRequest, JsonRpcServerNotInitialized
+from pygls.io_ import StdinAsyncReader, StdoutWriter, run_async
+from pygls.lsp.server import LanguageServer
+from pygls.protocol import LanguageServerProtocol
+from pygls.protocol.language_server import lsp_method
+from pygls.uris import to_fs_path
+
+from pagectl import __version__
+from pagectl.opening.linting import LintRequest
+from pagectl.running.exits import debugging, report
+from pagectl.serving.documents import Documents, Json, OpenDocument
+
+# After the last key: typing is not checked letter by letter.
+PAUSE = 0.15
+
+
+class EditorProtocol(LanguageServerProtocol):
+    """pygls's protocol with documents of our own: its own split lines where the protocol has none, and take longer."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.exit_status: int | None = None
+        self.stopped = Event()
+        self._initialized = False
+
+    @lsp_method(types.INITIALIZE)
+    def lsp_initialize(self, params: types.InitializeParams) -> Generator[Any, Any, types.InitializeResult]:
+        """UTF-16 is spoken, which every editor does."""
+        if params.capabilities.general is not None:
+            params.capabilities.general.position_encodings = None
+        self._initialized = True
+        return (yield from super().lsp_initialize(params))
+
+    @lsp_method(types.EXIT)
+    def lsp_exit(self, *args: Any) -> None:  # type: ignore[override]
+        """The session ends: well, if it was shut down before."""
+        self.exit_status = 0 if self._shutdown else 1
+        self.stopped.set()
+
+    @lsp_method(types.TEXT_DOCUMENT_DID_OPEN)
+    def lsp_text_document__did_open(self, params: types.DidOpenTextDocumentParams) -> None:
+        """A document is there."""
+        self.server.opened(params.text_document)
+
+    @lsp_method(types.TEXT_DOCUMENT_DID_CHANGE)
+    def lsp_text_document__did_change(self, params: types.DidChangeTextDocumentParams) -> None:
+        """A document was edited."""
+        self.server.changed(params)
+
+    @lsp_method(types.TEXT_DOCUMENT_DID_CLOSE)
+    def lsp_text_document__did_close(self, params: types.DidCloseTextDocumentParams) -> None:
+        """A document is gone; its diagnostics go with it."""
+        self.server.closed(params.text_document.uri)
+
+    @property
+    def server(self) -> EditorServer:
+        """The server that this is the protocol of."""
+        assert isinstance(self._server, EditorServer)
+        return self._server
+
+    def handle_message(self, message: Any) -> None:
+        """Requests before ``initialize`` and after ``shutdown`` get the answer that the protocol has for them."""
+        method, number = getattr(message, "method", None), getattr(message, "id", None)
+        if method is not None and number is not None and method != types.INITIALIZE and not self._initialized:
+            self._refuse(number, JsonRpcServerNotInitialized("initialize comes first"))
+        elif method is not None and number is not None and self._shutdown:
+            self._refuse(number, JsonRpcInvalidRequest("the session is shut down"))
+        elif method == types.EXIT or self._initialized or method == types.INITIALIZE:
+            super().handle_message(message)
+
+    def structure_message(self, data: Json) -> Any:
+        """A request whose parameters make no sense is answered, too."""
+        try:
+            return super().structure_message(data)
+        except JsonRpcException as err:
+            if "method" in data and isinstance(data.get("id"), int | str):
+                self._refuse(data["id"], err)
+            raise
+
+    def _refuse(self, number: int | str, error: JsonRpcException) -> None:
+        self._send_data(
+            {"jsonrpc": self.VERSION, "id": number, "error": {"code": error.code, "message": str(error.message)}}
+        )
+
+    def _send_response(self, msg_id: Any, result: Any = None, error: Any = None) -> None:
+        """Plain values go out as they are: thousands of objects would be gone through for nothing."""
+        if error is None and isinstance(result, dict | list | None):
+            self._result_types.pop(msg_id, None)
+            self._send_data({"jsonrpc": self.VERSION, "id": msg_id, "result": result})
+        else:
+            super()._send_response(msg_id, result, error)
+
+    def tell(self, method: str, params: Json) -> None:
+        """A notification of plain values."""
+        self._send_data({"jsonrpc": self.VERSION, "method": method, "params": params})
+
+
+class EditorServer(LanguageServer):
+    """The server of one session."""
+
+    protocol: EditorProtocol
+
+    def __init__(self, request: LintRequest) -> None:
+        super().__init__("pagectl", __version__, protocol_cls=EditorProtocol)
+        self.documents = Documents(request)
+        self._waiting: dict[str, asyncio.TimerHandle] = {}
+        self._register()
+
+    def report_server_error(self, error: Exception, source: Any) -> None:
+        """One line in the log; nothing pops up in the editor."""
+        _log("the message cannot be handled", error)
+
+    # documents
+
+    def opened(self, item: types.TextDocumentItem) -> None:
+        """Takes over a document, and checks it."""
+        path = to_fs_path(item.uri) if item.uri.startswith("file:") else None
+        name = str(Path(path)) if path else item.uri
+        self.documents.open[item.uri] = OpenDocument(
+            item.uri, Path(path) if path else None, name, EditedText(item.text), item.version
+        )
+        self.check(item.uri)
+
+    def changed(self, params: types.DidChangeTextDocumentParams) -> None:
+        """Takes over edits; the check comes when there are no more for a moment."""
+        document = self.documents.open.get(params.text_document.uri)
+        if document is not None:
+            document.change(params.content_changes, params.text_document.version)
+            self._check_soon(document.uri)
+
+    def closed(self, uri: str) -> None:
+        """Forgets a document."""
+        self._stop_waiting(uri)
+        if self.documents.open.pop(uri, None) is not None:
+            self.protocol.tell(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, {"uri": uri, "diagnostics": []})
+
+    def _check_soon(self, uri: str) -> None:
+        self._stop_waiting(uri)
+        self._waiting[uri] = asyncio.get_running_loop().call_later(PAUSE, self.check, uri)
+
+    def _stop_waiting(self, uri: str) -> None:
+        waiting = self._waiting.pop(uri, None)
+        if waiting is not None:
+            waiting.cancel()
+
+    def check(self, uri: str) -> None:
+        """Checks a document, and tells what was found."""
+        self._stop_waiting(uri)
+        document = self.documents.open.get(uri)
+        if document is None:
+            return
+        try:
+            found = self.documents.diagnostics(document)
+        except Exception as err:
+            _log("the document cannot be checked", err)
+            return
+        version = {} if document.version is None else {"version": document.version}
+        self.protocol.tell(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, {"uri": uri, "diagnostics": found, **version})
+
+    def check_all(self) -> None:
+        """Checks all documents: something beside them has changed."""
+        for uri in list(self.documents.open):
+            self.check(uri)
+
+    # requests
+
+    def _register(self) -> None:
+        register = self.protocol.fm.feature
+        triggers = types.CompletionOptions(trigger_characters=["<", "/", " ", '"', "'", ">", "."])
+        kinds = types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix])
+        documents = self.documents
+        register(types.TEXT_DOCUMENT_COMPLETION, triggers)(
+            self._at_position(self._completion, {"isIncomplete": False, "items": []})
+        )
+        register(types.TEXT_DOCUMENT_HOVER)(self._at_position(documents.hover, None))
+        register(types.TEXT_DOCUMENT_DEFINITION)(self._at_position(documents.definition, []))
+        register(types.TEXT_DOCUMENT_CODE_ACTION, kinds)(self._about(self._fixes, []))
+        register(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)(self._about(lambda document, _: documents.symbols(document), []))
+        for changed in (
+            types.TEXT_DOCUMENT_DID_SAVE, types.WORKSPACE_DID_CHANGE_WATCHED_FILES,
+            types.WORKSPACE_DID_CHANGE_CONFIGURATION,
+        ):  # fmt: skip
+            register(changed)(lambda _: self.check_all())
+
+    def _about(self, ask: Callable[[OpenDocument, Any], Any], nothing: Any) -> Callable[[Any], Any]:
+        """The handler of a request about a document; where no answer can be found, the answer is that there is none."""
+
+        def handler(params: Any) -> Any:
+            document = self.documents.open.get(params.text_document.uri)
+            try:
+                return nothing if document is None else ask(document, params)
+            except Exception as err:
+                _log("the request cannot be answered", err)
+                return nothing
+
+        return handler
+
+    def _at_position(self, ask: Callable[[OpenDocument, int], Any], nothing: Any) -> Callable[[Any], Any]:
+        """The same for a place in a document."""
+
+        def at(document: OpenDocument, params: Any) -> Any:
+            return ask(document, document.text.offset(params.position.line, params.position.character))
+
+        return self._about(at, nothing)
+
+    def _completion(self, document: OpenDocument, offset: int) -> Json:
+        known = self.client_capabilities.text_document
+        item = known.completion.completion_item if known and known.completion else None
+        return self.documents.completion(document, offset, snippets=bool(item and item.snippet_support))
+
+    def _fixes(self, document: OpenDocument, params: types.CodeActionParams) -> list[Json]:
+        first, last = params.range.start, params.range.end
+        offset = document.text.offset
+        return self.documents.fixes(document, offset(first.line, first.character), offset(last.line, last.character))
+
+
+def _log(message: str, error: BaseException) -> None:
+    """One line on standard error, without what may stand in the document; with ``--debug`` all of it."""
+    report(f"{message}: {type(error).__name__}")
+    if debugging():
+        logging.getLogger("pagectl").error(message, exc_info=error)
+
+
+class _OneLine(logging.Formatter):
+    """The library's own messages, without the texts that they quote."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        error = record.exc_info[0] if record.exc_info else None
+        return f"pagectl: {str(record.msg).splitlines()[0][:120]}" + (f": {error.__name__}" if error else "")
+
+
+def serve(request: LintRequest, stdin: BinaryIO, stdout: BinaryIO) -> int:
+    """One session; returns its exit status: 1 where the editor went away without an end."""
+    if not debugging():
+        handler = logging.StreamHandler(sys.stderr)
+        handler.setFormatter(_OneLine())
+        logging.basicConfig(handlers=[handler], level=logging.ERROR, force=True)
+    server = EditorServer(request)
+    protocol = server.protocol
+    protocol.set_writer(StdoutWriter(stdout))
+    reader = StdinAsyncReader(stdin, ThreadPoolExecutor(1))
+    asyncio.run(
+        run_async(
+            stop_event=protocol.stopped, reader=reader, protocol=protocol, error_handler=server.report_server_error
+        )
+    )
+    return 1 if protocol.exit_status is None else protocol.exit_status

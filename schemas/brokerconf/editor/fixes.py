@@ -1,0 +1,96 @@
+"""Repairs that an editor offers for a finding: what was probably meant, or a comment that silences the rule."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from brokerconf.checks.ignore_comments import can_be_silenced
+from brokerconf.editor.diagnostics import Diagnostic
+from brokerconf.editor.scanning import Tag, attributes, end_tag_of, tags
+
+_MEANT = re.compile(
+    r"did you mean (?:<(?P<tag>[^>]+)>|'(?P<name>[^']+)'(?: by '(?P<written>[^']+)')?|(?P<word>[^\s?]+))\?"
+)
+
+
+class TextEdit(NamedTuple):
+    """New text in place of that between two offsets."""
+
+    start: int
+    stop: int
+    new: str
+
+
+class QuickFix(NamedTuple):
+    """One repair; ``sure``: what the finding itself says was meant."""
+
+    title: str
+    edits: tuple[TextEdit, ...]
+    sure: bool
+
+
+def xml_fixes(text: str, diagnostic: Diagnostic) -> list[QuickFix]:
+    """The repairs for a finding in a broker.xml."""
+    found = []
+    meant = _MEANT.search(diagnostic.finding.help)
+    if meant is not None:
+        new = meant["tag"] or meant["name"] or meant["word"]
+        edits = tuple(_replacing(text, diagnostic, meant["written"] or "", new))
+        if edits:
+            found.append(QuickFix(f"Replace with {new}", edits, True))
+    if can_be_silenced(diagnostic.finding.rule):
+        found.append(_silencing(text, diagnostic))
+    return found
+
+
+def _replacing(text: str, diagnostic: Diagnostic, written: str, new: str) -> Iterator[TextEdit]:
+    start = text.rfind("<", 0, diagnostic.start + 1)
+    tag = next(tags(text[start:]), None) if start >= 0 else None
+    if tag is None:
+        return
+    tag = Tag(tag.name, start, start + tag.stop, tag.closes, tag.end)
+    inside = {one.name: one for one in attributes(text, tag)}
+    match diagnostic.finding.rule:
+        case "unknown-element":
+            prefix = tag.name.rpartition(":")[0]
+            renamed = f"{prefix}:{new}" if prefix else new
+            yield TextEdit(tag.start + 1, tag.start + 1 + len(tag.name), renamed)
+            end = end_tag_of(text, tag)
+            if end is not None:
+                yield TextEdit(end.start + 2, end.start + 2 + len(end.name), renamed)
+        case "unknown-attribute" | "missing-attribute":
+            name = written or text[diagnostic.start : diagnostic.stop]
+            if name in inside:
+                yield TextEdit(inside[name].start, inside[name].start + len(name), new)
+        case "unknown-rule":
+            name = diagnostic.finding.message.split("'")[1] if "'" in diagnostic.finding.message else ""
+            at = text.find(name, diagnostic.start)
+            if name and at >= 0:
+                yield TextEdit(at, at + len(name), new)
+        case _:
+            yield from _value(text, diagnostic, tag, new)
+
+
+def _value(text: str, diagnostic: Diagnostic, tag: Tag, new: str) -> Iterator[TextEdit]:
+    """The value that the finding is about: of an attribute, or between the tags."""
+    for one in attributes(text, tag):
+        if one.start == diagnostic.start and one.value_start >= 0:
+            yield TextEdit(one.value_start, one.value_stop, new)
+            return
+    content = re.compile(r"\s*([^<]*?)\s*<").match(text, tag.stop)
+    if content is not None and content[1]:
+        yield TextEdit(*content.span(1), new)
+
+
+def _silencing(text: str, diagnostic: Diagnostic) -> QuickFix:
+    """A comment on a line of its own in front of the element."""
+    rule = diagnostic.finding.rule
+    start = max(text.rfind("<", 0, diagnostic.start + 1), 0)
+    line = text.rfind("\n", 0, start) + 1
+    before = text[line:start]
+    end = "\r\n" if text[line - 2 : line] == "\r\n" else "\n"
+    comment = f"<!-- pagectl: ignore {rule} -->"
+    new = f"{comment}{end}{before}" if not before.strip() else comment
+    return QuickFix(f"Ignore {rule} here", (TextEdit(start, start, new),), False)

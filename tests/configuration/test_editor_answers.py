@@ -1,0 +1,180 @@
+"""What an editor is told: completions, hover texts, findings with their places, fixes, decisions, the outline."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from brokerconf.editor.completion import xml_proposals
+from brokerconf.editor.definition import decided_by
+from brokerconf.editor.diagnostics import CheckedText, check
+from brokerconf.editor.fixes import xml_fixes
+from brokerconf.editor.hover import xml_hover
+from brokerconf.editor.symbols import outline
+from brokerconf.editor.text import EditedText
+from brokerconf.evidence.facts import ConfigFacts
+from brokerconf.linting.lint import LintContext, lint
+from brokerconf.reading.properties import parse_properties
+from brokerconf.reading.reading import read_bytes
+
+from pagefmt.editions import NEWEST, Edition
+
+CORE = '<configuration xmlns="urn:activemq">\n<core xmlns="urn:activemq:core">\n'
+END = "\n</core>\n</configuration>\n"
+
+
+def offered(marked: str, edition: Edition = NEWEST) -> dict[str, str]:
+    """Labels and snippets at the mark."""
+    offset = marked.index("|")
+    return {one.label: one.snippet for one in xml_proposals(marked.replace("|", "", 1), offset, edition)}
+
+
+def test_elements_are_those_that_may_still_come() -> None:
+    found = offered(f"{CORE}<name>x</name>\n<|\n<journal-type>NIO</journal-type>{END}")
+    assert "name" not in found and "journal-type" not in found
+    assert found["max-disk-usage"] == "max-disk-usage>$0</max-disk-usage>"
+    assert list(offered(f"{CORE}<address-settings><ad|</address-settings>{END}").values()) == [
+        'address-setting match="$1">$0</address-setting>'
+    ]
+    # without a "<" it comes with the name; an element that holds nothing ends at once
+    inside = f"{CORE}<security-settings><security-setting match='#'>|</security-setting></security-settings>{END}"
+    assert offered(inside)["permission"] == '<permission type="$1" roles="$2"/>' or "permission" in offered(inside)
+
+
+def test_a_name_that_is_corrected_keeps_its_tag() -> None:
+    assert offered(f"{CORE}<na|me>x</name>{END}")["name"] == "name"
+
+
+def test_values_attributes_and_end_tags() -> None:
+    setting = f'{CORE}<address-settings><address-setting match="#">'
+    assert set(offered(f"{setting}<address-full-policy>P|</address-full-policy>")) == {"PAGE", "DROP", "FAIL", "BLOCK"}
+    assert list(offered(f"{CORE}<persistence-enabled>|")) == ["true", "false"]
+    assert offered(f"{CORE}<address-settings><address-setting |>") == {"match": 'match="$1"'}
+    assert offered(f'{CORE}<address-settings><address-setting match="#" |>') == {}
+    queue = f'{CORE}<addresses><address name="a"><anycast><queue name="q" exclusive="|"/>'
+    assert list(offered(queue)) == ["true", "false"]
+    assert offered(f"{CORE}<acceptors></|") == {"acceptors": "acceptors>"}
+    assert offered(f"{CORE}<!-- <| -->") == {}
+
+
+def test_editions_and_fragments() -> None:
+    assert "diskFull" not in offered(f"{CORE}<|") and "purge-page-folders" in offered(f"{CORE}<|")
+    assert "purge-page-folders" not in offered(f"{CORE}<|", Edition.ARTEMIS_1_5)
+    assert "clustered" in offered('<configuration xmlns="urn:hornetq"><|', Edition.HORNETQ_2_4)
+    assert list(offered("<address-settings><|")) == ["address-setting"]
+    assert set(offered("<configuration><|")) == {"core", "jms"}
+    assert 'xmlns="urn:activemq"' in offered("<|")["configuration"]
+    assert offered("<project><|") == {}
+
+
+@pytest.mark.parametrize(
+    ("marked", "said"),
+    [
+        ("<journal-ty|pe>NIO</journal-type>", "ASYNCIO falls back to NIO"),
+        ("<max-disk-usage>9|0</max-disk-usage>", "used share of a volume"),
+        ("<|bridges/>", "holds: bridge"),
+        ("<addresses><address na|me='x'/></addresses>", "required"),
+        ("<journal-type>NIO</journal-ty|pe>", "how the journal is written"),
+    ],
+)
+def test_hover(marked: str, said: str) -> None:
+    text = CORE + marked
+    found = xml_hover(text.replace("|", ""), text.index("|"), NEWEST)
+    assert found is not None and said in "\n".join(found.lines)
+
+
+def test_nothing_is_said_where_nothing_is_known() -> None:
+    for marked in ("<nonsen|se/>", "<name> |</name>", "<!-- na|me -->", "|"):
+        text = CORE + marked
+        assert xml_hover(text.replace("|", ""), text.index("|"), NEWEST) is None
+
+
+def checked(text: str) -> CheckedText:
+    return check(EditedText(text), "broker.xml", LintContext())
+
+
+def test_findings_are_those_of_a_lint() -> None:
+    text = f"{CORE}<max-disk-usage>101</max-disk-usage>\n<jornal-type>NIO</jornal-type>{END}"
+    report = lint(text.encode(), "broker.xml", LintContext())
+    found = checked(text)
+    assert [one.finding for one in found.diagnostics] == list(report.findings)
+    assert "<jornal-type" in {text[one.start : one.stop] for one in found.diagnostics}
+
+
+def test_an_unfinished_file_has_the_findings_of_the_rest() -> None:
+    text = f"{CORE}<jornal-type>NIO</jornal-type>\n<max-dis\n<max-disk-usage>ten</max-disk-usage>{END}"
+    rules = {one.finding.rule: text[one.start : one.stop] for one in checked(text).diagnostics}
+    assert "not-well-formed" in rules and rules["bad-value"] == "<max-disk-usage"
+    unclosed = text.replace("<max-dis\n", "").replace("</core>", "")
+    assert {"not-well-formed", "unknown-element", "bad-value"} <= {
+        one.finding.rule for one in checked(unclosed).diagnostics
+    }
+
+
+def test_where_nothing_can_be_mended_the_last_findings_move_along() -> None:
+    text = f"{CORE}<jornal-type>NIO</jornal-type>{END}"
+    before = checked(text)
+    for broken in (f"]]>\n{text}", text.replace(END, f"]]>{END}")):
+        found = check(EditedText(broken), "broker.xml", LintContext(), before=before)
+        assert found.diagnostics[0].finding.rule == "not-well-formed"
+        assert "<jornal-type" in {broken[one.start : one.stop] for one in found.diagnostics}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [
+        ("<jornal-type>NIO</jornal-type>", "<journal-type>NIO</journal-type>"),
+        ("<journal-type>nio</journal-type>", "<journal-type>NIO</journal-type>"),
+        ('<acceptors><acceptor nmae="a">vm://0</acceptor></acceptors>', '<acceptors><acceptor name="a">vm://0</acceptor></acceptors>'),
+        ("<!-- pagectl: ignore disk-limit-extrem -->", "<!-- pagectl: ignore disk-limit-extreme -->"),
+    ],
+)  # fmt: skip
+def test_what_was_meant_is_put_in_place(wrong: str, right: str) -> None:
+    text = CORE + wrong + END
+    fixed = set()
+    for one in checked(text).diagnostics:
+        for fix in xml_fixes(text, one):
+            if fix.sure:
+                result = text
+                for edit in sorted(fix.edits, reverse=True):
+                    result = result[: edit.start] + edit.new + result[edit.stop :]
+                fixed.add(result)
+    assert CORE + right + END in fixed
+
+
+def test_a_comment_silences_the_finding() -> None:
+    text = f"{CORE}  <max-disk-usage>100</max-disk-usage>{END}".replace("\n", "\r\n")
+    found = checked(text).diagnostics
+    assert found
+    for one in found:
+        (edit,) = next(fix.edits for fix in xml_fixes(text, one) if not fix.sure)
+        silenced = text[: edit.start] + edit.new + text[edit.stop :]
+        assert one.finding.rule not in {other.finding.rule for other in checked(silenced).diagnostics}
+        assert "\n" not in silenced.replace("\r\n", "")
+
+
+def test_the_line_that_decides() -> None:
+    text = f"""{CORE}<address-settings>
+<address-setting match="#"><max-size-bytes>1</max-size-bytes></address-setting>
+<address-setting match="a.#"><dead-letter-address>a.dead</dead-letter-address></address-setting>
+</address-settings>
+<max-disk-usage>90</max-disk-usage>
+<addresses><address name="a.b"><anycast><queue name="q"/></anycast></address></addresses>{END}"""
+    entries = tuple(parse_properties('addressSettings."#".maxSizeBytes=5\nmaxDiskUsage=80\n', "broker.properties"))
+    document = read_bytes(text.encode(), "b.xml", folder=Path(), edition=NEWEST, properties={}, environment={})
+    facts = ConfigFacts(document, document.core, properties=entries)
+
+    def decided(mark: str) -> list[tuple[str, int]]:
+        return [(at.file, at.line) for at in decided_by(facts, text, text.index(mark) + len(mark))]
+
+    assert decided("<queue na") == decided('name="a.') == decided(">a.dea") == [("b.xml", 5), ("b.xml", 4)]
+    assert decided("<max-size") == [("broker.properties", 1)]
+    assert decided("<max-disk") == [("broker.properties", 2)]
+    assert decided("<dead-let") == [] and decided("<addresses") == []
+
+
+def test_the_outline_has_names_and_matches() -> None:
+    text = f'{CORE}<addresses><address name="a"><anycast><queue name="q"/></anycast></address></addresses><x name="u"'
+    (entry, begun) = outline(text)
+    assert (entry.name, entry.element, begun.name) == ("a", "address", "u")
+    assert [one.name for one in entry.inside] == ["q"] and text[: entry.stop].endswith("</address>")
