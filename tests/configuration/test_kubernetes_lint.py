@@ -308,3 +308,12 @@ def test_any_change_gives_findings_and_never_an_error(data: st.DataObject) -> No
     for one in linted(text).findings:
         assert one.place.file == "broker.yaml"
         assert one.place.line > 0
+
+
+def test_each_of_very_many_pods_is_judged() -> None:
+    head = "apiVersion: broker.amq.io/v1beta1\nkind: ActiveMQArtemis\nmetadata: {name: x}\nspec:\n  brokerProperties:\n"
+    count = 2_000
+    report = linted(
+        head + "".join(f"    - broker-{n}.maxDiskUsage={'180' if n % 100 == 0 else 80}\n" for n in range(count))
+    )
+    assert len(graver(report)) == count // 100

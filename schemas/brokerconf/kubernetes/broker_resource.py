@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from xml.sax.saxutils import escape, quoteattr
 
 from brokerconf.instance.installed import edition_of_release
@@ -75,18 +75,18 @@ class BrokerResource:
             self._element(placed, journal, "journal-type", _JOURNALS.get(journal.text.lower(), "NIO"))
         settings = self._spec("addressSettings", "addressSetting")
         placed.add("<address-settings>", lambda _: outside)
+        known = {path.removeprefix(_SETTING) for path in known_fields(self.found) if path.startswith(_SETTING)}
         for item in settings.items if settings else ():
-            self._setting(placed, item)
+            self._setting(placed, item, known - {"match"})
         return placed.add(f"</address-settings>{_END}", lambda _: outside)
 
-    def _setting(self, placed: PlacedText, item: YamlNode) -> None:
+    def _setting(self, placed: PlacedText, item: YamlNode, known: set[str]) -> None:
         match = item.get("match")
         at = self.found.position_of(match or item)
         placed.add(f"<address-setting match={quoteattr(match.text if match else '')}>", lambda _: at)
-        known = {path.removeprefix(_SETTING) for path in known_fields(self.found) if path.startswith(_SETTING)}
         for key, value in item.entries:
-            if key.text in known - {"match"} and value.type not in ("object", "array", "null"):
-                self._element(placed, value, re.sub("([A-Z])", r"-\1", key.text).lower(), value.text, key)
+            if key.text in known and value.type not in ("object", "array", "null"):
+                self._element(placed, value, _tag(key.text), value.text, key)
         placed.add("</address-setting>", lambda _: at)
 
     def _element(self, placed: PlacedText, value: YamlNode, tag: str, text: str, key: YamlNode | None = None) -> None:
@@ -162,6 +162,11 @@ def quantity(text: str) -> int | None:
     if found is None or unit is None:
         return None
     return int(found[1]) * unit + (int(found[2]) * unit // 10 ** len(found[2]) if found[2] else 0)
+
+
+@cache
+def _tag(field: str) -> str:
+    return re.sub("([A-Z])", r"-\1", field).lower()
 
 
 def _key_for_the_operator(text: str) -> str:

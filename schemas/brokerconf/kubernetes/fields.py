@@ -75,6 +75,11 @@ class _FieldChecks:
         self.found = found
         self.known = _fields(found.role.value)
         self.in_version = known_fields(found)
+        self.required: dict[str, list[str]] = {}
+        for path in sorted(self.in_version):
+            if self.known[path].required:
+                head, _, name = path.rpartition(".")
+                self.required.setdefault(head, []).append(name)
 
     def findings(self) -> Iterator[Finding]:
         for key, _ in self.found.node.entries:
@@ -99,10 +104,8 @@ class _FieldChecks:
                 yield from self._value(value, below, f"{shown}.{key.text}")
             else:
                 yield self._no_field(key, below, f"{shown}.{key.text}")
-        given = {key.text for key, _ in node.entries}
-        for field in self.known.values():
-            head, _, name = field.path.rpartition(".")
-            if field.required and head == path and name not in given:
+        for name in self.required.get(path, ()):
+            if node.get(name) is None:
                 at = self.found.position_of(node)
                 said = f"{shown} without '{name}'"
                 yield Finding(at, Severity.ERROR, "kubernetes-field-missing", said, shown, f"add {name}", _REFUSED)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from brokerconf.kubernetes.broker_resource import BrokerResource
 from brokerconf.kubernetes.held_files import HeldFile
@@ -26,22 +26,19 @@ def entries_of(file: HeldFile, alone: str = "") -> tuple[Entry, ...]:
     return tuple(_entries(text, file.suffix))
 
 
-def entries_for_pods(resource: BrokerResource, held: Mapping[str, list[HeldFile]]) -> dict[int | None, list[Entry]]:
-    """What all pods get (None) and, for each pod that is spoken of, all that it gets, in the broker's order.
+class PodProperties:
+    """What the pods of a resource get, in the broker's order: its own properties, then those of mounted Secrets."""
 
-    ``held`` has the files of the Secrets that are at hand, by name. Raises ``ReadingError``.
-    """
-    written = {pod: list(_entries(text, ".properties")) for pod, text in resource.properties().items()}
-    files = [file for name in resource.mounted for file in held.get(name, ())]
-    pods = sorted(set(written) | {file.pod for file in files}, key=lambda pod: -1 if pod is None else pod)
-    return {
-        pod: [
-            *written[None],
-            *(written.get(pod, []) if pod is not None else []),
-            *(entry for file in files if file.pod in (None, pod) for entry in entries_of(file)),
-        ]
-        for pod in pods
-    }
+    def __init__(self, resource: BrokerResource, held: Mapping[str, list[HeldFile]]) -> None:
+        """``held`` has the files of the Secrets that are at hand, by name. Raises ``ReadingError``."""
+        self._parts = [(pod, tuple(_entries(text, ".properties"))) for pod, text in resource.properties().items()]
+        self._parts += [(file.pod, entries_of(file)) for name in resource.mounted for file in held.get(name, ())]
+        self.pods = sorted({pod for pod, _ in self._parts if pod is not None})
+
+    def of(self, pods: Iterable[int] = ()) -> tuple[Entry, ...]:
+        """The entries that all pods get, and those of these pods."""
+        pods = frozenset(pods)
+        return tuple(entry for pod, entries in self._parts if pod is None or pod in pods for entry in entries)
 
 
 def _alone(name: str, text: str) -> Place:

@@ -10,7 +10,7 @@ from brokerconf.kubernetes.held_files import HeldFile
 from brokerconf.kubernetes.inventory import Inventory, inventory
 from brokerconf.kubernetes.objects import LOOKED_FOR
 from brokerconf.kubernetes.placed_text import Place, PlacedText
-from brokerconf.kubernetes.properties import EMPTY_XML, entries_for_pods, entries_of
+from brokerconf.kubernetes.properties import EMPTY_XML, PodProperties, entries_of
 from brokerconf.kubernetes.secret_values import SecretValues
 from brokerconf.reading.document import Document
 from brokerconf.reading.parsing import ReadingError
@@ -82,11 +82,11 @@ def described_broker(raw: bytes, name: str) -> DescribedBroker:
 
 def _of_resource(found: Inventory, broker: BrokerResource) -> DescribedBroker:
     held = found.mounted(broker)
-    by_pod = entries_for_pods(broker, held)
+    properties = PodProperties(broker, held)
     remarks = [f"Secret {name} is not in this file: its properties are left out" for name in held if not held[name]]
     return DescribedBroker(
-        broker.xml.text, broker.xml.position, tuple(by_pod[None]), broker.edition, True, found.secrets,
-        (*remarks, *_of_pods(by_pod), _IMAGE),
+        broker.xml.text, broker.xml.position, properties.of(), broker.edition, True, found.secrets,
+        (*remarks, *_of_pods(properties.pods), _IMAGE),
     )  # fmt: skip
 
 
@@ -112,5 +112,6 @@ _IMAGE = "the broker.xml of the image is not known: settings that this file leav
 
 def _of_pods(pods: Iterable[int | None]) -> list[str]:
     """That what is for one pod alone is left out."""
-    numbers = sorted({str(pod) for pod in pods if pod is not None})
-    return [f"properties for pod {', '.join(numbers)} alone are left out"] if numbers else []
+    numbers = sorted({pod for pod in pods if pod is not None})
+    shown = ", ".join(map(str, numbers[:5])) + (" …" if len(numbers) > 5 else "")
+    return [f"properties for pod {shown} alone are left out"] if numbers else []

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import cache
 
 from brokerconf.kubernetes.broker_resource import BrokerResource
 from brokerconf.kubernetes.fields import field_findings
 from brokerconf.kubernetes.held_files import HeldFile
 from brokerconf.kubernetes.inventory import inventory
 from brokerconf.kubernetes.objects import LOOKED_FOR, KubernetesObject, ObjectRole
-from brokerconf.kubernetes.properties import EMPTY_XML, entries_for_pods, entries_of
+from brokerconf.kubernetes.properties import EMPTY_XML, PodProperties, entries_of
 from brokerconf.linting.catalogue import described
 from brokerconf.linting.checking import sorted_findings
 from brokerconf.linting.lint import FileReport, LintContext, RuleSelection, document_findings, judged
@@ -24,6 +25,8 @@ from pagefmt.findings import Finding, Position, Severity
 
 # What a broker.xml that is known in part alone says of the other part.
 _OF_THE_WHOLE = frozenset({"unknown-element", "core-not-found", "dla-missing"})
+# Each of them is a lint of its own.
+_MOST_PODS = 8
 _NOT_LOOKED_AT = "kubernetes-not-a-broker"
 
 
@@ -95,9 +98,11 @@ class _ObjectsLint:
             if not held[name]:
                 yield self._said(broker.found, f"Secret {name} is mounted, and its properties are not in this file")
         try:
-            for entries in entries_for_pods(broker, plain).values():
-                xml, outside = broker.xml, broker.found.position
-                for one in self._over(xml.text, xml.position, entries, context, outside):
+            properties = PodProperties(broker, plain)
+            # those of very many pods together: each entry is judged, though not each set of them
+            pods, xml = properties.pods, broker.xml
+            for some in ([], *([pod] for pod in pods[:_MOST_PODS]), *filter(None, [pods[_MOST_PODS:]])):
+                for one in self._over(xml.text, xml.position, properties.of(some), context, broker.found.position):
                     yield one if self.context.heap else _of_memory(one)
         except ReadingError as err:
             self.found.readable = False
@@ -158,8 +163,12 @@ class _ObjectsLint:
         return one
 
 
+@cache
+def _about_the_heap() -> frozenset[str]:
+    return frozenset(rule.id for rule in rules() if rule.needs == "heap")
+
+
 def _of_memory(one: Finding) -> Finding:
     """No more is known of the heap than what it cannot exceed."""
-    needs = {rule.id for rule in rules() if rule.needs == "heap"}
     said = f"{one.message} (the pod's memory limit; the heap is smaller still)"
-    return one._replace(message=said) if one.rule in needs else one
+    return one._replace(message=said) if one.rule in _about_the_heap() else one
