@@ -5,11 +5,12 @@ Source: docs/spec/paging-engine.md 1.1, 1.2 and 4.
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import OrderedDict, deque
 
 from pageengine.broker.bindings import AddressBindings, BoundQueues
 from pageengine.broker.late_messages import LateMessage
 from pageengine.model.page import PageTransactionInfo
+from pageengine.model.reference import Reference
 from pageengine.model.schedule import Schedule
 from pageengine.paging.limits import Limits
 from pageengine.paging.store import AddressStore
@@ -19,6 +20,28 @@ from pageengine.settings.profiles import Profile
 from pageengine.settings.queue_traits import QueueTraits
 from pageengine.settings.settings import EngineSettings
 from pageengine.trace.operations import NS_PER_MS, CreateQueue, RoutingType
+
+LATEST = 1024
+
+
+class LatestWrites:
+    """The latest entries of the journal that a crash may lose, up to ``LATEST`` of each kind, oldest first.
+
+    ``acked``: when, in which transaction (0: alone), what. ``sent``: messages in memory that a transaction added.
+    ``committed``: when and which transaction. ``released``: when a message came whose producer had waited.
+    """
+
+    def __init__(self) -> None:
+        self.acked: deque[tuple[int, int, Reference]] = deque(maxlen=LATEST)
+        self.sent: deque[tuple[int, int, Reference]] = deque(maxlen=LATEST)
+        self.committed: deque[tuple[int, int]] = deque(maxlen=LATEST)
+        self.released: deque[tuple[int, int]] = deque(maxlen=LATEST)
+
+    @property
+    def since(self) -> int | None:
+        """From when on nothing is missing; None: nothing is missing at all."""
+        full = [entries[0][0] for entries in (self.acked, self.sent, self.committed) if len(entries) == LATEST]
+        return max(full, default=None)
 
 
 class StoreRefused(Exception):
@@ -53,6 +76,7 @@ class Broker(BrokerPort):
         self.shows_clients = False
         self.forgot_stores = False
         self.counts_too_much = False
+        self.latest = LatestWrites()
 
     def next_id(self) -> int:
         """A new id, of a message, queue or transaction."""

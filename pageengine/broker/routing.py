@@ -156,7 +156,7 @@ def _to_page(broker: Broker, message: Message, store: AddressStore, group: Bound
         waiting = tx.page_transaction()
         waiting.messages += len(ids)
         waiting.durable += sum(1 for queue in queues if queue.durable)
-    record = PagedMessage(message, ids, number, size)
+    record = PagedMessage(message, ids, number, size, broker.now)
     store.write(record)
     schedule = broker.schedule
     schedule.touched_stores.add(store)

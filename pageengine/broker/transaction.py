@@ -38,6 +38,7 @@ def acknowledge_alone(broker: Broker, ref: Reference) -> None:
         cursor.process_ack(record.page, record.nr)
         if known is not None:
             known.finished(1, broker.page_transactions)
+    broker.latest.acked.append((broker.now, 0, ref))
     queue.settle_one(ref, NORMAL)
 
 
@@ -111,6 +112,11 @@ class Transaction:
     def commit(self) -> None:
         """Counts and acknowledgements take effect, new messages reach their queues."""
         broker = self.broker
+        now, latest = broker.now, broker.latest
+        latest.committed.append((now, self.id))
+        latest.acked.extend([(now, self.id, ref) for ref, _ in self.acked])
+        if self.added:
+            latest.sent.extend([(now, self.id, ref) for ref in self.added])
         if self.page_tx is not None:
             self.page_tx.commit()
         for cursor, add, size in self.counts:

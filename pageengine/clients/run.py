@@ -27,7 +27,7 @@ WIRE_SESSIONS: dict[ClientProtocol, type[WireSession]] = {
 
 
 class Run:
-    """What the operations of a trace work on.
+    """What the operations of a trace work on. ``began``: when its first one was.
 
     ``wire_sessions``: those of other protocols than core. ``releases``: blocked sends that ended during the operation.
     ``parts_changed``: any store or queue may have changed, an outcome has to look at all. ``show_everything``: the
@@ -46,6 +46,7 @@ class Run:
         self.branches: dict[str, Transaction] = {}
         self.disks = WatchedDisks(settings, profile)
         self.releases: list[Released] = []
+        self.began = 0
         self.parts_changed = False
         self.show_everything = False
 

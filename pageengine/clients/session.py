@@ -112,6 +112,7 @@ class Session(Producer):
             if verdict is None:
                 return
             self.pending.popleft()
+            self.broker.latest.released.append((self.broker.now, head.message.id))
             self.releases.append(Released(head.op.i, verdict))
             if self.pending:
                 self.broker.schedule.resume(self)

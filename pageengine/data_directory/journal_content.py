@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from pageengine.data_directory.encoding import stored_message
-from pageengine.running.restart import alive_references
+from pageengine.running.crash import alive_references
 from pageengine.trace.operations import RoutingType
 from pagefmt.bytes.wire import ByteWriter
 from pagefmt.directory.bindings import AddressBinding, QueueBinding, encode_address, encode_queue

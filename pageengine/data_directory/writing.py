@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from pageengine.data_directory.encoding import CannotWrite, body_of
 from pageengine.data_directory.journal_content import binding_records, journal_records
 from pageengine.data_directory.page_encoding import encoded_page
-from pageengine.running.restart import alive_references
+from pageengine.running.crash import alive_references
 from pagefmt.bytes.writing import Disk, check_new_folder, whole_folder
 from pagefmt.journal.writing import write_journal
 from pagefmt.pages.paging import ADDRESS_FILE, page_name

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from msgspec import Struct, to_builtins
+from msgspec import Struct, field, to_builtins
 
 OUTCOME_VERSION = 1
 
@@ -169,6 +169,20 @@ class Released(Struct):
     verdict: Decision
 
 
+class CrashLoss(Struct, omit_defaults=True):
+    """What a crash loses, by queue the ``seq`` of messages (docs/spec/trace-format.md 2).
+
+    ``answered``: durable ones among them whose sender had its answer. ``incomplete``: there may be more.
+    """
+
+    lost: dict[str, list[int]] = field(default_factory=dict)
+    perhaps_lost: dict[str, list[int]] = field(default_factory=dict)
+    again: dict[str, list[int]] = field(default_factory=dict)
+    perhaps_again: dict[str, list[int]] = field(default_factory=dict)
+    answered: list[int] = field(default_factory=list)
+    incomplete: bool = False
+
+
 class OperationResult(Struct):
     """One line of an outcome. ``op`` is None for a line that was not an operation at all (malformed)."""
 
@@ -182,6 +196,7 @@ class OperationResult(Struct):
     accepted: bool | None = None
     released: list[Released] | None = None
     abandoned: list[int] | None = None
+    loss: CrashLoss | None = None
     detail: str | None = None
     state: StateChange | None = None
 
@@ -198,6 +213,8 @@ class OperationResult(Struct):
                 value = getattr(self, name)
                 if value is not None:
                     line[name] = value
+        if self.loss is not None:
+            line["loss"] = to_builtins(self.loss)
         if self.released:
             line["released"] = [{"i": one.i, **to_builtins(one.verdict)} for one in self.released]
         state = self.state.as_json() if self.state is not None else None

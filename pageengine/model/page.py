@@ -15,16 +15,17 @@ NO_TRANSACTION = -1
 
 
 class PagedMessage:
-    """A message in a page, routed to the queues with these ids. ``size`` is its payload."""
+    """A message in a page, routed to the queues with these ids. ``size`` is its payload, ``at`` when it came."""
 
     page: int = 0
     nr: int = 0
 
-    def __init__(self, message: Message, queues: tuple[int, ...], tx: int, size: int) -> None:
+    def __init__(self, message: Message, queues: tuple[int, ...], tx: int, size: int, at: int) -> None:
         self.message = message
         self.queues = queues
         self.tx = tx
         self.size = size
+        self.at = at
 
 
 @dataclass(eq=False)
@@ -45,6 +46,12 @@ class WrittenPage:
         self.count += 1
         self.records.append(record)
         self.bytes += record.size + RECORD_FRAME
+
+    def cut(self, count: int) -> None:
+        """Keep the first ``count`` records."""
+        self.bytes -= sum(record.size + RECORD_FRAME for record in self.records[count:])
+        del self.records[count:]
+        self.count = count
 
 
 @dataclass(eq=False)

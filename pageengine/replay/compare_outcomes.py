@@ -1,7 +1,8 @@
 """Where two outcomes differ: the first operation, and the sums of the rest (docs/spec/trace-format.md 2).
 
 States are compared whole, not as the changes that happen to be written: a field that both have at the same value is
-equal, however each came to it. Free text (``detail``) and lines on which a broker did not come to rest are left out.
+equal, however each came to it. Free text (``detail``), lines on which a broker did not come to rest, and what a crash
+loses, which no broker tells, are left out.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ DECISIONS = frozenset(
         "vote",
     )
 )
-IGNORED = frozenset(("i", "state", "detail", "unsettled"))
+IGNORED = frozenset(("i", "state", "detail", "unsettled", "loss"))
 ABSENT = "absent"
 
 

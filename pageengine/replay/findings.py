@@ -27,6 +27,8 @@ RULES = {
 _ORDER = list(RULES)
 
 
+LONG_ANSWER = 3_333_333
+"""In ns; what the timer of pages makes a send wait by default is no finding."""
 FOLDED_FROM = 4
 """So many findings alike become one."""
 NAMED = 3
@@ -74,7 +76,7 @@ def folded(recording: Recording) -> list[FoldedFinding]:
 
 
 def _weighed(recording: Recording) -> list[_WeighedFinding]:
-    found = [*_broker(recording), *_held(recording), *_starved(recording)]
+    found = [*_broker(recording), *_held(recording), *_starved(recording), *_crashed(recording)]
     for record in recording.addresses.values():
         found += _address(record, recording)
     return sorted(found, key=_order)
@@ -116,9 +118,38 @@ def _address(record: AddressRecord, recording: Recording) -> Iterator[_WeighedFi
             f"{_count(record.pages.value, 'page')} with {size_text(record.disk.value)} on disk"
         )
         yield _finding("paged", name, said, "page mode on {} addresses", record.paging.until(end))
-    elif record.full.times:
+    if recording.timed and record.longest_answer > LONG_ANSWER:
+        mean = duration_text(record.answers_ns // record.answers)
+        said = (
+            f"{_count(record.answers, 'send')} to pages of {name} waited {mean} for the answer on average, at most "
+            f"{duration_text(record.longest_answer)} (page-sync-timeout)"
+        )
+        yield _finding("paged", name, said, "answers waited for pages on {} addresses", record.answers_ns)
+    if record.full.times and not record.paging.times:
         said = f"address {name} was full {_held_for(record.full, recording)}"
         yield _finding("limit", name, said, "{} addresses full", record.full.until(end))
+
+
+def _crashed(recording: Recording) -> Iterator[_WeighedFinding]:
+    for crash in recording.crashes:
+        for address, count in crash.messages.items():
+            lost, again = count["lost"] + count["perhaps_lost"], count["again"] + count["perhaps_again"]
+            told = [_of_crash(count["lost"], count["perhaps_lost"], "lost")] if lost else []
+            told += [_of_crash(count["again"], count["perhaps_again"], "delivered again")] if again else []
+            said = f"by the crash at operation {crash.i}, of address {address}: {'; '.join(told)}"
+            yield _finding("lost" if lost else "paged", address, said, "a crash struck {} addresses", lost or again)
+        if crash.answered:
+            said = f"by the crash at operation {crash.i}: {_count(crash.answered, 'durable send')} perhaps lost"
+            yield _finding("lost", "broker", f"{said} though answered (journal-sync-transactional, -non-transactional)")
+        if crash.incomplete:
+            yield _finding(
+                "lost", "broker", f"the crash at operation {crash.i} may have lost more: too much was under way to tell"
+            )
+
+
+def _of_crash(surely: int, perhaps: int, what: str) -> str:
+    more = f"{perhaps} perhaps" if perhaps else ""
+    return f"{', '.join(filter(None, [_count(surely, 'message') if surely else '', more]))} {what}"
 
 
 _ROUTING = ("NO_BINDINGS", "NO_BINDINGS_DLA", "DUPLICATED_ID")

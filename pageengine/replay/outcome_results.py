@@ -12,6 +12,7 @@ from pageengine.model.outcome import (
     AddressFigures,
     BrokerFigures,
     ClientDecision,
+    CrashLoss,
     Decision,
     OperationResult,
     QueueFigures,
@@ -39,7 +40,8 @@ class OutcomeResults:
         released = [Released(one["i"], _decision(one)) for one in line.get("released") or ()]
         return OperationResult(
             line["i"], line.get("op"), _decision(line), got=line.get("got"), released=released,
-            abandoned=line.get("abandoned"), state=self.state(line.get("state") or {}),
+            abandoned=line.get("abandoned"), loss=convert(line["loss"], CrashLoss) if "loss" in line else None,
+            state=self.state(line.get("state") or {}),
         )  # fmt: skip
 
     def state(self, parts: Mapping[str, Any]) -> StateChange:

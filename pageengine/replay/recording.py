@@ -20,6 +20,7 @@ from pageengine.model.outcome import (
     AddressFigures,
     BrokerFigures,
     ClientDecision,
+    CrashLoss,
     Decision,
     OperationResult,
     QueueFigures,
@@ -27,11 +28,22 @@ from pageengine.model.outcome import (
     became,
 )  # fmt: skip
 from pageengine.replay.page_holding import HeldPages, HoldWatch, PageHold
-from pageengine.replay.records import AddressRecord, BlockedSend, Moment, QueueRecord, Span, pages_of
+from pageengine.replay.records import (
+    AddressRecord,
+    AnswerTimer,
+    BlockedSend,
+    CrashRecord,
+    Moment,
+    QueueRecord,
+    Span,
+    pages_of,
+)
 from pageengine.trace.items import Item
 from pageengine.trace.operations import CreateQueue, DiskSpaceChange, OpenConsumer, Receive, Send
 
 MOMENTS = 200
+LOSSES = ("lost", "perhaps_lost", "again", "perhaps_again")
+"""What may become of a queue's messages in a crash."""
 BROKER = "broker"
 CONNECTION_DROPPED = "connection_dropped"
 """Why a message was refused: with its producer's connection."""
@@ -58,6 +70,9 @@ class Recording:
     start: int | None = None
     end: int = 0
     holds: list[PageHold] = field(default_factory=list)
+    crashes: list[CrashRecord] = field(default_factory=list)
+    answers: AnswerTimer | None = None
+    """None: not known, as for an outcome without its configuration."""
     starved: Counter[tuple[str, str]] = field(default_factory=Counter)
     """By consumer and queue: receives that returned nothing although the queue had undelivered messages."""
     _queue_of: dict[str, str] = field(default_factory=dict)
@@ -99,8 +114,20 @@ class Recording:
             self._went_on(one.i, t, became(one.verdict))
         for number in result.abandoned or ():
             self._went_on(number, t, None)
+        if result.loss is not None:
+            self._crashed(result.loss, t, i)
         if result.state is not None:
             self._state(result.state, t, i)
+
+    def _crashed(self, loss: CrashLoss, t: int, i: int) -> None:
+        messages: dict[str, Counter[str]] = {}
+        for name in LOSSES:
+            by_queue: dict[str, list[int]] = getattr(loss, name)
+            for queue, seqs in by_queue.items():
+                address = self._address_of.get(queue, queue)
+                messages.setdefault(address, Counter())[name] += len(seqs)
+        self.crashes.append(CrashRecord(t, i, messages, len(loss.answered), loss.incomplete))
+        self._moment(t, i, BROKER, "crash")
 
     def finish(self, state: StateChange | None) -> None:
         """The complete state at the end, None where the outcome stops early."""
@@ -137,6 +164,8 @@ class Recording:
         if r == PAGED:
             if not isinstance(verdict, ClientDecision):
                 record.fresh_pages.append(verdict.page or 0)
+            if self.answers is not None and (send.durable or not self.answers.durable_only):
+                record.wait_for_page(send.t, self.answers.timeout)
             return
         if r == QUEUED:
             return

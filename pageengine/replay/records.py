@@ -88,6 +88,20 @@ class AddressRecord:
     """Pages of the messages that were paged last and that no queue counts yet (it does at once, or at commit)."""
     counted_page: int = 0
     """The page being written when a queue's count last grew."""
+    answers: int = 0
+    answers_ns: int = 0
+    longest_answer: int = 0
+    _answered_at: int = -(2**62)
+
+    def wait_for_page(self, t: int, timeout: int) -> None:
+        """A send goes to a page; its answer goes out with those of the others that the timer writes."""
+        if t >= self._answered_at:
+            self._answered_at = t + timeout
+        wait = self._answered_at - t
+        self.answers += 1
+        self.answers_ns += wait
+        if wait > self.longest_answer:
+            self.longest_answer = wait
 
     def block(self, change: int, t: int, i: int) -> None:
         """So many more producers wait."""
@@ -118,6 +132,25 @@ class QueueRecord:
     paged: Peak = field(default_factory=Peak)
     now: QueueFigures = field(default_factory=QueueFigures)
     held: HeldPages | None = None
+
+
+@dataclass(frozen=True)
+class CrashRecord:
+    """What a crash cost: messages by address, in the words of ``CrashLoss``, and what it says besides."""
+
+    t: int
+    i: int
+    messages: dict[str, Counter[str]]
+    answered: int
+    incomplete: bool
+
+
+@dataclass(frozen=True)
+class AnswerTimer:
+    """How long a send that goes to a page waits for its answer at most, in ns; ``durable_only``: others do not."""
+
+    timeout: int
+    durable_only: bool
 
 
 @dataclass

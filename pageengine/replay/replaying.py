@@ -13,6 +13,7 @@ from brokerconf.reading.reading import read
 
 from pageengine.model.outcome import OperationResult, malformed, unsupported
 from pageengine.replay.recording import Recording
+from pageengine.replay.records import AnswerTimer
 from pageengine.running.engine import Engine
 from pageengine.settings.overrides import SettingInForce, SettingOverride, not_modelled, overridden, settings_in_force
 from pageengine.settings.profiles import profile_of
@@ -95,7 +96,7 @@ def steps(engine: Engine, reader: TraceReader, until: int | None = None) -> Iter
 
 def whole_outcome(engine: Engine, reader: TraceReader, recording: Recording) -> tuple[Line, Iterator[Line]]:
     """The header line, and the lines after it, the end line too; ``recording`` sees them pass."""
-    recording.begin(engine.state(), queues_of(engine.settings))
+    begin(recording, engine)
 
     def lines() -> Iterator[Line]:
         for item, result in steps(engine, reader):
@@ -107,16 +108,20 @@ def whole_outcome(engine: Engine, reader: TraceReader, recording: Recording) -> 
     return engine.start().as_json(), lines()
 
 
-def queues_of(settings: EngineSettings) -> dict[str, str]:
-    """Address by queue, of the queues that the configuration makes."""
-    return {queue.name: queue.address for address in settings.addresses for queue in address.queues}
+def begin(recording: Recording, engine: Engine) -> None:
+    """Tell the recording of a replay how it begins: the state, the configured queues, the timer of pages."""
+    settings, in_batches = engine.settings, engine.profile.writes_pages_in_batches
+    recording.answers = AnswerTimer(settings.page_sync_timeout, durable_only=not in_batches)
+    recording.begin(
+        engine.state(), {queue.name: queue.address for address in settings.addresses for queue in address.queues}
+    )
 
 
 def recorded(configuration: Configuration, reader: TraceReader) -> Recording:
     """Replay the whole trace and keep what it amounts to."""
     engine = configuration.engine(reader)
     recording = Recording(reader.header.name)
-    recording.begin(engine.state(), queues_of(engine.settings))
+    begin(recording, engine)
     for item, result in steps(engine, reader):
         recording.see(item, result)
     recording.finish(engine.state())

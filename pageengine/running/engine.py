@@ -67,6 +67,8 @@ class Engine(Run):
         Raises InvariantBroken if the engine was made to check.
         """
         self.broker.now = op.t
+        if not self.operations:
+            self.began = op.t
         if type(op) is Send:
             result = OperationResult(op.i, SEND, self._send(op))
         else:

@@ -19,6 +19,7 @@ from pageengine.paging.cursor import Cursor
 from pageengine.paging.store import AddressStore
 from pageengine.queues.queue import Queue
 from pageengine.running.configured import configure
+from pageengine.running.crash import CrashState, alive_references
 from pageengine.trace.operations import Crash, Restart
 
 
@@ -33,24 +34,16 @@ def restart(run: Run, op: Restart | Crash, result: OperationResult) -> None:
         for session in list(run.sessions.values()):
             session.close()
         old.schedule.run_tasks()
-    journal = {queue.id: alive_references(run, queue) for queue in old.queues.values() if queue.durable}
+        journal = {queue.id: alive_references(run, queue) for queue in old.queues.values() if queue.durable}
+    else:
+        left = CrashState(run, op)
+        journal, result.loss = left.journal, left.loss
     prepared = {xid: tx for xid, tx in run.branches.items() if tx.prepared}
     run.releases.clear()
     run.sessions.clear()
     run.wire_sessions.clear()
     run.consumers.clear()
     _boot(run, old, journal, prepared)
-
-
-def alive_references(run: Run, queue: Queue) -> list[Reference]:
-    """References that the journal holds: durable, not paged, not acknowledged; in the order they came."""
-    refs = [*queue.references, *queue.scheduled, *queue.stuck]
-    for consumer in queue.consumers:
-        refs += consumer.delivering.values()
-    for tx in run.transactions():
-        refs += [ref for ref, reason in tx.acked if ref.queue is queue and not ref.gone]
-    kept = {id(ref): ref for ref in refs if ref.record is None and ref.message.durable}
-    return sorted(kept.values(), key=lambda ref: ref.sequence)
 
 
 def _boot(run: Run, old: Broker, journal: dict[int, list[Reference]], prepared: dict[str, Transaction]) -> None:

@@ -12,9 +12,9 @@ from pageengine.errors import PageEngineError
 from pageengine.model.outcome import DROPPED, FAILED, PAGED, QUEUED, OperationResult
 from pageengine.paging.store import AddressStore
 from pageengine.queues.queue import Queue
-from pageengine.running.restart import alive_references
+from pageengine.running.crash import alive_references
 from pageengine.settings.settings import AddressFullPolicy
-from pageengine.trace.operations import Crash, Operation, Restart, SettingsChange
+from pageengine.trace.operations import Crash, CrashKind, Operation, Restart, SettingsChange
 
 ADDRESS_FULL = "ADDRESS_FULL"
 
@@ -116,7 +116,7 @@ def kept_over_a_restart(run: Run) -> dict[str, int]:
 
 def look_at_restart(run: Run, kept: dict[str, int], op: Operation) -> None:
     """26: a restart keeps the messages it has to keep."""
-    if not isinstance(op, Restart | Crash):
+    if not isinstance(op, Restart | Crash) or (isinstance(op, Crash) and op.kind is not CrashKind.REST):
         return
     for name, count in kept.items():
         queue = run.broker.queues[name]

@@ -32,10 +32,13 @@ OF_BROKER = {
     "max-disk-usage": "max_disk_usage",
     "min-disk-free": "min_disk_free",
     "disk-scan-period": "disk_scan_period",
+    "page-sync-timeout": "page_sync_timeout",
+    "journal-buffer-timeout": "journal_buffer_timeout",
+    "journal-sync-transactional": "journal_sync_transactional",
+    "journal-sync-non-transactional": "journal_sync_non_transactional",
 }
 
 NOT_MODELLED = {
-    "page-sync-timeout": "when a durable send is answered, and what a crash loses of pages",
     "page-max-cache-size": "which pages stay in memory",
     "auto-create-queues": "queues are made where the trace makes them",
     "auto-delete-queues": "queues are deleted where the trace deletes them",

@@ -85,6 +85,10 @@ class Profile:
     """A purge with a filter leaves what it passes in the pages (2.53.0); before, it reads it into memory."""
     asks_at_equal: bool = True
     """A core client asks for more credits also where it has exactly what it wants to have (2.56.0, not yet 2.44.0)."""
+    writes_pages_in_batches: bool = True
+    """A timer writes what goes to a page (2.40.0); before, it is written at once and the timer syncs."""
+    syncs_closed_pages: bool = True
+    """A page is forced to the disk when the next one is opened (2.10.0)."""
     keeps_highest: bool = True
     """When a priority is empty, a queue's list takes the next lower one for the highest (2.44.0).
 
@@ -114,6 +118,7 @@ _2_28 = replace(
     full_when=FullWhen.AT_CLEARED_AT,
     read_ahead=ReadAhead.MAX_READ,
     reports_store_paging=False,
+    writes_pages_in_batches=False,
     keeps_highest=False,
     releases_failed_with_disk=False,
     forgets_closed=False,
@@ -148,6 +153,7 @@ _2_4 = replace(
     management_exempt=False,
     read_ahead=ReadAhead.MAX_SIZE,
     keeps_grants_of_failed=False,
+    syncs_closed_pages=False,
 )
 _1_5 = replace(
     _2_4,

@@ -161,6 +161,13 @@ class EngineSettings:
     min_disk_free: int = -1
     disk_scan_period: int = 5000
     """In ms; below 0 the disk is never looked at."""
+    page_sync_timeout: int = 3333333
+    """In ns: how long a message waits at most until its page is written, or synced."""
+    journal_buffer_timeout: int = 3333333
+    """In ns."""
+    journal_buffer_size: int = 490 * 1024
+    journal_sync_transactional: bool = True
+    journal_sync_non_transactional: bool = True
     management_address: str = "activemq.management"
     persist_id_cache: bool = True
     purge_page_folders: bool = False

@@ -377,8 +377,18 @@ class Restart(Operation, tag="restart"):
     """The broker is stopped and started."""
 
 
+class CrashKind(Enum):
+    """What is lost: nothing that was under way is; what the process held; what was not forced to the disk, too."""
+
+    REST = "rest"
+    KILL = "kill"
+    POWER = "power"
+
+
 class Crash(Operation, tag="crash"):
     """The broker is killed and started."""
+
+    kind: CrashKind = CrashKind.REST
 
 
 class UnknownOperation(Operation):

@@ -28,7 +28,7 @@ def configuration(folder: Path, inside: str = "", *overrides: str) -> Configurat
     [
         ("", (), []),
         ("", ("#:auto-delete-queues=false",), []),
-        ("<page-sync-timeout>5000</page-sync-timeout>", (), ["page-sync-timeout"]),
+        ("<page-sync-timeout>5000</page-sync-timeout>", (), []),
         ("", ("#:auto-delete-queues=true",), ["auto-delete-queues"]),
         (
             '<address-settings><address-setting match="a"><auto-create-queues>false</auto-create-queues>'

@@ -115,7 +115,7 @@ def _replay(work: _ReplayRun) -> tuple[Recording, Exception | None]:
     from pagectl.terminal.replay_progress import replay_progress
     from pageengine.replay.outcome_writing import writing_outcome
     from pageengine.replay.recording import Recording
-    from pageengine.replay.replaying import queues_of
+    from pageengine.replay.replaying import begin
     from pageengine.trace.reading import open_trace
 
     with ExitStack() as stack:
@@ -131,7 +131,7 @@ def _replay(work: _ReplayRun) -> tuple[Recording, Exception | None]:
         recording = Recording(reader.header.name)
         if write is not None:
             write.line(engine.start().as_json())
-        recording.begin(engine.state(), queues_of(engine.settings))
+        begin(recording, engine)
         stopped = _apply_all(engine, reader, recording, work.until, write, bar.applied)
         if stopped is None and write is not None:
             write.end(engine)

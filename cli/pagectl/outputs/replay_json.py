@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pageengine.replay.recording import Recording
+from pageengine.replay.recording import LOSSES, Recording
 from pageengine.replay.records import AddressRecord, Peak, Span
 from pageengine.settings.overrides import SettingInForce
 from pagefmt.findings import Finding
@@ -43,6 +43,16 @@ def replay_json(
             {"t": one.t - start, "i": one.i, "where": one.where, "what": one.what} for one in recording.moments
         ],
         "more_moments": recording.more_moments,
+        "crashes": [
+            {
+                "t": one.t - start,
+                "i": one.i,
+                "addresses": {name: {kind: count[kind] for kind in LOSSES} for name, count in one.messages.items()},
+                "answered": one.answered,
+                "incomplete": one.incomplete,
+            }
+            for one in recording.crashes
+        ],
         "findings": [{"weight": one.rule, "where": one.place.file, "sentence": one.message} for one in found],
         "settings": {
             where: {one.name: {"value": one.value, "source": one.source} for one in values}
@@ -74,12 +84,20 @@ def _address(record: AddressRecord, recording: Recording) -> dict[str, Any]:
         "full": _span(record.full, recording.end),
         "page_full": _span(record.page_full, recording.end),
         "blocked_ns": record.blocked_ns,
+        "answers": _answers(record, recording),
         "series": {
             name: [[t - start, high, last] for t, high, last in record.series.points(name)]
             for name in SERIES
             if name in record.series.lines
         },
     }
+
+
+def _answers(record: AddressRecord, recording: Recording) -> dict[str, int] | None:
+    """How long sends to pages wait for their answer; None: the trace has no times."""
+    if recording.answers is None or not recording.timed:
+        return None
+    return {"sends": record.answers, "ns": record.answers_ns, "longest_ns": record.longest_answer}
 
 
 def _peak(peak: Peak, start: int) -> dict[str, int]:

@@ -1,0 +1,371 @@
+"""What a crash loses at its instant: what was not written yet, and what was not synced yet.
+
+Source: docs/spec/paging-engine.md 4.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from pageengine.clients.run import Run
+from pageengine.model.message import Message
+from pageengine.model.outcome import CrashLoss
+from pageengine.model.page import PagedMessage
+from pageengine.model.reference import Reference
+from pageengine.model.sizes import RECORD_FRAME
+from pageengine.paging.store import AddressStore
+from pageengine.queues.queue import Queue
+from pageengine.trace.operations import Crash, CrashKind
+
+LONG_AGO: Final = -(2**62)
+NEVER: Final = 2**62
+MESSAGE_FRAME = 100
+"""Bytes of the records of a message and its reference in the journal, at least, over those of the message."""
+
+
+def references(run: Run, queue: Queue) -> list[Reference]:
+    """References that were never paged and are not acknowledged, in the order they came."""
+    refs = [*queue.references, *queue.scheduled, *queue.stuck]
+    for consumer in queue.consumers:
+        refs += consumer.delivering.values()
+    for tx in run.transactions():
+        refs += [ref for ref, _ in tx.acked if ref.queue is queue and not ref.gone]
+    kept = {id(ref): ref for ref in refs if ref.record is None}
+    return sorted(kept.values(), key=lambda ref: ref.sequence)
+
+
+def alive_references(run: Run, queue: Queue) -> list[Reference]:
+    """Those of them that the journal holds: durable ones."""
+    return [ref for ref in references(run, queue) if ref.message.durable]
+
+
+class CrashState:
+    """What of a run is on the disk at the instant of a crash.
+
+    ``journal``: by queue the references that are surely or perhaps there. Pages, page transactions and
+    acknowledgements of the run lose what is surely not.
+    """
+
+    def __init__(self, run: Run, op: Crash) -> None:
+        self.run = run
+        self.broker = run.broker
+        self.kind = op.kind
+        self.t = op.t
+        self.loss = CrashLoss()
+        self.names = {queue.id: queue.name for queue in run.broker.queues.values()}
+        queues = run.broker.queues.values()
+        self.journal = {queue.id: alive_references(run, queue) for queue in queues if queue.durable}
+        self.held: dict[str, list[tuple[int, int]]] = {}
+        self.committed = {tx: at for at, tx in self.broker.latest.committed}
+        self._again()
+        if op.kind is not CrashKind.REST and op.t > run.began:
+            self._unwritten_pages()
+            self._journal()
+            if op.kind is CrashKind.POWER:
+                self._unsynced_pages()
+        self._volatile()
+        self.loss.answered.sort()
+        for found in (self.loss.lost, self.loss.perhaps_lost, self.loss.again, self.loss.perhaps_again):
+            for name, seqs in found.items():
+                found[name] = sorted(set(seqs))
+
+    # what is lost or given again whenever it happens
+
+    def _volatile(self) -> None:
+        """Messages in memory that are not durable, and all that queues hold which are not durable."""
+        for queue in self.broker.queues.values():
+            lost = [ref.message for ref in references(self.run, queue) if not (queue.durable and ref.message.durable)]
+            if not queue.durable and queue.store is not None:
+                pages = queue.store.pages
+                lost += [one.message for n in sorted(pages) for one in pages[n].records if self._waits(queue.id, one)]
+            self._lose(self.loss.lost, queue, lost)
+
+    def _again(self) -> None:
+        """What clients have and have not acknowledged, or in transactions that end with the crash."""
+        run = self.run
+        refs = [ref for consumer in run.consumers.values() for ref in consumer.opened.values()]
+        refs += [ref for tx in run.transactions() if not tx.prepared for ref, _ in tx.acked]
+        self._give_again(self.loss.again, refs)
+
+    def _give_again(self, found: dict[str, list[int]], refs: Iterable[Reference]) -> None:
+        for ref in refs:
+            if ref.queue.durable and not ref.queue.deleted and (ref.record is not None or ref.message.durable):
+                found.setdefault(ref.queue.name, []).append(ref.message.source.seq)
+
+    @staticmethod
+    def _lose(found: dict[str, list[int]], queue: Queue, messages: list[Message]) -> None:
+        if messages:
+            found.setdefault(queue.name, []).extend([message.source.seq for message in messages])
+
+    def _add(self, found: dict[str, list[int]], records: Iterable[PagedMessage]) -> None:
+        """The queues of these records lose them."""
+        for record in records:
+            for id in record.queues:
+                name = self.names.get(id)
+                if name is not None and self.broker.queues[name].durable and self._waits(id, record):
+                    found.setdefault(name, []).append(record.message.source.seq)
+
+    def _waits(self, queue: int, record: PagedMessage) -> bool:
+        """Whether the record is for the queue, sent for good, and not acknowledged by it."""
+        name = self.names.get(queue)
+        cursor = self.broker.queues[name].cursor if name is not None and queue in record.queues else None
+        if cursor is None:
+            return False
+        if record.tx >= 0:
+            known = self.broker.page_transactions.get(record.tx)
+            if known is None or not known.committed:
+                return False
+        info = cursor.pages.get(record.page)
+        return info is None or not (cursor.is_done(info) or info.is_ack(record.nr))
+
+    # pages
+
+    def _unwritten_pages(self) -> None:
+        """Records that still wait for the timer go, and so do the commits that wait for them."""
+        if not self.run.profile.writes_pages_in_batches:
+            return
+        undone: set[int] = set()
+        for store in self.broker.stores.values():
+            records = _fresh(store)
+            times = self._written_at(store, records)
+            for record, at in zip(records, times, strict=True):
+                if at <= self.t and record.tx in self.committed:
+                    self.committed[record.tx] = max(self.committed[record.tx], at)
+            unwritten = [record for record, at in zip(records, times, strict=True) if at > self.t]
+            undone |= {record.tx for record in unwritten if record.tx >= 0}
+            self._add(self.loss.lost, unwritten)
+            _cut(store, unwritten)
+        self._undo(undone)
+
+    def _written_at(self, store: AddressStore, records: list[PagedMessage]) -> list[int]:
+        """When each of a store's records was written; what a client has read was, whatever the timer does."""
+        timer = PageTimer(self.run.settings.page_sync_timeout, store.page_size, records, self.t)
+        for session, holds in timer.held.items():
+            self.held.setdefault(session, []).extend(holds)
+        read = _last_read(self.run, store)
+        return [
+            min(at, self.t) if (one.page, one.nr) <= read else at for one, at in zip(records, timer.times, strict=True)
+        ]
+
+    def _undo(self, transactions: set[int]) -> None:
+        """Commits that wait for pages have not reached the journal."""
+        latest, loss = self.broker.latest, self.loss
+        for tx in transactions & self.committed.keys():
+            known = self.broker.page_transactions.get(tx)
+            if known is not None:
+                for store in self.broker.stores.values():
+                    self._add(loss.lost, (one for one in _fresh(store) if one.tx == tx))
+                known.committed = False
+        gone = {id(ref) for _, tx, ref in latest.sent if tx in transactions}
+        for id_, refs in self.journal.items():
+            lost = [ref.message for ref in refs if id(ref) in gone]
+            if lost:
+                self._lose(loss.lost, self.broker.queues[self.names[id_]], lost)
+                self.journal[id_] = [ref for ref in refs if id(ref) not in gone]
+        back = [ref for _, tx, ref in latest.acked if tx in transactions]
+        for ref in back:
+            self._unacknowledge(ref)
+        self._give_again(loss.again, back)
+
+    def _unacknowledge(self, ref: Reference) -> None:
+        if ref.record is None:
+            refs = self.journal.get(ref.queue.id)
+            if refs is not None and ref.message.durable:
+                refs.append(ref)
+                refs.sort(key=lambda one: one.sequence)
+            return
+        cursor = ref.queue.cursor
+        info = cursor.pages.get(ref.record.page) if cursor is not None else None
+        if info is not None and info.acks is not None:
+            info.acks.discard(ref.record.nr)
+
+    # the journal
+
+    def _note_gaps(self) -> None:
+        since = self.broker.latest.since
+        if since is not None and since > self._sure():
+            self.loss.incomplete = True
+
+    def _sure(self) -> int:
+        """Up to when everything in the journal is surely on the disk: the last that was synced long enough ago."""
+        settings, latest = self.run.settings, self.broker.latest
+        until = self.t - settings.journal_buffer_timeout
+        times = [LONG_AGO]
+        if settings.journal_sync_transactional:
+            times += [at for at in self.committed.values() if at <= until]
+            times += [at for at, tx, _ in latest.acked if tx not in self.committed and at <= until]
+        if settings.journal_sync_non_transactional:
+            alone = self._alone()
+            times += [at for at, _ in alone if at <= until]
+        return max(times)
+
+    def _alone(self) -> list[tuple[int, Reference]]:
+        """Durable messages in memory that no transaction sent of late, and when they came."""
+        latest = self.broker.latest
+        released = {message: at for at, message in latest.released}
+        sent = {id(ref) for _, _, ref in latest.sent}
+        found = []
+        for ref in (ref for refs in self.journal.values() for ref in refs if id(ref) not in sent):
+            source = ref.message.source
+            at = released.get(ref.message.id, source.t)
+            later = [end for begin, end in self.held.get(source.session, ()) if begin < at < end]
+            found.append((max([at, *later]), ref))
+        return found
+
+    def _journal(self) -> None:
+        """What came after the last that is sure is perhaps there: the timer of the journal's buffer decides."""
+        settings, latest, loss = self.run.settings, self.broker.latest, self.loss
+        sure = self._sure()
+        self._note_gaps()
+        recent = [(at, ref, settings.journal_sync_non_transactional) for at, ref in self._alone() if at > sure]
+        kept = {id(ref) for refs in self.journal.values() for ref in refs}
+        recent += [
+            (self.committed[tx], ref, settings.journal_sync_transactional)
+            for _, tx, ref in latest.sent
+            if id(ref) in kept and self.committed.get(tx, LONG_AGO) > sure
+        ]
+        room = settings.journal_buffer_size if self.kind is CrashKind.KILL else NEVER
+        lost: list[Reference] = []
+        for _, ref, synced in sorted(recent, key=lambda one: -one[0]):
+            room -= ref.message.enc + MESSAGE_FRAME
+            if synced or room > 0:
+                lost.append(ref)
+            if not synced and room > 0:
+                loss.answered.append(ref.message.source.seq)
+        for ref in reversed(lost):
+            loss.perhaps_lost.setdefault(ref.queue.name, []).append(ref.message.source.seq)
+        unsure = {tx for tx, at in self.committed.items() if at > sure}
+        for store in self.broker.stores.values():
+            self._add(loss.perhaps_lost, (one for one in _fresh(store) if one.tx in unsure))
+        undone = {id(ref) for refs in self.journal.values() for ref in refs}
+        self._give_again(
+            loss.perhaps_again,
+            (ref for at, tx, ref in latest.acked if self.committed.get(tx, at) > sure and id(ref) not in undone),
+        )
+
+    # loss of power
+
+    def _unsynced_pages(self) -> None:
+        answered = not self.run.settings.journal_sync_non_transactional
+        for store in self.broker.stores.values():
+            records = self._unsynced(store)
+            self._add(self.loss.perhaps_lost, records)
+            alone = (one.message for one in records if answered and one.tx < 0 and one.message.durable)
+            self.loss.answered += [message.source.seq for message in alone]
+
+    def _unsynced(self, store: AddressStore) -> list[PagedMessage]:
+        """Records that are written and perhaps not forced to the disk: those after the last that surely is."""
+        profile, settings = self.run.profile, self.run.settings
+        until = self.t if profile.writes_pages_in_batches else self.t - settings.page_sync_timeout
+        found: list[PagedMessage] = []
+        for record in reversed(_fresh(store)):
+            if profile.syncs_closed_pages and record.page != store.current_id and record.page != max(store.pages):
+                break
+            if record.tx >= 0:
+                synced = self.committed.get(record.tx, record.at) <= until
+            else:
+                asks = profile.writes_pages_in_batches or record.message.durable
+                synced = asks and settings.journal_sync_non_transactional and record.at <= until
+            if synced:
+                break
+            found.append(record)
+        return found[::-1]
+
+
+def _fresh(store: AddressStore) -> list[PagedMessage]:
+    """The records that were written since the broker started, in order."""
+    return [
+        record
+        for number in sorted(store.pages)
+        for page in (store.pages[number],)
+        for record in page.records[page.loaded :]
+    ]
+
+
+def _last_read(run: Run, store: AddressStore) -> tuple[int, int]:
+    """The last record that a client has or has acknowledged."""
+    found = (0, 0)
+    for consumer in run.consumers.values():
+        if consumer.queue.store is store:
+            records = [ref.record for ref in consumer.delivering.values() if ref.record is not None]
+            found = max([found, *((record.page, record.nr) for record in records)])
+    for cursor in store.cursors.values():
+        for info in cursor.pages.in_order():
+            page = store.pages.get(info.page)
+            if page is not None and info.complete:
+                found = max(found, (info.page, page.count - 1))
+            acked = [nr for nr in info.acks or () if nr not in info.ignored]
+            found = max([found, *((info.page, nr) for nr in acked)])
+    return found
+
+
+def _cut(store: AddressStore, unwritten: list[PagedMessage]) -> None:
+    """Take records that were not written out of the pages; pages that were begun for them go.
+
+    What was written all the same came before them: their connections were not read on.
+    """
+    if not unwritten:
+        return
+    first, out = unwritten[0], {id(record) for record in unwritten}
+    rest = [one for one in _fresh(store) if (one.page, one.nr) > (first.page, first.nr) and id(one) not in out]
+    for number in [number for number in store.pages if number > first.page]:
+        del store.pages[number]
+    page = store.pages[first.page]
+    page.cut(first.nr)
+    if not page.count and not page.forced:
+        del store.pages[first.page]
+    if rest:
+        store.current_id = max(store.pages)
+        store.current = store.pages[store.current_id]
+        store.current_bytes = store.current.bytes
+        for record in rest:
+            store.write(record)
+
+
+class PageTimer:
+    """The timer of a store that writes what waits for its pages: the first that comes starts it, a run writes all.
+
+    A connection whose message makes more wait than a page holds is not read on before the next run. ``held``: from when
+    to when that was so, by session. ``times``: when each record was written; NEVER: not up to the end.
+    """
+
+    def __init__(self, timeout: int, page_size: int, records: list[PagedMessage], until: int) -> None:
+        self.timeout = timeout
+        self.page_size = page_size
+        self.records = records
+        self.times = [NEVER] * len(records)
+        self.held: dict[str, list[tuple[int, int]]] = {}
+        self._due = NEVER
+        self._batch: list[int] = []
+        self._bytes = 0
+        self._unread: list[int] = []
+        for n, record in enumerate(records):
+            self._run(record.at)
+            self._come(n, record.at)
+        self._run(until)
+
+    def _come(self, n: int, at: int) -> None:
+        session = self.records[n].message.source.session
+        holds = self.held.setdefault(session, [])
+        if holds and holds[-1][1] == NEVER:
+            self._unread.append(n)
+            return
+        if not self._batch:
+            self._due = at + self.timeout
+        self._batch.append(n)
+        self._bytes += self.records[n].size + RECORD_FRAME
+        if self._bytes > self.page_size:
+            holds.append((at, NEVER))
+
+    def _run(self, until: int) -> None:
+        while self._due <= until:
+            at, self._due, self._bytes = self._due, NEVER, 0
+            for n in self._batch:
+                self.times[n] = at
+            for holds in self.held.values():
+                if holds and holds[-1][1] == NEVER:
+                    holds[-1] = (holds[-1][0], at)
+            unread, self._batch, self._unread = self._unread, [], []
+            for n in unread:
+                self._come(n, at)
