@@ -2,6 +2,9 @@
 
 ``<!-- pagectl: ignore RULE, RULE -->`` for the element that follows and all inside it, and for the comment's own line;
 ``<!-- pagectl: ignore-section RULE -->`` for the whole element that the comment stands in.
+
+In YAML and in properties ``# pagectl: ignore RULE, RULE reason`` for the entry that follows, in YAML with all inside
+it; at the end of a line, which only YAML has, for that line.
 """
 
 from __future__ import annotations
@@ -23,6 +26,8 @@ _UNSILENCED = {
     "document-type", "encoding", "include-missing", "include-refused", "not-well-formed", "placeholder", "too-deep",
     "too-large", UNKNOWN,
 }  # fmt: skip
+_LINE_COMMENT = re.compile(r"(?m)^(.*?)[#!][ \t]*pagectl:[ \t]*(.*?)[ \t\r]*$")
+_ASKED_OF_LINE = re.compile(r"ignore\s+([\w-]+(?:\s*,\s*[\w-]+)*)(?:\s.*)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,29 +70,72 @@ def silences_of(document: Document, known: Collection[str]) -> IgnoreComments:
             continue
         verb, names = asked.group(1), [name for name in re.split(r"[\s,]+", asked.group(2)) if name]
         if verb not in _VERBS or not names:
-            faults.append(_fault(comment, f"'{' '.join(comment.text.split())[:60]}' silences nothing", _USAGE))
+            faults.append(_fault(comment.position, f"'{' '.join(comment.text.split())[:60]}' silences nothing", _USAGE))
             continue
-        faults += [_unknown(comment, name, known) for name in names if name not in known]
+        faults += [_unknown(comment.position, name, known) for name in names if name not in known]
         first, last = _range(comment, section=verb == "ignore-section")
         silences.append(IgnoredRange(frozenset(names) & set(known), first, last))
     return IgnoreComments(tuple(silences), tuple(faults))
 
 
+def line_silences_of(source: SourceFile, known: Collection[str]) -> IgnoreComments:
+    """The same for the comments of a file of properties or of YAML."""
+    from brokerconf.reading.yaml_tree import YamlSource
+
+    nested = isinstance(source, YamlSource)
+    silences: list[IgnoredRange] = []
+    faults: list[Finding] = []
+    for found in _LINE_COMMENT.finditer(source.original):
+        before, text = found.groups()
+        if before.strip() and not (nested and before[-1].isspace()):
+            continue
+        at = source.position(found.end(1))
+        asked = _ASKED_OF_LINE.fullmatch(text)
+        if asked is None:
+            faults.append(_fault(at, f"'pagectl: {text[:60]}' silences nothing", _USAGE_OF_LINES))
+            continue
+        names = re.split(r"\s*,\s*", asked[1])
+        faults += [_unknown(at, name, known) for name in names if name not in known]
+        last = at.line if before.strip() else _last_line(source, at.line + 1, nested)
+        start, end = source.line(at.line) or (0, 0), source.line(last) or (0, len(source.original))
+        silences.append(
+            IgnoredRange(
+                frozenset(names) & set(known) - _UNSILENCED, source.position(start[0]), source.position(end[1])
+            )
+        )
+    return IgnoreComments(tuple(silences), tuple(faults))
+
+
+def _last_line(source: SourceFile, first: int, nested: bool) -> int:
+    """The last line of the entry that begins in, or after, the first; blank lines and comments are passed over."""
+    number, indent, goes_on = first, -1, False
+    while (span := source.line(number)) is not None:
+        line = source.original[slice(*span)]
+        bare = line.strip()
+        deep = len(line) - len(line.lstrip())
+        if indent >= 0 and bare and not goes_on and not (nested and deep > indent):
+            break
+        if indent < 0 and bare and bare[0] not in "#!":
+            indent = deep
+        goes_on = not nested and indent >= 0 and (len(line) - len(line.rstrip("\\"))) % 2 == 1
+        number += 1
+    return number - 1
+
+
+_USAGE_OF_LINES = "write # pagectl: ignore RULE on the line above, or in YAML at the end of the line"
 _USAGE = "write <!-- pagectl: ignore RULE --> before the element, or ignore-section inside it"
 
 
-def _unknown(comment: Comment, name: str, known: Collection[str]) -> Finding:
+def _unknown(at: Position, name: str, known: Collection[str]) -> Finding:
     from difflib import get_close_matches
 
     close = get_close_matches(name, sorted(known), 1)
-    return _fault(
-        comment, f"'{name}' is no rule", f"did you mean '{close[0]}'?" if close else "see: pagectl config rules"
-    )
+    return _fault(at, f"'{name}' is no rule", f"did you mean '{close[0]}'?" if close else "see: pagectl config rules")
 
 
-def _fault(comment: Comment, message: str, advice: str) -> Finding:
+def _fault(at: Position, message: str, advice: str) -> Finding:
     why = "a comment that silences nothing looks as if it did"
-    return Finding(comment.position, Severity.WARNING, UNKNOWN, message, help=advice, why=why)
+    return Finding(at, Severity.WARNING, UNKNOWN, message, help=advice, why=why)
 
 
 def _range(comment: Comment, *, section: bool) -> tuple[Position, Position]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -92,6 +92,25 @@ class FileReport:
 def lint(raw: bytes, name: str, context: LintContext, selection: RuleSelection | None = None) -> FileReport:
     """Everything that is found in the bytes of a configuration; ``name`` is how findings call it."""
     selection = selection or RuleSelection()
+    report = _report(raw, name, context, selection)
+    lines = [source for source in report.sources if not source.markup and "pagectl:" in source.original]
+    return _heard(report, lines, selection) if lines else report
+
+
+def _heard(report: FileReport, sources: Iterable[SourceFile], selection: RuleSelection) -> FileReport:
+    """The report without what comments in lines silence."""
+    from brokerconf.checks.ignore_comments import line_silences_of
+    from brokerconf.linting.catalogue import known_ids
+
+    found = list(report.findings)
+    for source in sources:
+        silences = line_silences_of(source, known_ids())
+        found = silences.heard(found)
+        found += [selection.graded(fault) for fault in silences.faults if selection.takes(fault.rule)]
+    return replace(report, findings=tuple(sorted_findings(found)))
+
+
+def _report(raw: bytes, name: str, context: LintContext, selection: RuleSelection) -> FileReport:
     form = form_of(name, raw)
     try:
         if form is ConfigurationForm.KUBERNETES:
