@@ -10,6 +10,7 @@ from pageengine.model.failure import OperationFailed
 from pageengine.model.message import DEFAULT_PRIORITY
 from pageengine.model.outcome import OperationResult
 from pageengine.model.reference import NORMAL, Reference
+from pageengine.model.schedule import Schedule
 from pageengine.queues.filters import compiled
 from pageengine.queues.ports import MessageMatcher
 from pageengine.queues.queue import Queue
@@ -73,7 +74,7 @@ def receive(run: Run, op: Receive, result: OperationResult) -> None:
             dry, credits = 0, consumer.credits
             last = _take_held(consumer, op.max, got, redelivered)
             if consumer.credits != credits and len(got) < op.max and store is not None and store.paging:
-                _read_on(run, queue)
+                _read_on(schedule, queue)
             continue
         ref = _next(run, consumer)
         if ref is None:
@@ -86,12 +87,12 @@ def receive(run: Run, op: Receive, result: OperationResult) -> None:
             schedule.producers_turn()
         _hand_over(consumer, ref, got, redelivered)
         if each:
-            _acknowledge(run, consumer, [ref])
+            _acknowledge_one(run, consumer, ref)
         else:
             consumer.opened[ref.message.seq] = ref
             last = ref
         if len(got) < op.max and store is not None and store.paging:
-            _read_on(run, queue)
+            _read_on(schedule, queue)
     if op.ack is ReceiveAck.END and last is not None:
         _up_to(run, consumer, last.message.seq)
     result.redelivered = redelivered or None
@@ -108,9 +109,9 @@ def _hand_over(consumer: SessionConsumer, ref: Reference, got: list[int], redeli
         redelivered.append(got[-1])
 
 
-def _read_on(run: Run, queue: Queue) -> None:
-    run.broker.schedule.touch(queue)
-    run.broker.schedule.settle()
+def _read_on(schedule: Schedule, queue: Queue) -> None:
+    schedule.touched_queues[queue] = None
+    schedule.settle()
 
 
 def _take_held(consumer: SessionConsumer, most: int, got: list[int], redelivered: list[int]) -> Reference:
@@ -173,7 +174,7 @@ def acknowledge(run: Run, op: Ack, result: OperationResult) -> None:
             ref = consumer.opened.pop(seq, None)
             if ref is None:
                 raise OperationFailed("IllegalStateException", f"not delivered: {seq}")
-            _acknowledge(run, consumer, [ref])
+            _acknowledge_one(run, consumer, ref)
         return
     if op.mode is AckMode.ALL:
         if not consumer.opened:
@@ -197,7 +198,7 @@ def _up_to(run: Run, consumer: SessionConsumer, upto: int | None) -> None:
         del consumer.opened[seq]
     if consumer.individually:
         for _, ref in opened:
-            _acknowledge(run, consumer, [ref])
+            _acknowledge_one(run, consumer, ref)
         return
     last = opened[-1][1]
     refs = []
@@ -209,7 +210,9 @@ def _up_to(run: Run, consumer: SessionConsumer, upto: int | None) -> None:
 
 
 def _acknowledge(run: Run, consumer: SessionConsumer, refs: list[Reference]) -> None:
-    broker = run.broker
+    if len(refs) == 1:
+        _acknowledge_one(run, consumer, refs[0])
+        return
     for ref in refs:
         if consumer.delivering.pop(ref.message.id, None) is None:
             raise OperationFailed("ILLEGAL_STATE")
@@ -218,13 +221,23 @@ def _acknowledge(run: Run, consumer: SessionConsumer, refs: list[Reference]) -> 
         for ref in refs:
             tx.acknowledge(ref, NORMAL)
         return
-    if len(refs) == 1:
-        acknowledge_alone(broker, refs[0])
-    else:
-        own = Transaction(broker)
-        own.acknowledge_all(consumer.queue, refs)
-        own.commit()
+    own = Transaction(run.broker)
+    own.acknowledge_all(consumer.queue, refs)
+    own.commit()
     # a released producer sends after the next message was taken: its round trip is longer
+    if run.broker.schedule.tasks:
+        run.broker.schedule.run_tasks(producers=False)
+
+
+def _acknowledge_one(run: Run, consumer: SessionConsumer, ref: Reference) -> None:
+    if consumer.delivering.pop(ref.message.id, None) is None:
+        raise OperationFailed("ILLEGAL_STATE")
+    tx = consumer.session.tx
+    if tx is not None:
+        tx.acknowledge(ref, NORMAL)
+        return
+    broker = run.broker
+    acknowledge_alone(broker, ref)
     if broker.schedule.tasks:
         broker.schedule.run_tasks(producers=False)
 

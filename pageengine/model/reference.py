@@ -130,6 +130,10 @@ class QueuePort(ABC):
         """Read ahead and deliver now, when nothing else is going on."""
 
     @abstractmethod
+    def is_asked_alone(self) -> bool:
+        """Whether this queue, and no other, is to be asked after it was touched; then it counts as asked."""
+
+    @abstractmethod
     def queues_to_ask(self, asked: dict[QueuePort, None]) -> None:
         """Add the queues that may have something to do after this one was touched."""
 

@@ -59,9 +59,16 @@ class Schedule:
         if self.tasks or self.to_resume:
             self.run_tasks()
         while self.touched_queues:
-            asked: dict[QueuePort, None] = {}
             touched, self.touched_queues = self.touched_queues, {}
             self.changed_queues.update(touched)
+            if len(touched) == 1:
+                (queue,) = touched
+                if queue.is_asked_alone():
+                    queue.rest()
+                    if self.tasks or self.to_resume:
+                        self.run_tasks()
+                    continue
+            asked: dict[QueuePort, None] = {}
             for queue in touched:
                 queue.queues_to_ask(asked)
             for queue in asked:

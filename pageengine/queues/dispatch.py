@@ -48,10 +48,15 @@ class Dispatch:
 
     def hand_out(self) -> None:
         """One delivery round: until every consumer is busy or wants nothing of what waits."""
-        queue, references, consumers = self.queue, self.references, self.consumers
+        consumers = self.consumers
         self._left = len(consumers)
-        if self._left == 1 and self._alone(consumers[0]):
-            return
+        if self._left == 1:
+            credits = consumers[0].credits
+            if credits is not None and credits <= 0 and not (self.broker.expiring or self._repeat):
+                return
+            if self._alone(consumers[0]):
+                return
+        queue, references = self.queue, self.references
         idle = 0
         while references.size and (self._left or self._repeat):
             consumer = self._next()
@@ -98,12 +103,9 @@ class Dispatch:
         queue, references = self.queue, self.references
         if consumer.selector is not None or self.exclusive or queue.non_destructive or self.groups or self._repeat:
             return False
-        iterator, credits = consumer.iterator, consumer.credits
+        iterator, expiring, now = consumer.iterator, self.broker.expiring, self.broker.now
         if iterator is None:
             iterator = consumer.iterator = references.iterator()
-        elif credits is not None and credits <= 0 and not self.broker.expiring:
-            return True
-        now = self.broker.now
         self._last = consumer
         while references.size:
             ref = iterator.peek()
@@ -119,6 +121,8 @@ class Dispatch:
             iterator.remove()
             queue.removed(ref)
             consumer.handle(ref)
+            if not expiring and consumer.credits is not None and consumer.credits <= 0:
+                break
         return True
 
     def _next(self) -> ConsumerPort:

@@ -239,7 +239,8 @@ class Queue(QueuePort):
         if ref.record is None:
             self.delivering_unpaged -= 1
         if self.reads_pages and not self.deliver_scheduled:
-            self.deliver_later()
+            self.deliver_scheduled = True
+            self.schedule.tasks.append(self.deliver)
         self.schedule.touched_queues[self] = None
 
     def settle(self, refs: list[Reference], reason: AckReason) -> None:
@@ -327,7 +328,8 @@ class Queue(QueuePort):
         if cursor is None or not self.reads_pages:
             return
         if not self.depage_pending and self.needs_depage() and cursor.iterator.more():
-            self.schedule_depage()
+            self.depage_pending = True
+            self.schedule.tasks.append(self.depage)
 
     def schedule_depage(self) -> None:
         """Read from the pages after what is going on now."""
@@ -377,6 +379,19 @@ class Queue(QueuePort):
             and count + self.delivering_count < store.max_read_messages
         )
 
+    def is_asked_alone(self) -> bool:
+        """Whether this queue, and no other, is to be asked after it was touched; then it counts as asked."""
+        if self.deleted:
+            return False
+        store = self.store
+        if store is None or not store.paging:
+            return bool(self.consumers) or self.last_values is not None
+        if store.ask_all:
+            if len(store.cursors) > 1:
+                return False
+            store.ask_all = False
+        return True
+
     def queues_to_ask(self, asked: dict[QueuePort, None]) -> None:
         """Add this queue if it has something to do, and every queue of its address if something concerns them all."""
         if self.deleted:
@@ -398,7 +413,7 @@ class Queue(QueuePort):
         if store is None or not store.paging:
             self.deliver()
             return
-        if self._depage():
+        if (self.depage_pending or self.needs_depage()) and self._depage():
             # a second round that finds nothing still moves on whose turn it is among several consumers
             again = self.schedule.touched_queues if len(self.consumers) > 1 else self.schedule.changed_queues
             again[self] = None

@@ -19,7 +19,6 @@ from pageengine.model.outcome import (
     QUEUED,
     AddressFigures,
     BrokerFigures,
-    ClientDecision,
     CrashLoss,
     Decision,
     OperationResult,
@@ -110,10 +109,12 @@ class Recording:
                     self._moment(t, i, BROKER, "no space on the disk")
             elif isinstance(item, Receive) and r == OK and not result.got:
                 self._starved(item)
-        for one in result.released or ():
-            self._went_on(one.i, t, became(one.verdict))
-        for number in result.abandoned or ():
-            self._went_on(number, t, None)
+        if result.released:
+            for one in result.released:
+                self._went_on(one.i, t, became(one.verdict))
+        if result.abandoned:
+            for number in result.abandoned:
+                self._went_on(number, t, None)
         if result.loss is not None:
             self._crashed(result.loss, t, i)
         if result.state is not None:
@@ -133,6 +134,8 @@ class Recording:
         """The complete state at the end, None where the outcome stops early."""
         if state is not None:
             self._state(state, self.end, self.operations)
+        for record in self.addresses.values():
+            self.broker.sends.update({r: n for r, n in record.sends.items() if not r.startswith("released")})
         for waiting in self._waiting.values():
             self.address(waiting.address).blocked_ns += self.end - waiting.t
         for watch in self.watches.values():
@@ -157,12 +160,11 @@ class Recording:
         return found
 
     def _sent(self, send: Send, verdict: Decision) -> None:
-        r = became(verdict)
+        r = verdict.r if type(verdict) is Decision else became(verdict)
         record = self.addresses.get(send.address) or self.address(send.address)
         record.sends[r] += 1
-        self.broker.sends[r] += 1
         if r == PAGED:
-            if not isinstance(verdict, ClientDecision):
+            if type(verdict) is Decision:
                 record.fresh_pages.append(verdict.page or 0)
             if self.answers is not None and (send.durable or not self.answers.durable_only):
                 record.wait_for_page(send.t, self.answers.timeout)
@@ -209,10 +211,11 @@ class Recording:
     def _state(self, state: StateChange, t: int, i: int) -> None:
         for address, before, now in state.addresses:
             self._address(self.addresses.get(address) or self.address(address), before, now, t, i)
-        if self._messages > self.broker.messages.value:
-            self.broker.messages.see(self._messages, t, i)
-        if self._pages > self.broker.pages.value:
-            self.broker.pages.see(self._pages, t, i)
+        broker = self.broker
+        if self._messages > broker.messages.value:
+            broker.messages.see(self._messages, t, i)
+        if self._pages > broker.pages.value:
+            broker.pages.see(self._pages, t, i)
         if state.broker is not None:
             self._global(*state.broker, t, i)
         if not state.queues:

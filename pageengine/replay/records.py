@@ -118,7 +118,8 @@ class AddressRecord:
     def use_disk(self, change: int, t: int, i: int) -> None:
         """Page files grew or shrank by so many bytes."""
         self.disk_bytes += change
-        self.disk.see(self.disk_bytes, t, i)
+        if self.disk_bytes > self.disk.value:
+            self.disk.see(self.disk_bytes, t, i)
         self.series.see("disk", i, t, self.disk_bytes)
 
 

@@ -67,6 +67,10 @@ def hidden(address: str) -> bool:
     return address.startswith(("activemq.", "$"))
 
 
+def _address(store: StorePort) -> str:
+    return store.address
+
+
 class StateView:
     """What the last outcome line left known, by name; gives the difference to now."""
 
@@ -99,10 +103,10 @@ class StateView:
             found.broker = (before, now)
         return found
 
-    def _addresses(self, broker: Broker, stores: Iterable[StorePort], found: StateChange) -> None:
+    def _addresses(self, broker: Broker, stores: set[StorePort], found: StateChange) -> None:
         known = self.addresses
-        names = [store.address for store in stores]
-        for address in sorted(names) if len(names) > 1 else names:
+        for touched in stores if len(stores) == 1 else sorted(stores, key=_address):
+            address = touched.address
             store = broker.stores.get(address)
             before = known.get(address)
             if store is None:
