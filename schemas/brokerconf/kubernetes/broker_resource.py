@@ -1,4 +1,5 @@
-"""What a custom resource says of its broker: address settings as of a broker.xml, properties, limits of the pod.
+"""What a custom resource says of its broker: address settings as of a broker.xml, properties, limits of the pod
+(docs/spec/kubernetes.md 1, 2, 4).
 
 The operator writes ``addressSettings`` into the broker.xml of the image, and ``brokerProperties`` line by line into a
 file of properties; those that begin with ``broker-N.`` into one for pod N alone. Nothing of that image's own broker.xml

@@ -1,4 +1,4 @@
-"""Fields of the operators' custom resources against ``facts/custom_resources.csv``.
+"""Fields of the operators' custom resources against ``facts/custom_resources.csv`` (docs/spec/kubernetes.md 1).
 
 A row of the table is a field below ``spec``: ``broker`` holds those of ActiveMQArtemis, BrokerCluster and Broker, and
 ``address`` those of ActiveMQArtemisAddress. It holds from the version ``since`` of the API up to, not including,

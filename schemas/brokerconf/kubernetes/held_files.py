@@ -1,4 +1,4 @@
-"""Configurations of brokers that ConfigMaps and Secrets hold under their keys."""
+"""Configurations of brokers that ConfigMaps and Secrets hold under their keys (docs/spec/kubernetes.md 3)."""
 
 from __future__ import annotations
 

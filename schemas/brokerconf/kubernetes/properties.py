@@ -27,7 +27,8 @@ def entries_of(file: HeldFile, alone: str = "") -> tuple[Entry, ...]:
 
 
 class PodProperties:
-    """What the pods of a resource get, in the broker's order: its own properties, then those of mounted Secrets."""
+    """What the pods of a resource get, in the broker's order: its own properties, then those of mounted Secrets
+    (docs/spec/kubernetes.md 3)."""
 
     def __init__(self, resource: BrokerResource, held: Mapping[str, list[HeldFile]]) -> None:
         """``held`` has the files of the Secrets that are at hand, by name. Raises ``ReadingError``."""
