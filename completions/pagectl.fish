@@ -75,6 +75,7 @@ complete -c pagectl -n '__pagectl_group config' -a explain -d 'Explain a setting
 complete -c pagectl -n '__pagectl_group config' -a rules -d 'List every rule.'
 complete -c pagectl -n '__pagectl_group config' -a serve -d 'Serve text editors: findings, completion, hover and fixes while typing.'
 complete -c pagectl -n '__pagectl_group config' -a diff -d 'Compare two configurations by their effect.'
+complete -c pagectl -n '__pagectl_group config' -a drift -d 'Compare the queues on the disk with those that are declared.'
 complete -c pagectl -n '__pagectl_group config' -a capacity -d 'Show the most heap and disk that the settings allow, and which limit acts first.'
 complete -c pagectl -n '__pagectl_group pages' -a ls -d 'List addresses: pages, messages, bytes, outstanding messages, condition.'
 complete -c pagectl -n '__pagectl_group pages' -a outstanding -d 'Show what is not yet acknowledged, and which queues hold which pages.'
@@ -153,6 +154,16 @@ complete -c pagectl -n '__pagectl_at config diff' -s D -x -d 'System property th
 complete -c pagectl -n '__pagectl_at config diff' -l profile -x -d 'Profile of domain.xml'
 complete -c pagectl -n '__pagectl_at config diff' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at config diff' -F
+
+complete -c pagectl -n '__pagectl_at config drift' -l format -x -a 'text json' -d 'Output format.'
+complete -c pagectl -n '__pagectl_at config drift' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'Release whose behaviour counts, hornetq-2.4 … artemis-2.56'
+complete -c pagectl -n '__pagectl_at config drift' -l broker-xml -r -F -d 'Configuration that is kept elsewhere, for this DIR.'
+complete -c pagectl -n '__pagectl_at config drift' -l properties -r -F -d 'Properties over the configuration; repeatable'
+complete -c pagectl -n '__pagectl_at config drift' -l cwd -x -a '(__fish_complete_directories)' -d 'The broker\'s working directory, where includes are looked for'
+complete -c pagectl -n '__pagectl_at config drift' -s D -x -d 'System property the broker is started with; repeatable.'
+complete -c pagectl -n '__pagectl_at config drift' -l profile -x -d 'Profile of domain.xml'
+complete -c pagectl -n '__pagectl_at config drift' -l help -s h -d 'Show the help and exit.'
+complete -c pagectl -n '__pagectl_at config drift' -F
 
 complete -c pagectl -n '__pagectl_at config capacity' -l data -x -a '(__fish_complete_directories)' -d 'Data directory whose pages are taken into account.'
 complete -c pagectl -n '__pagectl_at config capacity' -l heap -x -d 'Heap of the broker\'s JVM (-Xmx), as 2G.'

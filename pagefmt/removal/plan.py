@@ -36,7 +36,7 @@ from pagefmt.journal.message_journal import MessageJournal
 from pagefmt.journal.record_types import MESSAGES, RecordType
 from pagefmt.journal.writing import FileChange, JournalChange, Unwanted, changed_file
 from pagefmt.outstanding.ack_state import LIVE, AckState
-from pagefmt.outstanding.page_load import QueueLoad
+from pagefmt.outstanding.held import QueueHeld, held_by
 from pagefmt.outstanding.state import PagingState, StoreState
 from pagefmt.pages.paging import PageFile
 
@@ -58,7 +58,7 @@ class CannotDrop(PageFmtError):
 
 @dataclass(frozen=True, slots=True)
 class DropPlan:
-    """``messages`` of ``bytes`` are outstanding for the queue in the message journal, ``paged`` counts those in pages.
+    """``held``: what is outstanding for the queue.
 
     ``gone``: ids of messages of the journal that no other queue holds. ``left``: queues that the address keeps;
     ``address``: set where its binding goes. ``pages``: what becomes of pages and large messages; ``changes``: of
@@ -66,9 +66,7 @@ class DropPlan:
     """
 
     queue: QueueBinding
-    messages: int
-    bytes: int
-    paged: QueueLoad
+    held: QueueHeld
     gone: frozenset[int]
     left: tuple[QueueBinding, ...]
     address: AddressBinding | None
@@ -93,6 +91,7 @@ class DropPlan:
             for store in self.pages.stores
             if store.why and store.size and store.address == self.queue.address
         ]
+        found += [self.held.unknown] if self.held.unknown else []
         return [*found, *self.pages.damaged(), *([self.pages.bodies_kept] if self.pages.bodies_kept else [])]
 
 
@@ -140,9 +139,8 @@ def plan_drop(
     rest = _without(state, bindings, queue)
     pages = plan_of(rest, place, edition, keep_unknown=True, dropped=DroppedQueue(queue.address, not left, gone))
     address = next((one for one in bindings.addresses.values() if with_address and one.name == queue.address), None)
-    messages = _due(state.journal, queue.id)
     return DropPlan(
-        queue, len(messages), sum(_size(state.journal, messages)), _paged(state, queue), gone, left, address, pages,
+        queue, held_by(state, [queue])[queue.id], gone, left, address, pages,
         dict(_changes(state.journal, bindings, queue, gone, address, shares)),
     )  # fmt: skip
 
@@ -168,27 +166,6 @@ def only_held_by(journal: MessageJournal, queue: int) -> frozenset[int]:
             if columns.types[row] == RecordType.ADD_REF and isinstance(body := journal.body(row), QueueRef):
                 (held if body.queue == queue else others).add(columns.ids[row])
     return frozenset(held - others)
-
-
-def _due(journal: MessageJournal, queue: int) -> set[int]:
-    return {message for message, each, acknowledged in journal.references() if each == queue and not acknowledged}
-
-
-def _size(journal: MessageJournal, messages: set[int]) -> Iterator[int]:
-    return (row.size for row in journal.of_type(*MESSAGES) if row.id in messages)
-
-
-def _paged(state: PagingState, queue: QueueBinding) -> QueueLoad:
-    """What is outstanding for it in pages."""
-    found = {queue.id: QueueLoad(queue.id, queue)}
-    for store in _stores_of(state, queue):
-        for _ in store.pages(found):
-            pass
-    return found[queue.id]
-
-
-def _stores_of(state: PagingState, queue: QueueBinding) -> Iterator[StoreState]:
-    return (store for store in state.stores() if store.store.address == queue.address and not store.read_instead)
 
 
 def transactions_of(state: PagingState, queue: QueueBinding) -> dict[int, int]:

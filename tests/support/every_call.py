@@ -25,6 +25,9 @@ CALLS: list[tuple[str, int, str]] = [
     ("config diff", 0, "{sound} {sound}"),
     ("config diff", 1, "{sound} {other}"),
     ("config diff", 2, "{sound}"),
+    ("config drift", 0, "{news}"),
+    ("config drift", 1, "{candlepin}"),
+    ("config drift", 2, "{alone}"),
     ("config capacity", 0, "{sound} --heap 2G"),
     ("config capacity", 2, "{sound} --heap much"),
     ("export", 2, "{news} --to {folder}"),
@@ -93,6 +96,7 @@ def make_world(folder: Path, run: Callable[..., int]) -> dict[str, Path]:
     subprocess.run(["sh", str(ROOT / "examples" / "unpack.sh"), str(folder)], check=True)
     news, torn = folder / "news", folder / "torn"
     found = {"folder": folder, "news": news, "torn": torn, "pages": news / "data" / "paging"}
+    found["candlepin"] = folder / "candlepin"
     found |= {name: folder / f"{name}.xml" for name in ("sound", "wrong", "other", "small")}
     found["sound"].write_text(configuration("<max-size-bytes>10M</max-size-bytes>"))
     found["other"].write_text(configuration("<max-size-bytes>11M</max-size-bytes>"))

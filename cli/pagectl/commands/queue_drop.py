@@ -77,6 +77,8 @@ def command(
 
 
 def _object(plan: DropPlan, written: Path | None) -> dict[str, Any]:
+    messages, size = plan.held.sums
+    paged = plan.held.paged
     return {
         "done": written is not None,
         "wrote": str(written) if written else None,
@@ -85,11 +87,15 @@ def _object(plan: DropPlan, written: Path | None) -> dict[str, Any]:
         "address": plan.queue.address,
         "address_dropped": plan.address is not None,
         "queues_left": [queue.name for queue in plan.left],
-        "messages": plan.messages + plan.paged.messages,
-        "bytes": plan.bytes + plan.paged.bytes,
-        "in_journal": {"messages": plan.messages, "bytes": plan.bytes},
-        "in_pages": {"messages": plan.paged.messages, "bytes": plan.paged.bytes, "pages": plan.paged.pages},
-        "in_doubt": plan.paged.in_doubt_sends + plan.paged.in_doubt_acks,
+        "messages": messages,
+        "bytes": size,
+        "in_journal": {"messages": plan.held.messages, "bytes": plan.held.bytes},
+        "in_pages": {
+            "messages": plan.held.paged.messages,
+            "bytes": plan.held.paged.bytes,
+            "pages": plan.held.paged.pages,
+        },
+        "in_doubt": paged.in_doubt_sends + paged.in_doubt_acks,
         "freed": plan.freed,
         "large_messages": [{"file": body.path.name, "size": body.size} for body in plan.pages.bodies],
         "journal_records": plan.records,
@@ -98,14 +104,16 @@ def _object(plan: DropPlan, written: Path | None) -> dict[str, Any]:
 
 
 def _text(plan: DropPlan, written: Path | None) -> None:
-    queue, paged = plan.queue, plan.paged
+    queue, held, paged = plan.queue, plan.held, plan.held.paged
     print(f"queue {one_line(queue.name)} (id {queue.id}) of address {one_line(queue.address)}")
-    print(f"messages: {plan.messages} in the journal, {size_text(plan.bytes)}; "
+    print(f"messages: {held.messages} in the journal, {size_text(held.bytes)}; "
           f"{paged.messages} in {paged.pages} pages, {size_text(paged.bytes)}")  # fmt: skip
+    if held.unknown:
+        print(f"that may not be all of them: {one_line(held.unknown)}")
     if in_doubt := paged.in_doubt_sends + paged.in_doubt_acks:
         print(f"in prepared transactions: {in_doubt}; these stay, without what concerns the queue")
     if plan.left:
-        print(f"the address keeps {len(plan.left)} queues: {one_line(', '.join(one.name for one in plan.left))}")
+        print(f"the address keeps its other queues: {one_line(', '.join(one.name for one in plan.left))}")
     else:
         print("its only queue: the address " + ("goes as well" if plan.address else "stays, without its pages"))
     for remark in plan.remarks:

@@ -18,6 +18,7 @@ class DeclaredQueue:
 
     name: str
     multicast: bool
+    node: ConfigNode
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ def addresses_of(block: ConfigNode | None) -> tuple[DeclaredAddress, ...]:
 def _queues(node: ConfigNode) -> Iterator[DeclaredQueue]:
     for routing in node.children:
         for queue in routing.children_named("queue"):
-            yield DeclaredQueue(queue.attributes.get("name", ""), routing.name == "multicast")
+            yield DeclaredQueue(queue.attributes.get("name", ""), routing.name == "multicast", queue)
 
 
 def endpoints_of(block: ConfigNode | None, tag: str) -> tuple[Endpoint, ...]:

@@ -1,0 +1,108 @@
+"""What ``config drift`` compares: queues and addresses of the disk, and those of the configuration in force."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from pagectl.opening.broker import OpenedBroker
+from pagectl.running.exits import CallError
+
+if TYPE_CHECKING:
+    from brokerconf.evidence.drift import Drift, StoredAddress, StoredQueue
+    from brokerconf.reading.document import ConfigNode
+
+    from pagectl.opening.configuration import BrokerConfiguration
+    from pagefmt.directory.bindings import Bindings
+    from pagefmt.outstanding.held import QueueHeld
+    from pagefmt.outstanding.state import PagingState
+
+HORNETQ_JMS = "hornetq-jms.xml"
+
+
+class ComparedBroker(NamedTuple):
+    """``held``: what is outstanding for queues that are not declared, by id; None where nobody knows. ``pages``: bytes
+    of page files by address; those of damaged folders are missing. ``remarks``: what is not known, and why."""
+
+    drift: Drift
+    held: dict[int, QueueHeld] | None
+    pages: Mapping[str, int]
+    remarks: tuple[str, ...]
+
+
+def compared(broker: OpenedBroker) -> ComparedBroker:
+    """Raises ``CallError`` where there is no configuration, or where it is not known which queues exist."""
+    from brokerconf.evidence.drift import drift
+    from brokerconf.evidence.queue_declarations import queue_declarations
+    from brokerconf.settings.effective import EffectiveSettings
+    from brokerconf.settings.overrides import apply
+
+    from pagefmt.outstanding.held import held_by
+    from pagefmt.outstanding.state import load_place
+
+    found, place = broker.configuration, broker.place
+    if found is None:
+        raise CallError(f"{place.given}: no configuration beside it; name the instance, or the file with --broker-xml")
+    state = load_place(place)
+    unknown = state.known.unknown_bindings
+    if unknown is not None or state.bindings is None:
+        raise CallError(f"{place.given}: {unknown.reason if unknown else 'no bindings'}; nothing can be compared")
+    settings = EffectiveSettings(found.document, heap=found.start.heap)
+    apply(settings, found.entries)
+    declared = queue_declarations(settings, found.entries, _jms(found))
+    pages = Counter[str]()
+    for store in state.paging.stores():
+        if store.address is not None:
+            pages[store.address] += sum(page.size for page in store.pages)
+    result = drift(settings, declared, _queues(state.bindings), _addresses(state.bindings, pages))
+    wanted = {each.queue.id for each in (*result.left, *result.expected) if each.queue is not None}
+    bindings = [state.bindings.queues[number] for number in sorted(wanted)]
+    known = state.known.unknown_journal is None
+    held = held_by(state, bindings) if known else None
+    return ComparedBroker(result, held, pages, tuple(_remarks(state, held)))
+
+
+def _jms(found: BrokerConfiguration) -> ConfigNode | None:
+    """HornetQ has its JMS queues and topics in a file beside the configuration."""
+    from brokerconf.reading.document import FileKind
+    from brokerconf.reading.reading import read
+
+    beside = found.start.config.with_name(HORNETQ_JMS)
+    if found.document.kind is not FileKind.HORNETQ or not beside.is_file():
+        return None
+    return read(beside, edition=found.edition).root
+
+
+def _queues(bindings: Bindings) -> Iterator[StoredQueue]:
+    from brokerconf.evidence.drift import StoredQueue
+
+    for queue in bindings.queues.values():
+        yield StoredQueue(queue.id, queue.name, queue.address, queue.routing, queue.filter, queue.fields)
+
+
+def _addresses(bindings: Bindings, pages: Mapping[str, int]) -> Iterator[StoredAddress]:
+    """Those with a record, and in 2.x those that have pages alone: nobody will ever read these."""
+    from brokerconf.evidence.drift import StoredAddress
+
+    recorded = {each.name for each in bindings.addresses.values()}
+    for address in bindings.addresses.values():
+        yield StoredAddress(address.name, bool(address.auto_created), bool(address.internal))
+    bound = {queue.address for queue in bindings.queues.values()}
+    for name in sorted(pages.keys() - recorded - bound):
+        if pages[name]:
+            yield StoredAddress(name, auto_created=False, internal=False, recorded=False)
+
+
+def _remarks(state: PagingState, held: dict[int, QueueHeld] | None) -> Iterator[str]:
+    from pagefmt.journal.record_types import RecordType
+
+    if state.known.unknown_journal is not None:
+        yield state.known.unknown_journal.reason
+    yield from state.known.lost()
+    yield from sorted({each.unknown for each in (held or {}).values() if each.unknown})
+    stored = (RecordType.ADDRESS_SETTING_RECORD, RecordType.ADDRESS_SETTING_RECORD_JSON)
+    if state.bindings is not None and (settings := len(state.bindings.loaded.rows_of(*stored))):
+        yield f"{settings} address settings were made by management; they come before the file and are not counted here"
+    if state.live:
+        yield "a broker is at work: what it has changed since it started may be on the disk already"

@@ -1,0 +1,51 @@
+"""What is outstanding for some queues, in the message journal and in pages."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from pagefmt.directory.bindings import QueueBinding
+from pagefmt.journal.record_types import MESSAGES
+from pagefmt.outstanding.page_load import QueueLoad
+from pagefmt.outstanding.state import PagingState
+
+
+@dataclass(slots=True)
+class QueueHeld:
+    """``messages`` of ``bytes`` in the journal; ``paged`` counts those in pages. ``unknown``: why that is not all."""
+
+    paged: QueueLoad
+    messages: int = 0
+    bytes: int = 0
+    unknown: str | None = None
+
+    @property
+    def sums(self) -> tuple[int | None, int | None]:
+        """Messages and bytes of both together; None where they are not known."""
+        if self.unknown is not None:
+            return None, None
+        return self.messages + self.paged.messages, self.bytes + self.paged.bytes
+
+
+def held_by(state: PagingState, queues: Collection[QueueBinding]) -> dict[int, QueueHeld]:
+    """By queue id. Raises ``CannotKnow`` where the message journal is not known."""
+    loads = {queue.id: QueueLoad(queue.id, queue) for queue in queues}
+    found = {number: QueueHeld(load) for number, load in loads.items()}
+    addresses = {queue.address for queue in queues}
+    for store in state.stores():
+        if store.store.address not in addresses or store.read_instead:
+            continue
+        lost = [page.damage.detail for page in store.pages(loads) if page.damage is not None and not page.readable]
+        if store.unknown is not None:
+            lost = [store.unknown.reason]
+        for one in queues if lost else ():
+            if one.address == store.store.address:
+                found[one.id].unknown = lost[0]
+    refs = [(message, queue) for message, queue, done in state.journal.references() if queue in found and not done]
+    wanted = {message for message, _ in refs}
+    sizes = {row.id: row.size for row in state.journal.of_type(*MESSAGES) if row.id in wanted}
+    for message, queue in refs:
+        found[queue].messages += 1
+        found[queue].bytes += sizes.get(message, 0)
+    return found

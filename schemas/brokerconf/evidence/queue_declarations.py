@@ -1,0 +1,201 @@
+"""Every queue and address that a configuration in force declares, with the values its broker would give them.
+
+``<addresses>``, ``<queues>`` (HornetQ, 1.x, deprecated in 2.x; ``<core-queues>`` of EAP 6), JMS queues and topics
+(their names keep the prefixes of 1.x inside of an application server), and last
+``addressConfigurations`` and ``queueConfigs`` of ``broker.properties``.
+Source: docs/spec/config-behaviour.md "Queues and addresses".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from brokerconf.evidence.declarations import addresses_of, jms_destinations_of
+from brokerconf.reading.document import ConfigNode
+from brokerconf.reading.properties import Entry
+from brokerconf.reading.sizes import parse_boolean, trimmed
+from brokerconf.settings.effective import EffectiveSettings
+from pagefmt.editions import Edition
+from pagefmt.findings import Position
+
+QueueValue = str | int | bool | None
+MULTICAST: Final = "MULTICAST"
+ANYCAST: Final = "ANYCAST"
+_KEY: Final = re.compile(r'\.?(?:"([^"]*)"|([^".]+))')
+_TRUE: Final = frozenset({"true", "yes", "on", "1", "y"})
+
+
+class QueueField(NamedTuple):
+    """A field of a queue: its name on the disk, in ``broker.xml`` the attribute, the address setting that gives its
+    default (in ``broker.xml`` not for all). ``since``: it is on the disk. ``lasting``: a start never changes it."""
+
+    name: str
+    attribute: str
+    default: str | None
+    kind: type
+    otherwise: QueueValue
+    since: Edition
+    lasting: bool = False
+
+
+# fmt: off
+FIELDS: Final = (
+    QueueField("max_consumers", "max-consumers", "default-max-consumers", int, -1, Edition.ARTEMIS_2_4),
+    QueueField("purge_on_no_consumers", "purge-on-no-consumers", None, bool, False, Edition.ARTEMIS_2_4),
+    QueueField("exclusive", "exclusive", "default-exclusive-queue", bool, False, Edition.ARTEMIS_2_10),
+    QueueField("last_value", "last-value", "default-last-value-queue", bool, False, Edition.ARTEMIS_2_10, True),
+    QueueField("last_value_key", "last-value-key", "default-last-value-key", str, None, Edition.ARTEMIS_2_10, True),
+    QueueField("non_destructive", "non-destructive", "default-non-destructive", bool, False, Edition.ARTEMIS_2_10),
+    QueueField("consumers_before_dispatch", "consumers-before-dispatch", "default-consumers-before-dispatch", int, 0,
+               Edition.ARTEMIS_2_10),
+    QueueField("delay_before_dispatch", "delay-before-dispatch", "default-delay-before-dispatch", int, -1,
+               Edition.ARTEMIS_2_10),
+    QueueField("group_rebalance", "group-rebalance", "default-group-rebalance", bool, False, Edition.ARTEMIS_2_10),
+    QueueField("group_rebalance_pause_dispatch", "group-rebalance-pause-dispatch",
+               "default-group-rebalance-pause-dispatch", bool, False, Edition.ARTEMIS_2_17),
+    QueueField("group_buckets", "group-buckets", "default-group-buckets", int, -1, Edition.ARTEMIS_2_10),
+    QueueField("group_first_key", "group-first-key", "default-group-first-key", str, None, Edition.ARTEMIS_2_10),
+    QueueField("ring_size", "ring-size", None, int, -1, Edition.ARTEMIS_2_10),
+    QueueField("enabled", "enabled", None, bool, True, Edition.ARTEMIS_2_17),
+)
+# fmt: on
+_BY_BEAN: Final = {re.sub(r"_(\w)", lambda found: found[1].upper(), each.name): each for each in FIELDS}
+
+
+@dataclass(slots=True)
+class QueueDeclaration:
+    """``given``: what is set, by the names of ``FIELDS``. ``routing`` None: HornetQ and 1.x, which have none."""
+
+    name: str
+    address: str
+    place: Position
+    routing: str | None = None
+    filter: str | None = None
+    durable: bool = True
+    given: dict[str, QueueValue] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class QueueDeclarations:
+    """Queues by (address, name), and the first by name alone; addresses with where each is declared."""
+
+    queues: dict[tuple[str, str], QueueDeclaration] = field(default_factory=dict)
+    addresses: dict[str, Position] = field(default_factory=dict)
+    names: dict[str, QueueDeclaration] = field(default_factory=dict)
+
+    def add(self, queue: QueueDeclaration) -> QueueDeclaration:
+        """A second declaration of the same queue counts for nothing."""
+        self.addresses.setdefault(queue.address, queue.place)
+        self.names.setdefault(queue.name, queue)
+        return self.queues.setdefault((queue.address, queue.name), queue)
+
+
+def queue_declarations(
+    settings: EffectiveSettings, entries: Iterable[Entry] = (), jms: ConfigNode | None = None
+) -> QueueDeclarations:
+    """``entries``: the properties in force. ``jms``: of HornetQ, whose JMS destinations have a file of their own."""
+    found, core, edition = QueueDeclarations(), settings.core, settings.edition
+    routed = edition >= Edition.ARTEMIS_2_4
+    in_server = settings.document.kind.of_application_server
+    for block in core.children_named("addresses") if core else ():
+        for address in addresses_of(block):
+            found.addresses.setdefault(address.name, address.node.position)
+            for queue in address.queues:
+                found.add(_from_node(queue.node, address.name, MULTICAST if queue.multicast else ANYCAST))
+    for block in (*core.children_named("queues"), *core.children_named("core-queues")) if core else ():
+        for node in block.children_named("queue"):
+            bound = _child(node, "address") or node.attributes.get("name", "")
+            found.add(_from_node(node, bound, MULTICAST if routed and not in_server else None))
+    if core is not None:
+        for name, prefix in _destinations(settings, jms).items():
+            place = (jms or settings.document.jms or core).position
+            whole = name if routed and not in_server else prefix + name
+            routing = (ANYCAST if prefix == "jms.queue." else MULTICAST) if routed else None
+            found.addresses.setdefault(whole, place)
+            if not routed or routing == ANYCAST:
+                found.add(QueueDeclaration(whole, whole, place, routing))
+    for entry in entries:
+        _property(found, entry)
+    return found
+
+
+def _destinations(settings: EffectiveSettings, jms: ConfigNode | None) -> dict[str, str]:
+    found = jms_destinations_of(settings.document, settings.core)
+    for node in jms.children if jms else ():
+        if node.name in ("queue", "topic"):
+            found[node.attributes.get("name", "")] = f"jms.{node.name}."
+    return found
+
+
+def _from_node(node: ConfigNode, address: str, routing: str | None) -> QueueDeclaration:
+    given = {
+        each.name: _parsed(each, node.attributes[each.attribute], parse_boolean)
+        for each in FIELDS
+        if each.attribute in node.attributes
+    }
+    filter_node, durable = node.child("filter"), _child(node, "durable")
+    return QueueDeclaration(
+        node.attributes.get("name", ""), address, node.position, routing,
+        (filter_node.attributes.get("string") if filter_node else None) or None,
+        durable is None or parse_boolean(durable), given,
+    )  # fmt: skip
+
+
+def _child(node: ConfigNode, name: str) -> str | None:
+    found = node.child(name)
+    return trimmed(found.text) if found is not None else None
+
+
+def _parsed(of: QueueField, text: str, truth: Callable[[str], bool]) -> QueueValue:
+    if of.kind is bool:
+        return truth(text)
+    if of.kind is int:
+        return int(text) if re.fullmatch(r"[+-]?\d+", text.strip()) else 0
+    return text
+
+
+def _property(found: QueueDeclarations, entry: Entry) -> None:
+    """``addressConfigurations.A.routingTypes``, ``addressConfigurations.A.queueConfigs.Q.BEAN``,
+    ``queueConfigs.Q.BEAN``; names with dots stand in quotes."""
+    words = [quoted or plain for quoted, plain in _KEY.findall(entry.key)]
+    match words:
+        case ["addressConfigurations", address, "queueConfigs", name, bean]:
+            found.addresses.setdefault(address, entry.position)
+        case ["addressConfigurations", address, *_]:
+            found.addresses.setdefault(address, entry.position)
+            return
+        case ["queueConfigs", name, bean]:
+            address = name
+        case _:
+            return
+    queue = found.names.get(name) or found.add(QueueDeclaration(name, address, entry.position, MULTICAST))
+    if bean == "address" and entry.value != queue.address:
+        del found.queues[queue.address, name]
+        queue.address = entry.value
+        found.add(queue)
+    elif bean == "routingType":
+        queue.routing = entry.value.upper()
+    elif bean == "filterString":
+        queue.filter = entry.value or None
+    elif bean == "durable":
+        queue.durable = entry.value.lower() in _TRUE
+    elif bean in _BY_BEAN:
+        queue.given[_BY_BEAN[bean].name] = _parsed(_BY_BEAN[bean], entry.value, lambda text: text.lower() in _TRUE)
+
+
+def declared_values(settings: EffectiveSettings, queue: QueueDeclaration) -> Mapping[str, QueueValue]:
+    """What the broker gives a declared queue at each start, by the names of ``FIELDS``: defaults included."""
+    defaults = settings.address(queue.address)
+    found: dict[str, QueueValue] = {}
+    for each in FIELDS:
+        implied = each.name == "last_value" and queue.given.get("last_value_key")  # recorded as either
+        if settings.edition < each.since or implied:
+            continue
+        default = defaults.get(each.default) if each.default and settings.edition >= Edition.ARTEMIS_2_10 else None
+        value = default.value if default is not None and default.value is not None else each.otherwise
+        given = queue.given.get(each.name, value)
+        found[each.name] = given if isinstance(given, (str, int, bool)) and given != "" else None
+    return found
