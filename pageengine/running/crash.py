@@ -151,11 +151,11 @@ class CrashState:
     def _undo(self, transactions: set[int]) -> None:
         """Commits that wait for pages have not reached the journal."""
         latest, loss = self.broker.latest, self.loss
-        for tx in transactions & self.committed.keys():
+        for store in self.broker.stores.values():
+            self._add(loss.lost, (one for one in _fresh(store) if one.tx in transactions))
+        for tx in transactions:
             known = self.broker.page_transactions.get(tx)
             if known is not None:
-                for store in self.broker.stores.values():
-                    self._add(loss.lost, (one for one in _fresh(store) if one.tx == tx))
                 known.committed = False
         gone = {id(ref) for _, tx, ref in latest.sent if tx in transactions}
         for id_, refs in self.journal.items():

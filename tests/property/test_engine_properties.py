@@ -29,6 +29,7 @@ from pageengine.trace.operations import (
     CloseConsumer,
     Commit,
     Crash,
+    CrashKind,
     CreateAddress,
     CreateQueue,
     DeleteQueue,
@@ -85,15 +86,21 @@ others = st.one_of(
     st.tuples(st.just("purge"), queue, st.sampled_from([None, "k = 1"])),
     st.tuples(st.just("pause"), queue, st.booleans()),
     st.tuples(st.sampled_from(["commit", "rollback", "restart", "crash", "expire", "wait", "full", "free", "delete"])),
-    st.tuples(st.sampled_from(["block", "unblock"])),
+    st.tuples(st.sampled_from(["block", "unblock", "kill", "power"])),
 )
 steps = st.lists(st.one_of(sends, sends, sends, others), max_size=60)
 
 
+MS = 1_000_000
+CRASHES = {"kill": {"kind": CrashKind.KILL}, "power": {"kind": CrashKind.POWER}}
+
+
 class Run:
-    def __init__(self, chosen: AddressSettings, edition: Edition, window: int, acceptor: str = "") -> None:
+    def __init__(
+        self, chosen: AddressSettings, edition: Edition, window: int, acceptor: str = "", page_sync: int = 8 * MS
+    ) -> None:
         header = TraceHeader("random", producer_window=window, min_large_message_size=2000, acceptor=acceptor)
-        found = EngineSettings(OneForAll(chosen), global_max_size=14000)
+        found = EngineSettings(OneForAll(chosen), global_max_size=14000, page_sync_timeout=page_sync)
         self.engine = Engine(found, profile_of(edition), header, check=True)
         self.t = self.i = self.seq = 0
         self.accepted: dict[int, bool] = {}
@@ -107,7 +114,7 @@ class Run:
     def local(self) -> None:
         self.apply(OpenSession, "x", SessionKind.LOCAL)
 
-    def apply(self, kind: Any, *values: Any, **named: Any) -> Any:
+    def apply(self, kind: Any, /, *values: Any, **named: Any) -> Any:
         self.t += 1_000_000
         self.i += 1
         return self.engine.apply(kind(*values, i=self.i, t=self.t, **named))
@@ -154,7 +161,7 @@ class Run:
             case "expire":
                 self.apply(Expire)
             case _:
-                self.apply(Restart if name == "restart" else Crash)
+                self.apply(Restart if name == "restart" else Crash, **CRASHES.get(name, {}))
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -256,3 +263,32 @@ def test_what_is_accepted_is_delivered_once(
     assert first == [n for n, _ in kept][: len(first)]
     assert second == [n for n, safe in kept[len(first) :] if safe]
     assert max(Counter(first + second).values(), default=1) == 1
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    sizes, st.sampled_from([0, 3000, 6000]), st.integers(0, 30), st.sampled_from(list(CrashKind)),
+    st.sampled_from(EDITIONS[1:]), st.sampled_from([0, 2, 8, 1000]), st.booleans(),
+)  # fmt: skip
+def test_a_crash_tells_of_every_message(
+    messages: list[tuple[int, bool]], limit: int, cut: int, kind: CrashKind, edition: Edition, timer: int, in_tx: bool
+) -> None:
+    """What was sent is acknowledged, delivered after the crash, or told as lost, each message in one way."""
+    chosen = AddressSettings(max_size_bytes=limit, page_size_bytes=2500)
+    run = Run(chosen, edition, -1, page_sync=timer * MS)
+    for n, (size, durable) in enumerate(messages):
+        run.apply(Send, "a", n, "x" if in_tx and n % 3 else "p", size=size, durable=durable)
+        if in_tx and n % 7 == 6:
+            run.apply(Commit, "x")
+    run.apply(Commit, "x")
+    run.apply(OpenConsumer, "c", "a", "s")
+    first = run.apply(Receive, "c", cut, ReceiveAck.EACH).got or []
+    loss = run.apply(Crash, kind=kind).loss
+    run.apply(OpenConsumer, "c", "a", "s")
+    second = run.apply(Receive, "c", 100, ReceiveAck.EACH).got or []
+    lost, again = loss.lost.get("a", []), loss.again.get("a", [])
+    assert sorted([*first, *second, *lost]) == sorted([*range(len(messages)), *again])
+    assert {*loss.perhaps_lost.get("a", ())} <= {*second}
+    assert {*loss.perhaps_again.get("a", ())} <= {*first} - {*second}
+    if kind is CrashKind.REST:
+        assert not any(messages[n][1] for n in lost)
