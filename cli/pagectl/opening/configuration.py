@@ -102,6 +102,8 @@ def open_settings(path: Path, options: ConfigurationOptions) -> EffectiveSetting
         return settings_in(raw, path, options)
     found = open_configuration(path, options, newest_that_fits=True)
     config, document = found.start.config, found.document
+    if document.taken_for:
+        note(f"{config}: taken for a part: {document.taken_for}")
     if document.core is None:
         note(f"{config}: has no <core>; the broker starts with defaults")
     if len(document.cores) > 1:

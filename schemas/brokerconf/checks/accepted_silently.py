@@ -17,14 +17,24 @@ _DECLARED = re.compile(r"""^<\?xml\s[^>]*?\sencoding\s*=\s*["']([^"']*)["']""")
 
 def silence_findings(document: Document, *, cwd_given: bool = False) -> list[Finding]:
     """All of them; with ``cwd_given`` the broker's working directory is known and includes need no remark."""
+    taken = list(_fragment(document))
     if document.kind.of_application_server:
-        return list(_without_messaging(document))
-    found = [*_whole_file(document), *_placeholders(document)]
+        return [*taken, *_without_messaging(document)]
+    found = [*taken, *_whole_file(document), *_placeholders(document)]
     if not cwd_given:
         found += _includes(document)
     if document.core is not None:
         found += SilentlyAccepted(document, document.core).findings()
     return found
+
+
+def _fragment(document: Document) -> Iterator[Finding]:
+    if document.taken_for:
+        yield Finding(
+            document.source.position(0), Severity.INFO, "fragment", f"taken for a part: {document.taken_for}",
+            help="name the whole file to have it checked as the broker reads it",
+            why="a broker takes a whole file; what is alone here is checked as it would be in its place",
+        )  # fmt: skip
 
 
 def _without_messaging(document: Document) -> Iterator[Finding]:

@@ -46,7 +46,7 @@ def read_as_fits(
         edition, reason = edition_of_instance(path), "its instance runs that"
 
     def as_edition(wanted: Edition | None) -> Document:
-        return read(path, edition=wanted, cwd=cwd, properties=properties, environment=environment)
+        return read(path, edition=wanted, cwd=cwd, properties=properties, environment=environment, fragments=True)
 
     return as_fits(as_edition, edition, reason)
 
@@ -64,7 +64,8 @@ def as_fits(
     if document.kind is not FileKind.ARTEMIS or not (verdict.document or verdict.broker):
         return DetectedEdition(document, verdict, "the newest that the file fits")
     best = DetectedEdition(document, verdict, "no edition fits; this one has the fewest faults")
-    for older in reversed([known for known in Edition if Edition.HORNETQ_2_4 < known < NEWEST]):
+    oldest = Edition.HORNETQ_2_4 if document.taken_for else Edition.ARTEMIS_1_5
+    for older in reversed([known for known in Edition if oldest <= known < NEWEST]):
         try:
             document = as_edition(older)
         except ReadingError:
@@ -72,7 +73,7 @@ def as_fits(
         verdict = judge(document)
         if not verdict.document and not verdict.broker:
             return DetectedEdition(document, verdict, "the newest that the file fits")
-        if _faults(verdict) < _faults(best.verdict):
+        if _faults(verdict) < _faults(best.verdict) and not best.document.taken_for:
             best = DetectedEdition(document, verdict, best.reason)
     return best
 

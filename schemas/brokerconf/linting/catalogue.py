@@ -36,6 +36,7 @@ CHECKS: dict[str, tuple[str, str]] = {
     "element-order": ("an element at the wrong place", _REFUSED),
     "encoding": ("a file that is not UTF-8, or begins with a byte order mark", _REFUSED),
     "encoding-ignored": ("a declared encoding that is not what counts", "the broker does not look at the declaration"),
+    "fragment": ("a part of a configuration that stands alone", "it is checked as it would be in its place"),
     "include-refused": ("an include outside the configuration's folder, too deep, or not a plain file", "never opened"),
     "include-working-directory": ("an include", "it is looked for in the broker's working directory"),
     "invalid-value": ("a value that the schema does not allow", _REFUSED),

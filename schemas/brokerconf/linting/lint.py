@@ -146,7 +146,7 @@ def judged(
     def read(edition: Edition | None) -> Document:
         document = read_bytes(
             raw, name, folder=folder, edition=edition, properties=context.properties,
-            environment=context.environment, place=place,
+            environment=context.environment, place=place, fragments=place is None,
         )  # fmt: skip
         if context.profile is not None:
             leave_profile(document, context.profile)
@@ -179,7 +179,9 @@ def document_findings(
             stores=context.stores,
             volumes=volumes,
         )
-        of_rules += check(facts, chosen)
+        # what a part lacks may stand elsewhere
+        absent = core.path if core is not None and document.is_part else None
+        of_rules += [found for found in check(facts, chosen) if found.path != absent]
         of_values += value_findings(document, facts.effective)
     explained = {rule.id for rule in rules() if rule.explains_schema}
     told = {finding.path for finding in of_rules if finding.rule in explained}

@@ -15,7 +15,7 @@ from brokerconf.reading.parsing import ReadingError, parse
 from brokerconf.reading.server_expressions import ServerExpressions
 from brokerconf.reading.sources import SourceFile
 from brokerconf.reading.substitution import PlaceholderValues, ReplacedText, SubstitutionError, substitute
-from brokerconf.reading.subsystems import DOMAIN, known_versions, subsystem_of, subsystem_settings
+from brokerconf.reading.subsystems import DOMAIN, known_subsystems, subsystem_of, subsystem_settings
 from pagefmt.editions import Edition
 from pagefmt.findings import Position
 
@@ -308,8 +308,9 @@ def _find_servers(document: Document) -> None:
     for kind, node, _ in document.subsystems:
         if not kind.known:
             message = f"{kind.product}:{kind.version} is no version that is known here: nothing of it was looked at"
+            known = [each.version for each in known_subsystems(kind.product)]
             raise ReadingError(
-                "unknown-subsystem", node.position, message, f"known are {known_versions(kind.product)}",
+                "unknown-subsystem", node.position, message, f"known are {known[0]} to {known[-1]}",
                 "what a version has that is not known could only be guessed",
             )  # fmt: skip
     document.cores = [core for each in document.subsystems for core in each.cores()]

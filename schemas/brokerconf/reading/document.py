@@ -203,6 +203,8 @@ class Document:
     """A file as it was read. ``cores`` holds what the broker takes its settings from: one ``core`` of Artemis, the
     document element of HornetQ, each messaging server of an application server; empty when the broker would find none.
 
+    ``taken_for``: of a fragment, what it was taken for; ``is_part``: settings of the broker stand elsewhere;
+    ``complete``: nothing was left out of it.
     ``defaults`` and ``always_set`` are texts by the name of a setting: what an application server takes where the file
     gives nothing, for the broker and for each match.
     """
@@ -219,6 +221,9 @@ class Document:
     # the same elements for the schema's verdict
     tree: _Element | None = None
     badly_decoded: bool = False
+    taken_for: str = ""
+    is_part: bool = False
+    complete: bool = True
     subsystems: list[MessagingSubsystem] = field(default_factory=list)
     defaults: dict[str, str] = field(default_factory=dict)
     always_set: dict[str, str] = field(default_factory=dict)

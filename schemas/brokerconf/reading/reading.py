@@ -12,6 +12,7 @@ from pathlib import Path
 from brokerconf.reading.building import DocumentBuilder, bad_placeholder
 from brokerconf.reading.decoding import as_the_broker, foreign_encoding
 from brokerconf.reading.document import Document
+from brokerconf.reading.fragments import fragment_in
 from brokerconf.reading.inclusion import LARGEST, IncludeContext
 from brokerconf.reading.parsing import ReadingError
 from brokerconf.reading.repairs import without_mark
@@ -24,6 +25,8 @@ from pagefmt.findings import Position
 DISABLE_XXE = "artemis.disableXxe"
 # In so many characters a file says what it is.
 _START = 4096
+WHOLE_FILES = ("broker.xml", "hornetq-configuration.xml")
+"""What a broker starts with is never taken for a part of a configuration."""
 
 
 def read(
@@ -33,6 +36,7 @@ def read(
     cwd: Path | None = None,
     properties: Mapping[str, str] | None = None,
     environment: Mapping[str, str] | None = None,
+    fragments: bool = False,
 ) -> Document:
     """The document as that edition sees it (None: HornetQ where its namespace says so, else the newest).
 
@@ -42,7 +46,7 @@ def read(
     raw = _bytes(path)
     return read_bytes(
         raw, str(path), folder=(cwd or path.parent).resolve(), edition=edition,
-        properties=properties or {}, environment=environment or {},
+        properties=properties or {}, environment=environment or {}, fragments=fragments,
     )  # fmt: skip
 
 
@@ -65,8 +69,12 @@ def read_bytes(
     properties: Mapping[str, str],
     environment: Mapping[str, str],
     place: Callable[[int], Position] | None = None,
+    fragments: bool = False,
 ) -> Document:
-    """The same for bytes at hand; ``shown`` names the file in findings, ``place`` says where in it these stand."""
+    """The same for bytes at hand; ``shown`` names the file in findings, ``place`` says where in it these stand.
+
+    ``fragments``: parts that stand alone are read as well, but for a file that brokers start with.
+    """
     strange = foreign_encoding(raw)
     if strange:
         raise ReadingError(
@@ -76,21 +84,25 @@ def read_bytes(
             without_mark(shown, raw),
         )  # fmt: skip
     text, replaced_bytes = as_the_broker(raw)
-    edition = edition or edition_by_namespace(text)
-    server = DOMAIN in text[:_START]
+    fragment = fragment_in(text, edition) if fragments and Path(shown).name not in WHOLE_FILES else None
+    edition = edition or edition_by_namespace(fragment.tags[0] if fragment and fragment.tags else text)
+    server = fragment.of_application_server if fragment else DOMAIN in text[:_START]
     defined = {**of_every_jvm(folder, environment), **properties}
     if server:
         values, replaced = PlaceholderValues(defined, environment), ReplacedText(text)
     else:
         values = PlaceholderValues.of(edition, defined, environment)
         replaced = _replaced(text, place or plain_source(shown, text).position, values, edition)
-    source = SourceFile(shown, text, replaced, place=place)
+    source = SourceFile(shown, text, fragment.whole(replaced) if fragment else replaced, place=place)
     builder = DocumentBuilder(
         edition, values, source, IncludeContext(folder, folder, ()),
         includes=not server and _includes(edition, properties), server=server,
     )  # fmt: skip
     document = builder.document()
     document.badly_decoded = replaced_bytes
+    if fragment:
+        document.taken_for, document.complete = fragment.taken_for, fragment.complete
+        document.is_part = fragment.inside_server
     return document
 
 

@@ -77,10 +77,9 @@ def subsystem_settings(of: Subsystem) -> tuple[SubsystemSetting, ...]:
     return tuple(SubsystemSetting(*row[1:8]) for row in rows)
 
 
-def known_versions(product: str) -> str:
-    """As ``1.0 to 18.0``."""
-    versions = [each.version for each in _servers() if each.product == product]
-    return f"{versions[0]} to {versions[-1]}"
+def known_subsystems(product: str) -> list[Subsystem]:
+    """The versions of a subsystem that are described here, the oldest first."""
+    return [each for each in _servers() if each.product == product]
 
 
 def subsystem_of(namespace: str) -> Subsystem | None:

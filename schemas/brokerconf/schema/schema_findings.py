@@ -40,7 +40,14 @@ def schema_findings(document: Document, verdict: SchemaVerdict) -> list[Finding]
         if key not in seen:
             seen.add(key)
             found.append(_finding(violation, refused, places))
+    if document.taken_for:
+        found = [one for one in found if not _stands_elsewhere(one.rule, document)]
     return [_of_server(one) for one in found] if document.subsystems else found
+
+
+def _stands_elsewhere(rule: str, document: Document) -> bool:
+    """Whether a fault is that something is not there, which a fragment leaves to the rest of the file."""
+    return (rule == "dangling-reference" and document.is_part) or (rule == "missing-element" and not document.complete)
 
 
 def _of_server(finding: Finding) -> Finding:
