@@ -54,6 +54,7 @@ _XMLNS = r"""\sxmlns{}\s*=\s*["']([^"']*)["']"""
 _KEY = r"""(?m)(?:^|[{,])[ \t-]*["']?"""
 _OBJECT = _KEY.replace("{", "{{") + r"""{}["']?\s*:\s*["']?{}\b"""
 _BROKER_OBJECT = re.compile(_OBJECT.format("apiVersion", r"broker\.(?:amq\.io|arkmq\.org)"))
+_BROKER_KIND = re.compile(_OBJECT.format("kind", "(?:ActiveMQArtemis(?:Address)?|Broker(?:Cluster)?)"))
 _OBJECT_WITH_FILES = re.compile(_OBJECT.format("kind", "(?:ConfigMap|Secret)"))
 _BROKER_FILE = r"""(?:[\w.-]*broker(?:-[\w.-]+)?\.(?:xml|properties)|hornetq-configuration\.xml)["']?\s*:"""
 _FILE_OF_BROKER = re.compile(_KEY + _BROKER_FILE)
@@ -131,8 +132,8 @@ def _is_broker_xml(text: str, name: str) -> bool:
 
 
 def _holds_objects(text: str) -> bool:
-    """Custom resources of an operator, or ConfigMaps and Secrets with a broker's files in them."""
-    if _BROKER_OBJECT.search(text):
+    """Custom resources of brokers, or ConfigMaps and Secrets with a broker's files in them."""
+    if _BROKER_OBJECT.search(text) and _BROKER_KIND.search(text):
         return True
     if not _OBJECT_WITH_FILES.search(text):
         return False
