@@ -218,3 +218,49 @@ def test_what_may_not_be_written_is_an_error(capsys: pytest.CaptureFixture[str],
     finally:
         tmp_path.chmod(0o700)
     assert "broker.xml: Permission denied" in capsys.readouterr().err
+
+
+OBJECTS = """apiVersion: v1
+kind: ConfigMap
+metadata: {{name: a}}
+data:
+  broker.properties: |
+    addressSettings.{}.maxSizeBytes=5
+  broker.xml: |
+    <configuration xmlns="urn:activemq">
+      <core xmlns="urn:activemq:core">
+        <address-settings>
+          <address-setting match="#">
+            {}
+            <address-full-policy>{}</address-full-policy>
+          </address-setting>
+        </address-settings>
+      </core>
+    </configuration>
+---
+apiVersion: broker.amq.io/v1beta1
+kind: ActiveMQArtemis
+metadata: {{name: b}}
+spec:
+  brokerProperties:
+    - "addressSettings.c.d.maxSizeBytes=5"
+    - addressSettings.{}.maxSizeBytes=5
+---
+apiVersion: v1
+kind: Secret
+metadata: {{name: s}}
+data:
+  broker.properties: YWRkcmVzc1NldHRpbmdzLmEuYi5tYXhTaXplQnl0ZXM9NQo=
+"""
+
+
+def test_what_lies_in_kubernetes_objects_is_repaired_where_that_holds(capsys: pytest.CaptureFixture[str]) -> None:
+    """In a quoted text of YAML quotation marks would end it, and what is encoded does not stand there."""
+    path = Path("objects.yaml")
+    path.write_text(OBJECTS.format("a.b", "<page-max-cache-size>5</page-max-cache-size>", "page", "a.b"))
+    left = rules_of(found(capsys, "objects.yaml", "--fix")[1])
+    assert path.read_text() == OBJECTS.format('"a.b"', "", "PAGE", '"a.b"')
+    assert left.count("properties-unquoted-dots") == 2
+    assert found(capsys, "objects.yaml", "--fix")[1] == found(capsys, "objects.yaml")[1]
+    path.write_text(OBJECTS.format("a", "", "PAGE", "a"))
+    assert run(["config", "lint", "objects.yaml", "--diff", "--only", "properties-unquoted-dots"]) == 0

@@ -132,7 +132,7 @@ def command(
         if fix or diff:
             from pagectl.opening.repairs import repairs
 
-            found = list(repairs(reports, named))
+            found = list(repairs(reports, named, request))
             if diff:
                 return Exit.FAILED if failed or unreadable else _show(found)
             for each in found:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -97,6 +97,11 @@ class LintRequest:
         asked = self.prepared(name)
         raw = sys.stdin.buffer.read(LARGEST + 1) if name == STDIN else read_raw(asked.file)
         return lint(raw, asked.shown, asked.context, asked.selection)
+
+    def lint_of(self, name: str) -> Callable[[bytes], FileReport]:
+        """The lint of other bytes as those of a file, by all rules; raises as ``lint``."""
+        asked = self.prepared(name)
+        return lambda raw: lint(raw, asked.shown, asked.context)
 
     def prepared(self, name: str) -> PreparedLint:
         """All that a lint of the file depends on but its bytes; raises as ``lint``."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from brokerconf.linting.fixing import RepairedText, repaired
+from brokerconf.linting.fixing import RepairedText, proven, repaired
 from brokerconf.linting.lint import FileReport
 
+from pagectl.opening.linting import LintRequest
 from pagectl.terminal.streams import note
 from pagefmt.bytes.writing import atomic_file
 from pagefmt.findings import Finding
@@ -29,8 +30,12 @@ class FileRepair(NamedTuple):
         note(f"{self.path}: repaired: " + ", ".join(f"{times} {rule}" for rule, times in sorted(counts.items())))
 
 
-def repairs(reports: Iterable[FileReport], named: Iterable[str]) -> Iterator[FileRepair]:
-    """The repairs of files that were named, or that lie below a folder that was; raises ``OSError``."""
+def repairs(reports: Sequence[FileReport], named: Iterable[str], request: LintRequest) -> Iterator[FileRepair]:
+    """The repairs of files that were named, or that lie below a folder that was; raises ``OSError``.
+
+    What they make of a file is linted before it is written; an included file is part of another one's lint.
+    """
+    linted = {report.file for report in reports}
     findings: defaultdict[str, list[Finding]] = defaultdict(list)
     for report in reports:
         for finding in report.findings:
@@ -41,6 +46,10 @@ def repairs(reports: Iterable[FileReport], named: Iterable[str]) -> Iterator[Fil
         path = Path(file)
         real = path.resolve()
         if any(real == each or each in real.parents for each in allowed) and path.is_file():
-            text = repaired(path.name, path.read_bytes(), findings[file])
+            raw = path.read_bytes()
+            if file in linted:
+                text = proven(path.name, raw, findings[file], request.lint_of(file))
+            else:
+                text = repaired(path.name, raw, findings[file])
             if text is not None:
                 yield FileRepair(path, text)

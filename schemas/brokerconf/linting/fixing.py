@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from brokerconf.instance.recognition import ConfigurationForm, form_of
-from pagefmt.findings import Finding
+from brokerconf.linting.baseline import fingerprint
+from brokerconf.linting.lint import FileReport
+from pagefmt.findings import Finding, Severity
+
+# Each fix that does not hold together with the others is tried alone; more than these are left alone.
+_TRIED = 64
 
 
 class RepairedText(NamedTuple):
@@ -48,3 +54,40 @@ def repaired(name: str, raw: bytes, findings: Iterable[Finding]) -> RepairedText
             end = at + len(old)
     after = "".join((*parts, text[end:]))
     return RepairedText(form, text, after, after.encode(encoding), tuple(done)) if done else None
+
+
+def proven(
+    name: str, raw: bytes, findings: Sequence[Finding], lint: Callable[[bytes], FileReport]
+) -> RepairedText | None:
+    """The same where a lint of what it gives has these findings no more, and no error that was not there before.
+
+    ``lint`` is by all rules, whichever were asked for. Where all fixes together do not hold, those are carried out
+    that do one after the other.
+    """
+    found = repaired(name, raw, findings)
+    if found is None:
+        return None
+    before = lint(raw).findings
+    if _holds(found, before, lint):
+        return found
+    kept: list[Finding] = []
+    for finding in found.repaired[:_TRIED]:
+        tried = repaired(name, raw, [*kept, finding])
+        if tried is not None and _holds(tried, before, lint):
+            kept.append(finding)
+    return repaired(name, raw, kept)
+
+
+def _holds(found: RepairedText, before: Sequence[Finding], lint: Callable[[bytes], FileReport]) -> bool:
+    after = lint(found.raw).findings
+    gone = _counted(found.repaired)
+    there_still = (_counted(after) & gone) - (_counted(before) - gone)
+    return not there_still and not _counted(_errors(after)) - _counted(_errors(before))
+
+
+def _errors(findings: Iterable[Finding]) -> list[Finding]:
+    return [finding for finding in findings if finding.severity is Severity.ERROR]
+
+
+def _counted(findings: Iterable[Finding]) -> Counter[str]:
+    return Counter(fingerprint(finding, finding.place.file) for finding in findings)

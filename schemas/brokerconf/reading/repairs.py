@@ -22,7 +22,8 @@ def without_element(node: ConfigNode) -> Fix | None:
     if not stop or "$" in inside or inside.count("<") > 2:
         return None
     first, last = text.rfind("\n", 0, start) + 1, text.find("\n", stop)
-    if last >= 0 and not text[first:start].strip() and not text[stop:last].strip():
+    alone = last >= 0 and not text[first:start].strip() and not text[stop:last].strip()
+    if alone and not source.lies_inside:
         start, stop = first, last + 1
     return Fix(source.position(start), text[start:stop], "")
 

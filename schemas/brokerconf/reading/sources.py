@@ -75,6 +75,11 @@ class SourceFile:
             self._ends = _ends_of(self.text)
         return self._ends
 
+    @property
+    def lies_inside(self) -> bool:
+        """Whether it is part of another file."""
+        return self._place is not None
+
     def secrets(self) -> list[Span]:
         """What no output shows of the original text, in order."""
         return hidden_in_markup(self.original) if self.markup else hidden_in_properties(self.original)
