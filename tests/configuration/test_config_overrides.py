@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 from brokerconf.linting.lint import LintContext, lint
+from brokerconf.properties.application import apply_all
 from brokerconf.reading.properties import parse_properties
-from brokerconf.settings.overrides import _value
-from brokerconf.settings.settings_model import Scope, in_scope
 from lint_calls import CLEAN, HEAD, TAIL, found, rules_of, write
 from pagectl.app import run
 
@@ -90,22 +89,21 @@ def test_a_value_that_the_setter_does_not_take_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "bean", "text", "value"),
+    ("key", "text", "value"),
     [
-        *(("boolean", "persistenceEnabled", text, True) for text in ("true", "TRUE", "yes", "ON", "1", "y")),
-        *(("boolean", "persistenceEnabled", text, False) for text in ("t", "true ", "junk", "")),
-        ("int", "diskScanPeriod", "junk", 0), ("size", "pageSizeBytes", "10M", 0), ("size", "pageLimitBytes", "1G", 0),
-        ("long", "pageLimitMessages", "10K", 0), ("long", "expiryDelay", "junk", 0),
-        ("size", "globalMaxSize", "junk", None),
-        ("size", "minDiskFree", "10 MiB ", 10 << 20), ("long", "globalMaxMessages", "10K", 10 << 10),
-        ("long", "redeliveryDelay", "junk", None), ("double", "redeliveryMultiplier", "junk", 0.0),
+        *(("persistenceEnabled", text, True) for text in ("true", "TRUE", "yes", "ON", "1", "y")),
+        *(("persistenceEnabled", text, False) for text in ("t", "true ", "junk", "")),
+        ("diskScanPeriod", "junk", 0), ("addressSettings.a.pageSizeBytes", "10M", 0),
+        ("addressSettings.a.pageLimitBytes", "1G", 0), ("addressSettings.a.pageLimitMessages", "10K", 0),
+        ("addressSettings.a.expiryDelay", "junk", 0), ("globalMaxSize", "junk", None),
+        ("minDiskFree", "10 MiB ", 10 << 20), ("globalMaxMessages", "10K", 10 << 10),
+        ("addressSettings.a.redeliveryDelay", "junk", None), ("addressSettings.a.redeliveryMultiplier", "junk", 0.0),
     ],
 )  # fmt: skip
-def test_values_are_what_the_classes_of_2_44_and_2_56_make_of_them(
-    kind: str, bean: str, text: str, value: object
-) -> None:
-    (setting,) = [one for scope in Scope for one in in_scope(scope).values() if one.bean == bean]
-    assert setting.kind == kind and _value(setting, text) == value
+def test_values_are_what_the_classes_of_2_44_and_2_56_make_of_them(key: str, text: str, value: object) -> None:
+    for edition in (Edition.ARTEMIS_2_44, Edition.ARTEMIS_2_56):
+        (outcome,) = apply_all(parse_properties(f"{key}={text}", HERE), edition)
+        assert outcome.value == value and type(outcome.value) is type(value)
 
 
 def test_system_properties_come_last_and_are_named() -> None:

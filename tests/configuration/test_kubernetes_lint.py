@@ -150,9 +150,9 @@ def test_what_is_wrong_is_said_at_its_line(old: str, new: str, rule: str, help: 
 
 def test_columns_inside_of_blocks_and_quotes() -> None:
     report, line = changed("      journalMinFiles=3", '      addressSettings."a".pageSizeBytes=10M')
-    assert [(one.place.line, one.place.column) for one in graver(report)] == [(line, 7)]
+    assert [(one.place.line, one.place.column) for one in graver(report)] == [(line, 41)]
     report, line = changed('    - "broker-1.maxDiskUsage=80"', '    - "broker-1.maxDiskUsage=180"')
-    assert [(one.place.line, one.place.column) for one in graver(report)] == [(line, 17)]
+    assert [(one.place.line, one.place.column) for one in graver(report)] == [(line, 30)]
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_columns_inside_of_blocks_and_quotes() -> None:
     [
         ("Broker", "broker.arkmq.org/v1beta2", "  adminUser: a", False),
         ("BrokerCluster", "broker.arkmq.org/v1beta2", "  adminUser: a", True),
-        ("ActiveMQArtemis", "broker.amq.io/v2alpha1", "  brokerProperties: [a=b]", False),
+        ("ActiveMQArtemis", "broker.amq.io/v2alpha1", "  brokerProperties: [maxDiskUsage=90]", False),
         ("ActiveMQArtemis", "broker.amq.io/v2alpha5", "  addressSettings: {applyRule: replace_all}", True),
         ("ActiveMQArtemisAddress", "broker.amq.io/v1beta1", "  queueConfiguration: {maxConsumers: 1}", True),
         ("ActiveMQArtemisAddress", "broker.amq.io/v1beta1", "  queueConfiguration: {maxConsumer: 1}", False),

@@ -25,9 +25,11 @@ import org.apache.commons.beanutils.PropertyUtilsBean;
 
 /**
  * The beans that broker.properties can reach, by the broker's own introspection. A line for each property:
- * class;property;type;made;access where "made" is the class of the entries that the broker makes in a collection, or of
- * the bean that is there or is made where a key goes on, and "access" is w, r or both. A line with =VALUE as its property
+ * class;property;type;made;access where "made" is the class of the entries that the broker makes in a collection (- where there is no
+ * collection before one is given whole), or of the bean that is there or is made where a key goes on, and "access" is w, r or both. A line with =VALUE as its property
  * says which class that value of the type makes, one with * what the entries of a bean are that is a collection itself.
+ * Last stands what is odd about a setter: !VALUE for a value of that type that it refuses, ~VALUE for one that it leaves out
+ * without a word, !* where it refuses all.
  */
 public final class BeanModel {
 
@@ -35,6 +37,7 @@ public final class BeanModel {
    private static final ArrayDeque<Object> LEFT = new ArrayDeque<>();
    private static PropertyUtilsBean access;
    private static Method makeEntry;
+   private static Method parse;
 
    public static void main(String[] args) throws Exception {
       PrintStream out = new PrintStream(System.out, false, StandardCharsets.UTF_8);
@@ -55,6 +58,11 @@ public final class BeanModel {
       Method use = filling.getDeclaredMethod("setBeanUtilsBean", BeanUtilsBean.class);
       use.setAccessible(true);
       use.invoke(access, beans);
+      try {
+         parse = ConfigurationImpl.class.getMethod("parsePrefixedProperties", Object.class, String.class, java.util.Properties.class, String.class);
+      } catch (NoSuchMethodException before) {
+         parse = null;
+      }
       makeEntry = filling.getDeclaredMethod("newNamedInstanceForCollection", String.class, Object.class, String.class);
       makeEntry.setAccessible(true);
 
@@ -67,11 +75,11 @@ public final class BeanModel {
          host.parsePrefixedProperties(given, null);
          Object policy = host.getHAPolicyConfiguration();
          if (policy != null) {
-            out.println("HAPolicyConfiguration;=" + type + ";;" + name(policy.getClass()) + ";");
+            out.println("HAPolicyConfiguration;=" + type + ";;" + name(policy.getClass()) + ";;");
             meet(policy);
          }
       }
-      out.println("StoreConfiguration;=DATABASE;;DatabaseStorageConfiguration;");
+      out.println("StoreConfiguration;=DATABASE;;DatabaseStorageConfiguration;;");
       while (!LEFT.isEmpty()) {
          for (String line : lines(LEFT.pop())) {
             out.println(line);
@@ -91,7 +99,7 @@ public final class BeanModel {
    private static List<String> lines(Object bean) {
       List<String> found = new ArrayList<>();
       if (bean instanceof Collection || bean instanceof Map) {
-         found.add(String.join(";", name(bean.getClass()), "*", "", met(entry(null, bean)), ""));
+         found.add(String.join(";", name(bean.getClass()), "*", "", met(entry(null, bean)), "", ""));
       }
       Map<String, PropertyDescriptor> byName = new TreeMap<>();
       for (PropertyDescriptor one : access.getPropertyDescriptors(bean)) {
@@ -110,16 +118,78 @@ public final class BeanModel {
          Class<?> given = readable ? read.getReturnType() : null;
          String made = "";
          if (given != null && (Collection.class.isAssignableFrom(given) || Map.class.isAssignableFrom(given))) {
-            made = met(entry(one.getName(), bean));
+            made = first == null ? "-" : met(entry(one.getName(), bean));
          } else if (first != null) {
             made = met(first);
          } else if (given != null && write != null) {
             made = met(made(taken));
          }
          found.add(String.join(";", name(bean.getClass()), one.getName(), type(taken == null ? given : taken), made,
-            (given == null ? "" : "r") + (taken == null ? "" : "w")));
+            (given == null ? "" : "r") + (taken == null ? "" : "w"), odd(bean, one.getName(), taken, read)));
       }
       return found;
+   }
+
+   private static String odd(Object bean, String property, Class<?> taken, Method read) {
+      if (taken == null || parse == null) {
+         return "";
+      }
+      List<String> found = new ArrayList<>();
+      String[] probes = probes(taken);
+      for (String probe : probes) {
+         Object fresh = made(bean.getClass());
+         Object host = fresh == null ? bean : fresh;
+         set(host, property, probe.equals("7") ? "8" : probe.equals("true") ? "false" : probe.equals("false") ? "true" : "7");
+         Object before = value(host, read);
+         if (!set(host, property, probe)) {
+            found.add("!" + probe);
+         } else if (taken.isPrimitive() && read != null && String.valueOf(before).equals(String.valueOf(value(host, read)))) {
+            found.add("~" + probe);
+         }
+      }
+      return probes.length > 0 && found.size() == probes.length && found.get(0).startsWith("!") ? "!*" : String.join(" ", found);
+   }
+
+   private static String[] probes(Class<?> taken) {
+      if (taken == int.class || taken == Integer.class || taken == long.class || taken == Long.class || taken == double.class) {
+         return new String[] {"7", "0", "-1", "-2", "101", "2147483647"};
+      }
+      if (taken == boolean.class) {
+         return new String[] {"true", "false"};
+      }
+      if (taken.isEnum()) {
+         String[] names = new String[taken.getEnumConstants().length];
+         for (int i = 0; i < names.length; i++) {
+            names[i] = ((Enum<?>) taken.getEnumConstants()[i]).name();
+         }
+         return names;
+      }
+      if (Map.class.isAssignableFrom(taken)) {
+         return new String[] {"a=b"};
+      }
+      boolean text = taken == String.class || taken == SimpleString.class || Collection.class.isAssignableFrom(taken);
+      return text ? new String[] {"a", "", "a,b", "tcp://localhost:61616"} : new String[0];
+   }
+
+   private static Object value(Object bean, Method read) {
+      try {
+         return read == null ? null : read.invoke(bean);
+      } catch (ReflectiveOperationException failing) {
+         return null;
+      }
+   }
+
+   /** Whether the broker's status has no error of it. */
+   private static boolean set(Object bean, String key, String value) {
+      ConfigurationImpl.InsertionOrderedProperties given = new ConfigurationImpl.InsertionOrderedProperties();
+      given.put(key, value);
+      ConfigurationImpl host = new ConfigurationImpl();
+      try {
+         parse.invoke(host, bean, "probe", given, null);
+      } catch (ReflectiveOperationException thrown) {
+         return false;
+      }
+      return !host.getStatus().contains("reason");
    }
 
    private static String met(Object bean) {

@@ -15,15 +15,17 @@ from brokerconf.evidence.address_facts import AddressCase, AddressFacts
 from brokerconf.evidence.declarations import Endpoint, PasswordInClear, endpoints_of, jms_destinations_of, secrets_of
 from brokerconf.evidence.host import PageFolder, Volume
 from brokerconf.evidence.resolved_setting import ResolvedSetting, SettingsByName
+from brokerconf.properties.application import apply_all
 from brokerconf.reading.application_server import written_server
 from brokerconf.reading.document import ConfigNode, Document, FoundPlaceholder
 from brokerconf.reading.properties import in_force
 from brokerconf.reading.sizes import trimmed
-from brokerconf.settings import overrides
 from brokerconf.settings.address_settings import AddressSetting, read_value
 from brokerconf.settings.effective import EffectiveSettings
+from brokerconf.settings.overrides import lay_over
 from brokerconf.settings.settings_model import Scope, Setting, in_scope
 from pagefmt.editions import Edition
+from pagefmt.findings import Position
 
 if TYPE_CHECKING:
     from brokerconf.reading.properties import Entry
@@ -48,12 +50,22 @@ class ConfigFacts(AddressFacts):
         self.document, self.core = document, core
         self.heap, self.stores, self.volumes = heap, stores, volumes
         self.properties = in_force(core, document.edition, properties, system or {})
-        overrides.apply(self.effective, self.properties)
+        self.outcomes = apply_all(self.properties, self.edition, core) if self.properties else []
+        for outcome in self.outcomes:
+            lay_over(self.effective, outcome)
 
     @cached_property
     def first(self) -> dict[str, ConfigNode]:
         """The first element of each tag inside ``core``: what the broker's reader finds by name."""
         return self.effective.first
+
+    def key_at(self, position: Position) -> str:
+        """The key of the property that stands there; nothing where none does."""
+        return self._keys.get(position[:2], "")
+
+    @cached_property
+    def _keys(self) -> dict[tuple[str, int], str]:
+        return {(entry.position.file, entry.position.line): entry.key for entry in self.properties}
 
     # settings of the broker and of the store
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 
 from brokerconf.kubernetes.broker_resource import BrokerResource
 from brokerconf.kubernetes.held_files import HeldFile
 from brokerconf.kubernetes.placed_text import Place, PlacedText
-from brokerconf.reading.parsing import ReadingError
-from brokerconf.reading.properties import Entry, parse_properties
-from brokerconf.reading.yaml_tree import YamlNode, read_yaml
+from brokerconf.reading.properties import Entry, PropertiesError, entries_in, parse_properties
 from pagefmt.findings import Position
 
 EMPTY_XML = '<configuration xmlns="urn:activemq"><core xmlns="urn:activemq:core"></core></configuration>'
@@ -51,42 +48,18 @@ def _alone(name: str, text: str) -> Place:
 
 
 def _entries(text: PlacedText, suffix: str) -> Iterator[Entry]:
-    if suffix == ".properties":
-        for entry in parse_properties(text.text, ""):
-            yield entry._replace(position=text.of_line(entry.position))
-        return
-    if suffix == ".json":
-        try:
-            json.loads(text.text)
-        except (ValueError, RecursionError) as err:
-            at = text.position(getattr(err, "pos", 0))
-            said = getattr(err, "msg", "nested too deep")
-            raise ReadingError("properties-unreadable", at, f"not JSON: {said}", "correct it", _DROPPED) from err
     try:
-        documents = read_yaml(text.text.encode("utf-8", "surrogatepass"), "")
-    except ReadingError as err:
-        at = text.of_line(err.position)
-        raise ReadingError("properties-unreadable", at, err.message, err.help, _DROPPED) from err
-    for root in documents.roots:
-        yield from _flattened(root, "", text)
-
-
-_DROPPED = "the broker starts without any of the file's properties"
-
-
-def _flattened(node: YamlNode, above: str, text: PlacedText) -> Iterator[Entry]:
-    """Nested keys joined by dots; one that has dots itself is put in quotes at any level but the first of YAML."""
-    if node.type != "object":
-        message = "not an object of properties"
-        raise ReadingError("properties-unreadable", text.position(node.start), message, "correct it", _DROPPED)
-    for key, value in node.entries:
-        name = above + (f'"{key.text}"' if "." in key.text else key.text)
-        if value.type in ("object", "array"):
-            for number, item in enumerate(value.items):
-                if item.type not in ("object", "array"):
-                    yield Entry(f"{name}.{number}", item.text, text.position(item.start))
-            if value.type == "object":
-                yield from _flattened(value, f"{name}.", text)
+        if suffix == ".properties":
+            found: Iterable[Entry] = parse_properties(text.text, "")
         else:
-            plain = value.text.lower() if value.type == "boolean" else value.text
-            yield Entry(name, plain, text.position(key.start))
+            found = entries_in(text.text.encode("utf-8", "surrogatepass"), suffix)
+        for entry in found:
+            yield _placed(entry, text)
+    except PropertiesError as err:
+        raise PropertiesError(text.of_line(err.position), err.message, err.help) from err
+
+
+def _placed(entry: Entry, text: PlacedText) -> Entry:
+    at_value = entry.at_value and text.of_line(entry.at_value)
+    earlier = entry.earlier and _placed(entry.earlier, text)
+    return Entry(entry.key, entry.value, text.of_line(entry.position), at_value, earlier)

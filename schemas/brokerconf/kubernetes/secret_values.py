@@ -9,6 +9,7 @@ from brokerconf.kubernetes.objects import KubernetesObject
 from pagefmt.findings import Finding, Position
 
 _SAYS_NAMES_ALONE = ("yaml-", "kubernetes-")
+_UNKNOWN_KEY = "properties-unknown-key"
 
 
 class SecretValues:
@@ -34,5 +35,7 @@ class SecretValues:
         if finding.rule.startswith(_SAYS_NAMES_ALONE) or not self.holds(finding.place):
             return finding
         line = re.search(r" \(line \d+ of [\w.-]+\)$", finding.message)
-        said = f"in a Secret: {titles.get(finding.rule, finding.rule)}" + (f": {finding.path}" if finding.path else "")
-        return finding._replace(message=said + (line.group() if line else ""), help="")
+        # a key that no broker knows may be anything
+        path = "" if finding.rule == _UNKNOWN_KEY else finding.path
+        said = f"in a Secret: {titles.get(finding.rule, finding.rule)}" + (f": {path}" if path else "")
+        return finding._replace(message=said + (line.group() if line else ""), path=path, help="")

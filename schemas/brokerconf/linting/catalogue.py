@@ -60,7 +60,10 @@ CHECKS: dict[str, tuple[str, str]] = {
     "placeholder": ("a ${…} that never ends or names nothing", _REFUSED),
     "placeholder-swallows": ("a ${ that is closed far behind", "all between is gone before the file is parsed"),
     "placeholder-unclosed": ("a ${ without }", "nothing after it is replaced any more"),
-    "properties-unreadable": ("properties that are not what their name says", "none of them is applied"),
+    "properties-unreadable": (
+        "properties that are not what their name says",
+        "none of the file is applied; only the status attribute tells",
+    ),
     "repeated-element": ("an element that may stand once stands twice", _REFUSED),
     "profile": ("a profile that was asked for and is not there", "nothing of the file was looked at"),
     "size-overflow": ("a size beyond 64 bits", "it becomes another number without an error"),

@@ -22,12 +22,14 @@ def check(facts: ConfigFacts, rules: Iterable[Rule]) -> list[Finding]:
                 node, position = _node_and_position(hit, facts)
                 key = rule.id, hit.about, position
                 if key not in found:
-                    found[key] = _finding(rule, hit, severity, node, position)
+                    found[key] = _finding(rule, hit, severity, facts, node, position)
     return list(found.values())
 
 
-def _finding(rule: Rule, hit: Hit, severity: Severity, node: ConfigNode | None, position: Position) -> Finding:
-    path = node.path if node else ""
+def _finding(
+    rule: Rule, hit: Hit, severity: Severity, facts: ConfigFacts, node: ConfigNode | None, position: Position
+) -> Finding:
+    path = node.path if node else facts.key_at(position)
     return Finding(
         position, hit.severity or severity, rule.id, hit.message, path, hit.help or rule.help, rule.why, hit.fix
     )

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from brokerconf.errors import BrokerConfError
+from brokerconf.reading.parsing import ReadingError
 from brokerconf.reading.sizes import trimmed
-from pagefmt.editions import Edition
+from brokerconf.reading.substitution import PlaceholderValues, SubstitutionError, substitute
+from pagefmt.editions import NEWEST, Edition
 from pagefmt.findings import Position
 
 if TYPE_CHECKING:
@@ -18,25 +19,38 @@ if TYPE_CHECKING:
 PREFIX = "brokerconfig."
 _LARGEST = 4 << 20
 _SUFFIXES = (".properties", ".json", ".yaml")
-_ESCAPE = r"(?s)\\(u[0-9a-fA-F]{4}|.)"
+_ESCAPE = re.compile(r"(?s)\\(u[0-9a-fA-F]{4}|.)")
+_BAD_ESCAPE = re.compile(r"\\(?:[^u]|u[0-9a-fA-F]{4})|(\\u)", re.DOTALL)
 _LETTERS = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
-_KEY = r"(?s)((?:\\.|[^\\=:\s])*)[ \t\f]*[=:]?[ \t\f]*(.*)"
+_KEY = re.compile(r"(?s)((?:\\.|[^\\=: \t\f])*)[ \t\f]*[=:]?[ \t\f]*")
+_DROPPED = "the broker starts without this file; only its status attribute has the error"
 
 
-class PropertiesError(BrokerConfError):
-    """A file of properties that cannot be read."""
+class PropertiesError(ReadingError):
+    """A file of properties that cannot be read; with a line where the broker leaves it out as a whole."""
+
+    def __init__(self, position: Position, message: str, help: str = "") -> None:
+        super().__init__("properties-unreadable", position, message, help, _DROPPED)
 
 
 class Entry(NamedTuple):
     """A key of ``broker.properties`` or of the system properties, without the latter's prefix.
 
-    ``at_value`` is where the value begins.
+    ``at_value`` is where the value begins; ``earlier`` the entry that this one replaces, in whose place it is applied.
     """
 
     key: str
     value: str
     position: Position
     at_value: Position | None = None
+    earlier: Entry | None = None
+
+    def at_step(self, name: str) -> Position:
+        """Where a name of the key stands, as far as the key stands in the file as it is."""
+        at = self.position
+        after = self.at_value is None or self.at_value.line != at.line
+        offset = self.key.find(name) if name and not after else 0
+        return at._replace(column=at.column + offset) if offset > 0 and "\\" not in self.key else at
 
 
 def property_files(given: str) -> tuple[Path, ...]:
@@ -52,24 +66,46 @@ def property_files(given: str) -> tuple[Path, ...]:
         elif path.exists():
             found.append(path)
         else:
-            raise PropertiesError(f"{path}: no such file or folder of properties")
+            raise PropertiesError(Position(str(path)), "no such file or folder of properties")
     return tuple(found)
 
 
-def read_properties(path: Path) -> tuple[Entry, ...]:
-    """All entries of a ``.properties`` or ``.json`` file, in its order; raises ``PropertiesError``."""
+def read_properties(path: Path, edition: Edition = NEWEST) -> tuple[Entry, ...]:
+    """The entries of a file as that edition reads it; raises ``PropertiesError``."""
     try:
         with path.open("rb") as stream:
-            raw = stream.read(_LARGEST + 1)
+            return entries_in(stream.read(_LARGEST + 1), str(path), edition)
     except OSError as err:
-        raise PropertiesError(f"{path}: {err.strerror}") from err
+        raise PropertiesError(Position(str(path)), err.strerror or "cannot be read") from err
+
+
+def entries_in(raw: bytes, name: str, edition: Edition = NEWEST) -> tuple[Entry, ...]:
+    """The same of bytes at hand; ``name`` is the file's, whose end says how it is written."""
     if len(raw) > _LARGEST:
-        raise PropertiesError(f"{path}: larger than {_LARGEST >> 20} MiB")
-    if path.suffix == ".yaml":
-        raise PropertiesError(f"{path}: YAML is not read here; write it as .properties or .json")
-    if path.suffix == ".json":
-        return tuple(_parse_json(raw, str(path)))
-    return tuple(parse_properties(raw.decode("latin-1"), str(path)))
+        raise PropertiesError(Position(name), f"larger than {_LARGEST >> 20} MiB")
+    if name.endswith(".json"):
+        from brokerconf.reading.property_trees import json_entries
+
+        return tuple(json_entries(raw, name, edition))
+    if name.endswith(".yaml") and edition >= Edition.ARTEMIS_2_56:
+        from brokerconf.reading.property_trees import yaml_entries
+
+        return tuple(yaml_entries(raw, name))
+    return tuple(parse_properties(raw.decode("latin-1"), name))
+
+
+def resolved(entries: Iterable[Entry], values: PlaceholderValues) -> tuple[Entry, ...]:
+    """The entries with ``${…}`` in keys and values replaced; one that cannot be is left as it stands."""
+    found: dict[str, Entry] = {}
+    for entry in entries:
+        if "${" in entry.value or "${" in entry.key:
+            try:
+                key, value = (substitute(text, values).text for text in (entry.key, entry.value))
+                entry = entry._replace(key=key, value=value)
+            except SubstitutionError:
+                pass
+        found[entry.key] = entry
+    return tuple(found.values())
 
 
 def in_force(
@@ -89,57 +125,47 @@ def in_force(
     return (*entries, *(Entry(key, value, Position(f"-D{prefix}{key}", 0, 0)) for key, value in named.items()))
 
 
-def _parse_json(raw: bytes, name: str) -> Iterator[Entry]:
-    import json
-
-    try:
-        document = json.loads(raw.decode("utf-8"))
-    except ValueError as err:
-        raise PropertiesError(f"{name}: not JSON: {err}") from err
-    if not isinstance(document, dict):
-        raise PropertiesError(f"{name}: not a JSON object of properties")
-    yield from _flattened(document, "", name)
-
-
-def _flattened(found: dict[str, object], above: str, name: str) -> Iterator[Entry]:
-    """Nested keys joined by dots; a key that has dots itself is put in quotes."""
-    for own, value in found.items():
-        key = above + (f'"{own}"' if "." in own else own)
-        match value:
-            case dict():
-                yield from _flattened(value, f"{key}.", name)
-            case bool():
-                yield Entry(key, str(value).lower(), Position(name, 0, 0))
-            case str() | int() | float():
-                yield Entry(key, str(value), Position(name, 0, 0))
-            case _:
-                raise PropertiesError(f"{name}: {key}: null and arrays are not read")
-
-
 def parse_properties(text: str, name: str) -> Iterator[Entry]:
-    """Comments and blank lines left out, lines that end in a backslash joined, escapes resolved."""
+    """Comments and blank lines left out, lines that end in a backslash joined, escapes resolved, the last of a key in
+    the place of the first; raises ``PropertiesError`` where an escape is none."""
+    found: dict[str, Entry] = {}
+    for start, places in _logical_lines(text):
+        bad = next((one for one in _BAD_ESCAPE.finditer(start) if one[1]), None)
+        if bad:
+            raise PropertiesError(_at(name, places, bad.start()), "\\u without four hexadecimal digits", "write \\\\u")
+        split = _KEY.match(start)
+        assert split
+        key, at = _plain(split[1]), _at(name, places, 0)
+        value = _plain(start[split.end() :])
+        found[key] = Entry(key, value, at, _at(name, places, split.end()), found.get(key))
+    yield from found.values()
+
+
+def _logical_lines(text: str) -> Iterator[tuple[str, list[tuple[int, int, int]]]]:
+    """Each line with those that it goes on in; and from which offset on it stands in which line and column."""
     lines = iter(enumerate(re.split(r"\r\n|\r|\n", text), 1))
     for number, line in lines:
         start = line.lstrip(" \t\f")
         if not start or start[0] in "#!":
             continue
-        while _continues(start):
-            _, following = next(lines, (0, ""))
-            start = start[:-1] + following.lstrip(" \t\f")
-        found = re.fullmatch(_KEY, start)
-        assert found
-        at = Position(name, number, len(line) - len(line.lstrip(" \t\f")) + 1)
-        at_value = at._replace(column=at.column + found.start(2))
-        yield Entry(_plain(found.group(1)), _plain(found.group(2)), at, at_value)
+        places = [(0, number, len(line) - len(start) + 1)]
+        while start[-1:] == "\\" and (len(start) - len(start.rstrip("\\"))) % 2:
+            number, line = next(lines, (number + 1, ""))
+            following = line.lstrip(" \t\f")
+            places.append((len(start) - 1, number, len(line) - len(following) + 1))
+            start = start[:-1] + following
+        yield start, places
 
 
-def _continues(line: str) -> bool:
-    return (len(line) - len(line.rstrip("\\"))) % 2 == 1
+def _at(name: str, places: list[tuple[int, int, int]], offset: int) -> Position:
+    start, line, column = next(place for place in reversed(places) if place[0] <= offset)
+    return Position(name, line, column + offset - start)
 
 
 def _plain(text: str) -> str:
-    def letter(found: re.Match[str]) -> str:
-        what = found.group(1)
-        return chr(int(what[1:], 16)) if len(what) == 5 else _LETTERS.get(what, what)
+    return _ESCAPE.sub(_letter, text) if "\\" in text else text
 
-    return re.sub(_ESCAPE, letter, text)
+
+def _letter(found: re.Match[str]) -> str:
+    what = found[1]
+    return chr(int(what[1:], 16)) if len(what) == 5 else _LETTERS.get(what, what)

@@ -89,8 +89,8 @@ class YamlDocuments:
     findings: tuple[Finding, ...]
 
 
-def read_yaml(raw: bytes, name: str) -> YamlDocuments:
-    """All documents of a file; raises ``ReadingError``."""
+def read_yaml(raw: bytes, name: str, *, merging: bool = True) -> YamlDocuments:
+    """All documents of a file; raises ``ReadingError``. ``merging``: the key ``<<`` takes over what its value has."""
     start = Position(name, 1, 1)
     if len(raw) > LARGEST_YAML:
         raise ReadingError("too-large", start, f"larger than {LARGEST_YAML >> 20} MiB", "split the file", _UNREAD)
@@ -99,7 +99,7 @@ def read_yaml(raw: bytes, name: str) -> YamlDocuments:
     except UnicodeDecodeError as err:
         raise ReadingError("encoding", start, f"not UTF-8 at byte {err.start}", "save it as UTF-8", _UNREAD) from err
     source = YamlSource(name, text)
-    composer = _Composer(source)
+    composer = _Composer(source, merging)
     source.roots = tuple(composer.documents())
     return YamlDocuments(source, source.roots, tuple(composer.findings))
 
@@ -108,8 +108,8 @@ _UNREAD = "Kubernetes does not read this file"
 
 
 class _Composer:
-    def __init__(self, source: SourceFile) -> None:
-        self.source = source
+    def __init__(self, source: SourceFile, merging: bool) -> None:
+        self.source, self.merging = source, merging
         self.findings: list[Finding] = []
         self.anchors: dict[str, YamlNode | None] = {}
 
@@ -202,7 +202,7 @@ class _Composer:
         for key, value in pairs:
             if key.type in ("object", "array"):
                 raise self.refused("yaml-syntax", key.start, "a key that is not a name", _CORRECT)
-            if key.text == "<<" and not key.style:
+            if self.merging and key.text == "<<" and not key.style:
                 for other in value.items or [value]:
                     merged += other.entries
                 continue

@@ -60,7 +60,9 @@ def _check(facts: ConfigFacts) -> Hits:
         except SizeError:
             continue
         if not fits(value):
-            yield Hit(entry.position, f"{bean}={entry.value} is out of range ({allowed})", f"use {allowed}")
+            yield Hit(
+                entry.at_value or entry.position, f"{bean}={entry.value} is out of range ({allowed})", f"use {allowed}"
+            )
 
 
 RULE = Rule(

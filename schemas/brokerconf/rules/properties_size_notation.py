@@ -2,33 +2,37 @@
 
 from __future__ import annotations
 
-import re
-
 from brokerconf.evidence.facts import ConfigFacts
 from brokerconf.evidence.rule import Example, Hit, Hits, Rule
+from brokerconf.properties.application import Fault, Outcome
 from brokerconf.reading.properties import Entry
 from brokerconf.reading.sizes import SizeError, parse_size
 from pagefmt.editions import Edition
 from pagefmt.findings import Fix, Severity
 
-PLAIN_ONLY = ("pageSizeBytes", "pageLimitBytes", "maxReadPageBytes", "prefetchPageBytes", "journalFileSize")
-_PLAIN = re.compile(r"\s*[+-]?\d+\s*")
+
+def is_size(one: Outcome) -> bool:
+    """Whether a value that was lost says a size with a unit, for a key that takes plain numbers only."""
+    if one.said != "becomes 0" or one.entry.value.strip()[-1:].isdigit():
+        return False
+    try:
+        parse_size(one.entry.value)
+    except SizeError:
+        return False
+    return True
 
 
 def _check(facts: ConfigFacts) -> Hits:
-    for entry in facts.properties:
-        bean = entry.key.rpartition(".")[2]
-        if bean in PLAIN_ONLY and not _PLAIN.fullmatch(entry.value):
-            becomes = "is ignored" if bean == "prefetchPageBytes" else "becomes 0"
-            yield Hit(entry.position, f"{bean}={entry.value} {becomes}: no units in this key", fix=_in_bytes(entry))
+    for one in facts.outcomes:
+        if one.fault in (Fault.LOST, Fault.UNQUOTED) and is_size(one):
+            entry = one.entry
+            message = f"{one.name}={entry.value} {one.said}: no units in this key"
+            yield Hit(entry.at_value or entry.position, message, fix=_in_bytes(entry))
 
 
 def _in_bytes(entry: Entry) -> Fix | None:
     """The number that broker.xml would read."""
-    try:
-        size = parse_size(entry.value)
-    except SizeError:
-        return None
+    size = parse_size(entry.value)
     return Fix(entry.at_value, entry.value, str(size.value)) if entry.at_value and not size.overflowed else None
 
 

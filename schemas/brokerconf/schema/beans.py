@@ -2,9 +2,9 @@
 
 A row is a property as the broker names it. ``type`` is what it takes: a number, a truth value, text, a collection,
 another bean, or the words of an enumeration with ``|`` between them. ``made`` is the class of the entries that the
-broker makes in a collection, or of the bean below. A property ``=WORD`` says which class that word of the type makes;
-``*`` what the entries of a bean are that is a collection itself. A row holds from ``since`` up to, not including,
-``until``.
+broker makes in a collection (``-``: it has none before one is given whole), or of the bean below. A property ``=WORD``
+says which class that word of the type makes; ``*`` what the entries of a bean are that is a collection itself. A row
+holds from ``since`` up to, not including, ``until``.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ class BeanProperty(NamedTuple):
     type: str
     made: str
     access: str
+    # of the setter: "!VALUE" for what it refuses, "!*" all, "~VALUE" for what it leaves out without a word
+    odd: str
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -38,7 +40,7 @@ class BeanProperty(NamedTuple):
 @cache
 def bean_properties() -> tuple[BeanProperty, ...]:
     """All rows."""
-    return tuple(BeanProperty(editions_between(*row[5:]), *row[:5]) for row in read_table("beans.csv"))
+    return tuple(BeanProperty(editions_between(*row[6:]), *row[:6]) for row in read_table("beans.csv"))
 
 
 @cache

@@ -90,6 +90,14 @@ class EffectiveSettings:
         self._table = None
         self._merged = {}
 
+    def forget(self, written: str | None = None) -> None:
+        """What a property takes away: a match, or all of them."""
+        if written is None:
+            self.settings.clear()
+        self.settings.pop(written or "", None)
+        self._table = None
+        self._merged = {}
+
     def override_broker(self, name: str, value: Value, at: Position, text: str = "") -> None:
         """What a property sets for the broker."""
         self._broker_overrides[name] = EffectiveValue(value, Origin(Override(at, text)))

@@ -1,16 +1,13 @@
-"""What ``broker.properties`` and system properties set over the file (docs/spec/settings.md 1), with their own reading.
-
-No range is checked there. A size with a unit is understood only where the broker keeps 64 bits; elsewhere it becomes 0,
-or is left out for the prefetch limits. An unknown word of an enumeration leaves the value as it was.
-"""
+"""What ``broker.properties`` and system properties set over the file (docs/spec/settings.md 1): settings in force."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
+from functools import cache
 from typing import TYPE_CHECKING
 
-from brokerconf.reading.sizes import SizeError, parse_long, parse_size
+from brokerconf.properties.application import Outcome, apply_all
+from brokerconf.schema.beans import ROOT
 from brokerconf.settings.effective import EffectiveSettings
 from brokerconf.settings.matching import MatchError
 from brokerconf.settings.settings_model import Scope, Setting, Value, in_scope
@@ -19,69 +16,52 @@ from pagefmt.editions import Edition
 if TYPE_CHECKING:
     from brokerconf.reading.properties import Entry
 
-_ADDRESS = re.compile(r'addressSettings\.("(?P<quoted>[^"]*)"|(?P<plain>[^".]+))\.(?P<bean>\w+)')
-_TRUE = frozenset({"true", "yes", "on", "1", "y"})
-# setters of a plain ``long`` take units and refuse what is no number, by real classes of 2.44 and 2.56; all other
-# numbers, also those of ``Long``, take no units and make 0 of it
-_LONG_SIZES = {"globalMaxSize", "minDiskFree", "maxSizeBytes", "maxSizeBytesRejectThreshold"}
-_BOXED = {"expiryDelay", "minExpiryDelay", "maxExpiryDelay", "defaultDelayBeforeDispatch", "pageLimitMessages"}
+_ADDRESSES = ("addressSettings", "addressesSettings")
 
 
 def apply(settings: EffectiveSettings, entries: Iterable[Entry]) -> list[Entry]:
     """Lays the entries over the settings, the later ones last; returns those that set nothing known."""
-    return [entry for entry in entries if not _applied(settings, entry)]
+    outcomes = apply_all(entries, settings.edition, settings.core)
+    return [outcome.entry for outcome in outcomes if not lay_over(settings, outcome)]
 
 
-def _applied(settings: EffectiveSettings, entry: Entry) -> bool:
-    found = _ADDRESS.fullmatch(entry.key)
-    if found is None:
-        setting = _by_bean(Scope.BROKER).get(entry.key)
-        value = _value(setting, entry.value) if setting else None
-        if setting is None or value is None:
-            return False
-        settings.override_broker(setting.name, value, entry.position, entry.value)
-        return True
-    if settings.edition < Edition.ARTEMIS_2_28:
+def lay_over(settings: EffectiveSettings, outcome: Outcome) -> bool:
+    """Lays over the settings what an entry set; whether it is one of them."""
+    if not outcome.applied:
         return False
-    setting = _by_bean(Scope.ADDRESS).get(found["bean"])
-    value = _value(setting, entry.value) if setting else None
-    if setting is None or value is None:
+    match outcome.path:
+        case (name,) if outcome.owner == ROOT and name in _by_bean(Scope.BROKER):
+            setting = _by_bean(Scope.BROKER)[name]
+            settings.override_broker(setting.name, _value(outcome), outcome.entry.position, outcome.entry.value)
+            return True
+        case (collection, written) if collection in _ADDRESSES and outcome.value is None:
+            settings.forget(written)
+            return True
+        case (collection,) if collection in _ADDRESSES and outcome.value is None:
+            settings.forget()
+            return True
+        case (collection, written, name) if collection in _ADDRESSES and settings.edition >= Edition.ARTEMIS_2_28:
+            return _set(settings, written, _by_bean(Scope.ADDRESS).get(name), outcome)
+    return False
+
+
+def _set(settings: EffectiveSettings, written: str, setting: Setting | None, outcome: Outcome) -> bool:
+    value = _value(outcome)
+    unset = setting and setting.name.startswith("prefetch-page-") and isinstance(value, int) and value <= 0
+    if setting is None or unset:
         return False
-    match = found["quoted"] if found["quoted"] is not None else found["plain"]
     try:
-        settings.override(match, setting.name, value, entry.position, entry.value)
+        settings.override(written, setting.name, value, outcome.entry.position, outcome.entry.value)
     except MatchError:
         return False
     return True
 
 
+@cache
 def _by_bean(scope: Scope) -> dict[str, Setting]:
     return {setting.bean: setting for setting in in_scope(scope).values() if setting.bean}
 
 
-def _value(setting: Setting, text: str) -> Value:
-    """The value as the setter takes it; None where the old one stays."""
-    match setting.kind:
-        case "boolean":
-            return text.lower() in _TRUE
-        case "enum":
-            return text if text in setting.allowed.split("|") else None
-        case "int" | "long" | "size":
-            return _number(setting, text)
-        case "double":
-            try:
-                return float(text)
-            except ValueError:
-                return 0.0
-        case _:
-            return text
-
-
-def _number(setting: Setting, text: str) -> int | None:
-    prefetch = setting.name.startswith("prefetch-page-")
-    primitive = setting.bean in _LONG_SIZES or (setting.kind == "long" and setting.bean not in _BOXED)
-    try:
-        number = parse_size(text).value if primitive else parse_long(text)
-    except SizeError:
-        return None if prefetch or primitive else 0
-    return None if prefetch and number <= 0 else number
+def _value(outcome: Outcome) -> Value:
+    value = outcome.value
+    return value if isinstance(value, bool | int | float | str) else None

@@ -1,0 +1,372 @@
+"""The beans of a configuration with entries of ``broker.properties`` applied one after the other.
+
+A key is a path of names with dots between; the last one is set. A collection makes the entry that is named where it has
+none. The broker remembers the collection that it went through, and an error leaves that behind: the key that follows
+meets it (docs/spec/properties.md 2).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import Enum
+from itertools import groupby
+from typing import TYPE_CHECKING, NamedTuple
+
+from brokerconf.properties.values import Converted, Refusal, converted
+from brokerconf.reading.properties import Entry
+from brokerconf.schema.beans import ROOT, BeanProperty, beans
+from pagefmt.editions import NEWEST, Edition
+
+if TYPE_CHECKING:
+    from brokerconf.reading.document import ConfigNode
+
+SURROUND = "key.surround"
+REMOVE = "remove.value"
+_COLLECTIONS = ("List", "Set", "Map")
+_CLASS = ".class"
+_NONE = "-"
+_NO_CODE = re.compile(r"ENC\((?!-?[0-9a-fA-F]+\)$).*\)", re.DOTALL)
+_NAMED = "NamedPropertyConfiguration"
+
+
+class Fault(Enum):
+    """What is wrong with an entry. All but ``LOST`` and ``WHOLE`` are errors of the broker's status."""
+
+    UNKNOWN = "no bean has that key"
+    UNQUOTED = "a name with dots without quotes"
+    REFUSED = "a value that is refused"
+    LOST = "a value that becomes another in silence"
+    WHOLE = "a value where an entry with keys of its own belongs"
+    CODE = "an ENC() that is none: nothing of the file is applied"
+    AFTER_ERROR = "a key that meets what the error of the one before left behind"
+
+
+class Outcome(NamedTuple):
+    """What became of an entry: the class and the property that it set, its value, or the fault and what is said of it.
+
+    ``known`` are the properties that the class has, where it has not the one that was named.
+    """
+
+    entry: Entry
+    fault: Fault | None = None
+    said: str = ""
+    owner: str = ""
+    name: str = ""
+    value: object = None
+    known: tuple[str, ...] = ()
+    # the names of the key, without marks and subscripts
+    path: tuple[str, ...] = ()
+
+    @property
+    def applied(self) -> bool:
+        """Whether the broker set something, be it another value than the one that is written."""
+        return self.fault in (None, Fault.LOST, Fault.WHOLE)
+
+
+class Bean:
+    """A bean, or a collection of beans by name. ``kind``: ``bean``, ``List``, ``Set`` or ``Map``; ``made``: the class
+    of its entries, if the broker makes any; ``held``: what was set, by property or by the name of an entry."""
+
+    __slots__ = ("held", "kind", "made", "owner", "parent")
+
+    def __init__(self, owner: str, kind: str = "bean", made: str = "", parent: Bean | None = None) -> None:
+        self.owner, self.kind, self.made, self.parent = owner, kind, made, parent
+        self.held: dict[str, object] = {}
+
+
+class _Failure(Exception):
+    def __init__(self, fault: Fault, said: str, owner: str = "", name: str = "", known: Sequence[str] = ()) -> None:
+        super().__init__(said)
+        self.fault, self.said, self.owner, self.name, self.known = fault, said, owner, name, tuple(known)
+
+
+def apply(
+    entries: Sequence[Entry], edition: Edition = NEWEST, root: Bean | None = None, *, own_codec: bool = False
+) -> tuple[Bean, list[Outcome]]:
+    """The beans once all entries of one file are applied, and what became of each; ``root`` are those before.
+
+    ``own_codec``: the configuration names a codec of its own, and what ``ENC()`` may hold is not known.
+    """
+    given = {entry.key: entry.value for entry in entries if entry.key in (SURROUND, REMOVE)}
+    applying = _Application(edition, root or Bean(ROOT), given)
+    broken = [entry for entry in entries if not own_codec and _NO_CODE.fullmatch(entry.value)]
+    if broken:
+        return applying.root, [Outcome(entry, Fault.CODE, "ENC() holds hexadecimal digits") for entry in broken]
+    outcomes = [applying.outcome(entry) for entry in entries if entry.key not in given]
+    # what is taken away later on was not lost
+    removed = [(n, one.path) for n, one in enumerate(outcomes) if one.applied and one.entry.value == applying.remove]
+    for n, one in enumerate(outcomes):
+        if one.fault is Fault.LOST and any(n < at and one.path[: len(path)] == path for at, path in removed):
+            outcomes[n] = one._replace(fault=None)
+    return applying.root, outcomes
+
+
+def apply_all(entries: Iterable[Entry], edition: Edition = NEWEST, core: ConfigNode | None = None) -> list[Outcome]:
+    """What becomes of the entries of several files, and of system properties, over a configuration.
+
+    Files come one after the other; each has its own ``key.surround`` and ``remove.value``.
+    """
+    root = beans_of(core)
+    codec = core is not None and core.descendant("password-codec") is not None
+    found: list[Outcome] = []
+    for _, group in groupby(entries, lambda entry: entry.position.file if entry.position.line else ""):
+        root, outcomes = apply(list(group), edition, root, own_codec=codec)
+        found += outcomes
+    return found
+
+
+# what an element of ha-policy makes, the innermost that is there; with a manager the one behind the stroke
+_POLICIES = {
+    "primary-only": "LiveOnly", "live-only": "LiveOnly", "colocated": "Colocated",
+    "replication primary": "Replicated|ReplicationPrimary", "replication master": "Replicated|ReplicationPrimary",
+    "replication backup": "Replica|ReplicationBackup", "replication slave": "Replica|ReplicationBackup",
+    "replication colocated": "Colocated", "shared-store colocated": "Colocated",
+    "shared-store primary": "SharedStorePrimary", "shared-store master": "SharedStorePrimary",
+    "shared-store backup": "SharedStoreBackup", "shared-store slave": "SharedStoreBackup",
+}  # fmt: skip
+
+
+def beans_of(core: ConfigNode | None) -> Bean:
+    """The beans of a configuration that keys can reach only if they are there: of a policy and of a database."""
+    root = Bean(ROOT)
+    policy = core.descendant("ha-policy") if core else None
+    for above in policy.children if policy else ():
+        for node in [*above.children, above]:
+            names = f"{above.name} {node.name}" if node is not above else above.name
+            plain, _, managed = _POLICIES.get(names, "").partition("|")
+            if plain and "HAPolicyConfiguration" not in root.held:
+                name = managed if managed and node.descendant("manager") else plain
+                root.held["HAPolicyConfiguration"] = Bean(f"{name}PolicyConfiguration", parent=root)
+    if core is not None and core.descendant("database-store"):
+        root.held["storeConfiguration"] = Bean("DatabaseStorageConfiguration", parent=root)
+    return root
+
+
+class _Application:
+    def __init__(self, edition: Edition, root: Bean, given: Mapping[str, str]) -> None:
+        self.root, self.beans = root, beans(max(edition, Edition.ARTEMIS_2_28))
+        self.surround, self.remove = given.get(SURROUND, '"'), given.get(REMOVE, "-")
+        # the collections that were gone through: the property's name, and the bean that has it
+        self.passed: list[tuple[str | None, Bean]] = []
+
+    def outcome(self, entry: Entry) -> Outcome:
+        return self._outcome(entry)._replace(path=tuple(self._steps(entry.key)))
+
+    def _outcome(self, entry: Entry) -> Outcome:
+        try:
+            return self._set(entry)
+        except _Failure as no:
+            meant = self._quoted(entry.key) if no.fault is Fault.UNKNOWN else None
+            if meant is None:
+                return Outcome(entry, no.fault, no.said, no.owner, no.name, None, no.known)
+            return self._unquoted(entry, meant)
+        except Refusal as no:
+            return Outcome(entry, Fault.REFUSED, str(no))
+
+    def _quoted(self, key: str) -> BeanProperty | None:
+        """What the key would set with marks around the names between the first and the last one."""
+        collection, _, rest = key.partition(".")
+        row = self.beans[ROOT].get(collection)
+        name, _, last = rest.rpartition(".")
+        return self.beans.get(row.made, {}).get(last) if row and "." in name and self.surround not in key else None
+
+    def _unquoted(self, entry: Entry, meant: BeanProperty) -> Outcome:
+        try:
+            value = converted(meant, entry.value)
+        except Refusal:
+            value = Converted(None)
+        return Outcome(entry, Fault.UNQUOTED, value.lost, meant.owner, meant.name, value.value)
+
+    # the path
+
+    def _next(self, path: str) -> str:
+        """The first step of a path, with its subscript or the marks around it."""
+        if self.surround and path.startswith(self.surround):
+            end = path.find(self.surround, len(self.surround))
+            return path[: end + len(self.surround)] if end >= 0 else path[: len(self.surround) - 1]
+        for at, letter in enumerate(path):
+            if letter == ".":
+                return path[:at]
+            if letter in "([":
+                end = path.find(")" if letter == "(" else "]", at + 1)
+                return path[: end + 1] if end >= 0 else path
+        return path
+
+    def _steps(self, path: str) -> Iterator[str]:
+        while path:
+            step = self._next(path)
+            yield self._plain(step)
+            rest = path[len(step) :].removeprefix(".")
+            path = "" if rest == path else rest
+
+    def _plain(self, step: str) -> str:
+        """The name in a step."""
+        mark = self.surround
+        if mark and step.startswith(mark) and step.endswith(mark):
+            return step[len(mark) : len(step) - len(mark)]
+        return min((step.partition(letter)[0] for letter in ".(["), key=len)
+
+    def _set(self, entry: Entry) -> Outcome:
+        target: Bean = self.root
+        path = entry.key
+        while True:
+            step = self._next(path)
+            if not path or len(step) == len(path):
+                break
+            found = self._get(target, step)
+            if not isinstance(found, Bean):
+                name = self._plain(step)
+                raise _Failure(Fault.UNKNOWN, f"{name} is a value and has no keys of its own", target.owner, name)
+            rest = path[len(step) :].removeprefix(".")
+            if rest == path:
+                raise _Failure(Fault.UNKNOWN, f"{self.surround} without a second one behind it")
+            target, path = found, rest
+        if entry.value == self.remove:
+            return self._removed(entry, target, path)
+        return self._given(entry, target, path)
+
+    def _get(self, bean: Bean, step: str) -> object:
+        name = self._plain(step)
+        if self.passed:
+            of, _ = self.passed.pop()
+            if bean.kind == "bean":
+                raise _Failure(Fault.AFTER_ERROR, "the broker is still at the collection of the key before")
+            if name not in bean.held:
+                bean.held[name] = self._entry(bean, of, name)
+            found = bean.held[name]
+            return self._tracked(None, found, found)
+        return self._tracked(step, self._property(bean, step, name), bean)
+
+    def _tracked(self, of: str | None, found: object, host: object) -> object:
+        if isinstance(found, Bean) and found.kind != "bean":
+            assert isinstance(host, Bean)
+            self.passed.append((of, host))
+        return found
+
+    def _entry(self, collection: Bean, of: str | None, name: str) -> Bean:
+        """A new entry of a collection."""
+        if not collection.made:
+            raise _Failure(Fault.UNKNOWN, f"{of or collection.owner} takes no keys below its own")
+        if name.endswith(_CLASS):
+            raise _Failure(Fault.REFUSED, f"{name} is taken for a class, and is none of the broker's")
+        made = self._bean(collection.made, collection)
+        if "w" in self._row(made.owner, "name", access=True):
+            made.held["name"] = name
+        return made
+
+    def _bean(self, owner: str, parent: Bean) -> Bean:
+        inside = self.beans.get(owner, {}).get("*")
+        return Bean(owner, "Set" if inside else "bean", inside.made if inside else "", parent)
+
+    def _row(self, owner: str, name: str, *, access: bool) -> str:
+        row = self.beans.get(owner, {}).get(name)
+        return row.access if row and access else ""
+
+    def _known(self, bean: Bean, step: str, name: str) -> BeanProperty:
+        row = self.beans.get(bean.owner, {}).get(name)
+        if row is None or name == "*":
+            known = self.beans.get(bean.owner, {})
+            raise _Failure(Fault.UNKNOWN, f"{_said(bean)} has no {name or step}", bean.owner, name, [*known])
+        return row
+
+    def _property(self, bean: Bean, step: str, name: str) -> object:
+        """What the getter of a property returns; beans and collections are made where they are missing."""
+        row = self._known(bean, step, name)
+        if "r" not in row.access:
+            raise _Failure(Fault.UNKNOWN, f"{name} cannot be gone into", bean.owner, name)
+        if name not in bean.held:
+            if row.made == _NONE:
+                raise _Failure(Fault.UNKNOWN, f"{name} has no entries before it is given whole", bean.owner, name)
+            if row.type in _COLLECTIONS:
+                bean.held[name] = Bean(row.type, row.type, row.made, bean)
+            elif row.made:
+                bean.held[name] = self._bean(row.made, bean)
+            elif not row.words and row.type[:1].isupper() and row.type in self.beans:
+                raise _Failure(Fault.UNKNOWN, f"{name} needs its type first", bean.owner, name)
+        found = bean.held.get(name)
+        if step == name or step.startswith(self.surround or " "):
+            return found
+        if step[len(name)] == "(" and isinstance(found, Bean):
+            inside = step[len(name) + 1 :].removesuffix(")")
+            if inside in found.held:
+                return found.held[inside]
+        raise _Failure(Fault.UNKNOWN, f"{step} names no entry that is there", bean.owner, name)
+
+    # the last step
+
+    def _removed(self, entry: Entry, target: Bean, step: str) -> Outcome:
+        name = self._plain(step)
+        if self.passed:
+            self.passed.pop()
+        if target.kind != "bean":
+            target.held.pop(name, None)
+            return Outcome(entry, owner=target.owner, name=name)
+        found = self._get(target, step)
+        if not isinstance(found, Bean) or found.kind == "bean":
+            said = f"{self.remove} takes an entry away, or all of a collection; {name} is a value"
+            raise _Failure(Fault.REFUSED, said, target.owner, name)
+        found.held.clear()
+        return Outcome(entry, owner=target.owner, name=name)
+
+    def _given(self, entry: Entry, target: Bean, step: str) -> Outcome:
+        name, text = self._plain(step), entry.value
+        subscript = "" if step == name or step.startswith(self.surround or " ") else step[len(name) : len(name) + 1]
+        if target.kind == "Map":
+            if text.endswith(_CLASS):
+                raise Refusal("a value that ends in .class is taken for a class")
+            self._forget()
+            target.held[name] = text
+            whole = Fault.WHOLE if target.made else None
+            return Outcome(entry, whole, "", target.owner, name, text)
+        row = self._known(target, step, name)
+        if subscript:
+            raise _Failure(Fault.UNKNOWN, f"{step} names no entry that is there", target.owner, name)
+        if "w" not in row.access:
+            raise _Failure(Fault.UNKNOWN, f"{name} is told by the broker and cannot be set", target.owner, name)
+        made = self.beans.get(row.type, {}).get(f"={text}")
+        typed = any(one.startswith("=") for one in self.beans.get(row.type, {}))
+        if typed and made is None:
+            words = sorted(one[1:] for one in self.beans[row.type] if one.startswith("="))
+            raise _Failure(Fault.REFUSED, f"it takes {', '.join(words)}", target.owner, name)
+        try:
+            if made or row.type == _NAMED:
+                value = Converted(self._of_word(made.made if made else _NAMED, target, text))
+            else:
+                value = converted(row, text)
+        except Refusal as no:
+            raise _Failure(Fault.REFUSED, str(no), target.owner, name) from None
+        self._forget()
+        return self._stored(entry, target, row, value)
+
+    def _of_word(self, owner: str, parent: Bean, name: str) -> Bean:
+        """The bean that a word stands for; one of properties has that word for its name."""
+        made = self._bean(owner, parent)
+        if owner == _NAMED:
+            made.held.update(name=name, properties=Bean("Map", "Map", "", made))
+        return made
+
+    def _stored(self, entry: Entry, target: Bean, row: BeanProperty, value: Converted) -> Outcome:
+        name, kept = row.name, value.value
+        if name == "name" and target.parent and target.parent.kind in ("List", "Set"):
+            siblings = target.parent.held
+            old = next((key for key, one in siblings.items() if one is target), None)
+            if old is not None:
+                siblings[str(kept)] = siblings.pop(old)
+        whole = row.type in _COLLECTIONS and row.made.removeprefix(_NONE)
+        if row.type in _COLLECTIONS:
+            collection = Bean(row.type, row.type, row.made.removeprefix(_NONE), target)
+            items = kept.items() if isinstance(kept, dict) else ((one, one) for one in kept)  # type: ignore[attr-defined]
+            collection.held.update(items)
+            kept = collection
+        target.held[name] = kept
+        fault = Fault.WHOLE if whole else Fault.LOST if value.lost else None
+        return Outcome(entry, fault, value.lost, target.owner, name, kept)
+
+    def _forget(self) -> None:
+        if self.passed:
+            self.passed.pop()
+
+
+def _said(bean: Bean) -> str:
+    return "the broker's configuration" if bean.owner == ROOT else f"{bean.owner}"

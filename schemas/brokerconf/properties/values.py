@@ -1,0 +1,114 @@
+"""How the broker turns the text of a property into the type of its setter (docs/spec/properties.md 1)."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from brokerconf.reading.sizes import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, SizeError, parse_size, trimmed
+from brokerconf.schema.beans import BeanProperty
+
+_TRUE = frozenset({"true", "yes", "on", "1", "y"})
+_FALSE = frozenset({"false", "no", "off", "0", "n"})
+_ZERO = re.compile(r"[-+]?(0+|0x0+|#0+)(\.0*)?")
+_WHOLE = re.compile(r"[+-]?\d+")
+_DOUBLE = re.compile(
+    r"[+-]?(?:NaN|Infinity|(?:\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)[dDfF]?"
+    r"|0[xX](?:[0-9a-fA-F]+\.?|[0-9a-fA-F]*\.[0-9a-fA-F]+)[pP][+-]?\d+[dDfF]?)", re.ASCII
+)  # fmt: skip
+_RANGES = {
+    "int": (INT_MIN, INT_MAX), "Integer": (INT_MIN, INT_MAX), "Long": (LONG_MIN, LONG_MAX),
+    "short": (-(2**15), 2**15 - 1), "byte": (-(2**7), 2**7 - 1),
+}  # fmt: skip
+_DOUBLES = {"double", "Double", "float", "Float"}
+_BOOLEANS = {"boolean", "Boolean"}
+_TEXTS = {"String", "SimpleString", "File", "String[]", "Object"}
+_LISTS = {"List", "Set"}
+_CLASS = ".class"
+# words that a setter asks for itself, or that a set of an enumeration may have
+_WORDS = {
+    ("CoreAddressConfiguration", "routingTypes"): ("ANYCAST", "MULTICAST"),
+    ("JaasAppConfigurationEntry", "controlFlag"): ("required", "requisite", "sufficient", "optional"),
+}
+
+
+class Refusal(Exception):
+    """A value that is an error of the broker's status; the old one stays."""
+
+
+class Converted(NamedTuple):
+    """A value as it comes to be in force; ``lost`` says what it became in silence instead of what was written."""
+
+    value: object
+    lost: str = ""
+
+
+def converted(one: BeanProperty, text: str) -> Converted:
+    """The text as the setter of a property takes it; raises ``Refusal``."""
+    found = _converted(one, text)
+    odd = one.odd.split(" ") if one.odd else []
+    words = _WORDS.get((one.owner, one.name))
+    if words:
+        if not all(word in words for word in text.split(",")):
+            raise Refusal(f"it takes {' or '.join(words)}")
+    elif "!*" in odd or f"!{found.value}" in odd:
+        raise Refusal("the broker's setter refuses it")
+    if found.lost and all(one.startswith("~") for one in odd) and odd:
+        return Converted(found.value)
+    return found
+
+
+def _converted(one: BeanProperty, text: str) -> Converted:
+    kind = one.type
+    if kind not in ("String", "String[]") and text.endswith(_CLASS):
+        raise Refusal("a value that ends in .class is taken for a class")
+    if one.words:
+        if text not in one.words:
+            raise Refusal(f"it takes {', '.join(one.words)}")
+        return Converted(text)
+    if kind == "long":
+        try:
+            size = parse_size(text)
+        except SizeError:
+            raise Refusal("it takes a whole number, or one with K, M or G") from None
+        return Converted(size.value, f"wraps round to {size.value}" if size.overflowed else "")
+    if kind in _BOOLEANS:
+        value = text.lower() in _TRUE
+        return Converted(value, "" if value or text.strip().lower() in _FALSE else "becomes false")
+    if kind in _RANGES or kind in _DOUBLES:
+        number = _double(text) if kind in _DOUBLES else _whole(text, *_RANGES[kind])
+        if number is None:
+            return Converted(
+                0.0 if kind in _DOUBLES else 0, "" if _ZERO.fullmatch(text.strip().lower()) else "becomes 0"
+            )
+        return Converted(number)
+    if kind == "Map":
+        pairs = [part.split("=") for part in text.split(",") if part.strip()]
+        # what is empty at the end is left out, as Java splits
+        for pair in pairs:
+            while pair and not pair[-1]:
+                pair.pop()
+        if any(len(pair) != 2 for pair in pairs):
+            raise Refusal("it takes key=value, with commas between several")
+        return Converted(dict(pairs))
+    if kind == "char":
+        return Converted(text[:1] or " ")
+    if kind in _LISTS:
+        return Converted(text.split(","))
+    if kind in _TEXTS:
+        return Converted(text)
+    raise Refusal("no text can be given for it")
+
+
+def _whole(text: str, low: int, high: int) -> int | None:
+    text = trimmed(text)
+    number = int(text) if _WHOLE.fullmatch(text) and len(text) < 30 else None
+    return number if number is not None and low <= number <= high else None
+
+
+def _double(text: str) -> float | None:
+    text = trimmed(text)
+    if not _DOUBLE.fullmatch(text):
+        return None
+    bare = text.rstrip("dDfF") if "x" not in text.lower() else text
+    return float.fromhex(bare) if "x" in bare.lower() else float(bare.replace("Infinity", "inf"))

@@ -1,0 +1,28 @@
+"""A key that is not applied because of the one before (docs/spec/properties.md 2)."""
+
+from __future__ import annotations
+
+from brokerconf.evidence.facts import ConfigFacts
+from brokerconf.evidence.rule import Example, Hit, Hits, Rule
+from brokerconf.properties.application import Fault
+from pagefmt.editions import Edition
+from pagefmt.findings import Severity
+
+
+def _check(facts: ConfigFacts) -> Hits:
+    for one in facts.outcomes:
+        if one.fault is Fault.AFTER_ERROR:
+            yield Hit(one.entry.position, f"{one.entry.key} is not applied: {one.said}")
+
+
+RULE = Rule(
+    id="properties-after-error",
+    severity=Severity.ERROR,
+    title="a key of broker.properties that an error before it spoils",
+    why="after an error in a collection, or after all its entries were taken away, the broker loses its way once",
+    help="correct the key before it; put what takes a whole collection away into a file of its own",
+    check=_check,
+    since=Edition.ARTEMIS_2_28,
+    failing=Example(properties="divertConfigurations=-\naddressSettings.a.maxSizeBytes=5M\n"),
+    passing=Example(properties="divertConfigurations=-\n"),
+)

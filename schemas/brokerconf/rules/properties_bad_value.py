@@ -1,0 +1,31 @@
+"""A value that the broker does not take for a key (docs/spec/properties.md 1)."""
+
+from __future__ import annotations
+
+from brokerconf.evidence.facts import ConfigFacts
+from brokerconf.evidence.rule import Example, Hit, Hits, Rule
+from brokerconf.properties.application import Fault
+from brokerconf.reading.secrets import masked
+from pagefmt.editions import Edition
+from pagefmt.findings import Severity
+
+
+def _check(facts: ConfigFacts) -> Hits:
+    for one in facts.outcomes:
+        if one.fault in (Fault.REFUSED, Fault.CODE):
+            entry = one.entry
+            message = f"{entry.key}={masked(entry.value, entry.key)} is refused: {one.said}"
+            yield Hit(entry.at_value or entry.position, message)
+
+
+RULE = Rule(
+    id="properties-bad-value",
+    severity=Severity.ERROR,
+    title="a value in broker.properties that the broker refuses",
+    why="the old value stays; only the broker's status attribute tells (an ENC() that is none stops the start)",
+    help="write a value of the type that the key takes",
+    check=_check,
+    since=Edition.ARTEMIS_2_28,
+    failing=Example(properties="addressSettings.a.addressFullMessagePolicy=page\n"),
+    passing=Example(properties="addressSettings.a.addressFullMessagePolicy=PAGE\n"),
+)

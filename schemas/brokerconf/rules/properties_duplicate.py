@@ -1,0 +1,30 @@
+"""A key that stands twice in a file of properties (docs/spec/properties.md 2)."""
+
+from __future__ import annotations
+
+from brokerconf.evidence.facts import ConfigFacts
+from brokerconf.evidence.rule import Example, Hit, Hits, Rule
+from pagefmt.editions import Edition
+from pagefmt.findings import Severity
+
+
+def _check(facts: ConfigFacts) -> Hits:
+    for entry in facts.properties:
+        if entry.earlier is not None:
+            same = entry.earlier.value == entry.value
+            line = entry.earlier.position.line
+            message = f"{entry.key} stands in line {line} already, {'with the same' if same else 'with another'} value"
+            yield Hit(entry.position, message, severity=Severity.WARNING if same else None)
+
+
+RULE = Rule(
+    id="properties-duplicate",
+    severity=Severity.ERROR,
+    title="a key twice in one file of properties",
+    why="the last value counts, and it is applied in the place of the first",
+    help="keep one of them",
+    check=_check,
+    since=Edition.ARTEMIS_2_28,
+    failing=Example(properties="maxDiskUsage=80\nmaxDiskUsage=90\n"),
+    passing=Example(properties="maxDiskUsage=90\n"),
+)

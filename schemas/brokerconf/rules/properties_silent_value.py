@@ -1,0 +1,32 @@
+"""A value that becomes another without an error (docs/spec/properties.md 1)."""
+
+from __future__ import annotations
+
+from brokerconf.evidence.facts import ConfigFacts
+from brokerconf.evidence.rule import Example, Hit, Hits, Rule
+from brokerconf.properties.application import Fault
+from brokerconf.reading.secrets import masked
+from brokerconf.rules.properties_size_notation import is_size
+from pagefmt.editions import Edition
+from pagefmt.findings import Severity
+
+
+def _check(facts: ConfigFacts) -> Hits:
+    for one in facts.outcomes:
+        if one.fault is Fault.LOST and not is_size(one):
+            entry = one.entry
+            shown = masked(entry.value, entry.key)
+            yield Hit(entry.at_value or entry.position, f"{entry.key}={shown} {one.said}, without an error")
+
+
+RULE = Rule(
+    id="properties-silent-value",
+    severity=Severity.ERROR,
+    title="a value in broker.properties that becomes 0 or false or wraps round",
+    why="what is no number becomes 0 and what is no word for true becomes false: not even the status attribute tells",
+    help="write a plain number; true or false without blanks",
+    check=_check,
+    since=Edition.ARTEMIS_2_4,
+    failing=Example(properties="persistenceEnabled=t\n"),
+    passing=Example(properties="persistenceEnabled=true\n"),
+)

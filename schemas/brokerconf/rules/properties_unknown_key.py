@@ -1,0 +1,48 @@
+"""A key that no bean of the broker has (docs/spec/properties.md 2)."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+
+from brokerconf.evidence.facts import ConfigFacts
+from brokerconf.evidence.rule import Example, Hit, Hits, Rule
+from brokerconf.properties.application import Fault, Outcome
+from brokerconf.schema.beans import editions_with
+from pagefmt.editions import Edition
+from pagefmt.findings import Severity
+
+
+def _check(facts: ConfigFacts) -> Hits:
+    for one in facts.outcomes:
+        if one.fault is Fault.UNKNOWN:
+            yield Hit(one.entry.at_step(one.name), f"{one.entry.key}: {one.said}{_known_to(one)}", _advice(one))
+
+
+def _known_to(one: Outcome) -> str:
+    """The editions that know the key, where the one at hand does not."""
+    editions = editions_with(one.owner, one.name) if one.name not in one.known else ()
+    if not editions:
+        return ""
+    first, last = editions[0].value, editions[-1].value
+    return f"; {first} does" if first == last else f"; {first} to {last} do"
+
+
+def _advice(one: Outcome) -> str:
+    words = one.name.split("-")
+    camel = words[0] + "".join(word[:1].upper() + word[1:] for word in words[1:])
+    small = {name.lower(): name for name in one.known}
+    close = get_close_matches(camel.lower(), list(small), 1, 0.7)
+    return f"did you mean '{small[close[0]]}'?" if close else ""
+
+
+RULE = Rule(
+    id="properties-unknown-key",
+    severity=Severity.ERROR,
+    title="a key of broker.properties that the broker does not know",
+    why="the broker starts without it; only its status attribute tells",
+    help="correct the key or take it out",
+    check=_check,
+    since=Edition.ARTEMIS_2_28,
+    failing=Example(properties="maxDiskUsag=20\n"),
+    passing=Example(properties="maxDiskUsage=20\n"),
+)
