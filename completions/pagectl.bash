@@ -254,6 +254,7 @@ _pagectl_takes() {  # does this option of this command want a value?
         'replay advise --edition' |\
         'replay advise --properties' |\
         'replay advise --jobs' |\
+        'replay advise --spark' |\
         'replay advise --format')
             return 0 ;;
     esac
@@ -291,7 +292,7 @@ _pagectl_options() {
         'replay generate') _pagectl_offer '' --to --messages --rate --duration --size --addresses --subscribers --seed --help -h ;;
         'replay compare') _pagectl_offer '' --config --set --versus --edition --heap --skip-bad-lines --decisions --detail --format --help -h ;;
         'replay sweep') _pagectl_offer '' --config --vary --edition --set --heap --properties --skip-bad-lines --jobs --spark --format --help -h ;;
-        'replay advise') _pagectl_offer '' --config --heap --disk --edition --properties --skip-bad-lines --jobs --format --help -h ;;
+        'replay advise') _pagectl_offer '' --config --heap --disk --edition --properties --skip-bad-lines --jobs --spark --format --help -h ;;
         'completion') _pagectl_offer '' --help -h ;;
         config|pages|queue|disk|replay) _pagectl_offer '' --help -h ;;
         '') _pagectl_offer '' --help -h --version --debug ;;

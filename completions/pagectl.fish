@@ -400,6 +400,7 @@ complete -c pagectl -n '__pagectl_at replay advise' -l edition -x -a 'auto horne
 complete -c pagectl -n '__pagectl_at replay advise' -l properties -r -F -d 'Properties over the configuration; repeatable'
 complete -c pagectl -n '__pagectl_at replay advise' -l skip-bad-lines -d 'Pass over malformed lines of the trace.'
 complete -c pagectl -n '__pagectl_at replay advise' -l jobs -x -d 'Parallel processes; 0: one per core.'
+complete -c pagectl -n '__pagectl_at replay advise' -l spark -x -d 'Run on Spark: local[N], spark://HOST:PORT.'
 complete -c pagectl -n '__pagectl_at replay advise' -l format -x -a 'text json' -d 'Output format.'
 complete -c pagectl -n '__pagectl_at replay advise' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at replay advise' -F

@@ -6,7 +6,7 @@ an address may take before it pages. The broker's global limit bounds all of the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from brokerconf.settings.settings_model import Scope, in_scope
@@ -20,6 +20,12 @@ from pagefmt.quantities import size_text
 UNLIMITED = 1 << 62
 LARGEST_OF_GRID = 8
 ROUNDS, BETWEEN = 2, 3
+OTHERS = (1, 2, 4, 8)
+"""Parts of the common limit that are tried for all others where one address has none."""
+SMALLER_PAGES = (4, 16)
+"""Parts of its pages that are tried for one address alone where the disk does not suffice."""
+WORTH = 0.1
+"""So much of what is paged an address pages, or a limit of its own saves, or it is not worth it."""
 _PAGES = {
     "address-full-policy": "PAGE",
     "max-size-messages": "-1",
@@ -60,6 +66,9 @@ class Trial:
     settings: tuple[str, ...]
     totals: Totals
     failing: tuple[str, ...]
+    most_paged: tuple[tuple[str, int], ...]
+    own: SettingOverride | None = None
+    """What one address has of its own."""
 
     @property
     def limit_text(self) -> str:
@@ -98,22 +107,35 @@ def advise(base: Configuration, addresses: Sequence[str], allowed: Budget, repla
         new = [limit for limit in dict.fromkeys(limits) if limit not in trials]
         rows = replays([SweepVariant(n, known.limits(one, together)) for n, one in enumerate(new)]) if new else []
         for limit, row in zip(new, rows, strict=True):
-            trials[limit] = Trial(limit, row.settings, row.totals, _failing(row.totals, demand, allowed))
+            trials[limit] = _trial(limit, row, None)
+
+    def _trial(limit: int, row: SweepRow, own: SettingOverride | None) -> Trial:
+        return Trial(limit, row.settings, row.totals, _failing(row.totals, demand, allowed), row.most_paged, own)
 
     grid = [together >> n for n in range(LARGEST_OF_GRID)]
     attempt([UNLIMITED, *(limit for limit in grid if limit > 2 * known.page_size)])
     for _ in range(ROUNDS):
-        best = _best(trials)
+        best = _best(trials.values())
         if best is None or not best.totals.paged:
             break
         attempt(_between(best.limit, sorted(trials)))
     ordered = [trials[limit] for limit in sorted(trials)]
-    best = _best(trials)
-    return Advice(allowed, best, demand, ordered, [] if best is None else _evidence(best, ordered, demand, allowed))
+    holding = _best(ordered)
+    common = holding or min(ordered, key=lambda one: one.totals.peak_disk or 0)
+    own = known.of_one(common, together)
+    variants = [SweepVariant(n, known.limits(limit, together, one)) for n, (limit, one) in enumerate(own)]
+    rows = replays(variants) if variants else []
+    single = [_trial(limit, row, one) for (limit, one), row in zip(own, rows, strict=True)]
+    enough = common.totals.paged * (1 - WORTH)
+    best = _best(one for one in single if holding is None or one.totals.paged <= enough) or holding
+    if best is None:
+        return Advice(allowed, None, demand, [*ordered, *single])
+    evidence = [*_evidence(best, common, ordered, demand, allowed), *_evidence_of_one(best, common, single)]
+    return Advice(allowed, best, demand, [*ordered, *single], evidence)
 
 
-def _best(trials: dict[int, Trial]) -> Trial | None:
-    holding = [one for one in trials.values() if not one.failing]
+def _best(trials: Iterable[Trial]) -> Trial | None:
+    holding = [one for one in trials if not one.failing]
     return min(holding, key=lambda one: (one.totals.paged, one.totals.page_mode_ns or 0, -one.limit), default=None)
 
 
@@ -158,10 +180,22 @@ class _Overrides:
             if any(one.name in asked and not one.source.startswith(BY_HAND) for one in told[name])
         ]
         sizes = (one.value for name in addresses for one in told[name] if one.name == "page-size-bytes")
+        self.addresses = len(addresses)
         self.page_size = max((int(size) for size in sizes if size.isdigit()), default=0)
 
-    def limits(self, limit: int, together: int) -> tuple[SettingOverride, ...]:
-        """The overrides for a limit of each address and one of all."""
+    def of_one(self, common: Trial, together: int) -> list[tuple[int, SettingOverride]]:
+        """What to try for one address that pages much: no limit beside lower ones, smaller pages for a short disk."""
+        worth = [name for name, paged in common.most_paged if paged >= common.totals.paged * WORTH]
+        if common.failing:
+            sizes = [self.page_size // n for n in SMALLER_PAGES if self.page_size >= n]
+            return [(common.limit, SettingOverride(name, "page-size-bytes", str(n))) for name in worth for n in sizes]
+        if self.addresses < 2:
+            return []
+        others = [limit for n in OTHERS if (limit := min(common.limit, together) // n) > 2 * self.page_size]
+        return [(limit, SettingOverride(name, "max-size-bytes", "-1")) for name in worth for limit in others]
+
+    def limits(self, limit: int, together: int, own: SettingOverride | None = None) -> tuple[SettingOverride, ...]:
+        """The overrides for a limit of each address and one of all; ``own``: what one address has instead."""
         found = [
             SettingOverride(match, name, value)
             for match in self.matches
@@ -171,16 +205,20 @@ class _Overrides:
         for name, value in (("global-max-size", together), ("global-max-messages", -1)):
             if broker[name].known_in(self.edition):
                 found.insert(0, SettingOverride(None, name, str(value)))
+        if own is not None:
+            found = [one for one in found if (one.match, one.name) != (own.match, own.name)] + [own]
         return tuple(found)
 
 
-def _evidence(best: Trial, trials: list[Trial], demand: Totals, allowed: Budget) -> list[tuple[str, str]]:
+def _evidence(
+    best: Trial, common: Trial, trials: list[Trial], demand: Totals, allowed: Budget
+) -> list[tuple[str, str]]:
     found = best.totals
     needed = f"without any limit messages take {size_text(demand.peak_memory)}"
     share = f"of {size_text(allowed.heap)} heap half is for messages: {size_text(allowed.memory)}"
     evidence = [
         ("global-max-size", f"{share}; they take {size_text(found.peak_memory)} at most ({needed})"),
-        ("max-size-bytes", _beside(best, trials)),
+        ("max-size-bytes", _beside(common, trials)),
     ]
     if found.paged:
         why = f"paged because a limit was hit: {found.paged}; any other policy drops, refuses or blocks these"
@@ -194,6 +232,21 @@ def _evidence(best: Trial, trials: list[Trial], demand: Totals, allowed: Budget)
     ]
 
 
+def _evidence_of_one(best: Trial, common: Trial, single: list[Trial]) -> Iterator[tuple[str, str]]:
+    """For what one address has of its own: what it pages otherwise, and the values that were tried."""
+    if best.own is None:
+        return
+    name = best.own.match
+    tried = [
+        f"{one.own.text} ({one.limit_text} for the others): {_came_to(one)}"
+        for one in single
+        if one.own is not None and one.own.match == name
+    ]
+    paged = next(count for address, count in common.most_paged if address == name)
+    share = f"{paged} of {common.totals.paged} paged messages are its own where all have the same"
+    yield f"{name}:{best.own.name}", f"{share}; {'; '.join(tried)}"
+
+
 def _beside(best: Trial, trials: list[Trial]) -> str:
     """The limit and the next ones tried."""
     at = trials.index(best)
@@ -202,4 +255,8 @@ def _beside(best: Trial, trials: list[Trial]) -> str:
 
 
 def _sentence(one: Trial) -> str:
-    return f"{one.limit_text}: {', '.join(one.failing) or f'{one.totals.paged} paged'}"
+    return f"{one.limit_text}: {_came_to(one)}"
+
+
+def _came_to(one: Trial) -> str:
+    return ", ".join(one.failing) or f"{one.totals.paged} paged"

@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from heapq import nlargest
 from itertools import product
+from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pageengine.errors import PageEngineError
+from pageengine.model.outcome import PAGED
 from pageengine.replay.replaying import Configuration, recorded
 from pageengine.replay.totals import Totals, totals
 from pageengine.settings.overrides import SettingError, SettingOverride, parse_override
 from pageengine.trace.reading import open_trace
 
+if TYPE_CHECKING:
+    from pyspark import SparkContext
+
 COLUMNS = (
     "peak_memory", "peak_disk", "paged", "dropped", "refused", "blocked", "blocked_ns", "page_mode_ns", "unapplied",
 )  # fmt: skip
+MOST_PAGED = 3
 _ERROR_LINE = re.compile(r"[\w.]+(?:Error|Exception|Refused): ")
 
 
@@ -41,6 +50,8 @@ class SweepRow:
     number: int
     settings: tuple[str, ...]
     totals: Totals
+    most_paged: tuple[tuple[str, int], ...] = ()
+    """The addresses that paged most, and the messages of each."""
 
     def as_json(self) -> dict[str, Any]:
         """The row as a JSON object."""
@@ -80,8 +91,29 @@ def variant_configuration(job: SweepJob) -> Configuration:
 def sweep_row(job: SweepJob) -> SweepRow:
     """Replay one variant."""
     reader = open_trace(job.trace, skip_bad_lines=job.skip_bad_lines)
-    found = totals(recorded(variant_configuration(job), reader))
-    return SweepRow(job.variant.number, tuple(map(str, job.variant.overrides)), found)
+    found = recorded(variant_configuration(job), reader)
+    paged = {name: one.sends[PAGED] + one.sends[f"released {PAGED}"] for name, one in found.addresses.items()}
+    most = nlargest(MOST_PAGED, ((name, count) for name, count in paged.items() if count), key=itemgetter(1))
+    return SweepRow(job.variant.number, tuple(map(str, job.variant.overrides)), totals(found), tuple(most))
+
+
+Sweep = Callable[[Sequence[SweepJob]], Iterator[SweepRow]]
+
+
+@contextmanager
+def sweeping(name: str, processes: int, spark: str | None) -> Iterator[Sweep]:
+    """What replays variants, as often as it is asked: on ``processes`` cores here (0: all), or under a master of Spark.
+
+    On Spark the trace and the configuration must be readable under their paths on every worker, and rows come when all
+    are there. Raises NoSpark, NoJava, SweepError.
+    """
+    if spark is None:
+        yield lambda jobs: sweep_here(jobs, processes or os.cpu_count() or 1)
+        return
+    from pagefmt.spark.session import running
+
+    with running(name, spark, {}) as context:
+        yield lambda jobs: iter(_sweep_on_spark(context, spark, jobs))
 
 
 def sweep_here(jobs: Sequence[SweepJob], processes: int) -> Iterator[SweepRow]:
@@ -99,18 +131,11 @@ def _cause(err: Exception) -> str:
     return named[-1].strip()[:200] if named else type(err).__name__
 
 
-def sweep_on_spark(jobs: Sequence[SweepJob], master: str) -> list[SweepRow]:
-    """The same on Spark; the trace and the configuration must be readable under their paths on every worker.
-
-    Raises NoSpark, NoJava, SweepError.
-    """
-    from pagefmt.spark.session import running
-
-    with running("pagectl replay sweep", master, {}) as context:
-        try:
-            rows: list[SweepRow] = context.parallelize(jobs, len(jobs)).map(sweep_row).collect()
-        except Exception as err:
-            raise SweepError(
-                f"{master}: a worker failed: {_cause(err)}; pagectl must be installed on every worker"
-            ) from err
+def _sweep_on_spark(context: SparkContext, master: str, jobs: Sequence[SweepJob]) -> list[SweepRow]:
+    try:
+        rows: list[SweepRow] = context.parallelize(jobs, len(jobs)).map(sweep_row).collect()
+    except Exception as err:
+        raise SweepError(
+            f"{master}: a worker failed: {_cause(err)}; pagectl must be installed on every worker"
+        ) from err
     return sorted(rows, key=lambda row: row.number)

@@ -391,6 +391,39 @@ def test_advice_keeps_a_backlog_from_making_the_others_page(tmp_path: Path, call
     assert " paged; " in dict(map(dict.values, found["evidence"]))["max-size-bytes"]
 
 
+def test_advice_for_one_address_among_others(tmp_path: Path, call: Call) -> None:
+    """A backlog pages whatever it may have; bursts need room: they alone get no limit. With too little disk, smaller
+    pages of one address are tried, too."""
+    config, trace = tmp_path / "broker.xml", tmp_path / "mixed.jsonl"
+    config.write_text(
+        '<configuration xmlns="urn:activemq"><core xmlns="urn:activemq:core"><address-settings>'
+        '<address-setting match="#"><page-size-bytes>4K</page-size-bytes></address-setting>'
+        "</address-settings></core></configuration>"
+    )
+    lines: list[dict[str, Any]] = [{"trace": 1, "name": "mixed"}]
+    for name in ("backlog", "bursts", "quiet"):
+        lines += [{"op": "create_queue", "queue": name}, {"op": "open_consumer", "consumer": name, "queue": name}]
+    seq = iter(range(10_000))
+    for n in range(600):
+        arrives = ("backlog", "quiet") if n % 100 >= 60 else ("backlog", "bursts", "quiet")
+        lines += [
+            {"op": "send", "t": n * 10_000_000, "address": one, "seq": next(seq), "size": 1000} for one in arrives
+        ]
+        lines.append({"op": "receive", "consumer": "quiet", "ack": "each"})
+        if "bursts" not in arrives:
+            lines.append({"op": "receive", "consumer": "bursts", "ack": "each", "max": 2})
+    trace.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    words = ("advise", trace, "--config", config, "--heap", "200K", "--jobs", 1, "--format", "json")
+    found = json.loads(call(*words, "--disk", "20M")[1])
+    assert found["best"]["settings"][-1] == "bursts:max-size-bytes=-1"
+    common = min(one["totals"]["paged"] for one in found["tried"] if one["settings"][-1].startswith("#"))
+    assert found["best"]["totals"]["paged"] < 0.9 * common
+    evidence = dict(map(dict.values, found["evidence"]))["bursts:max-size-bytes"]
+    assert f"of {common} paged messages are its own" in evidence
+    short = json.loads(call(*words, "--disk", 723_600)[1])
+    assert short["best"]["settings"][-1] == "bursts:page-size-bytes=1024"
+
+
 def test_import_then_run(tmp_path: Path, call: Call) -> None:
     trace = tmp_path / "t.parquet"
     status, out, _ = call("import", LOGS / "plugin-debug.log.gz", "--to", trace, "--format", "json")
@@ -430,10 +463,13 @@ def test_logs_from_a_pipe_are_refused(tmp_path: Path, call: Call) -> None:
 
 
 @pytest.mark.cluster
-def test_sweep_on_spark_gives_the_same_rows(tmp_path: Path, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_spark_gives_the_same_rows(tmp_path: Path, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     root = HERE.parent
     monkeypatch.setenv("PYTHONPATH", f"{root}:{root / 'cli'}:{root / 'schemas'}")
     config, trace, _ = laid_out(tmp_path, "page-basic")
     words = ("sweep", trace, "--config", config, "--vary", "#:max-size-bytes=20K,40K,1M", "--format", "json")
+    here = call(*words, "--jobs", 1)[1]
+    assert json.loads(call(*words, "--spark", "local[2]")[1]) == json.loads(here)
+    words = ("advise", trace, "--config", config, "--heap", "60K", "--disk", "1M", "--format", "json")
     here = call(*words, "--jobs", 1)[1]
     assert json.loads(call(*words, "--spark", "local[2]")[1]) == json.loads(here)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from pagectl.options.configuration import configuration_options
 from pagectl.options.formats import TextOrJson
-from pagectl.options.replay import ConfigOption, JobsOption, SkipOption, TraceArgument
+from pagectl.options.replay import ConfigOption, JobsOption, SkipOption, SparkOption, TraceArgument
 from pagectl.options.shared import DiskOption, EditionOption, HeapOption, PropertiesOption, TextOrJsonOption
 from pagectl.options.sizes import size_of
 from pagectl.running.exits import CallError, Exit
+from pagectl.terminal.progress import progress
 from pagectl.terminal.sanitise import one_line
 from pagectl.terminal.streams import note, print_json, print_table
 
@@ -30,9 +30,12 @@ def command(
     properties: PropertiesOption = None,
     skip_bad_lines: SkipOption = False,
     jobs: JobsOption = 0,
+    spark: SparkOption = None,
     format: TextOrJsonOption = TextOrJson.text,
 ) -> int:
     """Search by replays for the settings that hold with the least paging, and show the evidence for each limit.
+
+    Where one address among several pages much, limits and pages of its own are tried, too.
 
     Settings hold where no message is dropped or refused, no producer is blocked, messages stay within half of the heap,
     and pages within what the disk monitor leaves. Ends with status 1 where none hold.
@@ -40,7 +43,7 @@ def command(
     from pagectl.opening.replay import note_not_modelled, replay_configuration
     from pageengine.replay.advice import advise, budget
     from pageengine.replay.replaying import recorded
-    from pageengine.replay.sweep import SweepJob, sweep_here
+    from pageengine.replay.sweep import SweepJob, sweeping
     from pageengine.trace.reading import open_trace
 
     deciding = replay_configuration(config, configuration_options(edition, heap=heap, properties=properties)).absolute()
@@ -48,16 +51,22 @@ def command(
     if not deciding.heap or not room:
         raise CallError("say how large heap and disk are: --heap SIZE (where no -Xmx is found) and --disk SIZE")
     allowed = budget(deciding.heap, room, deciding)
-    addresses = sorted(recorded(deciding, open_trace(trace, skip_bad_lines=skip_bad_lines)).addresses)
-    count = 1
+    count = 0
+    with sweeping("pagectl replay advise", jobs, spark) as sweep, progress("replaying", None, "replays") as bar:
 
-    def replays(variants: Sequence[SweepVariant]) -> list[SweepRow]:
-        nonlocal count
-        count += len(variants)
-        work = [SweepJob(trace.absolute(), deciding, skip_bad_lines, one) for one in variants]
-        return list(sweep_here(work, jobs or os.cpu_count() or 1))
+        def replays(variants: Sequence[SweepVariant]) -> list[SweepRow]:
+            nonlocal count
+            rows = []
+            for row in sweep([SweepJob(trace.absolute(), deciding, skip_bad_lines, one) for one in variants]):
+                rows.append(row)
+                count += 1
+                bar.advance(1)
+            return rows
 
-    found = advise(deciding, addresses, allowed, replays)
+        addresses = sorted(recorded(deciding, open_trace(trace, skip_bad_lines=skip_bad_lines)).addresses)
+        count += 1
+        bar.advance(1)
+        found = advise(deciding, addresses, allowed, replays)
     note_not_modelled([deciding])
     note(f"{count} replays")
     if format is TextOrJson.json:
@@ -89,7 +98,8 @@ def _print(found: Advice) -> None:
     if found.best is None:
         print("No settings hold. What was tried:")
         for one in found.trials:
-            print(f"  max-size-bytes={one.limit_text}: {', '.join(one.failing)}")
+            own = "" if one.own is None else f", {one_line(str(one.own))}"
+            print(f"  max-size-bytes={one.limit_text}{own}: {', '.join(one.failing)}")
         return
     print("These settings hold with the least paging:\n")
     for text in found.best.settings:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pagectl.options.configuration import configuration_options
 from pagectl.options.formats import TextJsonOrCsv
-from pagectl.options.replay import ConfigOption, JobsOption, SetOption, SkipOption, TraceArgument
+from pagectl.options.replay import ConfigOption, JobsOption, SetOption, SkipOption, SparkOption, TraceArgument
 from pagectl.options.shared import EditionOption, HeapOption, PropertiesOption, TextJsonOrCsvOption
 from pagectl.running.exits import Exit
 from pagectl.terminal.progress import progress
@@ -33,10 +31,7 @@ def command(
     properties: PropertiesOption = None,
     skip_bad_lines: SkipOption = False,
     jobs: JobsOption = 0,
-    spark: Annotated[
-        str | None,
-        typer.Option("--spark", metavar="MASTER", help="Run on Spark: local[N], spark://HOST:PORT."),
-    ] = None,
+    spark: SparkOption = None,
     format: TextJsonOrCsvOption = TextJsonOrCsv.text,
 ) -> int:
     """Replay a trace under every combination of values: peak heap and disk, refused messages, blocked time."""
@@ -44,8 +39,7 @@ def command(
     from pageengine.replay.sweep import (
         SweepJob,
         parse_vary,
-        sweep_here,
-        sweep_on_spark,
+        sweeping,
         variant_configuration,
         variants,
     )
@@ -57,12 +51,9 @@ def command(
         for one in variants([parse_vary(text) for text in vary])
     ]
     _check(work)
-    with progress("replaying", len(work), "variants") as bar:
-        done: Iterable[SweepRow] = (
-            sweep_on_spark(work, spark) if spark is not None else sweep_here(work, jobs or os.cpu_count() or 1)
-        )
+    with sweeping("pagectl replay sweep", jobs, spark) as sweep, progress("replaying", len(work), "variants") as bar:
         rows = []
-        for row in done:
+        for row in sweep(work):
             rows.append(row)
             bar.advance(1)
     note_not_modelled(variant_configuration(job) for job in work)
