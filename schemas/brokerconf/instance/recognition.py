@@ -43,21 +43,21 @@ _COLLECTIONS = frozenset({
 _COMMON = {"name"}
 _NAMES = (BROKER_XML, HORNETQ_XML)
 
-_BROKER_NAMESPACE = re.compile(r"urn:(?:activemq|hornetq)(?::(?:core|jms))?")
+_BROKER_NAMESPACE = r"urn:(?:activemq|hornetq)(?::(?:core|jms))?"
 _SERVER_NAMESPACE = "urn:jboss:domain:"
 # fragments that stand alone without a name space
 _FRAGMENTS = {"address-settings", "security-settings", "hornetq-server", "broker-connections"}
 _OTHER_HORNETQ = ("hornetq-jms", "hornetq-users", "hornetq-beans")
-_BEFORE_ROOT = re.compile(r"(?s)\s*(?:<\?.*?\?>\s*|<!--.*?-->\s*|<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>\s*)*")
-_ROOT = re.compile(r"""<(?:([\w.-]+):)?([\w.-]+)((?:[^<>"']|"[^"]*"|'[^']*')*)>""")
+_BEFORE_ROOT = r"(?s)\s*(?:<\?.*?\?>\s*|<!--.*?-->\s*|<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>\s*)*"
+_ROOT = r"""<(?:([\w.-]+):)?([\w.-]+)((?:[^<>"']|"[^"]*"|'[^']*')*)>"""
 _XMLNS = r"""\sxmlns{}\s*=\s*["']([^"']*)["']"""
 _KEY = r"""(?m)(?:^|[{,])[ \t-]*["']?"""
 _OBJECT = _KEY.replace("{", "{{") + r"""{}["']?\s*:\s*["']?{}\b"""
-_BROKER_OBJECT = re.compile(_OBJECT.format("apiVersion", r"broker\.(?:amq\.io|arkmq\.org)"))
-_BROKER_KIND = re.compile(_OBJECT.format("kind", "(?:ActiveMQArtemis(?:Address)?|Broker(?:Cluster)?)"))
-_OBJECT_WITH_FILES = re.compile(_OBJECT.format("kind", "(?:ConfigMap|Secret)"))
+_BROKER_OBJECT = _OBJECT.format("apiVersion", r"broker\.(?:amq\.io|arkmq\.org)")
+_BROKER_KIND = _OBJECT.format("kind", "(?:ActiveMQArtemis(?:Address)?|Broker(?:Cluster)?)")
+_OBJECT_WITH_FILES = _OBJECT.format("kind", "(?:ConfigMap|Secret)")
 _BROKER_FILE = r"""(?:[\w.-]*broker(?:-[\w.-]+)?\.(?:xml|properties)|hornetq-configuration\.xml)["']?\s*:"""
-_FILE_OF_BROKER = re.compile(_KEY + _BROKER_FILE)
+_FILE_OF_BROKER = _KEY + _BROKER_FILE
 
 
 def form_of(name: str, raw: bytes) -> ConfigurationForm:
@@ -65,6 +65,8 @@ def form_of(name: str, raw: bytes) -> ConfigurationForm:
 
     Standard input has no suffix: what begins like an object of Kubernetes is one.
     """
+    if raw[:1] == b"<" and name.endswith(".xml"):
+        return ConfigurationForm.XML
     form = recognised(name, raw) or SUFFIXES.get(PurePath(name).suffix.lower(), ConfigurationForm.XML)
     doubtful = form in (ConfigurationForm.JSON, ConfigurationForm.YAML) or not PurePath(name).suffix
     return ConfigurationForm.KUBERNETES if doubtful and _is_object(raw) else form
@@ -111,8 +113,8 @@ def _plain_text(raw: bytes) -> str | None:
 
 
 def _is_broker_xml(text: str, name: str) -> bool:
-    start = _BEFORE_ROOT.match(text)
-    root = _ROOT.match(text, start.end() if start else 0)
+    start = re.match(_BEFORE_ROOT, text)
+    root = re.compile(_ROOT).match(text, start.end() if start else 0)
     if root is None:
         return name in _NAMES or "urn:activemq" in text
     prefix, tag, attributes = root.groups()
@@ -122,7 +124,7 @@ def _is_broker_xml(text: str, name: str) -> bool:
         return f"{_SERVER_NAMESPACE}messaging" in text
     if any(f"{other}.xsd" in attributes or name == f"{other}.xml" for other in _OTHER_HORNETQ):
         return False
-    if _BROKER_NAMESPACE.fullmatch(namespace):
+    if re.fullmatch(_BROKER_NAMESPACE, namespace):
         return True
     if tag == "configuration":
         foreign = namespace and not re.search("(?i)activemq|hornetq", attributes)
@@ -133,11 +135,11 @@ def _is_broker_xml(text: str, name: str) -> bool:
 
 def _holds_objects(text: str) -> bool:
     """Custom resources of brokers, or ConfigMaps and Secrets with a broker's files in them."""
-    if _BROKER_OBJECT.search(text) and _BROKER_KIND.search(text):
+    if re.search(_BROKER_OBJECT, text) and re.search(_BROKER_KIND, text):
         return True
-    if not _OBJECT_WITH_FILES.search(text):
+    if not re.search(_OBJECT_WITH_FILES, text):
         return False
-    return bool(_FILE_OF_BROKER.search(text) or _indented_keys().search(text))
+    return bool(re.search(_FILE_OF_BROKER, text) or _indented_keys().search(text))
 
 
 def _is_json_of_broker(text: str) -> bool:

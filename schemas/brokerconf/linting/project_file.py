@@ -15,9 +15,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from brokerconf.errors import BrokerConfError
 from brokerconf.linting.catalogue import did_you_mean, known_ids
@@ -38,8 +38,7 @@ class ProjectError(BrokerConfError):
     """A project file that cannot be understood; the message names file and line."""
 
 
-@dataclass(frozen=True, slots=True)
-class PathSettings:
+class PathSettings(NamedTuple):
     """What holds for the files that a pattern fits."""
 
     path: str
@@ -51,8 +50,7 @@ class PathSettings:
         return re.fullmatch(_pattern(self.path), file) is not None
 
 
-@dataclass(frozen=True, slots=True)
-class ProjectFile:
+class ProjectFile(NamedTuple):
     """What a project file says; ``heap`` is in bytes, a severity of None is off."""
 
     path: Path
@@ -143,7 +141,7 @@ class _Reader:
         if not isinstance(value, list) or not value:
             raise self.error(self.base, "per-path", "write it as [[per-path]] with path and ignore or edition")
         found = [self._path_settings(each, number) for number, each in enumerate(value)]
-        return replace(project, per_path=tuple(found))
+        return project._replace(per_path=tuple(found))
 
     def _path_settings(self, value: object, number: int) -> PathSettings:
         table = self._below("per-path")
@@ -168,7 +166,7 @@ class _Reader:
             if severity not in names:
                 raise self.error(table, rule, f"severity of {rule}: one of {', '.join(names)} is needed")
             found[rule] = None if severity == OFF else Severity(severity)
-        return replace(project, severities=found)
+        return project._replace(severities=found)
 
     def edition(self, value: object, table: str, number: int = 0) -> Edition:
         if value in EDITION_NAMES:
@@ -183,12 +181,12 @@ class _Reader:
             size = 0
         if size <= 0:
             raise self.error(self.base, "heap", 'heap: a size above 0 is needed, as "512M" or "4G"')
-        return replace(project, heap=size)
+        return project._replace(heap=size)
 
     def fail_on(self, project: ProjectFile, value: object) -> ProjectFile:
         if value not in FAIL_ON:
             raise self.error(self.base, "fail-on", f"fail-on: one of {', '.join(FAIL_ON)} is needed")
-        return replace(project, fail_on=str(value))
+        return project._replace(fail_on=str(value))
 
     def rules(self, value: object, key: str, table: str, number: int = 0) -> frozenset[str]:
         if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
@@ -236,15 +234,15 @@ def _parted(table: str) -> tuple[str, str]:
 
 
 def _edition(reader: _Reader, project: ProjectFile, value: object) -> ProjectFile:
-    return replace(project, edition=reader.edition(value, reader.base))
+    return project._replace(edition=reader.edition(value, reader.base))
 
 
 def _ignore(reader: _Reader, project: ProjectFile, value: object) -> ProjectFile:
-    return replace(project, ignored=reader.rules(value, "ignore", reader.base))
+    return project._replace(ignored=reader.rules(value, "ignore", reader.base))
 
 
 def _only(reader: _Reader, project: ProjectFile, value: object) -> ProjectFile:
-    return replace(project, only=reader.rules(value, "only", reader.base))
+    return project._replace(only=reader.rules(value, "only", reader.base))
 
 
 _KEYS: dict[str, Callable[[_Reader, ProjectFile, object], ProjectFile]] = {
