@@ -126,6 +126,7 @@ def test_where_nothing_can_be_mended_the_last_findings_move_along() -> None:
         ("<jornal-type>NIO</jornal-type>", "<journal-type>NIO</journal-type>"),
         ("<journal-type>nio</journal-type>", "<journal-type>NIO</journal-type>"),
         ('<acceptors><acceptor nmae="a">vm://0</acceptor></acceptors>', '<acceptors><acceptor name="a">vm://0</acceptor></acceptors>'),
+        ("<name>a</name><read-whole-page>true</read-whole-page>", "<name>a</name>"),
         ("<!-- pagectl: ignore disk-limit-extrem -->", "<!-- pagectl: ignore disk-limit-extreme -->"),
     ],
 )  # fmt: skip

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from brokerconf.checks.ignore_comments import can_be_silenced
 from brokerconf.editor.diagnostics import Diagnostic
 from brokerconf.editor.scanning import Tag, attributes, end_tag_of, tags
+from brokerconf.editor.text import EditedText
 
 _MEANT = re.compile(
     r"did you mean (?:<(?P<tag>[^>]+)>|'(?P<name>[^']+)'(?: by '(?P<written>[^']+)')?|(?P<word>[^\s?]+))\?"
@@ -40,6 +41,12 @@ def xml_fixes(text: str, diagnostic: Diagnostic) -> list[QuickFix]:
         edits = tuple(_replacing(text, diagnostic, meant["written"] or "", new))
         if edits:
             found.append(QuickFix(f"Replace with {new}", edits, True))
+    fix = diagnostic.finding.fix
+    if fix is not None and not found:
+        at = EditedText(text).of_finding(fix.place)
+        if text.startswith(fix.old, at):
+            title = f"Replace with {fix.new}" if fix.new else "Remove it"
+            found.append(QuickFix(title, (TextEdit(at, at + len(fix.old), fix.new),), True))
     if can_be_silenced(diagnostic.finding.rule):
         found.append(_silencing(text, diagnostic))
     return found
