@@ -107,7 +107,7 @@ def _address(record: AddressRecord, recording: Recording) -> Iterator[_WeighedFi
         tail = f"; {_count(left, 'send')} still waited at the end" if left else ""
         tail += f"; {_count(record.abandoned, 'send')} lost with the broker" if record.abandoned else ""
         waited = duration_text(record.blocked_ns)
-        said = f"producers to {name} were blocked {_times(blocked)}, {waited} in all{tail}"
+        said = f"producers to {name} were blocked {_times(blocked)}, {waited} taken together{tail}"
         yield _finding("blocked", name, said, "producers blocked on {} addresses", record.blocked_ns or blocked)
     if record.page_full.times:
         said = f"address {name} was at its page limit {_held_for(record.page_full, recording)}"

@@ -282,11 +282,16 @@ def test_the_report_has_limits_as_lines_with_when_and_how_long() -> None:
     page = _Page()
     page.feed(text)
     assert page.open == [] and page.outside == []
-    assert text.count('class="limit"') == 30, "the global limit is too far above the peak for a line"
+    drawn = [text.count(f'<svg class="{css}"') for css in ("wide", "narrow")]
+    assert drawn == [32, 32], "each chart is there for a screen and for a phone"
+    assert text.count('class="limit"') == 2 * 30, "the global limit is too far above the peak for a line"
     assert "global-max-size 100.0 MiB, not reached" in text
     assert "max-size-bytes 2.0 KiB, reached 1×, 5 min in all" in text
-    row = "<td>address30</td><td>memory</td><td>max-size-bytes 2.0 KiB</td>"
-    assert row + '<td class="n">1</td><td class="n">+29 ms</td><td class="n">5 min</td>' in text
+    cells = ["address30", "memory", "max-size-bytes 2.0 KiB", "1", "+29 ms", "5 min"]
+    names = ["where", "limit", "set to", "times", "first", "in all"]
+    found = re.findall(r'<td[^>]* data-is="([^"]+)">([^<]*)', text)
+    row = list(zip(names, cells, strict=True))
+    assert any(found[n : n + len(row)] == row for n in range(len(found))), "each cell tells a phone what it is"
     assert text.count("<h3>address1, address2, address3 and 27 more</h3>") == 1, "settings that are alike stand once"
     charts = re.findall(r"<figure><h3>([^<]+)</h3>", text)
     assert charts[:3] == ["All addresses together", "address30", "address20"] and len(charts) == 32

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from brokerconf.reading.sizes import SizeError, parse_size
+from brokerconf.settings.settings_model import find
 
-from pagectl.outputs.svg_chart import Chart, safe
+from pagectl.outputs.svg_chart import NARROW, WIDE, Chart, safe
 from pageengine.replay.findings import RULES, FoldedFinding, folded
 from pageengine.replay.ranking import worst_first
 from pageengine.replay.recording import Recording
@@ -14,11 +15,12 @@ from pageengine.replay.records import AddressRecord, Span
 from pageengine.replay.series import in_columns
 from pageengine.settings.overrides import SettingInForce
 from pagefmt.editions import NEWEST
-from pagefmt.quantities import duration_text, size_text
+from pagefmt.quantities import SECOND, duration_text, size_text
 
 BARS = 120
 _KEY = {"memory": "memory", "disk": "disk", "page mode": "paging", "blocked": "warn", "dropped or refused": "bad"}
 """What a colour stands for: the name shown, the variable of the style."""
+_NANOSECONDS = {"ns": 1, "ms": 1_000_000, "s": SECOND}
 CHARTS = 40
 """Addresses that get a chart: the worst. The table has all of them."""
 
@@ -28,7 +30,7 @@ STYLE = """
 @media (prefers-color-scheme:dark){:root{--fg:#e6edf3;--bg:#0d1117;--soft:#9198a1;--line:#30363d;--card:#151b23;
 --memory:#58a6ff;--disk:#f0883e;--paging:#b392f0;--bad:#ff7b72;--warn:#d29922;--track:#21262d}}
 body{font:15px/1.5 system-ui,sans-serif;color:var(--fg);background:var(--bg);margin:2rem auto;
-max-width:1080px;padding:0 1rem}
+max-width:1200px;padding:0 1rem}
 h1{font-size:1.5rem;margin:0}h2{font-size:1.15rem;margin:2rem 0 .5rem}h3{font-size:1rem;margin:1.5rem 0 .25rem}
 p.sub,.soft{color:var(--soft);margin:.2rem 0}.scroll{overflow-x:auto}
 figure{margin:1.5rem 0}figure h3{margin:0 0 .25rem}details{margin:.3rem 0}summary{cursor:pointer;color:var(--soft)}
@@ -39,19 +41,23 @@ td{overflow-wrap:anywhere}ul.findings{list-style:none;padding:0}
 ul.findings li{padding:.45rem .7rem;margin:.3rem 0;background:var(--card);border-left:4px solid var(--line);
 border-radius:3px}
 li.w0,li.w1{border-color:var(--bad)!important}li.w2,li.w3{border-color:var(--warn)!important}
-svg{display:block;width:100%;min-width:40rem;height:auto;background:var(--card);border-radius:4px}
+svg{display:block;width:100%;height:auto;background:var(--card);border-radius:4px}
 .grid{stroke:var(--line);stroke-width:1}.label{font:11px system-ui,sans-serif;fill:var(--soft)}
 path{fill:none;stroke-width:1.6}.memory{stroke:var(--memory)}.disk{stroke:var(--disk)}
 .limit{stroke:var(--bad);stroke-width:1.2;stroke-dasharray:6 4}.limited{font:11px system-ui,sans-serif;fill:var(--bad)}
 .track{fill:var(--track)}.paging{fill:var(--paging)}.blocked{fill:var(--warn)}.lost{fill:var(--bad)}
-.key span{margin-right:1.2rem}.key i{display:inline-block;width:1rem;height:.3rem;margin-right:.35rem;
-vertical-align:middle}
+.key span{margin-right:1.2rem;display:inline-block}
+.key i{display:inline-block;width:1rem;height:.3rem;margin-right:.35rem;vertical-align:middle}
 h3{overflow-wrap:anywhere}td:first-child{min-width:8rem}
-@media (max-width:40rem){body{margin:1rem auto;padding:0 .7rem}th,td{padding:.3rem .4rem}}
+.narrow{display:none}
+@media screen and (max-width:40rem){body{margin:1rem auto;padding:0 .7rem}.wide,thead{display:none}
+.narrow{display:block}table,tbody,tr,td{display:block}tr{padding:.35rem 0;border-bottom:1px solid var(--line)}
+td,td.n{border:0;padding:0 .9rem 0 0;display:inline-block;text-align:left;white-space:normal}
+td:first-child{display:block;font-weight:600}td:not(:first-child)::before{content:attr(data-is) " ";color:var(--soft)}}
 @media print{:root{color-scheme:light;--fg:#000;--bg:#fff;--soft:#444;--line:#bbb;--card:#fff;--memory:#0b66c3;
 --disk:#b35900;--paging:#8a5cd6;--bad:#c62f3a;--warn:#9a6700;--track:#eaeef2}
 body{margin:0;max-width:none;font-size:10pt;print-color-adjust:exact;-webkit-print-color-adjust:exact}
-.scroll{overflow:visible}svg{min-width:0}table{font-size:8pt}th,td{padding:.15rem .3rem}
+.scroll{overflow:visible}table{font-size:8pt}th,td{padding:.15rem .3rem}
 figure,tr,ul.findings li{break-inside:avoid}h2,h3{break-after:avoid}details:not([open]){display:none}}
 footer{margin:2.5rem 0 1rem;color:var(--soft);font-size:.85rem}
 """
@@ -110,8 +116,9 @@ def _table(columns: Sequence[tuple[str, bool]], rows: Iterable[Sequence[str]]) -
     css = [' class="n"' if number else "" for _, number in columns]
     heads = "".join(f"<th{c}>{safe(name)}</th>" for c, (name, _) in zip(css, columns, strict=True))
     yield f'<div class="scroll"><table><thead><tr>{heads}</tr></thead><tbody>'
+    named = [f'{c} data-is="{safe(name)}"' for c, (name, _) in zip(css, columns, strict=True)]
     for row in rows:
-        yield "<tr>" + "".join(f"<td{c}>{safe(cell)}</td>" for c, cell in zip(css, row, strict=True)) + "</tr>"
+        yield "<tr>" + "".join(f"<td{c}>{safe(cell)}</td>" for c, cell in zip(named, row, strict=True)) + "</tr>"
     yield "</tbody></table></div>"
 
 
@@ -219,7 +226,13 @@ def _chart(title: str, record: AddressRecord, recording: Recording, values: Sequ
     start, end = recording.bounds
     steps = [start + (end - start) * n // 4 for n in range(5)]
     marks = [(x, f"+{duration_text(x - start)}" if recording.timed else f"operation {x}") for x in steps]
-    chart = Chart(f"{title} over time", start, end, marks)
+    both = [Chart(f"{title} over time", start, end, marks, width) for width in (WIDE, NARROW)]
+    for chart in both:
+        _draw(chart, record, recording, values)
+    return f"<figure><h3>{safe(title)}</h3>{''.join(chart.svg() for chart in both)}</figure>"
+
+
+def _draw(chart: Chart, record: AddressRecord, recording: Recording, values: Sequence[SettingInForce]) -> None:
     sizes = {one.name: _bytes(one) for one in values}
     in_memory = "global-max-size" if record is recording.broker else "max-size-bytes"
     for name, peak, setting, span in (
@@ -240,9 +253,9 @@ def _chart(title: str, record: AddressRecord, recording: Recording, values: Sequ
             chart.band(css, label, points)
     for series, label in (("dropped", "dropped"), ("failed", "refused")):
         if record.sends[series]:
-            sums = in_columns(record.series.points(series, timed=recording.timed), start, end, BARS, sums=True)
+            points = record.series.points(series, timed=recording.timed)
+            sums = in_columns(points, chart.start, chart.end, BARS, sums=True)
             chart.bars("lost", label, sums, f"max {max(sums)}")
-    return f'<figure><h3>{safe(title)}</h3><div class="scroll">{chart.svg()}</div></figure>'
 
 
 def _reached(setting: str, limit: int | None, span: Span, recording: Recording) -> str:
@@ -283,6 +296,11 @@ def _settings(settings: Settings) -> Iterator[str]:
 
 
 def _in_full(one: SettingInForce) -> str:
-    """A size in both ways."""
+    """A size or a length of time in both ways."""
     size = _bytes(one)
-    return one.value if size is None else f"{size_text(size)} ({one.value})"
+    if size is not None:
+        return f"{size_text(size)} ({one.value})"
+    each = next((_NANOSECONDS[known.unit] for known in find(one.name) if known.unit in _NANOSECONDS), None)
+    if each is None or not one.value.isdigit() or one.value == "0":
+        return one.value
+    return f"{duration_text(int(one.value) * each)} ({one.value})"

@@ -9,8 +9,9 @@ from html import escape
 from pagectl.terminal.sanitise import one_line
 from pageengine.replay.series import Points
 
-WIDTH, LEFT, RIGHT = 960, 84, 12
-PLOT = WIDTH - LEFT - RIGHT
+WIDE, NARROW = 960, 400
+"""Widths of a chart: on a screen or paper, and on a phone; letters are as large on both."""
+LEFT, RIGHT = 84, 12
 
 
 def safe(text: str) -> str:
@@ -20,19 +21,26 @@ def safe(text: str) -> str:
 
 @dataclass(slots=True)
 class Chart:
-    """Rows are added from the top; ``svg`` closes the chart. ``start`` and ``end``: bounds of the axis."""
+    """Rows are added from the top; ``svg`` closes the chart. ``start`` and ``end``: bounds of the axis, which has
+    ``marks``, every second one in a narrow chart."""
 
     title: str
     start: int
     end: int
     marks: Sequence[tuple[int, str]]
+    width: int = WIDE
     parts: list[str] = field(default_factory=list)
     y: int = 4
+
+    @property
+    def plot(self) -> int:
+        """Pixels of the axis."""
+        return self.width - LEFT - RIGHT
 
     def x(self, value: int) -> float:
         """The horizontal position of a time, in pixels."""
         span = max(self.end - self.start, 1)
-        return round(LEFT + PLOT * min(max(value - self.start, 0), span) / span, 1)
+        return round(LEFT + self.plot * min(max(value - self.start, 0), span) / span, 1)
 
     def curve(self, css: str, points: Points, peak: int, top: str, limit: int | None = None, said: str = "") -> None:
         """A step line on a scale of its own; ``top`` labels its peak.
@@ -54,33 +62,37 @@ class Chart:
         if drawn:
             self._across("limit", base - height * (limit or 0) / scale)
         if said:
-            self.parts.append(f'<text class="limited" x="{LEFT + 4}" y="{self.y - 4}">{safe(said)}</text>')
+            self.parts.append(
+                f'<text class="limited" x="{self.width - RIGHT}" y="{self.y - 4}" text-anchor="end">{safe(said)}</text>'
+            )
         self.y = base + 10
 
     def _across(self, css: str, y: float) -> None:
-        self.parts.append(f'<line class="{css}" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>')
+        self.parts.append(f'<line class="{css}" x1="{LEFT}" x2="{self.width - RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>')
 
     def _steps(self, points: Points, peak: int, base: int, height: int) -> str:
         """Each bucket rises to its highest value and goes on at its last."""
-        path, level = [f"M{LEFT} {base}"], 0
+        path, level, drawn = [f"M{LEFT} {base}"], 0, -1.0
 
         def y(value: int) -> str:
             return f"{base - height * value / max(peak, 1):.1f}"
 
         for at, high, last in points:
-            path.append(f"H{self.x(at)}")
+            if (x := round(self.x(at))) != drawn:
+                path.append(f"H{x}")
+            drawn = x
             if high != level:
                 path.append(f"V{y(high)}")
             if last != high:
                 path.append(f"V{y(last)}")
             level = last
-        return "".join([*path, f"H{WIDTH - RIGHT}"])
+        return "".join([*path, f"H{self.width - RIGHT}"])
 
     def band(self, css: str, name: str, points: Points) -> None:
         """A row that is filled while the level is not zero."""
         self._label(self.y + 10, name)
         y, since = self.y, None
-        self.parts.append(f'<rect class="track" x="{LEFT}" y="{y}" width="{PLOT}" height="12"/>')
+        self.parts.append(f'<rect class="track" x="{LEFT}" y="{y}" width="{self.plot}" height="12"/>')
         for at, high, last in points:
             if since is None and high:
                 since = at
@@ -100,7 +112,7 @@ class Chart:
         """A row of bars: a total for each equal part of the axis."""
         self._label(self.y + 10, name)
         self._label(self.y + 24, top)
-        peak, each = max(max(sums, default=0), 1), PLOT / max(len(sums), 1)
+        peak, each = max(max(sums, default=0), 1), self.plot / max(len(sums), 1)
         base = self.y + 28
         for n, value in enumerate(sums):
             if value:
@@ -115,10 +127,12 @@ class Chart:
     def svg(self) -> str:
         """The whole chart with its axis."""
         y = self.y + 12
-        for n, (at, text) in enumerate(self.marks):
-            anchor = "start" if n == 0 else "end" if n == len(self.marks) - 1 else "middle"
+        marks = self.marks if self.width == WIDE else self.marks[::2]
+        for n, (at, text) in enumerate(marks):
+            anchor = "start" if n == 0 else "end" if n == len(marks) - 1 else "middle"
             self.parts.append(
                 f'<text class="label" x="{self.x(at)}" y="{y}" text-anchor="{anchor}">{safe(text)}</text>'
             )
-        head = f'<svg role="img" viewBox="0 0 {WIDTH} {y + 6}" aria-label="{safe(self.title)}">'
+        css = "wide" if self.width == WIDE else "narrow"
+        head = f'<svg class="{css}" role="img" viewBox="0 0 {self.width} {y + 6}" aria-label="{safe(self.title)}">'
         return head + "".join(self.parts) + "</svg>"
