@@ -89,9 +89,9 @@ def test_the_line_of_the_yaml_is_quoted_with_a_caret(tmp_path: Path, capsys: pyt
     run(["config", "lint", faulty(tmp_path)])
     lines = capsys.readouterr().out.splitlines()
     at = next(n for n, line in enumerate(lines) if "properties-size-notation" in line)
-    assert lines[at].split(": ")[0].endswith("broker.yaml:14:7")
+    assert lines[at].split(": ")[0].endswith("broker.yaml:14:41")
     assert lines[at + 1] == '  14 |       addressSettings."a".pageSizeBytes=10M'
-    assert lines[at + 2].index("^") == lines[at + 1].index("addressSettings")
+    assert lines[at + 2].index("^") == lines[at + 1].index("10M")
 
 
 def test_standard_input(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -317,3 +317,52 @@ def test_each_of_very_many_pods_is_judged() -> None:
         head + "".join(f"    - broker-{n}.maxDiskUsage={'180' if n % 100 == 0 else 80}\n" for n in range(count))
     )
     assert len(graver(report)) == count // 100
+
+
+FALSE_ALL_CLEARS = [
+    ("maxDiskUsag=20", "properties-unknown-key", "did you mean 'maxDiskUsage'?"),
+    ('addressSettings."#".maxSizeByte=1', "properties-unknown-key", "did you mean 'maxSizeBytes'?"),
+    ("pageSizeBytes=1", "properties-unknown-key", ""),
+    ("persistenceEnabled=t", "properties-silent-value", ""),
+    ("journalType=AIO", "properties-bad-value", ""),
+    ("globalMaxSize=1T", "properties-bad-value", ""),
+    ('addressSettings."#"=5M', "properties-whole-entry", ""),
+    ("addressSettings.a.b.maxSizeBytes=1", "properties-unquoted-dots", ""),
+    ("broker-1globalMaxSize=612m", "properties-unknown-key", ""),
+]
+
+
+@pytest.mark.parametrize(("line", "rule", "help"), FALSE_ALL_CLEARS)
+def test_what_brokers_ignore_in_silence_is_said_wherever_it_stands(line: str, rule: str, help: str) -> None:
+    item = CR.replace("    - globalMaxSize=512m\n", f"    - {line}\n")
+    quoted = CR.replace("    - globalMaxSize=512m\n", f"    - '{line}'\n")
+    block = CR.replace("      journalMinFiles=3\n", f"      {line}\n")
+    pod = CR.replace("    - globalMaxSize=512m\n", f"    - 'broker-0.{line}'\n")
+    inside = CR.replace("    journalFileSize=10485760\n", f"    {line}\n")
+    held = holder("ConfigMap", "cm", "data", broker_xml=XML, broker_properties=f"{line}\n")
+    for text in (
+        item,
+        quoted,
+        block,
+        pod,
+        inside,
+        held,
+        secret(f"{line}\n"),
+        holder("Secret", "x-bp", "stringData", a_properties=f"{line}\n"),
+    ):
+        found = [one for one in linted(text).findings if one.rule == rule]
+        assert found, (text, linted(text).findings)
+        written = text.splitlines()[found[0].place.line - 1]
+        assert line in written or "a.properties:" in written
+        assert help in found[0].help
+
+
+def test_columns_behind_letters_that_are_not_ascii() -> None:
+    report, line = changed("    - globalMaxSize=512m", "    - 'addressSettings.\"größe\".pageSizeBytes=10M'")
+    (finding,) = graver(report)
+    assert (finding.place.line, finding.place.column) == (line, 8 + len('addressSettings."größe".pageSizeBytes='))
+
+
+def test_a_key_twice_is_said_once() -> None:
+    report, _ = changed("    - globalMaxSize=512m", "    - globalMaxSize=1G\n    - globalMaxSize=512m")
+    assert [one.rule for one in graver(report)] == ["kubernetes-duplicate-property"]

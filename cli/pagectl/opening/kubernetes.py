@@ -41,7 +41,7 @@ def settings_in(raw: bytes, path: Path, options: ConfigurationOptions) -> Kubern
 
     if options.properties:
         raise CallError("--properties: not beside Kubernetes objects; write them into brokerProperties")
-    described = described_broker(raw, str(path))
+    described = described_broker(raw, str(path), options.edition)
     folder = (options.cwd or path.parent).resolve()
 
     def read(edition: Edition | None) -> Document:

@@ -2,35 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from brokerconf.kubernetes.broker_resource import BrokerResource
 from brokerconf.kubernetes.held_files import HeldFile
-from brokerconf.kubernetes.placed_text import Place, PlacedText
-from brokerconf.reading.properties import Entry, PropertiesError, entries_in, parse_properties
+from brokerconf.kubernetes.placed_text import PlacedText
+from brokerconf.reading.properties import Entry, PropertiesError, entries_in
+from brokerconf.reading.sources import plain_source
+from pagefmt.editions import Edition
 from pagefmt.findings import Position
 
 EMPTY_XML = '<configuration xmlns="urn:activemq"><core xmlns="urn:activemq:core"></core></configuration>'
 """A broker.xml that says nothing, for properties over one that is not known."""
 
 
-def entries_of(file: HeldFile, alone: str = "") -> tuple[Entry, ...]:
-    """The entries of a file; raises ``ReadingError``.
+def entries_of(file: HeldFile, edition: Edition, alone: str = "") -> tuple[Entry, ...]:
+    """The entries of a file as that edition reads them; raises ``PropertiesError``.
 
     ``alone``: a name under which the positions are those in the file by itself instead of those in the YAML.
     """
-    text = PlacedText().add(file.placed.text, _alone(alone, file.placed.text)) if alone else file.placed
-    return tuple(_entries(text, file.suffix))
+    text = file.placed.text
+    placed = PlacedText().add(text, plain_source(alone, text).position) if alone else file.placed
+    return tuple(_entries(placed, file.suffix, edition))
 
 
 class PodProperties:
     """What the pods of a resource get, in the broker's order: its own properties, then those of mounted Secrets
     (docs/spec/kubernetes.md 3)."""
 
-    def __init__(self, resource: BrokerResource, held: Mapping[str, list[HeldFile]]) -> None:
-        """``held`` has the files of the Secrets that are at hand, by name. Raises ``ReadingError``."""
-        self._parts = [(pod, tuple(_entries(text, ".properties"))) for pod, text in resource.properties().items()]
-        self._parts += [(file.pod, entries_of(file)) for name in resource.mounted for file in held.get(name, ())]
+    def __init__(self, resource: BrokerResource, held: Mapping[str, list[HeldFile]], edition: Edition) -> None:
+        """``held`` has the files of the Secrets that are at hand, by name. Raises ``PropertiesError``."""
+        files = [(file.pod, file.placed, file.suffix) for name in resource.mounted for file in held.get(name, ())]
+        written = [(pod, text, ".properties") for pod, text in resource.properties().items()]
+        self._parts = [(pod, tuple(_entries(text, suffix, edition))) for pod, text, suffix in (*written, *files)]
         self.pods = sorted({pod for pod, _ in self._parts if pod is not None})
 
     def of(self, pods: Iterable[int] = ()) -> tuple[Entry, ...]:
@@ -39,27 +43,25 @@ class PodProperties:
         return tuple(entry for pod, entries in self._parts if pod is None or pod in pods for entry in entries)
 
 
-def _alone(name: str, text: str) -> Place:
-    def position(offset: int) -> Position:
-        before = text[:offset]
-        return Position(name, before.count("\n") + 1, offset - before.rfind("\n"))
+def _entries(text: PlacedText, suffix: str, edition: Edition) -> Iterator[Entry]:
+    written = text.text
+    # properties are read as Latin-1: columns count bytes
+    wide = written.split("\n") if suffix == ".properties" and not written.isascii() else []
 
-    return position
+    def place(at: Position) -> Position:
+        if 0 < at.line <= len(wide):
+            before = wide[at.line - 1].encode("utf-8", "surrogatepass")[: at.column - 1]
+            at = at._replace(column=len(before.decode("utf-8", "ignore")) + 1)
+        return text.of_line(at)
 
-
-def _entries(text: PlacedText, suffix: str) -> Iterator[Entry]:
     try:
-        if suffix == ".properties":
-            found: Iterable[Entry] = parse_properties(text.text, "")
-        else:
-            found = entries_in(text.text.encode("utf-8", "surrogatepass"), suffix)
-        for entry in found:
-            yield _placed(entry, text)
+        for entry in entries_in(written.encode("utf-8", "surrogatepass"), suffix, edition):
+            yield _placed(entry, place)
     except PropertiesError as err:
-        raise PropertiesError(text.of_line(err.position), err.message, err.help) from err
+        raise PropertiesError(place(err.position), err.message, err.help) from err
 
 
-def _placed(entry: Entry, text: PlacedText) -> Entry:
-    at_value = entry.at_value and text.of_line(entry.at_value)
-    earlier = entry.earlier and _placed(entry.earlier, text)
-    return Entry(entry.key, entry.value, text.of_line(entry.position), at_value, earlier)
+def _placed(entry: Entry, place: Callable[[Position], Position]) -> Entry:
+    at_value = entry.at_value and place(entry.at_value)
+    earlier = entry.earlier and _placed(entry.earlier, place)
+    return Entry(entry.key, entry.value, place(entry.position), at_value, earlier)

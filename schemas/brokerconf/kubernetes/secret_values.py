@@ -35,7 +35,8 @@ class SecretValues:
         if finding.rule.startswith(_SAYS_NAMES_ALONE) or not self.holds(finding.place):
             return finding
         line = re.search(r" \(line \d+ of [\w.-]+\)$", finding.message)
-        # a key that no broker knows may be anything
+        # a key that no broker knows may be anything; the name that was probably meant is one of the broker
         path = "" if finding.rule == _UNKNOWN_KEY else finding.path
+        help = finding.help if re.fullmatch(r"did you mean '\w+'\?", finding.help) else ""
         said = f"in a Secret: {titles.get(finding.rule, finding.rule)}" + (f": {path}" if path else "")
-        return finding._replace(message=said + (line.group() if line else ""), path=path, help="")
+        return finding._replace(message=said + (line.group() if line else ""), path=path, help=help)

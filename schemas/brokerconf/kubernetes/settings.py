@@ -18,7 +18,7 @@ from brokerconf.reading.properties import Entry
 from brokerconf.reading.yaml_tree import read_yaml
 from brokerconf.settings.address_settings import EffectiveValue, Values
 from brokerconf.settings.effective import EffectiveSettings
-from pagefmt.editions import Edition
+from pagefmt.editions import NEWEST, Edition
 from pagefmt.findings import Position
 
 
@@ -60,14 +60,17 @@ class KubernetesSettings(EffectiveSettings):
         return replace(value, secret=self._secrets.holds(value.origin.position))
 
 
-def described_broker(raw: bytes, name: str) -> DescribedBroker:
-    """The broker of a file; raises ``ReadingError`` where there is none, more than one, or one that is malformed."""
+def described_broker(raw: bytes, name: str, edition: Edition | None = None) -> DescribedBroker:
+    """The broker of a file; raises ``ReadingError`` where there is none, more than one, or one that is malformed.
+
+    ``edition``: the one whose broker reads it, None for the one that its resource asks for, else the newest.
+    """
     documents = read_yaml(raw, name)
     found = inventory(documents)
     for fault in found.findings:
         raise ReadingError(fault.rule, fault.place, fault.message, fault.help)
     if len(found.brokers) == 1:
-        return _of_resource(found, found.brokers[0])
+        return _of_resource(found, found.brokers[0], edition)
     documents_held = {
         title: files for title, files in found.held.items() if any(file.suffix == ".xml" for file in files)
     }
@@ -77,12 +80,12 @@ def described_broker(raw: bytes, name: str) -> DescribedBroker:
         said = f"{len(titles)} brokers ({', '.join(titles[:5])})" if titles else "no configuration of a broker"
         help = "put each into a file of its own" if titles else f"looked for {LOOKED_FOR}"
         raise ReadingError("kubernetes-no-broker", Position(name, 1, 1), said, help)
-    return _of_files(found, titles[0], candidates[titles[0]], name)
+    return _of_files(found, titles[0], candidates[titles[0]], Position(name, 1, 1), edition or NEWEST)
 
 
-def _of_resource(found: Inventory, broker: BrokerResource) -> DescribedBroker:
+def _of_resource(found: Inventory, broker: BrokerResource, edition: Edition | None) -> DescribedBroker:
     held = found.mounted(broker)
-    properties = PodProperties(broker, held)
+    properties = PodProperties(broker, held, edition or broker.edition or NEWEST)
     remarks = [f"Secret {name} is not in this file: its properties are left out" for name in held if not held[name]]
     return DescribedBroker(
         broker.xml.text, broker.xml.position, properties.of(), broker.edition, True, found.secrets,
@@ -90,16 +93,17 @@ def _of_resource(found: Inventory, broker: BrokerResource) -> DescribedBroker:
     )  # fmt: skip
 
 
-def _of_files(found: Inventory, title: str, files: list[HeldFile], name: str) -> DescribedBroker:
+def _of_files(
+    found: Inventory, title: str, files: list[HeldFile], start: Position, edition: Edition
+) -> DescribedBroker:
     """The files of one object: its properties count over its broker.xml."""
     documents = [file for file in files if file.suffix == ".xml"]
     if len(documents) > 1:
         said = f"{title} has {len(documents)} configurations: {', '.join(file.name for file in documents[:5])}"
         raise ReadingError("kubernetes-no-broker", documents[1].key, said, "put each into a file of its own")
     properties = [file for file in files if file.suffix != ".xml"]
-    entries = [entry for file in properties if file.pod is None for entry in entries_of(file)]
+    entries = [entry for file in properties if file.pod is None for entry in entries_of(file, edition)]
     remarks = _of_pods([file.pod for file in properties])
-    start = Position(name, 1, 1)
     placed = documents[0].placed if documents else PlacedText().add(EMPTY_XML, lambda _: start)
     remarks += [] if documents else [_IMAGE]
     return DescribedBroker(

@@ -89,7 +89,9 @@ class _ObjectsLint:
         return Finding(found.position, Severity.INFO, _NOT_LOOKED_AT, message, why=why)
 
     def _broker(self, broker: BrokerResource, held: dict[str, list[HeldFile]]) -> Iterator[Finding]:
-        yield from broker.findings()
+        refused = list(broker.findings())
+        yield from refused
+        twice = {one.place for one in refused if one.rule == "kubernetes-duplicate-property"}
         context = replace(
             self.context, edition=self.context.edition or broker.edition, heap=self.context.heap or broker.memory
         )
@@ -98,11 +100,13 @@ class _ObjectsLint:
             if not held[name]:
                 yield self._said(broker.found, f"Secret {name} is mounted, and its properties are not in this file")
         try:
-            properties = PodProperties(broker, plain)
+            properties = PodProperties(broker, plain, context.edition or NEWEST)
             # those of very many pods together: each entry is judged, though not each set of them
             pods, xml = properties.pods, broker.xml
             for some in ([], *([pod] for pod in pods[:_MOST_PODS]), *filter(None, [pods[_MOST_PODS:]])):
                 for one in self._over(xml.text, xml.position, properties.of(some), context, broker.found.position):
+                    if one.rule == "properties-duplicate" and one.place in twice:
+                        continue
                     yield one if self.context.heap else _of_memory(one)
         except ReadingError as err:
             self.found.readable = False
@@ -137,7 +141,8 @@ class _ObjectsLint:
                 yield self._moved(err.finding(), files)
 
     def _file(self, file: HeldFile, beside: list[HeldFile]) -> Iterator[Finding]:
-        entries = [entry for each in beside for entry in entries_of(each, self._alone(each))]
+        edition = self.context.edition or NEWEST
+        entries = [entry for each in beside for entry in entries_of(each, edition, self._alone(each))]
         shown = self._alone(file)
         if file.suffix == ".xml":
             context = replace(self.context, entries=tuple(entries))
