@@ -177,7 +177,7 @@ def test_properties_as_files_and_folders(tmp_path: Path) -> None:
     wrong = call("pages", "ls", root, "--properties", tmp_path / "none")
     assert wrong.status == 2 and str(tmp_path / "none") in wrong.err
     (folder / "3.yaml").write_text("pagingDirectory: /nowhere\n")
-    assert "YAML" in call("pages", "ls", root, "--properties", folder).err
+    assert "3.yaml:1" in call("pages", "ls", root, "--properties", folder).err
 
 
 @pytest.mark.parametrize("command", ["ls", "outstanding", "verify", "decode", "compact", "seal", "inspect"])

@@ -7,9 +7,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from brokerconf.reading.properties import EMPTY_XML, SUFFIXES
+
 from pagectl.opening.start_parameters import StartParameters, start_parameters
 from pagectl.options.configuration import ConfigurationOptions
 from pagectl.terminal.streams import note
+from pagefmt.editions import NEWEST
 
 if TYPE_CHECKING:
     from brokerconf.instance.instance import Directories
@@ -115,7 +118,15 @@ def open_settings(path: Path, options: ConfigurationOptions) -> EffectiveSetting
 
 
 def _read(start: StartParameters, newest_that_fits: bool) -> tuple[Document, str]:
-    """The document, and how its edition was found."""
+    """The document, and how its edition was found; of a file of properties one that says nothing."""
+    if start.config.suffix in SUFFIXES:
+        from brokerconf.reading.reading import read_bytes
+
+        found = read_bytes(
+            EMPTY_XML.encode(), str(start.config), folder=start.config.parent, edition=start.edition or NEWEST,
+            properties=start.system, environment=os.environ,
+        )  # fmt: skip
+        return found, start.sources.get("edition", "the newest; properties say none")
     if newest_that_fits:
         from brokerconf.instance.detection import read_as_fits
 
@@ -132,16 +143,18 @@ def _read(start: StartParameters, newest_that_fits: bool) -> tuple[Document, str
 def _entries(start: StartParameters, document: Document) -> tuple[Entry, ...]:
     from brokerconf.reading.properties import read_properties
 
-    return entries_in_force(document, (entry for file in start.files for entry in read_properties(file)), start.system)
+    own = (start.config,) if start.config.suffix in SUFFIXES else ()
+    files = [read_properties(path, document.edition) for path in (*own, *start.files)]
+    for file in files:
+        if file.fault:
+            note(f"{file.fault}; the broker starts without that file")
+    return entries_in_force(document, (entry for file in files for entry in file.entries), start.system)
 
 
 def entries_in_force(document: Document, files: Iterable[Entry], system: Mapping[str, str]) -> tuple[Entry, ...]:
     """The properties of files and of the system that are in force, ``${…}`` in their values replaced."""
-    from brokerconf.reading.properties import in_force
-    from brokerconf.reading.substitution import PlaceholderValues, substitute
+    from brokerconf.reading.properties import in_force, resolved
+    from brokerconf.reading.substitution import PlaceholderValues
 
-    entries = in_force(document.core, document.edition, files, system)
-    if not any("${" in entry.value for entry in entries):
-        return entries
     values = PlaceholderValues.of(document.edition, system, os.environ)
-    return tuple(entry._replace(value=substitute(entry.value, values).text) for entry in entries)
+    return resolved(in_force(document.core, document.edition, files, system), values)

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 from brokerconf.instance.instance import InstanceError, find_instance
 from brokerconf.instance.recognition import SUFFIXES, ConfigurationForm, recognised
-from brokerconf.linting.lint import LINTED
 
 from pagectl.running.exits import CallError
 from pagectl.terminal.streams import note
@@ -97,10 +96,7 @@ def _form(path: Path, inside: bool, seen: bool) -> ConfigurationForm | str:
         return "not a file"
     if path.stat().st_size > LARGEST:
         return f"larger than {LARGEST >> 20} MiB"
-    form = recognised(path.name, path.read_bytes())
-    if form is None:
-        return "not a broker's"
-    return form if form in LINTED else f"{form.value} is not linted"
+    return recognised(path.name, path.read_bytes()) or "not a broker's"
 
 
 def _candidates(found: FolderSearch) -> Iterator[Path]:

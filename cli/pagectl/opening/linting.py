@@ -156,16 +156,22 @@ def without_included(reports: Sequence[FileReport]) -> list[FileReport]:
 
 def _with_start(around: LintContext, start: StartParameters) -> LintContext:
     """What the instance says itself, where the call does not say it."""
-    from brokerconf.reading.properties import read_properties
-    from brokerconf.reading.sources import plain_source
+    from brokerconf.reading.properties import read_properties, resolved
+    from brokerconf.reading.substitution import PlaceholderValues
 
+    from pagefmt.editions import NEWEST
+
+    edition = around.edition or (start.edition if around.schemas is None else None)
+    files = [read_properties(file, edition or NEWEST) for file in start.files]
+    values = PlaceholderValues.of(edition or NEWEST, start.system, around.environment)
     return replace(
         around,
-        edition=around.edition or (start.edition if around.schemas is None else None),
+        edition=edition,
         heap=start.heap,
         properties=start.system,
-        entries=tuple(entry for file in start.files for entry in read_properties(file)),
-        beside=tuple(plain_source(str(file), file.read_text("latin-1"), markup=False) for file in start.files),
+        entries=tuple(entry for file in files for entry in resolved(file.entries, values)),
+        beside=tuple(file.source for file in files),
+        faults=tuple(file.fault for file in files if file.fault),
     )
 
 

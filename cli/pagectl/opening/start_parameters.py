@@ -67,10 +67,12 @@ def start_parameters(path: Path, options: ConfigurationOptions, root: Path | Non
 
 
 def _property_files(config: Path, given: tuple[str, ...]) -> tuple[Path, ...]:
-    """Those named, else ``broker.properties`` beside the configuration."""
-    from brokerconf.reading.properties import property_files
+    """Those named, else ``broker.properties`` beside the configuration, where that is no such file itself."""
+    from brokerconf.reading.properties import SUFFIXES, property_files
 
     if given:
         return tuple(file for text in given for file in property_files(text))
+    if config.suffix in SUFFIXES:
+        return ()
     beside = config.parent / BROKER_PROPERTIES
     return (beside,) if beside.is_file() else ()

@@ -18,8 +18,8 @@ from brokerconf.editor.symbols import OutlineEntry, outline
 from brokerconf.editor.text import Caret, EditedText
 from brokerconf.errors import BrokerConfError
 from brokerconf.evidence.facts import ConfigFacts
-from brokerconf.instance.recognition import SUFFIXES, ConfigurationForm, recognised
-from brokerconf.linting.lint import LINTED, LintContext, RuleSelection, lint, read_raw
+from brokerconf.instance.recognition import PROPERTY_FORMS, SUFFIXES, ConfigurationForm, recognised
+from brokerconf.linting.lint import LintContext, RuleSelection, lint, read_raw
 from brokerconf.reading.properties import Entry, parse_properties
 from brokerconf.reading.reading import edition_by_namespace, read_bytes
 from brokerconf.reading.sources import SourceFile, plain_source
@@ -116,15 +116,13 @@ class Documents:
 
     def _check(self, document: OpenDocument, form: ConfigurationForm) -> CheckedText:
         context, selection = self.around(document)
-        if form in LINTED:
-            return check(document.text, document.name, context, selection, document.checked)
-        return self._beside(document)
-
-    def _beside(self, document: OpenDocument) -> CheckedText:
-        """Properties: what a lint of the configuration in the same folder finds in them."""
-        main = self._main_file(document)
+        main = self._main_file(document) if form in PROPERTY_FORMS else None
         if main is None:
-            return CheckedText(document.text, "", ())
+            return check(document.text, document.name, context, selection, document.checked)
+        return self._beside(document, main)
+
+    def _beside(self, document: OpenDocument, main: Path) -> CheckedText:
+        """Properties: what a lint of the configuration in the same folder finds in them."""
         name = str(main)
         raw = self._raw(main)
         context, selection = self._around(name, main)

@@ -23,6 +23,9 @@ class ConfigurationForm(Enum):
     KUBERNETES = "kubernetes"
 
 
+PROPERTY_FORMS = (ConfigurationForm.PROPERTIES, ConfigurationForm.JSON, ConfigurationForm.YAML)
+"""The forms of ``broker.properties``."""
+
 SUFFIXES = {
     ".xml": ConfigurationForm.XML,
     ".properties": ConfigurationForm.PROPERTIES,

@@ -12,9 +12,6 @@ from brokerconf.reading.sources import plain_source
 from pagefmt.editions import Edition
 from pagefmt.findings import Position
 
-EMPTY_XML = '<configuration xmlns="urn:activemq"><core xmlns="urn:activemq:core"></core></configuration>'
-"""A broker.xml that says nothing, for properties over one that is not known."""
-
 
 def entries_of(file: HeldFile, edition: Edition, alone: str = "") -> tuple[Entry, ...]:
     """The entries of a file as that edition reads them; raises ``PropertiesError``.

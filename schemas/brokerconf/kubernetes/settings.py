@@ -10,11 +10,11 @@ from brokerconf.kubernetes.held_files import HeldFile
 from brokerconf.kubernetes.inventory import Inventory, inventory
 from brokerconf.kubernetes.objects import LOOKED_FOR
 from brokerconf.kubernetes.placed_text import Place, PlacedText
-from brokerconf.kubernetes.properties import EMPTY_XML, PodProperties, entries_of
+from brokerconf.kubernetes.properties import PodProperties, entries_of
 from brokerconf.kubernetes.secret_values import SecretValues
 from brokerconf.reading.document import Document
 from brokerconf.reading.parsing import ReadingError
-from brokerconf.reading.properties import Entry
+from brokerconf.reading.properties import EMPTY_XML, Entry
 from brokerconf.reading.yaml_tree import read_yaml
 from brokerconf.settings.address_settings import EffectiveValue, Values
 from brokerconf.settings.effective import EffectiveSettings

@@ -11,20 +11,19 @@ from brokerconf.kubernetes.fields import field_findings
 from brokerconf.kubernetes.held_files import HeldFile
 from brokerconf.kubernetes.inventory import inventory
 from brokerconf.kubernetes.objects import LOOKED_FOR, KubernetesObject, ObjectRole
-from brokerconf.kubernetes.properties import EMPTY_XML, PodProperties, entries_of
+from brokerconf.kubernetes.properties import PodProperties, entries_of
 from brokerconf.linting.catalogue import described
 from brokerconf.linting.checking import sorted_findings
 from brokerconf.linting.lint import FileReport, LintContext, RuleSelection, document_findings, judged
+from brokerconf.linting.properties_lint import OF_THE_WHOLE
 from brokerconf.reading.parsing import ReadingError
-from brokerconf.reading.properties import Entry
+from brokerconf.reading.properties import EMPTY_XML, Entry
 from brokerconf.reading.yaml_tree import YamlDocuments, read_yaml
 from brokerconf.rules import rules
 from brokerconf.schema.validation import SchemaVerdict
 from pagefmt.editions import NEWEST
 from pagefmt.findings import Finding, Position, Severity
 
-# What a broker.xml that is known in part alone says of the other part.
-_OF_THE_WHOLE = frozenset({"unknown-element", "core-not-found", "dla-missing"})
 # Each of them is a lint of its own.
 _MOST_PODS = 8
 _NOT_LOOKED_AT = "kubernetes-not-a-broker"
@@ -125,7 +124,7 @@ class _ObjectsLint:
         document, verdict = judged(xml.encode(), self.name, context, place)
         self.editions.append(document.edition.value)
         for one in document_findings(document, verdict, context, self.selection):
-            if one.place != outside and one.rule not in _OF_THE_WHOLE:
+            if one.place != outside and one.rule not in OF_THE_WHOLE:
                 yield one
 
     def _held(self, files: list[HeldFile]) -> Iterator[Finding]:

@@ -12,12 +12,13 @@ from brokerconf.checks.value_checks import value_findings
 from brokerconf.evidence.facts import ConfigFacts
 from brokerconf.evidence.host import PageFolder, Volume
 from brokerconf.instance.detection import as_fits
-from brokerconf.instance.recognition import ConfigurationForm, form_of
+from brokerconf.instance.recognition import PROPERTY_FORMS, ConfigurationForm, form_of
 from brokerconf.linting.checking import check, sorted_findings
 from brokerconf.reading.application_server import leave_profile
 from brokerconf.reading.document import ConfigNode, Document
 from brokerconf.reading.inclusion import LARGEST
 from brokerconf.reading.parsing import ReadingError
+from brokerconf.reading.properties import source_of
 from brokerconf.reading.reading import edition_by_namespace, read_bytes
 from brokerconf.reading.sources import SourceFile, plain_source
 from brokerconf.rules import rules
@@ -29,8 +30,6 @@ from pagefmt.findings import Finding, Position, Severity
 if TYPE_CHECKING:
     from brokerconf.reading.properties import Entry
 
-LINTED = frozenset({ConfigurationForm.XML, ConfigurationForm.KUBERNETES})
-"""The forms of configurations that a lint reads."""
 
 # Rules that judge what the other finding says better.
 _SAME_PLACE = ("bad-value", "invalid-value", "unknown-element")
@@ -41,9 +40,9 @@ class LintContext:
     """What is known beside the file. ``edition`` None: the newest that the file fits; ``schemas``: the operator's own.
 
     ``cwd``: the broker's working directory; ``properties`` and ``environment`` fill in ``${…}``; ``entries`` are those
-    of ``broker.properties``, whose text is ``beside``; heap in bytes; ``host`` tells the
-    volumes of the document's directories where it is linted on the broker's host; ``profile`` is the one of a
-    domain that is looked at (None: all).
+    of ``broker.properties``, whose text is ``beside``, ``faults`` why whole files of it are left out; heap in bytes;
+    ``host`` tells the volumes of the document's directories where it is linted on the broker's host; ``profile`` is
+    the one of a domain that is looked at (None: all).
     """
 
     edition: Edition | None = None
@@ -53,6 +52,7 @@ class LintContext:
     environment: Mapping[str, str] = field(default_factory=dict)
     entries: tuple[Entry, ...] = ()
     beside: tuple[SourceFile, ...] = ()
+    faults: tuple[ReadingError, ...] = ()
     heap: int | None = None
     stores: tuple[PageFolder, ...] | None = None
     host: Callable[[Document], tuple[Volume, ...] | None] | None = None
@@ -117,14 +117,24 @@ def _report(raw: bytes, name: str, context: LintContext, selection: RuleSelectio
             from brokerconf.linting.kubernetes_lint import lint_kubernetes
 
             return lint_kubernetes(raw, name, context, selection)
+        if form in PROPERTY_FORMS:
+            from brokerconf.linting.properties_lint import lint_properties
+
+            return lint_properties(raw, name, form, context, selection)
         document, verdict = judged(raw, name, context)
     except ReadingError as err:
         edition = context.edition or edition_by_namespace(raw.decode("utf-8", "replace"))
         findings = [selection.graded(err.finding())] if selection.takes(err.rule) else []
         return FileReport(name, edition.value, "", False, tuple(findings), (_source_of(raw, name, form),))
-    found = sorted_findings(document_findings(document, verdict, context, selection))
+    found = document_findings(document, verdict, context, selection)
+    found += [selection.graded(err.finding()) for err in context.faults if selection.takes(err.rule)]
     return FileReport(
-        name, document.edition.value, verdict.schema, verdict.valid, tuple(found), (*document.sources, *context.beside)
+        name,
+        document.edition.value,
+        verdict.schema,
+        verdict.valid,
+        tuple(sorted_findings(found)),
+        (*document.sources, *context.beside),
     )
 
 
@@ -205,4 +215,6 @@ def _source_of(raw: bytes, name: str, form: ConfigurationForm) -> SourceFile:
         from brokerconf.reading.yaml_tree import YamlSource
 
         return YamlSource(name, raw[: 1 << 20].decode("utf-8", "replace"))
+    if form in PROPERTY_FORMS:
+        return source_of(raw[: 1 << 20], name, f".{form.value}")
     return plain_source(name, raw[: 1 << 20].decode("utf-8", "replace"))

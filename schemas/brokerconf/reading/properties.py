@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from brokerconf.reading.parsing import ReadingError
 from brokerconf.reading.sizes import trimmed
+from brokerconf.reading.sources import SourceFile, plain_source
 from brokerconf.reading.substitution import PlaceholderValues, SubstitutionError, substitute
 from pagefmt.editions import NEWEST, Edition
 from pagefmt.findings import Position
@@ -18,7 +19,11 @@ if TYPE_CHECKING:
 
 PREFIX = "brokerconfig."
 _LARGEST = 4 << 20
-_SUFFIXES = (".properties", ".json", ".yaml")
+_TREES = (".json", ".yaml")
+SUFFIXES = (".properties", *_TREES)
+"""The ends of names of files of properties."""
+EMPTY_XML = '<configuration xmlns="urn:activemq"><core xmlns="urn:activemq:core"></core></configuration>'
+"""A broker.xml that says nothing, for properties over one that is not known."""
 _ESCAPE = re.compile(r"(?s)\\(u[0-9a-fA-F]{4}|.)")
 _BAD_ESCAPE = re.compile(r"\\(?:[^u]|u[0-9a-fA-F]{4})|(\\u)", re.DOTALL)
 _LETTERS = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
@@ -62,7 +67,7 @@ def property_files(given: str) -> tuple[Path, ...]:
     for name in filter(None, map(str.strip, given.split(","))):
         path = Path(name)
         if path.is_dir():
-            found += sorted(file for file in path.iterdir() if file.suffix in _SUFFIXES)
+            found += sorted(file for file in path.iterdir() if file.suffix in SUFFIXES)
         elif path.exists():
             found.append(path)
         else:
@@ -70,28 +75,58 @@ def property_files(given: str) -> tuple[Path, ...]:
     return tuple(found)
 
 
-def read_properties(path: Path, edition: Edition = NEWEST) -> tuple[Entry, ...]:
-    """The entries of a file as that edition reads it; raises ``PropertiesError``."""
+class PropertyFile(NamedTuple):
+    """A file: its entries and its text; ``fault`` is why the broker leaves out the whole of it."""
+
+    entries: tuple[Entry, ...]
+    source: SourceFile
+    fault: PropertiesError | None = None
+
+
+def read_properties(path: Path, edition: Edition = NEWEST) -> PropertyFile:
+    """A file as that edition reads it; raises ``PropertiesError`` for one that is not there."""
     try:
         with path.open("rb") as stream:
-            return entries_in(stream.read(_LARGEST + 1), str(path), edition)
+            raw = stream.read(_LARGEST + 1)
     except OSError as err:
         raise PropertiesError(Position(str(path)), err.strerror or "cannot be read") from err
+    return property_file(raw, str(path), edition)
 
 
-def entries_in(raw: bytes, name: str, edition: Edition = NEWEST) -> tuple[Entry, ...]:
-    """The same of bytes at hand; ``name`` is the file's, whose end says how it is written."""
+def property_file(raw: bytes, name: str, edition: Edition = NEWEST, suffix: str = "") -> PropertyFile:
+    """The same of bytes at hand; the end of the name, or ``suffix``, says how it is written."""
+    source = source_of(raw, name, suffix)
+    try:
+        return PropertyFile(tuple(entries_in(raw, name, edition, suffix)), source)
+    except PropertiesError as err:
+        return PropertyFile((), source, err)
+
+
+def source_of(raw: bytes, name: str, suffix: str = "") -> SourceFile:
+    """The text of a file of properties, for the lines that are shown."""
+    if (suffix or name).endswith(_TREES):
+        from brokerconf.reading.yaml_tree import YamlSource
+
+        return YamlSource(name, raw.decode("utf-8-sig", "replace"))
+    return plain_source(name, raw.decode("latin-1"), markup=False)
+
+
+def entries_in(raw: bytes, name: str, edition: Edition = NEWEST, suffix: str = "") -> Iterator[Entry]:
+    """The entries of a file; raises ``PropertiesError`` where the broker leaves out the whole of it."""
+    suffix = suffix or name
     if len(raw) > _LARGEST:
-        raise PropertiesError(Position(name), f"larger than {_LARGEST >> 20} MiB")
-    if name.endswith(".json"):
-        from brokerconf.reading.property_trees import json_entries
+        raise PropertiesError(Position(name, 1, 1), f"larger than {_LARGEST >> 20} MiB")
+    if suffix.endswith(_TREES):
+        from brokerconf.reading.property_trees import json_entries, yaml_entries
 
-        return tuple(json_entries(raw, name, edition))
-    if name.endswith(".yaml") and edition >= Edition.ARTEMIS_2_56:
-        from brokerconf.reading.property_trees import yaml_entries
-
-        return tuple(yaml_entries(raw, name))
-    return tuple(parse_properties(raw.decode("latin-1"), name))
+        if suffix.endswith(".json"):
+            return json_entries(raw, name, edition)
+        if edition < Edition.ARTEMIS_2_56:
+            raise PropertiesError(
+                Position(name, 1, 1), "YAML, which brokers read since 2.56", "write .properties or .json"
+            )
+        return yaml_entries(raw, name)
+    return parse_properties(raw.decode("latin-1"), name)
 
 
 def resolved(entries: Iterable[Entry], values: PlaceholderValues) -> tuple[Entry, ...]:

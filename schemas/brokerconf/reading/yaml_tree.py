@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -77,6 +78,9 @@ class YamlSource(SourceFile):
         """Values of Secrets and of names that speak of one, also in the files that lie inside of it."""
         from brokerconf.reading.yaml_secrets import hidden_in_yaml
 
+        if self.roots is None:
+            with suppress(ReadingError):
+                self.roots = read_yaml(self.original.encode("utf-8", "replace"), self.path).roots
         return hidden_in_yaml(self, self.roots)
 
 

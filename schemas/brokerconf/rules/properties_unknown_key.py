@@ -15,7 +15,11 @@ from pagefmt.findings import Severity
 def _check(facts: ConfigFacts) -> Hits:
     for one in facts.outcomes:
         if one.fault is Fault.UNKNOWN:
-            yield Hit(one.entry.at_step(one.name), f"{one.entry.key}: {one.said}{_known_to(one)}", _advice(one))
+            yield Hit(
+                one.entry.at_step(one.name),
+                f"{one.entry.key}: {one.said}{_known_to(one)}" if len(one.path) > 1 else f"{one.said}{_known_to(one)}",
+                _advice(one),
+            )
 
 
 def _known_to(one: Outcome) -> str:

@@ -1,0 +1,41 @@
+"""A lint of ``broker.properties`` alone, as text, JSON or YAML: its entries over a configuration that says nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from brokerconf.instance.recognition import ConfigurationForm
+from brokerconf.linting.checking import sorted_findings
+from brokerconf.linting.lint import FileReport, LintContext, RuleSelection, document_findings, judged
+from brokerconf.reading.properties import EMPTY_XML, property_file, resolved
+from brokerconf.reading.substitution import PlaceholderValues
+from pagefmt.editions import NEWEST, Edition
+from pagefmt.findings import Finding, Position, Severity
+
+# What a broker.xml that is known in part alone says of the other part.
+OF_THE_WHOLE = frozenset({"unknown-element", "core-not-found", "dla-missing"})
+
+
+def lint_properties(
+    raw: bytes, name: str, form: ConfigurationForm, context: LintContext, selection: RuleSelection
+) -> FileReport:
+    """Everything that is found in the entries of a file; raises ``ReadingError`` where the broker drops all of it."""
+    edition = context.edition or NEWEST
+    file = property_file(raw, name, edition, f".{form.value}")
+    if file.fault:
+        raise file.fault
+    values = PlaceholderValues.of(edition, context.properties, context.environment)
+    entries = (*resolved(file.entries, values), *context.entries)
+    context = replace(context, edition=edition, schemas=None, entries=entries, host=None)
+    outside = Position("", 0, 0)
+    document, verdict = judged(EMPTY_XML.encode(), name, context, lambda _: outside)
+    found = [
+        one
+        for one in document_findings(document, verdict, context, selection)
+        if one.place != outside and one.rule not in OF_THE_WHOLE
+    ]
+    if edition < Edition.ARTEMIS_2_28 and selection.takes("properties-unreadable"):
+        said = "no file of properties is read by this edition"
+        found.append(Finding(Position(name, 1, 1), Severity.ERROR, "properties-unreadable", said, help="upgrade"))
+    sound = not any(one.rule.startswith("properties-") and one.severity is Severity.ERROR for one in found)
+    return FileReport(name, edition.value, "", sound, tuple(sorted_findings(found)), (file.source, *context.beside))
