@@ -44,6 +44,18 @@ def test_a_queue_that_was_taken_out_stays_and_fills(candlepin: Path) -> None:
     assert left["deleted"]["in_force"]
 
 
+def test_dropping_it_settles_it(candlepin: Path, tmp_path: Path) -> None:
+    """In place of the old data nothing differs; one that is declared comes back."""
+    new = tmp_path / "new"
+    assert call("queue", "drop", candlepin, LISTENER, "--out", new).status == 0
+    shutil.rmtree(candlepin / "data")
+    new.rename(candlepin / "data")
+    assert drift(candlepin)["only_on_disk"] == []
+    told = json_of(call("queue", "drop", candlepin, "jobs", "--format", "json"))
+    assert re.fullmatch(r".*broker\.xml:\d+(:\d+)?", told["declared"])
+    assert "makes it anew, empty" in call("queue", "drop", candlepin, "jobs").out
+
+
 def changed(instance: Path, old: str, new: str) -> None:
     path = instance / "etc" / "broker.xml"
     text = path.read_text()

@@ -39,7 +39,9 @@ FORMS = {
     "decode --outstanding": ("pages", "decode", "{}", "--format", "jsonl", "--outstanding", "--body", "none"),
     "compact": ("pages", "compact", "{}", "--format", "json"),
 }
+CONFIGURATION = Path(__file__).with_name("broker.xml")
 OTHERS = {
+    "drift": ("config", "drift", "{}", "--broker-xml", str(CONFIGURATION), "--format", "json"),
     "verify": ("pages", "verify", "{}", "--format", "jsonl"),
     "salvage": ("pages", "salvage", "{}", "--format", "json", "--out", "{}.salvaged"),
 }
@@ -63,7 +65,7 @@ def complaints(data: Path) -> list[str]:
         if answers[name] != of_references[name]
     ]
     answers |= {name: asked(words, data) for name, words in OTHERS.items()}
-    found += [*one_verdict(answers), *one_count(answers)]
+    found += [*one_verdict(answers), *one_count(answers), *dropped(data, answers["outstanding"])]
     if names_and_times(data) != before:
         found.append("something in the directory was changed")
     return found
@@ -96,6 +98,29 @@ def one_count(answers: dict[str, Answer]) -> list[str]:
         if row["outstanding"] is not None and row["outstanding"] != here:
             found.append(f"{row['folder']}: ls says {row['outstanding']} outstanding, outstanding {here}")
     return found
+
+
+def dropped(data: Path, outstanding: Answer) -> list[str]:
+    """Without one queue the others wait for what they waited for; or nothing is written."""
+    if outstanding.status == 2:
+        return []
+    before = waiting(outstanding)
+    name, out = next((name for _, name, _ in before), "nobody"), data.with_name(f"{data.name}.dropped")
+    answer = asked(("queue", "drop", "{}", name, "--out", str(out), "--format", "json"), data)
+    if answer.status == 2:
+        return [f"queue drop ended with 2 and wrote {out}"] if out.exists() else []
+    after = waiting(asked(FORMS["outstanding"], out))
+    wrong = {key: at for key, at in before.items() if at and key[1] != name and after.get(key) != at}
+    return [f"queue drop {name}: {short(answer)}: others differ: {wrong}"] if wrong else []
+
+
+def waiting(outstanding: Answer) -> dict[tuple[str, str, int], list[tuple[int, int]]]:
+    """Positions by folder, queue and id."""
+    return {
+        (store["folder"], queue["queue"], queue["id"]): queue.get("positions") or []
+        for store in json.loads(outstanding.out)["stores"]
+        for queue in store["queues"]
+    }
 
 
 def names_and_times(data: Path) -> list[tuple[str, int, int]]:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pagectl.opening.broker import located
+from pagectl.opening.broker import OpenedBroker, open_broker
+from pagectl.options.configuration import ConfigurationOptions
 from pagectl.options.formats import TextOrJson
 from pagectl.options.shared import (
     BrokerXmlOption,
@@ -27,6 +28,7 @@ from pagectl.terminal.streams import print_json
 from pagefmt.quantities import size_text
 
 if TYPE_CHECKING:
+    from pagefmt.directory.bindings import QueueBinding
     from pagefmt.removal.plan import DropPlan
 
 
@@ -59,7 +61,8 @@ def command(
         if given is None:
             raise CallError("no queue given; name it behind DIR, as QUEUE or ADDRESS::QUEUE")
         given, name = None, str(given)
-    place = located(given, broker_xml, properties)
+    broker = open_broker(given, broker_xml, ConfigurationOptions(properties=tuple(properties or ())))
+    place = broker.place
     changing = out is not None and not dry_run
     with brokers_held_off(place, changing) as held:
         with progress("looking at journals and pages", None):
@@ -69,11 +72,24 @@ def command(
                 copy_out(plan.pages, out, bar.advance, held=held, changed=plan.changes)
             note_written(out.absolute(), place.paging)
     written = out.absolute() if changing and out is not None else None
+    declared = _declared(broker, plan.queue)
     if form is TextOrJson.json:
-        print_json(_object(plan, written))
+        print_json(_object(plan, written) | {"declared": declared})
     else:
         _text(plan, written)
+        if declared:
+            print(f"declared in {one_line(declared)}: the next start makes it anew, empty")
     return Exit.FOUND if plan.remarks else Exit.OK
+
+
+def _declared(broker: OpenedBroker, queue: QueueBinding) -> str | None:
+    """Where the configuration, as far as one was found, declares the queue."""
+    from pagectl.opening.drift import declarations
+
+    if broker.configuration is None:
+        return None
+    found = declarations(broker.configuration)[1].queues.get((queue.address, queue.name))
+    return str(found.place) if found else None
 
 
 def _object(plan: DropPlan, written: Path | None) -> dict[str, Any]:

@@ -11,7 +11,9 @@ from pagectl.running.exits import CallError
 
 if TYPE_CHECKING:
     from brokerconf.evidence.drift import Drift, StoredAddress, StoredQueue
+    from brokerconf.evidence.queue_declarations import QueueDeclarations
     from brokerconf.reading.document import ConfigNode
+    from brokerconf.settings.effective import EffectiveSettings
 
     from pagectl.opening.configuration import BrokerConfiguration
     from pagefmt.directory.bindings import Bindings
@@ -34,9 +36,6 @@ class ComparedBroker(NamedTuple):
 def compared(broker: OpenedBroker) -> ComparedBroker:
     """Raises ``CallError`` where there is no configuration, or where it is not known which queues exist."""
     from brokerconf.evidence.drift import drift
-    from brokerconf.evidence.queue_declarations import queue_declarations
-    from brokerconf.settings.effective import EffectiveSettings
-    from brokerconf.settings.overrides import apply
 
     from pagefmt.outstanding.held import held_by
     from pagefmt.outstanding.state import load_place
@@ -48,9 +47,7 @@ def compared(broker: OpenedBroker) -> ComparedBroker:
     unknown = state.known.unknown_bindings
     if unknown is not None or state.bindings is None:
         raise CallError(f"{place.given}: {unknown.reason if unknown else 'no bindings'}; nothing can be compared")
-    settings = EffectiveSettings(found.document, heap=found.start.heap)
-    apply(settings, found.entries)
-    declared = queue_declarations(settings, found.entries, _jms(found))
+    settings, declared = declarations(found)
     pages = Counter[str]()
     for store in state.paging.stores():
         if store.address is not None:
@@ -61,6 +58,17 @@ def compared(broker: OpenedBroker) -> ComparedBroker:
     known = state.known.unknown_journal is None
     held = held_by(state, bindings) if known else None
     return ComparedBroker(result, held, pages, tuple(_remarks(state, held)))
+
+
+def declarations(found: BrokerConfiguration) -> tuple[EffectiveSettings, QueueDeclarations]:
+    """The settings in force, and the queues and addresses that the configuration declares."""
+    from brokerconf.evidence.queue_declarations import queue_declarations
+    from brokerconf.settings.effective import EffectiveSettings
+    from brokerconf.settings.overrides import apply
+
+    settings = EffectiveSettings(found.document, heap=found.start.heap)
+    apply(settings, found.entries)
+    return settings, queue_declarations(settings, found.entries, _jms(found))
 
 
 def _jms(found: BrokerConfiguration) -> ConfigNode | None:
