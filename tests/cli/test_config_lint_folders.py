@@ -9,6 +9,8 @@ import pytest
 from lint_calls import CLEAN, FAULTY, found, write
 from pagectl.app import run
 
+from pagefmt.editions import NEWEST
+
 INCLUDING = """<?xml version="1.0"?>
 <configuration xmlns="urn:activemq" xmlns:xi="http://www.w3.org/2001/XInclude">
   <core xmlns="urn:activemq:core"><xi:include href="part.xml"/></core>
@@ -100,6 +102,16 @@ def test_what_is_included_is_linted_once(capsys: pytest.CaptureFixture[str]) -> 
     (file,) = report["files"]  # type: ignore[misc]
     assert file["file"] == "a/broker.xml"
     assert [finding["rule"] for finding in file["findings"]].count("page-size-tiny") == 1
+
+
+def test_faults_in_what_is_included_are_told_there(capsys: pytest.CaptureFixture[str]) -> None:
+    """Also where an edition that follows no includes would have fewer faults."""
+    make("a/broker.xml", INCLUDING)
+    make("a/part.xml", '<addresses xmlns="urn:activemq:core"><address nmae="a"/><address nmae="b"/></addresses>')
+    _, report = found(capsys, ".")
+    (file,) = report["files"]  # type: ignore[misc]
+    assert file["edition"] == NEWEST.value
+    assert [finding["file"] for finding in file["findings"]].count("a/part.xml") >= 4
 
 
 def test_an_instance_is_itself_but_a_repository_is_searched(capsys: pytest.CaptureFixture[str]) -> None:

@@ -73,7 +73,9 @@ def as_fits(
         verdict = judge(document)
         if not verdict.document and not verdict.broker:
             return DetectedEdition(document, verdict, "the newest that the file fits")
-        if _faults(verdict) < _faults(best.verdict) and not best.document.taken_for:
+        # an edition that does not follow includes has fewer faults because it sees less
+        blind = len(document.sources) < len(best.document.sources)
+        if _faults(verdict) < _faults(best.verdict) and not best.document.taken_for and not blind:
             best = DetectedEdition(document, verdict, best.reason)
     return best
 
