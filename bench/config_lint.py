@@ -2,8 +2,9 @@
 
     python bench/config_lint.py [--rounds 5]
 
-Two files: a configuration as a broker is created with, and one with 5,000 address settings. CPU seconds of the child
-process (user and system), the smallest of the rounds.
+A configuration as a broker is created with, one with 5,000 address settings, and as many properties and address
+settings of a custom resource of Kubernetes. CPU seconds of the child process (user and system), the smallest of the
+rounds.
 """
 
 from __future__ import annotations
@@ -101,6 +102,21 @@ def large(count: int) -> str:
     )
 
 
+RESOURCE = "apiVersion: broker.amq.io/v1beta1\nkind: ActiveMQArtemis\nmetadata: {name: x}\nspec:\n"
+
+
+def properties(count: int) -> str:
+    """A custom resource with that many properties."""
+    items = (f'    - addressSettings."unit.{n % 97}.{n}.#".maxSizeBytes={n % 50 + 1}M\n' for n in range(count))
+    return f"{RESOURCE}  brokerProperties:\n{''.join(items)}"
+
+
+def settings(count: int) -> str:
+    """A custom resource with that many address settings."""
+    items = (f'      - match: unit.{n % 97}.{n}.#\n        maxSizeBytes: "{n % 50 + 1}M"\n' for n in range(count))
+    return f"{RESOURCE}  addressSettings:\n    addressSetting:\n{''.join(items)}"
+
+
 def cpu(call: list[str], rounds: int) -> float:
     """CPU seconds of one call, the least of the rounds."""
     best = float("inf")
@@ -117,10 +133,13 @@ def cpu(call: list[str], rounds: int) -> float:
 
 
 def calls(path: Path) -> dict[str, list[str]]:
+    lint = {"pagectl config lint": [sys.executable, "-m", "pagectl", "config", "lint", str(path)]}
+    if path.suffix != ".xml":
+        return lint
     alone = f"import xmlschema; xmlschema.XMLSchema({str(SCHEMA)!r}).is_valid({str(path)!r})"
     bare = f"from lxml import etree; etree.XMLSchema(etree.parse({str(SCHEMA)!r})).validate(etree.parse({str(path)!r}))"
     found = {
-        "pagectl config lint": [sys.executable, "-m", "pagectl", "config", "lint", str(path)],
+        **lint,
         "lxml alone": [sys.executable, "-c", bare],
         "xmlschema alone": [sys.executable, "-c", alone],
     }
@@ -134,8 +153,14 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     rounds = parser.parse_args().rounds
     with TemporaryDirectory() as folder:
-        for name, text in (("default file", DEFAULT), ("5,000 address settings", large(5000))):
-            path = Path(folder) / "broker.xml"
+        files = [
+            ("default file", "broker.xml", DEFAULT),
+            ("5,000 address settings", "broker.xml", large(5000)),
+            ("5,000 properties of a custom resource", "broker.yaml", properties(5000)),
+            ("5,000 address settings of a custom resource", "broker.yaml", settings(5000)),
+        ]
+        for name, file, text in files:
+            path = Path(folder) / file
             path.write_text(text, "utf-8")
             times = {what: cpu(call, rounds) for what, call in calls(path).items()}
             own = times["pagectl config lint"]

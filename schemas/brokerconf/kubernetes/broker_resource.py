@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
-from xml.sax.saxutils import escape, quoteattr
+from html import escape
 
 from brokerconf.instance.installed import edition_of_release
 from brokerconf.kubernetes.fields import known_fields
@@ -84,7 +84,7 @@ class BrokerResource:
     def _setting(self, placed: PlacedText, item: YamlNode, known: set[str]) -> None:
         match = item.get("match")
         at = self.found.position_of(match or item)
-        placed.add(f"<address-setting match={quoteattr(match.text if match else '')}>", lambda _: at)
+        placed.add(f'<address-setting match="{_escaped(match.text if match else "")}">', lambda _: at)
         for key, value in item.entries:
             if key.text in known and value.type not in ("object", "array", "null"):
                 self._element(placed, value, _tag(key.text), value.text, key)
@@ -92,7 +92,7 @@ class BrokerResource:
 
     def _element(self, placed: PlacedText, value: YamlNode, tag: str, text: str, key: YamlNode | None = None) -> None:
         start, inside = self.found.position_of(key or value), self.found.position_of(value)
-        placed.add(f"<{tag}>", lambda _: start).add(_without_controls(escape(text)), lambda _: inside)
+        placed.add(f"<{tag}>", lambda _: start).add(_escaped(text), lambda _: inside)
         placed.add(f"</{tag}>", lambda _: start)
 
     def properties(self) -> dict[int | None, PlacedText]:
@@ -181,6 +181,7 @@ def _shown(text: str) -> str:
     return re.split(r"(?<!\\)[=:\s]", text, maxsplit=1)[0][:120]
 
 
-def _without_controls(text: str) -> str:
-    """XML has no place for them; the value is refused as what it is."""
-    return re.sub(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "?", text)
+def _escaped(text: str) -> str:
+    """As XML has it, line feeds and tabs kept; other controls, for which it has no place, as a question mark."""
+    plain = re.sub(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "?", text)
+    return re.sub(r"[\t\n\r]", lambda found: f"&#{ord(found.group())};", escape(plain))
