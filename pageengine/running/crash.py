@@ -56,6 +56,7 @@ class CrashState:
         self.names = {queue.id: queue.name for queue in run.broker.queues.values()}
         queues = run.broker.queues.values()
         self.journal = {queue.id: alive_references(run, queue) for queue in queues if queue.durable}
+        self.flushes = op.kind is CrashKind.KILL and run.profile.flushes_unsynced
         self.held: dict[str, list[tuple[int, int]]] = {}
         self.committed = {tx: at for at, tx in self.broker.latest.committed}
         self._again()
@@ -192,12 +193,11 @@ class CrashState:
         settings, latest = self.run.settings, self.broker.latest
         until = self.t - settings.journal_buffer_timeout
         times = [LONG_AGO]
-        if settings.journal_sync_transactional:
+        if settings.journal_sync_transactional or self.flushes:
             times += [at for at in self.committed.values() if at <= until]
             times += [at for at, tx, _ in latest.acked if tx not in self.committed and at <= until]
-        if settings.journal_sync_non_transactional:
-            alone = self._alone()
-            times += [at for at, _ in alone if at <= until]
+        if settings.journal_sync_non_transactional or self.flushes:
+            times += [at for at, _ in self._alone() if at <= until]
         return max(times)
 
     def _alone(self) -> list[tuple[int, Reference]]:
@@ -229,10 +229,10 @@ class CrashState:
         lost: list[Reference] = []
         for _, ref, synced in sorted(recent, key=lambda one: -one[0]):
             room -= ref.message.enc + MESSAGE_FRAME
-            if synced or room > 0:
+            if synced or self.flushes or room > 0:
                 lost.append(ref)
-            if not synced and room > 0:
-                loss.answered.append(ref.message.source.seq)
+                if not synced:
+                    loss.answered.append(ref.message.source.seq)
         for ref in reversed(lost):
             loss.perhaps_lost.setdefault(ref.queue.name, []).append(ref.message.source.seq)
         unsure = {tx for tx, at in self.committed.items() if at > sure}

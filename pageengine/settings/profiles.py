@@ -87,6 +87,8 @@ class Profile:
     """A core client asks for more credits also where it has exactly what it wants to have (2.56.0, not yet 2.44.0)."""
     writes_pages_in_batches: bool = True
     """A timer writes what goes to a page (2.40.0); before, it is written at once and the timer syncs."""
+    flushes_unsynced: bool = True
+    """The timer of the journal's buffer also writes what nobody waits for (2.44.0, not yet 2.28.0)."""
     syncs_closed_pages: bool = True
     """A page is forced to the disk when the next one is opened (2.10.0)."""
     keeps_highest: bool = True
@@ -119,6 +121,7 @@ _2_28 = replace(
     read_ahead=ReadAhead.MAX_READ,
     reports_store_paging=False,
     writes_pages_in_batches=False,
+    flushes_unsynced=False,
     keeps_highest=False,
     releases_failed_with_disk=False,
     forgets_closed=False,

@@ -227,6 +227,16 @@ def scenarios() -> Iterator[CrashScenario]:
     one.send(100, "memory", session="tx").send(110, "memory", session="tx").at(200, "commit", session="tx")
     yield one.send(600, "memory")
 
+    buffer = "<journal-buffer-timeout>400000000</journal-buffer-timeout>"
+    off = "<journal-sync-non-transactional>false</journal-sync-non-transactional>"
+    one = CrashScenario("answered, in a buffer that waits", (1110, 1700, 3000), buffer + off).queue("memory")
+    yield one.send(500, "memory").send(1000, "memory").send(1020, "memory").send(1040, "memory")
+
+    off = "<journal-sync-transactional>false</journal-sync-transactional>"
+    one = CrashScenario("a commit answered, in a buffer that waits", (1110, 1700), buffer + off).queue("memory")
+    one.session("tx", "local").send(500, "memory").send(1000, "memory", session="tx").send(1010, "memory", session="tx")
+    yield one.at(1030, "commit", session="tx")
+
     one = CrashScenario("settings as they come", (150, 250), "").queue("paged.a").queue("memory").session("tx", "local")
     for n in range(10):
         one.send(n * 10).send(n * 10 + 3, "memory").send(n * 10 + 5, session="tx")
