@@ -5,6 +5,7 @@ Source: docs/spec/paging-engine.md 4.1.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable
 from typing import Final
 
@@ -127,27 +128,22 @@ class CrashState:
         if not self.run.profile.writes_pages_in_batches:
             return
         undone: set[int] = set()
-        for store in self.broker.stores.values():
-            records = _fresh(store)
-            times = self._written_at(store, records)
-            for record, at in zip(records, times, strict=True):
-                if at <= self.t and record.tx in self.committed:
-                    self.committed[record.tx] = max(self.committed[record.tx], at)
-            unwritten = [record for record, at in zip(records, times, strict=True) if at > self.t]
+        stores = list(self.broker.stores.values())
+        timers = PageTimers(self.run.settings.page_sync_timeout, stores, self.t)
+        self.held = timers.held
+        for store in stores:
+            read = _last_read(self.run, store)
+            unwritten = []
+            for record in _fresh(store):
+                at = timers.written.get(id(record))
+                if at is None and (record.page, record.nr) > read:
+                    unwritten.append(record)
+                elif record.tx in self.committed:
+                    self.committed[record.tx] = max(self.committed[record.tx], self.t if at is None else at)
             undone |= {record.tx for record in unwritten if record.tx >= 0}
             self._add(self.loss.lost, unwritten)
             _cut(store, unwritten)
         self._undo(undone)
-
-    def _written_at(self, store: AddressStore, records: list[PagedMessage]) -> list[int]:
-        """When each of a store's records was written; what a client has read was, whatever the timer does."""
-        timer = PageTimer(self.run.settings.page_sync_timeout, store.page_size, records, self.t)
-        for session, holds in timer.held.items():
-            self.held.setdefault(session, []).extend(holds)
-        read = _last_read(self.run, store)
-        return [
-            min(at, self.t) if (one.page, one.nr) <= read else at for one, at in zip(records, timer.times, strict=True)
-        ]
 
     def _undo(self, transactions: set[int]) -> None:
         """Commits that wait for pages have not reached the journal."""
@@ -323,49 +319,54 @@ def _cut(store: AddressStore, unwritten: list[PagedMessage]) -> None:
             store.write(record)
 
 
-class PageTimer:
-    """The timer of a store that writes what waits for its pages: the first that comes starts it, a run writes all.
+class PageTimers:
+    """The timers of stores that write what waits for their pages: the first that comes starts one, a run writes all.
 
-    A connection whose message makes more wait than a page holds is not read on before the next run. ``held``: from when
-    to when that was so, by session. ``times``: when each record was written; NEVER: not up to the end.
+    A connection whose message makes more wait than a page of its store holds is not read on before that timer's run.
+    ``held``: from when to when that was so, by session. ``written``: when each record was, by ``id``, up to the end.
     """
 
-    def __init__(self, timeout: int, page_size: int, records: list[PagedMessage], until: int) -> None:
+    def __init__(self, timeout: int, stores: list[AddressStore], until: int) -> None:
         self.timeout = timeout
-        self.page_size = page_size
-        self.records = records
-        self.times = [NEVER] * len(records)
+        self.written: dict[int, int] = {}
         self.held: dict[str, list[tuple[int, int]]] = {}
-        self._due = NEVER
-        self._batch: list[int] = []
-        self._bytes = 0
-        self._unread: list[int] = []
-        for n, record in enumerate(records):
+        self._batches: dict[AddressStore, list[PagedMessage]] = {}
+        self._due: dict[AddressStore, int] = {}
+        self._holding: dict[str, AddressStore] = {}
+        self._bytes: dict[AddressStore, int] = {}
+        self._unread: dict[str, deque[tuple[AddressStore, PagedMessage]]] = {}
+        fresh = [(store, record) for store in stores for record in _fresh(store)]
+        for store, record in sorted(fresh, key=lambda one: (one[1].at, one[1].message.id)):
             self._run(record.at)
-            self._come(n, record.at)
+            self._come(store, record, record.at)
         self._run(until)
 
-    def _come(self, n: int, at: int) -> None:
-        session = self.records[n].message.source.session
-        holds = self.held.setdefault(session, [])
-        if holds and holds[-1][1] == NEVER:
-            self._unread.append(n)
+    def _come(self, store: AddressStore, record: PagedMessage, at: int) -> None:
+        session = record.message.source.session
+        if session in self._holding:
+            self._unread.setdefault(session, deque()).append((store, record))
             return
-        if not self._batch:
-            self._due = at + self.timeout
-        self._batch.append(n)
-        self._bytes += self.records[n].size + RECORD_FRAME
-        if self._bytes > self.page_size:
-            holds.append((at, NEVER))
+        self._batches.setdefault(store, []).append(record)
+        self._due.setdefault(store, at + self.timeout)
+        self._bytes[store] = self._bytes.get(store, 0) + record.size + RECORD_FRAME
+        if self._bytes[store] > store.page_size:
+            self._holding[session] = store
+            self.held.setdefault(session, []).append((at, NEVER))
 
     def _run(self, until: int) -> None:
-        while self._due <= until:
-            at, self._due, self._bytes = self._due, NEVER, 0
-            for n in self._batch:
-                self.times[n] = at
-            for holds in self.held.values():
-                if holds and holds[-1][1] == NEVER:
-                    holds[-1] = (holds[-1][0], at)
-            unread, self._batch, self._unread = self._unread, [], []
-            for n in unread:
-                self._come(n, at)
+        while self._due:
+            store = min(self._due, key=self._due.__getitem__)
+            at = self._due[store]
+            if at > until:
+                return
+            del self._due[store], self._bytes[store]
+            for record in self._batches.pop(store):
+                self.written[id(record)] = at
+            released = [session for session, holder in self._holding.items() if holder is store]
+            for session in released:
+                del self._holding[session]
+                self.held[session][-1] = (self.held[session][-1][0], at)
+            for session in released:
+                unread = self._unread.get(session)
+                while unread and session not in self._holding:
+                    self._come(*unread.popleft(), at)

@@ -35,6 +35,10 @@ def test_a_killed_broker_leaves_what_is_promised(version: str, tmp_path: Path) -
         wrong += [f"{where}: {text}" for text in promise.wrong(observed)]
         unsure += sum(len(promise.possible[name] - promise.sure[name]) for name in promise.sure)
         wrong += [f"{where}: answered, and not there: {seq}" for seq in one.broken(lines, killed.answered, observed)]
+        if all(promise.sure[name] == promise.possible[name] for name in promise.sure):
+            ours = {name: count for name, count in killed.paged().items() if name in promise.paged}
+            theirs = {name: promise.paged[name] for name in ours}
+            wrong += [] if ours == theirs else [f"{where}: outstanding in pages: {ours}, promised {theirs}"]
         kept.append(observation(one, lines, version, killed.answered, delivered))
     print(f"{version}: {len(runs)} kills, {unsure} messages the engine is not sure of, {len(wrong)} contradictions")
     if "PAGECTL_RECORD" in os.environ:

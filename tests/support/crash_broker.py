@@ -14,6 +14,7 @@ from broker_jars import class_path, compiled
 from crash_scenarios import CrashScenario, Line
 
 from pageengine.trace.operations import NS_PER_MS
+from pagefmt.outstanding.state import load_state
 
 PROGRAM = Path(__file__).resolve().parents[1] / "oracle_java" / "CrashBroker.java"
 LATE_MS = 80
@@ -31,6 +32,12 @@ class Killed:
 
     folder: Path
     answered: list[int]
+
+    def paged(self) -> dict[str, int]:
+        """By queue, how many messages we find outstanding in its pages."""
+        state = load_state(*(self.folder / "data" / name for name in ("paging", "journal", "bindings")))
+        loads = [load for store in state.stores() for load in store.summary().queues]
+        return {load.binding.name: load.messages for load in loads if load.binding is not None}
 
 
 class LateRun(Exception):

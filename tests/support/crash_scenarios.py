@@ -95,6 +95,8 @@ class Promise:
     sure: dict[str, set[int]]
     possible: dict[str, set[int]]
     loss: CrashLoss
+    paged: dict[str, int]
+    """How many of the messages are in pages."""
 
     def wrong(self, observed: dict[str, set[int]]) -> list[str]:
         """What a broker's disk contradicts."""
@@ -130,9 +132,10 @@ def promised(configuration: str, lines: list[Line], version: str, folder: Path) 
         for name, queue in list(engine.broker.queues.items())
         if queue.durable
     }
+    paged = {name: queue.reader.counter.value for name, queue in engine.broker.queues.items() if queue.reader}
     sure = {name: seqs - {*loss.perhaps_lost.get(name, ())} for name, seqs in kept.items()}
     possible = {name: seqs | {*loss.perhaps_again.get(name, ())} for name, seqs in kept.items()}
-    return Promise(sure, possible, loss)
+    return Promise(sure, possible, loss, paged)
 
 
 def scenarios() -> Iterator[CrashScenario]:
