@@ -282,3 +282,12 @@ def test_what_every_java_machine_knows_is_filled_in() -> None:
 def test_an_empty_section_is_no_value() -> None:
     found = document(config("<create-bindings-dir><![CDATA[]]></create-bindings-dir>"))
     assert judge(found).document == ()
+
+
+@pytest.mark.parametrize("behind", ["M<a/>", "<a/>", "x"])
+def test_what_stands_behind_a_document_with_an_odd_name_space_is_seen(behind: str) -> None:
+    odd = '<configuration xmlns="urn:activemq\u20ac"><core xmlns="urn:activemq:core"/></configuration>'
+    read_bytes(odd.encode(), "b.xml", folder=Path(), edition=NEWEST, properties={}, environment={})
+    with pytest.raises(ReadingError) as err:
+        read_bytes((odd + behind).encode(), "b.xml", folder=Path(), edition=NEWEST, properties={}, environment={})
+    assert err.value.rule == "not-well-formed"

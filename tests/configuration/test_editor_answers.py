@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import random
+import re
 from pathlib import Path
 
 import pytest
+from brokerconf.editor import diagnostics
 from brokerconf.editor.completion import xml_proposals
 from brokerconf.editor.definition import decided_by
-from brokerconf.editor.diagnostics import CheckedText, check
+from brokerconf.editor.diagnostics import CheckedText, Checker
 from brokerconf.editor.fixes import xml_fixes
 from brokerconf.editor.hover import xml_hover
+from brokerconf.editor.patching import PatchedDocument
 from brokerconf.editor.symbols import outline
 from brokerconf.editor.text import EditedText
 from brokerconf.evidence.facts import ConfigFacts
@@ -90,7 +94,7 @@ def test_nothing_is_said_where_nothing_is_known() -> None:
 
 
 def checked(text: str) -> CheckedText:
-    return check(EditedText(text), "broker.xml", LintContext())
+    return Checker().check(EditedText(text), "broker.xml", LintContext())
 
 
 def test_findings_are_those_of_a_lint() -> None:
@@ -113,11 +117,58 @@ def test_an_unfinished_file_has_the_findings_of_the_rest() -> None:
 
 def test_where_nothing_can_be_mended_the_last_findings_move_along() -> None:
     text = f"{CORE}<jornal-type>NIO</jornal-type>{END}"
-    before = checked(text)
     for broken in (f"]]>\n{text}", text.replace(END, f"]]>{END}")):
-        found = check(EditedText(broken), "broker.xml", LintContext(), before=before)
+        checker = Checker()
+        checker.check(EditedText(text), "broker.xml", LintContext())
+        found = checker.check(EditedText(broken), "broker.xml", LintContext())
         assert found.diagnostics[0].finding.rule == "not-well-formed"
         assert "<jornal-type" in {broken[one.start : one.stop] for one in found.diagnostics}
+
+
+EDITS = ["7", "x", "PAGE", " ", "M", "-1", "\n", "#", "\u20ac"]
+MARKUP = ["<", "&", "]]>", "${a}", "<!-- x -->", "\t", '"']
+WHOLE = f"""{CORE}<!-- pagectl: ignore disk-limit-extreme --><max-disk-usage>90</max-disk-usage>
+<journal-type>NIO</journal-type><cluster-user>a</cluster-user><name/>
+<connectors><connector name="c">tcp://localhost:61616</connector></connectors>
+<cluster-connections><cluster-connection name="x"><connector-ref>c</connector-ref></cluster-connection>
+</cluster-connections>
+<address-settings>
+<address-setting match="#"><max-size-bytes>10M</max-size-bytes><address-full-policy>DROP</address-full-policy>
+</address-setting><address-setting match="a.b.#"><dead-letter-address>a.dead</dead-letter-address>
+<page-size-bytes>1</page-size-bytes></address-setting>
+<address-setting match="a.dead"><address-full-policy>FAIL</address-full-policy></address-setting>
+</address-settings>
+<addresses><address name="a.b"><anycast><queue name="q" max-consumers="1"/></anycast></address></addresses>{END}"""
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_large_document_that_is_not_read_again_has_the_findings_of_a_lint(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(diagnostics, "_LARGE", 100)
+    followed: list[bool] = []
+    follow = PatchedDocument.follow
+    monkeypatch.setattr(PatchedDocument, "follow", lambda *args: followed.append(follow(*args)) or followed[-1])
+    chance, checker, text = random.Random(seed), Checker(), WHOLE
+    entries = tuple(parse_properties("addressSettings.#.maxSizeBytes=5M\nmaxDiskUsage=80\n", "broker.properties"))
+    context = LintContext(edition=NEWEST, entries=entries)
+    for _ in range(150):
+        at = chance.randrange(len(text))
+        # mostly where values stand
+        if chance.random() < 0.7:
+            at = chance.choice([found.end() for found in re.finditer(r'[\w#]+(?=<|")', text)])
+        new = chance.choice(EDITS if chance.random() < 0.85 else MARKUP)
+        changed = text[: max(at - chance.choice([0, 0, 1, 2]), 0)] + new + text[at:]
+        found = checker.check(EditedText(changed), "broker.xml", context)
+        report = lint(changed.encode(), "broker.xml", context)
+        own = [finding for finding in report.findings if finding.place.file == "broker.xml"]
+        if [one.rule for one in own] != ["not-well-formed"]:
+            assert [one.finding for one in found.diagnostics] == own, changed
+        if chance.random() < 0.7 and new not in MARKUP and report.schema and 1000 < len(changed) < 3000:
+            text = changed
+        else:
+            checker.check(EditedText(text), "broker.xml", context)
+    assert followed.count(True) > 30 and followed.count(False) > 5
 
 
 @pytest.mark.parametrize(

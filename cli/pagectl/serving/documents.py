@@ -10,7 +10,7 @@ from typing import Any
 
 from brokerconf.editor.completion import Proposal, ProposalType, xml_proposals
 from brokerconf.editor.definition import decided_by
-from brokerconf.editor.diagnostics import CheckedText, Diagnostic, at, check
+from brokerconf.editor.diagnostics import CheckedText, Checker, Diagnostic, at
 from brokerconf.editor.fixes import QuickFix, xml_fixes
 from brokerconf.editor.hover import xml_hover
 from brokerconf.editor.scanning import Checkpoints
@@ -34,6 +34,8 @@ _SEVERITIES = {Severity.ERROR: 1, Severity.WARNING: 2, Severity.INFO: 3}
 _COMPLETIONS = {
     ProposalType.ELEMENT: 10, ProposalType.ATTRIBUTE: 5, ProposalType.VALUE: 12, ProposalType.PROPERTY: 10,
 }  # fmt: skip
+# what a file is stands at its beginning
+_TELLING = 10_000
 _CANNOT = (OSError, ValueError, BrokerConfError, CallError)
 _MAIN_FILES = ("broker.xml", "hornetq-configuration.xml")
 
@@ -49,6 +51,8 @@ class OpenDocument:
     version: int | None = None
     checkpoints: Checkpoints = field(default_factory=Checkpoints)
     checked: CheckedText | None = None
+    checker: Checker = field(default_factory=Checker)
+    around: tuple[LintContext, RuleSelection] | None = None
     _form: tuple[EditedText, ConfigurationForm | None] | None = None
 
     def change(self, changes: Iterable[Any], version: int | None) -> None:
@@ -68,7 +72,9 @@ class OpenDocument:
     def form(self) -> ConfigurationForm | None:
         """How it is written; None for what is no broker's configuration."""
         if self._form is None or self._form[0] is not self.text:
-            found = recognised(self.name, self.text.text.encode("utf-8", "replace"))
+            start = self.text.text[:_TELLING]
+            known = self._form[1] if self._form and self._form[0].text[:_TELLING] == start else None
+            found = known or recognised(self.name, self.text.text.encode("utf-8", "replace"))
             if found is None and not self.text.text.strip("< \t\r\n"):
                 # nothing is written yet that could tell
                 found = SUFFIXES.get(Path(self.name).suffix.lower())
@@ -115,19 +121,15 @@ class Documents:
         return [_diagnostic(document, one) for one in found.diagnostics]
 
     def _check(self, document: OpenDocument, form: ConfigurationForm) -> CheckedText:
-        context, selection = self.around(document)
         main = self._main_file(document) if form in PROPERTY_FORMS else None
-        if main is None:
-            return check(document.text, document.name, context, selection, document.checked)
-        return self._beside(document, main)
-
-    def _beside(self, document: OpenDocument, main: Path) -> CheckedText:
-        """Properties: what a lint of the configuration in the same folder finds in them."""
-        name = str(main)
-        raw = self._raw(main)
-        context, selection = self._around(name, main)
-        report = lint(raw, name, context, selection)
-        return CheckedText.of(document.text, document.name, report)
+        if main is not None:
+            context, selection = self._around(str(main), main)
+            if any(source.path == document.name for source in context.beside):
+                # properties of an instance: what a lint of its configuration finds in them
+                report = lint(self._raw(main), str(main), context, selection)
+                return CheckedText.of(document.text, document.name, report)
+        context, selection = self.around(document)
+        return document.checker.check(document.text, document.name, context, selection)
 
     def _main_file(self, document: OpenDocument) -> Path | None:
         folder = document.path.parent if document.path else None
@@ -143,7 +145,14 @@ class Documents:
 
     def around(self, document: OpenDocument) -> tuple[LintContext, RuleSelection]:
         """What counts beside a document: its instance, its properties as the editor has them, its project file."""
-        return self._around(document.name, document.path)
+        if document.around is None:
+            document.around = self._around(document.name, document.path)
+        return document.around
+
+    def forget_surroundings(self) -> None:
+        """Something beside the documents has changed."""
+        for document in self.open.values():
+            document.around = None
 
     def _around(self, name: str, path: Path | None) -> tuple[LintContext, RuleSelection]:
         context, selection = self.request.around, self.request.selection

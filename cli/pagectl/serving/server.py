@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import sys
 from collections.abc import Callable, Generator
@@ -12,6 +13,7 @@ from threading import Event
 from typing import Any, BinaryIO
 
 from brokerconf.editor.text import EditedText
+from brokerconf.instance.recognition import ConfigurationForm
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidRequest, JsonRpcServerNotInitialized
 from pygls.io_ import StdinAsyncReader, StdoutWriter, run_async
@@ -27,6 +29,8 @@ from pagectl.serving.documents import Documents, Json, OpenDocument
 
 # After the last key: typing is not checked letter by letter.
 PAUSE = 0.15
+# After the last message: what is not to delay an answer.
+IDLE = 2.0
 
 
 class EditorProtocol(LanguageServerProtocol):
@@ -82,6 +86,7 @@ class EditorProtocol(LanguageServerProtocol):
             self._refuse(number, JsonRpcInvalidRequest("the session is shut down"))
         elif method == types.EXIT or self._initialized or method == types.INITIALIZE:
             super().handle_message(message)
+            self.server.rest_soon()
 
     def structure_message(self, data: Json) -> Any:
         """A request whose parameters make no sense is answered, too."""
@@ -119,6 +124,7 @@ class EditorServer(LanguageServer):
         super().__init__("pagectl", __version__, protocol_cls=EditorProtocol)
         self.documents = Documents(request)
         self._waiting: dict[str, asyncio.TimerHandle] = {}
+        self._resting: asyncio.TimerHandle | None = None
         self._register()
 
     def report_server_error(self, error: Exception, source: Any) -> None:
@@ -141,6 +147,8 @@ class EditorServer(LanguageServer):
         document = self.documents.open.get(params.text_document.uri)
         if document is not None:
             document.change(params.content_changes, params.text_document.version)
+            if document.form is ConfigurationForm.PROPERTIES:
+                self.documents.forget_surroundings()
             self._check_soon(document.uri)
 
     def closed(self, uri: str) -> None:
@@ -172,8 +180,15 @@ class EditorServer(LanguageServer):
         version = {} if document.version is None else {"version": document.version}
         self.protocol.tell(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, {"uri": uri, "diagnostics": found, **version})
 
+    def rest_soon(self) -> None:
+        """Garbage is collected once nothing comes any more: in the middle of a check it would take as long again."""
+        if self._resting is not None:
+            self._resting.cancel()
+        self._resting = asyncio.get_running_loop().call_later(IDLE, gc.collect)
+
     def check_all(self) -> None:
         """Checks all documents: something beside them has changed."""
+        self.documents.forget_surroundings()
         for uri in list(self.documents.open):
             self.check(uri)
 
@@ -250,6 +265,7 @@ def serve(request: LintRequest, stdin: BinaryIO, stdout: BinaryIO) -> int:
         handler = logging.StreamHandler(sys.stderr)
         handler.setFormatter(_OneLine())
         logging.basicConfig(handlers=[handler], level=logging.ERROR, force=True)
+    gc.disable()
     server = EditorServer(request)
     protocol = server.protocol
     protocol.set_writer(StdoutWriter(stdout))

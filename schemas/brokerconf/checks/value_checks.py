@@ -125,7 +125,9 @@ class _ValueChecks:
             for child in setting.children:
                 fact = facts.get(child.tag)
                 if fact is not None:
-                    yield from self._value(fact, child, child.text)
+                    text = child.text
+                    if self.judged.get((fact.where, fact.element, text)) != "":
+                        yield from self._value(fact, child, text)
 
     def _of_node(self, where: str, facts: dict[str, ReaderFact]) -> Iterator[Finding]:
         inside, _, tag = where.rpartition("//")

@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
+from brokerconf.editor.patching import PatchedDocument
 from brokerconf.editor.scanning import mended
 from brokerconf.editor.text import EditedText
-from brokerconf.linting.lint import FileReport, LintContext, RuleSelection, lint
+from brokerconf.instance.recognition import ConfigurationForm, form_of
+from brokerconf.linting.checking import sorted_findings
+from brokerconf.linting.lint import FileReport, LintContext, RuleSelection, document_findings, judged, lint, unread
+from brokerconf.reading.document import Document
+from brokerconf.reading.parsing import ReadingError
 from brokerconf.schema.schema_facts import holding_elements
+from brokerconf.schema.validation import SchemaVerdict, judge
+from brokerconf.settings.matching import MatchMemory
 from pagefmt.findings import Finding
 
 _WORD = re.compile(r"""</?[^\s<>/"']*|[^\s<>"'=]+|.""", re.DOTALL)
 _UNFINISHED = "not-well-formed"
-# of a larger text that is not well-formed, only what was found before is told until it is again
-_MENDED_UP_TO = 200_000
+# Larger texts are not read again for another value; and of one that is not well-formed, only what was found before is
+# told until it is again.
+_LARGE = 200_000
 
 
 class Diagnostic(NamedTuple):
@@ -41,23 +50,57 @@ class CheckedText(NamedTuple):
         return cls(text, report.edition, placed)
 
 
-def check(
-    text: EditedText,
-    name: str,
-    context: LintContext,
-    selection: RuleSelection | None = None,
-    before: CheckedText | None = None,
-) -> CheckedText:
-    """The findings in a text; in one that is not well-formed also those of the rest of it.
+class Checker:
+    """Checks the states of one document in turn."""
 
-    ``before``: the last state, whose findings stand in where nothing can be made of the text.
-    """
-    found = CheckedText.of(text, name, lint(_bytes(text.text), name, context, selection))
-    if [one.finding.rule for one in found.diagnostics] != [_UNFINISHED]:
+    def __init__(self) -> None:
+        self.last: CheckedText | None = None
+        self._memory = MatchMemory()
+        # the last well-formed state of a large document, for which context it was read, and the schema's verdict
+        self._patched: PatchedDocument | None = None
+        self._read_for: LintContext | None = None
+        self._verdict: SchemaVerdict | None = None
+
+    def check(
+        self, text: EditedText, name: str, context: LintContext, selection: RuleSelection | None = None
+    ) -> CheckedText:
+        """The findings in a text; in one that is not well-formed also those of the rest of it.
+
+        Where nothing can be made of the rest, the findings of the last state stand in.
+        """
+        found = CheckedText.of(text, name, self._report(text.text, name, context, selection or RuleSelection()))
+        if [one.finding.rule for one in found.diagnostics] == [_UNFINISHED]:
+            rest = _of_the_rest(text, name, context, selection)
+            moved = _moved(self.last, text) if rest is None and self.last else ()
+            found = found._replace(diagnostics=(*found.diagnostics, *(rest or moved)))
+        self.last = found
         return found
-    rest = _of_the_rest(text, name, context, selection)
-    moved = _moved(before, text) if rest is None and before else ()
-    return found._replace(diagnostics=(*found.diagnostics, *(rest or moved)))
+
+    def _report(self, text: str, name: str, context: LintContext, selection: RuleSelection) -> FileReport:
+        if len(text) < _LARGE or form_of(name, text[:_LARGE].encode("utf-8", "replace")) is not ConfigurationForm.XML:
+            return lint(_bytes(text), name, context, selection)
+        known = self._patched
+        if known is not None and self._read_for is context and self._verdict is not None:
+            old = known.document.source.original
+            if known.follow(text, *changed_part(old, text)):
+                if not known.same_verdict:
+                    self._verdict = judge(known.document, context.schemas)
+                return self._of(known.document, self._verdict, name, selection)
+        raw = _bytes(text)
+        kept = known.document.edition if known and self._read_for is context else None
+        try:
+            # the edition was found when the document was opened: to find it again takes eight readings at worst
+            document, self._verdict = judged(raw, name, replace(context, edition=context.edition or kept))
+        except ReadingError as err:
+            return unread(err, raw, name, context, selection)
+        self._patched, self._read_for = PatchedDocument(document), context
+        return self._of(document, self._verdict, name, selection)
+
+    def _of(self, document: Document, verdict: SchemaVerdict, name: str, selection: RuleSelection) -> FileReport:
+        assert self._read_for is not None
+        context = replace(self._read_for, memory=self._memory)
+        found = sorted_findings(document_findings(document, verdict, context, selection))
+        return FileReport(name, document.edition.value, verdict.schema, verdict.valid, tuple(found), ())
 
 
 def _bytes(text: str) -> bytes:
@@ -68,7 +111,7 @@ def _of_the_rest(
     text: EditedText, name: str, context: LintContext, selection: RuleSelection | None
 ) -> tuple[Diagnostic, ...] | None:
     """What is found where the text is sound; None where it cannot be mended."""
-    if len(text.text) > _MENDED_UP_TO:
+    if len(text.text) > _LARGE:
         return None
     whole = mended(text.text, holding_elements())
     sound = EditedText(whole.text)
@@ -98,17 +141,20 @@ def _moved(before: CheckedText, text: EditedText) -> tuple[Diagnostic, ...]:
 def changed_part(old: str, new: str) -> tuple[int, int]:
     """Offsets in the old text between which the two differ."""
     most = min(len(old), len(new))
-    first = _alike(old, new, most)
-    behind = _alike(old[::-1], new[::-1], most - first)
+    first = _alike(most, lambda low, high: old[low:high] == new[low:high])
+    ends = len(old), len(new)
+    behind = _alike(
+        most - first, lambda low, high: old[ends[0] - high : ends[0] - low] == new[ends[1] - high : ends[1] - low]
+    )
     return first, len(old) - behind
 
 
-def _alike(one: str, other: str, most: int) -> int:
-    """How many characters at the start are the same, by halving."""
+def _alike(most: int, same: Callable[[int, int], bool]) -> int:
+    """How far two texts are the same, by halving: ``same`` compares what lies between two distances."""
     low, high = 0, most
     while low < high:
         middle = (low + high + 1) // 2
-        if one[low:middle] == other[low:middle]:
+        if same(low, middle):
             low = middle
         else:
             high = middle - 1

@@ -35,7 +35,7 @@ class EditedText:
     @cached_property
     def _newlines(self) -> list[int]:
         """The same as findings count lines: a lone carriage return is none of their ends."""
-        if "\r" not in self.text.replace("\r\n", ""):
+        if "\r" not in self.text or "\r" not in self.text.replace("\r\n", ""):
             return self._lines
         return [0, *(found.end() for found in re.finditer("\n", self.text))]
 
@@ -77,4 +77,10 @@ class EditedText:
     def edited(self, start: Caret, end: Caret, new: str) -> EditedText:
         """The text after an edit."""
         first, last = sorted((self.offset(*start), self.offset(*end)))
-        return EditedText(self.text[:first] + new + self.text[last:])
+        found = EditedText(self.text[:first] + new + self.text[last:])
+        by = len(found.text) - len(self.text)
+        if "_lines" in self.__dict__ and not _LINE_END.search(self.text[max(first - 1, 0) : last + 1] + new):
+            # the lines are the same; those behind stand elsewhere
+            at = bisect_right(self._lines, first)
+            found.__dict__["_lines"] = self._lines[:at] + [offset + by for offset in self._lines[at:]]
+        return found

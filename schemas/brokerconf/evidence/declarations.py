@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
 
 from brokerconf.reading.document import ConfigNode, Document
 from brokerconf.reading.secrets import is_secret
@@ -107,19 +106,19 @@ def secrets_of(core: ConfigNode | None) -> tuple[PasswordInClear, ...]:
 
 
 def _secrets_in(node: ConfigNode) -> Iterator[PasswordInClear]:
-    if _secret_name(node.name) and not node.children and _in_clear(node.own_text) and "${" not in node.raw_text:
+    if is_secret(node.name) and not node.children and _in_clear(node.own_text) and "${" not in node.raw_text:
         yield PasswordInClear(node.name, node)
     named = node.attributes.get("key", node.attributes.get("name", ""))
     for name, value in node.attributes.items():
         if (
-            (_secret_name(name) or (name == "value" and _secret_name(named)))
+            (is_secret(name) or (name == "value" and is_secret(named)))
             and _in_clear(value)
             and not _filled_in(node, name)
         ):
             yield PasswordInClear(named if name == "value" else name, node, name)
     if "?" in node.own_text:
         for name, value in _parameters(node).items():
-            if _secret_name(name) and _in_clear(value) and f"{name}=${{" not in node.raw_text:
+            if is_secret(name) and _in_clear(value) and f"{name}=${{" not in node.raw_text:
                 yield PasswordInClear(name, node)
 
 
@@ -129,11 +128,6 @@ def _filled_in(node: ConfigNode, attribute: str) -> bool:
     start, end = node.source.line(at.line) or (0, 0)
     filled_in = re.compile(r"[^=]*=\s*[\"']\s*\$\{")
     return filled_in.match(node.source.original, start + at.column - 1, end) is not None
-
-
-@cache
-def _secret_name(name: str) -> bool:
-    return is_secret(name)
 
 
 def _in_clear(value: str) -> bool:

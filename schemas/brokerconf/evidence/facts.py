@@ -22,6 +22,7 @@ from brokerconf.reading.properties import in_force
 from brokerconf.reading.sizes import trimmed
 from brokerconf.settings.address_settings import AddressSetting, read_value
 from brokerconf.settings.effective import EffectiveSettings
+from brokerconf.settings.matching import MatchMemory
 from brokerconf.settings.overrides import lay_over
 from brokerconf.settings.settings_model import Scope, Setting, in_scope
 from pagefmt.editions import Edition
@@ -45,8 +46,9 @@ class ConfigFacts(AddressFacts):
         system: Mapping[str, str] | None = None,
         stores: tuple[PageFolder, ...] | None = None,
         volumes: tuple[Volume, ...] | None = None,
+        memory: MatchMemory | None = None,
     ) -> None:
-        super().__init__(EffectiveSettings(document, core=core, heap=heap))
+        super().__init__(EffectiveSettings(document, core=core, heap=heap, memory=memory))
         self.document, self.core = document, core
         self.heap, self.stores, self.volumes = heap, stores, volumes
         self.properties = in_force(core, document.edition, properties, system or {})

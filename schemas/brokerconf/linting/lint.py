@@ -24,6 +24,7 @@ from brokerconf.reading.sources import SourceFile, plain_source
 from brokerconf.rules import rules
 from brokerconf.schema.schema_findings import schema_findings
 from brokerconf.schema.validation import Schemas, SchemaVerdict, judge
+from brokerconf.settings.matching import MatchMemory
 from pagefmt.editions import Edition
 from pagefmt.findings import Finding, Position, Severity
 
@@ -42,7 +43,7 @@ class LintContext:
     ``cwd``: the broker's working directory; ``properties`` and ``environment`` fill in ``${…}``; ``entries`` are those
     of ``broker.properties``, whose text is ``beside``, ``faults`` why whole files of it are left out; heap in bytes;
     ``host`` tells the volumes of the document's directories where it is linted on the broker's host; ``profile`` is
-    the one of a domain that is looked at (None: all).
+    the one of a domain that is looked at (None: all); ``memory`` is of the last lint of the same configuration.
     """
 
     edition: Edition | None = None
@@ -56,6 +57,7 @@ class LintContext:
     heap: int | None = None
     stores: tuple[PageFolder, ...] | None = None
     host: Callable[[Document], tuple[Volume, ...] | None] | None = None
+    memory: MatchMemory | None = None
     profile: str | None = None
 
 
@@ -123,9 +125,7 @@ def _report(raw: bytes, name: str, context: LintContext, selection: RuleSelectio
             return lint_properties(raw, name, form, context, selection)
         document, verdict = judged(raw, name, context)
     except ReadingError as err:
-        edition = context.edition or edition_by_namespace(raw.decode("utf-8", "replace"))
-        findings = [selection.graded(err.finding())] if selection.takes(err.rule) else []
-        return FileReport(name, edition.value, "", False, tuple(findings), (_source_of(raw, name, form),))
+        return unread(err, raw, name, context, selection)
     found = document_findings(document, verdict, context, selection)
     found += [selection.graded(err.finding()) for err in context.faults if selection.takes(err.rule)]
     return FileReport(
@@ -136,6 +136,13 @@ def _report(raw: bytes, name: str, context: LintContext, selection: RuleSelectio
         tuple(sorted_findings(found)),
         (*document.sources, *context.beside),
     )
+
+
+def unread(err: ReadingError, raw: bytes, name: str, context: LintContext, selection: RuleSelection) -> FileReport:
+    """The report on bytes that cannot be read as a configuration."""
+    edition = context.edition or edition_by_namespace(raw[:4096].decode("utf-8", "replace"))
+    findings = [selection.graded(err.finding())] if selection.takes(err.rule) else []
+    return FileReport(name, edition.value, "", False, tuple(findings), (_source_of(raw, name, form_of(name, raw)),))
 
 
 def read_raw(path: Path) -> bytes:
@@ -188,6 +195,7 @@ def document_findings(
             system=context.properties,
             stores=context.stores,
             volumes=volumes,
+            memory=context.memory,
         )
         # what a part lacks may stand elsewhere
         absent = core.path if core is not None and document.is_part else None

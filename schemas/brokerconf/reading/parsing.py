@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
 
 from brokerconf.errors import BrokerConfError
@@ -39,18 +40,36 @@ class ReadingError(BrokerConfError):
 
 def parse(source: SourceFile) -> _Element:
     """The document element of the replaced text; raises ``ReadingError``."""
+    _refuse_document_type(source)
+    raw = without_declared_encoding(source.text).encode("utf-8", "replace")
+    try:
+        return _strictly(raw, source)
+    except _NoUri:
+        # behind such a fault this parser does not see all others
+        with suppress(_NoUri):
+            _strictly(_NAME_SPACE.sub(lambda found: found[1] + _NOT_IN_URI.sub(b"x", found[2]), raw), source)
+        return _leniently(raw)
+
+
+class _NoUri(Exception):
+    """The only fault is a name space that is no URI."""
+
+
+_NAME_SPACE = re.compile(rb"""(\sxmlns(?::[^\s=]*)?\s*=\s*)("[^"]*"|'[^']*')""")
+_NOT_IN_URI = re.compile(rb"""[^\w\-.~:/?@!$&'()*+,;="]""", re.ASCII)
+
+
+def _strictly(raw: bytes, source: SourceFile) -> _Element:
     from lxml import etree
 
-    _refuse_document_type(source)
     parser = etree.XMLParser(
         encoding="utf-8", resolve_entities=False, load_dtd=False, no_network=True, huge_tree=False, remove_pis=True
     )
-    raw = without_declared_encoding(source.text).encode("utf-8", "replace")
     try:
         return etree.fromstring(raw, parser)
     except etree.XMLSyntaxError as err:
         if all(entry.type_name in _NO_MATTER for entry in cast(Any, parser).error_log):
-            return _leniently(raw)
+            raise _NoUri from err
         if "xcessive depth" in str(err.msg):
             raise ReadingError(
                 "too-deep", _error_position(source, err), f"elements are nested more than {DEPTH} deep", "flatten them"

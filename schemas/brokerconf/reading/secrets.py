@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 HIDDEN = "****"
 LONGEST_NAME = 200
@@ -48,6 +49,7 @@ def _hinted(text: str) -> bool:
     return any(hint in small for hint in _HINTS)
 
 
+@lru_cache(maxsize=10_000)
 def is_secret(name: str) -> bool:
     """Whether a setting, attribute or property of that name holds a secret."""
     return bool(re.search(f"(?i){_WORD}", name)) and not re.search(_NOT_SECRET, name)

@@ -8,7 +8,7 @@ start tags in the order of the text are the elements of the tree in document ord
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -90,6 +90,21 @@ class SourceFile:
         if self._starts is None:
             self._starts = [0, *(found.end() for found in re.finditer("\n", self.original))]
         return self._starts
+
+    def follow(self, new: str, first: int, last: int) -> None:
+        """The text is now another, which differs between two offsets of the old one, in no markup and placeholder."""
+        by = len(new) - len(self.original)
+        if self._starts is not None:
+            same = "\n" not in self.original[first:last] + new[first : last + by]
+            at = bisect_right(self._starts, first)
+            self._starts = self._starts[:at] + [start + by for start in self._starts[at:]] if same else None
+        # what stands right behind the edit moves with it; the ends of elements are in no order
+        for offsets in (self.tags.starts, self.tags.comments):
+            at = bisect_left(offsets, first)
+            offsets[at:] = [offset + by for offset in offsets[at:]]
+        if self._ends is not None:
+            self._ends = [offset + by if offset >= first else offset for offset in self._ends]
+        self.original, self.replaced = new, ReplacedText(new)
 
     def position(self, offset: int) -> Position:
         """Line and column of an offset in the original text."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from brokerconf.evidence.facts import ConfigFacts
 from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
@@ -16,10 +17,15 @@ _LOSSY = re.compile(
 )
 
 
+@lru_cache(maxsize=10_000)
+def _is_lossy(match: str) -> bool:
+    return _LOSSY.search(match) is not None
+
+
 def _check(facts: ConfigFacts) -> Hits:
     for name in ("address-full-policy", "page-full-policy", "disk-full-policy"):
         for case in facts.cases_with(name):
-            if case.value(name) == "DROP" and not (name == "address-full-policy" and _LOSSY.search(case.match)):
+            if case.value(name) == "DROP" and not (name == "address-full-policy" and _is_lossy(case.match)):
                 policy = case[name]
                 yield Hit(policy, f"{policy} on '{case.match}' loses messages without a word to the sender")
 

@@ -127,7 +127,7 @@ def _judge_subsystems(document: Document) -> SchemaVerdict:
     found: list[Violation] = []
     places = SchemaPlaces(document)
     for kind, node, _ in document.subsystems:
-        element = _element_of(document, node)
+        element = element_of(document, node)
         found += _put_in_order(node, element, places)
         every = _violations(document, _of_subsystem(kind), element, node)
         # of a value that only the running server knows nothing can be said
@@ -168,13 +168,13 @@ def _broker(document: Document, schemas: Schemas, whole: tuple[Violation, ...]) 
     if not whole and document.root.name == "configuration":
         return
     if document.core is not None:
-        yield from _violations(document, schemas.core, _element_of(document, document.core), document.core)
+        yield from _violations(document, schemas.core, element_of(document, document.core), document.core)
     jms = schemas.jms if document.jms is not None else None
     if document.jms is not None and jms is not None:
-        yield from _violations(document, jms, _element_of(document, document.jms), document.jms)
+        yield from _violations(document, jms, element_of(document, document.jms), document.jms)
 
 
-def _element_of(document: Document, node: ConfigNode) -> _Element:
+def element_of(document: Document, node: ConfigNode) -> _Element:
     """The element of the tree for a node of the document."""
     assert document.tree is not None
     steps: list[int] = []

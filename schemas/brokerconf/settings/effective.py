@@ -22,7 +22,7 @@ from brokerconf.settings.address_settings import (
     field_name,
     read_value,
 )  # fmt: skip
-from brokerconf.settings.matching import MatchError, MatchTable, Wildcards, compile_match, modified
+from brokerconf.settings.matching import MatchError, MatchMemory, MatchTable, Wildcards, modified
 from brokerconf.settings.settings_model import Scope, Setting, Value, in_scope
 from pagefmt.editions import Edition
 from pagefmt.findings import Position
@@ -44,8 +44,15 @@ class EffectiveSettings:
     partial = False
 
     def __init__(
-        self, document: Document, *, heap: int | None = None, core: ConfigNode | None = None, libaio: bool = True
+        self,
+        document: Document,
+        *,
+        heap: int | None = None,
+        core: ConfigNode | None = None,
+        libaio: bool = True,
+        memory: MatchMemory | None = None,
     ) -> None:
+        self._memory = memory or MatchMemory()
         self.document = document
         self.edition = document.edition
         self.heap, self.libaio = heap, libaio
@@ -75,7 +82,7 @@ class EffectiveSettings:
             if repeated and late:
                 continue
             try:
-                setting.match = compile_match(text, self.wildcards, self.edition)
+                setting.match = self._memory.match(text, self.wildcards, self.edition)
             except MatchError as err:
                 self.refused.append((node, err))
                 continue
@@ -84,7 +91,7 @@ class EffectiveSettings:
     def override(self, written: str, name: str, value: Value, at: Position, text: str = "") -> None:
         """What a property sets for a match; a match not in the file is made."""
         if written not in self.settings:
-            match = compile_match(written, self.wildcards, self.edition)
+            match = self._memory.match(written, self.wildcards, self.edition)
             self.settings[written] = AddressSetting(written, None, len(self.written) + len(self.settings), match)
         self.settings[written].override(name, value, Override(at, text))
         self._table = None
@@ -109,8 +116,8 @@ class EffectiveSettings:
     def matches(self, address: str) -> list[AddressSetting]:
         """The settings that fit an address, the most specific first."""
         if self._table is None:
-            compiled = (one.match for one in self.settings.values() if one.match is not None)
-            self._table = MatchTable.of(compiled, self.wildcards, self.edition)
+            compiled = [one.match for one in self.settings.values() if one.match is not None]
+            self._table = self._memory.table(compiled, self.wildcards, self.edition)
         return [self.settings[match.written] for match in self._table.fitting(address)]
 
     def merged(self, address: str) -> Values:

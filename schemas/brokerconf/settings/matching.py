@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache, cmp_to_key
+from operator import is_
 
 from brokerconf.errors import BrokerConfError
 from brokerconf.settings.java_order import bucket, in_map_order, table_size
@@ -174,6 +175,7 @@ class MatchTable:
     # how large the maps are in which the broker keeps all matches, and the wild ones
     _tables: tuple[int, int] = (0, 0)
     _put_in: dict[str, int] = field(default_factory=dict)
+    _known: dict[str, list[Match]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, matches: Iterable[Match], wildcards: Wildcards, edition: Edition) -> MatchTable:
@@ -201,6 +203,11 @@ class MatchTable:
 
     def fitting(self, address: str) -> list[Match]:
         """The matches that fit, the most specific first."""
+        if address not in self._known:
+            self._known[address] = self._fitting(address)
+        return self._known[address]
+
+    def _fitting(self, address: str) -> list[Match]:
         address = modified(address, self.wildcards, self.edition)
         first = [table[address] for table in (self.exact, self.literal) if address in table]
         candidates = self._candidates(address)
@@ -239,6 +246,32 @@ class MatchTable:
 
     def _compare(self, one: Match, other: Match) -> int:
         return compare(one.name, other.name, self.wildcards, self.edition)
+
+
+class MatchMemory:
+    """Matches compiled, and their table: kept from one look at a configuration to the next, of which most hold."""
+
+    def __init__(self) -> None:
+        self._of: tuple[Wildcards, Edition] | None = None
+        self._compiled: dict[str, Match] = {}
+        self._table: tuple[list[Match], MatchTable] | None = None
+
+    def match(self, written: str, wildcards: Wildcards, edition: Edition) -> Match:
+        """As ``compile_match``."""
+        if self._of != (wildcards, edition):
+            self._of, self._compiled, self._table = (wildcards, edition), {}, None
+        found = self._compiled.get(written)
+        if found is None:
+            found = self._compiled[written] = compile_match(written, wildcards, edition)
+        return found
+
+    def table(self, matches: list[Match], wildcards: Wildcards, edition: Edition) -> MatchTable:
+        """As ``MatchTable.of``, for matches that are from here."""
+        known = self._table
+        same = known is not None and len(known[0]) == len(matches) and all(map(is_, known[0], matches))
+        if known is None or not same or self._of != (wildcards, edition):
+            known = self._table = matches, MatchTable.of(matches, wildcards, edition)
+        return known[1]
 
 
 def _plain_start(match: Match, wildcards: Wildcards, edition: Edition) -> str:
