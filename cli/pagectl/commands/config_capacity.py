@@ -22,7 +22,7 @@ from pagectl.options.shared import (
 from pagectl.running.exits import CallError
 
 if TYPE_CHECKING:
-    from brokerconf.settings.capacity import AddressCapacity, Capacity
+    from brokerconf.evidence.capacity import AddressCapacity, Capacity
 
 
 def command(
@@ -38,19 +38,21 @@ def command(
     properties: PropertiesOption = None,
 ) -> int:
     """Heap and disk by address in the worst case, and which limit acts first. '·' stands for any word of a match."""
-    from brokerconf.settings.capacity import capacity
+    from brokerconf.evidence.capacity import capacity
+    from brokerconf.evidence.queue_declarations import queue_declarations
 
-    from pagectl.opening.configuration import open_settings
+    from pagectl.opening.configuration import open_told
     from pagectl.options.configuration import configuration_options
     from pagectl.options.sizes import size_of
     from pagectl.terminal.streams import print_json
 
     volume = size_of(disk, "--disk")
     options = configuration_options(edition, heap=heap, cwd=cwd, define=define, properties=properties, profile=profile)
-    settings = open_settings(file, options)
+    opened, settings = open_told(file, options)
     if settings.partial:
         raise CallError(f"{file}: the limits of the image's own broker.xml are not known; name a whole configuration")
-    found = capacity(settings, disk=volume, on_disk=_on_disk(data))
+    declared = opened.declared(settings) if opened else queue_declarations(settings)
+    found = capacity(settings, declared, disk=volume, on_disk=_on_disk(data))
     if format is TextOrJson.json:
         sums = {"memory_sum": found.memory_sum, "disk_sum": found.disk_sum}
         print_json({**asdict(found), **sums})

@@ -15,12 +15,15 @@ from pagectl.terminal.streams import note
 from pagefmt.editions import NEWEST
 
 if TYPE_CHECKING:
+    from brokerconf.evidence.queue_declarations import QueueDeclarations
     from brokerconf.instance.instance import Directories
     from brokerconf.reading.document import Document
     from brokerconf.reading.properties import Entry
     from brokerconf.settings.effective import EffectiveSettings
 
     from pagefmt.editions import Edition
+
+HORNETQ_JMS = "hornetq-jms.xml"
 
 
 class BrokerConfiguration(NamedTuple):
@@ -54,6 +57,16 @@ class BrokerConfiguration(NamedTuple):
         settings = EffectiveSettings(self.document, heap=self.start.heap)
         note_unused(entry.key for entry in apply(settings, self.entries))
         return settings
+
+    def declared(self, settings: EffectiveSettings) -> QueueDeclarations:
+        """The queues and addresses that it declares; HornetQ has JMS destinations in a file beside it."""
+        from brokerconf.evidence.queue_declarations import queue_declarations
+        from brokerconf.reading.document import FileKind
+        from brokerconf.reading.reading import read
+
+        beside = self.start.config.with_name(HORNETQ_JMS)
+        has_jms = self.document.kind is FileKind.HORNETQ and beside.is_file()
+        return queue_declarations(settings, self.entries, read(beside, edition=self.edition).root if has_jms else None)
 
     def placeholders(self) -> dict[str, str]:
         """The values that the document's ``${…}`` take from system properties and the environment."""
@@ -96,13 +109,19 @@ def open_configuration(
 
 def open_settings(path: Path, options: ConfigurationOptions) -> EffectiveSettings:
     """The settings in force of a file or an instance, for the ``config`` commands; raises as ``open_configuration``."""
+    return open_told(path, options)[1]
+
+
+def open_told(path: Path, options: ConfigurationOptions) -> tuple[BrokerConfiguration | None, EffectiveSettings]:
+    """The configuration of a file or an instance (None: of Kubernetes) and its settings in force, with notes on what
+    it was taken for."""
     from brokerconf.reading.application_server import written_server
 
     from pagectl.opening.kubernetes import kubernetes_text, settings_in
 
     raw = kubernetes_text(path)
     if raw is not None:
-        return settings_in(raw, path, options)
+        return None, settings_in(raw, path, options)
     found = open_configuration(path, options, newest_that_fits=True)
     config, document = found.start.config, found.document
     if document.taken_for:
@@ -114,7 +133,7 @@ def open_settings(path: Path, options: ConfigurationOptions) -> EffectiveSetting
         note(f"{config}: {len(document.cores)} messaging servers; only the first, {name}, counts here")
     settings = found.settings()
     note(f"{config}: {found.edition.value} ({found.sources['edition']})")
-    return settings
+    return found, settings
 
 
 def _read(start: StartParameters, newest_that_fits: bool) -> tuple[Document, str]:

@@ -12,15 +12,12 @@ from pagectl.running.exits import CallError
 if TYPE_CHECKING:
     from brokerconf.evidence.drift import Drift, StoredAddress, StoredQueue
     from brokerconf.evidence.queue_declarations import QueueDeclarations
-    from brokerconf.reading.document import ConfigNode
     from brokerconf.settings.effective import EffectiveSettings
 
     from pagectl.opening.configuration import BrokerConfiguration
     from pagefmt.directory.bindings import Bindings
     from pagefmt.outstanding.held import QueueHeld
     from pagefmt.outstanding.state import PagingState
-
-HORNETQ_JMS = "hornetq-jms.xml"
 
 
 class ComparedBroker(NamedTuple):
@@ -62,24 +59,12 @@ def compared(broker: OpenedBroker) -> ComparedBroker:
 
 def declarations(found: BrokerConfiguration) -> tuple[EffectiveSettings, QueueDeclarations]:
     """The settings in force, and the queues and addresses that the configuration declares."""
-    from brokerconf.evidence.queue_declarations import queue_declarations
     from brokerconf.settings.effective import EffectiveSettings
     from brokerconf.settings.overrides import apply
 
     settings = EffectiveSettings(found.document, heap=found.start.heap)
     apply(settings, found.entries)
-    return settings, queue_declarations(settings, found.entries, _jms(found))
-
-
-def _jms(found: BrokerConfiguration) -> ConfigNode | None:
-    """HornetQ has its JMS queues and topics in a file beside the configuration."""
-    from brokerconf.reading.document import FileKind
-    from brokerconf.reading.reading import read
-
-    beside = found.start.config.with_name(HORNETQ_JMS)
-    if found.document.kind is not FileKind.HORNETQ or not beside.is_file():
-        return None
-    return read(beside, edition=found.edition).root
+    return settings, found.declared(settings)
 
 
 def _queues(bindings: Bindings) -> Iterator[StoredQueue]:

@@ -13,14 +13,14 @@ _SCHEMES = ("tcp", "vm")
 _ILLEGAL = re.compile(r"[\x00-\x20\x7f\"<>\\^`{|}]|%(?![0-9A-Fa-f]{2})")
 _NAMED = re.compile(r"[?&]name=([^&#]*)")
 # Markup inside the text: the reader takes the first piece of text alone.
-_MARKUP = re.compile(r"<!--|(?<=.)<!\[CDATA\[|(?<=.)\]\]>")
+_MARKUP = re.compile(r"<!--|<\?|(?<=.)<!\[CDATA\[|(?<=.)\]\]>")
 
 
 def fault(node: ConfigNode, edition: Edition) -> str:
     """Why the address of the element is none, as half a sentence; empty where it is taken."""
     text, more = _first_text(node)
     if not trimmed(text):
-        return "a comment stands before the address, and the reader takes that for it" if more else "no address"
+        return "a comment or instruction stands before the address and is taken for it" if more else "no address"
     return address_fault(text, node, edition)
 
 

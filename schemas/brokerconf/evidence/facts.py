@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from brokerconf.evidence.address_facts import AddressCase, AddressFacts
 from brokerconf.evidence.declarations import Endpoint, PasswordInClear, endpoints_of, jms_destinations_of, secrets_of
 from brokerconf.evidence.host import PageFolder, Volume
+from brokerconf.evidence.queue_declarations import QueueDeclarations, queue_declarations
 from brokerconf.evidence.resolved_setting import ResolvedSetting, SettingsByName
 from brokerconf.properties.application import apply_all
 from brokerconf.reading.application_server import written_server
@@ -150,6 +151,11 @@ class ConfigFacts(AddressFacts):
     def declares(self, address: str) -> bool:
         """Whether the file declares an address, a JMS destination or a queue of that address."""
         return address in self._declared
+
+    @cached_property
+    def declared_queues(self) -> QueueDeclarations:
+        """All queues and addresses that are declared, in whichever form."""
+        return queue_declarations(self.effective, self.properties)
 
     @cached_property
     def _declared(self) -> frozenset[str]:

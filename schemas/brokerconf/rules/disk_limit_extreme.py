@@ -19,8 +19,8 @@ def _check(facts: ConfigFacts) -> Hits:
     decides = facts.broker["min-disk-free"].number == -1
     if usage.given and decides and usage.number in _EFFECTS:
         yield Hit(usage, f"{usage}: {_EFFECTS[usage.number]}")
-    if period.given and period.value == -1:
-        yield Hit(period, "disk-scan-period -1: the disk limits are never looked at")
+    if period.given and period.number < 0:
+        yield Hit(period, f"disk-scan-period {period.number}: the limits are never looked at")
 
 
 RULE = Rule(

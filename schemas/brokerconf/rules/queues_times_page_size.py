@@ -8,13 +8,13 @@ from pagefmt.findings import Severity
 
 
 def _check(facts: ConfigFacts) -> Hits:
-    if facts.heap is None or facts.addresses_node is None:
+    queues = facts.declared_queues.queues
+    if facts.heap is None or not queues:
         return
-    total = sum(facts.at(address.name)["page-size-bytes"].number * len(address.queues) for address in facts.addresses)
+    total = sum(facts.page_size(facts.at(address)) for address, _ in queues)
     if total > facts.heap / 4:
-        count = sum(len(address.queues) for address in facts.addresses)
-        message = f"{count} declared queues may hold {total} bytes of pages, more than a quarter of the heap"
-        yield Hit(facts.addresses_node, message)
+        message = f"{len(queues)} declared queues may hold {total} bytes of pages, more than a quarter of the heap"
+        yield Hit(facts.addresses_node or next(iter(queues.values())).place, message)
 
 
 RULE = Rule(

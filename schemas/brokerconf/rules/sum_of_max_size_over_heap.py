@@ -8,13 +8,14 @@ from pagefmt.findings import Severity
 
 
 def _check(facts: ConfigFacts) -> Hits:
-    if facts.heap is None or facts.addresses_node is None:
+    addresses = facts.declared_queues.addresses
+    if facts.heap is None or not addresses:
         return
-    limits = [facts.at(address.name)["max-size-bytes"].number for address in facts.addresses]
+    limits = [facts.at(name)["max-size-bytes"].number for name in addresses]
     total = sum(limit for limit in limits if limit > 0)
     if total >= facts.heap:
         message = f"the declared addresses may hold {total} bytes together, the heap has {facts.heap}"
-        yield Hit(facts.addresses_node, message)
+        yield Hit(facts.addresses_node or next(iter(addresses.values())), message)
 
 
 RULE = Rule(

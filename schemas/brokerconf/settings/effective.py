@@ -151,7 +151,20 @@ class EffectiveSettings:
             if setting.known_in(self.edition) and field_name(name, self.edition) == name:
                 found[name] = merged.get(name) or EffectiveValue(setting.default(self.edition))
         _derive(found, merged)
+        self._cap_page(found)
         return found
+
+    def _cap_page(self, found: Values) -> None:
+        """With a database the page is capped without a word (docs/spec/settings.md 6.16); what is derived is not."""
+        store = self.first.get("database-store")
+        size = found["page-size-bytes"].value
+        setting = in_scope(Scope.STORE)["jdbc-max-page-size-bytes"]
+        if store is None or not setting.known_in(self.edition) or not isinstance(size, int):
+            return
+        node = store.child(setting.name)
+        cap = read_value(setting, node.text, self.edition) if node else setting.default(self.edition)
+        if isinstance(cap, int) and cap < size:
+            found["page-size-bytes"] = EffectiveValue(cap, Origin(node or store))
 
     def broker(self) -> Values:
         """The settings of the broker itself."""

@@ -7,15 +7,14 @@ last resort (docs/spec/paging-engine.md, docs/spec/disk-monitor.md).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from brokerconf.reading.sizes import SizeError, parse_size
+from brokerconf.evidence.queue_declarations import QueueDeclarations
 from brokerconf.settings.address_settings import Values
-from brokerconf.settings.comparison import declared_addresses, example_of
+from brokerconf.settings.comparison import example_of
 from brokerconf.settings.effective import EffectiveSettings
-
-_JDBC_PAGE = 102400
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,15 +67,19 @@ class Capacity:
 
 
 def capacity(
-    settings: EffectiveSettings, *, disk: int | None = None, on_disk: Mapping[str, int] | None = None
+    settings: EffectiveSettings,
+    declared: QueueDeclarations,
+    *,
+    disk: int | None = None,
+    on_disk: Mapping[str, int] | None = None,
 ) -> Capacity:
     """For the declared addresses, those found on the disk, and an example of each match; ``on_disk`` is bytes by
     address, ``disk`` the size of the volume."""
     stored = dict(on_disk or {})
-    names = {*declared_addresses(settings), *stored, *(example_of(match, settings) for match in settings.settings)}
-    queues = _queues(settings)
+    names = {*declared.addresses, *stored, *(example_of(match, settings) for match in settings.settings)} - {""}
+    queues = Counter(address for address, _ in declared.queues)
     found = tuple(
-        _address(settings, name, queues.get(name, 1), stored.get(name, 0)) for name in sorted(names or {"any"})
+        _address(settings, name, max(queues[name], 1), stored.get(name, 0)) for name in sorted(names or {"any"})
     )
     broker = settings.broker()
     limit, off = _global(broker)
@@ -85,20 +88,12 @@ def capacity(
     return Capacity(settings.heap, limit, off, disk, disk_limit, rule, found, tuple(_first(made)))
 
 
-def _queues(settings: EffectiveSettings) -> dict[str, int]:
-    block = settings.core.descendant("addresses") if settings.core else None
-    found: dict[str, int] = {}
-    for node in block.children_named("address") if block else ():
-        count = sum(len(routing.children_named("queue")) for routing in node.children)
-        found[node.attributes.get("name", "")] = max(count, 1)
-    return found
-
-
 def _address(settings: EffectiveSettings, name: str, queues: int, on_disk: int) -> AddressCapacity:
     values = settings.address(name)
     policy = str(values["address-full-policy"].value or "?")
     limit = _limit(values, "max-size-bytes")
-    page = _page_size(settings, values)
+    given = values["page-size-bytes"].value
+    page = given if isinstance(given, int) else 10 << 20
     pages = policy == "PAGE"
     ahead = _limit(values, "max-read-page-bytes") if "max-read-page-bytes" in values else limit
     read_ahead = (None if ahead is None else queues * ahead + page) if pages else 0
@@ -114,21 +109,6 @@ def _limit(values: Values, name: str) -> int | None:
     """A limit in bytes; below 0 there is none."""
     value = values[name].value if name in values else None
     return value if isinstance(value, int) and value >= 0 else None
-
-
-def _page_size(settings: EffectiveSettings, values: Values) -> int:
-    """With a database the page is capped without a word (since 2.31)."""
-    given = values["page-size-bytes"].value
-    size = given if isinstance(given, int) else 10 << 20
-    store = settings.core.descendant("database-store") if settings.core else None
-    if store is None or "min-disk-free" not in settings.broker():
-        return size
-    node = store.descendant("jdbc-max-page-size-bytes")
-    try:
-        cap = parse_size(node.text).value if node else _JDBC_PAGE
-    except SizeError:
-        cap = _JDBC_PAGE
-    return min(size, cap)
 
 
 def _most_pages(values: Values, page: int) -> int | None:
@@ -159,6 +139,9 @@ def _global(broker: Values) -> tuple[int | None, bool]:
 
 
 def _disk_limit(broker: Values, disk: int | None) -> tuple[int | None, str]:
+    period = broker["disk-scan-period"].value if "disk-scan-period" in broker else 0
+    if isinstance(period, int) and period < 0:
+        return None, f"no disk limit: disk-scan-period {period}, the limits are never looked at"
     free = broker["min-disk-free"].value if "min-disk-free" in broker else -1
     if isinstance(free, int) and free > 0:
         return None if disk is None else max(disk - free, 0), f"min-disk-free {free}"
@@ -188,6 +171,11 @@ def _first(found: Capacity) -> list[str]:
 
 def _against_heap(found: Capacity, heap: int) -> list[str]:
     said = []
+    total = sum(one.memory or 0 for one in found.addresses)
+    if found.global_off and total >= heap:
+        said.append(
+            f"the addresses may hold {total} bytes together and the heap has {heap}: no global limit stops them"
+        )
     if found.global_limit is not None and found.global_limit >= heap:
         said.append("the global limit is not below the heap: memory ends before any policy acts")
     ahead = _sum(one.read_ahead for one in found.addresses)
