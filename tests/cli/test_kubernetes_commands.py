@@ -255,3 +255,15 @@ def test_what_has_no_settings_is_an_error_of_one_line(
 def test_capacity_needs_a_whole_configuration(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["config", "capacity", faulty(tmp_path, RESOURCE)]) == 2
     assert "not known" in capsys.readouterr().err
+
+
+def test_what_lies_beside_the_file_is_no_part_of_the_pod(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "broker.properties").write_text("maxDiskUsage=180\nno.such=1\n", "utf-8")
+    file = faulty(tmp_path, RESOURCE.replace("globalMaxSize=7654321", "").replace(PASSWORD, ""))
+    assert run(["config", "lint", file]) == 0
+    capsys.readouterr()
+    found, _ = effective(capsys, file)
+    assert found["broker"]["max-disk-usage"]["source"] == "unknown"
+    for command in ("lint", "effective"):
+        assert run(["config", command, "--properties", str(tmp_path / "broker.properties"), file]) == 2
+        assert "brokerProperties" in capsys.readouterr().err

@@ -119,7 +119,7 @@ def open_told(path: Path, options: ConfigurationOptions) -> tuple[BrokerConfigur
 
     from pagectl.opening.kubernetes import kubernetes_text, settings_in
 
-    raw = kubernetes_text(path)
+    raw = kubernetes_text(path, options)
     if raw is not None:
         return None, settings_in(raw, path, options)
     found = open_configuration(path, options, newest_that_fits=True)

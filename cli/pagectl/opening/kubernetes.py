@@ -16,15 +16,22 @@ if TYPE_CHECKING:
 _SUFFIXES = (".yaml", ".yml", ".json")
 
 
-def kubernetes_text(path: Path) -> bytes | None:
-    """The bytes of a file of Kubernetes objects; None for every other configuration. Raises ``OSError``."""
+def kubernetes_text(path: Path, options: ConfigurationOptions) -> bytes | None:
+    """The bytes of a file of Kubernetes objects; None for every other configuration.
+
+    Raises ``OSError``, and ``CallError`` for options that such a file cannot be read with.
+    """
     if path.suffix.lower() not in _SUFFIXES or not path.is_file():
         return None
     from brokerconf.instance.recognition import ConfigurationForm, form_of
     from brokerconf.linting.lint import read_raw
 
     raw = read_raw(path)
-    return raw if form_of(path.name, raw) is ConfigurationForm.KUBERNETES else None
+    if form_of(path.name, raw) is not ConfigurationForm.KUBERNETES:
+        return None
+    if options.properties:
+        raise CallError(f"{path}: --properties is not for Kubernetes objects; write them into brokerProperties")
+    return raw
 
 
 def settings_in(raw: bytes, path: Path, options: ConfigurationOptions) -> KubernetesSettings:
@@ -39,8 +46,6 @@ def settings_in(raw: bytes, path: Path, options: ConfigurationOptions) -> Kubern
     from pagectl.opening.configuration import entries_in_force, note_unused
     from pagefmt.editions import NEWEST, Edition
 
-    if options.properties:
-        raise CallError("--properties: not beside Kubernetes objects; write them into brokerProperties")
     described = described_broker(raw, str(path), options.edition)
     folder = (options.cwd or path.parent).resolve()
 

@@ -15,6 +15,7 @@ from brokerconf.linting.project_file import ProjectFile, project_of
 from brokerconf.reading.inclusion import LARGEST
 
 from pagectl.opening.broker import from_environment, open_broker
+from pagectl.opening.kubernetes import kubernetes_text
 from pagectl.opening.start_parameters import StartParameters, start_parameters
 from pagectl.options.configuration import ConfigurationOptions
 from pagectl.running.exits import CallError
@@ -140,6 +141,9 @@ def _prepared(name: str, around: LintContext, options: ConfigurationOptions, cho
     if name == STDIN:
         return PreparedLint(Path(name), "stdin", around, chosen)
     path = Path(name)
+    if kubernetes_text(path, options) is not None:
+        # what lies beside the file is no part of the pod
+        return PreparedLint(path, name, around, chosen)
     start = start_parameters(path, options)
     shown = str(start.config) if path.is_dir() else name
     around = _with_start(around, start)
