@@ -254,6 +254,19 @@ data:
 """
 
 
+def test_properties_of_every_form_are_repaired(capsys: pytest.CaptureFixture[str]) -> None:
+    files = {
+        "broker.properties": "addressSettings.x.pageSizeBytes={}\n",
+        "p.json": '{{"addressSettings": {{"x": {{"pageSizeBytes": "{}"}}}}}}\n',
+        "q.yaml": "addressSettings:\n  x:\n    pageSizeBytes: {}  # kept\n  'a.b': {{pageSizeBytes: '{}'}}\n",
+    }
+    for name, text in files.items():
+        Path(name).write_text(text.format("10M", "10M"))
+    assert "properties-size-notation" not in rules_of(found(capsys, *files, "--fix")[1])
+    for name, text in files.items():
+        assert Path(name).read_text() == text.format("10485760", "10485760")
+
+
 def test_what_lies_in_kubernetes_objects_is_repaired_where_that_holds(capsys: pytest.CaptureFixture[str]) -> None:
     """In a quoted text of YAML quotation marks would end it, and what is encoded does not stand there."""
     path = Path("objects.yaml")

@@ -100,6 +100,15 @@ def test_in_yaml(capsys: pytest.CaptureFixture[str], tmp_path: Path, text: str, 
     assert rules_of(report) == ["properties-range"] * left
 
 
+def test_in_yaml_of_properties(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "p.yaml"
+    path.write_text(
+        "# pagectl: ignore properties-unknown-key\naddressSettings:\n  '#':\n    maxSizeByte: 1\nmaxDiskUsag: 20\n"
+    )
+    report = found(capsys, str(path), "--only", "properties-unknown-key,unknown-rule")[1]
+    assert rules_of(report) == ["properties-unknown-key"]
+
+
 @pytest.mark.parametrize(
     "text", ["#" * 10**6, "# pagectl:\n" * 10**4, "#" + " " * 10**6, "\n" * 10**6, "a: # pagectl: b\n" * 10**4]
 )

@@ -97,12 +97,8 @@ def line_silences_of(source: SourceFile, known: Collection[str]) -> IgnoreCommen
         names = re.split(r"\s*,\s*", asked[1])
         faults += [_unknown(at, name, known) for name in names if name not in known]
         last = at.line if before.strip() else _last_line(source, at.line + 1, nested)
-        start, end = source.line(at.line) or (0, 0), source.line(last) or (0, len(source.original))
-        silences.append(
-            IgnoredRange(
-                frozenset(names) & set(known) - _UNSILENCED, source.position(start[0]), source.position(end[1])
-            )
-        )
+        rules = frozenset(names) & set(known) - _UNSILENCED
+        silences.append(IgnoredRange(rules, Position(source.path, at.line), Position(source.path, last + 1)))
     return IgnoreComments(tuple(silences), tuple(faults))
 
 

@@ -44,6 +44,8 @@ def repaired(name: str, raw: bytes, findings: Iterable[Finding]) -> RepairedText
         if fix is None or not 0 < fix.place.line <= len(lines):
             continue
         at = lines[fix.place.line - 1] + fix.place.column - 1
+        # a value's place is where its quotation marks begin
+        at += text[at : at + 1] in ("'", '"') and not text.startswith(fix.old, at)
         if fix.old and text.startswith(fix.old, at):
             edits.setdefault((at, fix.old, fix.new), finding)
     parts, done, end = [], [], 0
