@@ -70,3 +70,28 @@ def test_all_other_queues_deliver_the_same(version: str, tmp_path: Path, capfd: 
     with capfd.disabled():
         print(f"\n{version}: {len(results)} queues dropped, {messages} messages of others, {len(different)} different")
     assert different == []
+
+
+WITH_ADDRESS = ("two-addresses", "addresses", "mqtt", "journal-mix", "tx")
+
+
+@pytest.mark.parametrize("version", [each for each in golden_cases.VERSIONS if each[0].isdigit()])
+def test_an_address_goes_with_its_last_queue(version: str, tmp_path: Path) -> None:
+    oracle()
+    results: dict[Path, tuple[golden_cases.GoldenCase, str]] = {}
+    for case in golden_cases.cases(version):
+        place = within(case.data())
+        found = load_bindings(place.bindings) if place.bindings else None
+        for queue in found.queues.values() if found is not None and case.name in WITH_ADDRESS else ():
+            if found is not None and len(found.queues_of(queue.address)) == 1 and not queue.flag("internal"):
+                result = case.lay_out(tmp_path / case.name)
+                shutil.rmtree(result / "data")
+                plan = plan_drop(place, queue.name, with_address=True)
+                copy_out(plan.pages, result / "data", changed=plan.changes)
+                results[result] = case, queue.name
+                break
+    after = drains(version, list(results))
+    assert len(results) >= 2
+    for result, (case, name) in results.items():
+        assert not failure(after[result])
+        assert others(case.drain(), name) == others(after[result], name), case

@@ -97,6 +97,22 @@ def test_what_a_broker_declared_itself_does_not_differ(case: GoldenCase) -> None
     assert not left & names
 
 
+def test_hornetq_declares_jms_queues_in_a_file_beside(tmp_path: Path) -> None:
+    case = GoldenCase("hornetq-2.4.7", "jms")
+    folder = case.lay_out(tmp_path / "hornetq")
+    words = (folder / "data", "--broker-xml", folder / "hornetq-configuration.xml")
+    found = drift(*words)
+    assert {(each["queue"], each["origin"]) for each in found["only_on_disk"]} == {
+        ("jms.queue.jmsTypes", "not recorded"), ("jms.queue.reply.to", "not recorded"),
+    }  # fmt: skip
+    assert {each["deleted"]["config-delete-queues=FORCE"] for each in found["only_on_disk"]} == {None}
+    jms = '<configuration xmlns="urn:hornetq"><queue name="jmsTypes"/><queue name="later"/></configuration>'
+    (folder / "hornetq-jms.xml").write_text(jms)
+    found = drift(*words)
+    assert [each["queue"] for each in found["only_on_disk"]] == ["jms.queue.reply.to"]
+    assert [each["queue"] for each in found["only_declared"]] == ["jms.queue.later"]
+
+
 def test_what_clients_made_is_told_apart() -> None:
     case = golden("mqtt")
     found = drift(case.data(), "--broker-xml", case.root() / "broker.xml")

@@ -198,8 +198,13 @@ def deletion(
         managed = not queue.flag("auto_created")
     elsewhere = settings.edition < Edition.ARTEMIS_2_44 and queue.name in declared.names
     goes = managed and not elsewhere
-    forced = settings.address(queue.address)["config-delete-queues"].value == FORCE
+    forced = _forced(settings, queue.address, "config-delete-queues")
     return Deletion(above.in_force or (forced and goes), goes, above.by_addresses)
+
+
+def _forced(settings: EffectiveSettings, address: str, name: str) -> bool:
+    value = settings.merged(address).get(name)
+    return value is not None and value.value == FORCE
 
 
 def _with_address(
@@ -209,12 +214,11 @@ def _with_address(
 
     That is forgotten when an older broker stops: up to 2.17 an address of the disk counts as made by hand.
     """
-    values = settings.address(address)
     if settings.edition < Edition.ARTEMIS_2_4:
         return Deletion(in_force=False, by_queues=None, by_addresses=None)
     spared = settings.edition >= Edition.ARTEMIS_2_28 and address in auto
     goes = address not in declared.addresses and not spared
-    return Deletion(goes and values["config-delete-addresses"].value == FORCE, by_queues=False, by_addresses=goes)
+    return Deletion(goes and _forced(settings, address, "config-delete-addresses"), by_queues=False, by_addresses=goes)
 
 
 def _missing(

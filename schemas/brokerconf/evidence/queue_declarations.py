@@ -188,7 +188,7 @@ def _property(found: QueueDeclarations, entry: Entry) -> None:
 
 def declared_values(settings: EffectiveSettings, queue: QueueDeclaration) -> Mapping[str, QueueValue]:
     """What the broker gives a declared queue at each start, by the names of ``FIELDS``: defaults included."""
-    defaults = settings.address(queue.address)
+    defaults = settings.merged(queue.address)
     found: dict[str, QueueValue] = {}
     for each in FIELDS:
         implied = each.name == "last_value" and queue.given.get("last_value_key")  # recorded as either
