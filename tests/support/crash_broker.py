@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from pagefmt.outstanding.state import load_state
 PROGRAM = Path(__file__).resolve().parents[1] / "oracle_java" / "CrashBroker.java"
 LATE_MS = 80
 """An operation that began later than this makes the run worthless: the instants of scenarios lie 100 ms from events."""
-TRIES = 5
+TRIES = 10
 WARM = "paged.warm"
 """The program warms up with a queue of this name."""
 AT_ONCE = int(os.environ.get("PAGECTL_CRASH_BROKERS", "2"))
@@ -51,6 +52,7 @@ def killed(classes: str, scenario: CrashScenario, lines: Sequence[Line], folder:
             return _killed(classes, scenario, lines, folder / str(number))
         except LateRun as late:
             reason = late
+            time.sleep(number)
     raise AssertionError(f"{scenario.name}: {TRIES} runs were late: {reason}")
 
 
