@@ -8,6 +8,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from pageengine.broker.broker import Broker
+from pageengine.model.amqp_encoding import sections_before_body
 from pageengine.model.message import RESERVED, AmqpKind, Message
 from pageengine.model.sizes import header_bytes, payload_bytes, properties_bytes, string_bytes
 from pageengine.trace.operations import MessageProperty, MessageType, Send
@@ -45,7 +46,11 @@ def amqp_message(broker: Broker, send: Send, size: int, min_large: int, *, anony
     named = not anonymous or (large and broker.profile.large_amqp_names_address)
     address = AMQP_ADDRESS + 2 * len(send.address) if named else 0
     mem = 2 * offset + address if large else offset + size
-    extra = AMQP_LARGE_RECORD + string_bytes(send.address) - 4 if large else AMQP_RECORD
+    extra = AMQP_RECORD
+    if large:
+        # each section that is not there takes a byte that says so
+        sections = sections_before_body(send.durable, send.address if anonymous else None, send.props)
+        extra = AMQP_LARGE_RECORD + string_bytes(send.address) - 4 + sections.count(b"")
     message = _message(broker, send, send.props, size, mem, large)
     message.amqp = AmqpKind.ANONYMOUS if anonymous else AmqpKind.TO_ADDRESS
     message.record_extra = extra + address

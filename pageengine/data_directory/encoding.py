@@ -10,11 +10,13 @@ from struct import pack, unpack
 from typing import TYPE_CHECKING
 
 from pageengine.errors import PageEngineError
-from pageengine.model.amqp_encoding import data_start, sections_before_body
+from pageengine.model.amqp_encoding import NULL, data_start, sections_before_body
 from pageengine.model.message import AmqpKind, Message
+from pageengine.model.sizes import payload_bytes
 from pageengine.trace.operations import NS_PER_MS, MessageProperty, MessageType, Send
 from pagefmt.bytes.wire import ByteReader, ByteWriter
-from pagefmt.messages.amqp_message import NO_EXTRA, AmqpMessage, decode_extra
+from pagefmt.messages.amqp_message import NO_EXTRA, AmqpLargeMessage, AmqpMessage, decode_extra
+from pagefmt.messages.amqp_sections import SavedSections, decode_saved_sections
 from pagefmt.messages.core_fields import MESSAGE_TYPES
 from pagefmt.messages.core_message import CoreLargeMessage, CoreMessage, HeaderBlock
 from pagefmt.messages.persisted import persister_of
@@ -22,7 +24,7 @@ from pagefmt.messages.persisters import AMQP_V3
 from pagefmt.messages.properties import double_of, float_of, properties_bytes
 from pagefmt.messages.values import Property as StoredProperty
 from pagefmt.messages.values import TypedValue, ValueKind
-from pagefmt.pages.record import CORE_LARGE, ORDINARY, Layout, PageRecord, encode_record
+from pagefmt.pages.record import CORE_LARGE, ORDINARY, OTHER_LARGE, Layout, PageRecord, encode_record
 
 if TYPE_CHECKING:
     from pageengine.clients.run import Run
@@ -32,6 +34,8 @@ TRUE = 0xFF
 FAR_AHEAD_MS = 4_102_444_800_000
 """2100-01-01."""
 PRESENT = 1
+ABSENT = -1
+"""Position of a section that is not there."""
 ADDRESS_PROPERTY = "_AMQ_AD"
 _PIECE = 1 << 16
 TYPE_CODES = {name: code for code, name in MESSAGE_TYPES.items()}
@@ -102,34 +106,70 @@ def header_block(run: Run, message: Message) -> HeaderBlock:
     )  # fmt: skip
 
 
-def stored_message(run: Run, message: Message) -> CoreMessage | CoreLargeMessage | AmqpMessage:
-    """The message as the encoder takes it. Raises ``CannotWrite`` for large AMQP messages."""
+def stored_message(run: Run, message: Message) -> CoreMessage | CoreLargeMessage | AmqpMessage | AmqpLargeMessage:
+    """The message as the encoder takes it."""
     if message.amqp is not None:
-        return _amqp_message(run, message, anonymous=message.amqp is AmqpKind.ANONYMOUS)
+        return _amqp_message(run, message)
     header = header_block(run, message)
     if message.large:
         return CoreLargeMessage(header)
     return CoreMessage(message.id, PRESENT, message.address, b"".join(body_of(message.source)), header)
 
 
-def _amqp_message(run: Run, message: Message, *, anonymous: bool) -> AmqpMessage:
+def _amqp_message(run: Run, message: Message) -> AmqpMessage | AmqpLargeMessage:
+    extra = NO_EXTRA
+    if message.amqp is AmqpKind.TO_ADDRESS or (message.large and run.profile.large_amqp_names_address):
+        own = properties_bytes((StoredProperty(ADDRESS_PROPERTY, TypedValue(ValueKind.STRING, message.address)),))
+        extra = decode_extra(ByteReader(len(own).to_bytes(4, "big") + own))
     if message.large:
-        raise CannotWrite(f"{message.address}: large messages of AMQP clients are not written; replay without --out")
+        return AmqpLargeMessage(
+            message.id, TRUE if message.durable else 0, 0, PRESENT, message.address, extra,
+            _saved_sections(message), (_expiration(run, message), 0),
+        )  # fmt: skip
+    encoded = b"".join(_amqp_bytes(message))
+    return AmqpMessage(AMQP_V3, message.id, 0, PRESENT, message.address, encoded, extra, _expiration(run, message))
+
+
+def _before_body(message: Message) -> tuple[bytes, bytes, bytes]:
     send = message.source
-    body = b"".join(body_of(send))
-    before = sections_before_body(send.durable, send.address if anonymous else None, send.props)
-    address = StoredProperty(ADDRESS_PROPERTY, TypedValue(ValueKind.STRING, message.address))
-    own = properties_bytes(() if anonymous else (address,))
-    extra = NO_EXTRA if anonymous else decode_extra(ByteReader(len(own).to_bytes(4, "big") + own))
-    return AmqpMessage(
-        AMQP_V3, message.id, 0, PRESENT, message.address, before + data_start(len(body)) + body, extra,
-        _expiration(run, message),
-    )  # fmt: skip
+    to = send.address if message.amqp is AmqpKind.ANONYMOUS else None
+    return sections_before_body(send.durable, to, send.props)
+
+
+def _amqp_bytes(message: Message) -> Iterator[bytes]:
+    yield from _before_body(message)
+    yield data_start(payload_bytes(message.source))
+    yield from body_of(message.source)
+
+
+def _saved_sections(message: Message) -> SavedSections:
+    """What a large message's record repeats of its file, with the positions there (docs/spec/messages.md 9.2)."""
+    header, properties, application = _before_body(message)
+    in_front = len(header) + len(properties)
+    out = ByteWriter()
+    out.i32(0 if header else ABSENT)
+    out.i32(len(header))
+    out.raw(header or NULL)
+    for position, section in (
+        (ABSENT, None), (0, None), (ABSENT, b""), (len(header) if properties else ABSENT, properties),
+        (in_front if application else ABSENT, None), (in_front + len(application), application),
+    ):  # fmt: skip
+        out.i32(position)
+        if section is not None:
+            out.raw(section or NULL)
+    return decode_saved_sections(ByteReader(out.done()))
+
+
+def body_file_of(message: Message) -> Iterator[bytes]:
+    """The file of a large message: the body, of an AMQP message all that arrived."""
+    return body_of(message.source) if message.amqp is None else _amqp_bytes(message)
 
 
 def encoded_record(run: Run, record: PagedMessage) -> bytes:
     """A page record with its frame."""
     message = stored_message(run, record.message)
-    large = CORE_LARGE[0] if record.message.large else ORDINARY
+    large = ORDINARY
+    if record.message.large:
+        large = CORE_LARGE[0] if record.message.amqp is None else OTHER_LARGE
     persister = persister_of(message)
     return encode_record(PageRecord(0, 0, record.tx, large, Layout.NEW, persister, message, record.queues))

@@ -121,7 +121,8 @@ def _update(message: int, type: RecordType, body: Body, tx: int = 0) -> JournalR
 def _message(run: Run, message: Message, kind: RecordKind, tx: int) -> JournalRecord:
     out = ByteWriter()
     encode_persisted(out, stored_message(run, message))
-    type = RecordType.ADD_LARGE_MESSAGE if message.large else RecordType.ADD_MESSAGE_PROTOCOL
+    core_large = message.large and message.amqp is None
+    type = RecordType.ADD_LARGE_MESSAGE if core_large else RecordType.ADD_MESSAGE_PROTOCOL
     return JournalRecord(kind, id=message.id, tx=tx, user_type=int(type), body=out.done())
 
 

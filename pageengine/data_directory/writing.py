@@ -19,7 +19,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pageengine.data_directory.encoding import CannotWrite, body_of
+from pageengine.data_directory.encoding import CannotWrite, body_file_of
 from pageengine.data_directory.journal_content import binding_records, journal_records
 from pageengine.data_directory.page_encoding import encoded_page
 from pageengine.running.crash import alive_references
@@ -79,4 +79,4 @@ class _Bodies:
         if message.large and message.id not in self._written:
             self._written.add(message.id)
             suffix = "msg" if message.durable else "tmp"
-            self._disk.create(self._folder / f"{message.id}.{suffix}", body_of(message.source))
+            self._disk.create(self._folder / f"{message.id}.{suffix}", body_file_of(message))

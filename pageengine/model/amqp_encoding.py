@@ -33,19 +33,21 @@ def amqp_bytes(send: Send, *, anonymous: bool) -> int:
     """How many bytes the message is."""
     body = payload_bytes(send)
     before = sections_before_body(send.durable, send.address if anonymous else None, send.props)
-    return len(before) + len(data_start(body)) + body
+    return sum(map(len, before)) + len(data_start(body)) + body
 
 
 @lru_cache(maxsize=4096)
-def sections_before_body(durable: bool, to: str | None, props: tuple[MessageProperty, ...]) -> bytes:
-    """Header if durable, properties with the field ``to`` alone, application properties."""
-    found = DURABLE if durable else b""
+def sections_before_body(
+    durable: bool, to: str | None, props: tuple[MessageProperty, ...]
+) -> tuple[bytes, bytes, bytes]:
+    """Header if durable, properties with the field ``to`` alone, application properties; empty: not there."""
+    header, properties, application = DURABLE if durable else b"", b"", b""
     if to is not None:
-        found += PROPERTIES + _compound(3, NULL + NULL + _variable(to.encode(), b"\xa1", b"\xb1"))
+        properties = PROPERTIES + _compound(3, NULL + NULL + _variable(to.encode(), b"\xa1", b"\xb1"))
     if props:
         items = [_variable(one.name.encode(), b"\xa1", b"\xb1") + _value(one) for one in props]
-        found += APPLICATION_PROPERTIES + _compound(2 * len(items), b"".join(items))
-    return found
+        application = APPLICATION_PROPERTIES + _compound(2 * len(items), b"".join(items))
+    return header, properties, application
 
 
 def data_start(size: int) -> bytes:

@@ -97,15 +97,16 @@ def test_run_writes_what_clients_of_other_protocols_sent(
     assert json.loads(capfd.readouterr().out)["stores"][0]["pages"] == at_the_broker > 1
 
 
-def test_large_messages_of_amqp_clients_are_not_written(tmp_path: Path, call: Call) -> None:
+def test_run_writes_large_messages_of_amqp_clients(
+    tmp_path: Path, call: Call, capfd: pytest.CaptureFixture[str]
+) -> None:
     _, scenario = protocol_recordings(ARCHIVE.with_name("protocols.tar.xz"))["amqp-large-block/2.56.0"]
     config, trace, data = tmp_path / "broker.xml", tmp_path / "trace.jsonl", tmp_path / "data"
     config.write_bytes(scenario.config)
     trace.write_bytes(scenario.trace)
-    status, _, err = call("run", trace, "--config", config, "--out", data)
-    assert status == 2
-    assert "a: large messages of AMQP clients are not written; replay without --out" in err
-    assert not data.exists()
+    assert call("run", trace, "--config", config, "--set", "#:address-full-policy=PAGE", "--out", data)[0] == 0
+    assert run(["pages", "verify", str(data)]) == 0, capfd.readouterr().out
+    assert list((data / "large-messages").iterdir())
 
 
 def test_run_as_json_with_a_setting_by_hand(tmp_path: Path, call: Call) -> None:
