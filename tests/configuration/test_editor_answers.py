@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -11,12 +12,14 @@ from brokerconf.editor import diagnostics
 from brokerconf.editor.completion import xml_proposals
 from brokerconf.editor.definition import decided_by
 from brokerconf.editor.diagnostics import CheckedText, Checker
-from brokerconf.editor.fixes import xml_fixes
+from brokerconf.editor.fixes import fixes_for
 from brokerconf.editor.hover import xml_hover
+from brokerconf.editor.keys import key_hover, key_proposals
 from brokerconf.editor.patching import PatchedDocument
 from brokerconf.editor.symbols import outline
 from brokerconf.editor.text import EditedText
 from brokerconf.evidence.facts import ConfigFacts
+from brokerconf.instance.recognition import ConfigurationForm
 from brokerconf.linting.lint import LintContext, lint
 from brokerconf.reading.properties import parse_properties
 from brokerconf.reading.reading import read_bytes
@@ -185,7 +188,7 @@ def test_what_was_meant_is_put_in_place(wrong: str, right: str) -> None:
     text = CORE + wrong + END
     fixed = set()
     for one in checked(text).diagnostics:
-        for fix in xml_fixes(text, one):
+        for fix in fixes_for(text, one, ConfigurationForm.XML):
             if fix.sure:
                 result = text
                 for edit in sorted(fix.edits, reverse=True):
@@ -199,7 +202,7 @@ def test_a_comment_silences_the_finding() -> None:
     found = checked(text).diagnostics
     assert found
     for one in found:
-        (edit,) = next(fix.edits for fix in xml_fixes(text, one) if not fix.sure)
+        (edit,) = next(fix.edits for fix in fixes_for(text, one, ConfigurationForm.XML) if not fix.sure)
         silenced = text[: edit.start] + edit.new + text[edit.stop :]
         assert one.finding.rule not in {other.finding.rule for other in checked(silenced).diagnostics}
         assert "\n" not in silenced.replace("\r\n", "")
@@ -230,3 +233,62 @@ def test_the_outline_has_names_and_matches() -> None:
     (entry, begun) = outline(text)
     assert (entry.name, entry.element, begun.name) == ("a", "address", "u")
     assert [one.name for one in entry.inside] == ["q"] and text[: entry.stop].endswith("</address>")
+
+
+def keys(marked: str, form: ConfigurationForm = ConfigurationForm.PROPERTIES) -> dict[str, str]:
+    """Labels and texts at the mark."""
+    offset = marked.index("|")
+    return {one.label: one.text for one in key_proposals(marked.replace("|", "", 1), offset, NEWEST, form)}
+
+
+def test_keys_of_properties_are_those_of_the_beans() -> None:
+    found = keys("# ours\nmaxD|")
+    assert found["maxDiskUsage"] == "maxDiskUsage=" and found["addressSettings"] == "addressSettings."
+    assert "maxSizeBytes" not in found
+    assert keys('addressSettings."a.b.#".max|')["maxSizeBytes"] == "maxSizeBytes="
+    assert keys("addressSettings.|") == {} and keys("nothing.a.|") == {} and keys("# max|") == {}
+    assert keys("max|DiskUsage = 20")["maxDiskUsage"] == "maxDiskUsage"
+    assert list(keys("persistenceEnabled=|")) == ["true", "false"]
+    assert set(keys('addressSettings."#".addressFullMessagePolicy=P|')) == {"PAGE", "DROP", "BLOCK", "FAIL"}
+
+
+def test_keys_in_yaml_and_in_custom_resources() -> None:
+    yaml = ConfigurationForm.YAML
+    assert keys("max|", yaml)["maxDiskUsage"] == "maxDiskUsage: "
+    assert keys('addressSettings:\n  "#":\n    max|', yaml)["maxSizeBytes"] == "maxSizeBytes: "
+    assert "PAGE" in keys("addressSettings:\n  a.b:\n    addressFullMessagePolicy: |", yaml)
+    resource = "kind: ActiveMQArtemis\nspec:\n  brokerProperties:\n    - {}\n"
+    kubernetes = ConfigurationForm.KUBERNETES
+    assert "maxDiskUsage" in keys(resource.replace("{}", "max|"), kubernetes)
+    assert "maxSizeBytes" in keys(resource.replace("{}", '"addressSettings.#.|'), kubernetes)
+    assert keys("kind: ActiveMQArtemis\nspec:\n  max|", kubernetes) == {}
+    held = "kind: ConfigMap\ndata:\n  broker.properties: |\n    "
+    offset = len(held)
+    assert {one.label for one in key_proposals(held, offset, NEWEST, kubernetes)} >= {"maxDiskUsage"}
+
+
+@pytest.mark.parametrize("marked", ["maxDisk|Usage=20", "maxDiskUsage=2|0"])
+def test_hover_over_properties(marked: str) -> None:
+    found = key_hover(marked.replace("|", ""), marked.index("|"), NEWEST, ConfigurationForm.PROPERTIES)
+    assert found is not None and "used share of a volume" in "\n".join(found.lines)
+
+
+def test_a_misspelt_key_is_replaced() -> None:
+    text = 'maxDiskUsag=20\naddressSettings."#".maxSizeByte=1\n'
+    found = Checker().check(EditedText(text), "broker.properties", LintContext())
+    edits = {
+        (text[edit.start : edit.stop], edit.new)
+        for one in found.diagnostics
+        for fix in fixes_for(text, one, ConfigurationForm.PROPERTIES)
+        for edit in fix.edits
+    }
+    assert edits == {("maxDiskUsag", "maxDiskUsage"), ("maxSizeByte", "maxSizeBytes")}
+
+
+@pytest.mark.parametrize("line", ["a" + " " * 100_000, "a.b" * 50_000, '"' * 100_000, "\\" * 100_000, "a:" * 50_000])
+def test_a_key_in_a_huge_line_is_found_in_time(line: str) -> None:
+    began = time.process_time()
+    for form in (ConfigurationForm.PROPERTIES, ConfigurationForm.YAML, ConfigurationForm.KUBERNETES):
+        for offset in (0, len(line) // 2, len(line)):
+            list(key_proposals(f"x:\n  {line}", offset + 5, NEWEST, form))
+    assert time.process_time() - began < 5

@@ -11,8 +11,9 @@ from typing import Any
 from brokerconf.editor.completion import Proposal, ProposalType, xml_proposals
 from brokerconf.editor.definition import decided_by
 from brokerconf.editor.diagnostics import CheckedText, Checker, Diagnostic, at
-from brokerconf.editor.fixes import QuickFix, xml_fixes
+from brokerconf.editor.fixes import QuickFix, fixes_for
 from brokerconf.editor.hover import xml_hover
+from brokerconf.editor.keys import key_hover, key_proposals
 from brokerconf.editor.scanning import Checkpoints
 from brokerconf.editor.symbols import OutlineEntry, outline
 from brokerconf.editor.text import Caret, EditedText
@@ -20,13 +21,13 @@ from brokerconf.errors import BrokerConfError
 from brokerconf.evidence.facts import ConfigFacts
 from brokerconf.instance.recognition import PROPERTY_FORMS, SUFFIXES, ConfigurationForm, recognised
 from brokerconf.linting.lint import LintContext, RuleSelection, lint, read_raw
-from brokerconf.reading.properties import Entry, parse_properties
+from brokerconf.reading.properties import Entry, property_file
 from brokerconf.reading.reading import edition_by_namespace, read_bytes
 from brokerconf.reading.sources import SourceFile, plain_source
 
 from pagectl.opening.linting import LintRequest
 from pagectl.running.exits import CallError
-from pagefmt.editions import EDITION_NAMES, Edition
+from pagefmt.editions import EDITION_NAMES, NEWEST, Edition
 from pagefmt.findings import Position, Severity
 
 Json = dict[str, Any]
@@ -177,7 +178,8 @@ class Documents:
             text = known.text.text if known else source.original
             sources.append(plain_source(source.path, text, markup=False))
             if known:
-                entries += parse_properties(text, source.path)
+                raw = text.encode("latin-1" if source.path.endswith(".properties") else "utf-8", "replace")
+                entries += property_file(raw, source.path, context.edition or NEWEST).entries
             else:
                 entries += [entry for entry in context.entries if entry.position.file == source.path]
         return replace(context, beside=tuple(sources), entries=tuple(entries))
@@ -190,6 +192,8 @@ class Documents:
         found: Iterator[Proposal] = iter(())
         if form is ConfigurationForm.XML:
             found = xml_proposals(document.text.text, offset, document.edition, document.checkpoints)
+        elif form is not None:
+            found = key_proposals(document.text.text, offset, document.edition, form)
         items = [_completion(document, one, n, snippets) for n, one in enumerate(found)]
         return {"isIncomplete": False, "items": items}
 
@@ -204,6 +208,8 @@ class Documents:
         about = None
         if document.form is ConfigurationForm.XML:
             about = xml_hover(document.text.text, offset, document.edition, document.checkpoints)
+        elif document.form is not None:
+            about = key_hover(document.text.text, offset, document.edition, document.form)
         if about is not None:
             lines += ["", *about.lines] if lines else about.lines
         if not lines:
@@ -219,12 +225,12 @@ class Documents:
         """Repairs for the findings in a part of the text."""
         if not self._is_current(document):
             self.diagnostics(document)
-        if document.checked is None or document.form is not ConfigurationForm.XML:
+        if document.checked is None or document.form is None:
             return []
-        found = []
+        found: list[Json] = []
         for one in document.checked.diagnostics:
             if one.start <= stop and one.stop >= start:
-                found += [_action(document, one, fix) for fix in xml_fixes(document.text.text, one)]
+                found += [_action(document, one, fix) for fix in fixes_for(document.text.text, one, document.form)]
         return found
 
     def definition(self, document: OpenDocument, offset: int) -> list[Json]:

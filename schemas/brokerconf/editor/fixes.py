@@ -10,6 +10,7 @@ from brokerconf.checks.ignore_comments import can_be_silenced
 from brokerconf.editor.diagnostics import Diagnostic
 from brokerconf.editor.scanning import Tag, attributes, end_tag_of, tags
 from brokerconf.editor.text import EditedText
+from brokerconf.instance.recognition import ConfigurationForm
 
 _MEANT = re.compile(
     r"did you mean (?:<(?P<tag>[^>]+)>|'(?P<name>[^']+)'(?: by '(?P<written>[^']+)')?|(?P<word>[^\s?]+))\?"
@@ -32,24 +33,35 @@ class QuickFix(NamedTuple):
     sure: bool
 
 
-def xml_fixes(text: str, diagnostic: Diagnostic) -> list[QuickFix]:
-    """The repairs for a finding in a broker.xml."""
+def fixes_for(text: str, diagnostic: Diagnostic, form: ConfigurationForm) -> list[QuickFix]:
+    """The repairs for a finding."""
+    finding = diagnostic.finding
     found = []
-    meant = _MEANT.search(diagnostic.finding.help)
+    meant = _MEANT.search(finding.help)
     if meant is not None:
         new = meant["tag"] or meant["name"] or meant["word"]
-        edits = tuple(_replacing(text, diagnostic, meant["written"] or "", new))
+        if form is ConfigurationForm.XML:
+            edits = tuple(_replacing(text, diagnostic, meant["written"] or "", new))
+        else:
+            edits = tuple(_renaming(text, diagnostic, new))
         if edits:
             found.append(QuickFix(f"Replace with {new}", edits, True))
-    fix = diagnostic.finding.fix
+    fix = finding.fix
     if fix is not None and not found:
         at = EditedText(text).of_finding(fix.place)
         if text.startswith(fix.old, at):
             title = f"Replace with {fix.new}" if fix.new else "Remove it"
             found.append(QuickFix(title, (TextEdit(at, at + len(fix.old), fix.new),), True))
-    if can_be_silenced(diagnostic.finding.rule):
+    if can_be_silenced(finding.rule) and form is ConfigurationForm.XML:
         found.append(_silencing(text, diagnostic))
     return found
+
+
+def _renaming(text: str, diagnostic: Diagnostic, new: str) -> Iterator[TextEdit]:
+    """The name in a key at which the finding stands."""
+    found = re.compile(r'[^\s."=:]+').match(text, diagnostic.start)
+    if found is not None and diagnostic.finding.rule == "properties-unknown-key":
+        yield TextEdit(found.start(), found.end(), new)
 
 
 def _replacing(text: str, diagnostic: Diagnostic, written: str, new: str) -> Iterator[TextEdit]:
