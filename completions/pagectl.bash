@@ -32,6 +32,7 @@ _pagectl_members() {  # is there GROUP COMMAND?
         'config rules' |\
         'config serve' |\
         'config diff' |\
+        'config convert' |\
         'config drift' |\
         'config capacity' |\
         'pages ls' |\
@@ -97,6 +98,10 @@ _pagectl_takes() {  # does this option of this command want a value?
         'config diff --cwd' |\
         'config diff -D' |\
         'config diff --profile' |\
+        'config convert --to' |\
+        'config convert --edition' |\
+        'config convert --cwd' |\
+        'config convert -D' |\
         'config drift --format' |\
         'config drift --edition' |\
         'config drift --broker-xml' |\
@@ -269,6 +274,7 @@ _pagectl_options() {
         'config rules') _pagectl_offer '' --format --help -h ;;
         'config serve') _pagectl_offer '' --edition --heap -D --properties --help -h ;;
         'config diff') _pagectl_offer '' --address --edition --format --heap --cwd -D --profile --help -h ;;
+        'config convert') _pagectl_offer '' --to --edition --cwd -D --help -h ;;
         'config drift') _pagectl_offer '' --format --edition --broker-xml --properties --cwd -D --profile --help -h ;;
         'config capacity') _pagectl_offer '' --data --heap --disk --edition --profile --format --cwd -D --properties --help -h ;;
         'export') _pagectl_offer '' --to --master --body --partition-by --where --mode --compression --conf --broker-xml --properties --format --help -h ;;
@@ -306,6 +312,7 @@ _pagectl_value() {
         'config explain --edition' |\
         'config serve --edition' |\
         'config diff --edition' |\
+        'config convert --edition' |\
         'config drift --edition' |\
         'config capacity --edition' |\
         'pages outstanding --edition' |\
@@ -385,6 +392,7 @@ _pagectl_value() {
         'config lint --cwd' |\
         'config effective --cwd' |\
         'config diff --cwd' |\
+        'config convert --cwd' |\
         'config drift --cwd' |\
         'config capacity --data' |\
         'config capacity --cwd' |\
@@ -422,6 +430,9 @@ _pagectl_value() {
         'replay compare --format' |\
         'replay advise --format')
             _pagectl_offer '' text json
+            ;;
+        'config convert --to')
+            _pagectl_offer '' xml properties json yaml
             ;;
         'export --body')
             _pagectl_offer '' none size text value base64
@@ -486,7 +497,7 @@ _pagectl_value() {
 _pagectl_argument() {  # COMMAND, and how many arguments stand before this one
     case $1 in
         '') _pagectl_offer '' config export pages queue disk replay completion ;;
-        config) (($2 == 0)) && _pagectl_offer '' lint effective explain rules serve diff drift capacity ;;
+        config) (($2 == 0)) && _pagectl_offer '' lint effective explain rules serve diff convert drift capacity ;;
         pages) (($2 == 0)) && _pagectl_offer '' ls outstanding decode verify seal inspect compact salvage restore drop-backup ;;
         queue) (($2 == 0)) && _pagectl_offer '' drop ;;
         disk) (($2 == 0)) && _pagectl_offer '' check watch forecast usage ;;
@@ -495,6 +506,7 @@ _pagectl_argument() {  # COMMAND, and how many arguments stand before this one
         'config effective') (($2 == 0)) && _pagectl_paths;;
         'config explain') (($2 == 0)) && _pagectl_offer '' ARTEMIS_PAGE_FLOW_CONTROL_PRINT_INTERVAL address-full-policy address-without-routing-type all-read-limits-off ambiguous-match amqpCredits amqpLowCredits any-words artemis.disableXxe artemis.paging.counter.snapshot.interval auto-create-addresses auto-create-dead-letter-resources auto-create-expiry-resources auto-create-jms-queues auto-create-jms-topics auto-create-queues auto-delete-addresses auto-delete-addresses-delay auto-delete-addresses-skip-usage-check auto-delete-created-queues auto-delete-jms-queues auto-delete-jms-topics auto-delete-queues auto-delete-queues-delay auto-delete-queues-message-count auto-delete-queues-skip-usage-check bad-uri bad-value bindings-directory bindings-table-name block-with-stomp-mqtt block-without-limit boolean-one both-disk-limits brokerconfig.maxDiskUsage config-delete-addresses config-delete-diverts config-delete-queues configuration-file-refresh-period consumerWindowSize core-not-found create-bindings-dir create-journal-dir dangling-reference dead-letter-address dead-letter-queue-prefix dead-letter-queue-suffix default-address-routing-type default-consumer-window-size default-consumers-before-dispatch default-delay-before-dispatch default-exclusive-queue default-group-buckets default-group-first-key default-group-rebalance default-group-rebalance-pause-dispatch default-last-value-key default-last-value-queue default-max-consumers default-non-destructive default-purge-on-no-consumers default-queue-routing-type default-ring-size delimiter disk-full-policy disk-limit-extreme disk-scan-period disk-scan-slow dla-missing dla-same-limits document-type drop-policy duplicate-connector duplicate-match duplicate-name element-in-value element-order enable-ingress-timestamp enable-metrics encoding encoding-ignored expiry-address expiry-delay expiry-queue-prefix expiry-queue-suffix expiry-to-itself fail-with-transactions fragment global-max-messages global-max-size global-max-size-percent-of-jvm-max-memory global-messages-without-size global-percent-ignored global-percent-over-100 global-size-minus-one global-size-over-heap id-cache-size ignored-in-version include-refused include-working-directory initial-queue-buffer-size invalid-value jdbc-allowed-time-diff jdbc-connection-url jdbc-disk-limit jdbc-driver-class-name jdbc-journal-sync-period jdbc-lock-expiration jdbc-lock-renew-period jdbc-max-page-size-bytes jdbc-network-timeout jdbc-page-size-capped jdbc-password jdbc-user jms-prefix-in-2x journal-buffer-size journal-buffer-timeout journal-compact-min-files journal-compact-percentage journal-datasync journal-device-block-size journal-directory journal-file-open-timeout journal-file-size journal-max-io journal-min-files journal-pool-files journal-retention-directory journal-sync-non-transactional journal-sync-transactional journal-type kubernetes-api-version kubernetes-base64 kubernetes-duplicate-property kubernetes-field-missing kubernetes-field-type kubernetes-field-value kubernetes-no-broker kubernetes-not-a-broker kubernetes-pod-prefix kubernetes-properties-not-applied kubernetes-unknown-field large-message-sync large-message-table-name large-messages-directory last-value-queue limit-off-with-pages literal-match-markers management-address management-address-settings management-browse-page-size management-message-attribute-size-limit many-empty-folders match-hash-inside-word match-refused match-regex-characters max-delivery-attempts max-disk-usage max-expiry-delay max-messages-over-int max-read-page-bytes max-read-page-messages max-redelivery-delay max-redelivery-records max-saved-replicated-journals-size max-size-bytes max-size-bytes-reject-threshold max-size-messages max-size-odd-negative max-size-zero memory-measure-interval memory-warning-threshold message-counter-history-day-limit message-expiry-scan-period message-table-name min-disk-free min-disk-free-over-volume min-expiry-delay mirror-ack-manager-page-attempts mirror-page-transaction missing-attribute missing-element multicast-idle-subscription name never-read no-expiry no-prefix-in-1x node-manager-lock-directory node-manager-store-table-name not-well-formed page-full-policy page-limit-below-page-size page-limit-bytes page-limit-messages page-limit-unused page-limit-without-policy page-max-cache-size page-max-concurrent-io page-policy-without-limit page-size-bytes page-size-not-below-max-size page-size-overflow page-size-tiny page-store-table-name page-sync-timeout page-without-limit paging-dir-outside-watch paging-directory part-not-read password-in-clear persist-delivery-count-before-delivery persistence-enabled persistence-off-paging-on placeholder placeholder-swallows placeholder-unclosed policy-change-with-pages pool-files-unbounded prefetch-minus-one prefetch-over-max-read prefetch-page-bytes prefetch-page-messages producer-window-off producerWindowSize profile properties-after-error properties-bad-value properties-duplicate properties-range properties-silent-value properties-size-notation properties-unknown-key properties-unquoted-dots properties-unreadable properties-whole-entry purge-page-folders queues-times-page-size read-limit-below-client-window read-limit-below-message read-whole-page redelivery-collision-avoidance-factor redelivery-delay redelivery-delay-multiplier redistribution-delay reject-threshold-notation reject-threshold-scope repeated-element retroactive-message-count routing-enabled same-device send-to-dla-on-no-route shadowed-match single-word size-overflow slow-consumer-check-period slow-consumer-policy slow-consumer-threshold slow-consumer-threshold-measurement-unit stray-text sum-of-max-size-over-heap system-property-prefix taken-for-broker too-deep too-large unit-suspect unknown-attribute unknown-element unknown-in-version unknown-permission unknown-root unknown-rule unknown-subsystem unresolved-placeholder uuid-namespace wild-card-routing-enabled xsd yaml-aliases yaml-duplicate-key yaml-syntax;;
         'config diff') (($2 == 0)) && _pagectl_paths; (($2 == 1)) && _pagectl_paths;;
+        'config convert') (($2 == 0)) && _pagectl_paths;;
         'config drift') (($2 == 0)) && _pagectl_paths;;
         'config capacity') (($2 == 0)) && _pagectl_paths;;
         'export') (($2 == 0)) && _pagectl_paths;;

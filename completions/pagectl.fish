@@ -75,6 +75,7 @@ complete -c pagectl -n '__pagectl_group config' -a explain -d 'Explain a setting
 complete -c pagectl -n '__pagectl_group config' -a rules -d 'List every rule.'
 complete -c pagectl -n '__pagectl_group config' -a serve -d 'Serve text editors: findings, completion, hover and fixes while typing.'
 complete -c pagectl -n '__pagectl_group config' -a diff -d 'Compare two configurations by their effect.'
+complete -c pagectl -n '__pagectl_group config' -a convert -d 'Write a configuration as properties, JSON, YAML or broker.xml.'
 complete -c pagectl -n '__pagectl_group config' -a drift -d 'Compare the queues on the disk with those that are declared.'
 complete -c pagectl -n '__pagectl_group config' -a capacity -d 'Show the most heap and disk that the settings allow, and which limit acts first.'
 complete -c pagectl -n '__pagectl_group pages' -a ls -d 'List addresses: pages, messages, bytes, outstanding messages, condition.'
@@ -154,6 +155,13 @@ complete -c pagectl -n '__pagectl_at config diff' -s D -x -d 'System property th
 complete -c pagectl -n '__pagectl_at config diff' -l profile -x -d 'Profile of domain.xml'
 complete -c pagectl -n '__pagectl_at config diff' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at config diff' -F
+
+complete -c pagectl -n '__pagectl_at config convert' -l to -x -a 'xml properties json yaml' -d 'Form of the result.'
+complete -c pagectl -n '__pagectl_at config convert' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'Release whose behaviour counts, hornetq-2.4 … artemis-2.56'
+complete -c pagectl -n '__pagectl_at config convert' -l cwd -x -a '(__fish_complete_directories)' -d 'The broker\'s working directory, where includes are looked for'
+complete -c pagectl -n '__pagectl_at config convert' -s D -x -d 'System property the broker is started with; repeatable.'
+complete -c pagectl -n '__pagectl_at config convert' -l help -s h -d 'Show the help and exit.'
+complete -c pagectl -n '__pagectl_at config convert' -F
 
 complete -c pagectl -n '__pagectl_at config drift' -l format -x -a 'text json' -d 'Output format.'
 complete -c pagectl -n '__pagectl_at config drift' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'Release whose behaviour counts, hornetq-2.4 … artemis-2.56'

@@ -32,6 +32,7 @@ TREE: dict[str, Leaf | Group] = {
             "rules": ("config_rules", "List every rule."),
             "serve": ("config_serve", "Serve text editors: findings, completion, hover and fixes while typing."),
             "diff": ("config_diff", "Compare two configurations by their effect."),
+            "convert": ("config_convert", "Write a configuration as properties, JSON, YAML or broker.xml."),
             "drift": ("config_drift", "Compare the queues on the disk with those that are declared."),
             "capacity": (
                 "config_capacity",

@@ -87,10 +87,15 @@ def test_what_brokers_leave_out_as_a_whole(name: str, text: str, line: int, colu
 
 
 def test_arrays_and_yaml_are_younger_than_2_44() -> None:
-    for name, text in (("x.json", '{"a": [1]}'), ("x.yaml", "a: 1")):
-        assert pairs(text, name)
-        with pytest.raises(PropertiesError, match=r"2\.56"):
-            pairs(text, name, OLD)
+    text = '{"a": [1]}'
+    assert pairs(text, "x.json")
+    with pytest.raises(PropertiesError, match=r"2\.56"):
+        pairs(text, "x.json", OLD)
+    nested = "maxDiskUsage: 70\naddressSettings:\n  a:\n    maxSizeBytes: 5\n"
+    assert [key for key, _ in pairs(nested, "x.yaml", OLD)] == ["maxDiskUsage", "addressSettings", "a", "maxSizeBytes"]
+    assert errors(nested, "x.yaml", OLD) and not errors(nested, "x.yaml")
+    report = lint(b"maxDiskUsage: 70\n", "x.yaml", LintContext(edition=OLD))
+    assert [one.severity for one in report.findings] == [Severity.WARNING]
 
 
 def test_places_of_keys_and_values() -> None:

@@ -30,6 +30,7 @@ STATUSES: dict[tuple[str, ...], dict[int, str]] = {
     ("config", "rules"): _ONLY_DONE,
     ("config", "serve"): {0: "The editor ended the session.", 1: "The editor went away without an end.", 2: CANNOT},
     ("config", "diff"): _COMPARES,
+    ("config", "convert"): {0: "Done.", 1: "Done, and something has no counterpart in that form.", 2: CANNOT},
     ("config", "drift"): _COMPARES,
     ("config", "capacity"): _ONLY_DONE,
     ("export",): {

@@ -37,5 +37,9 @@ def lint_properties(
     if edition < Edition.ARTEMIS_2_28 and selection.takes("properties-unreadable"):
         said = "no file of properties is read by this edition"
         found.append(Finding(Position(name, 1, 1), Severity.ERROR, "properties-unreadable", said, help="upgrade"))
+    elif form is ConfigurationForm.YAML and edition < Edition.ARTEMIS_2_56 and selection.takes("properties-unreadable"):
+        said = "YAML is read since 2.56: this edition takes it line by line, as .properties"
+        place = Position(name, 1, 1)
+        found.append(Finding(place, Severity.WARNING, "properties-unreadable", said, help="write .properties or .json"))
     sound = not any(one.rule.startswith("properties-") and one.severity is Severity.ERROR for one in found)
     return FileReport(name, edition.value, "", sound, tuple(sorted_findings(found)), (file.source, *context.beside))

@@ -116,16 +116,15 @@ def entries_in(raw: bytes, name: str, edition: Edition = NEWEST, suffix: str = "
     suffix = suffix or name
     if len(raw) > _LARGEST:
         raise PropertiesError(Position(name, 1, 1), f"larger than {_LARGEST >> 20} MiB")
-    if suffix.endswith(_TREES):
-        from brokerconf.reading.property_trees import json_entries, yaml_entries
+    if suffix.endswith(".json"):
+        from brokerconf.reading.property_trees import json_entries
 
-        if suffix.endswith(".json"):
-            return json_entries(raw, name, edition)
-        if edition < Edition.ARTEMIS_2_56:
-            raise PropertiesError(
-                Position(name, 1, 1), "YAML, which brokers read since 2.56", "write .properties or .json"
-            )
+        return json_entries(raw, name, edition)
+    if suffix.endswith(".yaml") and edition >= Edition.ARTEMIS_2_56:
+        from brokerconf.reading.property_trees import yaml_entries
+
         return yaml_entries(raw, name)
+    # up to 2.50 YAML as well
     return parse_properties(raw.decode("latin-1"), name)
 
 
@@ -198,7 +197,11 @@ def _at(name: str, places: list[tuple[int, int, int]], offset: int) -> Position:
 
 
 def _plain(text: str) -> str:
-    return _ESCAPE.sub(_letter, text) if "\\" in text else text
+    if "\\" not in text:
+        return text
+    found = _ESCAPE.sub(_letter, text)
+    # two escapes may make one character; one of them alone makes none
+    return found if found.isascii() else found.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _letter(found: re.Match[str]) -> str:

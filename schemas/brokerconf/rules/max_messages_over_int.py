@@ -14,7 +14,8 @@ def _check(facts: ConfigFacts) -> Hits:
     for match in facts.matches:
         limit = facts.own(match, "max-size-messages")
         digits = limit.text.strip().removeprefix("+") if limit else ""
-        if limit and digits.isdecimal() and int(digits[:20]) > LARGEST:
+        # a property takes 64 bits
+        if limit and limit.node and digits.isdecimal() and int(digits[:20]) > LARGEST:
             yield Hit(limit, f"max-size-messages {digits[:20]} is above {LARGEST}, the broker does not start")
 
 

@@ -14,9 +14,10 @@ NAME = "max-size-bytes-reject-threshold"
 def _check(facts: ConfigFacts) -> Hits:
     for match in facts.matches:
         threshold = facts.own(match, NAME)
-        if threshold and threshold.value is not None and threshold.text.strip()[-1:].isalpha():
+        # a property is held against no schema
+        if threshold and threshold.node and threshold.value is not None and threshold.text.strip()[-1:].isalpha():
             message = f"'{threshold.text.strip()}' is refused by the schema, which wants a plain number of bytes here"
-            fix = with_text(threshold.node, str(threshold.value)) if threshold.node else None
+            fix = with_text(threshold.node, str(threshold.value))
             yield Hit(threshold, message, f"write {threshold.value}", fix=fix)
 
 

@@ -97,6 +97,17 @@ class EffectiveSettings:
         self._table = None
         self._merged = {}
 
+    def respell(self, wildcards: Wildcards) -> None:
+        """What properties make of the characters of matches: all are read anew."""
+        self.wildcards = wildcards
+        for text, setting in list(self.settings.items()):
+            try:
+                setting.match = self._memory.match(text, wildcards, self.edition)
+            except MatchError:
+                del self.settings[text]
+        self._table = None
+        self._merged = {}
+
     def forget(self, written: str | None = None) -> None:
         """What a property takes away: a match, or all of them."""
         if written is None:

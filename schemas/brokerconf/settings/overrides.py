@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from pagefmt.editions import Edition
 if TYPE_CHECKING:
     from brokerconf.reading.properties import Entry
 
+_CHARACTERS = {"delimiter": "delimiter", "anyWords": "any_words", "singleWord": "single_word"}
 _ADDRESSES = ("addressSettings", "addressesSettings")
 
 
@@ -30,9 +32,15 @@ def lay_over(settings: EffectiveSettings, outcome: Outcome) -> bool:
     if not outcome.applied:
         return False
     match outcome.path:
+        case ("wildcardConfiguration", name) if name in _CHARACTERS:
+            settings.respell(replace(settings.wildcards, **{_CHARACTERS[name]: str(outcome.value)}))
+            return True
         case (name,) if outcome.owner == ROOT and name in _by_bean(Scope.BROKER):
             setting = _by_bean(Scope.BROKER)[name]
             settings.override_broker(setting.name, _value(outcome), outcome.entry.position, outcome.entry.value)
+            markers = str(outcome.value)
+            if name == "literalMatchMarkers" and settings.edition >= Edition.ARTEMIS_2_44:
+                settings.respell(replace(settings.wildcards, literal_markers=markers if len(markers) == 2 else ""))
             return True
         case (collection, written) if collection in _ADDRESSES and outcome.value is None:
             settings.forget(written)

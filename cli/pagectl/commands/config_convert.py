@@ -1,0 +1,67 @@
+"""``pagectl config convert``: a broker.xml as properties, and properties as JSON, YAML or a broker.xml."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from pagectl.options.shared import ConfigArgument, CwdOption, DefineOption, EditionOption
+from pagectl.running.exits import CallError, Exit, report
+
+
+class ConvertTo(StrEnum):
+    """Forms of a configuration."""
+
+    xml = "xml"
+    properties = "properties"
+    json = "json"
+    yaml = "yaml"
+
+
+def command(
+    file: ConfigArgument,
+    to: Annotated[ConvertTo, typer.Option("--to", help="Form of the result.")],
+    edition: EditionOption = None,
+    cwd: CwdOption = None,
+    define: DefineOption = None,
+) -> int:
+    """Write a configuration in another form, with the same effect, on standard output.
+
+    What has no counterpart there is named on standard error, and the status is 1. Secrets are written out.
+    """
+    from brokerconf.properties.application import REMOVE, apply_all
+    from brokerconf.properties.writing import as_json, as_properties, as_yaml
+    from brokerconf.reading.properties import SUFFIXES
+    from brokerconf.settings.conversion import as_entries, as_xml
+
+    from pagectl.opening.configuration import open_configuration
+    from pagectl.options.configuration import configuration_options
+    from pagectl.terminal.sanitise import one_line
+
+    options = configuration_options(edition, cwd=cwd, define=define)
+    opened = open_configuration(file, options, newest_that_fits=True)
+    document = opened.document
+    outcomes = apply_all(opened.entries, document.edition, document.core)
+    if opened.start.config.suffix in SUFFIXES:
+        pairs: list[tuple[tuple[str, ...], str]] = []
+        text, left = as_xml(outcomes, document.edition) if to is ConvertTo.xml else ("", [])
+    elif to is ConvertTo.xml:
+        raise CallError(f"{file}: is a broker.xml already")
+    else:
+        pairs, left = as_entries(document)
+    # what stands beside a broker.xml comes after it, as the broker takes it
+    pairs += [(one.path, one.entry.value) for one in outcomes]
+    left += [f"{one.position}: {one.key}" for one in opened.entries if one.key == REMOVE and to is not ConvertTo.xml]
+    if to is ConvertTo.properties:
+        text = as_properties(pairs)
+    elif to is not ConvertTo.xml:
+        text, more = (as_json if to is ConvertTo.json else as_yaml)(pairs)
+        left += more
+    sys.stdout.write(text)
+    sys.stdout.flush()
+    for one in left:
+        report(f"{one_line(one)}: has no counterpart in {to.value}; not converted")
+    return Exit.FOUND if left else Exit.OK
