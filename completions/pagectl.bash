@@ -84,6 +84,7 @@ _pagectl_takes() {  # does this option of this command want a value?
         'config effective -D' |\
         'config effective --properties' |\
         'config effective --profile' |\
+        'config effective --journal-type' |\
         'config explain --edition' |\
         'config explain --format' |\
         'config rules --format' |\
@@ -98,6 +99,7 @@ _pagectl_takes() {  # does this option of this command want a value?
         'config diff --cwd' |\
         'config diff -D' |\
         'config diff --profile' |\
+        'config diff --journal-type' |\
         'config convert --to' |\
         'config convert --edition' |\
         'config convert --cwd' |\
@@ -269,11 +271,11 @@ _pagectl_takes() {  # does this option of this command want a value?
 _pagectl_options() {
     case $1 in
         'config lint') _pagectl_offer '' --edition --schema --artemis-home --format --fail-on --ignore --only --heap --data --cwd -D --properties --profile --baseline --write-baseline --fix --diff --show-files --help -h ;;
-        'config effective') _pagectl_offer '' --edition --format --all --heap --cwd -D --properties --profile --help -h ;;
+        'config effective') _pagectl_offer '' --edition --format --all --heap --cwd -D --properties --profile --journal-type --help -h ;;
         'config explain') _pagectl_offer '' --edition --format --help -h ;;
         'config rules') _pagectl_offer '' --format --help -h ;;
         'config serve') _pagectl_offer '' --edition --heap -D --properties --help -h ;;
-        'config diff') _pagectl_offer '' --address --edition --format --heap --cwd -D --profile --help -h ;;
+        'config diff') _pagectl_offer '' --address --edition --format --heap --cwd -D --profile --journal-type --help -h ;;
         'config convert') _pagectl_offer '' --to --edition --cwd -D --help -h ;;
         'config drift') _pagectl_offer '' --format --edition --broker-xml --properties --cwd -D --profile --help -h ;;
         'config capacity') _pagectl_offer '' --data --heap --disk --edition --profile --format --cwd -D --properties --help -h ;;
@@ -430,6 +432,10 @@ _pagectl_value() {
         'replay compare --format' |\
         'replay advise --format')
             _pagectl_offer '' text json
+            ;;
+        'config effective --journal-type' |\
+        'config diff --journal-type')
+            _pagectl_offer '' asyncio nio
             ;;
         'config convert --to')
             _pagectl_offer '' xml properties json yaml

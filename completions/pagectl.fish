@@ -129,6 +129,7 @@ complete -c pagectl -n '__pagectl_at config effective' -l cwd -x -a '(__fish_com
 complete -c pagectl -n '__pagectl_at config effective' -s D -x -d 'System property the broker is started with; repeatable.'
 complete -c pagectl -n '__pagectl_at config effective' -l properties -r -F -d 'Properties over the configuration; repeatable'
 complete -c pagectl -n '__pagectl_at config effective' -l profile -x -d 'Profile of domain.xml'
+complete -c pagectl -n '__pagectl_at config effective' -l journal-type -x -a 'asyncio nio' -d 'What a journal of type ASYNCIO is on the broker\'s host'
 complete -c pagectl -n '__pagectl_at config effective' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at config effective' -F
 
@@ -153,6 +154,7 @@ complete -c pagectl -n '__pagectl_at config diff' -l heap -x -d 'Heap of the bro
 complete -c pagectl -n '__pagectl_at config diff' -l cwd -x -a '(__fish_complete_directories)' -d 'The broker\'s working directory, where includes are looked for'
 complete -c pagectl -n '__pagectl_at config diff' -s D -x -d 'System property the broker is started with; repeatable.'
 complete -c pagectl -n '__pagectl_at config diff' -l profile -x -d 'Profile of domain.xml'
+complete -c pagectl -n '__pagectl_at config diff' -l journal-type -x -a 'asyncio nio' -d 'What a journal of type ASYNCIO is on the broker\'s host'
 complete -c pagectl -n '__pagectl_at config diff' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at config diff' -F
 

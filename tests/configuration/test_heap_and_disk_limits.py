@@ -103,3 +103,48 @@ def test_an_instruction_inside_of_an_address(address: str, refused: bool, editio
     text = CORE.format(f'<acceptors><acceptor name="a">{address}</acceptor></acceptors>', "")
     found = lint(text.encode(), "broker.xml", LintContext(edition=Edition(edition))).findings
     assert ("bad-uri" in {one.rule for one in found}) == refused
+
+
+@pytest.mark.parametrize(("journal", "timeout", "kind"), [("asyncio", 500000, "ASYNCIO"), ("nio", 3333333, "NIO")])
+def test_what_a_journal_is_on_the_host_is_asked_or_seen_and_said(
+    journal: str, timeout: int, kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "broker.xml"
+    path.write_text(CORE.format("<name>x</name>", ""), "utf-8")
+    call = ["config", "effective", "--format", "json", str(path)]
+    assert run([*call, "--journal-type", journal]) == 0
+    captured = capsys.readouterr()
+    assert json.loads(captured.out)["broker"]["journal-buffer-timeout"]["value"] == timeout
+    assert f"journal of type ASYNCIO counts as {kind} (--journal-type)" in captured.err
+    assert run(call) == 0
+    assert "libaio)" in capsys.readouterr().err
+    path.write_text(CORE.format("<journal-type>NIO</journal-type>", ""), "utf-8")
+    assert run(call) == 0
+    assert "libaio" not in capsys.readouterr().err
+
+
+def test_manuals_that_contradict_brokers_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["config", "explain", "address-full-policy"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "manuals say: in the default configuration all addresses block producers after 10 MiB" in shown
+    assert "brokers do: PAGE without a limit of its own" in shown
+    assert run(["config", "explain", "--format", "json", "global-max-size"]) == 0
+    (setting,) = json.loads(capsys.readouterr().out)["settings"]
+    assert [sorted(saying) for saying in setting["manuals"]] == [["does", "says"]]
+
+
+@pytest.mark.parametrize("call", [["explain", "global-max-size"], ["explain", "page-limit-unused"]])
+def test_text_stays_within_eighty_columns(call: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["config", *call]) == 0
+    assert max(len(line) for line in capsys.readouterr().out.splitlines()) <= 80
+
+
+def test_reasons_and_help_of_findings_stay_within_eighty_columns(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "broker.xml"
+    path.write_text(CORE.format(SETTINGS + "<disk-scan-period>-1</disk-scan-period>", ""), "utf-8")
+    assert run(["config", "lint", str(path)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    said = [line for line in lines if not line.startswith(str(path)) and "|" not in line]
+    assert len(said) > 4 and max(map(len, said)) <= 80

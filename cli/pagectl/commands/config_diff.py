@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pagectl.options.formats import TextOrJson
-from pagectl.options.shared import CwdOption, DefineOption, EditionOption, HeapOption, ProfileOption, TextOrJsonOption
+from pagectl.options.shared import (
+    CwdOption,
+    DefineOption,
+    EditionOption,
+    HeapOption,
+    JournalTypeOption,
+    ProfileOption,
+    TextOrJsonOption,
+)
 from pagectl.running.exits import Exit
 
 if TYPE_CHECKING:
@@ -29,6 +37,7 @@ def command(
     cwd: CwdOption = None,
     define: DefineOption = None,
     profile: ProfileOption = None,
+    journal: JournalTypeOption = None,
 ) -> int:
     """Compare the settings in force: those of the broker, and those of an address for each match of either file."""
     from brokerconf.settings.comparison import addresses_to_compare, differences
@@ -38,7 +47,7 @@ def command(
     from pagectl.options.configuration import configuration_options
     from pagectl.terminal.streams import print_json
 
-    asked = configuration_options(edition, heap=heap, cwd=cwd, define=define, profile=profile)
+    asked = configuration_options(edition, heap=heap, cwd=cwd, define=define, profile=profile, journal=journal)
     a, b = open_settings(one, asked), open_settings(other, asked)
     names = address or addresses_to_compare(a, b)
     # the broker's own settings say nothing about one address

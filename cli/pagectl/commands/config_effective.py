@@ -13,6 +13,7 @@ from pagectl.options.shared import (
     DefineOption,
     EditionOption,
     HeapOption,
+    JournalTypeOption,
     ProfileOption,
     PropertiesOption,
     TextOrJsonOption,
@@ -33,19 +34,24 @@ def command(
     define: DefineOption = None,
     properties: PropertiesOption = None,
     profile: ProfileOption = None,
+    journal: JournalTypeOption = None,
 ) -> int:
     """Show the settings in force for each address, all matches merged, and for the broker."""
     from brokerconf.settings.effective import as_json
     from brokerconf.settings.settings_model import Scope
 
-    from pagectl.opening.configuration import open_settings
+    from pagectl.opening.configuration import open_told
     from pagectl.options.configuration import configuration_options
     from pagectl.outputs.config_values import rows
     from pagectl.terminal.sanitise import one_line
     from pagectl.terminal.streams import print_json, print_table
 
-    options = configuration_options(edition, heap=heap, cwd=cwd, define=define, properties=properties, profile=profile)
-    settings = open_settings(file, options)
+    options = configuration_options(
+        edition, heap=heap, cwd=cwd, define=define, properties=properties, profile=profile, journal=journal
+    )
+    opened, settings = open_told(file, options)
+    if opened and (every or format is TextOrJson.json):
+        opened.note_journal(settings)
     names = addresses or []
     if format is TextOrJson.json:
         print_json(as_json(settings, names))

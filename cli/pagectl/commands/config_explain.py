@@ -39,7 +39,7 @@ def command(
     from brokerconf.schema.schema_facts import facts_named
     from brokerconf.settings.settings_model import find
 
-    from pagectl.terminal.streams import print_json
+    from pagectl.terminal.streams import print_json, within_columns
 
     asked = name.strip().lstrip("@").strip("/")
     last = asked.rpartition("/")[2]
@@ -67,18 +67,18 @@ def command(
         )
         return 0
     for setting in settings:
-        print("\n".join(setting_lines(setting)))
+        print(within_columns(setting_lines(setting)))
     for fact in places:
         if fact.kind == "attribute" or not elements:
-            print(_in_schema(_schema_entry(fact)))
+            print(within_columns([_in_schema(_schema_entry(fact))], 2))
     _tell(elements, bool(settings))
     if related:
-        print(f"rules: {', '.join(related)}")
+        print(within_columns([f"rules: {', '.join(related)}"], 2))
     for rule in found:
-        print("\n".join(explained(rule)))
+        print(within_columns(explained(rule)))
     if asked in CHECKS:
         title, why = CHECKS[asked]
-        print(f"{asked}: {title}\n{why}")
+        print(within_columns([f"{asked}: {title}", why], 2))
     return 0
 
 
@@ -106,6 +106,8 @@ def _is_attribute(name: str) -> bool:
 
 def _tell(elements: list[ElementDescription], brief: bool) -> None:
     """Places of one kind together; of several kinds only where they stand. ``brief``: the setting was told before."""
+    from pagectl.terminal.streams import within_columns
+
     kinds = [list(same) for _, same in groupby(sorted(elements, key=_type_and_effect), key=_type_and_effect)]
     kinds.sort(key=lambda same: len(same[0].component.path))
     if len(kinds) > 1 and not brief:
@@ -114,7 +116,7 @@ def _tell(elements: list[ElementDescription], brief: bool) -> None:
         if brief or len(kinds) > 1:
             print("\n".join(f"  {one.path}: {_standing(one)}" for one in same))
         else:
-            print("\n".join(_element_lines(same)))
+            print(within_columns(_element_lines(same)))
 
 
 def _type_and_effect(described: ElementDescription) -> tuple[int, str]:
@@ -224,10 +226,12 @@ def _unknown(asked: str) -> str:
 
 def _as_json(setting: Setting) -> dict[str, object]:
     from brokerconf.editor.descriptions import release_of
+    from brokerconf.settings.settings_model import contradicted
 
     return {
         "name": setting.name, "place": setting.scope.value, "type": setting.kind, "unit": setting.unit or None,
         "default": setting.default_text or None, "allowed": setting.allowed or None, "since": release_of(setting.since),
         "ignored_since": setting.ignored or None, "bean": setting.bean or None, "reload": setting.reload,
         "effect": setting.effect, "trap": setting.trap or None,
+        "manuals": [saying._asdict() for saying in contradicted(setting.name)],
     }  # fmt: skip

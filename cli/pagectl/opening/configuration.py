@@ -54,7 +54,7 @@ class BrokerConfiguration(NamedTuple):
         from brokerconf.settings.effective import EffectiveSettings
         from brokerconf.settings.overrides import apply
 
-        settings = EffectiveSettings(self.document, heap=self.start.heap)
+        settings = EffectiveSettings(self.document, heap=self.start.heap, libaio=self.start.libaio)
         note_unused(entry.key for entry in apply(settings, self.entries))
         return settings
 
@@ -67,6 +67,12 @@ class BrokerConfiguration(NamedTuple):
         beside = self.start.config.with_name(HORNETQ_JMS)
         has_jms = self.document.kind is FileKind.HORNETQ and beside.is_file()
         return queue_declarations(settings, self.entries, read(beside, edition=self.edition).root if has_jms else None)
+
+    def note_journal(self, settings: EffectiveSettings) -> None:
+        """Says what a journal of type ASYNCIO was taken for: defaults of the journal depend on it."""
+        if settings.broker()["journal-type"].value == "ASYNCIO":
+            kind = "ASYNCIO" if self.start.libaio else "NIO"
+            note(f"{self.start.config}: journal of type ASYNCIO counts as {kind} ({self.sources['journal']})")
 
     def placeholders(self) -> dict[str, str]:
         """The values that the document's ``${…}`` take from system properties and the environment."""

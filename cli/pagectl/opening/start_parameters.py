@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from pagectl.options.configuration import ConfigurationOptions
+from pagectl.options.shared import JournalType
 from pagefmt.editions import Edition
 
 if TYPE_CHECKING:
@@ -19,7 +20,8 @@ class StartParameters(NamedTuple):
     """What the start script hands to the broker. ``edition`` None: it is told by the configuration alone.
 
     ``release`` is that of the installation's jars, or empty; ``heap`` the JVM's maximum in bytes; ``system`` the
-    system properties; ``files`` those of ``broker.properties``; ``sources`` say where edition and heap come from.
+    system properties; ``files`` those of ``broker.properties``; ``sources`` say where edition, heap and journal come
+    from; ``libaio``: a journal of type ASYNCIO is one.
     """
 
     instance: Instance
@@ -30,6 +32,7 @@ class StartParameters(NamedTuple):
     files: tuple[Path, ...]
     cwd: Path | None
     sources: Mapping[str, str]
+    libaio: bool
 
     @property
     def config(self) -> Path:
@@ -54,6 +57,8 @@ def start_parameters(path: Path, options: ConfigurationOptions, root: Path | Non
         sources["edition"] = "its instance runs that"
     if options.heap or instance.heap:
         sources["heap"] = "--heap" if options.heap else f"{profile} -Xmx"
+    libaio = has_libaio() if options.journal is None else options.journal is JournalType.asyncio
+    sources["journal"] = "--journal-type" if options.journal else f"this host has {'' if libaio else 'no '}libaio"
     return StartParameters(
         instance,
         options.edition or edition_run_by(instance),
@@ -63,7 +68,14 @@ def start_parameters(path: Path, options: ConfigurationOptions, root: Path | Non
         _property_files(instance.config, options.properties),
         options.cwd,
         sources,
+        libaio,
     )
+
+
+def has_libaio() -> bool:
+    """Whether the library is where this host's linker looks for it, by the name that brokers load."""
+    folders = ("lib", "lib64", "usr/lib", "usr/lib64", "lib/*", "usr/lib/*")
+    return any(path.exists() for folder in folders for path in Path("/").glob(f"{folder}/libaio.so.1"))
 
 
 def _property_files(config: Path, given: tuple[str, ...]) -> tuple[Path, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pagectl.options.shared import EditionChoice, edition_of
+from pagectl.options.shared import EditionChoice, JournalType, edition_of
 from pagectl.options.sizes import size_of
 from pagectl.running.exits import CallError
 from pagefmt.editions import Edition
@@ -17,7 +17,8 @@ class ConfigurationOptions:
     """Each wins over what the instance says.
 
     ``heap`` is in bytes; ``define`` holds system properties; ``properties`` are files or folders as ``artemis run
-    --properties`` takes them; ``profile`` is one of a domain.
+    --properties`` takes them; ``profile`` is one of a domain;
+    ``journal``: what one of type ASYNCIO is on the broker's host.
     """
 
     edition: Edition | None = None
@@ -26,6 +27,7 @@ class ConfigurationOptions:
     define: Mapping[str, str] = field(default_factory=dict)
     properties: tuple[str, ...] = ()
     profile: str | None = None
+    journal: JournalType | None = None
 
 
 def configuration_options(
@@ -36,12 +38,19 @@ def configuration_options(
     define: Iterable[str] | None = None,
     properties: Iterable[str] | None = None,
     profile: str | None = None,
+    journal: JournalType | None = None,
 ) -> ConfigurationOptions:
     """The options as typed, understood; raises ``CallError``."""
     if cwd is not None and not cwd.is_dir():
         raise CallError(f"--cwd {cwd}: no such folder; name the one that the broker is started in")
     return ConfigurationOptions(
-        edition_of(edition), size_of(heap, "--heap"), cwd, _definitions(define or ()), tuple(properties or ()), profile
+        edition_of(edition),
+        size_of(heap, "--heap"),
+        cwd,
+        _definitions(define or ()),
+        tuple(properties or ()),
+        profile,
+        journal,
     )
 
 

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from enum import Enum
+from enum import Enum, StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -79,6 +79,22 @@ CwdOption = Annotated[
 DefineOption = Annotated[
     list[str] | None,
     typer.Option("-D", metavar="NAME=VALUE", help="System property the broker is started with; repeatable."),
+]
+
+
+class JournalType(StrEnum):
+    """What a journal of type ASYNCIO can be on a host."""
+
+    asyncio = "asyncio"
+    nio = "nio"
+
+
+JournalTypeOption = Annotated[
+    JournalType | None,
+    typer.Option(
+        "--journal-type",
+        help="What a journal of type ASYNCIO is on the broker's host [default: asyncio where this host has libaio].",
+    ),
 ]
 ProfileOption = Annotated[
     str | None,

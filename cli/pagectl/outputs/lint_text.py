@@ -8,6 +8,7 @@ from brokerconf.linting.lint import FileReport
 
 from pagectl.outputs.lint_report import WIDTH, Lines, summary
 from pagectl.terminal.sanitise import one_line
+from pagectl.terminal.streams import within_columns
 from pagefmt.findings import Finding, Severity
 
 _COLOURS = {Severity.ERROR: "31", Severity.WARNING: "33", Severity.INFO: "36"}
@@ -39,10 +40,8 @@ def _block(finding: Finding, lines: Lines, *, colour: bool, why: bool) -> str:
         out.append(f"{finding.place.line:>{len(margin)}} | {quoted.line}")
         caret = "^" + "~" * (quoted.length - 1)
         out.append(f"{margin} | {' ' * quoted.caret}{_paint(caret, tint, colour)}")
-    if why and finding.why:
-        out.append(f"{margin} = why: {one_line(finding.why)}")
-    if finding.help:
-        out.append(f"{margin} = help: {one_line(finding.help)}")
+    said = (("why", finding.why if why else ""), ("help", finding.help))
+    out += [within_columns([f"{margin} = {label}: {one_line(text)}"], len(margin) + 3) for label, text in said if text]
     return "\n".join(out) + "\n"
 
 

@@ -37,6 +37,30 @@ def console(stream: TextIO | None = None) -> Console:
     )  # fmt: skip
 
 
+COLUMNS = 80
+
+
+def within_columns(lines: Iterable[str], hang: int | None = None) -> str:
+    """The lines, those beyond 80 columns broken at blanks; what goes on stands ``hang`` columns in (None: two more than
+    its line). Blocks of code stay as they are."""
+    made, code = [], False
+    for line in lines:
+        code ^= line.startswith("```")
+        made.append(line if code or len(line) <= COLUMNS else _broken(line, hang))
+    return "\n".join(made)
+
+
+def _broken(line: str, hang: int | None) -> str:
+    import textwrap
+
+    blanks = len(line) - len(line.lstrip())
+    indent = (blanks + 2 if blanks else 0) if hang is None else hang
+    return textwrap.fill(
+        line, COLUMNS, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False,
+        drop_whitespace=True,
+    )  # fmt: skip
+
+
 def json_text(value: object, *, indent: int | None = None) -> str:
     """JSON that is always valid UTF-8 and safe for a terminal: what ``visible`` would change is a ``\\u`` escape."""
     import json

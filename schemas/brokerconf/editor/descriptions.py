@@ -8,7 +8,7 @@ from functools import cached_property
 
 from brokerconf.checks.reader_facts import range_asked, reader_facts
 from brokerconf.schema.components import ElementComponent, ValueComponent, editions_of
-from brokerconf.settings.settings_model import Scope, Setting, in_scope
+from brokerconf.settings.settings_model import Scope, Setting, contradicted, in_scope
 from pagefmt.editions import NEWEST, Edition
 
 _SCOPES = {
@@ -115,6 +115,9 @@ def setting_lines(setting: Setting) -> Iterator[str]:
     yield f"  taken over by a reload: {setting.reload}"
     if setting.trap:
         yield f"  trap: {setting.trap}"
+    for saying in contradicted(setting.name):
+        yield f"  manuals say: {saying.says}"
+        yield f"  brokers do: {saying.does}"
 
 
 def release_of(since: str) -> str:

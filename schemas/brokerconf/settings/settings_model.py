@@ -6,15 +6,15 @@ releases, or ``release:text`` pairs of which the last that has begun counts; ``h
 
 from __future__ import annotations
 
-import csv
 import re
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
-from pathlib import Path
+from typing import NamedTuple
 
 from brokerconf.reading.secrets import masked
 from brokerconf.reading.sizes import SizeError, parse_boolean, parse_int, parse_long, parse_size, trimmed
+from brokerconf.reading.tables import read_table
 from pagefmt.editions import Edition
 
 Value = bool | int | float | str | None
@@ -122,10 +122,7 @@ def release(edition: Edition) -> Release:
 @cache
 def settings() -> tuple[Setting, ...]:
     """All of them, in the order of the table."""
-    text = (Path(__file__).parents[1] / "facts" / "settings.csv").read_text("utf-8")
-    rows = csv.reader(text.splitlines(), delimiter=";")
-    next(rows)
-    return tuple(Setting(Scope(scope), *rest) for scope, *rest in rows)
+    return tuple(Setting(Scope(scope), *rest) for scope, *rest in read_table("settings.csv"))
 
 
 @cache
@@ -137,3 +134,15 @@ def in_scope(scope: Scope) -> dict[str, Setting]:
 def find(name: str) -> list[Setting]:
     """The settings of that name, wherever they stand."""
     return [setting for setting in settings() if setting.name == name]
+
+
+class ManualsSaying(NamedTuple):
+    """What manuals say of a setting, and what brokers do instead."""
+
+    says: str
+    does: str
+
+
+def contradicted(name: str) -> list[ManualsSaying]:
+    """Where manuals and brokers disagree about a setting."""
+    return [ManualsSaying(says, does) for setting, says, does in read_table("manuals.csv") if setting == name]
