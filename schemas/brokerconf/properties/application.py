@@ -57,6 +57,8 @@ class Outcome(NamedTuple):
     known: tuple[str, ...] = ()
     # the names of the key, without marks and subscripts
     path: tuple[str, ...] = ()
+    # of an unknown name: where in the key it begins
+    at: int = 0
 
     @property
     def applied(self) -> bool:
@@ -149,9 +151,11 @@ class _Application:
         self.surround, self.remove = given.get(SURROUND, '"'), given.get(REMOVE, "-")
         # the collections that were gone through: the property's name, and the bean that has it
         self.passed: list[tuple[str | None, Bean]] = []
+        # how far into the key the broker got
+        self.at = 0
 
     def outcome(self, entry: Entry) -> Outcome:
-        return self._outcome(entry)._replace(path=tuple(self._steps(entry.key)))
+        return self._outcome(entry)._replace(path=tuple(self._steps(entry.key)), at=self.at)
 
     def _outcome(self, entry: Entry) -> Outcome:
         try:
@@ -211,7 +215,7 @@ class _Application:
         target: Bean = self.root
         path = entry.key
         while True:
-            step = self._next(path)
+            step, self.at = self._next(path), len(entry.key) - len(path)
             if not path or len(step) == len(path):
                 break
             found = self._get(target, step)

@@ -41,7 +41,8 @@ class PropertiesError(ReadingError):
 class Entry(NamedTuple):
     """A key of ``broker.properties`` or of the system properties, without the latter's prefix.
 
-    ``at_value`` is where the value begins; ``earlier`` the entry that this one replaces, in whose place it is applied.
+    ``at_value`` is where the value begins; ``earlier`` the entry that this one replaces, in whose place it is applied;
+    ``steps`` are offsets in the key and where the name there stands, of a key that is not written in one piece.
     """
 
     key: str
@@ -49,13 +50,13 @@ class Entry(NamedTuple):
     position: Position
     at_value: Position | None = None
     earlier: Entry | None = None
+    steps: tuple[tuple[int, Position], ...] = ()
 
-    def at_step(self, name: str) -> Position:
-        """Where a name of the key stands, as far as the key stands in the file as it is."""
-        at = self.position
-        after = self.at_value is None or self.at_value.line != at.line
-        offset = self.key.find(name) if name and not after else 0
-        return at._replace(column=at.column + offset) if offset > 0 and "\\" not in self.key else at
+    def at_step(self, offset: int) -> Position:
+        """Where the name that begins at an offset of the key stands."""
+        if not self.steps:
+            return self.position._replace(column=self.position.column + offset) if self.at_value else self.position
+        return max(step for step in self.steps if step[0] <= offset)[1]
 
 
 def property_files(given: str) -> tuple[Path, ...]:
@@ -171,7 +172,8 @@ def parse_properties(text: str, name: str) -> Iterator[Entry]:
         assert split
         key, at = _plain(split[1]), _at(name, places, 0)
         value = _plain(start[split.end() :])
-        found[key] = Entry(key, value, at, _at(name, places, split.end()), found.get(key))
+        steps = _steps(name, places, split[1]) if len(places) > 1 or key != split[1] else ()
+        found[key] = Entry(key, value, at, _at(name, places, split.end()), found.get(key), steps)
     yield from found.values()
 
 
@@ -194,6 +196,16 @@ def _logical_lines(text: str) -> Iterator[tuple[str, list[tuple[int, int, int]]]
 def _at(name: str, places: list[tuple[int, int, int]], offset: int) -> Position:
     start, line, column = next(place for place in reversed(places) if place[0] <= offset)
     return Position(name, line, column + offset - start)
+
+
+def _steps(name: str, places: list[tuple[int, int, int]], written: str) -> tuple[tuple[int, Position], ...]:
+    """Where the names of a key with escapes, or on several lines, stand."""
+    ends = [0, *(found.end() for found in re.finditer(r"[^\\.]*+(?:\\.[^\\.]*+)*+\.", written))]
+    found, plain = [], 0
+    for before, end in zip([0, *ends], ends):
+        plain += len(_plain(written[before:end]))
+        found.append((plain, _at(name, places, end)))
+    return tuple(found)
 
 
 def _plain(text: str) -> str:

@@ -202,12 +202,17 @@ def _entries(tree: _Tree, source: SourceFile) -> Iterator[Entry]:
     said = {key: value.text for key, _, value in tree.members if isinstance(value, _Text)}
     surround = said.get(SURROUND, said.get(_SURROUND_BEAN, '"'))
     found: dict[str, Entry] = {}
-    _flatten(tree, "", surround, source.position, found)
+    _flatten(tree, "", (), surround, source.position, found)
     return iter(found.values())
 
 
 def _flatten(
-    tree: _Tree, above: str, surround: str, position: Callable[[int], Position], found: dict[str, Entry]
+    tree: _Tree,
+    above: str,
+    steps: tuple[tuple[int, Position], ...],
+    surround: str,
+    position: Callable[[int], Position],
+    found: dict[str, Entry],
 ) -> None:
     # of a key that stands twice the last counts, in the place of the first
     members: dict[str, _Member] = {}
@@ -216,10 +221,11 @@ def _flatten(
     for own, (at, value, twin) in members.items():
         bare = "." not in own or own.startswith("key.") or (own.startswith(surround) and own.endswith(surround))
         key = above + (own if bare else f"{surround}{own}{surround}")
+        own_steps = (*steps, (len(above), position(at)))
         if isinstance(value, _Tree):
-            _flatten(value, f"{key}.", surround, position, found)
+            _flatten(value, f"{key}.", own_steps, surround, position, found)
         elif value is not None:
             earlier = found.get(key)
             if twin and isinstance(twin[1], _Text):
                 earlier = Entry(key, twin[1].text, position(twin[0]))
-            found[key] = Entry(key, value.text, position(at), position(value.at), earlier)
+            found[key] = Entry(key, value.text, position(at), position(value.at), earlier, own_steps)

@@ -16,7 +16,7 @@ def _check(facts: ConfigFacts) -> Hits:
     for one in facts.outcomes:
         if one.fault is Fault.UNKNOWN:
             yield Hit(
-                one.entry.at_step(one.name),
+                one.entry.at_step(one.at),
                 f"{one.entry.key}: {one.said}{_known_to(one)}" if len(one.path) > 1 else f"{one.said}{_known_to(one)}",
                 _advice(one),
             )
