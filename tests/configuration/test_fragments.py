@@ -6,7 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
+from brokerconf.evidence.rule import Example, Rule, address_setting
 from brokerconf.linting.lint import FileReport, LintContext, lint
+from brokerconf.rules import rules
 from pagectl.app import run
 
 from pagefmt.findings import Severity
@@ -78,6 +80,66 @@ def test_what_a_part_lacks_may_stand_elsewhere() -> None:
     lacking = '<cluster-connections><cluster-connection name="c">\n...\n<discovery-group-ref discovery-group-name="d"/>'
     report = linted(f"{lacking}</cluster-connection></cluster-connections>")
     assert report.findings and {one.rule for one in report.findings} == {"fragment"}
+
+
+ELSEWHERE = [
+    address_setting(
+        "#", max_size_bytes="100M", page_size_bytes="1M", dead_letter_address="DLQ", expiry_address="E",
+        address_full_policy="PAGE",
+    ),
+    address_setting("#", max_size_messages="1000", page_size_bytes="64K", address_full_policy="BLOCK"),
+    address_setting(
+        "#", page_limit_bytes="1G", page_full_policy="FAIL", max_read_page_messages="-1", max_size_bytes="10G",
+        max_read_page_bytes="1G", address_full_policy="DROP",
+    ),
+    address_setting("#", max_read_page_messages="10", page_size_bytes="2G", auto_create_addresses="false"),
+]  # fmt: skip
+
+
+def told(text: str, example: Example) -> set[tuple[str, str]]:
+    report = lint(text.encode(), "part.xml", LintContext(edition=example.edition, heap=example.heap))
+    return {(one.rule, one.message) for one in report.findings} - {("fragment", f"taken for a part: {OF_CORE}")}
+
+
+@pytest.mark.parametrize("rule", [rule for rule in rules() if rule.failing.settings], ids=lambda rule: rule.id)
+def test_what_is_said_of_a_part_holds_whatever_the_rest_of_the_file_sets(rule: Rule) -> None:
+    for example in (rule.failing, rule.passing):
+        settings = example.settings.replace('match="#"', 'match="orders.#"')
+        said = told(f"<address-settings>{settings}</address-settings>", example)
+        for rest in ELSEWHERE:
+            core = f"{example.core}<address-settings>{settings}{rest}</address-settings>"
+            whole = f'<configuration xmlns="urn:activemq"><core xmlns="urn:activemq:core">{core}</core></configuration>'
+            assert said <= told(whole, example)
+
+
+def test_a_part_that_speaks_of_every_address_is_asked_for_what_it_lacks() -> None:
+    def rules_of(text: str) -> list[str]:
+        return sorted(one.rule for one in linted(text).findings)
+
+    everywhere = '<address-setting match="#"><max-size-bytes>100M</max-size-bytes>{}</address-setting>'
+    assert rules_of(everywhere.format("")) == ["dla-missing", "dla-missing", "fragment"]
+    target = "<dead-letter-address>D</dead-letter-address><expiry-address>D</expiry-address>"
+    there = everywhere.format(f"{target}<auto-create-addresses>false</auto-create-addresses>")
+    assert rules_of(there) == ["fragment"]
+    other = '<addresses><address name="E"/></addresses>'
+    assert rules_of(f"<address-settings>{there}</address-settings>{other}").count("dla-missing") == 2
+    assert rules_of("<persistence-enabled>false</persistence-enabled>") == ["fragment"]
+
+
+@pytest.mark.parametrize("match", ["#", "a"])
+def test_properties_alone_are_not_asked_for_what_their_broker_xml_may_set(match: str) -> None:
+    lines = [f'addressSettings."{match}".{one}' for one in ("maxSizeBytes=5M", "pageSizeBytes=10485760")]
+    resource = {
+        "apiVersion": "broker.amq.io/v1beta1", "kind": "ActiveMQArtemis", "metadata": {"name": "a"},
+        "spec": {"brokerProperties": lines},
+    }  # fmt: skip
+    for text, name in (("\n".join(lines), "x.properties"), (json.dumps(resource), "x.json")):
+        assert linted(text, name).findings == ()
+        policy = text.replace(
+            "pageSizeBytes=", f'addressFullMessagePolicy=PAGE\naddressSettings."{match}".pageSizeBytes='
+        )
+        if name == "x.properties":
+            assert [one.rule for one in linted(policy, name).findings] == ["page-size-not-below-max-size"]
 
 
 def test_placeholders_keep_their_places() -> None:

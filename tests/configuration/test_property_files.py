@@ -16,6 +16,13 @@ from pagefmt.findings import Severity
 
 NEW, OLD = Edition.ARTEMIS_2_56, Edition.ARTEMIS_2_44
 
+CUSTOM_RESOURCE = """apiVersion: broker.amq.io/v1beta1
+kind: ActiveMQArtemis
+metadata: {name: a}
+spec:
+  brokerProperties:
+"""
+
 
 def pairs(text: str | bytes, name: str, edition: Edition = NEW) -> list[tuple[str, str]]:
     raw = text if isinstance(text, bytes) else text.encode()
@@ -111,6 +118,28 @@ def test_places_of_keys_and_values() -> None:
     nested = '{\n  "addressSettings": {"a.b": {\n    "maxSizeBytes": "5M"}}}'
     (entry,) = entries_in(nested.encode(), "x.json")
     assert (entry.position[1:], entry.at_value and entry.at_value[1:]) == ((3, 5), (3, 21))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "line", "column"),
+    [
+        ("x.yaml", 'addressSettings:\n  "#":\n    maxSizeByte: 1\n', 3, 5),
+        ("x.yaml", 'addressSetings:\n  "#":\n    maxSizeBytes: 1\n', 1, 1),
+        ("x.yaml", "a.maxDiskUsage.b: 1\n", 1, 1),
+        ("x.json", '{"addressSettings": {"maxSizeByte": {"maxSizeByte": 1}}}', 1, 38),
+        ("x.json", '{"addressSettings": {"\\u0061.\\"b": {"x": 1}}}', 1, 22),
+        ("x.properties", "addressSettings.maxSizeByte.maxSizeByte=1\n", 1, 29),
+        ("x.properties", "addressSettings.a\\ b\\u0063.maxSizeByte=1\n", 1, 28),
+        ("x.properties", 'addressSettings."a".\\\n   maxSizeByte=1\n', 2, 4),
+        ("x.yaml", CUSTOM_RESOURCE + '    - "addressSettings.\\"#\\".maxSizeByte=1"\n', 6, 30),
+        ("x.yaml", CUSTOM_RESOURCE + "    - 'addressSettings.\"it''s\".maxSizeByte=1'\n", 6, 32),
+        ("x.yaml", CUSTOM_RESOURCE + "    - >-\n      addressSettings.a.maxSizeByte=1\n", 7, 25),
+    ],
+)
+def test_an_unknown_key_is_shown_where_it_stands(name: str, text: str, line: int, column: int) -> None:
+    found = [one for one in errors(text, name) if one[0] == "properties-unknown-key"]
+    assert found == [("properties-unknown-key", line, column)]
+    assert column <= len(text.split("\n")[line - 1])
 
 
 @pytest.mark.parametrize(

@@ -83,6 +83,15 @@ class AddressFacts:
         self._found: dict[str, AddressCase] = {}
         self._with: dict[tuple[str, ...], list[AddressCase]] = {}
         self._defaults: dict[str, Value] = {}
+        self.assumed: set[str] = set()
+        """The matches of which a default was looked at that may be set elsewhere (``open``), since this was cleared."""
+
+    @cached_property
+    def open(self) -> bool:
+        """Whether matches that fit every address may stand elsewhere: of a part, unless it has such a one itself."""
+        document = self.effective.document
+        part = document.is_part and not any(self.spelling.catches_all(one.text) for one in self.effective.written)
+        return document.laid_over or part
 
     @cached_property
     def spelling(self) -> MatchSpelling:
@@ -104,6 +113,11 @@ class AddressFacts:
         return {one.text: one for one in self.matches if counting[one.text] is one}
 
     @cached_property
+    def match_at(self) -> dict[int, str]:
+        """The matches in force by the identity of their place."""
+        return {id(one.place): text for text, one in self.in_force.items()}
+
+    @cached_property
     def given(self) -> frozenset[str]:
         """The settings that any match sets."""
         return frozenset().union(*(match.given for match in self.matches))
@@ -111,7 +125,8 @@ class AddressFacts:
     @cached_property
     def nowhere(self) -> frozenset[str]:
         """The settings that no match sets and that follow no other: their default holds everywhere."""
-        return frozenset(name for name in self._known if not name.startswith(_FOLLOWING)) - self.given
+        names = () if self.open else self._known
+        return frozenset(name for name in names if not name.startswith(_FOLLOWING)) - self.given
 
     @cached_property
     def _known(self) -> dict[str, Setting]:
@@ -134,6 +149,8 @@ class AddressFacts:
 
     def derived(self, name: str, case: AddressCase) -> ResolvedSetting:
         """The default; the read limits follow the page size, and the prefetch the read limits."""
+        if self.open:
+            self.assumed.add(case.match)
         if name == "max-read-page-bytes" and name in self._known:
             twice = 2 * case.number("page-size-bytes")
             return ResolvedSetting(name, (twice + 2**31) % 2**32 - 2**31)

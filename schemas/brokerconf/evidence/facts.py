@@ -148,9 +148,10 @@ class ConfigFacts(AddressFacts):
 
     # what else the file declares
 
-    def declares(self, address: str) -> bool:
-        """Whether the file declares an address, a JMS destination or a queue of that address."""
-        return address in self._declared
+    def lacks(self, address: str) -> bool:
+        """Whether no address, JMS destination or queue of that address is declared; False where that is not known."""
+        elsewhere = self.document.laid_over or (self.document.is_part and self.addresses_node is None)
+        return not elsewhere and address not in self._declared
 
     @cached_property
     def declared_queues(self) -> QueueDeclarations:

@@ -18,7 +18,10 @@ def check(facts: ConfigFacts, rules: Iterable[Rule]) -> list[Finding]:
     for rule in rules:
         if rule.applies(facts.edition):
             severity = rule.severity_in(facts.edition)
+            facts.assumed.clear()
             for hit in rule.check(facts):
+                if facts.assumed and _assumes(hit, facts):
+                    continue
                 node, position = _node_and_position(hit, facts)
                 key = rule.id, hit.about, position
                 if key not in found:
@@ -33,6 +36,13 @@ def _finding(
     return Finding(
         position, hit.severity or severity, rule.id, hit.message, path, hit.help or rule.help, rule.why, hit.fix
     )
+
+
+def _assumes(hit: Hit, facts: ConfigFacts) -> bool:
+    """Whether a hit in a part of a configuration rests on a default in whose place the rest may set something."""
+    if isinstance(hit.where, ResolvedSetting):
+        return hit.where.match in facts.assumed or not hit.where.match
+    return facts.match_at.get(id(hit.where)) in {None, *facts.assumed}
 
 
 def _node_and_position(hit: Hit, facts: ConfigFacts) -> tuple[ConfigNode | None, Position]:

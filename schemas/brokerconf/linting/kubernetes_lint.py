@@ -122,6 +122,7 @@ class _ObjectsLint:
         """Of a broker.xml of which no more is known: what is found at its own words and at the entries."""
         context = replace(context, edition=context.edition or NEWEST, entries=tuple(entries))
         document, verdict = judged(xml.encode(), self.name, context, place)
+        document.laid_over = True
         self.editions.append(document.edition.value)
         for one in document_findings(document, verdict, context, self.selection):
             if one.place != outside and one.rule not in OF_THE_WHOLE:

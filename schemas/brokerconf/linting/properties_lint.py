@@ -13,7 +13,7 @@ from pagefmt.editions import NEWEST, Edition
 from pagefmt.findings import Finding, Position, Severity
 
 # What a broker.xml that is known in part alone says of the other part.
-OF_THE_WHOLE = frozenset({"unknown-element", "core-not-found", "dla-missing"})
+OF_THE_WHOLE = frozenset({"unknown-element", "core-not-found"})
 
 
 def lint_properties(
@@ -29,6 +29,7 @@ def lint_properties(
     context = replace(context, edition=edition, schemas=None, entries=entries, host=None)
     outside = Position("", 0, 0)
     document, verdict = judged(EMPTY_XML.encode(), name, context, lambda _: outside)
+    document.laid_over = True
     found = [
         one
         for one in document_findings(document, verdict, context, selection)

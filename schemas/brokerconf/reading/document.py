@@ -204,7 +204,7 @@ class Document:
     document element of HornetQ, each messaging server of an application server; empty when the broker would find none.
 
     ``taken_for``: of a fragment, what it was taken for; ``is_part``: settings of the broker stand elsewhere;
-    ``complete``: nothing was left out of it.
+    ``complete``: nothing was left out of it; ``laid_over``: what it says is laid over a file that is not at hand.
     ``defaults`` and ``always_set`` are texts by the name of a setting: what an application server takes where the file
     gives nothing, for the broker and for each match.
     """
@@ -224,6 +224,7 @@ class Document:
     taken_for: str = ""
     is_part: bool = False
     complete: bool = True
+    laid_over: bool = False
     subsystems: list[MessagingSubsystem] = field(default_factory=list)
     defaults: dict[str, str] = field(default_factory=dict)
     always_set: dict[str, str] = field(default_factory=dict)

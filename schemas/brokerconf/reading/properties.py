@@ -202,7 +202,7 @@ def _steps(name: str, places: list[tuple[int, int, int]], written: str) -> tuple
     """Where the names of a key with escapes, or on several lines, stand."""
     ends = [0, *(found.end() for found in re.finditer(r"[^\\.]*+(?:\\.[^\\.]*+)*+\.", written))]
     found, plain = [], 0
-    for before, end in zip([0, *ends], ends):
+    for before, end in zip([0, *ends], ends, strict=False):
         plain += len(_plain(written[before:end]))
         found.append((plain, _at(name, places, end)))
     return tuple(found)

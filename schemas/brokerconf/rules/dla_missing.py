@@ -27,7 +27,7 @@ def _unset(facts: ConfigFacts, name: str, lost: str) -> Hits:
     if without:
         names = ", ".join(f"'{case.match}'" for case in without[:5]) + (", …" if len(without) > 5 else "")
         yield Hit(without[0].place, f"no {name} for {names}: {lost} are dropped", about=name)
-    elif not facts.cases and facts.core is not None:
+    elif not facts.cases and facts.core is not None and not facts.open:
         yield Hit(facts.core, f"no {name} for any address: {lost} are dropped", about=name)
 
 
@@ -35,7 +35,7 @@ def _undeclared(facts: ConfigFacts, name: str, lost: str) -> Hits:
     for case in facts.cases_with(name, given="auto-create-addresses"):
         address = case[name]
         target = str(address.value or "")
-        if target and not facts.declares(target) and not _created(facts.at(target), case):
+        if target and facts.lacks(target) and not _created(facts.at(target), case):
             yield Hit(
                 address, f"{name} '{target}' of '{case.match}' is not declared, and is not created: {lost} are lost"
             )
