@@ -2,8 +2,8 @@
 
     python bench/config_lint.py [--rounds 5]
 
-A configuration as a broker is created with, one with 5,000 address settings, and as many properties and address
-settings of a custom resource of Kubernetes. CPU seconds of the child process (user and system), the smallest of the
+A configuration as a broker is created with, one with 5,000 address settings, and as many properties in lines, in
+YAML and in a custom resource of Kubernetes. CPU seconds of the child process (user and system), the smallest of the
 rounds.
 """
 
@@ -117,6 +117,17 @@ def settings(count: int) -> str:
     return f"{RESOURCE}  addressSettings:\n    addressSetting:\n{''.join(items)}"
 
 
+def lines(count: int) -> str:
+    """A broker.properties with that many settings."""
+    return "".join(f'addressSettings."unit.{n % 97}.{n}.#".maxSizeBytes={n % 50 + 1}M\n' for n in range(count))
+
+
+def nested(count: int) -> str:
+    """The same in YAML."""
+    items = (f"  unit.{n % 97}.{n}.#:\n    maxSizeBytes: {n % 50 + 1}M\n" for n in range(count))
+    return f"addressSettings:\n{''.join(items)}"
+
+
 def cpu(call: list[str], rounds: int) -> float:
     """CPU seconds of one call, the least of the rounds."""
     best = float("inf")
@@ -156,6 +167,8 @@ def main() -> None:
         files = [
             ("default file", "broker.xml", DEFAULT),
             ("5,000 address settings", "broker.xml", large(5000)),
+            ("5,000 properties", "broker.properties", lines(5000)),
+            ("5,000 properties in YAML", "site.yaml", nested(5000)),
             ("5,000 properties of a custom resource", "broker.yaml", properties(5000)),
             ("5,000 address settings of a custom resource", "broker.yaml", settings(5000)),
         ]

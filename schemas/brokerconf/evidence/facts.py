@@ -64,11 +64,11 @@ class ConfigFacts(AddressFacts):
 
     def key_at(self, position: Position) -> str:
         """The key of the property that stands there; nothing where none does."""
-        return self._keys.get(position[:2], "")
+        return self._keys.get(position, "")
 
     @cached_property
-    def _keys(self) -> dict[tuple[str, int], str]:
-        return {(entry.position.file, entry.position.line): entry.key for entry in self.properties}
+    def _keys(self) -> dict[Position, str]:
+        return {entry.position: entry.key for entry in self.properties}
 
     # settings of the broker and of the store
 

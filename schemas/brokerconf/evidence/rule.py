@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class Hit(NamedTuple):
     """One place where a rule holds. ``attribute``: the attribute of the element that is meant; ``help`` replaces the
     rule's advice, ``severity`` its severity; ``about`` tells hits of one rule at one place apart; ``fix`` is a sure
-    repair (``reading/repairs.py``)."""
+    repair (``reading/repairs.py``); ``path``: the key of a property."""
 
     where: ResolvedSetting | ConfigNode | Position
     message: str
@@ -31,6 +31,7 @@ class Hit(NamedTuple):
     about: str = ""
     severity: Severity | None = None
     fix: Fix | None = None
+    path: str = ""
 
 
 Hits = Iterator[Hit]

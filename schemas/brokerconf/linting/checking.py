@@ -23,7 +23,7 @@ def check(facts: ConfigFacts, rules: Iterable[Rule]) -> list[Finding]:
                 if facts.assumed and _assumes(hit, facts):
                     continue
                 node, position = _node_and_position(hit, facts)
-                key = rule.id, hit.about, position
+                key = rule.id, hit.about + hit.path, position
                 if key not in found:
                     found[key] = _finding(rule, hit, severity, facts, node, position)
     return list(found.values())
@@ -32,7 +32,7 @@ def check(facts: ConfigFacts, rules: Iterable[Rule]) -> list[Finding]:
 def _finding(
     rule: Rule, hit: Hit, severity: Severity, facts: ConfigFacts, node: ConfigNode | None, position: Position
 ) -> Finding:
-    path = node.path if node else facts.key_at(position)
+    path = node.path if node else hit.path or facts.key_at(position)
     return Finding(
         position, hit.severity or severity, rule.id, hit.message, path, hit.help or rule.help, rule.why, hit.fix
     )

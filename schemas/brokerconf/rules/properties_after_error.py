@@ -12,7 +12,7 @@ from pagefmt.findings import Severity
 def _check(facts: ConfigFacts) -> Hits:
     for one in facts.outcomes:
         if one.fault is Fault.AFTER_ERROR:
-            yield Hit(one.entry.position, f"{one.entry.key} is not applied: {one.said}")
+            yield Hit(one.entry.position, f"{one.entry.key} is not applied: {one.said}", path=one.entry.key)
 
 
 RULE = Rule(

@@ -15,7 +15,7 @@ def _check(facts: ConfigFacts) -> Hits:
         if one.fault in (Fault.REFUSED, Fault.CODE):
             entry = one.entry
             message = f"{entry.key}={masked(entry.value, entry.key)} is refused: {one.said}"
-            yield Hit(entry.at_value or entry.position, message)
+            yield Hit(entry.at_value or entry.position, message, path=entry.key)
 
 
 RULE = Rule(

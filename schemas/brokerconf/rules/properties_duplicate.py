@@ -14,7 +14,7 @@ def _check(facts: ConfigFacts) -> Hits:
             same = entry.earlier.value == entry.value
             line = entry.earlier.position.line
             message = f"{entry.key} stands in line {line} already, {'with the same' if same else 'with another'} value"
-            yield Hit(entry.position, message, severity=Severity.WARNING if same else None)
+            yield Hit(entry.position, message, severity=Severity.WARNING if same else None, path=entry.key)
 
 
 RULE = Rule(

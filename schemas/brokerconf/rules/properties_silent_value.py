@@ -16,7 +16,8 @@ def _check(facts: ConfigFacts) -> Hits:
         if one.fault is Fault.LOST and not is_size(one):
             entry = one.entry
             shown = masked(entry.value, entry.key)
-            yield Hit(entry.at_value or entry.position, f"{entry.key}={shown} {one.said}, without an error")
+            message = f"{entry.key}={shown} {one.said}, without an error"
+            yield Hit(entry.at_value or entry.position, message, path=entry.key)
 
 
 RULE = Rule(

@@ -27,7 +27,7 @@ def _check(facts: ConfigFacts) -> Hits:
         if one.fault in (Fault.LOST, Fault.UNQUOTED) and is_size(one):
             entry = one.entry
             message = f"{one.name}={entry.value} {one.said}: no units in this key"
-            yield Hit(entry.at_value or entry.position, message, fix=_in_bytes(entry))
+            yield Hit(entry.at_value or entry.position, message, fix=_in_bytes(entry), path=entry.key)
 
 
 def _in_bytes(entry: Entry) -> Fix | None:

@@ -19,6 +19,7 @@ def _check(facts: ConfigFacts) -> Hits:
                 one.entry.at_step(one.at),
                 f"{one.entry.key}: {one.said}{_known_to(one)}" if len(one.path) > 1 else f"{one.said}{_known_to(one)}",
                 _advice(one),
+                path=one.entry.key,
             )
 
 

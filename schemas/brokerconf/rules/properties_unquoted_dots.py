@@ -15,9 +15,8 @@ def _check(facts: ConfigFacts) -> Hits:
             collection, name, last = one.path[0], ".".join(one.path[1:-1]), one.path[-1]
             message = f"{one.entry.key} sets something of match '{one.path[1]}', not of '{name}'"
             quoted = f'{collection}."{name}".{last}'
-            yield Hit(
-                one.entry.position, message, f"write {quoted}", fix=Fix(one.entry.position, one.entry.key, quoted)
-            )
+            fix = Fix(one.entry.position, one.entry.key, quoted)
+            yield Hit(one.entry.position, message, f"write {quoted}", fix=fix, path=one.entry.key)
 
 
 RULE = Rule(

@@ -12,7 +12,8 @@ from pagefmt.findings import Severity
 def _check(facts: ConfigFacts) -> Hits:
     for one in facts.outcomes:
         if one.fault is Fault.WHOLE:
-            yield Hit(one.entry.position, f"{one.entry.key} takes keys below it and no value of its own")
+            message = f"{one.entry.key} takes keys below it and no value of its own"
+            yield Hit(one.entry.position, message, path=one.entry.key)
 
 
 RULE = Rule(

@@ -1,0 +1,107 @@
+"""What real brokers make of files of properties; ``python tests/support/property_verdicts.py FOLDER`` records it.
+
+Asks the oracle's ``properties-oracle`` (``broker_jars.py`` says where it lies) for each file that ``property_files.py``
+wrote to FOLDER, with the classes of 2.56.0 and 2.44.0, and boots 2.56.0 with those that the status finds nothing in.
+"""
+
+from __future__ import annotations
+
+import json
+import lzma
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+RECORDED = Path(__file__).resolve().parents[1] / "recorded" / "properties" / "verdicts.json.xz"
+RELEASES = ("2.56.0", "2.44.0")
+WHOLE_FILE = ""
+
+
+class BrokerVerdict(NamedTuple):
+    """``errors``: keys with an error in the status, ``lost``: those that become 0 or false in silence. ``dropped``: no
+    entry is applied; ``crashed``: what was applied could not be looked at, for text stood where a bean belongs.
+    ``start``: whether the broker started, None where it was not asked."""
+
+    errors: frozenset[str]
+    lost: frozenset[str]
+    dropped: bool
+    crashed: bool
+    start: bool | None
+
+    @property
+    def faulty(self) -> bool:
+        """Whether anything is wrong with the file."""
+        return bool(self.errors or self.lost or self.dropped or self.crashed or self.start is False)
+
+
+@cache
+def recorded() -> tuple[dict[str, bytes], dict[str, dict[str, BrokerVerdict]]]:
+    """The files by name, and by release what its classes made of each."""
+    found = json.loads(lzma.decompress(RECORDED.read_bytes()))
+    files = {name: text.encode("latin-1") for name, text in found["files"].items()}
+    return files, {release: {n: verdict(line) for n, line in of.items()} for release, of in found["verdicts"].items()}
+
+
+def verdict(line: dict[str, Any]) -> BrokerVerdict:
+    """One line of the oracle."""
+    dropped = bool(line.get("load_error") or line.get("exception"))
+    errors = frozenset(one["key"] for one in line.get("errors", ()) if one["key"] is not None)
+    start = line.get("start")
+    return BrokerVerdict(
+        errors, frozenset(line.get("coerced") or ()), dropped, "crash" in line, None if start is None else start == "ok"
+    )
+
+
+def ask(release: str, files: Iterable[Path], *words: str) -> dict[str, dict[str, Any]]:
+    """The oracle's lines by file; one at which it ends itself is said to be a crash."""
+    from broker_jars import oracle
+
+    program = oracle() / "properties" / "properties-oracle"
+    cache_folder = Path(os.environ["ORACLE_HOME_DIR"]) / "properties"
+    left = [str(path) for path in files]
+    found: dict[str, dict[str, Any]] = {}
+    while left:
+        with tempfile.NamedTemporaryFile("w", suffix=".list") as listed:
+            listed.write("\n".join(left) + "\n")
+            listed.flush()
+            done = subprocess.run(
+                [str(program), release, *words, "--list", listed.name],
+                env={**os.environ, "PROPERTIES_CACHE": str(cache_folder)},
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+        lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+        found.update({Path(line["file"]).name: line for line in lines})
+        if len(lines) < len(left):
+            found[Path(left[len(lines)]).name] = {"crash": True}
+        left = left[len(lines) + 1 :]
+    return found
+
+
+def slim(line: dict[str, Any]) -> dict[str, Any]:
+    """What is kept of a line: no values in force, no paths."""
+    kept = {name: line[name] for name in ("load_error", "exception", "coerced", "crash", "start") if line.get(name)}
+    errors = [{"key": one["key"]} for one in line.get("errors", ()) if one["value"] != "loadError"]
+    return {**kept, **({"errors": errors} if errors else {})}
+
+
+def record(folder: Path) -> None:
+    """Asks for all files of a folder and writes the archive."""
+    files = sorted(folder.iterdir())
+    verdicts = {release: {n: slim(one) for n, one in ask(release, files).items()} for release in RELEASES}
+    silent = [path for path in files if not verdict(verdicts["2.56.0"][path.name]).faulty]
+    for name, line in ask("2.56.0", silent, "--start").items():
+        verdicts["2.56.0"][name]["start"] = line.get("start", "crash")
+    found = {"files": {path.name: path.read_bytes().decode("latin-1") for path in files}, "verdicts": verdicts}
+    RECORDED.parent.mkdir(parents=True, exist_ok=True)
+    RECORDED.write_bytes(lzma.compress(json.dumps(found, sort_keys=True).encode(), preset=9))
+
+
+if __name__ == "__main__":
+    record(Path(sys.argv[1]))
