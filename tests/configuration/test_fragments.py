@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -161,3 +162,16 @@ def test_settings_of_parts_are_shown_and_compared(tmp_path: Path, capsys: pytest
         "max-read-page-bytes", "page-size-bytes",
     ]  # fmt: skip
     assert run(["config", "capacity", str(one)]) == 0
+
+
+@pytest.mark.parametrize(
+    "piece", ["<", "<a ", "<!--", '<a "', "<a>", "<?", "<name/>", "...<name/>", "<![CDATA[", "${a:"]
+)
+def test_time_is_in_proportion_to_the_size(piece: str) -> None:
+    def seconds(size: int) -> float:
+        start = time.process_time()
+        linted(piece * (size // len(piece)))
+        return time.process_time() - start
+
+    seconds(1000)
+    assert seconds(200_000) < 20 * max(seconds(20_000), 0.02)

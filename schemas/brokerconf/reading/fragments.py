@@ -7,6 +7,7 @@ elements may stand side by side; an ellipsis between elements stands for nothing
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
@@ -17,7 +18,10 @@ from brokerconf.reading.subsystems import Subsystem, known_subsystems
 from brokerconf.reading.tables import read_table
 from pagefmt.editions import Edition
 
-_TAG = re.compile(r"""(?s)<!--.*?-->|<!\[CDATA\[.*?\]\]>|<\?.*?\?>|<(?:[^>"']++|"[^"]*+"|'[^']*+')*+>""")
+# What is not closed ends at the next "<", or takes the rest: each character is looked at once.
+_TAG = re.compile(
+    r"""(?s)<!--(?:.*?-->|.*)|<!\[CDATA\[(?:.*?\]\]>|.*)|<\?(?:.*?\?>|.*)|<(?:[^<>"']++|"[^"<]*+"|'[^'<]*+')*+>"""
+)
 _NAME = re.compile(r"</?(?:[\w.-]+:)?([\w.-]+)")
 # between elements, and in the tag of one whose name spaces are left out
 _ELLIPSIS = re.compile(
@@ -66,16 +70,16 @@ class Fragment(NamedTuple):
 
 def fragment_in(text: str, edition: Edition | None) -> Fragment | None:
     """The fragment that a text is; None for whole files, and for what is no part of any. ``edition`` None: any."""
-    first = next(_top(text), None)
-    if first is None or _FOREIGN.search(first.tag):
+    first = next((found[0] for found in _TAG.finditer(text) if found[0][1] not in "!?"), "")
+    if not first or _FOREIGN.search(first):
         return None
+    if _name(first) in _WHOLE:
+        return Fragment("<configuration>", (), edition, complete=False) if "..." in first else None
     complete = _ELLIPSIS.search(text) is None
-    if first.name in _WHOLE:
-        return None if complete or "..." not in first.tag else Fragment("<configuration>", (), edition, complete)
     elements = list(_top(text))
     around = {_around(each, edition) for each in elements}
-    found = around.pop()
-    if around or found is None:
+    found = around.pop() if len(around) == 1 else None
+    if found is None:
         return fragment_in(text, Edition.HORNETQ_2_4) if edition is None else None
     names = list(dict.fromkeys(each.name for each in elements))
     listed = ", ".join(f"<{name}>" for name in names[:5]) + (" …" if len(names) > 5 else "")
@@ -155,6 +159,11 @@ def _attributes(tag: str) -> set[str]:
     return set(re.findall(r"\s([\w.:-]+)\s*=", tag))
 
 
+def _name(tag: str) -> str:
+    found = _NAME.match(tag)
+    return found[1].rstrip(".") if found else ""
+
+
 def _top(text: str) -> Iterator[Element]:
     """The elements that stand in no other; what is malformed is for the parser to say."""
     depth = start = 0
@@ -168,8 +177,7 @@ def _top(text: str) -> Iterator[Element]:
             start, opened = found.start(), tag
         depth += -1 if closes else tag[-2] != "/"
         if depth <= 0 and opened:
-            named = _NAME.match(opened)
-            yield Element(named[1].rstrip(".") if named else "", opened, start, found.end())
+            yield Element(_name(opened), opened, start, found.end())
             depth, opened = 0, ""
 
 
@@ -185,6 +193,8 @@ class _Insertion:
         self.pieces: list[tuple[int, int, bool]] = []
         self.out: list[str] = []
         self.source = ""
+        self.verbatim = {after: kept for after, _, kept in replaced.pieces}
+        self.cuts: list[int] = []
         self.spaces: dict[int, str] = {}
         self.length = 0
 
@@ -193,6 +203,7 @@ class _Insertion:
         text = re.sub(r"<\?xml\s.*?\?>", lambda found: _blank(found[0]), self.replaced.text, count=1)
         names = re.finditer(r"<(core|jms|configuration)\b(?![^>]*\sxmlns)", text)
         self.spaces = {found.end(): f' xmlns="{_OWN_NAMESPACE[found[1]]}"' for found in names}
+        self.cuts = sorted({*self.verbatim, *self.spaces})
         self.source = _ELLIPSIS.sub(lambda found: _blank(found[0]), text)
         together: dict[tuple[str, int], list[tuple[int, Element]]] = {}
         at = 0
@@ -216,12 +227,10 @@ class _Insertion:
 
     def take(self, start: int, end: int) -> None:
         """A part of the text, with all that was replaced in it and with the name spaces that it lacks."""
-        verbatim = {after: kept for after, _, kept in self.replaced.pieces}
-        for first, last in pairwise(
-            sorted({start, end, *(at for at in {*verbatim, *self.spaces} if start < at < end)})
-        ):
+        inside = self.cuts[bisect_right(self.cuts, start) : bisect_left(self.cuts, end)]
+        for first, last in pairwise((start, *inside, end) if end > start else ()):
             self.insert(self.spaces.get(first, ""), first)
-            self._put(self.source[first:last], self.replaced.before(first), verbatim=verbatim.get(first, True))
+            self._put(self.source[first:last], self.replaced.before(first), verbatim=self.verbatim.get(first, True))
 
     def _put(self, piece: str, origin: int, *, verbatim: bool) -> None:
         self.pieces.append((self.length, origin, verbatim))
