@@ -112,9 +112,7 @@ def begin(recording: Recording, engine: Engine) -> None:
     """Tell the recording of a replay how it begins: the state, the configured queues, the timer of pages."""
     settings, in_batches = engine.settings, engine.profile.writes_pages_in_batches
     recording.answers = AnswerTimer(max(settings.page_sync_timeout, 0), durable_only=not in_batches)
-    recording.begin(
-        engine.state(), {queue.name: queue.address for address in settings.addresses for queue in address.queues}
-    )
+    recording.begin(engine.state(), {queue.name: queue.address for queue in settings.queues})
 
 
 def recorded(configuration: Configuration, reader: TraceReader) -> Recording:

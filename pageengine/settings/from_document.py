@@ -7,6 +7,7 @@ from dataclasses import fields
 from enum import Enum
 from typing import Any
 
+from brokerconf.evidence.queue_declarations import QueueDeclaration, queue_declarations
 from brokerconf.reading.document import ConfigNode, Document
 from brokerconf.reading.properties import Entry
 from brokerconf.settings.address_settings import EffectiveValue, read_value
@@ -18,7 +19,6 @@ from pageengine.settings.settings import (
     AddressFullPolicy,
     AddressSettings,
     AddressSettingsSource,
-    ConfiguredAddress,
     ConfiguredQueue,
     DiskFullPolicy,
     Divert,
@@ -42,6 +42,7 @@ _XML_NAMES = {
     "max_consumers": "default-max-consumers",
 }
 """Settings whose XML name is not that of the field."""
+_OF_QUEUE = frozenset(one.name for one in fields(ConfiguredQueue))
 _POLICIES: dict[str, type[Enum]] = {
     "policy": AddressFullPolicy,
     "page_full_policy": PageFullPolicy,
@@ -96,10 +97,6 @@ class ConfiguredSettings(AddressSettingsSource):
         return ConfiguredSettings(self._effective)
 
 
-def _routing(text: str | None) -> RoutingType:
-    return RoutingType.MULTICAST if (text or "").strip().lower() == "multicast" else RoutingType.ANYCAST
-
-
 def _child_text(node: ConfigNode, tag: str) -> str | None:
     return next((child.text.strip() for child in node.children if child.tag == tag and child.text.strip()), None)
 
@@ -112,38 +109,15 @@ def _truth(text: str | None) -> bool | None:
     return None if text is None else text.strip().lower() == "true"
 
 
-def _queue(node: ConfigNode, address: str, routing: RoutingType) -> ConfiguredQueue:
-    read = node.attributes.get
-    return ConfiguredQueue(
-        name=read("name", ""),
-        address=address,
-        routing=routing,
-        filter=next((child.attributes.get("string") for child in node.children if child.tag == "filter"), None),
-        durable=_truth(_child_text(node, "durable")) is not False,
-        max_consumers=_number(read("max-consumers")),
-        purge_on_no_consumers=_truth(read("purge-on-no-consumers")),
-        exclusive=_truth(read("exclusive")),
-        last_value=_truth(read("last-value")),
-        last_value_key=read("last-value-key"),
-        non_destructive=_truth(read("non-destructive")),
-        ring_size=_number(read("ring-size")),
-    )
+def _routing(names: Iterable[str]) -> frozenset[RoutingType]:
+    return frozenset(RoutingType[name] for name in names)
 
 
-def _addresses(core: ConfigNode | None) -> tuple[ConfiguredAddress, ...]:
-    found = []
-    for block in core.children if core is not None else ():
-        for node in block.children if block.tag == "addresses" else ():
-            name = node.attributes.get("name", "")
-            kinds = [child for child in node.children if child.tag in ("anycast", "multicast")]
-            queues = tuple(
-                _queue(queue, name, _routing(kind.tag))
-                for kind in kinds
-                for queue in kind.children
-                if queue.tag == "queue"
-            )
-            found.append(ConfiguredAddress(name, tuple(_routing(kind.tag) for kind in kinds), queues))
-    return tuple(found)
+def _queue(declared: QueueDeclaration) -> ConfiguredQueue:
+    given: dict[str, Any] = {name: value for name, value in declared.given.items() if name in _OF_QUEUE}
+    # every queue of an address gets each message where addresses have no routing types
+    routing = RoutingType[declared.routing or "MULTICAST"]
+    return ConfiguredQueue(declared.name, declared.address, routing, declared.filter, declared.durable, **given)
 
 
 def _acceptors(core: ConfigNode | None) -> tuple[str, ...]:
@@ -176,12 +150,15 @@ def engine_settings(document: Document, *, heap: int | None = None, entries: Ite
     Without ``heap`` a gibibyte is assumed, the value that instances are created with for small hosts.
     """
     effective = EffectiveSettings(document, heap=heap)
+    entries = tuple(entries)
     apply(effective, entries)
+    declared = queue_declarations(effective, entries)
     found = {
         "address_settings": ConfiguredSettings(effective),
         "jdbc_max_page_size_bytes": _jdbc(effective.core),
         "acceptors": _acceptors(effective.core),
-        "addresses": _addresses(effective.core),
+        "addresses": {name: _routing(declared.routing[name]) for name in declared.addresses},
+        "queues": tuple(map(_queue, declared.queues.values())),
         "diverts": _diverts(effective.core),
         "wildcard_routing": wildcard_routing(effective.core, document.edition),
         "delimiter": effective.wildcards.delimiter,

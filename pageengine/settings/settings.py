@@ -114,7 +114,7 @@ class OneForAll(AddressSettingsSource):
 
 @dataclass(frozen=True, slots=True)
 class ConfiguredQueue:
-    """A queue of the configuration's ``addresses``."""
+    """A queue that the configuration declares; None: what its address says."""
 
     name: str
     address: str
@@ -128,15 +128,6 @@ class ConfiguredQueue:
     last_value_key: str | None = None
     non_destructive: bool | None = None
     ring_size: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ConfiguredAddress:
-    """An address of the configuration with its queues."""
-
-    name: str
-    routing: tuple[RoutingType, ...] = ()
-    queues: tuple[ConfiguredQueue, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +166,8 @@ class EngineSettings:
     """None: pages are files."""
     acceptors: tuple[str, ...] = ()
     """Their URLs."""
-    addresses: tuple[ConfiguredAddress, ...] = ()
+    addresses: Mapping[str, frozenset[RoutingType]] = field(default_factory=dict)
+    queues: tuple[ConfiguredQueue, ...] = ()
     diverts: tuple[Divert, ...] = ()
     wildcard_routing: bool = True
     delimiter: str = "."

@@ -65,6 +65,17 @@ def test_jms(edition: Edition, queue: str, tmp_path: Path) -> None:
     assert topics < set(found.addresses)
 
 
+@pytest.mark.parametrize(
+    ("edition", "nothing"), [(Edition.ARTEMIS_1_5, "__AMQX=-1"), (Edition.HORNETQ_2_4, "__HQX=-1")]
+)
+def test_before_2_0_a_topic_has_a_queue_that_takes_nothing(edition: Edition, nothing: str, tmp_path: Path) -> None:
+    path = tmp_path / "jms.xml"
+    path.write_text('<configuration xmlns="urn:hornetq"><queue name="orders"/><topic name="news"/></configuration>')
+    jms = read(path, edition=Edition.HORNETQ_2_4).root
+    found = queue_declarations(settings_of(tmp_path, edition=edition), jms=jms).names
+    assert (found["jms.queue.orders"].filter, found["jms.topic.news"].filter) == (None, nothing)
+
+
 def test_properties_come_last(tmp_path: Path) -> None:
     properties = (
         'addressConfigurations."a.b".queueConfigs.one.maxConsumers=9\n'

@@ -9,6 +9,7 @@ Source: docs/spec/config-behaviour.md "Queues and addresses".
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
@@ -24,7 +25,10 @@ from pagefmt.findings import Position
 QueueValue = str | int | bool | None
 MULTICAST: Final = "MULTICAST"
 ANYCAST: Final = "ANYCAST"
+ROUTING_TYPES: Final = frozenset({MULTICAST, ANYCAST})
 _KEY: Final = re.compile(r'\.?(?:"([^"]*)"|([^".]+))')
+# The filter of the queue that a topic has before 2.0: HornetQ's, and that of 1.x.
+_TAKES_NOTHING: Final = ("__HQX=-1", "__AMQX=-1")
 _TRUE: Final = frozenset({"true", "yes", "on", "1", "y"})
 
 
@@ -80,11 +84,13 @@ class QueueDeclaration:
 
 @dataclass(slots=True)
 class QueueDeclarations:
-    """Queues by (address, name), and the first by name alone; addresses with where each is declared."""
+    """Queues by (address, name), and the first by name alone; addresses with where each is declared, and those of
+    their routing types that are declared."""
 
     queues: dict[tuple[str, str], QueueDeclaration] = field(default_factory=dict)
     addresses: dict[str, Position] = field(default_factory=dict)
     names: dict[str, QueueDeclaration] = field(default_factory=dict)
+    routing: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
 
     def add(self, queue: QueueDeclaration) -> QueueDeclaration:
         """A second declaration of the same queue counts for nothing."""
@@ -103,6 +109,7 @@ def queue_declarations(
     for block in core.children_named("addresses") if core else ():
         for address in addresses_of(block):
             found.addresses.setdefault(address.name, address.node.position)
+            found.routing[address.name] |= {node.name.upper() for node in address.node.children} & ROUTING_TYPES
             for queue in address.queues:
                 found.add(_from_node(queue.node, address.name, MULTICAST if queue.multicast else ANYCAST))
     for block in (*core.children_named("queues"), *core.children_named("core-queues")) if core else ():
@@ -115,8 +122,11 @@ def queue_declarations(
             whole = name if routed and not in_server else prefix + name
             routing = (ANYCAST if prefix == "jms.queue." else MULTICAST) if routed else None
             found.addresses.setdefault(whole, place)
+            if routing:
+                found.routing[whole].add(routing)
             if not routed or routing == ANYCAST:
-                found.add(QueueDeclaration(whole, whole, place, routing))
+                nothing = None if prefix == "jms.queue." else _TAKES_NOTHING[edition >= Edition.ARTEMIS_1_5]
+                found.add(QueueDeclaration(whole, whole, place, routing, nothing))
     for entry in entries:
         _property(found, entry)
     return found
@@ -164,8 +174,10 @@ def _property(found: QueueDeclarations, entry: Entry) -> None:
     match words:
         case ["addressConfigurations", address, "queueConfigs", name, bean]:
             found.addresses.setdefault(address, entry.position)
-        case ["addressConfigurations", address, *_]:
+        case ["addressConfigurations", address, *rest]:
             found.addresses.setdefault(address, entry.position)
+            if rest == ["routingTypes"]:
+                found.routing[address] = {name.strip().upper() for name in entry.value.split(",")} & ROUTING_TYPES
             return
         case ["queueConfigs", name, bean]:
             address = name
