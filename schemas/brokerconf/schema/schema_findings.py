@@ -175,7 +175,7 @@ def _out_of_place(violation: Violation, places: SchemaPlaces) -> tuple[str, str,
         return _outside(node)
     names = places.elements(parent)
     if node.name in names:
-        if any(twin.name == node.name for twin in parent.children[: parent.children.index(node)]):
+        if parent.child(node.name) is not node:
             advice = "keep one of them; the settings of a section stand in one element"
             return "repeated-element", f"<{node.name}> stands in <{parent.name}> a second time", advice
         expected = ", ".join(f"<{name}>" for name in violation.expected if name in names)
