@@ -26,6 +26,7 @@ REMOVE = "remove.value"
 _COLLECTIONS = ("List", "Set", "Map")
 _CLASS = ".class"
 _NONE = "-"
+_NAME = re.compile(r"[^.(\[]*")
 _NO_CODE = re.compile(r"ENC\((?!-?[0-9a-fA-F]+\)$).*\)", re.DOTALL)
 _NAMED = "NamedPropertyConfiguration"
 
@@ -189,13 +190,12 @@ class _Application:
         if self.surround and path.startswith(self.surround):
             end = path.find(self.surround, len(self.surround))
             return path[: end + len(self.surround)] if end >= 0 else path[: len(self.surround) - 1]
-        for at, letter in enumerate(path):
-            if letter == ".":
-                return path[:at]
-            if letter in "([":
-                end = path.find(")" if letter == "(" else "]", at + 1)
-                return path[: end + 1] if end >= 0 else path
-        return path
+        name = _name(path)
+        letter = path[len(name) : len(name) + 1]
+        if letter not in ("(", "["):
+            return name
+        end = path.find(")" if letter == "(" else "]", len(name))
+        return path[: end + 1] if end >= 0 else path
 
     def _steps(self, path: str) -> Iterator[str]:
         while path:
@@ -209,7 +209,7 @@ class _Application:
         mark = self.surround
         if mark and step.startswith(mark) and step.endswith(mark):
             return step[len(mark) : len(step) - len(mark)]
-        return min((step.partition(letter)[0] for letter in ".(["), key=len)
+        return _name(step)
 
     def _set(self, entry: Entry) -> Outcome:
         target: Bean = self.root
@@ -370,6 +370,13 @@ class _Application:
     def _forget(self) -> None:
         if self.passed:
             self.passed.pop()
+
+
+def _name(path: str) -> str:
+    """What stands before the first dot or bracket."""
+    found = _NAME.match(path)
+    assert found
+    return found[0]
 
 
 def _said(bean: Bean) -> str:

@@ -25,10 +25,10 @@ LARGEST_YAML = 16 << 20
 DEEPEST = 100
 MOST_NODES = 2_000_000
 _PLAIN = (
-    ("null", r"~|null|Null|NULL|"),
-    ("boolean", r"(?i)(?:true|false|yes|no|on|off)"),
-    ("integer", r"[-+]?(?:0b[01_]+|0x[0-9a-fA-F_]+|0o?[0-7_]+|[0-9][0-9_]*)"),
-    ("number", r"(?i)[-+]?(?:[0-9][0-9_]*)?\.?[0-9][0-9_]*\.?(?:e[-+]?[0-9]+)?|[-+]?\.inf|\.nan"),
+    ("null", re.compile(r"~|null|Null|NULL|")),
+    ("boolean", re.compile(r"(?i)(?:true|false|yes|no|on|off)")),
+    ("integer", re.compile(r"[-+]?(?:0b[01_]+|0x[0-9a-fA-F_]+|0o?[0-7_]+|[0-9][0-9_]*)")),
+    ("number", re.compile(r"(?i)[-+]?(?:[0-9][0-9_]*)?\.?[0-9][0-9_]*\.?(?:e[-+]?[0-9]+)?|[-+]?\.inf|\.nan")),
 )
 _TAGS = {"str": "string", "int": "integer", "float": "number", "bool": "boolean", "null": "null"}
 _ESCAPES = {
@@ -187,7 +187,7 @@ class _Composer:
         if event.tag and event.tag != "!":
             kind = _TAGS.get(event.tag.rpartition(":")[2], "string")
         elif event.implicit[0]:
-            kind = next((name for name, pattern in _PLAIN if re.fullmatch(pattern, event.value)), "string")
+            kind = next((name for name, pattern in _PLAIN if pattern.fullmatch(event.value)), "string")
         return YamlNode(kind, event.start_mark.index, event.end_mark.index, event.value, event.style or "")
 
     def _add(self, parent: YamlNode, node: YamlNode) -> None:
