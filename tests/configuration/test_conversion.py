@@ -106,3 +106,14 @@ def test_what_has_no_counterpart_is_named_and_no_secret_is(tmp_path: Path, capsy
 def test_minus_one_means_something_else_in_a_property() -> None:
     pairs, left = as_entries(document(EMPTY_XML.replace("</core>", "<global-max-size>-1</global-max-size></core>")))
     assert (pairs, left) == ([], [])
+
+
+def test_a_queue_keeps_what_the_reader_of_elements_gives_it() -> None:
+    inside = "<addresses><address name='a'><anycast><queue name='q' ring-size='5'><durable>false</durable></queue>"
+    xml = EMPTY_XML.replace("</core>", f"{inside}</anycast></address></addresses></core>")
+    pairs, left = as_entries(document(xml))
+    queue = ("addressConfigurations", "a", "queueConfigs", "q")
+    assert left == [] and (("addressConfigurations", "a", "routingTypes"), "ANYCAST") in pairs
+    assert {steps[-1]: value for steps, value in pairs if steps[:-1] == queue} == {
+        "address": "a", "routingType": "ANYCAST", "ringSize": "5", "durable": "false", "purgeOnNoConsumers": "false",
+    }  # fmt: skip

@@ -26,6 +26,8 @@ Path = tuple[str, ...]
 _BOTH_JOURNALS = ("journal-buffer-timeout", "journal-buffer-size", "journal-max-io")
 # below 1 an element of the first says nothing, as its absence does; a property switches something off
 _ABOVE_ZERO = ("global-max-size", "prefetch-page-bytes", "prefetch-page-messages")
+# what the reader of elements gives a queue that says nothing, and a property leaves to the address
+_OF_A_QUEUE = {"purgeOnNoConsumers": "false", "ringSize": "-1"}
 _NUMBERS = ("int", "Integer", "long", "Long")
 _SECURITY, _ADDRESSES, _QUEUE_TYPES = "securityRoles", "addressConfigurations", ("anycast", "multicast")
 
@@ -172,6 +174,8 @@ class _ToProperties:
                     path = (_ADDRESSES, name, part.bean, queue.attributes.get("name", ""))
                     self.pairs += [((*path, "address"), name), ((*path, "routingType"), kind.name.upper())]
                     self._members(queue, part, path, "name")
+                    given = {steps[-1] for steps, _ in self.pairs if steps[:-1] == path}
+                    self.pairs += [((*path, bean), value) for bean, value in _OF_A_QUEUE.items() if bean not in given]
                 if kind.name not in _QUEUE_TYPES:
                     self._leave(kind)
 
