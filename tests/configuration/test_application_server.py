@@ -275,3 +275,12 @@ def test_with_a_data_source_the_disk_is_not_watched(tmp_path: Path, capsys: pyte
     assert run(["config", "lint", "--only", "jdbc-page-size-capped", str(path)]) == 0
     assert "capped" in capsys.readouterr().out
     assert run(["disk", "check", "--broker-xml", str(path), str(tmp_path)]) in (0, 3)
+
+
+def test_names_of_the_server_are_explained(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["config", "explain", "global-max-disk-usage"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith("max-disk-usage (directly in <core>)")
+    assert "in JBoss EAP 7, 8 and WildFly: global-max-disk-usage of journal, default 100" in shown
+    assert run(["config", "explain", "address"]) == 0
+    assert "management-address" not in capsys.readouterr().out

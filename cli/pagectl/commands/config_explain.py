@@ -32,7 +32,7 @@ def command(
     format: TextOrJsonOption = TextOrJson.text,
 ) -> int:
     """Explain a setting, an element (what may stand inside, where it stands) or a rule (what it finds, and why)."""
-    from brokerconf.editor.descriptions import setting_lines
+    from brokerconf.editor.descriptions import set_by_server, setting_lines
     from brokerconf.linting.catalogue import CHECKS
     from brokerconf.linting.rules_page import explained
     from brokerconf.rules import rules
@@ -43,7 +43,7 @@ def command(
 
     asked = name.strip().lstrip("@").strip("/")
     last = asked.rpartition("/")[2]
-    settings = find(asked)
+    settings = find(asked) or ([] if facts_named(last) else set_by_server(asked))
     found = [rule for rule in rules() if rule.id == asked]
     related = [rule.id for rule in rules() if asked in rule.settings]
     places = [] if settings else facts_named(last)

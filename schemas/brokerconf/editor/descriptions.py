@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from brokerconf.checks.reader_facts import range_asked, reader_facts
+from brokerconf.reading.subsystems import SubsystemSetting, known_subsystems, subsystem_settings
 from brokerconf.schema.components import ElementComponent, ValueComponent, editions_of
 from brokerconf.settings.settings_model import Scope, Setting, contradicted, in_scope
 from pagefmt.editions import NEWEST, Edition
@@ -112,12 +113,29 @@ def setting_lines(setting: Setting) -> Iterator[str]:
     yield f"  since: {release_of(setting.since)}" + (f"; no effect since {setting.ignored}" if setting.ignored else "")
     if setting.bean:
         yield f"  in broker.properties: {setting.bean}"
+    for row in _in_servers(setting):
+        default = f", default {row.default}" if row.default else ""
+        yield f"  in JBoss EAP 7, 8 and WildFly: {row.attribute} of {row.element or 'server'}{default}"
     yield f"  taken over by a reload: {setting.reload}"
     if setting.trap:
         yield f"  trap: {setting.trap}"
     for saying in contradicted(setting.name):
         yield f"  manuals say: {saying.says}"
         yield f"  brokers do: {saying.does}"
+
+
+def _in_servers(setting: Setting) -> Iterator[SubsystemSetting]:
+    """What sets it in the newest messaging subsystem, under the name that this has."""
+    for row in subsystem_settings(known_subsystems("messaging-activemq")[-1]):
+        if row.attribute and (row.scope, row.setting) == (setting.scope.value, setting.name):
+            yield row
+
+
+def set_by_server(attribute: str) -> list[Setting]:
+    """The settings that an application server's attribute of another name sets."""
+    rows = subsystem_settings(known_subsystems("messaging-activemq")[-1])
+    return [in_scope(Scope(row.scope))[row.setting] for row in rows
+            if row.attribute == attribute and row.setting in in_scope(Scope(row.scope))]  # fmt: skip
 
 
 def release_of(since: str) -> str:
