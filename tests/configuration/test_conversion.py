@@ -117,3 +117,20 @@ def test_a_queue_keeps_what_the_reader_of_elements_gives_it() -> None:
     assert {steps[-1]: value for steps, value in pairs if steps[:-1] == queue} == {
         "address": "a", "routingType": "ANYCAST", "ringSize": "5", "durable": "false", "purgeOnNoConsumers": "false",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "status", "said"),
+    [
+        ("x.json", '{"a": x}', 2, "not JSON"), ("x.properties", "=5\n", 1, "has no counterpart"),
+        ("x.properties", f"a{'.a' * 20_000}=5\n", 1, "has no counterpart"), ("x.properties", "", 0, ""),
+    ],
+)  # fmt: skip
+def test_files_that_make_no_sense(
+    name: str, text: str, status: int, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / name
+    path.write_text(text, "utf-8")
+    assert run(["config", "convert", str(path), "--to", "yaml"]) == status
+    out, err = capsys.readouterr()
+    assert said in err and out == ("" if status == 2 else "{}\n")

@@ -34,7 +34,7 @@ def command(
     """
     from brokerconf.properties.application import REMOVE, apply_all
     from brokerconf.properties.writing import as_json, as_properties, as_yaml
-    from brokerconf.reading.properties import SUFFIXES
+    from brokerconf.reading.properties import SUFFIXES, read_properties
     from brokerconf.settings.conversion import as_entries, as_xml
 
     from pagectl.opening.configuration import open_configuration
@@ -46,6 +46,9 @@ def command(
     document = opened.document
     outcomes = apply_all(opened.entries, document.edition, document.core)
     if opened.start.config.suffix in SUFFIXES:
+        fault = read_properties(opened.start.config, document.edition).fault
+        if fault:
+            raise fault
         pairs: list[tuple[tuple[str, ...], str]] = []
         text, left = as_xml(outcomes, document.edition) if to is ConvertTo.xml else ("", [])
     elif to is ConvertTo.xml:
@@ -63,5 +66,5 @@ def command(
     sys.stdout.write(text)
     sys.stdout.flush()
     for one in left:
-        report(f"{one_line(one)}: has no counterpart in {to.value}; not converted")
+        report(f"{one_line(one[:200])}: has no counterpart in {to.value}; not converted")
     return Exit.FOUND if left else Exit.OK

@@ -11,6 +11,8 @@ Tree = dict[str, "str | Tree"]
 _PLAIN = re.compile(r"[A-Za-z_][\w./-]*", re.ASCII)
 # what breaks a line of YAML, or cannot stand in it
 _UNSEEN = re.compile("[\x7f-\xa0\u2028\u2029\ufeff\ufffe\uffff]")
+# no bean lies as deep by far
+_DEEPEST = 100
 _NO_TEXT = ("null", "true", "false")
 
 
@@ -55,6 +57,9 @@ def _tree(pairs: Iterable[tuple[Steps, str]]) -> tuple[Tree, list[str]]:
     left: list[str] = []
     for steps, value in pairs:
         at: Tree = tree
+        if not 0 < len(steps) <= _DEEPEST:
+            left.append(joined(steps))
+            continue
         for step in steps[:-1]:
             below = at.setdefault(step, {})
             if isinstance(below, str):

@@ -173,8 +173,9 @@ class _ToProperties:
                 for queue in kind.children:
                     path = (_ADDRESSES, name, part.bean, queue.attributes.get("name", ""))
                     self.pairs += [((*path, "address"), name), ((*path, "routingType"), kind.name.upper())]
+                    before = len(self.pairs)
                     self._members(queue, part, path, "name")
-                    given = {steps[-1] for steps, _ in self.pairs if steps[:-1] == path}
+                    given = {steps[-1] for steps, _ in self.pairs[before:]}
                     self.pairs += [((*path, bean), value) for bean, value in _OF_A_QUEUE.items() if bean not in given]
                 if kind.name not in _QUEUE_TYPES:
                     self._leave(kind)
