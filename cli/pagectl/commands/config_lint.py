@@ -57,8 +57,8 @@ def command(
         list[str] | None,
         typer.Argument(
             metavar="FILE…",
-            help="broker.xml, hornetq-configuration.xml, standalone.xml; Kubernetes YAML; '-'; an instance; "
-            "a folder of configurations [default: $ARTEMIS_INSTANCE].",
+            help="broker.xml, hornetq-configuration.xml, standalone.xml; broker.properties, JSON, YAML; "
+            "Kubernetes YAML; '-'; an instance; a folder of configurations [default: $ARTEMIS_INSTANCE].",
         ),
     ] = None,
     edition: EditionOption = None,

@@ -32,7 +32,10 @@ PlaceArgument = Annotated[
         metavar="DIR", parser=Path, help="Broker instance, data directory, or any path [default: $ARTEMIS_INSTANCE]."
     ),
 ]
-ConfigArgument = Annotated[Path, typer.Argument(metavar="FILE", help="broker.xml, Kubernetes YAML, or an instance.")]
+ConfigArgument = Annotated[
+    Path,
+    typer.Argument(metavar="FILE", help="broker.xml, broker.properties, JSON, YAML, Kubernetes YAML, or an instance."),
+]
 BrokerXmlOption = Annotated[
     Path | None,
     typer.Option(
