@@ -82,15 +82,25 @@ def test_properties_come_last(tmp_path: Path) -> None:
         'addressConfigurations."c.d".routingTypes=ANYCAST\n'
         'addressConfigurations."c.d".queueConfigs.new.routingType=ANYCAST\n'
         'addressConfigurations."c.d".queueConfigs.new.filterString=y = 2\n'
-        "queueConfigs.far.address=e\n"
-        "queueConfigs.far.lastValue=true\n"
+        'addressConfigurations."c.d".queueConfigs.new.exclusive=on\n'
+        'addressConfigurations."c.d".queueConfigs.new.maxConsumers=many\n'
         "globalMaxSize=1\n"
     )
     found = declared(tmp_path, properties, core=ADDRESSES)
     assert found.queues["a.b", "one"].given == {"max_consumers": 9}
     assert (found.queues["c.d", "new"].routing, found.queues["c.d", "new"].filter) == ("ANYCAST", "y = 2")
-    assert found.queues["e", "far"].given == {"last_value": True}
-    assert {"a.b", "c.d", "e"} <= set(found.addresses)
+    assert found.queues["c.d", "new"].given == {"exclusive": True, "max_consumers": 0}
+    assert set(found.addresses) == {"a.b", "c.d"}
+
+
+def test_what_properties_do_not_declare(tmp_path: Path) -> None:
+    refused = 'addressConfigurations."a.b".queueConfigs.one.routingType=any\nqueueConfigs.far.address=e\n'
+    found = declared(tmp_path, refused, core=ADDRESSES)
+    assert (found.queues["a.b", "one"].routing, [*found.addresses]) == ("MULTICAST", ["a.b"])
+    away = declared(
+        tmp_path, 'addressConfigurations.x.routingTypes=ANYCAST\naddressConfigurations."a.b"=-\n', core=ADDRESSES
+    )
+    assert ([*away.addresses], away.queues, away.names) == (["x"], {}, {})
 
 
 def test_defaults_come_from_the_address_settings(tmp_path: Path) -> None:

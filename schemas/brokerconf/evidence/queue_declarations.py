@@ -2,7 +2,7 @@
 
 ``<addresses>``, ``<queues>`` (HornetQ, 1.x, deprecated in 2.x; ``<core-queues>`` of EAP 6), JMS queues and topics
 (their names keep the prefixes of 1.x inside of an application server), and last
-``addressConfigurations`` and ``queueConfigs`` of ``broker.properties``.
+``addressConfigurations`` of ``broker.properties``.
 Source: docs/spec/config-behaviour.md "Queues and addresses".
 """
 
@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from brokerconf.evidence.declarations import addresses_of, jms_destinations_of
+from brokerconf.properties.application import Outcome, apply_all
 from brokerconf.reading.document import ConfigNode
 from brokerconf.reading.properties import Entry
 from brokerconf.reading.sizes import parse_boolean, trimmed
@@ -26,10 +27,8 @@ QueueValue = str | int | bool | None
 MULTICAST: Final = "MULTICAST"
 ANYCAST: Final = "ANYCAST"
 ROUTING_TYPES: Final = frozenset({MULTICAST, ANYCAST})
-_KEY: Final = re.compile(r'\.?(?:"([^"]*)"|([^".]+))')
 # The filter of the queue that a topic has before 2.0: HornetQ's, and that of 1.x.
 _TAKES_NOTHING: Final = ("__HQX=-1", "__AMQX=-1")
-_TRUE: Final = frozenset({"true", "yes", "on", "1", "y"})
 
 
 class QueueField(NamedTuple):
@@ -98,6 +97,15 @@ class QueueDeclarations:
         self.names.setdefault(queue.name, queue)
         return self.queues.setdefault((queue.address, queue.name), queue)
 
+    def forget(self, addresses: Iterable[str]) -> None:
+        """They and their queues are taken away."""
+        for address in addresses:
+            self.addresses.pop(address, None)
+            self.routing.pop(address, None)
+            for name in [name for bound, name in self.queues if bound == address]:
+                del self.queues[address, name]
+                self.names.pop(name, None)
+
 
 def queue_declarations(
     settings: EffectiveSettings, entries: Iterable[Entry] = (), jms: ConfigNode | None = None
@@ -127,8 +135,9 @@ def queue_declarations(
             if not routed or routing == ANYCAST:
                 nothing = None if prefix == "jms.queue." else _TAKES_NOTHING[edition >= Edition.ARTEMIS_1_5]
                 found.add(QueueDeclaration(whole, whole, place, routing, nothing))
-    for entry in entries:
-        _property(found, entry)
+    for outcome in apply_all(entries, edition, core):
+        if outcome.applied:
+            _property(found, outcome)
     return found
 
 
@@ -142,7 +151,7 @@ def _destinations(settings: EffectiveSettings, jms: ConfigNode | None) -> dict[s
 
 def _from_node(node: ConfigNode, address: str, routing: str | None) -> QueueDeclaration:
     given = {
-        each.name: _parsed(each, node.attributes[each.attribute], parse_boolean)
+        each.name: _parsed(each, node.attributes[each.attribute])
         for each in FIELDS
         if each.attribute in node.attributes
     }
@@ -159,43 +168,38 @@ def _child(node: ConfigNode, name: str) -> str | None:
     return trimmed(found.text) if found is not None else None
 
 
-def _parsed(of: QueueField, text: str, truth: Callable[[str], bool]) -> QueueValue:
+def _parsed(of: QueueField, text: str) -> QueueValue:
     if of.kind is bool:
-        return truth(text)
+        return parse_boolean(text)
     if of.kind is int:
         return int(text) if re.fullmatch(r"[+-]?\d+", text.strip()) else 0
     return text
 
 
-def _property(found: QueueDeclarations, entry: Entry) -> None:
-    """``addressConfigurations.A.routingTypes``, ``addressConfigurations.A.queueConfigs.Q.BEAN``,
-    ``queueConfigs.Q.BEAN``; names with dots stand in quotes."""
-    words = [quoted or plain for quoted, plain in _KEY.findall(entry.key)]
-    match words:
-        case ["addressConfigurations", address, "queueConfigs", name, bean]:
-            found.addresses.setdefault(address, entry.position)
-        case ["addressConfigurations", address, *rest]:
-            found.addresses.setdefault(address, entry.position)
+def _property(found: QueueDeclarations, outcome: Outcome) -> None:
+    """``addressConfigurations.A.routingTypes``, ``addressConfigurations.A.queueConfigs.Q.BEAN``."""
+    place, value = outcome.entry.position, outcome.value
+    match outcome.path:
+        case ("addressConfigurations", *removed) if value is None and len(removed) < 2:
+            found.forget(removed or [*found.addresses])
+        case ("addressConfigurations", address, "queueConfigs", name, bean):
+            queue = found.names.get(name) or found.add(QueueDeclaration(name, address, place, MULTICAST))
+            _set(queue, bean, value)
+        case ("addressConfigurations", address, *rest):
+            found.addresses.setdefault(address, place)
             if rest == ["routingTypes"]:
-                found.routing[address] = {name.strip().upper() for name in entry.value.split(",")} & ROUTING_TYPES
-            return
-        case ["queueConfigs", name, bean]:
-            address = name
-        case _:
-            return
-    queue = found.names.get(name) or found.add(QueueDeclaration(name, address, entry.position, MULTICAST))
-    if bean == "address" and entry.value != queue.address:
-        del found.queues[queue.address, name]
-        queue.address = entry.value
-        found.add(queue)
-    elif bean == "routingType":
-        queue.routing = entry.value.upper()
+                found.routing[address] = set(outcome.entry.value.split(","))
+
+
+def _set(queue: QueueDeclaration, bean: str, value: object) -> None:
+    if bean == "routingType":
+        queue.routing = str(value)
     elif bean == "filterString":
-        queue.filter = entry.value or None
+        queue.filter = str(value) or None
     elif bean == "durable":
-        queue.durable = entry.value.lower() in _TRUE
-    elif bean in _BY_BEAN:
-        queue.given[_BY_BEAN[bean].name] = _parsed(_BY_BEAN[bean], entry.value, lambda text: text.lower() in _TRUE)
+        queue.durable = bool(value)
+    elif bean in _BY_BEAN and isinstance(value, str | int | bool):
+        queue.given[_BY_BEAN[bean].name] = value
 
 
 def declared_values(settings: EffectiveSettings, queue: QueueDeclaration) -> Mapping[str, QueueValue]:
