@@ -82,6 +82,7 @@ def test_properties_come_last(tmp_path: Path) -> None:
         'addressConfigurations."c.d".routingTypes=ANYCAST\n'
         'addressConfigurations."c.d".queueConfigs.new.routingType=ANYCAST\n'
         'addressConfigurations."c.d".queueConfigs.new.filterString=y = 2\n'
+        'addressConfigurations."c.d".queueConfigs.far.address=e\n'
         'addressConfigurations."c.d".queueConfigs.new.exclusive=on\n'
         'addressConfigurations."c.d".queueConfigs.new.maxConsumers=many\n'
         "globalMaxSize=1\n"
@@ -90,7 +91,8 @@ def test_properties_come_last(tmp_path: Path) -> None:
     assert found.queues["a.b", "one"].given == {"max_consumers": 9}
     assert (found.queues["c.d", "new"].routing, found.queues["c.d", "new"].filter) == ("ANYCAST", "y = 2")
     assert found.queues["c.d", "new"].given == {"exclusive": True, "max_consumers": 0}
-    assert set(found.addresses) == {"a.b", "c.d"}
+    assert ("e", "far") in found.queues
+    assert set(found.addresses) == {"a.b", "c.d", "e"}
 
 
 def test_what_properties_do_not_declare(tmp_path: Path) -> None:

@@ -183,8 +183,14 @@ def _property(found: QueueDeclarations, outcome: Outcome) -> None:
         case ("addressConfigurations", *removed) if value is None and len(removed) < 2:
             found.forget(removed or [*found.addresses])
         case ("addressConfigurations", address, "queueConfigs", name, bean):
+            found.addresses.setdefault(address, place)
             queue = found.names.get(name) or found.add(QueueDeclaration(name, address, place, MULTICAST))
-            _set(queue, bean, value)
+            if bean == "address":
+                del found.queues[queue.address, name]
+                queue.address = str(value)
+                found.add(queue)
+            else:
+                _set(queue, bean, value)
         case ("addressConfigurations", address, *rest):
             found.addresses.setdefault(address, place)
             if rest == ["routingTypes"]:
