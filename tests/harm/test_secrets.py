@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from brokerconf.linting.lint import LintContext, lint
 from brokerconf.reading.secrets import hidden_in_markup, hidden_in_properties, masked, without
 from program import call
 
@@ -207,3 +208,39 @@ def test_spans_in_properties() -> None:
         "clusterPassword=****", "name=a", "  securityToken : ****", "maxDiskUsage=3", "# password****",
         "acceptorConfigurations.a.params.keyStorePassword ****", "url=tcp://h?sslPassword=****;x=1",
     ]  # fmt: skip
+
+
+RESOURCE = "apiVersion: broker.amq.io/v1beta1\nkind: ActiveMQArtemis\nspec:\n  "
+TORN_TREES = [
+    ("x.json", '{"a": {"adminPassword": "%s", "x": 2, '),
+    ("x.json", '{"a":\n "k": "keyStorePassword": "%s"\n}'),
+    ("x.json", '{"clusterPass\\u0077ord": "%s",\n "maxDiskUsag": 3}'),
+    ("x.json", '{"AMQPConnections": {"x": {"uri": "tcp://u:%s@h:1", "ur": 1}}, '),
+    ("x.json", '{"a":1, "password": "x\\"%s", '),
+    (
+        "x.json",
+        '{"apiVersion": "broker.amq.io/v1", "kind": "ActiveMQArtemis", "spec": {"adminPassword": "%s", "ize": 2',
+    ),
+    ("x.yaml", "clusterPassword: x\n      %s\na: 1\n"),
+    ("x.yaml", "maxDiskUsag: 1\npassword: >-\n\n  a\n  %s\n- x\n"),
+    ("x.yaml", "AMQPConnections: {x: {password: %s, uri: 1}\n"),
+    ("x.yaml", "uri: {a: {b: c}}://u:%s@h:1\n"),
+    ("x.yaml", "- {name: PASSWORD, value: %s}\n}"),
+    ("x.yaml", 'a:\n  - name: PASSWORD\n    value: "%s"\n }'),
+    ("x.yaml", f"{RESOURCE}adminPassword: %s\n  env:\n   - name: DB_PASSWORD\n     value: %s\n  }}\n"),
+    ("x.yaml", f'{RESOURCE}brokerProperties:\n  - "clusterPass\\\\u0077ord=%s"\n  - maxDiskUsag=1\n'),
+    ("x.properties", "clusterPass\\word=%s\nmaxDiskUsag=1"),
+    ("x.properties", "maxDiskUsage=1\\ug\nclusterPass\\u0077ord=%s\\u"),
+    ("x.properties", "AMQPC://u:%s@h:1?x"),
+]
+
+
+@pytest.mark.parametrize(("name", "text"), TORN_TREES)
+def test_properties_and_objects_that_are_torn_or_escaped(name: str, text: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_text(text.replace("%s", SECRET))
+    said = [call("config", "lint", path, "--format", form) for form in FORMATS]
+    said += [call("config", "effective", path, "a", "--all"), call("config", "diff", path, path)]
+    assert not any(SECRET in one.out + one.err for one in said)
+    for source in lint(path.read_bytes(), str(path), LintContext()).sources:
+        assert SECRET not in without(source.original, source.secrets())

@@ -29,7 +29,9 @@ _VALUE = r"\"[^\"]*\"?|'[^']*'?|(?:[^&;\s\"'<,)]|,(?![\w.+-]{1,30}:)|\)(?![?;&,\
 # up to the last "@", but not into another URL
 _USER = r"://[^/\s:@]{0,200}:(?P<user>(?:[^\s?<>\"':]|:(?!//))*)@"
 _IN_VALUE = (
-    rf"(?i)\bENC\((?P<encoded>[^)]*)|(?<![\w+.-])[a-z][\w+.-]{{0,30}}{_USER}"
+    rf"(?i)\bENC\((?P<encoded>[^)]*)|{_USER}"
+    # of JSON, and of YAML that is written like it
+    rf"|[\"'](?P<key>{_NAME})[\"']\s{{0,9}}:\s{{0,9}}(?P<scalar>\"(?:[^\"\\]|\\.)*+\"?|'[^']*+'?|[^\s,}}\]]++)"
     rf"|(?<![\w.-])(?P<name>{_NAME}|(?<=;)key)\s{{0,9}}=\s{{0,9}}(?P<value>{_VALUE})"
     rf"|\$\{{(?P<property>{_NAME}):(?P<default>[^}}]*)"
 )
@@ -41,7 +43,7 @@ _MARKUP = (
 )
 _PROPERTY = r"(?m)^[ \t\f]*(?P<key>(?:\\.|[^\\=:\s])*)[ \t\f]*[=:]?[ \t\f]*(?P<rest>(?:\\(?:\r\n|.|\n)|[^\\\n])*)"
 # Nothing is searched further where none of these stands: most values have none.
-_HINTS = ("%", "&#", "<!--", "pas", "pwd", "secret", "token", "credential", "key", "auth", "bearer", "enc(", "@")
+_HINTS = ("%", "&#", "<!--", "pas", "pwd", "secret", "token", "credential", "key", "auth", "bearer", "enc(", "@", "\\")
 
 
 def _hinted(text: str) -> bool:
@@ -81,8 +83,8 @@ def hidden_in_properties(text: str) -> list[Span]:
     found: list[Span] = []
     for entry in re.finditer(_PROPERTY, text) if _hinted(text) else ():
         start, end = entry.span("rest")
-        inside = _from_word(text, *entry.span()) if entry["key"][:1] in ("#", "!") else _in_value(entry["rest"], start)
-        found += [(start, end)] if is_secret(entry["key"]) and start < end else inside
+        inside = _from_word if entry["key"][:1] in ("#", "!") else _within
+        found += [(start, end)] if is_secret(_plain(entry["key"])) and start < end else inside(text, *entry.span())
     return list(_merged(found))
 
 
@@ -96,14 +98,20 @@ def _in_value(text: str, offset: int = 0) -> Iterator[Span]:
 
 def _as_written(text: str) -> Iterator[Span]:
     for found in re.finditer(_IN_VALUE, text):
-        kind = next(each for each in ("value", "default", "encoded", "user") if found[each] is not None)
-        name = found["name"] or found["property"]
+        kind = next(each for each in ("value", "scalar", "default", "encoded", "user") if found[each] is not None)
+        name = found["name"] or found["key"] or found["property"]
         if not name or name == "key" or is_secret(name):
             yield found.span(kind)
 
 
+def _within(text: str, start: int, end: int) -> Iterator[Span]:
+    return _in_value(text[start:end], start)
+
+
 def _plain(text: str) -> str:
-    """Without the escapes of URLs and of markup."""
+    """Without the escapes of properties and JSON, of URLs, and of markup."""
+    if "\\" in text:
+        text = re.sub(r"\\(?:u([0-9a-fA-F]{4})|)", lambda found: chr(int(found[1], 16)) if found[1] else "", text)
     if "%" not in text and "&" not in text:
         return text
     from html import unescape

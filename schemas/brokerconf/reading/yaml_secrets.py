@@ -12,6 +12,10 @@ from brokerconf.reading.yaml_tree import ScalarText, YamlNode
 # What kubectl keeps of the object as it was last applied, a Secret's values included.
 _LAST_APPLIED = "last-applied-configuration"
 _SECRET_DATA = ("data", "stringData")
+_TORN_LINE = re.compile(r"""(?m)^(?P<indent>[ \t]*)(?:-[ \t]+)*(?P<key>[^\n:]*+)(?::(?P<rest>[^\n]*))?$""")
+_TORN_VALUE = re.compile(
+    r"""(?<![\w.-])(?P<key>[\w.-]{1,60}+)["']?[ \t]*:[ \t]*+(?P<rest>"(?:[^"\\]|\\.)*+|'[^']*+|[^\s,}\]{][^,}\]\n]*+)"""
+)
 
 
 def hidden_in_yaml(source: SourceFile, roots: tuple[YamlNode, ...] | None) -> list[Span]:
@@ -19,6 +23,7 @@ def hidden_in_yaml(source: SourceFile, roots: tuple[YamlNode, ...] | None) -> li
     text = source.original
     found = hidden_in_properties(text)
     if roots is None:
+        found += _torn(text)
         if re.search(r"\bSecret\b", text):
             found += [each.span() for each in re.finditer(r"(?m)(?<=:)[ \t]*\S.*$|^[^:\n]*\S[^:\n]*$", text)]
         return _in_order(found)
@@ -26,6 +31,19 @@ def hidden_in_yaml(source: SourceFile, roots: tuple[YamlNode, ...] | None) -> li
     for root in roots:
         found += _Walk(source, seen).below(root)
     return _in_order(found)
+
+
+def _torn(text: str) -> Iterator[Span]:
+    """The lines below a key that speaks of a secret, and whatever may be the value of an environment's variable."""
+    deeper: int | None = None
+    for line in _TORN_LINE.finditer(text):
+        indent = len(line["indent"])
+        if deeper is not None and (indent > deeper or not line["key"]):
+            yield line.span()
+        else:
+            deeper = indent if is_secret(line["key"]) and line["rest"] is not None else None
+    pairs = _TORN_VALUE.finditer(text)
+    yield from (found.span("rest") for found in pairs if found["key"] == "value" or is_secret(found["key"]))
 
 
 class _Walk:
