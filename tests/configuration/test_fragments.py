@@ -158,10 +158,41 @@ def test_settings_of_parts_are_shown_and_compared(tmp_path: Path, capsys: pytest
     assert shown == {"value": 1000, "source": {"file": str(one), "line": 1, "match": "a.#"}}
     assert "taken for a part: <address-settings> of <core>" in captured.err
     assert run(["config", "diff", "--format", "json", str(one), str(other)]) == 1
-    assert [each["setting"] for each in json.loads(capsys.readouterr().out)["addresses"]["a.·"]][:2] == [
-        "max-read-page-bytes", "page-size-bytes",
-    ]  # fmt: skip
-    assert run(["config", "capacity", str(one)]) == 0
+    different = json.loads(capsys.readouterr().out)["addresses"]["a.·"]
+    assert [each["setting"] for each in different] == ["page-size-bytes"]
+    assert run(["config", "capacity", str(one)]) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "known"),
+    [
+        ("part.xml", GOOD, False),
+        ("part.xml", GOOD.replace('"a.#"', '"#"'), True),
+        ("x.properties", 'addressSettings."#".pageSizeBytes=1000\n', False),
+    ],
+)
+def test_what_a_part_leaves_out_is_not_known(
+    name: str, text: str, known: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A part that speaks of every address says what holds where nothing is set."""
+    path = tmp_path / name
+    path.write_text(text, "utf-8")
+    assert run(["config", "effective", "--format", "json", str(path), "a.b"]) == 0
+    captured = capsys.readouterr()
+    shown = json.loads(captured.out)
+    settings = shown["addresses"]["a.b"]["settings"]
+    assert settings["page-size-bytes"]["value"] == 1000
+    expected = {"value": "PAGE", "source": "default"} if known else {"value": None, "source": "unknown"}
+    assert settings["address-full-policy"] == expected
+    assert shown["broker"]["max-disk-usage"] == {"value": None, "source": "unknown"}
+    assert "is not known (?)" in captured.err
+
+
+def test_a_table_without_rows_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "broker.xml"
+    path.write_text('<configuration xmlns="urn:activemq"><core xmlns="urn:activemq:core"/></configuration>', "utf-8")
+    assert run(["config", "effective", str(path), "a"]) == 0
+    assert capsys.readouterr().out.count("nothing is set; --all shows what holds then") == 2
 
 
 @pytest.mark.parametrize(

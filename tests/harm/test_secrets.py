@@ -19,6 +19,7 @@ MALFORMED = {
     "as an attribute without value": "<cluster-password {}<x>",
     "as an attribute": "<cluster-password {}></cluster-password>",
     "without its bracket": "cluster-password>{}<",
+    "without the bracket of its tag": 'param name="password" value="{}"/>',
     "without its bracket, closed": "cluster-password>{}</cluster-password>",
     "unfinished CDATA": "<cluster-password><![CDATA[{}",
     "CDATA with a wrong end": "<cluster-password><![CDATA[{}]></cluster-password>",

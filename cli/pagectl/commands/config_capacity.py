@@ -50,7 +50,7 @@ def command(
     options = configuration_options(edition, heap=heap, cwd=cwd, define=define, properties=properties, profile=profile)
     opened, settings = open_told(file, options)
     if settings.partial:
-        raise CallError(f"{file}: the limits of the image's own broker.xml are not known; name a whole configuration")
+        raise CallError(f"{file}: the limits of the rest of the configuration are not known; name all of it")
     declared = opened.declared(settings) if opened else queue_declarations(settings)
     found = capacity(settings, declared, disk=volume, on_disk=_on_disk(data))
     if format is TextOrJson.json:

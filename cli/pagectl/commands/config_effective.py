@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -18,6 +18,10 @@ from pagectl.options.shared import (
     PropertiesOption,
     TextOrJsonOption,
 )
+
+if TYPE_CHECKING:
+    from brokerconf.settings.address_settings import Values
+    from brokerconf.settings.settings_model import Scope
 
 
 def command(
@@ -57,11 +61,19 @@ def command(
         print_json(as_json(settings, names))
         return 0
     columns = ("setting", "value", "from")
+
+    def show(values: Values, scope: Scope) -> None:
+        found = list(rows(values, scope, every=every))
+        if found:
+            print_table(columns, found)
+        else:
+            print("nothing is set; --all shows what holds then")
+
     for name in names:
         matches = ", ".join(repr(found.text) for found in settings.matches(name)) or "none"
         print(f"{one_line(name)} (matches, the most specific first: {one_line(matches)})")
-        print_table(columns, rows(settings.address(name), Scope.ADDRESS, every=every))
+        show(settings.address(name), Scope.ADDRESS)
         print()
     print("broker")
-    print_table(columns, rows(settings.broker(), Scope.BROKER, every=every))
+    show(settings.broker(), Scope.BROKER)
     return 0

@@ -138,6 +138,8 @@ def open_told(path: Path, options: ConfigurationOptions) -> tuple[BrokerConfigur
         name = written_server(document.cores[0]).attributes.get("name", "default")
         note(f"{config}: {len(document.cores)} messaging servers; only the first, {name}, counts here")
     settings = found.settings()
+    if settings.partial:
+        note(f"{config}: what it leaves out may be set in the rest of the configuration, and is not known (?)")
     note(f"{config}: {found.edition.value} ({found.sources['edition']})")
     return found, settings
 
@@ -151,6 +153,7 @@ def _read(start: StartParameters, newest_that_fits: bool) -> tuple[Document, str
             EMPTY_XML.encode(), str(start.config), folder=start.config.parent, edition=start.edition or NEWEST,
             properties=start.system, environment=os.environ,
         )  # fmt: skip
+        found.laid_over = True
         return found, start.sources.get("edition", "the newest; properties say none")
     if newest_that_fits:
         from brokerconf.instance.detection import read_as_fits

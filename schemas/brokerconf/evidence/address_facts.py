@@ -88,10 +88,8 @@ class AddressFacts:
 
     @cached_property
     def open(self) -> bool:
-        """Whether matches that fit every address may stand elsewhere: of a part, unless it has such a one itself."""
-        document = self.effective.document
-        part = document.is_part and not any(self.spelling.catches_all(one.text) for one in self.effective.written)
-        return document.laid_over or part
+        """Whether matches that fit every address may stand elsewhere."""
+        return self.effective.open
 
     @cached_property
     def spelling(self) -> MatchSpelling:

@@ -16,7 +16,7 @@ from brokerconf.reading.document import Document
 from brokerconf.reading.parsing import ReadingError
 from brokerconf.reading.properties import EMPTY_XML, Entry
 from brokerconf.reading.yaml_tree import read_yaml
-from brokerconf.settings.address_settings import EffectiveValue, Values
+from brokerconf.settings.address_settings import EffectiveValue
 from brokerconf.settings.effective import EffectiveSettings
 from pagefmt.editions import NEWEST, Edition
 from pagefmt.findings import Position
@@ -44,19 +44,11 @@ class KubernetesSettings(EffectiveSettings):
 
     def __init__(self, document: Document, broker: DescribedBroker, *, heap: int | None) -> None:
         super().__init__(document, heap=heap)
-        self.partial, self._secrets = broker.partial, broker.secrets
+        document.laid_over, self._secrets = broker.partial, broker.secrets
 
-    def address(self, address: str) -> Values:
-        """As of a file; what the image decides is not known."""
-        return {name: self._of_file(value) for name, value in super().address(address).items()}
-
-    def broker(self) -> Values:
-        """As of a file; what the image decides is not known."""
-        return {name: self._of_file(value) for name, value in super().broker().items()}
-
-    def _of_file(self, value: EffectiveValue) -> EffectiveValue:
+    def _as_known(self, value: EffectiveValue, elsewhere: bool) -> EffectiveValue:
         if value.origin is None:
-            return EffectiveValue(None, known=False) if self.partial else value
+            return super()._as_known(value, elsewhere)
         return replace(value, secret=self._secrets.holds(value.origin.position))
 
 

@@ -183,7 +183,7 @@ class _Markup:
             self.last_text = start
             if self.secret or self._goes_on(found[kind] if kind in ("text", "section") else ""):
                 yield from self._all(start, end)
-            elif kind in ("comment", "instruction") or re.search(f"(?i){_WORD}[\\w.-]*\\s*>", found[kind]):
+            elif kind in ("comment", "instruction") or re.search(f"(?i){_WORD}[\\w.-]*\\s*[>\"']", found[kind]):
                 yield from _from_word(self.text, start, end)
             else:
                 yield from _in_value(found[kind], start)

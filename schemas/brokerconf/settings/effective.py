@@ -38,10 +38,7 @@ _NOT_MERGED = {
 
 class EffectiveSettings:
     """``heap`` is the JVM's maximal memory, of which the default of global-max-size is a share (None: not known);
-    without ``libaio`` on the host a journal of type ASYNCIO is one of type NIO. ``partial``: what the document leaves
-    out is decided elsewhere, and is not known to be the default."""
-
-    partial = False
+    without ``libaio`` on the host a journal of type ASYNCIO is one of type NIO."""
 
     def __init__(
         self,
@@ -87,6 +84,17 @@ class EffectiveSettings:
                 self.refused.append((node, err))
                 continue
             self.settings[text] = setting
+
+    @property
+    def partial(self) -> bool:
+        """Whether what the document leaves out is decided elsewhere, and is not known to be the default."""
+        return self.document.laid_over or self.document.is_part
+
+    @property
+    def open(self) -> bool:
+        """Whether matches that fit every address may stand elsewhere: of a part, unless it has such a one itself."""
+        whole = any(one.text == self.wildcards.any_words for one in self.written)
+        return self.document.laid_over or (self.document.is_part and not whole)
 
     def override(self, written: str, name: str, value: Value, at: Position, text: str = "") -> None:
         """What a property sets for a match; a match not in the file is made."""
@@ -163,7 +171,11 @@ class EffectiveSettings:
                 found[name] = merged.get(name) or EffectiveValue(setting.default(self.edition))
         _derive(found, merged)
         self._cap_page(found)
-        return found
+        return {name: self._as_known(value, self.open) for name, value in found.items()}
+
+    def _as_known(self, value: EffectiveValue, elsewhere: bool) -> EffectiveValue:
+        """The value as far as it is known."""
+        return EffectiveValue(None, known=False) if elsewhere and value.origin is None else value
 
     def _cap_page(self, found: Values) -> None:
         """With a database the page is capped without a word (docs/spec/settings.md 6.16); what is derived is not."""
@@ -185,7 +197,8 @@ class EffectiveSettings:
                 found[name] = self._broker_value(setting)
         _journal(found, self.libaio)
         self._global_max_size(found)
-        return found | {name: value for name, value in self._broker_overrides.items() if name in found}
+        found |= {name: value for name, value in self._broker_overrides.items() if name in found}
+        return {name: self._as_known(value, self.partial) for name, value in found.items()}
 
     def _broker_value(self, setting: Setting) -> EffectiveValue:
         node = self.first.get(setting.name)
