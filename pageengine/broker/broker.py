@@ -10,7 +10,7 @@ from collections import OrderedDict, deque
 from pageengine.broker.bindings import AddressBindings, BoundQueues
 from pageengine.broker.late_messages import LateMessage
 from pageengine.model.page import PageTransactionInfo
-from pageengine.model.reference import Reference
+from pageengine.model.reference import QueuePort, Reference
 from pageengine.model.schedule import Schedule
 from pageengine.paging.limits import Limits
 from pageengine.paging.store import AddressStore
@@ -27,12 +27,15 @@ LATEST = 1024
 class LatestWrites:
     """The latest entries of the journal that a crash may lose, up to ``LATEST`` of each kind, oldest first.
 
-    ``acked``: when, in which transaction (0: alone), what. ``sent``: messages in memory that a transaction added.
+    ``acked``: when, in which transaction with messages in pages, what. ``alone``: acknowledgements besides, which wait
+    for no page: when, of which queue, the ``seq`` of a message that comes again without it. Nothing else is kept of
+    these messages: memory that is used again at once is faster. ``sent``: messages in memory that a transaction added.
     ``committed``: when and which transaction. ``released``: when a message came whose producer had waited.
     """
 
     def __init__(self) -> None:
         self.acked: deque[tuple[int, int, Reference]] = deque(maxlen=LATEST)
+        self.alone: deque[tuple[int, QueuePort, int | None]] = deque(maxlen=LATEST)
         self.sent: deque[tuple[int, int, Reference]] = deque(maxlen=LATEST)
         self.committed: deque[tuple[int, int]] = deque(maxlen=LATEST)
         self.released: deque[tuple[int, int]] = deque(maxlen=LATEST)
@@ -40,8 +43,14 @@ class LatestWrites:
     @property
     def since(self) -> int | None:
         """From when on nothing is missing; None: nothing is missing at all."""
-        full = [entries[0][0] for entries in (self.acked, self.sent, self.committed) if len(entries) == LATEST]
-        return max(full, default=None)
+        kinds = (self.acked, self.alone, self.sent, self.committed)
+        return max((entries[0][0] for entries in kinds if len(entries) == LATEST), default=None)
+
+    def acknowledged(self, now: int, ref: Reference) -> None:
+        """A reference is finished, and no page has to be written for that."""
+        queue, message = ref.queue, ref.message
+        again = ref.record is not None or (message.durable and not queue.non_destructive)
+        self.alone.append((now, queue, message.source.seq if again else None))
 
 
 class StoreRefused(Exception):

@@ -38,7 +38,7 @@ def acknowledge_alone(broker: Broker, ref: Reference) -> None:
         cursor.process_ack(record.page, record.nr)
         if known is not None:
             known.finished(1, broker.page_transactions)
-    broker.latest.acked.append((broker.now, 0, ref))
+    broker.latest.acknowledged(broker.now, ref)
     queue.settle_one(ref, NORMAL)
 
 
@@ -114,7 +114,11 @@ class Transaction:
         broker = self.broker
         now, latest = broker.now, broker.latest
         latest.committed.append((now, self.id))
-        latest.acked.extend([(now, self.id, ref) for ref, _ in self.acked])
+        for ref, _ in self.acked:
+            if self.page_tx is None:
+                latest.acknowledged(now, ref)
+            else:
+                latest.acked.append((now, self.id, ref))
         if self.added:
             latest.sent.extend([(now, self.id, ref) for ref in self.added])
         if self.page_tx is not None:

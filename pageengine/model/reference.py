@@ -130,8 +130,8 @@ class QueuePort(ABC):
         """Read ahead and deliver now, when nothing else is going on."""
 
     @abstractmethod
-    def is_asked_alone(self) -> bool:
-        """Whether this queue, and no other, is to be asked after it was touched; then it counts as asked."""
+    def rests_alone(self) -> bool:
+        """Rest, if no other queue is to be asked after this one was touched. False: others are, nothing was done."""
 
     @abstractmethod
     def queues_to_ask(self, asked: dict[QueuePort, None]) -> None:

@@ -63,8 +63,7 @@ class Schedule:
             self.changed_queues.update(touched)
             if len(touched) == 1:
                 (queue,) = touched
-                if queue.is_asked_alone():
-                    queue.rest()
+                if queue.rests_alone():
                     if self.tasks or self.to_resume:
                         self.run_tasks()
                     continue

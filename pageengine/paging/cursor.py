@@ -86,10 +86,12 @@ class Cursor(CursorPort):
             if last is not None and last[0] != page:
                 self.schedule_check()
             self.last_acked = (page, nr)
-        info = self.info(page)
-        info.remove(nr)
-        if info.acks is not None and nr not in info.acks:
-            info.acks.add(nr)
+        info = self.pages.get(page) or self.pages.add(page)
+        acks, removed = info.acks, info.removed
+        if removed is not None:
+            removed.add(nr)
+        if acks is not None and nr not in acks:
+            acks.add(nr)
             if nr >= 0:
                 info.confirmed += 1
                 self.check_done(info)
@@ -179,6 +181,7 @@ class PageIterator:
     at: int = 0
     cached: PagedMessage | None = None
     live: bool = False
+    info: PageInfo | None = None
     redeliveries: deque[PagedMessage] = field(default_factory=deque)
 
     def redeliver(self, record: PagedMessage) -> None:
@@ -230,7 +233,7 @@ class PageIterator:
         info = cursor.pages.get(page.number)
         if info is None or info.removed is None or info.acks is None:
             return None
-        record = page.records[nr]
+        self.info, record = info, page.records[nr]
         if record.tx >= 0 or nr in info.removed or nr in info.acks or cursor.queue.id not in record.queues:
             return None
         return record
@@ -239,11 +242,11 @@ class PageIterator:
         """``has_next`` and ``take`` at once for such a record."""
         record = self._plain()
         if record is not None:
-            cursor, page = self.cursor, self.page
-            assert page is not None
-            cursor.info(page.number).remove(self.at)
-            self.live = page is cursor.store.current and self.at >= page.loaded
-            self.at += 1
+            page, info, at = self.page, self.info, self.at
+            assert page is not None and info is not None and info.removed is not None
+            info.removed.add(at)
+            self.live = page is self.cursor.store.current and at >= page.loaded
+            self.at = at + 1
         return record
 
     def _advance(self) -> PagedMessage | None:

@@ -339,19 +339,20 @@ class Queue(QueuePort):
 
     def depage(self) -> bool:
         """Reads from the pages as long as the limits allow (spec 3.1). True: something was read."""
-        read = self._depage()
+        self.depage_pending = False
+        read = self.reader is not None and self.needs_depage() and self._depage()
         if read:
             self.schedule.touched_queues[self] = None
         return read
 
     def _depage(self) -> bool:
-        self.depage_pending = False
+        """The same where the limits allow at least one."""
         cursor = self.reader
         if self.paused or cursor is None or self.deleted:
             return False
         iterator = cursor.iterator
         read = False
-        while self.needs_depage():
+        while not read or self.needs_depage():
             record = iterator.take_plain()
             if record is None:
                 if not iterator.has_next():
@@ -379,17 +380,20 @@ class Queue(QueuePort):
             and count + self.delivering_count < store.max_read_messages
         )
 
-    def is_asked_alone(self) -> bool:
-        """Whether this queue, and no other, is to be asked after it was touched; then it counts as asked."""
+    def rests_alone(self) -> bool:
+        """Rest, if no other queue is to be asked after this one was touched. False: others are, nothing was done."""
         if self.deleted:
-            return False
+            return True
         store = self.store
         if store is None or not store.paging:
-            return bool(self.consumers) or self.last_values is not None
+            if self.consumers or self.last_values is not None:
+                self.deliver()
+            return True
         if store.ask_all:
             if len(store.cursors) > 1:
                 return False
             store.ask_all = False
+        self._rest_on_pages()
         return True
 
     def queues_to_ask(self, asked: dict[QueuePort, None]) -> None:
@@ -412,8 +416,12 @@ class Queue(QueuePort):
         store = self.store
         if store is None or not store.paging:
             self.deliver()
-            return
-        if (self.depage_pending or self.needs_depage()) and self._depage():
+        else:
+            self._rest_on_pages()
+
+    def _rest_on_pages(self) -> None:
+        self.depage_pending = False
+        if self.needs_depage() and self._depage():
             # a second round that finds nothing still moves on whose turn it is among several consumers
             again = self.schedule.touched_queues if len(self.consumers) > 1 else self.schedule.changed_queues
             again[self] = None

@@ -166,8 +166,13 @@ class Recording:
         if r == PAGED:
             if type(verdict) is Decision:
                 record.fresh_pages.append(verdict.page or 0)
-            if self.answers is not None and (send.durable or not self.answers.durable_only):
-                record.wait_for_page(send.t, self.answers.timeout)
+            timer, t = self.answers, send.t
+            if timer is not None and (send.durable or not timer.durable_only):
+                if t >= record.answered_at:
+                    record.answered_at = t + timer.timeout
+                    record.longest_answer = timer.timeout
+                record.answers += 1
+                record.answers_ns += record.answered_at - t
             return
         if r == QUEUED:
             return

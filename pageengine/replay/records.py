@@ -91,17 +91,8 @@ class AddressRecord:
     answers: int = 0
     answers_ns: int = 0
     longest_answer: int = 0
-    _answered_at: int = -(2**62)
-
-    def wait_for_page(self, t: int, timeout: int) -> None:
-        """A send goes to a page; its answer goes out with those of the others that the timer writes."""
-        if t >= self._answered_at:
-            self._answered_at = t + timeout
-        wait = self._answered_at - t
-        self.answers += 1
-        self.answers_ns += wait
-        if wait > self.longest_answer:
-            self.longest_answer = wait
+    answered_at: int = -(2**62)
+    """When the timer writes the page and answers the sends that wait for it; the first of them set it."""
 
     def block(self, change: int, t: int, i: int) -> None:
         """So many more producers wait."""

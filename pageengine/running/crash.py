@@ -192,6 +192,7 @@ class CrashState:
         if settings.journal_sync_transactional or self.flushes:
             times += [at for at in self.committed.values() if at <= until]
             times += [at for at, tx, _ in latest.acked if tx not in self.committed and at <= until]
+            times += [at for at, _, _ in latest.alone if at <= until]
         if settings.journal_sync_non_transactional or self.flushes:
             times += [at for at, _ in self._alone() if at <= until]
         return max(times)
@@ -239,6 +240,9 @@ class CrashState:
             loss.perhaps_again,
             (ref for at, tx, ref in latest.acked if self.committed.get(tx, at) > sure and id(ref) not in undone),
         )
+        for at, queue, seq in latest.alone:
+            if at > sure and seq is not None and queue.durable and not queue.deleted:
+                loss.perhaps_again.setdefault(queue.name, []).append(seq)
 
     # loss of power
 
