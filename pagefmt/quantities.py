@@ -1,4 +1,4 @@
-"""Sizes and lengths of time as people read them."""
+"""Counts, sizes and lengths of time as people read them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,11 @@ from typing import Final
 
 SECOND: Final = 1_000_000_000
 """In nanoseconds."""
+
+
+def count_text(count: int, one: str, many: str = "") -> str:
+    """As ``1 page``, ``2 pages``."""
+    return f"{count} {one if count == 1 else many or f'{one}s'}"
 
 
 def size_text(count: int) -> str:

@@ -9,7 +9,7 @@ from pageengine.replay.ranking import natural
 from pageengine.replay.recording import CONNECTION_DROPPED, Recording
 from pageengine.replay.records import AddressRecord, Span
 from pagefmt.findings import Finding, Position, Severity
-from pagefmt.quantities import duration_text, size_text
+from pagefmt.quantities import count_text, duration_text, size_text
 
 WORTH_TELLING = 0.01
 """A hold shorter than this share of the replay is no finding."""
@@ -95,17 +95,17 @@ def _address(record: AddressRecord, recording: Recording) -> Iterator[_WeighedFi
     name, end = record.name, recording.end
     if dropped := record.sends["dropped"]:
         reasons = _reasons(record, ("address_full", "page_full", "disk_full"))
-        said = f"address {name} dropped {_count(dropped, 'message')}{reasons}"
+        said = f"address {name} dropped {count_text(dropped, 'message')}{reasons}"
         yield _finding("lost", name, said, "messages dropped on {} addresses", dropped)
     if failed := record.sends["failed"]:
         errors = tuple(key for key in sorted(record.why) if key.isupper() and key not in _ROUTING)
         errors += (CONNECTION_DROPPED,)
-        said = f"address {name} refused {_count(failed, 'message')}{_reasons(record, errors)}"
+        said = f"address {name} refused {count_text(failed, 'message')}{_reasons(record, errors)}"
         yield _finding("refused", name, said, "messages refused on {} addresses", failed)
     if blocked := record.sends["blocked"]:
         left = blocked - record.released - record.abandoned
-        tail = f"; {_count(left, 'send')} still waited at the end" if left else ""
-        tail += f"; {_count(record.abandoned, 'send')} lost with the broker" if record.abandoned else ""
+        tail = f"; {count_text(left, 'send')} still waited at the end" if left else ""
+        tail += f"; {count_text(record.abandoned, 'send')} lost with the broker" if record.abandoned else ""
         waited = duration_text(record.blocked_ns)
         said = f"producers to {name} were blocked {_times(blocked)}, {waited} taken together{tail}"
         yield _finding("blocked", name, said, "producers blocked on {} addresses", record.blocked_ns or blocked)
@@ -115,13 +115,13 @@ def _address(record: AddressRecord, recording: Recording) -> Iterator[_WeighedFi
     if record.paging.times:
         said = (
             f"address {name} was in page mode {_held_for(record.paging, recording)}; at most "
-            f"{_count(record.pages.value, 'page')} with {size_text(record.disk.value)} on disk"
+            f"{count_text(record.pages.value, 'page')} with {size_text(record.disk.value)} on disk"
         )
         yield _finding("paged", name, said, "page mode on {} addresses", record.paging.until(end))
     if recording.timed and record.longest_answer > LONG_ANSWER:
         mean = duration_text(record.answers_ns // record.answers)
         said = (
-            f"{_count(record.answers, 'send')} to pages of {name} waited {mean} for the answer on average, at most "
+            f"{count_text(record.answers, 'send')} to pages of {name} waited {mean} for the answer on average, at most "
             f"{duration_text(record.longest_answer)} (page-sync-timeout)"
         )
         yield _finding("paged", name, said, "answers waited for pages on {} addresses", record.answers_ns)
@@ -139,7 +139,7 @@ def _crashed(recording: Recording) -> Iterator[_WeighedFinding]:
             said = f"by the crash at operation {crash.i}, of address {address}: {'; '.join(told)}"
             yield _finding("lost" if lost else "paged", address, said, "a crash struck {} addresses", lost or again)
         if crash.answered:
-            said = f"by the crash at operation {crash.i}: {_count(crash.answered, 'durable send')} perhaps lost"
+            said = f"by the crash at operation {crash.i}: {count_text(crash.answered, 'durable send')} perhaps lost"
             yield _finding("lost", "broker", f"{said} though answered (journal-sync-transactional, -non-transactional)")
         if crash.incomplete:
             yield _finding(
@@ -149,7 +149,7 @@ def _crashed(recording: Recording) -> Iterator[_WeighedFinding]:
 
 def _of_crash(surely: int, perhaps: int, what: str) -> str:
     more = f"{perhaps} perhaps" if perhaps else ""
-    return f"{', '.join(filter(None, [_count(surely, 'message') if surely else '', more]))} {what}"
+    return f"{', '.join(filter(None, [count_text(surely, 'message') if surely else '', more]))} {what}"
 
 
 _ROUTING = ("NO_BINDINGS", "NO_BINDINGS_DLA", "DUPLICATED_ID")
@@ -170,7 +170,7 @@ def _broker(recording: Recording) -> Iterator[_WeighedFinding]:
         yield _finding("limit", "broker", f"the global limit was reached {_held_for(broker.full, recording)}")
     for name in ("unsupported", "malformed"):
         if count := recording.results[name]:
-            yield _finding("limit", "trace", f"{_count(count, 'line')} of the trace could not be applied ({name})")
+            yield _finding("limit", "trace", f"{count_text(count, 'line')} of the trace could not be applied ({name})")
 
 
 def _held(recording: Recording) -> Iterator[_WeighedFinding]:
@@ -179,7 +179,7 @@ def _held(recording: Recording) -> Iterator[_WeighedFinding]:
         if hold.end - hold.start <= span * WORTH_TELLING and span:
             continue
         held = f" for {duration_text(hold.end - hold.start)}" if recording.timed else ""
-        said = f"queue {hold.queue} held {hold.pages} of {_count(hold.total, 'page')}{held}"
+        said = f"queue {hold.queue} held {hold.pages} of {count_text(hold.total, 'page')}{held}"
         yield _finding("held", hold.queue, said, "pages held by single queues, {} times", hold.end - hold.start)
 
 
@@ -208,7 +208,3 @@ def _held_for(span: Span, recording: Recording) -> str:
 
 def _times(count: int) -> str:
     return {1: "once", 2: "twice"}.get(count, f"{count} times")
-
-
-def _count(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"

@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Final
 
 from pagefmt.editions import Edition
+from pagefmt.quantities import count_text
 from pagefmt.verify.broker_reader import BrokerReading
 
 
@@ -46,7 +47,7 @@ def judge(reading: BrokerReading, size: int, edition: Edition, place: PageContex
         return _judge_throw(reading, edition, place)
     left = size - reading.bytes_read
     at_start = _at_start(left, size, edition, place)
-    count = _count(reading.records)
+    count = count_text(reading.records, "record")
     if reading.suspect is not None:
         text = f"reads {count}, reports the file as suspect at {reading.suspect[0]}, and loses the {left} bytes behind"
         return BrokerVerdict(edition, BrokerAction.LOSES_REST, f"{text}; {PUT_ASIDE}{at_start}", reading)
@@ -57,10 +58,6 @@ def judge(reading: BrokerReading, size: int, edition: Edition, place: PageContex
 
 
 PUT_ASIDE: Final = "when every queue is done with it, it is renamed to .invalidPage instead of deleted"
-
-
-def _count(records: int) -> str:
-    return "1 record" if records == 1 else f"{records} records"
 
 
 def _judge_throw(reading: BrokerReading, edition: Edition, place: PageContext) -> BrokerVerdict:

@@ -16,7 +16,7 @@ from pagectl.running.reading import bytes_to_read, each_store, moment, told_stat
 from pagectl.terminal.progress import progress
 from pagectl.terminal.sanitise import one_line
 from pagectl.terminal.streams import CsvTable, note, print_json_line, print_json_list, print_table
-from pagefmt.quantities import size_text
+from pagefmt.quantities import count_text, size_text
 
 if TYPE_CHECKING:
     from pagefmt.directory.locate import DataLocation
@@ -127,7 +127,7 @@ def _text(rows: list[StoreOverview]) -> None:
     waiting = [row.outstanding for row in rows if row.outstanding is not None]
     held = f", {sum(waiting)} outstanding" if len(waiting) == len(rows) else ""
     print(
-        f"{_count(len(rows), 'address', 'addresses')}, {_count(sum(row.pages for row in rows), 'page', 'pages')}, "
+        f"{count_text(len(rows), 'address', 'addresses')}, {count_text(sum(row.pages for row in rows), 'page')}, "
         f"{sum(row.messages for row in rows)} messages{held}, {size_text(sum(row.bytes for row in rows))}"
     )
     for row in sorted(rows, key=_by_address):
@@ -137,10 +137,6 @@ def _text(rows: list[StoreOverview]) -> None:
 
 def _by_address(row: StoreOverview) -> tuple[bool, str, str]:
     return (row.address is None, row.address or "", row.folder)
-
-
-def _count(number: int, one: str, many: str) -> str:
-    return f"{number} {one if number == 1 else many}"
 
 
 def _remark(row: StoreOverview) -> None:

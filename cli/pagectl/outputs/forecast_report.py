@@ -12,7 +12,7 @@ from pageengine.disk.forecast import TimeLeft, Trend, time_left, trend
 from pageengine.disk.monitor import Unmonitored
 from pageengine.disk.samples import DiskSamples
 from pageengine.disk.state import DiskState, FileStoreState
-from pagefmt.quantities import SECOND, duration_text, size_text
+from pagefmt.quantities import SECOND, count_text, duration_text, size_text
 
 SERVICE = "DISK FORECAST"
 SHOWN = 5
@@ -116,7 +116,7 @@ def outlook(forecast: Forecast, store: StoreForecast) -> str:
     room = f"{size_text(store.state.margin)} to go"
     if store.trend is None:
         count = len(forecast.samples.samples)
-        return f"{room}, learning the rate ({count} sample{'' if count == 1 else 's'} so far)"
+        return f"{room}, learning the rate ({count_text(count, 'sample')} so far)"
     if store.left is None:
         return f"{room}, not filling ({_rate(store.trend)}, {_basis(store.trend)})"
     if not store.trend.grows:

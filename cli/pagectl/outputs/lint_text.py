@@ -10,6 +10,7 @@ from pagectl.outputs.lint_report import WIDTH, Lines, summary
 from pagectl.terminal.sanitise import one_line
 from pagectl.terminal.streams import within_columns
 from pagefmt.findings import Finding, Severity
+from pagefmt.quantities import count_text
 
 _COLOURS = {Severity.ERROR: "31", Severity.WARNING: "33", Severity.INFO: "36"}
 
@@ -49,5 +50,5 @@ def summary_line(files: Sequence[FileReport]) -> str:
     """As ``2 errors, 1 warning, 0 remarks in 1 file``."""
     counts = summary(files)
     words = [("error", counts["errors"]), ("warning", counts["warnings"]), ("remark", counts["infos"])]
-    parts = ", ".join(f"{count} {word}{'' if count == 1 else 's'}" for word, count in words)
-    return f"{parts} in {counts['files']} file{'' if counts['files'] == 1 else 's'}"
+    parts = ", ".join(count_text(count, word) for word, count in words)
+    return f"{parts} in {count_text(counts['files'], 'file')}"

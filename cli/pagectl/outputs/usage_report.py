@@ -10,7 +10,7 @@ from pagectl.running.disk_count import Counting
 from pagectl.terminal.sanitise import one_line
 from pagectl.terminal.streams import CsvTable, is_terminal, print_table
 from pagefmt.directory.usage import AddressUsage, FileTotals
-from pagefmt.quantities import size_text
+from pagefmt.quantities import count_text, size_text
 
 BAR = 24
 COLUMNS = (
@@ -87,8 +87,7 @@ def _remark(name: str, counting: Counting) -> str:
         unknown = counting.usage.large.files - owned
         return f"{unknown} without a known address" if unknown else ""
     if name == "paging":
-        folders = len(counting.usage.addresses)
-        return f"{folders} store folder{'' if folders == 1 else 's'}"
+        return count_text(len(counting.usage.addresses), "store folder")
     return ""
 
 
