@@ -179,11 +179,6 @@ class CrashState:
 
     # the journal
 
-    def _note_gaps(self) -> None:
-        since = self.broker.latest.since
-        if since is not None and since > self._sure():
-            self.loss.incomplete = True
-
     def _sure(self) -> int:
         """Up to when everything in the journal is surely on the disk: the last that was synced long enough ago."""
         settings, latest = self.run.settings, self.broker.latest
@@ -214,7 +209,7 @@ class CrashState:
         """What came after the last that is sure is perhaps there: the timer of the journal's buffer decides."""
         settings, latest, loss = self.run.settings, self.broker.latest, self.loss
         sure = self._sure()
-        self._note_gaps()
+        loss.incomplete = latest.since is not None and latest.since > sure
         recent = [(at, ref, settings.journal_sync_non_transactional) for at, ref in self._alone() if at > sure]
         kept = {id(ref) for refs in self.journal.values() for ref in refs}
         recent += [

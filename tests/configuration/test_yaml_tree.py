@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import pytest
 import yaml
+from brokerconf.kubernetes.placed_text import PlacedText
 from brokerconf.reading.parsing import ReadingError
 from brokerconf.reading.yaml_tree import LARGEST_YAML, MOST_NODES, ScalarText, YamlDocuments, YamlNode, read_yaml
 from hypothesis import given
 from hypothesis import strategies as st
+
+from pagefmt.findings import Position
 
 TEXTS = st.text(alphabet="ab'\"\\:#{}[] \n\té€😀-=|>%@&*!,?0x", max_size=40)
 
@@ -38,16 +41,17 @@ def test_lines_of_a_block_have_their_line_and_column() -> None:
     documents = read("data:\n  broker.properties: |\n    # sizes\n\n    a=1\n      b=2\n")
     node = documents.roots[0].get("data", "broker.properties")
     assert node is not None
-    text = ScalarText(documents.source, node)
-    assert str(text.of_line(3, 1)) == "broker.yaml:5:5"
-    assert str(text.of_line(4, 3)) == "broker.yaml:6:7"
+    text = PlacedText().add(node.text, ScalarText(documents.source, node).position)
+    assert str(text.of_line(Position("", 3, 1))) == "broker.yaml:5:5"
+    assert str(text.of_line(Position("", 4, 3))) == "broker.yaml:6:7"
 
 
 def test_lines_with_carriage_returns() -> None:
     documents = read("a: |\r\n  x=1\r\n  y=2\r\nb: c\r\n d\r\n")
     node = documents.roots[0].get("a")
     assert node is not None
-    assert str(ScalarText(documents.source, node).of_line(2, 1)) == "broker.yaml:3:3"
+    text = PlacedText().add(node.text, ScalarText(documents.source, node).position)
+    assert str(text.of_line(Position("", 2, 1))) == "broker.yaml:3:3"
 
 
 @pytest.mark.parametrize(

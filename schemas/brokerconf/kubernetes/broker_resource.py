@@ -15,7 +15,7 @@ from functools import cache, cached_property
 from html import escape
 
 from brokerconf.instance.installed import edition_of_release
-from brokerconf.kubernetes.fields import known_fields
+from brokerconf.kubernetes.fields import ADDRESS_SETTING, known_fields
 from brokerconf.kubernetes.held_files import PROPERTIES_SUFFIX, pod_and_rest
 from brokerconf.kubernetes.objects import KubernetesObject
 from brokerconf.kubernetes.placed_text import PlacedText
@@ -29,7 +29,6 @@ _JOURNALS = {"aio": "ASYNCIO"}
 _BINARY = {"Ki": 1 << 10, "Mi": 1 << 20, "Gi": 1 << 30, "Ti": 1 << 40, "Pi": 1 << 50}
 _DECIMAL = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "P": 10**15}
 _PLAN = "deploymentPlan"
-_SETTING = "addressSettings.addressSetting[]."
 
 
 @dataclass(frozen=True)
@@ -76,9 +75,9 @@ class BrokerResource:
             self._element(placed, journal, "journal-type", _JOURNALS.get(journal.text.lower(), "NIO"))
         settings = self._spec("addressSettings", "addressSetting")
         placed.add("<address-settings>", lambda _: outside)
-        known = {path.removeprefix(_SETTING) for path in known_fields(self.found) if path.startswith(_SETTING)}
+        known = known_fields(self.found) - {f"{ADDRESS_SETTING}match"}
         for item in settings.items if settings else ():
-            self._setting(placed, item, known - {"match"})
+            self._setting(placed, item, known)
         return placed.add(f"</address-settings>{_END}", lambda _: outside)
 
     def _setting(self, placed: PlacedText, item: YamlNode, known: set[str]) -> None:
@@ -86,7 +85,7 @@ class BrokerResource:
         at = self.found.position_of(match or item)
         placed.add(f'<address-setting match="{_escaped(match.text if match else "")}">', lambda _: at)
         for key, value in item.entries:
-            if key.text in known and value.type not in ("object", "array", "null"):
+            if ADDRESS_SETTING + key.text in known and value.type not in ("object", "array", "null"):
                 self._element(placed, value, _tag(key.text), value.text, key)
         placed.add("</address-setting>", lambda _: at)
 

@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from brokerconf.kubernetes.objects import KubernetesObject, ObjectRole
+from brokerconf.kubernetes.objects import REFUSED, KubernetesObject, ObjectRole
 from brokerconf.reading.secrets import masked
 from brokerconf.reading.yaml_tree import YamlNode
 from brokerconf.settings.settings_model import Scope, in_scope
@@ -24,13 +24,12 @@ from pagefmt.findings import Finding, Severity
 
 _VERSIONS = ("v2alpha1", "v2alpha2", "v2alpha3", "v2alpha4", "v2alpha5", "v1beta1", "v1beta2", "Broker")
 _DROPPED = "Kubernetes drops a field that the resource does not define, or refuses the object; the broker never sees it"
-_REFUSED = "Kubernetes refuses the object"
 _FITS = {"integer": ("integer",), "number": ("integer", "number"), "boolean": ("boolean",), "string": ("string",)}
 _ANY = ("map", "kubernetes")
 _AROUND = {"apiVersion", "kind", "metadata", "spec", "status"}
 # How the operators take words: these in any case, and what they make of others.
 _ANY_CASE = {"deploymentPlan.journalType": "every other word is taken for nio without an error"}
-_SETTING = "addressSettings.addressSetting[]"
+ADDRESS_SETTING = "addressSettings.addressSetting[]."
 
 
 class ResourceField(NamedTuple):
@@ -108,7 +107,7 @@ class _FieldChecks:
             if node.get(name) is None:
                 at = self.found.position_of(node)
                 said = f"{shown} without '{name}'"
-                yield Finding(at, Severity.ERROR, "kubernetes-field-missing", said, shown, f"add {name}", _REFUSED)
+                yield Finding(at, Severity.ERROR, "kubernetes-field-missing", said, shown, f"add {name}", REFUSED)
 
     def _value(self, node: YamlNode, path: str, shown: str) -> Iterator[Finding]:
         field = self.known[path]
@@ -142,7 +141,7 @@ class _FieldChecks:
         if wanted in ("integer", "number", "boolean") and node.style in ("'", '"'):
             help = "take the quotes away"
         said = f"{shown} must be {_ARTICLES[wanted]}, and is {_ARTICLES[node.type]}"
-        return self._error("kubernetes-field-type", node, said, shown, help or f"write {_ARTICLES[wanted]}", _REFUSED)
+        return self._error("kubernetes-field-type", node, said, shown, help or f"write {_ARTICLES[wanted]}", REFUSED)
 
     def _no_field(self, key: YamlNode, path: str, shown: str) -> Finding:
         field = self.known.get(path)
@@ -186,6 +185,6 @@ def _instead(path: str) -> str:
     """A setting of an address that the resource lacks and the broker has is set by a property."""
     name = path.rpartition(".")[2]
     beans = {setting.bean for setting in in_scope(Scope.ADDRESS).values()}
-    if path.startswith(_SETTING) and name in beans:
+    if path.startswith(ADDRESS_SETTING) and name in beans:
         return f'write it in brokerProperties: addressSettings."MATCH".{name}=…'
     return "write it in brokerProperties" if path.startswith("addressSettings") else ""

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from brokerconf.kubernetes.objects import KubernetesObject
+from brokerconf.kubernetes.objects import REFUSED, KubernetesObject
 from brokerconf.kubernetes.placed_text import PlacedText
 from brokerconf.reading.yaml_tree import ScalarText, YamlNode
 from pagefmt.findings import Finding, Position, Severity
@@ -18,7 +18,6 @@ PROPERTIES_SUFFIX = "-bp"
 _POD = re.compile(r"broker-([0-9]+)\.(.*)")
 _BROKER_XML = re.compile(r"(?s)<(?:[\w.-]+:)?(?:configuration|hornetq-server)\b|urn:(?:activemq|hornetq)")
 _ENCODED = {"data": "Secret", "binaryData": "ConfigMap"}
-_WHY_BASE64 = "Kubernetes refuses the object"
 
 
 class HeldFile(NamedTuple):
@@ -57,12 +56,13 @@ def held_files(found: KubernetesObject) -> tuple[list[HeldFile], list[str], list
             findings.append(Finding(
                 place, Severity.ERROR, "kubernetes-base64", f"{found.title}: {part} of '{key.text}' is not base64",
                 f"{part}.{key.text}", "encode it, or move it to stringData" if part == "data" else "encode it",
-                _WHY_BASE64,
+                REFUSED,
             ))  # fmt: skip
         elif not suffix:
             others.append(key.text)
         else:
-            placed = _placed(found, value, text, place if encoded else None)
+            inside = (lambda _, place=place: place) if encoded else ScalarText(found.documents.source, value).position
+            placed = PlacedText().add(text, inside)
             secret, pod = found.kind == "Secret", pod_and_rest(key.text)[0]
             files.append(HeldFile(key.text, suffix, placed, place, encoded, secret, pod))
     return sorted(files, key=lambda file: file.name), others, findings
@@ -97,9 +97,3 @@ def _decoded(text: str) -> str | None:
         return base64.b64decode("".join(text.split()), validate=True).decode("utf-8", "replace")
     except (binascii.Error, ValueError):
         return None
-
-
-def _placed(found: KubernetesObject, value: YamlNode, text: str, key: Position | None) -> PlacedText:
-    if key is not None:
-        return PlacedText().add(text, lambda _: key)
-    return PlacedText().add(text, ScalarText(found.documents.source, value).position)

@@ -14,6 +14,8 @@ LOOKED_FOR = (
     "or broker properties"
 )
 
+REFUSED = "Kubernetes refuses the object"
+
 
 class ObjectRole(Enum):
     """What an object is to a broker."""
@@ -100,5 +102,5 @@ def _api_version(found: KubernetesObject, known: list[str]) -> Finding:
     said = f"apiVersion '{node.text[:80]}' is none of a {found.kind}" if node else f"a {found.kind} without apiVersion"
     return Finding(
         found.position_of(node) if node else found.position, Severity.ERROR, "kubernetes-api-version", said,
-        "apiVersion", f"write {' or '.join(reversed(known))}", "Kubernetes refuses the object",
+        "apiVersion", f"write {' or '.join(reversed(known))}", REFUSED,
     )  # fmt: skip

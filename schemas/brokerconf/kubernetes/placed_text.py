@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable
-from itertools import accumulate
+from functools import cached_property
 
+from brokerconf.reading.sources import SourceFile, plain_source
 from pagefmt.findings import Position
 
 Place = Callable[[int], Position]
@@ -18,7 +19,6 @@ class PlacedText:
         self._parts: list[str] = []
         self._places: list[Place] = []
         self._starts: list[int] = [0]
-        self._lines: list[int] | None = None
 
     def add(self, text: str, place: Place) -> PlacedText:
         """One more part; ``place`` tells where its characters stand by their number in it. Returns itself."""
@@ -39,7 +39,9 @@ class PlacedText:
 
     def of_line(self, position: Position) -> Position:
         """The same for a line and column of the text."""
-        if self._lines is None:
-            self._lines = list(accumulate((len(line) + 1 for line in self.text.split("\n")), initial=0))
-        line = min(max(position.line, 1), len(self._lines) - 1)
-        return self.position(self._lines[line - 1] + max(position.column, 1) - 1)
+        start, _ = self._source.line(max(position.line, 1)) or (len(self._source.original), 0)
+        return self.position(start + max(position.column, 1) - 1)
+
+    @cached_property
+    def _source(self) -> SourceFile:
+        return plain_source("", self.text)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
@@ -10,6 +9,7 @@ from typing import NamedTuple
 from brokerconf.instance.recognition import ConfigurationForm, form_of
 from brokerconf.linting.baseline import fingerprint
 from brokerconf.linting.lint import FileReport
+from brokerconf.reading.sources import plain_source
 from pagefmt.findings import Finding, Severity
 
 # Each fix that does not hold together with the others is tried alone; more than these are left alone.
@@ -37,13 +37,14 @@ def repaired(name: str, raw: bytes, findings: Iterable[Finding]) -> RepairedText
         text = raw.decode(encoding)
     except UnicodeDecodeError:
         return None
-    lines = [0, *(found.end() for found in re.finditer("\n", text))]
+    source = plain_source(name, text)
     edits: dict[tuple[int, str, str], Finding] = {}
     for finding in findings:
         fix = finding.fix
-        if fix is None or not 0 < fix.place.line <= len(lines):
+        line = source.line(fix.place.line) if fix else None
+        if fix is None or line is None:
             continue
-        at = lines[fix.place.line - 1] + fix.place.column - 1
+        at = line[0] + fix.place.column - 1
         # a value's place is where its quotation marks begin
         at += text[at : at + 1] in ("'", '"') and not text.startswith(fix.old, at)
         if fix.old and text.startswith(fix.old, at):

@@ -242,7 +242,6 @@ class ScalarText:
                 self._outside.append(outside)
             else:
                 self._outside[-1] = outside
-        self._lines: list[int] = [0, *(found.end() for found in re.finditer("\n", self.text))]
 
     def offset(self, inside: int) -> int:
         """The offset in the file of a character of the text."""
@@ -254,10 +253,6 @@ class ScalarText:
     def position(self, inside: int) -> Position:
         """The line and column of it in the file."""
         return self.source.position(self.offset(inside))
-
-    def of_line(self, line: int, column: int) -> Position:
-        """The same for a line and column of the text."""
-        return self.position(self._lines[min(max(line, 1), len(self._lines)) - 1] + max(column, 1) - 1)
 
 
 def _pieces(text: str, node: YamlNode) -> Iterator[tuple[int, int]]:
