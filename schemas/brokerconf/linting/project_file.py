@@ -17,7 +17,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from brokerconf.errors import BrokerConfError
 from brokerconf.linting.catalogue import did_you_mean, known_ids
@@ -128,20 +128,24 @@ class _Reader:
             self.table = self.table.get(step) if isinstance(self.table, dict) else None
 
     def project(self) -> ProjectFile:
-        given = self._table(self.table, self.base)
-        project = ProjectFile(self.path)
-        for key, value in given.items():
-            read = _KEYS.get(key)
-            if read is None:
+        found: dict[str, Any] = {}
+        for key, value in self._table(self.table, self.base).items():
+            if key not in _KEYS:
                 raise self.error(self.base, key, f"no key '{key}' is known; {did_you_mean(key, _KEYS)}")
-            project = read(self, project, value)
-        return project
+            name, read = _KEYS[key]
+            found[name] = read(self, value, self.base)
+        return ProjectFile(self.path, **found)
 
-    def per_path(self, project: ProjectFile, value: object) -> ProjectFile:
+    def ignored(self, value: object, table: str, number: int = 0) -> frozenset[str]:
+        return self._rules(value, "ignore", table, number)
+
+    def only(self, value: object, table: str) -> frozenset[str]:
+        return self._rules(value, "only", table)
+
+    def per_path(self, value: object, base: str) -> tuple[PathSettings, ...]:
         if not isinstance(value, list) or not value:
-            raise self.error(self.base, "per-path", "write it as [[per-path]] with path and ignore or edition")
-        found = [self._path_settings(each, number) for number, each in enumerate(value)]
-        return project._replace(per_path=tuple(found))
+            raise self.error(base, "per-path", "write it as [[per-path]] with path and ignore or edition")
+        return tuple(self._path_settings(each, number) for number, each in enumerate(value))
 
     def _path_settings(self, value: object, number: int) -> PathSettings:
         table = self._below("per-path")
@@ -153,11 +157,11 @@ class _Reader:
         path = given.get("path")
         if not isinstance(path, str) or not path:
             raise self.error(table, "path", 'path is needed, as path = "legacy/**"', number)
-        ignored = self.rules(given["ignore"], "ignore", table, number) if "ignore" in given else frozenset()
+        ignored = self.ignored(given["ignore"], table, number) if "ignore" in given else frozenset()
         edition = self.edition(given["edition"], table, number) if "edition" in given else None
         return PathSettings(path, ignored, edition)
 
-    def severities(self, project: ProjectFile, value: object) -> ProjectFile:
+    def severities(self, value: object, base: str) -> dict[str, Severity | None]:
         table = self._below("severity")
         found: dict[str, Severity | None] = {}
         for rule, severity in self._table(value, table).items():
@@ -166,7 +170,7 @@ class _Reader:
             if severity not in names:
                 raise self.error(table, rule, f"severity of {rule}: one of {', '.join(names)} is needed")
             found[rule] = None if severity == OFF else Severity(severity)
-        return project._replace(severities=found)
+        return found
 
     def edition(self, value: object, table: str, number: int = 0) -> Edition:
         if value in EDITION_NAMES:
@@ -174,21 +178,21 @@ class _Reader:
         meant = did_you_mean(str(value), EDITION_NAMES)
         raise self.error(table, "edition", f"edition: one of {', '.join(EDITION_NAMES)} is needed; {meant}", number)
 
-    def heap(self, project: ProjectFile, value: object) -> ProjectFile:
+    def heap(self, value: object, base: str) -> int:
         try:
             size = parse_size(value).value if isinstance(value, str) else 0
         except SizeError:
             size = 0
         if size <= 0:
-            raise self.error(self.base, "heap", 'heap: a size above 0 is needed, as "512M" or "4G"')
-        return project._replace(heap=size)
+            raise self.error(base, "heap", 'heap: a size above 0 is needed, as "512M" or "4G"')
+        return size
 
-    def fail_on(self, project: ProjectFile, value: object) -> ProjectFile:
+    def fail_on(self, value: object, base: str) -> str:
         if value not in FAIL_ON:
-            raise self.error(self.base, "fail-on", f"fail-on: one of {', '.join(FAIL_ON)} is needed")
-        return project._replace(fail_on=str(value))
+            raise self.error(base, "fail-on", f"fail-on: one of {', '.join(FAIL_ON)} is needed")
+        return str(value)
 
-    def rules(self, value: object, key: str, table: str, number: int = 0) -> frozenset[str]:
+    def _rules(self, value: object, key: str, table: str, number: int = 0) -> frozenset[str]:
         if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
             raise self.error(table, key, f'{key}: a list of rules is needed, as ["drop-policy"]', number)
         for name in value:
@@ -233,26 +237,15 @@ def _parted(table: str) -> tuple[str, str]:
     return above, name
 
 
-def _edition(reader: _Reader, project: ProjectFile, value: object) -> ProjectFile:
-    return project._replace(edition=reader.edition(value, reader.base))
-
-
-def _ignore(reader: _Reader, project: ProjectFile, value: object) -> ProjectFile:
-    return project._replace(ignored=reader.rules(value, "ignore", reader.base))
-
-
-def _only(reader: _Reader, project: ProjectFile, value: object) -> ProjectFile:
-    return project._replace(only=reader.rules(value, "only", reader.base))
-
-
-_KEYS: dict[str, Callable[[_Reader, ProjectFile, object], ProjectFile]] = {
-    "edition": _edition,
-    "heap": _Reader.heap,
-    "fail-on": _Reader.fail_on,
-    "ignore": _ignore,
-    "only": _only,
-    "severity": _Reader.severities,
-    "per-path": _Reader.per_path,
+# By key: the field of the project file, and how it is read.
+_KEYS: dict[str, tuple[str, Callable[[_Reader, object, str], object]]] = {
+    "edition": ("edition", _Reader.edition),
+    "heap": ("heap", _Reader.heap),
+    "fail-on": ("fail_on", _Reader.fail_on),
+    "ignore": ("ignored", _Reader.ignored),
+    "only": ("only", _Reader.only),
+    "severity": ("severities", _Reader.severities),
+    "per-path": ("per_path", _Reader.per_path),
 }
 
 
