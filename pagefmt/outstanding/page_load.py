@@ -63,6 +63,11 @@ class QueueLoad:
         """The queue's name, or its id where no binding has it."""
         return self.binding.name if self.binding else f"queue {self.id}"
 
+    @property
+    def in_doubt(self) -> int:
+        """What prepared transactions hold back, sends and acknowledgements."""
+        return self.in_doubt_sends + self.in_doubt_acks
+
     def take(self, ack_state: AckState, page: int, number: int, size: int, keep: bool) -> None:
         """Count one record of ``size`` bytes that is in this state for the queue."""
         match ack_state:

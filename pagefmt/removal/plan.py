@@ -31,7 +31,6 @@ from pagefmt.directory.locate import DataLocation
 from pagefmt.editions import Edition
 from pagefmt.errors import PageFmtError
 from pagefmt.journal.bodies import QueueRef
-from pagefmt.journal.load import LoadedJournal
 from pagefmt.journal.message_journal import MessageJournal
 from pagefmt.journal.record_types import MESSAGES, RecordType
 from pagefmt.journal.writing import FileChange, JournalChange, Unwanted, changed_file
@@ -253,11 +252,7 @@ def _changes(
         )
     )
     for loaded, change in ((journal.loaded, messages), (bindings.loaded, definitions)):
-        yield from _changed(loaded, change)
-
-
-def _changed(loaded: LoadedJournal, change: JournalChange) -> Iterator[tuple[Path, FileChange]]:
-    for file in loaded.files:
-        found = changed_file(file, change)
-        if found is not None:
-            yield file.path.absolute(), found
+        for file in loaded.files:
+            found = changed_file(file, change)
+            if found is not None:
+                yield file.path.absolute(), found

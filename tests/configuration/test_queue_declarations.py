@@ -134,7 +134,7 @@ def stored(name: str, address: str = "a", **fields: int) -> StoredQueue:
     ],
 )
 def test_who_made_a_queue(queue: StoredQueue, who: QueueOrigin) -> None:
-    assert origin(queue, NEWEST) is who
+    assert origin(queue) is who
 
 
 def force(*names: str) -> str:

@@ -153,7 +153,7 @@ def _queue(queue: QueueLoad, known: bool) -> dict[str, Any]:
         "id": queue.id,
         "messages": queue.messages,
         "bytes": queue.bytes,
-        "in_doubt": queue.in_doubt_sends + queue.in_doubt_acks,
+        "in_doubt": queue.in_doubt,
         "first_page": queue.first[0] if queue.first else None,
         "last_page": queue.last[0] if queue.last else None,
         "pages_held": queue.pages,
@@ -215,7 +215,7 @@ def _store(summary: StoreSummary, verdict: StoreVerdict) -> None:
 
 def _row(queue: QueueLoad) -> tuple[object, ...]:
     first, last = (f"{at[0]}:{at[1]}" if at else "" for at in (queue.first, queue.last))
-    doubt = queue.in_doubt_sends + queue.in_doubt_acks
+    doubt = queue.in_doubt
     return (
         queue.messages, size_text(queue.bytes), doubt or "", first, last, size_text(queue.held_bytes),
         size_text(queue.held_alone), queue.name,

@@ -106,12 +106,8 @@ def _object(plan: DropPlan, written: Path | None) -> dict[str, Any]:
         "messages": messages,
         "bytes": size,
         "in_journal": {"messages": plan.held.messages, "bytes": plan.held.bytes},
-        "in_pages": {
-            "messages": plan.held.paged.messages,
-            "bytes": plan.held.paged.bytes,
-            "pages": plan.held.paged.pages,
-        },
-        "in_doubt": paged.in_doubt_sends + paged.in_doubt_acks,
+        "in_pages": {"messages": paged.messages, "bytes": paged.bytes, "pages": paged.pages},
+        "in_doubt": paged.in_doubt,
         "freed": plan.freed,
         "large_messages": [{"file": body.path.name, "size": body.size} for body in plan.pages.bodies],
         "journal_records": plan.records,
@@ -126,8 +122,8 @@ def _text(plan: DropPlan, written: Path | None) -> None:
           f"{paged.messages} in {paged.pages} pages, {size_text(paged.bytes)}")  # fmt: skip
     if held.unknown:
         print(f"that may not be all of them: {one_line(held.unknown)}")
-    if in_doubt := paged.in_doubt_sends + paged.in_doubt_acks:
-        print(f"in prepared transactions: {in_doubt}; these stay, without what concerns the queue")
+    if paged.in_doubt:
+        print(f"in prepared transactions: {paged.in_doubt}; these stay, without what concerns the queue")
     if plan.left:
         print(f"the address keeps its other queues: {one_line(', '.join(one.name for one in plan.left))}")
     else:

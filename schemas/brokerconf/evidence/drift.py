@@ -140,12 +140,13 @@ def drift(
     on_disk = {each.name: each for each in addresses if each.name not in made_by_broker}
     auto = {name for name, each in on_disk.items() if each.auto_created}
     left = [
-        LeftOver(each.address, each, origin(each, settings.edition), deletion(settings, declared, each, auto))
+        LeftOver(each.address, each, origin(each), deletion(settings, declared, each, auto))
         for key, each in sorted(stored.items())
         if key not in declared.queues
     ]
+    made_by = (QueueOrigin.UNKNOWN, QueueOrigin.AUTO_CREATED)
     left += [
-        LeftOver(name, None, _origin(each), _with_address(settings, declared, name, auto), each.recorded)
+        LeftOver(name, None, made_by[name in auto], _with_address(settings, declared, name, auto), each.recorded)
         for name, each in sorted(on_disk.items())
         if name not in declared.addresses
     ]
@@ -163,7 +164,7 @@ def _internal(name: str) -> bool:
     return name.startswith(INTERNAL)
 
 
-def origin(queue: StoredQueue, edition: Edition) -> QueueOrigin:
+def origin(queue: StoredQueue) -> QueueOrigin:
     """Who made a queue, as far as its record tells."""
     if queue.flag("auto_created"):
         return QueueOrigin.AUTO_CREATED
@@ -174,12 +175,6 @@ def origin(queue: StoredQueue, edition: Edition) -> QueueOrigin:
     if "configuration_managed" not in queue.fields:
         return QueueOrigin.UNKNOWN
     return QueueOrigin.SUBSCRIPTION if queue.routing == MULTICAST else QueueOrigin.OTHER
-
-
-def _origin(address: StoredAddress) -> QueueOrigin:
-    if address.auto_created:
-        return QueueOrigin.AUTO_CREATED
-    return QueueOrigin.UNKNOWN
 
 
 def deletion(
