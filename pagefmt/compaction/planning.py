@@ -109,7 +109,7 @@ def plan_of(
             f"{state.paging.path}: {edition.value} does not read what was written here (layout {rules.layout.value}); "
             "name the edition of the broker that will be started"
         )
-    walk = _PlanWalk(state, rules, keep_unknown, pending_pages(counters(state.journal).values()), dropped)
+    walk = _PlanWalk(rules, keep_unknown, pending_pages(counters(state.journal).values()), dropped)
     stores = tuple(walk.store(store) for store in state.stores())
     bodies, kept = _bodies(state, place.large_messages, walk.bodies, dropped)
     return CompactionPlan(roots_of(place), stores, bodies, kept, witnesses, tuple(state.known.lost()))
@@ -167,12 +167,7 @@ def layout_of_bindings(bindings: Bindings) -> Layout:
 
 class _PlanWalk:
     def __init__(
-        self,
-        state: PagingState,
-        rules: EditionRules,
-        keep_unknown: bool,
-        pending: set[tuple[int, int]],
-        dropped: DroppedQueue | None,
+        self, rules: EditionRules, keep_unknown: bool, pending: set[tuple[int, int]], dropped: DroppedQueue | None
     ) -> None:
         self.rules = rules
         self.dropped = dropped

@@ -57,7 +57,7 @@ class Screen:
         yield Text()
         name = _cut(one_line(f"{system.mount} ({', '.join(system.names)})"), width - len(word) - 2)
         yield Text(name.ljust(width - len(word)), style="bold").append(word, style=style)
-        yield _bar(state, store, width, style)
+        yield _bar(store, width, style)
         yield _line(_numbers(store), width, "")
         yield _line(self._outlook(store), width, "")
 
@@ -96,7 +96,7 @@ def _word(state: DiskState, store: FileStoreState) -> tuple[str, str]:
     return "ok", "green"
 
 
-def _bar(state: DiskState, store: FileStoreState, width: int, style: str) -> Text:
+def _bar(store: FileStoreState, width: int, style: str) -> Text:
     """What is used, what is left until the broker blocks, and what it will never touch."""
     inner = max(10, width - 8)
     used = min(inner, max(0, round(inner * store.space.usage)))
