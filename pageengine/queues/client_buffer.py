@@ -30,10 +30,10 @@ class ClientBuffer:
             return None
         self.size -= 1
         by_priority = self._by_priority
-        first = (
-            next(iter(by_priority)) if len(by_priority) == 1 else max(one for one in by_priority if by_priority[one])
-        )
-        return by_priority[first].popleft()
+        if len(by_priority) > 1:
+            return by_priority[max(one for one in by_priority if by_priority[one])].popleft()
+        (waiting,) = by_priority.values()
+        return waiting.popleft()
 
     def clear(self) -> None:
         """The client drops what it holds."""

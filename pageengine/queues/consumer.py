@@ -58,26 +58,24 @@ class Consumer(ConsumerPort):
     def take_buffered(self) -> Reference | None:
         """What the client gives next: highest priority first, then in order of arrival."""
         ref = self.buffer.take()
-        if ref is None:
-            return None
-        self._return_credits(ref)
+        if ref is not None and self.credits is not None:
+            self._return_credits(ref, self.credits)
         return ref
 
-    def _return_credits(self, ref: Reference) -> None:
-        if self.credits is None:
+    def _return_credits(self, ref: Reference, credits: int) -> None:
+        size, window = ref.message.enc + PACKET_BYTES, self.window
+        if window == 0:
+            self.credits = credits + size - 1
             return
-        if self.window == 0:
-            self.credits += ref.message.enc + PACKET_BYTES - 1
-            return
-        self.returned += ref.message.enc + PACKET_BYTES
-        if self.returned >= max(1, self.window // 2):
-            self.credits += self.returned
+        self.returned = returned = self.returned + size
+        if returned >= window // 2:
+            self.credits = credits + returned
             self.returned = 0
 
     def cleared(self) -> None:
         """At a rollback the client clears its buffer, and returns credits even for the answer that ended its wait."""
-        while (ref := self.buffer.take()) is not None:
-            self._return_credits(ref)
+        while self.take_buffered() is not None:
+            pass
         if self.forced and self.credits is not None and self.window == 0:
             self.forced = False
             self.credits += FORCED_BYTES + 2 * len(self.queue.name)

@@ -231,10 +231,11 @@ class Recording:
         for name in moved:
             record = self.address(name)
             self.watches[name].look(t, record.now.pages or 0)
-        for record in self._counted:
-            record.fresh_pages.clear()
-            record.counted_page = record.now.cur or 0
-        self._counted.clear()
+        if self._counted:
+            for record in self._counted:
+                record.fresh_pages.clear()
+                record.counted_page = record.now.cur or 0
+            self._counted.clear()
 
     def _address(
         self, record: AddressRecord, before: AddressFigures | None, now: AddressFigures | None, t: int, i: int

@@ -37,11 +37,11 @@ class Series:
 
     def see(self, name: str, i: int, t: int, value: int) -> None:
         """By operation ``i``: the level from there on."""
+        number = i // self.width
         line = self.lines.get(name)
         if line is None:
             line = self.lines[name] = []
-        number = i // self.width
-        if line:
+        else:
             last = line[-1]
             if last.number == number:
                 last.last = value
