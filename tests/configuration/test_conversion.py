@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
+from xml.sax.saxutils import escape, quoteattr
 
 import pytest
+from brokerconf.evidence.queue_declarations import declared_values, queue_declarations
 from brokerconf.properties.application import apply_all
 from brokerconf.properties.writing import as_json, as_properties, as_yaml
 from brokerconf.reading.document import Document
@@ -22,6 +24,7 @@ from pagectl.app import run
 from pagefmt.editions import Edition
 
 NEW = Edition.ARTEMIS_2_56
+NETTY = "org.apache.activemq.artemis.core.remoting.impl.netty.NettyAcceptorFactory"
 # cannot be said by a key: it has a period and a limit beside its value
 NO_COUNTERPART = {"journal-retention-directory"}
 FILES = sorted((configs() / "valid").rglob("*.xml"))
@@ -87,14 +90,156 @@ def test_keys_and_values_survive_every_form(found: dict[str, str]) -> None:
         assert [(key[1:-1] if key[:1] == '"' else key, value) for key, value in said] == list(found.items())
 
 
+WORDS = st.text(
+    st.characters(codec="utf-8", categories=["L", "N"], include_characters="-_/:=&<>'!~@;%"), min_size=1, max_size=9
+).filter(lambda text: text != "-")
+SAFE = st.from_regex(r"[A-Za-z][A-Za-z0-9]{0,8}", fullmatch=True)
+
+
+def tags(tag: str, values: dict[str, object]) -> str:
+    return f"<{tag} " + " ".join(f"{name}={quoteattr(str(value))}" for name, value in values.items())
+
+
+@st.composite
+def configurations(draw: st.DrawFn) -> str:
+    """A whole configuration: settings of addresses, queues, diverts, roles, acceptors and connectors."""
+    some = st.integers(0, 3)
+    inside = "<max-disk-usage>77</max-disk-usage><address-settings>"
+    for match in draw(st.lists(WORDS, max_size=3, unique=True)):
+        inside += tags("address-setting", {"match": f"{match}.#"})
+        size, letter = draw(st.integers(1, 2**40)), draw(WORDS)
+        inside += f"><max-size-bytes>{size}</max-size-bytes><dead-letter-address>{escape(letter)}</dead-letter-address>"
+        inside += (
+            f"<auto-create-queues>{draw(st.sampled_from(['true', 'false']))}</auto-create-queues></address-setting>"
+        )
+    inside += "</address-settings><security-settings>"
+    for match in draw(st.lists(WORDS, max_size=3, unique=True)):
+        inside += tags("security-setting", {"match": match}) + ">"
+        for right in draw(st.lists(st.sampled_from(["send", "consume", "browse"]), min_size=1, unique=True)):
+            roles = ",".join(draw(st.lists(WORDS, min_size=1, max_size=3, unique=True)))
+            inside += tags("permission", {"type": right, "roles": roles}) + "/>"
+        inside += "</security-setting>"
+    inside += "</security-settings><diverts>"
+    for name in draw(st.lists(WORDS, max_size=3, unique=True)):
+        inside += tags("divert", {"name": name}) + f"><address>{escape(draw(WORDS))}</address><forwarding-address>b"
+        inside += f"</forwarding-address><filter string={quoteattr(draw(WORDS))}/></divert>"
+    inside += "</diverts><addresses>"
+    for number, address in enumerate(draw(st.lists(WORDS, max_size=3, unique=True))):
+        inside += tags("address", {"name": address}) + f"><{(kind := draw(st.sampled_from(['anycast', 'multicast'])))}>"
+        for queue in range(draw(some)):
+            given_values = draw(st.fixed_dictionaries({}, optional={
+                "max-consumers": st.integers(-1, 9), "purge-on-no-consumers": st.sampled_from(["true", "false"]),
+                "ring-size": st.integers(-1, 99), "last-value-key": WORDS,
+            }))  # fmt: skip
+            inside += tags("queue", {"name": f"{address}.{number}.{queue}", **given_values}) + ">"
+            inside += (
+                draw(st.sampled_from(["", "<durable>false</durable>", "<filter string='a &lt; 1'/>"])) + "</queue>"
+            )
+        inside += f"</{kind}></address>"
+    inside += "</addresses>"
+    for block in ("acceptor", "connector"):
+        inside += f"<{block}s>"
+        for name in draw(st.lists(WORDS, max_size=3, unique=True)):
+            uri = f"tcp://{draw(SAFE)}:{draw(st.integers(0, 65535))}"
+            keys = draw(st.dictionaries(st.sampled_from(["sslEnabled", "protocols", "amqpCredits", "port2"]), SAFE))
+            uri = f"{uri}?" + ";".join(f"{key}={value}" for key, value in keys.items()) if keys else uri
+            uri = draw(st.sampled_from([uri, "vm://3"]))
+            inside += tags(block, {"name": name}) + f">{uri}</{block}>"
+        inside += f"</{block}s>"
+    return EMPTY_XML.replace("</core>", f"{inside}</core>")
+
+
+def declared(settings: EffectiveSettings, entries: list[Entry]) -> object:
+    found = queue_declarations(settings, entries)
+    queues = {
+        key: (one.routing, one.filter, one.durable, declared_values(settings, one)) for key, one in found.queues.items()
+    }
+    return queues, set(found.addresses), found.routing
+
+
+@given(configurations())
+def test_whole_configurations_survive_every_form_and_the_way_back(xml: str) -> None:
+    before = document(xml)
+    pairs, left = as_entries(before)
+    assert left == []
+    settings = EffectiveSettings(before)
+    for name, raw in (
+        ("x.properties", as_properties(pairs).encode("ascii")), ("x.json", as_json(pairs)[0].encode()),
+        ("x.yaml", as_yaml(pairs)[0].encode()),
+    ):  # fmt: skip
+        entries = list(entries_in(raw, name))
+        text, left = as_xml(apply_all(entries), NEW)
+        after = document(text)
+        assert left == [] and sorted(as_entries(after).pairs) == sorted(pairs)
+        assert differing(settings, in_force(entries)) == differing(settings, EffectiveSettings(after)) == set()
+        assert declared(settings, []) == declared(in_force(entries), entries) == declared(EffectiveSettings(after), [])
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [
+        "a.params.host=h", "a.factoryClassName=x.Y\nacceptorConfigurations.a.params.host=h",
+        *(
+            f"a.factoryClassName={NETTY}\nacceptorConfigurations.a.params.host=h\n"
+            f"acceptorConfigurations.a.params.port=1\nacceptorConfigurations.a.{more}"
+            for more in ("params.amqpCredits=5", "extraParams.sslEnabled=true", "params.keyStorePassword=a;b", "name=b")
+        ),
+    ],
+)  # fmt: skip
+def test_a_transport_that_no_address_says_is_left_out_as_a_whole(entries: str) -> None:
+    found = list(entries_in(f"acceptorConfigurations.{entries}\n".encode(), "x.properties"))
+    text, left = as_xml(apply_all(found), NEW)
+    assert "tcp:" not in text or "name=b" in entries
+    assert left
+
+
+@pytest.mark.parametrize(
+    "uri",
+    ["(tcp://a:1,tcp://b:1)", "tcp://a:1?b", "tcp://a:1?b=%20", "tcp://a:1#tcp://b:2", "vm://0?bufferPooling=false"],
+)
+def test_an_address_that_no_keys_say_is_named(uri: str) -> None:
+    xml = EMPTY_XML.replace("</core>", f"<connectors><connector name='a'>{uri}</connector></connectors></core>")
+    pairs, left = as_entries(document(xml))
+    assert pairs == [] and "<connector>" in left[0]
+
+
+def test_names_that_no_key_holds_are_named_and_brackets_stand_between_quotes() -> None:
+    inside = "".join(
+        f"<address name={quoteattr(name)}><{kind}/></address>"
+        for name, kind in (('a"b', "anycast"), ("c(d", "anycast"), ("e[f", "multicast"))
+    )
+    xml = EMPTY_XML.replace("</core>", f"<cluster-user>-</cluster-user><addresses>{inside}</addresses></core>")
+    pairs, left = as_entries(document(xml))
+    assert left == ["clusterUser", 'addressConfigurations.a"b.routingTypes']
+    assert [steps[1] for steps, _ in pairs] == ["c(d", "e[f"]
+    for raw, name in ((as_properties(pairs), "x.properties"), (as_json(pairs)[0], "x.json")):
+        outcomes = apply_all(entries_in(raw.encode(), name))
+        assert [(one.path[1], one.fault) for one in outcomes] == [("c(d", None), ("e[f", None)]
+
+
+def test_what_a_queue_takes_from_its_address_is_not_said_by_an_element() -> None:
+    lines = "addressConfigurations.q.routingTypes=ANYCAST\naddressConfigurations.q.queueConfigs.q.routingType=ANYCAST\n"
+    text, left = as_xml(apply_all(entries_in(lines.encode(), "x.properties")), NEW)
+    assert left == [] and '<queue name="q" />' in text
+    lines += 'addressSettings."#".defaultRingSize=5\n'
+    text, left = as_xml(apply_all(entries_in(lines.encode(), "x.properties")), NEW)
+    assert "<queue" not in text and len(left) == 1
+
+
+def test_a_security_setting_without_rights_is_named() -> None:
+    inside = "<security-settings><security-setting match='a'/></security-settings>"
+    pairs, left = as_entries(document(EMPTY_XML.replace("</core>", f"{inside}</core>")))
+    assert pairs == [] and "<security-setting>" in left[0]
+
+
 def test_what_has_no_counterpart_is_named_and_no_secret_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    inside = "<cluster-password>geheim</cluster-password><acceptors><acceptor name='a'>tcp://h:1</acceptor></acceptors>"
+    inside = "<cluster-password>geheim</cluster-password><metrics><jvm-memory>true</jvm-memory></metrics>"
     path = tmp_path / "broker.xml"
     path.write_text(EMPTY_XML.replace("</core>", f"{inside}</core>"), "utf-8")
     assert run(["config", "convert", str(path), "--to", "yaml"]) == 1
     out, err = capsys.readouterr()
     assert out == "clusterPassword: geheim\n"
-    assert "<acceptors>: has no counterpart in yaml" in err and "geheim" not in err
+    assert "<metrics>: has no counterpart in yaml" in err and "geheim" not in err
     (tmp_path / "x.properties").write_text("globalMaxSize=-1\nmaxDiskUsage=70\nmaxDiskUsag=1\n", "utf-8")
     assert run(["config", "convert", str(tmp_path / "x.properties"), "--to", "xml"]) == 1
     out, err = capsys.readouterr()

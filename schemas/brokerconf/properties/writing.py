@@ -35,7 +35,16 @@ def as_yaml(pairs: Iterable[tuple[Steps, str]]) -> tuple[str, list[str]]:
 
 def joined(steps: Steps) -> str:
     """The steps as one key, those with dots between quotes."""
-    return ".".join(f'"{step}"' if "." in step or not step else step for step in steps)
+    return ".".join(_quoted(step) if "." in step or not step else _bracketed(step) for step in steps)
+
+
+def _quoted(step: str) -> str:
+    return f'"{step}"'
+
+
+def _bracketed(step: str) -> str:
+    """A bracket begins a subscript; readers of trees put quotes around names with dots alone."""
+    return _quoted(step) if "." not in step and ("(" in step or "[" in step) else step
 
 
 def _escaped(text: str, *, key: bool) -> str:
@@ -60,16 +69,17 @@ def _tree(pairs: Iterable[tuple[Steps, str]]) -> tuple[Tree, list[str]]:
         if not 0 < len(steps) <= _DEEPEST:
             left.append(joined(steps))
             continue
-        for step in steps[:-1]:
+        *above, last = map(_bracketed, steps)
+        for step in above:
             below = at.setdefault(step, {})
             if isinstance(below, str):
                 break
             at = below
         else:
-            if isinstance(at.get(steps[-1]), dict):
+            if isinstance(at.get(last), dict):
                 left.append(joined(steps))
             else:
-                at[steps[-1]] = value
+                at[last] = value
             continue
         left.append(joined(steps))
     return tree, left

@@ -7,12 +7,14 @@ left out in silence. Values keep their meaning and not their notation: the sizes
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable
 from functools import cache
 from typing import NamedTuple
-from xml.sax.saxutils import escape, quoteattr
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from brokerconf.properties.application import Outcome
+from brokerconf.properties.writing import joined
 from brokerconf.reading.document import ConfigNode, Document
 from brokerconf.reading.sizes import SizeError, parse_boolean, parse_size, trimmed
 from brokerconf.reading.tables import read_table
@@ -20,6 +22,7 @@ from brokerconf.schema.beans import ROOT, BeanProperty, beans
 from brokerconf.schema.schema_facts import members, root_type
 from brokerconf.settings.effective import EffectiveSettings
 from brokerconf.settings.settings_model import Scope, in_scope
+from brokerconf.settings.transports import transport_properties, transport_uri
 from pagefmt.editions import Edition
 
 Path = tuple[str, ...]
@@ -30,6 +33,10 @@ _ABOVE_ZERO = ("global-max-size", "prefetch-page-bytes", "prefetch-page-messages
 _OF_A_QUEUE = {"purgeOnNoConsumers": "false", "ringSize": "-1"}
 _NUMBERS = ("int", "Integer", "long", "Long")
 _SECURITY, _ADDRESSES, _QUEUE_TYPES = "securityRoles", "addressConfigurations", ("anycast", "multicast")
+_TRANSPORTS = {"acceptorConfigurations": "acceptor", "connectorConfigurations": "connector"}
+# text that an element keeps as it is, and a role that a list with commas keeps
+_WRITABLE = re.compile(r"(?!\s)(?!.*\$\{)[^\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]*(?<!\s)")
+_ROLE = re.compile(r"(?!\s)[^,]+(?<!\s)")
 
 
 class BeanPlace(NamedTuple):
@@ -99,6 +106,8 @@ class _ToProperties:
                 self._addresses(node)
             elif node.name == "security-settings":
                 self._security(node)
+            elif node.name in ("acceptors", "connectors"):
+                self._transports(node)
             elif node.name in parts:
                 self._part(node, parts[node.name])
             elif settings.first.get(node.name) is node or node.name not in in_scope(Scope.BROKER):
@@ -107,6 +116,10 @@ class _ToProperties:
         for name, node in settings.first.items():
             if name in in_scope(Scope.BROKER) and node.parent is not core:
                 self._setting(node, known, ())
+        # a mark inside of a name ends it, and a value of "-" takes away
+        held = [value != "-" and not any('"' in step for step in path) for path, value in self.pairs]
+        self.left += [joined(path) for (path, _), holds in zip(self.pairs, held, strict=True) if not holds]
+        self.pairs = [pair for pair, holds in zip(self.pairs, held, strict=True) if holds]
 
     def _part(self, node: ConfigNode, part: BeanPlace) -> None:
         _, _, inner = part.element.partition("/")
@@ -181,8 +194,9 @@ class _ToProperties:
                     self._leave(kind)
 
     def _security(self, node: ConfigNode) -> None:
-        known = beans(self.edition)["Role"]
+        known = {name for name, one in beans(self.edition)["Role"].items() if one.type == "boolean"}
         for one in node.children:
+            before = len(self.pairs)
             for right in one.children if one.name == "security-setting" else ():
                 kind = right.attributes.get("type", "")
                 if kind not in known:
@@ -190,8 +204,17 @@ class _ToProperties:
                     continue
                 for role in filter(None, map(trimmed, right.attributes.get("roles", "").split(","))):
                     self.pairs.append(((_SECURITY, one.attributes.get("match", ""), role, kind), "true"))
-            if one.name != "security-setting":
+            if len(self.pairs) == before:
+                # one without rights takes all of them away, and no key says so
                 self._leave(one)
+
+    def _transports(self, node: ConfigNode) -> None:
+        bean = f"{node.name[:-1]}Configurations"
+        for one in node.children:
+            found = transport_properties(one, self.edition)
+            if not found:
+                self._leave(one)
+            self.pairs += [((bean, one.attributes.get("name", ""), *path), value) for path, value in found]
 
     def _leave(self, node: ConfigNode) -> None:
         self.left.append(f"{node.position}: <{node.tag}>")
@@ -199,59 +222,151 @@ class _ToProperties:
 
 def as_xml(outcomes: Iterable[Outcome], edition: Edition) -> tuple[str, list[str]]:
     """The configuration that entries make, and the keys that have no counterpart in it."""
-    left: list[str] = []
-    settings: list[str] = []
-    groups: dict[str, dict[str, list[str]]] = {}
-    known = {one.name: name for name, one in _names(ROOT, root_type(edition), edition).items()}
+    writing = _ToXml(edition)
     for one in outcomes:
-        element = _element(one, known, edition) if one.applied and one.fault is None else None
-        if element is None:
-            left.append(f"{one.entry.position}: {one.entry.key}")
-        elif isinstance(element, str):
-            settings.append(element)
+        if not writing.take(one):
+            writing.leave(one)
+    return writing.text(), writing.left
+
+
+class _ToXml:
+    def __init__(self, edition: Edition) -> None:
+        self.edition = edition
+        self.root = Element("configuration", xmlns="urn:activemq")
+        self.core = SubElement(self.root, "core", xmlns="urn:activemq:core")
+        self.made: dict[tuple[Element, str, str], Element] = {}
+        self.left: list[str] = []
+        self.elements = {
+            (part.owner): {one.name: name for name, one in _names(part.owner, part.schema, edition).items()}
+            for part in (*_parts(), BeanPlace("", "", ROOT, root_type(edition)))
+        }
+        # an address, a queue or a transport is made of several entries
+        self.addresses: dict[str, Outcome] = {}
+        self.gathered: dict[Path, list[Outcome]] = {}
+        self.roles: dict[tuple[str, str], dict[str, bool]] = {}
+        # what a queue that says nothing takes from its address, and an element does not
+        self.inherited: set[str] = set()
+
+    def leave(self, one: Outcome) -> None:
+        self.left.append(f"{one.entry.position}: {one.entry.key}")
+
+    def take(self, one: Outcome) -> bool:
+        """Whether the entry has a counterpart as far as it can be told by itself."""
+        known = isinstance(one.value, bool | int | float | str) or one.name == "routingTypes"
+        if not known or not one.applied or one.fault is not None or one.value is None:
+            return False
+        if not all(_WRITABLE.fullmatch(text) for text in (*one.path, _text(one))):
+            return False
+        if one.name == "name" and len(one.path) > 1 and one.value == one.path[-2]:
+            return True
+        match one.path:
+            case (name,):
+                journal = name.endswith(("_NIO", "_AIO"))
+                if journal:
+                    self.gathered.setdefault((name[:-4],), []).append(one)
+                return journal or self._member(self.core, one)
+            case ("addressConfigurations", name, "routingTypes"):
+                self.addresses[name] = one
+            case ("addressConfigurations", _, "queueConfigs", _, _):
+                self.gathered.setdefault(one.path[:4], []).append(one)
+            case (collection, _, "factoryClassName") | (collection, _, "params" | "extraParams", _) if (
+                collection in _TRANSPORTS
+            ):
+                self.gathered.setdefault(one.path[:2], []).append(one)
+            case ("securityRoles", match, role, right) if isinstance(one.value, bool) and _ROLE.fullmatch(role):
+                self.roles.setdefault((match, right), {})[role] = one.value
+            case _:
+                return self._part(one)
+        return True
+
+    def _part(self, one: Outcome) -> bool:
+        for part in _parts():
+            if one.path[0] == part.bean and one.owner == part.owner and len(one.path) == 2 + ("@" in part.element):
+                outer, _, inner = part.element.partition("/")
+                if one.name not in self.elements[part.owner] and one.name != "filterString":
+                    return False
+                node = self._node(self.core, outer)
+                if inner:
+                    tag, _, name = inner.partition("@")
+                    node = self._node(node, tag, name, one.path[1])
+                return self._member(node, one)
+        return False
+
+    def _node(self, above: Element, tag: str, name: str = "", value: str = "") -> Element:
+        node = self.made.get((above, tag, value))
+        if node is None:
+            node = self.made[above, tag, value] = SubElement(above, tag, {name: value} if name else {})
+        return node
+
+    def _member(self, node: Element, one: Outcome) -> bool:
+        name, text = self.elements.get(one.owner, {}).get(one.name), _text(one)
+        if one.name == "filterString":
+            self._node(node, "filter").set("string", text)
+            return True
+        if (one.name == "defaultPurgeOnNoConsumers" and one.value is True) or one.name == "defaultRingSize":
+            self.inherited.add(one.name.removeprefix("default"))
+        if name is None or (name in _ABOVE_ZERO and isinstance(one.value, int) and one.value < 1):
+            return False
+        if name.startswith("@"):
+            node.set(name[1:], text)
         else:
-            where, name, text = element
-            groups.setdefault(where, {}).setdefault(name, []).append(text)
-    lines = [f"    {line}\n" for line in settings]
-    for part in _parts():
-        if part.element in groups:
-            lines += _written(part, groups[part.element])
-    core = "".join(lines)
-    head = '<?xml version="1.0" encoding="UTF-8"?>\n<configuration xmlns="urn:activemq">\n'
-    return f'{head}  <core xmlns="urn:activemq:core">\n{core}  </core>\n</configuration>\n', left
+            self._node(node, name).text = text
+        return True
+
+    def text(self) -> str:
+        """The document, once all entries were taken."""
+        for (match, right), roles in self.roles.items():
+            node = self._node(self._node(self.core, "security-settings"), "security-setting", "match", match)
+            given = [role for role, has in roles.items() if has]
+            if given:
+                self._node(node, "permission", "type", right).set("roles", ",".join(given))
+        for path, found in self.gathered.items():
+            if path[0] in _TRANSPORTS:
+                done = self._transport(path, {one.path[2:]: _text(one) for one in found})
+            else:
+                done = self._queue(path, found) if path[1:] else self._journals(found)
+            if not done:
+                for one in found:
+                    self.leave(one)
+        for name, one in self.addresses.items():
+            for kind in _text(one).lower().split(","):
+                self._node(self._address(name), kind)
+        indent(self.root)
+        return '<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(self.root, encoding="unicode") + "\n"
+
+    def _address(self, name: str) -> Element:
+        return self._node(self._node(self.core, "addresses"), "address", "name", name)
+
+    def _journals(self, found: list[Outcome]) -> bool:
+        """An element is for the journal that is used: both have to be given the same."""
+        if len({one.name for one in found}) != 2 or len({one.value for one in found}) != 1:
+            return False
+        return any(self._member(self.core, one) for one in found)
+
+    def _queue(self, path: Path, found: list[Outcome]) -> bool:
+        """A queue without an address is taken for one at the address of its own name."""
+        _, address, _, name = path
+        said = {one.name: _text(one) for one in found}
+        address = said.get("address") or (name if name == address else "")
+        silent = {bean for bean in _OF_A_QUEUE if bean not in said}
+        if not address or any(bean[:1].upper() + bean[1:] in self.inherited for bean in silent):
+            return False
+        kind = self._node(self._address(address), said.get("routingType", "MULTICAST").lower())
+        node = self._node(kind, "queue", "name", name)
+        for one in found:
+            if one.name not in ("address", "routingType") and not self._member(node, one):
+                self.leave(one)
+        return True
+
+    def _transport(self, path: Path, said: dict[Path, str]) -> bool:
+        element = _TRANSPORTS[path[0]]
+        text = transport_uri(element, said, self.edition)
+        if text:
+            self._node(self._node(self.core, f"{element}s"), element, "name", path[1]).text = text
+        return bool(text)
 
 
-def _element(one: Outcome, known: dict[str, str], edition: Edition) -> str | tuple[str, str, str] | None:
-    value = one.value
-    if not isinstance(value, bool | int | float | str):
-        return None
-    text = str(value).lower() if isinstance(value, bool) else str(value)
-    if len(one.path) == 1:
-        name = known.get(one.name)
-        if name is None or (name in _ABOVE_ZERO and isinstance(value, int) and value < 1):
-            return None
-        return f"<{name}>{escape(text)}</{name}>"
-    for part in _parts():
-        steps = 3 if "@" in part.element else 2
-        if one.path[0] == part.bean and len(one.path) == steps and one.owner == part.owner:
-            names = {each.name: name for name, each in _names(part.owner, part.schema, edition).items()}
-            name = names.get(one.name)
-            above_zero = name in _ABOVE_ZERO and isinstance(value, int) and value < 1
-            if name is None or name.startswith("@") or above_zero:
-                return None
-            return part.element, one.path[1] if steps == 3 else "", f"<{name}>{escape(text)}</{name}>"
-    return None
-
-
-def _written(part: BeanPlace, found: dict[str, list[str]]) -> Iterator[str]:
-    outer, _, inner = part.element.partition("/")
-    tag, _, name = inner.partition("@")
-    yield f"    <{outer}>\n"
-    for value, lines in found.items():
-        deep = "        " if tag else "      "
-        if tag:
-            yield f"      <{tag} {name}={quoteattr(value)}>\n"
-        yield from (f"{deep}{line}\n" for line in lines)
-        if tag:
-            yield f"      </{tag}>\n"
-    yield f"    </{outer}>\n"
+def _text(one: Outcome) -> str:
+    if one.name == "routingTypes":
+        return one.entry.value
+    return str(one.value).lower() if isinstance(one.value, bool) else str(one.value)
