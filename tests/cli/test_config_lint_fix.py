@@ -277,3 +277,19 @@ def test_what_lies_in_kubernetes_objects_is_repaired_where_that_holds(capsys: py
     assert found(capsys, "objects.yaml", "--fix")[1] == found(capsys, "objects.yaml")[1]
     path.write_text(OBJECTS.format("a", "", "PAGE", "a"))
     assert run(["config", "lint", "objects.yaml", "--diff", "--only", "properties-unquoted-dots"]) == 0
+
+
+def test_a_diff_of_properties_can_be_applied_and_hides_what_stands_beside(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "x.properties"
+    file.write_text('addressSettings."a".pageSizeBytes=1K\nname=a\n')
+    assert run(["config", "lint", str(file), "--diff"]) == 1
+    changed = ['-addressSettings."a".pageSizeBytes=1K', '+addressSettings."a".pageSizeBytes=1024']
+    assert capsys.readouterr().out.split("\n")[2:] == ["@@ -1,2 +1,2 @@", *changed, " name=a", ""]
+    for name, key in (("x.yaml", "clusterPassword"), ("x.json", '"cluster\\u0050assword"')):
+        beside = tmp_path / name
+        beside.write_text(f'{{"addressSettings": {{"a": {{"pageSizeBytes": "1K"}}}}, {key}: "correct-horse"}}')
+        assert run(["config", "lint", str(beside), "--diff"]) == 1
+        said = capsys.readouterr().out
+        assert "1024" in said and "correct-horse" not in said

@@ -98,6 +98,21 @@ def test_what_was_named_is_read_by_its_suffix() -> None:
     assert form_of("a.conf", b"x") is ConfigurationForm.XML
 
 
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        ("# a\nmaxDiskUsage=20\n", ConfigurationForm.PROPERTIES),
+        ("maxDiskUsage: 20\n", ConfigurationForm.YAML),
+        ('{"maxDiskUsage": 20}', ConfigurationForm.JSON),
+        ('{"apiVersion": "v1", "kind": "List", "items": []}', ConfigurationForm.KUBERNETES),
+        ("<!-- maxDiskUsage=20 -->\nmaxDiskUsage=20", ConfigurationForm.XML),
+        ("hello", ConfigurationForm.XML),
+    ],
+)
+def test_what_has_no_name_is_read_by_its_keys(text: str, form: ConfigurationForm) -> None:
+    assert form_of("stdin", text.encode()) is form
+
+
 @pytest.mark.parametrize("text", [" " * 10**6, "\n" * 10**6, "<!--" * 10**5, "{" * 10**6, '<a "' * 10**5, "- " * 10**6])
 @pytest.mark.parametrize("name", ["a.xml", "a.properties", "a.json", "a.yaml"])
 def test_takes_as_long_as_a_file_is_large(name: str, text: str) -> None:

@@ -8,19 +8,27 @@ from difflib import unified_diff
 from brokerconf.instance.recognition import ConfigurationForm
 from brokerconf.linting.fixing import RepairedText
 from brokerconf.reading.secrets import hidden_in_markup, hidden_in_properties, without
+from brokerconf.reading.yaml_tree import YamlSource
 
 from pagectl.terminal.sanitise import one_line
 
 
 def lint_diff(name: str, text: RepairedText) -> Iterator[str]:
     """The lines of the diff of one file; of objects that may hold any secret only those that change."""
-    markup, properties = text.form is ConfigurationForm.XML, text.form is ConfigurationForm.PROPERTIES
-    before, after = (_lines(each, markup) for each in (text.before, text.after))
-    for line in unified_diff(before, after, name, name, lineterm="", n=3 if markup or properties else 0):
+    plain = text.form in (ConfigurationForm.XML, ConfigurationForm.PROPERTIES)
+    before, after = (_lines(each, text.form) for each in (text.before, text.after))
+    for line in unified_diff(before, after, name, name, lineterm="", n=3 if plain else 0):
         yield f"{one_line(line)}\n"
 
 
-def _lines(text: str, markup: bool) -> list[str]:
+def _lines(text: str, form: ConfigurationForm) -> list[str]:
     """Without their ends, which no repair changes."""
-    hidden = hidden_in_markup(text) if markup else hidden_in_properties(text)
-    return [line.removesuffix("\r") for line in without(text, hidden).split("\n")]
+    match form:
+        case ConfigurationForm.XML:
+            hidden = hidden_in_markup(text)
+        case ConfigurationForm.PROPERTIES:
+            hidden = hidden_in_properties(text)
+        case _:
+            hidden = YamlSource("", text).secrets()
+    lines = without(text, hidden).split("\n")
+    return [line.removesuffix("\r") for line in (lines if lines[-1] else lines[:-1])]

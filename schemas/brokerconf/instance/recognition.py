@@ -66,13 +66,27 @@ _FILE_OF_BROKER = _KEY + _BROKER_FILE
 def form_of(name: str, raw: bytes) -> ConfigurationForm:
     """How a file that was named is to be read: as it is recognised, else by its suffix, else as XML.
 
-    Standard input has no suffix: what begins like an object of Kubernetes is one.
+    Standard input has no suffix: what begins like an object of Kubernetes is one, and keys of a broker are properties.
     """
     if raw[:1] == b"<" and name.endswith(".xml"):
         return ConfigurationForm.XML
-    form = recognised(name, raw) or SUFFIXES.get(PurePath(name).suffix.lower(), ConfigurationForm.XML)
-    doubtful = form in (ConfigurationForm.JSON, ConfigurationForm.YAML) or not PurePath(name).suffix
+    suffix = PurePath(name).suffix.lower()
+    form = recognised(name, raw) or SUFFIXES.get(suffix) or (ConfigurationForm.XML if suffix else _by_keys(raw))
+    doubtful = form in (ConfigurationForm.JSON, ConfigurationForm.YAML) or not suffix
     return ConfigurationForm.KUBERNETES if doubtful and _is_object(raw) else form
+
+
+def _by_keys(raw: bytes) -> ConfigurationForm:
+    """The form of a text without a name."""
+    text = _plain_text(raw) or "<"
+    if text.lstrip()[:1] != "<":
+        if _json_keys().search(text):
+            return ConfigurationForm.JSON
+        if _yaml_keys().search(text):
+            return ConfigurationForm.YAML
+        if _property_keys().search(text):
+            return ConfigurationForm.PROPERTIES
+    return ConfigurationForm.XML
 
 
 def recognised(name: str, raw: bytes) -> ConfigurationForm | None:

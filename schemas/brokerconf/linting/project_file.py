@@ -176,7 +176,7 @@ class _Reader:
         if value in EDITION_NAMES:
             return Edition(value)
         meant = did_you_mean(str(value), EDITION_NAMES)
-        raise self.error(table, "edition", f"edition: one of {', '.join(EDITION_NAMES)} is needed; {meant}", number)
+        raise self.error(table, "edition", f"edition: no edition of that name is known; {meant}", number)
 
     def heap(self, value: object, base: str) -> int:
         try:
