@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -194,13 +196,13 @@ def _logical_lines(text: str) -> Iterator[tuple[str, list[tuple[int, int, int]]]
 
 
 def _at(name: str, places: list[tuple[int, int, int]], offset: int) -> Position:
-    start, line, column = next(place for place in reversed(places) if place[0] <= offset)
+    start, line, column = places[bisect_right(places, offset, key=itemgetter(0)) - 1]
     return Position(name, line, column + offset - start)
 
 
 def _steps(name: str, places: list[tuple[int, int, int]], written: str) -> tuple[tuple[int, Position], ...]:
     """Where the names of a key with escapes, or on several lines, stand."""
-    ends = [0, *(found.end() for found in re.finditer(r"[^\\.]*+(?:\\.[^\\.]*+)*+\.", written))]
+    ends = [0, *(found.end() for found in re.finditer(r"(?s)\\.|(\.)", written) if found[1])]
     found, plain = [], 0
     for before, end in zip([0, *ends], ends, strict=False):
         plain += len(_plain(written[before:end]))
