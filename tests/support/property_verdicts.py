@@ -1,7 +1,7 @@
 """What real brokers make of files of properties; ``python tests/support/property_verdicts.py FOLDER`` records it.
 
 Asks the oracle's ``properties-oracle`` (``broker_jars.py`` says where it lies) for each file that ``property_files.py``
-wrote to FOLDER, with the classes of 2.56.0 and 2.44.0, and boots 2.56.0 with those that the status finds nothing in.
+wrote to FOLDER, with the classes of 2.56.0 and 2.44.0, and boots both with those that the status finds nothing in.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ WHOLE_FILE = ""
 class BrokerVerdict(NamedTuple):
     """``errors``: keys with an error in the status, ``lost``: those that become 0 or false in silence. ``dropped``: no
     entry is applied; ``crashed``: what was applied could not be looked at, for text stood where a bean belongs.
-    ``start``: whether the broker started, None where it was not asked."""
+    ``start``: whether the broker started, None where it was not asked; a backup that waits for its primary did."""
 
     errors: frozenset[str]
     lost: frozenset[str]
@@ -53,7 +53,11 @@ def verdict(line: dict[str, Any]) -> BrokerVerdict:
     errors = frozenset(one["key"] for one in line.get("errors", ()) if one["key"] is not None)
     start = line.get("start")
     return BrokerVerdict(
-        errors, frozenset(line.get("coerced") or ()), dropped, "crash" in line, None if start is None else start == "ok"
+        errors,
+        frozenset(line.get("coerced") or ()),
+        dropped,
+        "crash" in line,
+        None if start is None else start != "failed",
     )
 
 
@@ -95,9 +99,10 @@ def record(folder: Path) -> None:
     """Asks for all files of a folder and writes the archive."""
     files = sorted(folder.iterdir())
     verdicts = {release: {n: slim(one) for n, one in ask(release, files).items()} for release in RELEASES}
-    silent = [path for path in files if not verdict(verdicts["2.56.0"][path.name]).faulty]
-    for name, line in ask("2.56.0", silent, "--start").items():
-        verdicts["2.56.0"][name]["start"] = line.get("start", "crash")
+    for release, of in verdicts.items():
+        silent = [path for path in files if not verdict(of[path.name]).faulty]
+        for name, line in ask(release, silent, "--start").items():
+            of[name]["start"] = line.get("start", "failed")
     found = {"files": {path.name: path.read_bytes().decode("latin-1") for path in files}, "verdicts": verdicts}
     RECORDED.parent.mkdir(parents=True, exist_ok=True)
     RECORDED.write_bytes(lzma.compress(json.dumps(found, sort_keys=True).encode(), preset=9))

@@ -21,17 +21,17 @@ def fault(node: ConfigNode, edition: Edition) -> str:
     text, more = _first_text(node)
     if not trimmed(text):
         return "a comment or instruction stands before the address and is taken for it" if more else "no address"
-    return address_fault(text, node, edition)
+    return address_fault(text, node.attributes.get("name"), edition)
 
 
-def address_fault(text: str, node: ConfigNode, edition: Edition) -> str:
-    """The same for an address that stands in an attribute of the element."""
+def address_fault(text: str, name: str | None, edition: Edition) -> str:
+    """The same for an address that stands elsewhere, of something of that name."""
     if edition > Edition.ARTEMIS_2_4:
         text = re.sub(r"\s", "", text)
     if text.startswith("("):
         first, _, query = text[1:].partition(")")
         text = first.split(",")[0] + query
-    return _uri_fault(text.replace(";", "&")) or _name_fault(text.replace(";", "&"), node, edition)
+    return _uri_fault(text.replace(";", "&")) or _name_fault(text.replace(";", "&"), name, edition)
 
 
 def _first_text(node: ConfigNode) -> tuple[str, bool]:
@@ -68,7 +68,7 @@ def _host_fault(authority: str) -> str:
     try:
         ipaddress.IPv6Address(found.group(1) if found else "")
     except ValueError:
-        return f"'{masked(authority[:60])}' is no host: brackets hold an IPv6 address"
+        return f"'{authority.rpartition('@')[2][:60]}' is no host: brackets hold an IPv6 address"
     return ""
 
 
@@ -78,9 +78,8 @@ def _path_bracket(rest: str) -> re.Match[str] | None:
     return re.search(r"[\[\]]", path)
 
 
-def _name_fault(text: str, node: ConfigNode, edition: Edition) -> str:
+def _name_fault(text: str, name: str | None, edition: Edition) -> str:
     given = _NAMED.search(text)
-    name = node.attributes.get("name")
     if edition >= Edition.ARTEMIS_2_44 and given and text.startswith("tcp:") and name not in (None, given.group(1)):
         return "the name in the query is another than that of the element"
     return ""

@@ -193,7 +193,7 @@ class _ValueChecks:
                         "write it as tcp://host:port?key=value;key=value",
                     )  # fmt: skip
         for node in self.places.get("amqp-connection", ()):
-            why = transports.address_fault(node.attributes.get("uri", ""), node, self.edition)
+            why = transports.address_fault(node.attributes.get("uri", ""), node.attributes.get("name"), self.edition)
             if why:
                 yield refused(
                     "bad-uri", node, node.attribute_position("uri"),

@@ -16,7 +16,7 @@ from brokerconf.evidence.declarations import Endpoint, PasswordInClear, endpoint
 from brokerconf.evidence.host import PageFolder, Volume
 from brokerconf.evidence.queue_declarations import QueueDeclarations, queue_declarations
 from brokerconf.evidence.resolved_setting import ResolvedSetting, SettingsByName
-from brokerconf.properties.application import apply_all
+from brokerconf.properties.application import applied
 from brokerconf.reading.application_server import written_server
 from brokerconf.reading.document import ConfigNode, Document, FoundPlaceholder
 from brokerconf.reading.properties import in_force
@@ -53,7 +53,7 @@ class ConfigFacts(AddressFacts):
         self.document, self.core = document, core
         self.heap, self.stores, self.volumes = heap, stores, volumes
         self.properties = in_force(core, document.edition, properties, system or {})
-        self.outcomes = apply_all(self.properties, self.edition, core) if self.properties else []
+        self.beans, self.outcomes = applied(self.properties, self.edition, core)
         for outcome in self.outcomes:
             lay_over(self.effective, outcome)
 

@@ -69,13 +69,15 @@ class Outcome(NamedTuple):
 
 class Bean:
     """A bean, or a collection of beans by name. ``kind``: ``bean``, ``List``, ``Set`` or ``Map``; ``made``: the class
-    of its entries, if the broker makes any; ``held``: what was set, by property or by the name of an entry."""
+    of its entries, if the broker makes any; ``held``: what was set, by property or by the name of an entry;
+    ``entry``: the line that made it."""
 
-    __slots__ = ("held", "kind", "made", "owner", "parent")
+    __slots__ = ("entry", "held", "kind", "made", "owner", "parent")
 
     def __init__(self, owner: str, kind: str = "bean", made: str = "", parent: Bean | None = None) -> None:
         self.owner, self.kind, self.made, self.parent = owner, kind, made, parent
         self.held: dict[str, object] = {}
+        self.entry: Entry | None = None
 
 
 class _Failure(Exception):
@@ -106,7 +108,14 @@ def apply(
 
 
 def apply_all(entries: Iterable[Entry], edition: Edition = NEWEST, core: ConfigNode | None = None) -> list[Outcome]:
-    """What becomes of the entries of several files, and of system properties, over a configuration.
+    """What becomes of the entries of several files, and of system properties, over a configuration."""
+    return applied(entries, edition, core)[1]
+
+
+def applied(
+    entries: Iterable[Entry], edition: Edition = NEWEST, core: ConfigNode | None = None
+) -> tuple[Bean, list[Outcome]]:
+    """The beans once all is applied, and what became of each entry.
 
     Files come one after the other; each has its own ``key.surround`` and ``remove.value``.
     """
@@ -116,7 +125,7 @@ def apply_all(entries: Iterable[Entry], edition: Edition = NEWEST, core: ConfigN
     for _, group in groupby(entries, lambda entry: entry.position.file if entry.position.line else ""):
         root, outcomes = apply(list(group), edition, root, own_codec=codec)
         found += outcomes
-    return found
+    return root, found
 
 
 # what an element of ha-policy makes, the innermost that is there; with a manager the one behind the stroke
@@ -154,8 +163,10 @@ class _Application:
         self.passed: list[tuple[str | None, Bean]] = []
         # how far into the key the broker got
         self.at = 0
+        self.entry: Entry | None = None
 
     def outcome(self, entry: Entry) -> Outcome:
+        self.entry = entry
         return self._outcome(entry)._replace(path=tuple(self._steps(entry.key)), at=self.at)
 
     def _outcome(self, entry: Entry) -> Outcome:
@@ -261,7 +272,9 @@ class _Application:
 
     def _bean(self, owner: str, parent: Bean) -> Bean:
         inside = self.beans.get(owner, {}).get("*")
-        return Bean(owner, "Set" if inside else "bean", inside.made if inside else "", parent)
+        made = Bean(owner, "Set" if inside else "bean", inside.made if inside else "", parent)
+        made.entry = self.entry
+        return made
 
     def _row(self, owner: str, name: str, *, access: bool) -> str:
         row = self.beans.get(owner, {}).get(name)

@@ -11,8 +11,6 @@ from pagefmt.editions import Edition
 from pagefmt.findings import Severity
 
 INT_MAX = 2**31 - 1
-# below it the broker does not start
-_SMALLEST_FILE = 1024
 
 
 def _minus_one_or_more(value: int) -> bool:
@@ -41,7 +39,7 @@ _RANGES: dict[str, tuple[Callable[[int], bool], str]] = {
     "memoryWarningThreshold": (_percent, "0 to 100"),
     "journalCompactPercentage": (_percent, "0 to 100"),
     "pageSizeBytes": (_int_size, f"1 to {INT_MAX}"),
-    "journalFileSize": (lambda value: _SMALLEST_FILE <= value <= INT_MAX, f"{_SMALLEST_FILE} to {INT_MAX}"),
+    "journalFileSize": (lambda value: 1024 <= value <= INT_MAX, f"1024 to {INT_MAX}"),
     "pageLimitBytes": (_minus_one_or_more, "-1 or above 0"),
     "pageLimitMessages": (_minus_one_or_more, "-1 or above 0"),
     "maxReadPageBytes": (_limit, f"-1 or 1 to {INT_MAX}"),
@@ -63,8 +61,7 @@ def _check(facts: ConfigFacts) -> Hits:
             continue
         if not fits(value):
             message = f"{bean}={entry.value} is out of range ({allowed})"
-            stops = Severity.ERROR if bean == "journalFileSize" else None
-            yield Hit(entry.at_value or entry.position, message, f"use {allowed}", severity=stops, path=entry.key)
+            yield Hit(entry.at_value or entry.position, message, f"use {allowed}", path=entry.key)
 
 
 RULE = Rule(

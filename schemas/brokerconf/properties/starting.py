@@ -1,0 +1,127 @@
+"""What keeps a broker from starting though each entry of its properties is taken: ``facts/bean_starts.csv``.
+
+A row says of a property of a class what it must not be once all entries are applied. ``property`` is a path below the
+bean, or several with ``|`` of which one is enough. ``stops``: ``missing``, ``set``, ``not a number``, a range
+``low..high``, ``unknown COLLECTION`` where it names no entry of that collection, ``bare COLLECTION`` where it names one
+that properties alone made. ``when``: a property of the bean that is set, or ``name=value``; ``unless``: settings of the
+broker that are set to more than 0, or ``name=value`` (docs/spec/properties.md 6).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from brokerconf.properties.application import Bean
+from brokerconf.reading.tables import read_table
+from brokerconf.schema.schema_facts import editions_between
+from pagefmt.editions import Edition
+
+if TYPE_CHECKING:
+    from brokerconf.reading.document import ConfigNode
+
+_NUMBER = re.compile(r"[+-]?[0-9]+")
+
+
+class Need(NamedTuple):
+    """One row of the table."""
+
+    owner: str
+    property: str
+    stops: str
+    when: str
+    unless: str
+    help: str
+
+
+class Stop(NamedTuple):
+    """A bean with which the broker does not start: its path, and what of it; ``name``: the property that is wrong."""
+
+    bean: Bean
+    path: tuple[str, ...]
+    name: str
+    said: str
+    help: str
+
+
+@cache
+def _needs(edition: Edition) -> Mapping[str, list[Need]]:
+    found: dict[str, list[Need]] = {}
+    for *row, since, until in read_table("bean_starts.csv"):
+        if edition in editions_between(since, until):
+            found.setdefault(row[0], []).append(Need(*row))
+    return found
+
+
+def stops(root: Bean, edition: Edition, core: ConfigNode | None = None) -> Iterator[Stop]:
+    """All that keeps the broker from starting; what shares its name with an element of the file is not judged."""
+    declared = {node.attributes["name"] for node in core.walk() if "name" in node.attributes} if core else set()
+    judge = _BeansAtStart(root, core, frozenset(declared))
+    for path, bean in _walk(root, ()):
+        if not declared.intersection(path):
+            for need in _needs(edition).get(bean.owner, ()):
+                said = judge.fault(bean, need)
+                if said:
+                    yield Stop(bean, path, need.property, said, need.help)
+
+
+def _walk(bean: Bean, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Bean]]:
+    yield path, bean
+    for name, below in bean.held.items():
+        if isinstance(below, Bean):
+            yield from _walk(below, (*path, name))
+
+
+class _BeansAtStart(NamedTuple):
+    root: Bean
+    core: ConfigNode | None
+    declared: frozenset[str]
+
+    def fault(self, bean: Bean, need: Need) -> str:
+        """What is wrong by one row; nothing where that is right."""
+        name, _, wanted = need.when.partition("=")
+        if name and (_at(bean, name) is None or wanted not in ("", _at(bean, name))):
+            return ""
+        if any(self._has(term) for term in need.unless.split()):
+            return ""
+        values = [_at(bean, path) for path in need.property.split("|")]
+        names = " or ".join(path.rpartition(".")[2] for path in need.property.split("|"))
+        value = values[0]
+        if need.stops == "missing":
+            return "" if any(one is not None for one in values) else f"has no {names}"
+        if need.stops == "not a number":
+            return "" if _NUMBER.fullmatch(str(value)) else f"has no number as {names}"
+        if value is None:
+            return ""
+        if need.stops == "set":
+            return f"{names} takes no text"
+        kind, _, collection = need.stops.partition(" ")
+        if collection:
+            known = _at(self.root, collection)
+            ours = isinstance(known, Bean) and value in known.held
+            if value in self.declared or ours is (kind == "unknown"):
+                return ""
+            return f"{names} names one that {'is not declared' if kind == 'unknown' else 'has no endpoint'}"
+        low, high = (int(text) if text else None for text in need.stops.split(".."))
+        if isinstance(value, int) and (low is None or low <= value) and (high is None or value <= high):
+            return f"{names} is {value}"
+        return ""
+
+    def _has(self, term: str) -> bool:
+        """Whether a setting of the broker is on or has a value, by a property or else by the file."""
+        name, _, wanted = term.partition("=")
+        value = self.root.held.get(name)
+        node = self.core.child(re.sub("([A-Z])", r"-\1", name).lower()) if self.core and value is None else None
+        text = node.text.strip() if node else "" if value is None else str(value)
+        return text.lower() == wanted.lower() if wanted else text not in ("", "0")
+
+
+def _at(bean: Bean, path: str) -> object:
+    """The value at a path below a bean; None where there is none, or nothing in it."""
+    found: object = bean
+    for name in path.split("."):
+        found = found.held.get(name) if isinstance(found, Bean) else None
+    empty = found == "" or (isinstance(found, Bean) and found.kind != "bean" and not found.held)
+    return None if empty else found

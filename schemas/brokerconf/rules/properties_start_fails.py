@@ -1,0 +1,53 @@
+"""Properties that are taken one by one and keep the broker from starting together (docs/spec/properties.md 6)."""
+
+from __future__ import annotations
+
+from brokerconf.checks.transports import address_fault
+from brokerconf.evidence.facts import ConfigFacts
+from brokerconf.evidence.rule import Example, Hit, Hits, Rule
+from brokerconf.properties.starting import stops
+from brokerconf.reading.properties import Entry
+from pagefmt.editions import Edition
+from pagefmt.findings import Position, Severity
+
+
+def _check(facts: ConfigFacts) -> Hits:
+    last = {(one.owner, one.path): one.entry for one in facts.outcomes if one.applied}
+    for stop in stops(facts.beans, facts.edition, facts.core):
+        given = last.get((stop.bean.owner, (*stop.path, stop.name)))
+        entry = given or stop.bean.entry
+        if entry is not None:
+            said = " ".join(word for word in (".".join(stop.path), stop.said) if word)
+            at = given.at_value if given else None
+            yield _hit(entry, at, said, stop.help, stop.name)
+    for (owner, path), entry in last.items():
+        if owner == "AMQPBrokerConnectConfiguration" and path[-1] == "uri" and entry.value:
+            why = _address_fault(entry.value, path[-2], facts.edition)
+            if why:
+                yield _hit(entry, entry.at_value, why, "write it as tcp://host:5672", "uri")
+
+
+def _hit(entry: Entry, at: Position | None, said: str, what_to_do: str, about: str) -> Hit:
+    message = f"the broker does not start: {said}"
+    return Hit(at or entry.position, message, what_to_do, about=about, path=entry.key)
+
+
+def _address_fault(text: str, name: str, edition: Edition) -> str:
+    """What the reader of ``broker.xml`` says of an address; here blanks stay, and no broker is in the same process."""
+    if text != "".join(text.split()):
+        return "an address with a blank"
+    scheme = text.removeprefix("(").partition(":")[0]
+    return f"scheme '{scheme}' is unknown: only tcp is" if scheme == "vm" else address_fault(text, name, edition)
+
+
+RULE = Rule(
+    id="properties-start-fails",
+    severity=Severity.ERROR,
+    title="entries of broker.properties with which the broker does not start",
+    why="each entry is taken without an error, and what they make lacks a part or has a value that ends the start",
+    help="complete it, or take its entries away",
+    check=_check,
+    since=Edition.ARTEMIS_2_28,
+    failing=Example(properties="AMQPConnections.target.retryInterval=55\n"),
+    passing=Example(properties="AMQPConnections.target.uri=tcp://remote:5672\n"),
+)
