@@ -168,8 +168,11 @@ def test_properties_come_after_the_file(call: Call, numbers: Callable[[object], 
     properties.write_text("maxDiskUsage=80\n")
     assert "max-disk-usage 80%" in read(call(home)).text
     assert "max-disk-usage 75%" in read(call(home, "--edition", "artemis-2.17")).text
-    properties.write_text("maxDiskUsage=80\nminDiskFree=1K\nminDiskFree=lots\n")
+    properties.write_text("maxDiskUsage=80\nminDiskFree=1K\n")
     assert "min-disk-free 1.0 KiB" in read(call(home)).text
+    # of a key that is there twice the broker knows the last value alone, and this one it refuses
+    properties.write_text("maxDiskUsage=80\nminDiskFree=1K\nminDiskFree=lots\n")
+    assert "max-disk-usage 80%" in read(call(home)).text
     (home / "etc" / "artemis.profile").write_text('JAVA_ARGS="-Dbrokerconfig.minDiskFree=-1 -Xmx1G"\n')
     assert "max-disk-usage 80%" in read(call(home)).text
     (tmp_path / "pages").mkdir()
