@@ -182,15 +182,23 @@ def test_whole_configurations_survive_every_form_and_the_way_back(xml: str) -> N
         *(
             f"a.factoryClassName={NETTY}\nacceptorConfigurations.a.params.host=h\n"
             f"acceptorConfigurations.a.params.port=1\nacceptorConfigurations.a.{more}"
-            for more in ("params.amqpCredits=5", "extraParams.sslEnabled=true", "params.keyStorePassword=a;b", "name=b")
+            for more in (
+                "params.amqpCredits=5", "extraParams.sslEnabled=true", "params.keyStorePassword=a;b", "name=b",
+                "params.x= \\u0001",
+            )
         ),
     ],
 )  # fmt: skip
 def test_a_transport_that_no_address_says_is_left_out_as_a_whole(entries: str) -> None:
     found = list(entries_in(f"acceptorConfigurations.{entries}\n".encode(), "x.properties"))
     text, left = as_xml(apply_all(found), NEW)
-    assert "tcp:" not in text or "name=b" in entries
-    assert left
+    assert "tcp:" not in text and len(left) == len(found)
+
+
+def test_a_role_that_is_renamed_gives_no_rights_to_the_old_name() -> None:
+    lines = "securityRoles.m.r.send=true\nsecurityRoles.m.r.name=z\nsecurityRoles.m.s.send=true\n"
+    text, left = as_xml(apply_all(entries_in(lines.encode(), "x.properties")), NEW)
+    assert 'roles="s"' in text and len(left) == 2
 
 
 @pytest.mark.parametrize(

@@ -243,12 +243,15 @@ class _ToXml:
         # an address, a queue or a transport is made of several entries
         self.addresses: dict[str, Outcome] = {}
         self.gathered: dict[Path, list[Outcome]] = {}
-        self.roles: dict[tuple[str, str], dict[str, bool]] = {}
+        self.roles: dict[tuple[str, str], dict[str, Outcome]] = {}
+        # a transport or role of which a part is left out would let in whom it kept out
+        self.partial: set[Path] = set()
         # what a queue that says nothing takes from its address, and an element does not
         self.inherited: set[str] = set()
 
     def leave(self, one: Outcome) -> None:
         self.left.append(f"{one.entry.position}: {one.entry.key}")
+        self.partial |= {one.path[:2], one.path[:3]}
 
     def take(self, one: Outcome) -> bool:
         """Whether the entry has a counterpart as far as it can be told by itself."""
@@ -274,7 +277,7 @@ class _ToXml:
             ):
                 self.gathered.setdefault(one.path[:2], []).append(one)
             case ("securityRoles", match, role, right) if isinstance(one.value, bool) and _ROLE.fullmatch(role):
-                self.roles.setdefault((match, right), {})[role] = one.value
+                self.roles.setdefault((match, right), {})[role] = one
             case _:
                 return self._part(one)
         return True
@@ -317,12 +320,15 @@ class _ToXml:
         """The document, once all entries were taken."""
         for (match, right), roles in self.roles.items():
             node = self._node(self._node(self.core, "security-settings"), "security-setting", "match", match)
-            given = [role for role, has in roles.items() if has]
+            for one in roles.values():
+                if one.path[:3] in self.partial:
+                    self.leave(one)
+            given = [role for role, one in roles.items() if one.value and one.path[:3] not in self.partial]
             if given:
                 self._node(node, "permission", "type", right).set("roles", ",".join(given))
         for path, found in self.gathered.items():
             if path[0] in _TRANSPORTS:
-                done = self._transport(path, {one.path[2:]: _text(one) for one in found})
+                done = path not in self.partial and self._transport(path, {one.path[2:]: _text(one) for one in found})
             else:
                 done = self._queue(path, found) if path[1:] else self._journals(found)
             if not done:
