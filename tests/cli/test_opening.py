@@ -125,7 +125,8 @@ def test_disk_commands_look_where_the_instance_keeps_its_directories(tmp_path: P
     checked = json.loads(call("disk", "check", root, "--format", "json").out)
     assert checked["missing"] == []
     state = tmp_path / "samples"
-    assert call("disk", "forecast", root, "--state", state).status == 0
+    # whatever the disk under the tests is at
+    assert call("disk", "forecast", root, "--state", state, "--max-disk-usage", "100").status == 0
     assert "scattered" in state.read_text() or usage["addresses"][0]["address"] in state.read_text()
 
 
