@@ -9,6 +9,8 @@ import pytest
 from brokerconf.linting.lint import LintContext, lint
 from brokerconf.properties.application import Fault, apply
 from brokerconf.reading.properties import PropertiesError, entries_in, property_file
+from brokerconf.rules.properties_unknown_key import ADVISED
+from brokerconf.rules.properties_unknown_key import RULE as UNKNOWN_KEY
 from pagectl.app import run
 
 from pagefmt.editions import Edition
@@ -223,3 +225,12 @@ def test_in_force_alone_and_beside(tmp_path: Path, capsys: pytest.CaptureFixture
     (tmp_path / "broker.properties").write_text("name=\\u0g\n", "utf-8")
     assert run(["config", "lint", str(xml)]) == 1
     assert f"{tmp_path / 'broker.properties'}:1:6: error: \\u without" in capsys.readouterr().out
+
+
+def test_keys_without_number_or_end_are_bounded() -> None:
+    text = "".join(f"maxDiskUsag{number}=1\n" for number in range(ADVISED + 1))
+    found = lint(text.encode(), "x.properties", LintContext(edition=NEW)).findings
+    told = [one.help for one in found if one.rule == UNKNOWN_KEY.id]
+    assert told == ["did you mean 'maxDiskUsage'?"] * ADVISED + [UNKNOWN_KEY.help]
+    _, (deep,) = apply(tuple(entries_in(("a" + ".a" * 100_000 + "=1").encode(), "x.properties")))
+    assert deep.fault is Fault.UNKNOWN and len(deep.path) < 100

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
-from itertools import groupby
+from itertools import groupby, islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from brokerconf.properties.values import Converted, Refusal, converted
@@ -26,6 +26,8 @@ REMOVE = "remove.value"
 _COLLECTIONS = ("List", "Set", "Map")
 _CLASS = ".class"
 _NONE = "-"
+# No bean lies behind so many names; a key may have half a million of them.
+_DEEPEST = 32
 _NAME = re.compile(r"[^.(\[]*")
 _NO_CODE = re.compile(r"ENC\((?!-?[0-9a-fA-F]+\)$).*\)", re.DOTALL)
 _NAMED = "NamedPropertyConfiguration"
@@ -167,7 +169,7 @@ class _Application:
 
     def outcome(self, entry: Entry) -> Outcome:
         self.entry = entry
-        return self._outcome(entry)._replace(path=tuple(self._steps(entry.key)), at=self.at)
+        return self._outcome(entry)._replace(path=tuple(islice(self._steps(entry.key), _DEEPEST)), at=self.at)
 
     def _outcome(self, entry: Entry) -> Outcome:
         try:

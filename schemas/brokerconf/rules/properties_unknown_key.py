@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from difflib import get_close_matches
+from itertools import islice
 
 from brokerconf.evidence.facts import ConfigFacts
 from brokerconf.evidence.rule import Example, Hit, Hits, Rule
@@ -11,16 +12,20 @@ from brokerconf.schema.beans import editions_with
 from pagefmt.editions import Edition
 from pagefmt.findings import Severity
 
+# A file with more unknown keys than this is no file of properties: looking for near names would take minutes.
+ADVISED = 1000
+
 
 def _check(facts: ConfigFacts) -> Hits:
-    for one in facts.outcomes:
-        if one.fault is Fault.UNKNOWN:
-            yield Hit(
-                one.entry.at_step(one.at),
-                f"{one.entry.key}: {one.said}{_known_to(one)}" if len(one.path) > 1 else f"{one.said}{_known_to(one)}",
-                _advice(one),
-                path=one.entry.key,
-            )
+    unknown = [one for one in facts.outcomes if one.fault is Fault.UNKNOWN]
+    advice = [_advice(one) for one in islice(unknown, ADVISED)]
+    for number, one in enumerate(unknown):
+        yield Hit(
+            one.entry.at_step(one.at),
+            f"{one.entry.key}: {one.said}{_known_to(one)}" if len(one.path) > 1 else f"{one.said}{_known_to(one)}",
+            advice[number] if number < ADVISED else "",
+            path=one.entry.key,
+        )
 
 
 def _known_to(one: Outcome) -> str:
