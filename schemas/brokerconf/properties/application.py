@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
-from itertools import groupby, islice
+from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from brokerconf.properties.values import Converted, Refusal, converted
@@ -26,8 +26,6 @@ REMOVE = "remove.value"
 _COLLECTIONS = ("List", "Set", "Map")
 _CLASS = ".class"
 _NONE = "-"
-# No bean lies behind so many names; a key may have half a million of them.
-_DEEPEST = 32
 _NAME = re.compile(r"[^.(\[]*")
 _NO_CODE = re.compile(r"ENC\((?!-?[0-9a-fA-F]+\)$).*\)", re.DOTALL)
 _NAMED = "NamedPropertyConfiguration"
@@ -169,7 +167,7 @@ class _Application:
 
     def outcome(self, entry: Entry) -> Outcome:
         self.entry = entry
-        return self._outcome(entry)._replace(path=tuple(islice(self._steps(entry.key), _DEEPEST)), at=self.at)
+        return self._outcome(entry)._replace(path=tuple(self._steps(entry.key)), at=self.at)
 
     def _outcome(self, entry: Entry) -> Outcome:
         try:
@@ -198,24 +196,29 @@ class _Application:
 
     # the path
 
-    def _next(self, path: str) -> str:
-        """The first step of a path, with its subscript or the marks around it."""
-        if self.surround and path.startswith(self.surround):
-            end = path.find(self.surround, len(self.surround))
-            return path[: end + len(self.surround)] if end >= 0 else path[: len(self.surround) - 1]
-        name = _name(path)
-        letter = path[len(name) : len(name) + 1]
+    def _next(self, path: str, at: int = 0) -> str:
+        """The first step of a path from an offset on, with its subscript or the marks around it."""
+        mark = self.surround
+        if mark and path.startswith(mark, at):
+            end = path.find(mark, at + len(mark))
+            return path[at : end + len(mark)] if end >= 0 else path[at : at + len(mark) - 1]
+        name = _name(path, at)
+        letter = path[at + len(name) : at + len(name) + 1]
         if letter not in ("(", "["):
             return name
-        end = path.find(")" if letter == "(" else "]", len(name))
-        return path[: end + 1] if end >= 0 else path
+        end = path.find(")" if letter == "(" else "]", at + len(name))
+        return path[at : end + 1] if end >= 0 else path[at:]
 
     def _steps(self, path: str) -> Iterator[str]:
-        while path:
-            step = self._next(path)
+        at = 0
+        while at < len(path):
+            step = self._next(path, at)
             yield self._plain(step)
-            rest = path[len(step) :].removeprefix(".")
-            path = "" if rest == path else rest
+            behind = at + len(step)
+            behind += path.startswith(".", behind)
+            if behind == at:
+                return
+            at = behind
 
     def _plain(self, step: str) -> str:
         """The name in a step."""
@@ -387,9 +390,9 @@ class _Application:
             self.passed.pop()
 
 
-def _name(path: str) -> str:
-    """What stands before the first dot or bracket."""
-    found = _NAME.match(path)
+def _name(path: str, at: int = 0) -> str:
+    """What stands from an offset to the next dot or bracket."""
+    found = _NAME.match(path, at)
     assert found
     return found[0]
 
