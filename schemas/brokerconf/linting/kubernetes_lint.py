@@ -15,7 +15,7 @@ from brokerconf.kubernetes.properties import PodProperties, entries_of
 from brokerconf.linting.catalogue import described
 from brokerconf.linting.checking import sorted_findings
 from brokerconf.linting.lint import FileReport, LintContext, RuleSelection, document_findings, judged
-from brokerconf.linting.properties_lint import OF_THE_WHOLE
+from brokerconf.linting.properties_lint import findings_over
 from brokerconf.reading.parsing import ReadingError
 from brokerconf.reading.properties import EMPTY_XML, Entry
 from brokerconf.reading.yaml_tree import YamlDocuments, read_yaml
@@ -121,12 +121,9 @@ class _ObjectsLint:
     ) -> Iterator[Finding]:
         """Of a broker.xml of which no more is known: what is found at its own words and at the entries."""
         context = replace(context, edition=context.edition or NEWEST, entries=tuple(entries))
-        document, verdict = judged(xml.encode(), self.name, context, place)
-        document.laid_over = True
-        self.editions.append(document.edition.value)
-        for one in document_findings(document, verdict, context, self.selection):
-            if one.place != outside and one.rule not in OF_THE_WHOLE:
-                yield one
+        edition, found = findings_over(xml, self.name, context, self.selection, place, outside)
+        self.editions.append(edition.value)
+        yield from found
 
     def _held(self, files: list[HeldFile]) -> Iterator[Finding]:
         """The files of one ConfigMap or Secret: its properties count over its broker.xml."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from brokerconf.instance.recognition import ConfigurationForm
@@ -16,6 +17,24 @@ from pagefmt.findings import Finding, Position, Severity
 OF_THE_WHOLE = frozenset({"unknown-element", "core-not-found"})
 
 
+def findings_over(
+    xml: str,
+    name: str,
+    context: LintContext,
+    selection: RuleSelection,
+    place: Callable[[int], Position],
+    outside: Position,
+) -> tuple[Edition, list[Finding]]:
+    """The edition of a broker.xml of which no more is known, and what is found at its own words and at the entries.
+
+    ``place`` turns offsets into positions; what is found ``outside`` is about the part that is not known.
+    """
+    document, verdict = judged(xml.encode(), name, context, place)
+    document.laid_over = True
+    found = document_findings(document, verdict, context, selection)
+    return document.edition, [one for one in found if one.place != outside and one.rule not in OF_THE_WHOLE]
+
+
 def lint_properties(
     raw: bytes, name: str, form: ConfigurationForm, context: LintContext, selection: RuleSelection
 ) -> FileReport:
@@ -28,13 +47,7 @@ def lint_properties(
     entries = (*resolved(file.entries, values), *context.entries)
     context = replace(context, edition=edition, schemas=None, entries=entries, host=None)
     outside = Position("", 0, 0)
-    document, verdict = judged(EMPTY_XML.encode(), name, context, lambda _: outside)
-    document.laid_over = True
-    found = [
-        one
-        for one in document_findings(document, verdict, context, selection)
-        if one.place != outside and one.rule not in OF_THE_WHOLE
-    ]
+    _, found = findings_over(EMPTY_XML, name, context, selection, lambda _: outside, outside)
     if edition < Edition.ARTEMIS_2_28 and selection.takes("properties-unreadable"):
         said = "no file of properties is read by this edition"
         found.append(Finding(Position(name, 1, 1), Severity.ERROR, "properties-unreadable", said, help="upgrade"))
