@@ -82,6 +82,7 @@ lock: $(VENV)/.dev ## renew the locked lists
 	$(COMPILE) requirements/build.in -o requirements/run.lock
 	$(COMPILE) requirements/build.in --extra dev -c requirements/run.lock -o requirements/dev.lock
 	$(COMPILE) --extra fuzz -c requirements/dev.lock -o requirements/fuzz.lock
+	$(COMPILE) --extra amqp -c requirements/dev.lock -o requirements/amqp.lock
 
 clean:
 	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
