@@ -1,6 +1,7 @@
 """The command tree. A command's file is imported only when that command is called: start-up stays short.
 
-Adding a command: a file in ``pagectl.commands`` with a function named ``command``, and a line in ``TREE``.
+Adding a command: a file in ``pagectl.commands`` with a function named ``command`` and ``EXAMPLES`` of calling it, and a
+line in ``TREE``.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import typer
-from typer.core import TyperCommand, TyperGroup, TyperOption
+from typer.core import TyperGroup, TyperOption
 
 from pagectl import __version__
+from pagectl.running.examples import CommandWithExamples, epilog
 from pagectl.running.exits import Exit, guarded, report
 
 # A leaf is (module in pagectl.commands, one line of help); a group is (help, members).
@@ -161,7 +163,8 @@ def load(name: str, module: str, help_line: str) -> Any:
     """The click command made of ``pagectl.commands.<module>.command``."""
     found = importlib.import_module(f"pagectl.commands.{module}")
     app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-    app.command(name, short_help=help_line, cls=getattr(found, "PARSED_BY", TyperCommand))(found.command)
+    parsed_by = getattr(found, "PARSED_BY", CommandWithExamples)
+    app.command(name, short_help=help_line, cls=parsed_by, epilog=epilog(found.EXAMPLES))(found.command)
     return typer.main.get_command(app)
 
 

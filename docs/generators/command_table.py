@@ -67,13 +67,14 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A leaf of the tree. ``path`` without the program's name; ``text`` the paragraphs of its help."""
+    """A leaf of the tree. ``path`` without the program's name; ``text`` paragraphs of its help, ``examples`` lines."""
 
     path: tuple[str, ...]
     line: str
     text: tuple[str, ...]
     arguments: tuple[Argument, ...]
     options: tuple[Option, ...]
+    examples: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +141,7 @@ def _command(path: tuple[str, ...], made: Any) -> Command:
         else:
             options.append(_option(parameter))
     text = tuple(" ".join(part.split()) for part in (made.help or "").split("\n\n") if part.strip())
-    return Command(path, made.get_short_help_str(200), text, tuple(arguments), (*options, HELP))
+    return Command(path, made.get_short_help_str(200), text, tuple(arguments), (*options, HELP), made.epilog)
 
 
 def _argument(parameter: Any) -> Argument:

@@ -98,6 +98,7 @@ def _command(one: Command) -> Iterator[str]:
     yield "Exit status:"
     for status, meaning in {**STATUSES[one.path], 130: INTERRUPTED}.items():
         yield from _tagged(rf"\fB{status}\fR", meaning)
+    yield from (".PP", "Examples:", ".PP", ".nf", *map(_text, one.examples.splitlines()), ".fi")
 
 
 def _argument(argument: Argument) -> Iterator[str]:

@@ -22,14 +22,14 @@ _SCRIPTS = {Shell.bash: "pagectl.bash", Shell.zsh: "_pagectl", Shell.fish: "page
 """In the folder of completion scripts, which is part of the package."""
 
 
+EXAMPLES = (
+    ("bash", "completion bash > ~/.local/share/bash-completion/completions/pagectl"),
+    ("zsh, with ~/.zfunc in fpath before compinit", "completion zsh > ~/.zfunc/_pagectl"),
+    ("fish", "completion fish > ~/.config/fish/completions/pagectl.fish"),
+)
+
+
 def command(shell: Annotated[Shell, typer.Argument(metavar="SHELL", help="bash, zsh or fish.")]) -> None:
-    """Print the completion script of a shell. Completion itself does not start Python.
-
-    bash: pagectl completion bash > ~/.local/share/bash-completion/completions/pagectl
-
-    zsh: pagectl completion zsh > ~/.zfunc/_pagectl (with ~/.zfunc in fpath before compinit)
-
-    fish: pagectl completion fish > ~/.config/fish/completions/pagectl.fish
-    """
+    """Print the completion script of a shell. Completion itself does not start Python."""
     script = resources.files("pagectl") / "completions" / _SCRIPTS[shell]
     sys.stdout.write(script.read_text("utf-8"))

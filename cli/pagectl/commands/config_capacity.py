@@ -25,6 +25,12 @@ if TYPE_CHECKING:
     from brokerconf.evidence.capacity import AddressCapacity, Capacity
 
 
+EXAMPLES = (
+    ("Whether the limits fit into the heap and the disk", "config capacity broker.xml --heap 4G --disk 100G"),
+    ("With the pages that are there", "config capacity broker.xml --data /var/lib/broker/data"),
+)
+
+
 def command(
     file: ConfigArgument,
     data: DataOption = None,

@@ -21,6 +21,12 @@ class ConvertTo(StrEnum):
     yaml = "yaml"
 
 
+EXAMPLES = (
+    ("From a file to an operator's brokerProperties", "config convert broker.xml --to properties"),
+    ("As YAML", "config convert broker.xml --to yaml"),
+)
+
+
 def command(
     file: ConfigArgument,
     to: Annotated[ConvertTo, typer.Option("--to", help="Form of the result.")],

@@ -24,6 +24,12 @@ if TYPE_CHECKING:
     from brokerconf.settings.settings_model import Scope
 
 
+EXAMPLES = (
+    ("What a change does, beyond its lines", "config diff broker.xml new.xml"),
+    ("For one address", "config diff broker.xml new.xml --address orders.eu"),
+)
+
+
 def command(
     one: Annotated[Path, typer.Argument(metavar="A", help="broker.xml, Kubernetes YAML, or an instance.")],
     other: Annotated[Path, typer.Argument(metavar="B", help="What to compare with, of the same forms.")],

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from pagectl.opening.drift import ComparedBroker
 
 
+EXAMPLES = (("Queues that are on the disk and no longer declared", "config drift /var/lib/broker"),)
+
+
 def command(
     given: DirArgument = None,
     form: TextOrJsonOption = TextOrJson.text,

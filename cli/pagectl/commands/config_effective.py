@@ -24,6 +24,12 @@ if TYPE_CHECKING:
     from brokerconf.settings.settings_model import Scope
 
 
+EXAMPLES = (
+    ("What is in force for one address, and which line decides", "config effective broker.xml orders.eu"),
+    ("The whole broker, with defaults", "config effective /var/lib/broker --all"),
+)
+
+
 def command(
     file: ConfigArgument,
     addresses: Annotated[

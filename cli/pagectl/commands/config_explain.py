@@ -20,6 +20,13 @@ if TYPE_CHECKING:
     from pagefmt.editions import Edition
 
 
+EXAMPLES = (
+    ("A setting", "config explain max-size-bytes"),
+    ("An element, as the release at hand knows it", "config explain core/bridges/bridge --edition artemis-2.28"),
+    ("A rule", "config explain page-limit-unused"),
+)
+
+
 def command(
     name: Annotated[
         str,

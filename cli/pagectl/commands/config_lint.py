@@ -52,6 +52,14 @@ class FailOn(StrEnum):
     never = "never"
 
 
+EXAMPLES = (
+    ("Everything that is wrong with one file", "config lint broker.xml"),
+    ("All configurations of a repository, for the release that is planned", "config lint . --edition artemis-2.56"),
+    ("In a pipeline, where warnings stop it, too", "config lint broker.xml --fail-on warning --format gitlab"),
+    ("Repair what has one sure repair; first look at it", "config lint broker.xml --fix --diff"),
+)
+
+
 def command(
     files: Annotated[
         list[str] | None,

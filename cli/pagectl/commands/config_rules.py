@@ -5,6 +5,8 @@ from __future__ import annotations
 from pagectl.options.formats import TextOrJson
 from pagectl.options.shared import TextOrJsonOption
 
+EXAMPLES = (("The rules about paging", "config rules | grep page"),)
+
 
 def command(format: TextOrJsonOption = TextOrJson.text) -> None:
     """List every rule with its severity, the editions that it applies to, and one line about what it finds."""

@@ -7,6 +7,11 @@ import sys
 from pagectl.options.shared import DefineOption, EditionOption, HeapOption, PropertiesOption
 from pagectl.running.exits import CallError
 
+EXAMPLES = (
+    ("What a text editor starts", "config serve"),
+    ("The same for a broker that is not the newest", "config serve --edition artemis-2.28"),
+)
+
 
 def command(
     edition: EditionOption = None,

@@ -31,6 +31,13 @@ if TYPE_CHECKING:
     from pagectl.outputs.disk_report import DiskReport
 
 
+EXAMPLES = (
+    ("From a monitoring system", "disk check /var/lib/broker"),
+    ("Warn earlier than the broker blocks", "disk check /var/lib/broker --warning 70 --critical 85"),
+    ("For Prometheus' node exporter", "disk check /var/lib/broker --textfile artemis.prom"),
+)
+
+
 def command(
     path: PlaceArgument = None,
     max_disk_usage: MaxDiskUsage = None,

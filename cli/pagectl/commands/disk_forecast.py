@@ -37,6 +37,14 @@ if TYPE_CHECKING:
 LARGEST_STATE = 16 << 20
 
 
+EXAMPLES = (
+    (
+        "From cron, every five minutes: when will the broker block?",
+        "disk forecast /var/lib/broker --state disk.samples --warn-within 6h",
+    ),
+)
+
+
 def command(
     path: PlaceArgument = None,
     state: Annotated[

@@ -12,6 +12,11 @@ from pagectl.options.shared import BrokerXmlOption, DirArgument, PropertiesOptio
 from pagectl.running.exits import Exit
 from pagectl.terminal.streams import print_json, warning
 
+EXAMPLES = (
+    ("What uses the space", "disk usage /var/lib/broker"),
+    ("Sizes alone, where there are millions of pages", "disk usage /var/lib/broker --sizes-only"),
+)
+
 
 def command(
     directory: DirArgument = None,

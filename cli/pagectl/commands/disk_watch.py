@@ -18,6 +18,12 @@ if TYPE_CHECKING:
 REDRAW = 0.25
 
 
+EXAMPLES = (
+    ("While a disk fills", "disk watch /var/lib/broker"),
+    ("Every ten seconds", "disk watch /var/lib/broker --interval 10"),
+)
+
+
 def command(
     path: PlaceArgument = None,
     interval: Annotated[

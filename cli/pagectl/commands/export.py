@@ -50,6 +50,16 @@ class Compression(StrEnum):
     NONE = "none"
 
 
+EXAMPLES = (
+    ("A table of all paged messages, on all cores of this machine", "export /var/lib/broker --to messages"),
+    ("By address, with text bodies", "export /var/lib/broker --to messages --partition-by address --body text"),
+    (
+        "On a cluster that sees the directory under the same path",
+        "export /nfs/broker --to /nfs/messages --master spark://head:7077",
+    ),
+)
+
+
 def command(
     to: Annotated[
         str, typer.Option("--to", metavar="OUT", help="Folder of the table: a path, or a URL that Spark writes to.")

@@ -34,6 +34,13 @@ if TYPE_CHECKING:
     from pagefmt.directory.locate import DataLocation
 
 
+EXAMPLES = (
+    ("What would come back, and which queues hold the rest", "pages compact /var/lib/broker"),
+    ("Into a new directory; the old one stays as it is", "pages compact /var/lib/broker --out compacted"),
+    ("In place, with a way back: pages restore", "pages compact /var/lib/broker --in-place"),
+)
+
+
 def command(
     given: DirArgument = None,
     out: OutOption = None,

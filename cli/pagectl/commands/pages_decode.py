@@ -58,6 +58,16 @@ class DecodeFormat(StrEnum):
 TABLES = (DecodeFormat.parquet, DecodeFormat.arrow)
 
 
+EXAMPLES = (
+    ("What one queue would still deliver", "pages decode /var/lib/broker --queue red.news --outstanding"),
+    (
+        "What a selector matches, with bodies, as CSV",
+        "pages decode /var/lib/broker --where \"color = 'red'\" --body text --to red.csv",
+    ),
+    ("The first three messages of page 12", "pages decode /var/lib/broker --page 12 --limit 3"),
+)
+
+
 def command(
     given: DirArgument = None,
     form: Annotated[

@@ -6,6 +6,8 @@ from pagectl.opening.broker import located
 from pagectl.options.shared import BackupDirOption, BrokerXmlOption, DirArgument, PropertiesOption
 from pagectl.running.backups import drop, standing_backup_of
 
+EXAMPLES = (("The broker runs well: give the space back", "pages drop-backup /var/lib/broker"),)
+
 
 def command(
     given: DirArgument = None,

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from pagefmt.pages.paging import PageFile, Store
 
 
+EXAMPLES = (("The bytes of one record beside its fields", "pages inspect /var/lib/broker --page 12 --record 3 --hex"),)
+
+
 def command(
     given: DirArgument = None,
     page: PageOption = None,

@@ -34,6 +34,12 @@ class LsFormat(StrEnum):
     csv = "csv"
 
 
+EXAMPLES = (
+    ("Which addresses page, and whether anything is wrong", "pages ls /var/lib/broker"),
+    ("For a script", "pages ls /var/lib/broker --format jsonl"),
+)
+
+
 def command(
     given: DirArgument = None,
     form: Annotated[LsFormat, typer.Option("--format", help=FORMAT_HELP)] = LsFormat.text,

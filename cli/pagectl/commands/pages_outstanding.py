@@ -42,6 +42,12 @@ RUNS_SHOWN = 12
 """Runs of pages with the same holders that the text shows of one address."""
 
 
+EXAMPLES = (
+    ("Which queue keeps which pages", "pages outstanding /var/lib/broker"),
+    ("As JSON", "pages outstanding /var/lib/broker --format json"),
+)
+
+
 def command(
     given: DirArgument = None,
     form: TextJsonOrCsvOption = TextJsonOrCsv.text,

@@ -12,6 +12,8 @@ from pagectl.running.backups import drop, standing_backup_of
 from pagectl.running.locking import instance_of
 from pagectl.terminal.streams import note
 
+EXAMPLES = (("Undo a compaction in place, before the broker starts", "pages restore /var/lib/broker"),)
+
 
 def command(
     given: DirArgument = None,

@@ -23,6 +23,12 @@ if TYPE_CHECKING:
 LOSSES_SHOWN = 20
 
 
+EXAMPLES = (
+    ("What can be had from damaged pages", "pages salvage /var/lib/broker"),
+    ("Write it", "pages salvage /var/lib/broker --out rescued"),
+)
+
+
 def command(
     given: DirArgument = None,
     out: OutOption = None,

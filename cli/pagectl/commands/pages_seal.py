@@ -8,6 +8,8 @@ from pagectl.options.shared import BrokerXmlOption, DirArgument, PropertiesOptio
 from pagectl.terminal.progress import progress
 from pagectl.terminal.streams import note, print_json_line
 
+EXAMPLES = (("Checksums to keep beside a backup", "pages seal /var/lib/broker --to pages.seal"),)
+
 
 def command(
     given: DirArgument = None,

@@ -38,6 +38,12 @@ if TYPE_CHECKING:
 FAULTS_SHOWN = 5
 
 
+EXAMPLES = (
+    ("Every page, every record, and the files around them", "pages verify /var/lib/broker"),
+    ("Whether a backup is still what was sealed", "pages verify /var/lib/broker --manifest pages.seal"),
+)
+
+
 def command(
     given: DirArgument = None,
     form: TextOrJsonlOption = TextOrJsonl.text,

@@ -32,6 +32,12 @@ if TYPE_CHECKING:
     from pagefmt.removal.plan import DropPlan
 
 
+EXAMPLES = (
+    ("What goes with a queue", "queue drop /var/lib/broker none.news"),
+    ("A copy without it, for the broker to start on", "queue drop /var/lib/broker none.news --out without"),
+)
+
+
 def command(
     given: DirArgument = None,
     name: Annotated[

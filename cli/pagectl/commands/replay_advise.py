@@ -21,6 +21,11 @@ if TYPE_CHECKING:
     from pageengine.replay.sweep import SweepRow, SweepVariant
 
 
+EXAMPLES = (
+    ("Settings that hold on this machine", "replay advise friday.jsonl --config broker.xml --heap 2G --disk 50G"),
+)
+
+
 def command(
     trace: TraceArgument,
     config: ConfigOption,

@@ -47,6 +47,16 @@ class SideBySide(NamedTuple):
         return list(dict.fromkeys(found))
 
 
+EXAMPLES = (
+    (
+        "Two limits on the same traffic",
+        "replay compare friday.jsonl --config broker.xml"
+        " --set '#:max-size-bytes=10M' --versus --set '#:max-size-bytes=64M'",
+    ),
+    ("Before and after a change of the file", "replay compare friday.jsonl --config broker.xml --config new.xml"),
+)
+
+
 def command(
     ctx: typer.Context,
     files: Annotated[list[Path], typer.Argument(metavar="A B | TRACE", help="Two outcomes, or one trace.")],

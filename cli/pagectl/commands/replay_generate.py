@@ -24,6 +24,11 @@ class ShapeName(StrEnum):
     disk_filling_up = "disk-filling-up"
 
 
+EXAMPLES = (
+    ("A minute of traffic with one slow consumer", "replay generate slow-consumer --duration 60 --to slow.jsonl"),
+)
+
+
 def command(
     shape: Annotated[ShapeName, typer.Argument(metavar="SHAPE", help="Shape of the traffic.")],
     to: TraceOutOption,

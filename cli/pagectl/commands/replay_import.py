@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from pageengine.log_import.importing import ImportReport
 
 
+EXAMPLES = (("From the audit log of messages", "replay import audit.log --to friday.jsonl.zst"),)
+
+
 def command(
     logs: Annotated[list[Path], typer.Argument(metavar="LOG…", help="Audit logs, or artemis.log with the plugin.")],
     to: TraceOutOption,

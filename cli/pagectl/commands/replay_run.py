@@ -35,6 +35,15 @@ TOLD_EACH = 500
 """Operations between two looks at the progress bar."""
 
 
+EXAMPLES = (
+    ("What the broker would have done with Friday's traffic", "replay run friday.jsonl --config broker.xml"),
+    (
+        "With another limit, and a report to pass on",
+        "replay run friday.jsonl --config broker.xml --set '#:max-size-bytes=64M' --report friday.html",
+    ),
+)
+
+
 def command(
     trace: TraceArgument,
     config: ConfigOption,

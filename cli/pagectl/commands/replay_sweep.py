@@ -18,6 +18,15 @@ if TYPE_CHECKING:
     from pageengine.replay.sweep import SweepJob, SweepRow
 
 
+EXAMPLES = (
+    (
+        "A table over two settings",
+        "replay sweep friday.jsonl --config broker.xml"
+        " --vary '#:max-size-bytes=1M,10M' --vary '#:page-size-bytes=1M,4M'",
+    ),
+)
+
+
 def command(
     trace: TraceArgument,
     config: ConfigOption,

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand
 
+from pagectl.running.examples import CommandWithExamples
 from pagectl.running.exits import CallError
 
 TraceArgument = Annotated[Path, typer.Argument(metavar="TRACE", help="JSON Lines (plain, gzip, zstd) or Parquet.")]
@@ -40,7 +40,7 @@ def refuse_overwriting(output: Path | None, *inputs: Path) -> None:
             raise CallError(f"{output}: is an input of this command; name another file to write")
 
 
-class TwoSides(TyperCommand):
+class TwoSides(CommandWithExamples):
     """A command with ``--set`` before ``--versus`` and after it: ``obj`` of its context counts those before (None: no
     ``--versus``)."""
 

@@ -1,0 +1,65 @@
+"""The examples of each ``--help`` are calls that work, on a broker where they say that it is."""
+
+from __future__ import annotations
+
+import gzip
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_table import Command, commands
+from pagectl.app import root
+from program import ROOT, call
+
+BROKER = "/var/lib/broker"
+# not carried out: what they wait for, or need
+PARSED_ALONE = {
+    "config serve": "an editor", "disk watch": "a terminal", "export": "Spark, which its own tests start",
+    "pages salvage": "damage", "pages restore": "a compaction", "pages drop-backup": "a compaction",
+}  # fmt: skip
+
+
+def calls(command: Command) -> list[list[str]]:
+    """The words of each example, up to a pipe or a redirection."""
+    found = []
+    for line in command.examples.replace("\\\n", "").splitlines():
+        if line.startswith("    pagectl "):
+            words = shlex.split(line)[1:]
+            found.append(words[: next((n for n, word in enumerate(words) if word in (">", "|")), len(words))])
+    return found
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The files that the examples name."""
+    where = tmp_path_factory.mktemp("examples")
+    subprocess.run(["sh", str(ROOT / "examples" / "unpack.sh"), str(where)], check=True)
+    for name in ("broker.xml", "new.xml"):
+        (where / name).write_bytes((where / "news" / "etc" / "broker.xml").read_bytes())
+    log = ROOT / "tests" / "recorded" / "replays" / "traffic-logs" / "audit-message.log.gz"
+    (where / "audit.log").write_bytes(gzip.decompress(log.read_bytes()))
+    call("replay", "generate", "steady", "--messages", "200", "--to", where / "friday.jsonl")
+    call("pages", "seal", where / "news", "--to", where / "pages.seal")
+    return where
+
+
+@pytest.mark.parametrize("command", list(commands()), ids=lambda one: " ".join(one.path))
+def test_examples_work(command: Command, made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = calls(command)
+    assert found, "every command shows how it is called"
+    monkeypatch.chdir(shutil.copytree(made, tmp_path / "here"))
+    for words in found:
+        length = len(command.path)
+        assert words[:length] == list(command.path)
+        here = [word.replace(BROKER, "news") for word in words]
+        if " ".join(command.path) in PARSED_ALONE:
+            leaf: Any = root()
+            for name in command.path:
+                leaf = leaf.get_command(None, name)
+            leaf.make_context("", here[length:])
+        else:
+            answer = call(*here)
+            assert answer.status in (0, 1), (words, answer.err)
