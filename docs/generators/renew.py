@@ -1,7 +1,7 @@
 """``python docs/generators/renew.py``: writes every file of the checkout that is made and committed.
 
-Completion scripts and manual pages of the commands, XSD files of the facts, ``RULES.md`` of the rules, and the editions
-in the JSON schemas. Tests compare them.
+Completion scripts and manual pages of the commands, XSD files of the facts, ``RULES.md`` of the rules, the picture of
+the README, and the editions in the JSON schemas. Tests compare them.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from pathlib import Path
 import bash
 import fish
 import manual
+import picture
 import rules_md
 import zsh
 from brokerconf.schema import xsd_writer
@@ -29,6 +30,7 @@ def files() -> dict[str, str]:
     found = groups()
     return {
         "RULES.md": rules_md.page(),
+        "docs/pictures/terminal.svg": picture.picture(),
         "completions/pagectl.bash": bash.script(found),
         "completions/_pagectl": zsh.script(found),
         "completions/pagectl.fish": fish.script(found),

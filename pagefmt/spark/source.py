@@ -32,7 +32,7 @@ _LOG: Final = logging.getLogger(__name__)
 
 
 class PageFiles(DataSource):
-    """All messages of a paging directory as a table; the README has it column by column (``parquet-schema``)."""
+    """All messages of a paging directory as a table; ``docs/message-table.md`` has it column by column."""
 
     @classmethod
     def name(cls) -> str:

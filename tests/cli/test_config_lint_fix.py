@@ -11,9 +11,9 @@ import pytest
 from brokerconf.evidence.rule import Example
 from brokerconf.linting.examples import xml_of
 from brokerconf.rules import rules
+from doc_examples import DOCS
 from lint_calls import CLEAN, HEAD, TAIL, found, rules_of, write
 from pagectl.app import run
-from readme_examples import README
 
 from pagefmt.editions import NEWEST
 
@@ -153,7 +153,7 @@ def test_an_example_is_repaired_or_stays_as_it_is(
 
 
 def test_each_that_can_be_repaired_is_tried_here_and_told_in_the_readme() -> None:
-    assert all(f"`{rule}`" in README.read_text("utf-8") for rule in REPAIRED_RULES)
+    assert all(f"`{rule}`" in (DOCS / "jobs" / "review-broker-xml.md").read_text("utf-8") for rule in REPAIRED_RULES)
     assert {rule for rule, _, after in REPAIRS if after is not None} | {
         "encoding", "encoding-ignored", "properties-size-notation", "properties-unquoted-dots",
     } == REPAIRED_RULES  # fmt: skip

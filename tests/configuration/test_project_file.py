@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from brokerconf.linting.lint import RuleSelection
 from brokerconf.linting.project_file import ProjectError, ProjectFile, project_of
+from doc_examples import DOCS
 from lint_calls import CLEAN, DROP, FAULTY, found, rules_of, write
 from pagectl.app import run
-from readme_examples import README
 
 from pagefmt.editions import Edition
 from pagefmt.findings import Severity
@@ -179,8 +179,8 @@ def test_severities_count(capsys: pytest.CaptureFixture[str], tmp_path: Path) ->
     assert found(capsys, write(tmp_path, "<"))[0] == 0
 
 
-def test_that_of_the_readme_is_understood(tmp_path: Path) -> None:
-    (block,) = re.findall(r"```toml\n(.*?)```", README.read_text("utf-8"), re.DOTALL)
+def test_that_of_the_page_is_understood(tmp_path: Path) -> None:
+    (block,) = re.findall(r"```toml\n(.*?)```", (DOCS / "jobs" / "ci.md").read_text("utf-8"), re.DOTALL)
     read = project(block)
     assert read is not None and read.heap and read.severities and read.per_path and read.ignored and read.fail_on
 

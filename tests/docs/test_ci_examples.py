@@ -13,10 +13,9 @@ from typing import Any
 
 import pytest
 import yaml
+from doc_examples import DOCS, ROOT
 from lint_calls import CLEAN, DROP, FAULTY, write
-from readme_examples import README
 
-ROOT = README.parent
 EXAMPLES = ROOT / "examples" / "config"
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
 HOOKS = {hook["id"]: hook for hook in yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"))}
@@ -144,8 +143,8 @@ def test_the_examples_run(folder: Path, name: str) -> None:
 
 
 def test_the_examples_name_what_there_is() -> None:
-    for text in ((EXAMPLES / "pre-commit-config.yaml").read_text("utf-8"), README.read_text("utf-8")):
-        hooks = re.findall(r"- id: (pagectl-[\w-]+)", text)
+    for page in (EXAMPLES / "pre-commit-config.yaml", DOCS / "jobs" / "ci.md"):
+        hooks = re.findall(r"- id: (pagectl-[\w-]+)", page.read_text("utf-8"))
         assert hooks and set(hooks) <= set(HOOKS)
     workflow = yaml.safe_load((EXAMPLES / "github-workflow.yml").read_text("utf-8"))
     (used,) = [step for step in workflow["jobs"]["annotations"]["steps"] if "with" in step]

@@ -1,7 +1,7 @@
 """The one table of messages: a row per record, the same for Arrow, Parquet and Spark.
 
 Text is UTF-8; a lone surrogate (legal in Java strings) is U+FFFD here. Times are milliseconds since 1970-01-01 UTC, 0
-where the broker stores 0. Documented column by column in the README (``parquet-schema``).
+where the broker stores 0. Documented column by column in ``docs/message-table.md``.
 """
 
 from __future__ import annotations

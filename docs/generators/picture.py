@@ -1,7 +1,4 @@
-"""The picture of the README: its first example as a terminal shows it.
-
-``python examples/picture.py`` writes ``examples/terminal.svg``; a test compares it, and runs the example itself.
-"""
+"""The picture of the README: the first example of a page as a terminal shows it."""
 
 from __future__ import annotations
 
@@ -9,8 +6,8 @@ import io
 import re
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-PICTURE = HERE / "terminal.svg"
+DOCS = Path(__file__).resolve().parents[1]
+PAGE = DOCS / "jobs" / "disk-fills.md"
 # No font from elsewhere: the reader's own monospaced one is used.
 FORM = """<svg class="rich-terminal" viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg" role="img">
 <title>A terminal in which pagectl tells which queue keeps which page</title>
@@ -37,13 +34,13 @@ font-size: {char_height}px; line-height: {line_height}px; white-space: pre; }}
 """
 
 
-def picture(readme: str) -> str:
-    """SVG of the first console block of the README."""
+def picture() -> str:
+    """SVG of the first console block of the page."""
     from rich.console import Console
     from rich.text import Text
 
-    found = re.search(r"^```console\n(.*?)^```$", readme, re.MULTILINE | re.DOTALL)
-    assert found, "the README has no console block"
+    found = re.search(r"^```console\n(.*?)^```$", PAGE.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    assert found, "the page has no console block"
     lines = found.group(1).splitlines()
     console = Console(record=True, width=max(map(len, lines)) + 1, file=io.StringIO(), force_terminal=True)
     for number, line in enumerate(lines):
@@ -55,7 +52,3 @@ def picture(readme: str) -> str:
             text.stylize("bold")
         console.print(text, soft_wrap=True)
     return console.export_svg(title="pagectl", code_format=FORM, unique_id="pagectl")
-
-
-if __name__ == "__main__":
-    PICTURE.write_text(picture((HERE.parent / "README.md").read_text("utf-8")), "utf-8")

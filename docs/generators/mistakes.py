@@ -1,4 +1,4 @@
-"""Writes ``typical-mistakes.md``: what ten mistakes look like, beside xmllint.
+"""Writes ``docs/jobs/typical-mistakes.md``: what ten mistakes look like, beside xmllint.
 
 Run from the checkout with the packages importable. ``xmllint`` (libxml2-utils) is needed; without it the page stays as
 it is.
@@ -21,7 +21,7 @@ from brokerconf.schema.xsd_files import path_of
 
 from pagefmt.editions import NEWEST, Edition
 
-HERE = Path(__file__).resolve().parent
+PAGE = Path(__file__).resolve().parents[1] / "jobs" / "typical-mistakes.md"
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +124,10 @@ def xmllint(mistake: Mistake) -> str:
 
 def mistakes_page() -> str:
     head = [
+        "# Ten typical mistakes",
+        "",
+        "What `xmllint` with the broker's own schema says of them, and what pagectl says.",
+        "",
         "| mistake | `xmllint --schema` | `pagectl config lint` |",
         "|---|---|---|",
     ]
@@ -140,9 +144,9 @@ def _cell(text: str) -> str:
 
 def main() -> int:
     if shutil.which("xmllint") is None:
-        sys.stderr.write("no xmllint here: typical-mistakes.md stays as it is\n")
+        sys.stderr.write("no xmllint here: the page stays as it is\n")
         return 1
-    (HERE / "typical-mistakes.md").write_text(mistakes_page(), "utf-8")
+    PAGE.write_text(mistakes_page(), "utf-8")
     return 0
 
 
