@@ -108,7 +108,7 @@ def environment(where: Path) -> dict[str, str]:
     path = os.pathsep.join(str(ROOT / part) for part in ("", "cli", "schemas"))
     keep = {k: v for k, v in os.environ.items() if not k.startswith(("GITHUB_", "PAGECTL_", "ARTEMIS_"))}
     return {
-        **keep, "PATH": f"{where / '.bin'}{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": path, "COLUMNS": "100",
+        **keep, "PATH": f"{where / '.bin'}{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": path, "COLUMNS": "88",
         "NO_COLOR": "1", "LC_ALL": "C.UTF-8", "TZ": "UTC",
     }  # fmt: skip
 
