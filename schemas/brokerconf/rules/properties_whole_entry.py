@@ -1,4 +1,4 @@
-"""A value where an entry with keys of its own belongs (docs/spec/properties.md 2)."""
+"""A value where an entry with keys of its own belongs (docs/spec/properties.md 2 and 6)."""
 
 from __future__ import annotations
 
@@ -8,11 +8,15 @@ from brokerconf.properties.application import Fault
 from pagefmt.editions import Edition
 from pagefmt.findings import Severity
 
+# a broker looks into their entries when something names one
+_ASKED_FOR = ("connectorConfigurations", "discoveryGroupConfigurations", "jaasConfigs", "resourceLimitSettings")
+
 
 def _check(facts: ConfigFacts) -> Hits:
     for one in facts.outcomes:
         if one.fault is Fault.WHOLE:
-            message = f"{one.entry.key} takes keys below it and no value of its own"
+            when = "fails where it is asked for" if one.path[0] in _ASKED_FOR else "does not start"
+            message = f"{one.entry.key} takes keys below it and no value of its own: the broker {when}"
             yield Hit(one.entry.position, message, path=one.entry.key)
 
 
@@ -20,7 +24,7 @@ RULE = Rule(
     id="properties-whole-entry",
     severity=Severity.ERROR,
     title="a value for a whole entry or collection of broker.properties",
-    why="the broker takes the text for the entry, tells no error, and fails at its start or on first use",
+    why="the broker takes the text for the entry and tells no error before it fails",
     help="name what is to be set: addressSettings.a.maxSizeBytes",
     check=_check,
     since=Edition.ARTEMIS_2_28,
