@@ -8,11 +8,12 @@ from enum import Enum
 from typing import Any
 
 from brokerconf.evidence.queue_declarations import QueueDeclaration, queue_declarations
+from brokerconf.properties.application import apply_all
 from brokerconf.reading.document import ConfigNode, Document
 from brokerconf.reading.properties import Entry
 from brokerconf.settings.address_settings import EffectiveValue, read_value
 from brokerconf.settings.effective import EffectiveSettings, wildcard_routing
-from brokerconf.settings.overrides import apply
+from brokerconf.settings.overrides import lay_over
 from brokerconf.settings.settings_model import Scope, in_scope
 
 from pageengine.settings.settings import (
@@ -150,9 +151,10 @@ def engine_settings(document: Document, *, heap: int | None = None, entries: Ite
     Without ``heap`` a gibibyte is assumed, the value that instances are created with for small hosts.
     """
     effective = EffectiveSettings(document, heap=heap)
-    entries = tuple(entries)
-    apply(effective, entries)
-    declared = queue_declarations(effective, entries)
+    outcomes = apply_all(entries, effective.edition, effective.core)
+    for outcome in outcomes:
+        lay_over(effective, outcome)
+    declared = queue_declarations(effective, outcomes)
     found = {
         "address_settings": ConfiguredSettings(effective),
         "jdbc_max_page_size_bytes": _jdbc(effective.core),

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 from brokerconf.linting.lint import LintContext, lint
-from brokerconf.properties.application import Fault, apply
+from brokerconf.properties.application import apply
+from brokerconf.properties.outcomes import Fault
 from brokerconf.reading.properties import PropertiesError, entries_in, property_file
 from brokerconf.rules.properties_unknown_key import ADVISED
 from brokerconf.rules.properties_unknown_key import RULE as UNKNOWN_KEY

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from brokerconf.evidence.drift import QueueOrigin, StoredAddress, StoredQueue, drift, origin
 from brokerconf.evidence.queue_declarations import QueueDeclarations, declared_values, queue_declarations
+from brokerconf.properties.application import apply_all
 from brokerconf.reading.properties import parse_properties
 from brokerconf.reading.reading import read
 from brokerconf.settings.effective import EffectiveSettings
@@ -31,7 +32,8 @@ def settings_of(
 
 def declared(to: Path, properties: str = "", **more: object) -> QueueDeclarations:
     entries = tuple(parse_properties(properties, "broker.properties"))
-    return queue_declarations(settings_of(to, **more), entries)  # type: ignore[arg-type]
+    settings = settings_of(to, **more)
+    return queue_declarations(settings, apply_all(entries, settings.edition, settings.core))  # type: ignore[arg-type]
 
 
 ADDRESSES = (

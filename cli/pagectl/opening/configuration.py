@@ -61,12 +61,14 @@ class BrokerConfiguration(NamedTuple):
     def declared(self, settings: EffectiveSettings) -> QueueDeclarations:
         """The queues and addresses that it declares; HornetQ has JMS destinations in a file beside it."""
         from brokerconf.evidence.queue_declarations import queue_declarations
+        from brokerconf.properties.application import apply_all
         from brokerconf.reading.document import FileKind
         from brokerconf.reading.reading import read
 
         beside = self.start.config.with_name(HORNETQ_JMS)
         has_jms = self.document.kind is FileKind.HORNETQ and beside.is_file()
-        return queue_declarations(settings, self.entries, read(beside, edition=self.edition).root if has_jms else None)
+        outcomes = apply_all(self.entries, settings.edition, settings.core)
+        return queue_declarations(settings, outcomes, read(beside, edition=self.edition).root if has_jms else None)
 
     def note_journal(self, settings: EffectiveSettings) -> None:
         """Says what a journal of type ASYNCIO was taken for: defaults of the journal depend on it."""

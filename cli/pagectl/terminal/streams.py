@@ -6,6 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TextIO
 
 from pagectl.terminal.sanitise import UNSAFE, csv_cell, one_line
@@ -50,6 +51,7 @@ def within_columns(lines: Iterable[str], hang: int | None = None) -> str:
     return "\n".join(made)
 
 
+@lru_cache(256)
 def _broken(line: str, hang: int | None) -> str:
     import textwrap
 

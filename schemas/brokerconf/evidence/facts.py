@@ -14,9 +14,7 @@ from typing import TYPE_CHECKING
 from brokerconf.evidence.address_facts import AddressCase, AddressFacts
 from brokerconf.evidence.declarations import Endpoint, PasswordInClear, endpoints_of, jms_destinations_of, secrets_of
 from brokerconf.evidence.host import PageFolder, Volume
-from brokerconf.evidence.queue_declarations import QueueDeclarations, queue_declarations
 from brokerconf.evidence.resolved_setting import ResolvedSetting, SettingsByName
-from brokerconf.properties.application import applied
 from brokerconf.reading.application_server import written_server
 from brokerconf.reading.document import ConfigNode, Document, FoundPlaceholder
 from brokerconf.reading.properties import in_force
@@ -24,12 +22,14 @@ from brokerconf.reading.sizes import trimmed
 from brokerconf.settings.address_settings import AddressSetting, read_value
 from brokerconf.settings.effective import EffectiveSettings
 from brokerconf.settings.matching import MatchMemory
-from brokerconf.settings.overrides import lay_over
 from brokerconf.settings.settings_model import Scope, Setting, in_scope
 from pagefmt.editions import Edition
 from pagefmt.findings import Position
 
 if TYPE_CHECKING:
+    from brokerconf.evidence.queue_declarations import QueueDeclarations
+    from brokerconf.properties.application import Bean
+    from brokerconf.properties.outcomes import Outcome
     from brokerconf.reading.properties import Entry
 
 
@@ -53,9 +53,15 @@ class ConfigFacts(AddressFacts):
         self.document, self.core = document, core
         self.heap, self.stores, self.volumes = heap, stores, volumes
         self.properties = in_force(core, document.edition, properties, system or {})
-        self.beans, self.outcomes = applied(self.properties, self.edition, core)
-        for outcome in self.outcomes:
-            lay_over(self.effective, outcome)
+        self.beans: Bean | None = None
+        self.outcomes: list[Outcome] = []
+        if self.properties:
+            from brokerconf.properties.application import applied
+            from brokerconf.settings.overrides import lay_over
+
+            self.beans, self.outcomes = applied(self.properties, self.edition, core)
+            for outcome in self.outcomes:
+                lay_over(self.effective, outcome)
 
     @cached_property
     def first(self) -> dict[str, ConfigNode]:
@@ -156,7 +162,9 @@ class ConfigFacts(AddressFacts):
     @cached_property
     def declared_queues(self) -> QueueDeclarations:
         """All queues and addresses that are declared, in whichever form."""
-        return queue_declarations(self.effective, self.properties)
+        from brokerconf.evidence.queue_declarations import queue_declarations
+
+        return queue_declarations(self.effective, self.outcomes)
 
     @cached_property
     def _declared(self) -> frozenset[str]:

@@ -15,9 +15,8 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from brokerconf.evidence.declarations import addresses_of, jms_destinations_of
-from brokerconf.properties.application import Outcome, apply_all
+from brokerconf.properties.outcomes import Outcome
 from brokerconf.reading.document import ConfigNode
-from brokerconf.reading.properties import Entry
 from brokerconf.reading.sizes import parse_boolean, trimmed
 from brokerconf.settings.effective import EffectiveSettings
 from pagefmt.editions import Edition
@@ -108,9 +107,9 @@ class QueueDeclarations:
 
 
 def queue_declarations(
-    settings: EffectiveSettings, entries: Iterable[Entry] = (), jms: ConfigNode | None = None
+    settings: EffectiveSettings, outcomes: Iterable[Outcome] = (), jms: ConfigNode | None = None
 ) -> QueueDeclarations:
-    """``entries``: the properties in force. ``jms``: of HornetQ, whose JMS destinations have a file of their own."""
+    """``outcomes``: of properties in force. ``jms``: of HornetQ, whose JMS destinations have a file of their own."""
     found, core, edition = QueueDeclarations(), settings.core, settings.edition
     routed = edition >= Edition.ARTEMIS_2_4
     in_server = settings.document.kind.of_application_server
@@ -135,7 +134,7 @@ def queue_declarations(
             if not routed or routing == ANYCAST:
                 nothing = None if prefix == "jms.queue." else _TAKES_NOTHING[edition >= Edition.ARTEMIS_1_5]
                 found.add(QueueDeclaration(whole, whole, place, routing, nothing))
-    for outcome in apply_all(entries, edition, core):
+    for outcome in outcomes:
         if outcome.applied:
             _property(found, outcome)
     return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from brokerconf.kubernetes.broker_resource import BrokerResource
@@ -62,6 +61,6 @@ def _entries(text: PlacedText, suffix: str, edition: Edition) -> Iterator[Entry]
 def _placed(entry: Entry, place: Callable[[Position], Position]) -> Entry:
     at_value = entry.at_value and place(entry.at_value)
     earlier = entry.earlier and _placed(entry.earlier, place)
-    steps = [0, *(found.end() for found in re.finditer(r"\.", entry.key))] if at_value else []
-    placed = tuple((offset, place(entry.at_step(offset))) for offset in steps)
-    return Entry(entry.key, entry.value, place(entry.position), at_value, earlier, placed)
+    return Entry(
+        entry.key, entry.value, place(entry.position), at_value, earlier, lambda offset: place(entry.at_step(offset))
+    )  # fmt: skip

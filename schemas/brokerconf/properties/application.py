@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from enum import Enum
 from itertools import groupby
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from brokerconf.properties.outcomes import Fault, Outcome
 from brokerconf.properties.values import Converted, Refusal, converted
 from brokerconf.reading.properties import Entry
 from brokerconf.schema.beans import ROOT, BeanProperty, beans
@@ -29,42 +29,6 @@ _NONE = "-"
 _NAME = re.compile(r"[^.(\[]*")
 _NO_CODE = re.compile(r"ENC\((?!-?[0-9a-fA-F]+\)$).*\)", re.DOTALL)
 _NAMED = "NamedPropertyConfiguration"
-
-
-class Fault(Enum):
-    """What is wrong with an entry. All but ``LOST`` and ``WHOLE`` are errors of the broker's status."""
-
-    UNKNOWN = "no bean has that key"
-    UNQUOTED = "a name with dots without quotes"
-    REFUSED = "a value that is refused"
-    LOST = "a value that becomes another in silence"
-    WHOLE = "a value where an entry with keys of its own belongs"
-    CODE = "an ENC() that is none: nothing of the file is applied"
-    AFTER_ERROR = "a key that meets what the error of the one before left behind"
-
-
-class Outcome(NamedTuple):
-    """What became of an entry: the class and the property that it set, its value, or the fault and what is said of it.
-
-    ``known`` are the properties that the class has, where it has not the one that was named.
-    """
-
-    entry: Entry
-    fault: Fault | None = None
-    said: str = ""
-    owner: str = ""
-    name: str = ""
-    value: object = None
-    known: tuple[str, ...] = ()
-    # the names of the key, without marks and subscripts
-    path: tuple[str, ...] = ()
-    # of an unknown name: where in the key it begins
-    at: int = 0
-
-    @property
-    def applied(self) -> bool:
-        """Whether the broker set something, be it another value than the one that is written."""
-        return self.fault in (None, Fault.LOST, Fault.WHOLE)
 
 
 class Bean:
@@ -163,11 +127,14 @@ class _Application:
         self.passed: list[tuple[str | None, Bean]] = []
         # how far into the key the broker got
         self.at = 0
+        self.steps: list[str] = []
         self.entry: Entry | None = None
 
     def outcome(self, entry: Entry) -> Outcome:
         self.entry = entry
-        return self._outcome(entry)._replace(path=tuple(self._steps(entry.key)), at=self.at)
+        self.steps.clear()
+        outcome = self._outcome(entry)
+        return outcome._replace(path=(*self.steps, *self._steps(entry.key, self.at)), at=self.at)
 
     def _outcome(self, entry: Entry) -> Outcome:
         try:
@@ -209,8 +176,7 @@ class _Application:
         end = path.find(")" if letter == "(" else "]", at + len(name))
         return path[at : end + 1] if end >= 0 else path[at:]
 
-    def _steps(self, path: str) -> Iterator[str]:
-        at = 0
+    def _steps(self, path: str, at: int) -> Iterator[str]:
         while at < len(path):
             step = self._next(path, at)
             yield self._plain(step)
@@ -241,6 +207,7 @@ class _Application:
             rest = path[len(step) :].removeprefix(".")
             if rest == path:
                 raise _Failure(Fault.UNKNOWN, f"{self.surround} without a second one behind it")
+            self.steps.append(self._plain(step))
             target, path = found, rest
         if entry.value == self.remove:
             return self._removed(entry, target, path)

@@ -108,6 +108,8 @@ class ConfigNode:
 
     def descendant(self, tag: str) -> ConfigNode | None:
         """The first element below with literally that tag, at any depth: how the broker's reader looks things up."""
+        if self.tags is not None:
+            return next(iter(self.tags.get(tag, ())), None)
         for child in self.children:
             if child.tag == tag:
                 return child

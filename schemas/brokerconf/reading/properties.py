@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -44,7 +44,8 @@ class Entry(NamedTuple):
     """A key of ``broker.properties`` or of the system properties, without the latter's prefix.
 
     ``at_value`` is where the value begins; ``earlier`` the entry that this one replaces, in whose place it is applied;
-    ``steps`` are offsets in the key and where the name there stands, of a key that is not written in one piece.
+    ``steps`` are offsets in the key and where the name there stands, of a key that is not written in one piece, or what
+    says so of an offset.
     """
 
     key: str
@@ -52,10 +53,12 @@ class Entry(NamedTuple):
     position: Position
     at_value: Position | None = None
     earlier: Entry | None = None
-    steps: tuple[tuple[int, Position], ...] = ()
+    steps: tuple[tuple[int, Position], ...] | Callable[[int], Position] = ()
 
     def at_step(self, offset: int) -> Position:
         """Where the name that begins at an offset of the key stands."""
+        if callable(self.steps):
+            return self.steps(offset)
         if not self.steps:
             return self.position._replace(column=self.position.column + offset) if self.at_value else self.position
         return max(step for step in self.steps if step[0] <= offset)[1]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from brokerconf.evidence.facts import ConfigFacts
 from brokerconf.evidence.rule import Example, Hit, Hits, Rule
-from brokerconf.properties.application import Fault
+from brokerconf.properties.outcomes import Fault
 from brokerconf.reading.secrets import masked
 from pagefmt.editions import Edition
 from pagefmt.findings import Severity

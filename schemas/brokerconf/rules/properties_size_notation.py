@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from brokerconf.evidence.facts import ConfigFacts
 from brokerconf.evidence.rule import Example, Hit, Hits, Rule
-from brokerconf.properties.application import Fault, Outcome
+from brokerconf.properties.outcomes import Fault, Outcome
 from brokerconf.reading.properties import Entry
 from brokerconf.reading.sizes import SizeError, parse_size
 from pagefmt.editions import Edition

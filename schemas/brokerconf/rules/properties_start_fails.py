@@ -5,13 +5,16 @@ from __future__ import annotations
 from brokerconf.checks.transports import address_fault
 from brokerconf.evidence.facts import ConfigFacts
 from brokerconf.evidence.rule import Example, Hit, Hits, Rule
-from brokerconf.properties.starting import stops
 from brokerconf.reading.properties import Entry
 from pagefmt.editions import Edition
 from pagefmt.findings import Position, Severity
 
 
 def _check(facts: ConfigFacts) -> Hits:
+    if facts.beans is None:
+        return
+    from brokerconf.properties.starting import stops
+
     last = {(one.owner, one.path): one.entry for one in facts.outcomes if one.applied}
     for stop in stops(facts.beans, facts.edition, facts.core):
         given = last.get((stop.bean.owner, (*stop.path, stop.name)))

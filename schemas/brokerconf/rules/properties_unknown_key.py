@@ -7,7 +7,7 @@ from itertools import islice
 
 from brokerconf.evidence.facts import ConfigFacts
 from brokerconf.evidence.rule import Example, Hit, Hits, Rule
-from brokerconf.properties.application import Fault, Outcome
+from brokerconf.properties.outcomes import Fault, Outcome
 from brokerconf.schema.beans import editions_with
 from pagefmt.editions import Edition
 from pagefmt.findings import Severity

@@ -8,11 +8,11 @@ from pagefmt.findings import Severity
 
 
 def _check(facts: ConfigFacts) -> Hits:
-    queues = facts.declared_queues.queues
-    if facts.heap is None or not queues:
+    if facts.heap is None:
         return
+    queues = facts.declared_queues.queues
     total = sum(facts.page_size(facts.at(address)) for address, _ in queues)
-    if total > facts.heap / 4:
+    if queues and total > facts.heap / 4:
         message = f"{len(queues)} declared queues may hold {total} bytes of pages, more than a quarter of the heap"
         yield Hit(facts.addresses_node or next(iter(queues.values())).place, message)
 

@@ -8,12 +8,12 @@ from pagefmt.findings import Severity
 
 
 def _check(facts: ConfigFacts) -> Hits:
-    addresses = facts.declared_queues.addresses
-    if facts.heap is None or not addresses:
+    if facts.heap is None:
         return
+    addresses = facts.declared_queues.addresses
     limits = [facts.at(name)["max-size-bytes"].number for name in addresses]
     total = sum(limit for limit in limits if limit > 0)
-    if total >= facts.heap:
+    if addresses and total >= facts.heap:
         message = f"the declared addresses may hold {total} bytes together, the heap has {facts.heap}"
         yield Hit(facts.addresses_node or next(iter(addresses.values())), message)
 

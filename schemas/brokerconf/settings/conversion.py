@@ -13,7 +13,7 @@ from functools import cache
 from typing import NamedTuple
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from brokerconf.properties.application import Outcome
+from brokerconf.properties.outcomes import Outcome
 from brokerconf.properties.writing import joined
 from brokerconf.reading.document import ConfigNode, Document
 from brokerconf.reading.sizes import SizeError, parse_boolean, parse_size, trimmed

@@ -7,7 +7,8 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-from brokerconf.properties.application import Outcome, apply_all
+from brokerconf.properties.application import apply_all
+from brokerconf.properties.outcomes import Outcome
 from brokerconf.schema.beans import ROOT
 from brokerconf.settings.effective import EffectiveSettings
 from brokerconf.settings.matching import MatchError

@@ -1,0 +1,45 @@
+"""What became of an entry of properties: what rules ask of it."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from brokerconf.reading.properties import Entry
+
+
+class Fault(Enum):
+    """What is wrong with an entry. All but ``LOST`` and ``WHOLE`` are errors of the broker's status."""
+
+    UNKNOWN = "no bean has that key"
+    UNQUOTED = "a name with dots without quotes"
+    REFUSED = "a value that is refused"
+    LOST = "a value that becomes another in silence"
+    WHOLE = "a value where an entry with keys of its own belongs"
+    CODE = "an ENC() that is none: nothing of the file is applied"
+    AFTER_ERROR = "a key that meets what the error of the one before left behind"
+
+
+class Outcome(NamedTuple):
+    """What became of an entry: the class and the property that it set, its value, or the fault and what is said of it.
+
+    ``known`` are the properties that the class has, where it has not the one that was named.
+    """
+
+    entry: Entry
+    fault: Fault | None = None
+    said: str = ""
+    owner: str = ""
+    name: str = ""
+    value: object = None
+    known: tuple[str, ...] = ()
+    # the names of the key, without marks and subscripts
+    path: tuple[str, ...] = ()
+    # of an unknown name: where in the key it begins
+    at: int = 0
+
+    @property
+    def applied(self) -> bool:
+        """Whether the broker set something, be it another value than the one that is written."""
+        return self.fault in (None, Fault.LOST, Fault.WHOLE)
