@@ -36,6 +36,7 @@ _pagectl_members() {  # is there GROUP COMMAND?
         'config drift' |\
         'config capacity' |\
         'pages ls' |\
+        'pages top' |\
         'pages outstanding' |\
         'pages decode' |\
         'pages verify' |\
@@ -131,9 +132,17 @@ _pagectl_takes() {  # does this option of this command want a value?
         'export --broker-xml' |\
         'export --properties' |\
         'export --format' |\
+        'pages ls --sort' |\
+        'pages ls --limit' |\
         'pages ls --format' |\
         'pages ls --broker-xml' |\
         'pages ls --properties' |\
+        'pages top --sort' |\
+        'pages top --limit' |\
+        'pages top --every' |\
+        'pages top --format' |\
+        'pages top --broker-xml' |\
+        'pages top --properties' |\
         'pages outstanding --format' |\
         'pages outstanding --edition' |\
         'pages outstanding --broker-xml' |\
@@ -280,7 +289,8 @@ _pagectl_options() {
         'config drift') _pagectl_offer '' --format --edition --broker-xml --properties --cwd -D --profile --help -h ;;
         'config capacity') _pagectl_offer '' --data --heap --disk --edition --profile --format --cwd -D --properties --help -h ;;
         'export') _pagectl_offer '' --to --master --body --partition-by --where --mode --compression --conf --broker-xml --properties --format --help -h ;;
-        'pages ls') _pagectl_offer '' --format --broker-xml --properties --help -h ;;
+        'pages ls') _pagectl_offer '' --sort --limit --format --broker-xml --properties --help -h ;;
+        'pages top') _pagectl_offer '' --sort --limit --every --format --broker-xml --properties --help -h ;;
         'pages outstanding') _pagectl_offer '' --format --positions --edition --broker-xml --properties --help -h ;;
         'pages decode') _pagectl_offer '' --format --to --queue --where --outstanding --body --inflate --limit --page --edition --broker-xml --properties --help -h ;;
         'pages verify') _pagectl_offer '' --format --manifest --edition --broker-xml --properties --help -h ;;
@@ -343,6 +353,8 @@ _pagectl_value() {
         'export --properties' |\
         'pages ls --broker-xml' |\
         'pages ls --properties' |\
+        'pages top --broker-xml' |\
+        'pages top --properties' |\
         'pages outstanding --broker-xml' |\
         'pages outstanding --properties' |\
         'pages decode --to' |\
@@ -424,6 +436,7 @@ _pagectl_value() {
         'config drift --format' |\
         'config capacity --format' |\
         'export --format' |\
+        'pages top --format' |\
         'pages compact --format' |\
         'pages salvage --format' |\
         'queue drop --format' |\
@@ -452,8 +465,14 @@ _pagectl_value() {
         'export --compression')
             _pagectl_offer '' zstd snappy gzip lz4 none
             ;;
+        'pages ls --sort')
+            _pagectl_offer '' address pages messages bytes outstanding oldest
+            ;;
         'pages ls --format')
             _pagectl_offer '' text json jsonl csv
+            ;;
+        'pages top --sort')
+            _pagectl_offer '' alone held waiting oldest growth
             ;;
         'pages outstanding --format' |\
         'disk usage --format' |\
@@ -504,7 +523,7 @@ _pagectl_argument() {  # COMMAND, and how many arguments stand before this one
     case $1 in
         '') _pagectl_offer '' config export pages queue disk replay completion ;;
         config) (($2 == 0)) && _pagectl_offer '' lint effective explain rules serve diff convert drift capacity ;;
-        pages) (($2 == 0)) && _pagectl_offer '' ls outstanding decode verify seal inspect compact salvage restore drop-backup ;;
+        pages) (($2 == 0)) && _pagectl_offer '' ls top outstanding decode verify seal inspect compact salvage restore drop-backup ;;
         queue) (($2 == 0)) && _pagectl_offer '' drop ;;
         disk) (($2 == 0)) && _pagectl_offer '' check watch forecast usage ;;
         replay) (($2 == 0)) && _pagectl_offer '' run import generate compare sweep advise ;;
@@ -517,6 +536,7 @@ _pagectl_argument() {  # COMMAND, and how many arguments stand before this one
         'config capacity') (($2 == 0)) && _pagectl_paths;;
         'export') (($2 == 0)) && _pagectl_paths;;
         'pages ls') (($2 == 0)) && _pagectl_paths;;
+        'pages top') (($2 >= 0)) && _pagectl_paths;;
         'pages outstanding') (($2 == 0)) && _pagectl_paths;;
         'pages decode') (($2 == 0)) && _pagectl_paths;;
         'pages verify') (($2 == 0)) && _pagectl_paths;;

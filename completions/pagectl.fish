@@ -79,6 +79,7 @@ complete -c pagectl -n '__pagectl_group config' -a convert -d 'Write a configura
 complete -c pagectl -n '__pagectl_group config' -a drift -d 'Compare the queues on the disk with those that are declared.'
 complete -c pagectl -n '__pagectl_group config' -a capacity -d 'Show the most heap and disk that the settings allow, and which limit acts first.'
 complete -c pagectl -n '__pagectl_group pages' -a ls -d 'List addresses: pages, messages, bytes, outstanding messages, condition.'
+complete -c pagectl -n '__pagectl_group pages' -a top -d 'Rank queues by the bytes of pages that come back without them.'
 complete -c pagectl -n '__pagectl_group pages' -a outstanding -d 'Show what is not yet acknowledged, and which queues hold which pages.'
 complete -c pagectl -n '__pagectl_group pages' -a decode -d 'Show messages: headers, properties, queues, and bodies on request.'
 complete -c pagectl -n '__pagectl_group pages' -a verify -d 'Read every page to the last byte; check it against journal, bindings and large messages.'
@@ -201,11 +202,22 @@ complete -c pagectl -n '__pagectl_at export' -l format -x -a 'text json' -d 'Out
 complete -c pagectl -n '__pagectl_at export' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at export' -F
 
+complete -c pagectl -n '__pagectl_at pages ls' -l sort -x -a 'address pages messages bytes outstanding oldest' -d 'The largest first, or oldest; address by name'
+complete -c pagectl -n '__pagectl_at pages ls' -l limit -x -d 'Addresses shown.'
 complete -c pagectl -n '__pagectl_at pages ls' -l format -x -a 'text json jsonl csv' -d 'Output format.'
 complete -c pagectl -n '__pagectl_at pages ls' -l broker-xml -r -F -d 'Configuration that is kept elsewhere, for this DIR.'
 complete -c pagectl -n '__pagectl_at pages ls' -l properties -r -F -d 'Properties over the configuration; repeatable'
 complete -c pagectl -n '__pagectl_at pages ls' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at pages ls' -F
+
+complete -c pagectl -n '__pagectl_at pages top' -l sort -x -a 'alone held waiting oldest growth' -d 'What the first queue has most of; held and alone are bytes of pages.'
+complete -c pagectl -n '__pagectl_at pages top' -l limit -x -d 'Queues shown; 0: all'
+complete -c pagectl -n '__pagectl_at pages top' -l every -x -d 'Look twice, so long apart, for the growth.'
+complete -c pagectl -n '__pagectl_at pages top' -l format -x -a 'text json' -d 'Output format.'
+complete -c pagectl -n '__pagectl_at pages top' -l broker-xml -r -F -d 'Configuration that is kept elsewhere, for this DIR.'
+complete -c pagectl -n '__pagectl_at pages top' -l properties -r -F -d 'Properties over the configuration; repeatable'
+complete -c pagectl -n '__pagectl_at pages top' -l help -s h -d 'Show the help and exit.'
+complete -c pagectl -n '__pagectl_at pages top' -F
 
 complete -c pagectl -n '__pagectl_at pages outstanding' -l format -x -a 'text json csv' -d 'Output format.'
 complete -c pagectl -n '__pagectl_at pages outstanding' -l positions -d 'Every outstanding position as [page, number] (json only).'

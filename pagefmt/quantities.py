@@ -24,6 +24,11 @@ def size_text(count: int) -> str:
     return f"{value:.1f} TiB"
 
 
+def rate_text(rate: float) -> str:
+    """Bytes a second, with a sign where they become more."""
+    return f"{'+' if rate > 0 else ''}{size_text(round(rate))}/s"
+
+
 def duration_text(nanoseconds: float) -> str:
     """The two largest units; ``never`` for what is infinite."""
     if math.isinf(nanoseconds):

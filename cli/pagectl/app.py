@@ -47,6 +47,7 @@ TREE: dict[str, Leaf | Group] = {
         "Page files: their messages, their damage, and what is still outstanding.",
         {
             "ls": ("pages_ls", "List addresses: pages, messages, bytes, outstanding messages, condition."),
+            "top": ("pages_top", "Rank queues by the bytes of pages that come back without them."),
             "outstanding": (
                 "pages_outstanding",
                 "Show what is not yet acknowledged, and which queues hold which pages.",

@@ -94,7 +94,9 @@ FREE = frozenset(
     {"A:B", "ADDR", "ADDRESS…", "K=V", "MASTER", "N", "NAME", "NAME=VALUE", "OUT", "PCT", "Q", "RANGE", "SECONDS",
      "BYTES", "SELECTOR", "SIZE", "TIME"}
 )  # fmt: skip
-PATHS = frozenset({"DIR", "FILE", "FILE…", "LOG…", "TRACE", "NEW", "XSD", "A", "B", "A B | TRACE", "FILE|FOLDER"})
+PATHS = frozenset(
+    {"DIR", "DIR…", "FILE", "FILE…", "LOG…", "TRACE", "NEW", "XSD", "A", "B", "A B | TRACE", "FILE|FOLDER"}
+)
 
 
 def short_help(text: str) -> str:

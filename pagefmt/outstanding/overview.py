@@ -14,7 +14,7 @@ from pagefmt.directory.store_findings import StoreFault, store_findings
 from pagefmt.findings import Severity
 from pagefmt.outstanding.ack_state import PageRule
 from pagefmt.outstanding.knowledge import Unknown, UnknownPart
-from pagefmt.outstanding.state import StoreRemark, StoreState
+from pagefmt.outstanding.state import StoreRemark, StoreState, StoreSummary
 from pagefmt.pages.frames import NO_BYTES, Damage, DamageKind
 from pagefmt.pages.page import Page, open_page
 from pagefmt.pages.paging import PageFile
@@ -123,6 +123,17 @@ def overview(state: StoreState) -> StoreOverview:
         verdict=found,
         notes=tuple(tally.notes),
     )
+
+
+def judged(state: StoreState, *, positions: bool = False) -> tuple[StoreSummary, StoreVerdict]:
+    """What the queues of a store wait for, and what is wrong with it."""
+    summary = state.summary(positions=positions)
+    files = {page.number: page for page in state.store.pages}
+    still = [load for load in summary.pages if load.page not in summary.moving]
+    damages = [(files[load.page], load.damage) for load in still if load.damage is not None]
+    messages = sum(load.records for load in summary.pages)
+    waiting = sum(load.live_records for load in summary.pages)
+    return summary, verdict(state, damages, messages, waiting)
 
 
 def verdict(state: StoreState, damages: Sequence[tuple[PageFile, Damage]], messages: int, waiting: int) -> StoreVerdict:

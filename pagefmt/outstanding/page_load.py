@@ -10,6 +10,8 @@ from pagefmt.directory.bindings import QueueBinding
 from pagefmt.outstanding.ack_state import AckState
 from pagefmt.outstanding.compact_positions import CompactPositions
 from pagefmt.pages.frames import NO_BYTES, Damage
+from pagefmt.pages.record import FRAME
+from pagefmt.pages.routes import Route
 
 
 class PageLoad(NamedTuple):
@@ -39,7 +41,8 @@ class PageLoad(NamedTuple):
 class QueueLoad:
     """One queue in one store: ``messages`` of ``bytes`` on disk are outstanding; what is in doubt counts apart.
 
-    ``first`` and ``last``: (page, number) of the first and last outstanding one. ``pages``: how many pages hold
+    ``first`` and ``last``: (page, number) of the first and last outstanding one, ``begins``: offset of the first one in
+    its page. ``pages``: how many pages hold
     something for it, in doubt included; ``held_bytes``: the size of those files, ``held_alone``: of those that nobody
     else needs. ``positions``: of all of it, if they were asked for; ``numbers``: those of a page that is being read.
     """
@@ -55,6 +58,7 @@ class QueueLoad:
     held_alone: int = 0
     first: tuple[int, int] | None = None
     last: tuple[int, int] | None = None
+    begins: int = 0
     positions: CompactPositions = field(default_factory=CompactPositions)
     numbers: array[int] = field(default_factory=lambda: array("i"))
 
@@ -68,13 +72,15 @@ class QueueLoad:
         """What prepared transactions hold back, sends and acknowledgements."""
         return self.in_doubt_sends + self.in_doubt_acks
 
-    def take(self, ack_state: AckState, page: int, number: int, size: int, keep: bool) -> None:
-        """Count one record of ``size`` bytes that is in this state for the queue."""
+    def take(self, ack_state: AckState, page: int, route: Route, keep: bool) -> None:
+        """Count one record that is in this state for the queue."""
         match ack_state:
             case AckState.OUTSTANDING:
+                number, offset, length = route[:3]
                 self.messages += 1
-                self.bytes += size
-                self.first = self.first or (page, number)
+                self.bytes += length + FRAME
+                if self.first is None:
+                    self.first, self.begins = (page, number), offset
                 self.last = (page, number)
                 if keep:
                     self.numbers.append(number)
@@ -89,7 +95,8 @@ class QueueLoad:
         self.bytes += more.bytes
         self.in_doubt_sends += more.in_doubt_sends
         self.in_doubt_acks += more.in_doubt_acks
-        self.first = self.first or more.first
+        if self.first is None:
+            self.first, self.begins = more.first, more.begins
         self.last = more.last or self.last
         if more.numbers:
             self.positions.add(page.page, more.numbers)

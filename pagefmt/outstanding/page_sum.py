@@ -46,7 +46,9 @@ class PageSum:
             return
         load.messages += len(waiting)
         load.bytes += int(routes.size[waiting].sum())
-        load.first = load.first or (self._page, routes.first + int(waiting[0]))
+        if load.first is None:
+            load.first = (self._page, routes.first + int(waiting[0]))
+            load.begins = routes.base + int(routes.offset[waiting[0]])
         load.last = (self._page, routes.first + int(waiting[-1]))
         if self._keep:
             load.numbers.frombytes((waiting + routes.first).astype(np.int32).tobytes())

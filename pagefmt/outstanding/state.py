@@ -167,14 +167,15 @@ class StoreState:
         found: dict[int, QueueLoad] = {}
         live_records = live_bytes = 0
         with open_page(page) as opened:
-            for number, _, length, tx, _, _, ids in opened.routes():
+            for route in opened.routes():
+                number, _, length, tx, _, _, ids = route
                 live = False
                 for queue in ids:
                     ack_state = rule.ack_state(queue, number, tx)
                     counts[ack_state] += 1
                     if ack_state in LIVE:
                         live = True
-                        self._queue(found, queue).take(ack_state, page.number, number, length + FRAME, keep)
+                        self._queue(found, queue).take(ack_state, page.number, route, keep)
                 if live:
                     live_records += 1
                     live_bytes += length + FRAME

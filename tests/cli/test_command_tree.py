@@ -13,7 +13,8 @@ NOT_THE_SAME = {
     "--to": "a file, a trace, or the folder of a Spark table",
     "--config": "compare takes it twice",
     "--body": "several forms in a text, one in a table",
-    "--limit": "messages of decode, addresses of usage",
+    "--limit": "messages of decode, addresses of usage and ls, queues of top",
+    "--sort": "addresses of ls, queues of top",
     "--addresses": "only in generate, a number",
 }
 

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -36,26 +40,53 @@ class LsFormat(StrEnum):
 
 EXAMPLES = (
     ("Which addresses page, and whether anything is wrong", "pages ls /var/lib/broker"),
+    ("The five that hold the most bytes", "pages ls /var/lib/broker --sort bytes --limit 5"),
     ("For a script", "pages ls /var/lib/broker --format jsonl"),
 )
 
 
+class LsOrder(StrEnum):
+    """By which ``pages ls`` sorts."""
+
+    address = "address"
+    pages = "pages"
+    messages = "messages"
+    bytes = "bytes"
+    outstanding = "outstanding"
+    oldest = "oldest"
+
+
 def command(
     given: DirArgument = None,
+    sort: Annotated[
+        LsOrder | None,
+        typer.Option(
+            "--sort", help="The largest first, or oldest; address by name [default: text address, else by folder]."
+        ),
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option("--limit", metavar="N", min=0, help="Addresses shown.", show_default=False)
+    ] = None,
     form: Annotated[LsFormat, typer.Option("--format", help=FORMAT_HELP)] = LsFormat.text,
     broker_xml: BrokerXmlOption = None,
     properties: PropertiesOption = None,
 ) -> int:
     """List the addresses that have page files, one row each, and what is wrong with them.
 
-    Ends with status 1 where a condition is neither ok nor empty.
+    FOLDER is a DIR for other commands. Ends with status 1 where a condition is neither ok nor empty.
     """
     place = located(given, broker_xml, properties)
     found = _Worst()
-    rows = found.watched(_surveys(place, beside_output=form is not LsFormat.text))
+    rows: Iterable[StoreOverview] = found.watched(_surveys(place, beside_output=form is not LsFormat.text))
+    if sort is not None or form is LsFormat.text:
+        rows = sorted(rows, key=partial(_rank, sort or LsOrder.address))
+    elif limit is not None:
+        rows = list(rows)  # the status is that of all of them
+    if form is not LsFormat.text:
+        rows = islice(rows, limit)
     match form:
         case LsFormat.text:
-            _text(list(rows))
+            _text(list(rows), limit, place)
         case LsFormat.json:
             print_json_list("stores", map(_object, rows))
         case LsFormat.jsonl:
@@ -110,12 +141,22 @@ def _object(row: StoreOverview) -> dict[str, Any]:
     }
 
 
-def _text(rows: list[StoreOverview]) -> None:
+def _rank(order: LsOrder, row: StoreOverview) -> tuple[object, ...]:
+    """What is not known comes last, and equal ones by address."""
+    name = (row.address is None, row.address or "", row.folder)
+    if order is LsOrder.address:
+        return name
+    value: int | None = getattr(row, order.value)
+    return (value is None, (value or 0) * (1 if order is LsOrder.oldest else -1), *name)
+
+
+def _text(rows: list[StoreOverview], limit: int | None, place: DataLocation) -> None:
     if not rows:
         print("no address has page files")
         return
+    paging = place.paging if place.store is None else place.store.parent
     print_table(
-        ("PAGES", "MESSAGES", "BYTES", "OUTSTANDING", "OLDEST (UTC)", "CONDITION", "ADDRESS"),
+        ("PAGES", "MESSAGES", "BYTES", "OUTSTANDING", "OLDEST (UTC)", "CONDITION", "ADDRESS", "FOLDER"),
         [
             (
                 row.pages,
@@ -125,8 +166,9 @@ def _text(rows: list[StoreOverview]) -> None:
                 moment(row.oldest, seconds=False),
                 row.verdict.conditions[0],
                 "-" if row.address is None else row.address,
+                _pasted(paging, row.folder),
             )
-            for row in sorted(rows, key=_by_address)
+            for row in rows[:limit]
         ],
         right=("PAGES", "MESSAGES", "BYTES", "OUTSTANDING"),
     )
@@ -136,13 +178,15 @@ def _text(rows: list[StoreOverview]) -> None:
         f"{count_text(len(rows), 'address', 'addresses')}, {count_text(sum(row.pages for row in rows), 'page')}, "
         f"{sum(row.messages for row in rows)} messages{held}, {size_text(sum(row.bytes for row in rows))}"
     )
-    for row in sorted(rows, key=_by_address):
+    for row in rows[:limit]:
         if not row.verdict.fine:
             _remark(row)
 
 
-def _by_address(row: StoreOverview) -> tuple[bool, str, str]:
-    return (row.address is None, row.address or "", row.folder)
+def _pasted(paging: Path | None, folder: str) -> str:
+    """The folder for a shell, from where it is called."""
+    path = (paging or Path()) / folder
+    return quote(str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path))
 
 
 def _remark(row: StoreOverview) -> None:

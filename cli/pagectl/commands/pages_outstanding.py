@@ -60,8 +60,9 @@ def command(
 ) -> int:
     """Show per queue the messages not yet acknowledged, and for each page which queues hold it.
 
-    What is not known is ? (null) with the reason. Ends with status 1 where something is not known, where a page or the
-    journal is damaged, or where a prepared transaction waits for its end.
+    HOLDS: bytes of the page files with a message for the queue. ALONE: those of them that no other queue needs; they
+    come back when it is drained or deleted. What is not known is ? (null) with the reason. Ends with status 1 where
+    something is not known, where a page or the journal is damaged, or where a prepared transaction waits for its end.
     """
     if positions and form is not TextJsonOrCsv.json:
         raise CallError("--positions goes with --format json only")
@@ -81,10 +82,6 @@ def command(
 
 def _state(place: DataLocation, edition: Edition | None) -> PagingState:
     """Everything that the answer needs, or an error that says what is not there."""
-    from pagefmt.outstanding.state import CannotKnow
-
-    if place.paging is None:
-        raise CannotKnow(f"{place.given}: no paging directory; name the data directory, or the instance")
     state = told_state(place, journal=True)
     if edition is not None and edition <= Edition.ARTEMIS_2_17:
         note(
@@ -109,19 +106,14 @@ class _AnyWrong:
 
 
 def _summaries(place: DataLocation, state: PagingState, positions: bool) -> Judged:
-    from pagefmt.outstanding.overview import verdict
+    from pagefmt.outstanding.overview import judged
 
     with progress("reading pages", bytes_to_read(place)) as bar:
         for known in each_store(place, state):
-            summary = known.summary(positions=positions)
-            files = {page.number: page for page in known.store.pages}
-            still = [load for load in summary.pages if load.page not in summary.moving]
-            damages = [(files[load.page], load.damage) for load in still if load.damage is not None]
-            messages = sum(load.records for load in summary.pages)
-            waiting = sum(load.live_records for load in summary.pages)
+            summary, verdict = judged(known, positions=positions)
             bar.advance(sum(page.size for page in summary.pages))
             bar.clear()
-            yield summary, verdict(known, damages, messages, waiting)
+            yield summary, verdict
 
 
 def _object(summary: StoreSummary, verdict: StoreVerdict, positions: bool) -> Iterator[str]:

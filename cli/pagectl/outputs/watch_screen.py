@@ -15,7 +15,7 @@ from pagectl.terminal.sanitise import one_line
 from pageengine.disk.forecast import time_left, trend
 from pageengine.disk.monitor import DiskLimit
 from pageengine.disk.state import DiskState, FileStoreState
-from pagefmt.quantities import SECOND, duration_text, size_text
+from pagefmt.quantities import SECOND, duration_text, rate_text, size_text
 
 STALE = 5.0
 """Seconds without an answer, beyond the interval, after which that is said."""
@@ -66,7 +66,7 @@ class Screen:
         if found is None:
             return "learning the rate"
         left = time_left(store.margin, found)
-        told = f"{_rate(found.rate)} over {duration_text(found.span * SECOND)}"
+        told = f"{rate_text(found.rate)} over {duration_text(found.span * SECOND)}"
         if not store.within or left is None:
             return told
         return f"{told}: {duration_text(left.seconds * SECOND)} left, sureness {found.sureness}"
@@ -82,7 +82,7 @@ class Screen:
         for row in rows[: room - 2]:
             growth = self.live.growth(row.folder)
             shown = one_line(row.address if row.address is not None else f"({row.folder})")
-            cells = (size_text(row.bytes), str(row.pages.files), "" if growth is None else _rate(growth))
+            cells = (size_text(row.bytes), str(row.pages.files), "" if growth is None else rate_text(growth))
             table.add_row(Text(shown), *map(Text, cells))
         yield Text()
         yield table
@@ -116,10 +116,6 @@ def _numbers(store: FileStoreState) -> str:
     if not store.within:
         return f"{told}, blocks at {size_text(store.blocks_at)}: {size_text(store.to_free)} must be freed"
     return f"{told}, blocks at {size_text(store.blocks_at)}: {size_text(store.margin)} to go"
-
-
-def _rate(rate: float) -> str:
-    return f"{'+' if rate > 0 else ''}{size_text(round(rate))}/s"
 
 
 def _line(text: str, width: int, style: str) -> Text:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -30,13 +30,15 @@ def page_range(text: str | None) -> PageRange:
     return PageRange(start, (int(last) if last else None) if colon else start)
 
 
-def told_state(place: DataLocation, *, journal: bool = False) -> PagingState:
+def told_state(place: DataLocation, *, journal: bool = False, say: Callable[[str], None] | None = None) -> PagingState:
     """What is known about the pages of a place; what cannot be read of journal and bindings is a warning.
 
-    ``journal``: raises ``CannotKnow`` where that is missing.
+    ``journal``: raises ``CannotKnow`` where that, or the paging directory, is missing. ``say`` gets the warnings.
     """
     from pagefmt.outstanding.state import CannotKnow, load_place
 
+    if journal and place.paging is None:
+        raise CannotKnow(f"{place.given}: no paging directory; name the data directory, or the instance")
     state = load_place(place)
     if journal and (missing := state.known.unknown_journal) is not None:
         raise CannotKnow(
@@ -44,9 +46,9 @@ def told_state(place: DataLocation, *, journal: bool = False) -> PagingState:
             "with --broker-xml, and see: pagectl pages verify"
         )
     for unknown in state.known.unknown():
-        (note if unknown.missing else warning)(unknown.reason)
+        (say or (note if unknown.missing else warning))(unknown.reason)
     for remark in state.known.lost():
-        warning(remark)
+        (say or warning)(remark)
     return state
 
 

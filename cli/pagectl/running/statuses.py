@@ -39,6 +39,11 @@ STATUSES: dict[tuple[str, ...], dict[int, str]] = {
         2: CANNOT,
     },
     ("pages", "ls"): {0: "Done.", 1: "Done, and a condition is neither ok nor empty.", 2: CANNOT},
+    ("pages", "top"): {
+        0: "Done.",
+        1: "Done, and something is damaged or not known, or a prepared transaction waits.",
+        2: "The call cannot be carried out, or one of several DIRs cannot be read (the others are shown).",
+    },
     ("pages", "outstanding"): {
         0: "Done.",
         1: "Done, and something is not known, a page or the journal is damaged, or a prepared transaction waits.",

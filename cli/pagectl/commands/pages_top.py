@@ -1,0 +1,133 @@
+"""``pages top``: which queue fills the disk."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pagectl.opening.broker import located
+from pagectl.options.formats import TextOrJson
+from pagectl.options.shared import BrokerXmlOption, PropertiesOption, TextOrJsonOption
+from pagectl.outputs.backlog_table import COLUMNS, RIGHT, account, cells
+from pagectl.running.backlogs import QueuesLook, RankedQueue, TopOrder, look
+from pagectl.running.exits import CallError, Exit, describe, report
+from pagectl.running.reading import bytes_to_read
+from pagectl.terminal.progress import progress
+from pagectl.terminal.streams import print_json, print_table, warning
+from pagefmt.errors import PageFmtError
+from pagefmt.quantities import count_text
+
+if TYPE_CHECKING:
+    from pagefmt.directory.locate import DataLocation
+
+SHOWN = 20
+"""Queues that the text shows without ``--limit``."""
+
+EXAMPLES = (
+    ("Which queue fills the disk", "pages top /var/lib/broker"),
+    ("With the growth in two seconds", "pages top /var/lib/broker --every 2"),
+)
+
+
+def command(
+    given: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="DIR…",
+            parser=Path,
+            help="Broker instances, data or paging directories, store folders [default: $ARTEMIS_INSTANCE].",
+        ),
+    ] = None,
+    sort: Annotated[
+        TopOrder, typer.Option("--sort", help="What the first queue has most of; held and alone are bytes of pages.")
+    ] = TopOrder.alone,
+    limit: Annotated[
+        int | None,
+        typer.Option("--limit", metavar="N", min=0, help=f"Queues shown; 0: all [default: text {SHOWN}, json all]."),
+    ] = None,
+    every: Annotated[
+        float | None,
+        typer.Option(
+            "--every", metavar="SECONDS", min=0.2, help="Look twice, so long apart, for the growth.", show_default=False
+        ),
+    ] = None,
+    form: TextOrJsonOption = TextOrJson.text,
+    broker_xml: BrokerXmlOption = None,
+    properties: PropertiesOption = None,
+) -> int:
+    """Rank the queues of all addresses by the page files that come back when their messages are read or dropped.
+
+    ALONE: bytes of the pages that no other queue needs; they come back. HOLDS: bytes of all pages with a message for
+    the queue; those that others hold as well stay. GROWTH: of HOLDS, between two looks. What is not known is ? (null)
+    with the reason. Ends with status 1 where something is damaged or not known, with 2 where one of several DIRs
+    cannot be read (the others are shown).
+    """
+    places, failed = _places(given or [], broker_xml, properties)
+    found = _look(places)
+    if every is not None:
+        time.sleep(every)
+        found = _look(places).since(found)
+    failed += found.failed
+    for remark in found.remarks:
+        warning(remark)
+    for reason in failed:
+        report(reason)
+    ranked = found.ranked(sort)
+    if form is TextOrJson.json:
+        print_json({"queues": list(map(_object, ranked[: limit or None])), "remarks": found.remarks + failed})
+    elif len(failed) < max(1, len(given or [])):
+        _text(found, ranked, SHOWN if limit is None else limit or len(ranked))
+    return Exit.FAILED if failed else Exit.FOUND if found.wrong else Exit.OK
+
+
+def _places(
+    given: list[Path], broker_xml: Path | None, properties: list[str] | None
+) -> tuple[list[DataLocation], list[str]]:
+    """Of several, those that can be opened, and why the others cannot."""
+    if len(given) < 2:
+        return [located(given[0] if given else None, broker_xml, properties)], []
+    if broker_xml is not None or properties:
+        raise CallError("--broker-xml and --properties go with one DIR; every instance has its own")
+    found, failed = [], []
+    for path in given:
+        try:
+            found.append(located(path))
+        except (CallError, PageFmtError, OSError) as err:
+            failed.append(describe(err))
+    return found, failed
+
+
+def _look(places: list[DataLocation]) -> QueuesLook:
+    sizes = [bytes_to_read(place) for place in places]
+    with progress("reading pages", sum(size or 0 for size in sizes)) as bar:
+        return look(places, bar.advance)
+
+
+def _object(queue: RankedQueue) -> dict[str, Any]:
+    of = queue.backlog
+    return {
+        "broker": queue.broker,
+        "address": of.address,
+        "queue": of.queue,
+        "id": of.id,
+        "messages": of.messages,
+        "bytes": of.bytes,
+        "pages_held": of.pages,
+        "bytes_held": of.held,
+        "bytes_held_alone": of.alone,
+        "oldest": of.oldest,
+        "growth": None if queue.growth is None else round(queue.growth),
+    }
+
+
+def _text(found: QueuesLook, ranked: list[RankedQueue], limit: int) -> None:
+    if ranked:
+        several = len({queue.broker for queue in ranked}) > 1
+        columns = (*COLUMNS, "BROKER")[: len(COLUMNS) + several]
+        print_table(columns, [cells(queue)[: len(columns)] for queue in ranked[:limit]], right=RIGHT)
+    if len(ranked) > limit:
+        print(f"… and {count_text(len(ranked) - limit, 'more queue')} (--limit 0 shows all)")
+    print(account(found))
