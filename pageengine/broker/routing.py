@@ -35,12 +35,11 @@ class DroppedElsewhere(AddressFull):
 class Routed:
     """What became of a message in the broker."""
 
-    paged: bool = False
-    dropped: bool = False
-    in_memory: bool = False
+    __slots__ = ("dropped", "in_memory", "paged", "status")
 
     def __init__(self, status: str = ROUTED) -> None:
         self.status = status
+        self.paged = self.dropped = self.in_memory = False
 
 
 def route(broker: Broker, message: Message, tx: Transaction | None, *, reject_duplicates: bool = True) -> Routed:
@@ -148,7 +147,7 @@ def _to_page(broker: Broker, message: Message, store: AddressStore, group: Bound
     if message.large:
         size = large_record_payload(message.enc - body_bytes(message.source), len(ids))
     else:
-        size = record_payload(message.address, message.enc, len(ids), old=broker.profile.old_layout)
+        size = record_payload(message.address, message.enc, len(ids), broker.profile.old_layout)
     size += message.record_extra
     number = NO_TRANSACTION
     if tx is not None:

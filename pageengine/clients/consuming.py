@@ -10,7 +10,6 @@ from pageengine.model.failure import OperationFailed
 from pageengine.model.message import DEFAULT_PRIORITY
 from pageengine.model.outcome import OperationResult
 from pageengine.model.reference import NORMAL, Reference
-from pageengine.model.schedule import Schedule
 from pageengine.queues.filters import compiled
 from pageengine.queues.ports import MessageMatcher
 from pageengine.queues.queue import Queue
@@ -74,7 +73,8 @@ def receive(run: Run, op: Receive, result: OperationResult) -> None:
             dry, credits = 0, consumer.credits
             last = _take_held(consumer, op.max, got, redelivered)
             if consumer.credits != credits and len(got) < op.max and store is not None and store.paging:
-                _read_on(schedule, queue)
+                schedule.touched_queues[queue] = None
+                schedule.settle()
             continue
         ref = _next(run, consumer)
         if ref is None:
@@ -92,7 +92,8 @@ def receive(run: Run, op: Receive, result: OperationResult) -> None:
             consumer.opened[ref.message.seq] = ref
             last = ref
         if len(got) < op.max and store is not None and store.paging:
-            _read_on(schedule, queue)
+            schedule.touched_queues[queue] = None
+            schedule.settle()
     if op.ack is ReceiveAck.END and last is not None:
         _up_to(run, consumer, last.message.seq)
     result.redelivered = redelivered or None
@@ -107,11 +108,6 @@ def _hand_over(consumer: SessionConsumer, ref: Reference, got: list[int], redeli
         consumer.individually = True
     if ref.delivery_count > 1:
         redelivered.append(got[-1])
-
-
-def _read_on(schedule: Schedule, queue: Queue) -> None:
-    schedule.touched_queues[queue] = None
-    schedule.settle()
 
 
 def _take_held(consumer: SessionConsumer, most: int, got: list[int], redelivered: list[int]) -> Reference:
@@ -152,7 +148,7 @@ def _next(run: Run, consumer: SessionConsumer) -> Reference | None:
             else:
                 queue.deliver()
             if schedule.tasks:
-                schedule.run_tasks(producers=False)
+                schedule.run_tasks()
             ref = consumer.take_buffered()
             if ref is None:
                 if slow:
@@ -226,7 +222,7 @@ def _acknowledge(run: Run, consumer: SessionConsumer, refs: list[Reference]) -> 
     own.commit()
     # a released producer sends after the next message was taken: its round trip is longer
     if run.broker.schedule.tasks:
-        run.broker.schedule.run_tasks(producers=False)
+        run.broker.schedule.run_tasks()
 
 
 def _acknowledge_one(run: Run, consumer: SessionConsumer, ref: Reference) -> None:
@@ -239,7 +235,7 @@ def _acknowledge_one(run: Run, consumer: SessionConsumer, ref: Reference) -> Non
     broker = run.broker
     acknowledge_alone(broker, ref)
     if broker.schedule.tasks:
-        broker.schedule.run_tasks(producers=False)
+        broker.schedule.run_tasks()
 
 
 def browse(run: Run, op: Browse, result: OperationResult) -> None:

@@ -32,11 +32,27 @@ class Message:
     ``amqp``: by which kind of link it came, None where the broker made a core message of it.
     """
 
-    owner: StorePort | None = None
-    references: int = 0
-    record_extra: int = 0
-    user_id: bytes | None = None
-    amqp: AmqpKind | None = None
+    __slots__ = (
+        "address",
+        "amqp",
+        "durable",
+        "enc",
+        "expiration",
+        "id",
+        "large",
+        "mem",
+        "owner",
+        "priority",
+        "props",
+        "record_extra",
+        "references",
+        "reloads_alike",
+        "seq",
+        "source",
+        "special",
+        "type",
+        "user_id",
+    )
 
     def __init__(
         self, id: int, address: str, expiration: int, props: tuple[MessageProperty, ...], enc: int, mem: int,
@@ -56,6 +72,10 @@ class Message:
         self.large = large
         self.source = source
         self.special = special
+        self.owner: StorePort | None = None
+        self.references = self.record_extra = 0
+        self.user_id: bytes | None = None
+        self.amqp: AmqpKind | None = None
 
     def lose_body(self) -> None:
         """A large non-durable message after a restart: its record is still in the page, its body is gone."""

@@ -17,8 +17,7 @@ NO_TRANSACTION = -1
 class PagedMessage:
     """A message in a page, routed to the queues with these ids. ``size`` is its payload, ``at`` when it came."""
 
-    page: int = 0
-    nr: int = 0
+    __slots__ = ("at", "message", "nr", "page", "queues", "size", "tx")
 
     def __init__(self, message: Message, queues: tuple[int, ...], tx: int, size: int, at: int) -> None:
         self.message = message
@@ -26,6 +25,7 @@ class PagedMessage:
         self.tx = tx
         self.size = size
         self.at = at
+        self.page = self.nr = 0
 
 
 @dataclass(eq=False)
@@ -38,14 +38,6 @@ class WrittenPage:
     loaded: int = 0
     forced: bool = False
     records: list[PagedMessage] = field(default_factory=list)
-
-    def add(self, record: PagedMessage) -> None:
-        """Append a record, which gets its number."""
-        record.page = self.number
-        record.nr = self.count
-        self.count += 1
-        self.records.append(record)
-        self.bytes += record.size + RECORD_FRAME
 
     def cut(self, count: int) -> None:
         """Keep the first ``count`` records."""

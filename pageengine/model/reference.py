@@ -141,18 +141,28 @@ class QueuePort(ABC):
 class Reference:
     """A message in one queue. ``record`` is its place in the pages, None for a message that was never paged."""
 
-    delivery_count: int = 0
-    stored_count: int = 0
-    sequence: int = 0
-    scheduled: int = 0
-    prev: Reference | None = None
-    next: Reference | None = None
-    linked: bool = False
-    gone: bool = False
-    live: bool = False
+    __slots__ = (
+        "delivery_count",
+        "gone",
+        "linked",
+        "live",
+        "mem",
+        "message",
+        "next",
+        "prev",
+        "queue",
+        "record",
+        "scheduled",
+        "sequence",
+        "stored_count",
+    )
 
     def __init__(self, message: Message, queue: QueuePort, record: PagedMessage | None) -> None:
         self.message = message
         self.queue = queue
         self.record = record
         self.mem = message.mem
+        self.delivery_count = self.stored_count = self.sequence = self.scheduled = 0
+        self.prev: Reference | None = None
+        self.next: Reference | None = None
+        self.linked = self.gone = self.live = False

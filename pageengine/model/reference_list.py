@@ -40,19 +40,22 @@ class PriorityLevel:
         self.size += 1
 
     def remove(self, ref: Reference) -> None:
-        """Unlink a reference; iterators that stand on it move on."""
-        if ref.prev is None:
-            self.head = ref.next
+        """Unlink a reference; iterators that stand on it move on, at the end to the one before, already returned."""
+        before, following = ref.prev, ref.next
+        if before is None:
+            self.head = following
         else:
-            ref.prev.next = ref.next
-        if ref.next is None:
-            self.tail = ref.prev
+            before.next = following
+        if following is None:
+            self.tail = before
         else:
-            ref.next.prev = ref.prev
+            following.prev = before
         self.size -= 1
         for iterator in self.iterators:
             if iterator.current is ref:
-                iterator.nudge(ref)
+                iterator.current = following or before
+                if following is None and before is not None and iterator.last is ref:
+                    iterator.last = before
         ref.linked = False
         ref.prev = ref.next = None
 
@@ -69,15 +72,6 @@ class PriorityIterator:
     def __post_init__(self) -> None:
         self.current = self.level.head
         self.level.iterators.append(self)
-
-    def nudge(self, removed: Reference) -> None:
-        """The reference at the position is removed: move to the next, else to the previous one, already returned."""
-        if removed.next is not None:
-            self.current = removed.next
-        else:
-            self.current = removed.prev
-            if removed.prev is not None and self.last is removed:
-                self.last = removed.prev
 
     def close(self) -> None:
         """Removals no longer concern it."""

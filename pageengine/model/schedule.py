@@ -15,13 +15,17 @@ from pageengine.model.reference import QueuePort
 
 @dataclass(eq=False)
 class Schedule:
-    """``touched_stores`` and ``changed_queues``: what an outcome has to look at for changes."""
+    """``touched_stores`` and ``changed_queues``: what an outcome has to look at for changes.
+
+    ``asks_several``: several queues are asked one after the other; what they schedule comes after the last.
+    """
 
     tasks: deque[Callable[[], object]] = field(default_factory=deque)
     touched_stores: set[StorePort] = field(default_factory=set)
     touched_queues: dict[QueuePort, None] = field(default_factory=dict)
     changed_queues: dict[QueuePort, None] = field(default_factory=dict)
     to_resume: dict[Producer, None] = field(default_factory=dict)
+    asks_several: bool = False
 
     def touch(self, queue: QueuePort) -> None:
         """Something happened to a queue: it is asked before the broker rests."""
@@ -41,23 +45,27 @@ class Schedule:
         turn, self.to_resume = self.to_resume, {}
         for producer in turn:
             producer.continue_sends()
-        self.run_tasks(producers=False)
+        self.run_tasks()
 
-    def run_tasks(self, *, producers: bool = True) -> None:
-        """Run the tasks of stores and queues, then producers that got credits, until nothing is left."""
+    def run_tasks(self) -> None:
+        """Run the tasks of stores and queues until none is left."""
         tasks = self.tasks
-        while tasks or (producers and self.to_resume):
-            while tasks:
-                tasks.popleft()()
-            while producers and self.to_resume and not tasks:
-                producer = next(iter(self.to_resume))
-                del self.to_resume[producer]
-                producer.continue_sends()
+        while tasks:
+            tasks.popleft()()
+
+    def run_all(self) -> None:
+        """Run tasks, then producers that got credits, one after the other, until nothing is left."""
+        self.run_tasks()
+        while self.to_resume:
+            producer = next(iter(self.to_resume))
+            del self.to_resume[producer]
+            producer.continue_sends()
+            self.run_tasks()
 
     def settle(self) -> None:
         """Run until the broker rests: every touched queue delivers and reads ahead."""
         if self.tasks or self.to_resume:
-            self.run_tasks()
+            self.run_all()
         while self.touched_queues:
             touched, self.touched_queues = self.touched_queues, {}
             self.changed_queues.update(touched)
@@ -65,12 +73,14 @@ class Schedule:
                 (queue,) = touched
                 if queue.rests_alone():
                     if self.tasks or self.to_resume:
-                        self.run_tasks()
+                        self.run_all()
                     continue
             asked: dict[QueuePort, None] = {}
             for queue in touched:
                 queue.queues_to_ask(asked)
+            self.asks_several = True
             for queue in asked:
                 queue.rest()
+            self.asks_several = False
             if self.tasks or self.to_resume:
-                self.run_tasks()
+                self.run_all()

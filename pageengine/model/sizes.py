@@ -75,7 +75,7 @@ def large_record_payload(header: int, queues: int) -> int:
     return LARGE_RECORD_FIXED + header + 8 * queues
 
 
-def record_payload(address: str, enc: int, queues: int, *, old: bool = False) -> int:
+def record_payload(address: str, enc: int, queues: int, old: bool = False) -> int:
     """Payload of a page record; 6 bytes more in the file. 1.x and HornetQ have no address and no persister in it."""
     if old:
         return 8 + 1 + 4 + enc + 4 + 8 * queues

@@ -94,7 +94,8 @@ class Cursor(CursorPort):
             acks.add(nr)
             if nr >= 0:
                 info.confirmed += 1
-                self.check_done(info)
+                if self.is_done(info):
+                    self.done(info)
         return info
 
     def process_acks(self, page: int, numbers: list[int]) -> None:
@@ -115,8 +116,8 @@ class Cursor(CursorPort):
             before = len(info.acks)
             info.acks.update(numbers)
             info.confirmed += len(info.acks) - before
-            if len(info.acks) > before:
-                self.check_done(info)
+            if len(info.acks) > before and self.is_done(info):
+                self.done(info)
 
     def ignore(self, record: PagedMessage) -> PageInfo:
         """Confirms a record that is none of the queue's business: nothing of that is stored."""
@@ -124,16 +125,16 @@ class Cursor(CursorPort):
         info.ignored.add(record.nr)
         return info
 
-    def check_done(self, info: PageInfo) -> None:
-        """Schedule a check if the page is done."""
-        if self.is_done(info):
-            self.pages.maybe_done.add(info.page)
-            self.schedule_check()
+    def done(self, info: PageInfo) -> None:
+        """Schedule a check: the page is done."""
+        self.pages.maybe_done.add(info.page)
+        self.schedule_check()
 
     def pending_done(self, info: PageInfo) -> None:
         """A transaction that a record of the page waited for has ended."""
         info.pending_tx -= 1
-        self.check_done(info)
+        if self.is_done(info):
+            self.done(info)
 
     def schedule_check(self) -> None:
         """Look for done pages after what is going on now."""
@@ -181,7 +182,6 @@ class PageIterator:
     at: int = 0
     cached: PagedMessage | None = None
     live: bool = False
-    info: PageInfo | None = None
     redeliveries: deque[PagedMessage] = field(default_factory=deque)
 
     def redeliver(self, record: PagedMessage) -> None:
@@ -221,32 +221,21 @@ class PageIterator:
         self.cursor.info(record.page).remove(record.nr)
         return record
 
-    def more(self) -> bool:
-        """``has_next`` where the next one is not wanted yet."""
-        return self._plain() is not None or self.has_next()
-
-    def _plain(self) -> PagedMessage | None:
-        """The next record where nothing was done to it yet; None: look the longer way."""
+    def plain(self, take: bool) -> PagedMessage | None:
+        """The next record, where nothing was done to it yet, taken if ``take``; None: ask ``has_next``."""
         page, cursor, nr = self.page, self.cursor, self.at
         if page is None or nr >= page.count or self.cached is not None or self.redeliveries or not cursor.store.paging:
             return None
         info = cursor.pages.get(page.number)
         if info is None or info.removed is None or info.acks is None:
             return None
-        self.info, record = info, page.records[nr]
+        record = page.records[nr]
         if record.tx >= 0 or nr in info.removed or nr in info.acks or cursor.queue.id not in record.queues:
             return None
-        return record
-
-    def take_plain(self) -> PagedMessage | None:
-        """``has_next`` and ``take`` at once for such a record."""
-        record = self._plain()
-        if record is not None:
-            page, info, at = self.page, self.info, self.at
-            assert page is not None and info is not None and info.removed is not None
-            info.removed.add(at)
-            self.live = page is self.cursor.store.current and at >= page.loaded
-            self.at = at + 1
+        if take:
+            info.removed.add(nr)
+            self.live = page is cursor.store.current and nr >= page.loaded
+            self.at = nr + 1
         return record
 
     def _advance(self) -> PagedMessage | None:

@@ -120,8 +120,11 @@ class AddressStore(StorePort):
         prefetch_messages = (
             prefetch_messages if prefetch_messages is not None and prefetch_messages > 0 else max_messages
         )
-        self.read_limits_off = max(max_bytes, max_messages, prefetch_bytes, prefetch_messages) <= 0
-        prefetches = self.profile.read_ahead is ReadAhead.MAX_READ_AND_PREFETCH
+        ahead = self.profile.read_ahead
+        limits_off = max(max_bytes, max_messages, prefetch_bytes, prefetch_messages) <= 0
+        prefetches = ahead is ReadAhead.MAX_READ_AND_PREFETCH
+        self.reads_to_max_size = limits_off or ahead in (ReadAhead.MAX_SIZE, ReadAhead.MAX_SIZE_AND_COUNT)
+        self.reads_few = ahead is not ReadAhead.MAX_SIZE
         self.max_read_bytes = _below(max_bytes)
         self.max_read_messages = _below(max_messages)
         self.prefetch_bytes = _below(prefetch_bytes if prefetches else 0)
@@ -342,7 +345,11 @@ class AddressStore(StorePort):
             self.current_bytes += size
         self.records_written += 1
         self.ask_all = True
-        page.add(record)
+        record.page = page.number
+        record.nr = page.count
+        page.count += 1
+        page.records.append(record)
+        page.bytes += size
 
     def open_new_page(self, *, forced: bool = True) -> WrittenPage:
         """The next page; ``forced``: not because the one before is full."""

@@ -57,20 +57,18 @@ class Consumer(ConsumerPort):
 
     def take_buffered(self) -> Reference | None:
         """What the client gives next: highest priority first, then in order of arrival."""
-        ref = self.buffer.take()
-        if ref is not None and self.credits is not None:
-            self._return_credits(ref, self.credits)
-        return ref
-
-    def _return_credits(self, ref: Reference, credits: int) -> None:
+        ref, credits = self.buffer.take(), self.credits
+        if ref is None or credits is None:
+            return ref
         size, window = ref.message.enc + PACKET_BYTES, self.window
         if window == 0:
             self.credits = credits + size - 1
-            return
+            return ref
         self.returned = returned = self.returned + size
         if returned >= window // 2:
             self.credits = credits + returned
             self.returned = 0
+        return ref
 
     def cleared(self) -> None:
         """At a rollback the client clears its buffer, and returns credits even for the answer that ended its wait."""

@@ -49,13 +49,14 @@ class Dispatch:
     def hand_out(self) -> None:
         """One delivery round: until every consumer is busy or wants nothing of what waits."""
         consumers = self.consumers
-        self._left = len(consumers)
-        if self._left == 1:
-            credits = consumers[0].credits
+        if len(consumers) == 1:
+            only = consumers[0]
+            credits = only.credits
             if credits is not None and credits <= 0 and not (self.broker.expiring or self._repeat):
                 return
-            if self._alone(consumers[0]):
+            if self._alone(only):
                 return
+        self._left = len(consumers)
         queue, references = self.queue, self.references
         idle = 0
         while references.size and (self._left or self._repeat):

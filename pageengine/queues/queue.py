@@ -15,7 +15,6 @@ from pageengine.queues.dispatch import Dispatch
 from pageengine.queues.filters import compiled
 from pageengine.queues.last_values import LastValues
 from pageengine.queues.ports import BrokerPort, ConsumerPort
-from pageengine.settings.profiles import ReadAhead
 from pageengine.settings.queue_traits import QueueTraits
 from pageengine.trace.operations import NS_PER_MS, CreateQueue, RoutingType
 
@@ -63,8 +62,6 @@ class Queue(QueuePort):
         self.delivering_count = self.delivering_bytes = 0
         self.added = self.acked = self.expired = self.killed = 0
         self.depage_pending = self.deliver_scheduled = self.reads_pages = False
-        self.reads_few = self.profile.read_ahead is ReadAhead.MAX_SIZE_AND_COUNT
-        self.reads_to_max_size = self.reads_few or self.profile.read_ahead is ReadAhead.MAX_SIZE
         self.reader = Cursor(self, store) if store is not None else None
         self.cursor: CursorPort | None = self.reader
         if store is not None and self.reader is not None:
@@ -320,16 +317,21 @@ class Queue(QueuePort):
     # reading on in the pages
 
     def check_depage(self) -> None:
-        """Schedule reading from the pages if the limits allow it."""
+        """Read from the pages if the limits allow it, after what is going on now: at once where nothing else is."""
         cursor, store = self.reader, self.store
         if self.deleted:
             return
         self.reads_pages = store is not None and store.paging
         if cursor is None or not self.reads_pages:
             return
-        if not self.depage_pending and self.needs_depage() and cursor.iterator.more():
-            self.depage_pending = True
-            self.schedule.tasks.append(self.depage)
+        if self.depage_pending or not self.needs_depage():
+            return
+        schedule = self.schedule
+        if schedule.tasks or schedule.asks_several:
+            if cursor.iterator.plain(False) is not None or cursor.iterator.has_next():
+                self.schedule_depage()
+        elif self._depage():
+            schedule.touched_queues[self] = None
 
     def schedule_depage(self) -> None:
         """Read from the pages after what is going on now."""
@@ -353,7 +355,7 @@ class Queue(QueuePort):
         iterator = cursor.iterator
         read = False
         while not read or self.needs_depage():
-            record = iterator.take_plain()
+            record = iterator.plain(True)
             if record is None:
                 if not iterator.has_next():
                     break
@@ -369,10 +371,8 @@ class Queue(QueuePort):
         store = self.store
         assert store is not None
         size, count = self.mem_bytes, self.mem_count
-        if self.reads_to_max_size:
-            return size < store.old_read_limit and (not self.reads_few or self.references.size < MAX_WAITING)
-        if store.read_limits_off:
-            return size < store.old_read_limit and self.references.size < MAX_WAITING
+        if store.reads_to_max_size:
+            return size < store.old_read_limit and (not store.reads_few or self.references.size < MAX_WAITING)
         return (
             size < store.prefetch_bytes
             and count < store.prefetch_messages

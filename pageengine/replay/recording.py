@@ -318,7 +318,7 @@ class Recording:
             if watch is None:
                 watch = self.watches[queue.address] = HoldWatch(queue.address)
             held = queue.held = watch.held[queue.name] = HeldPages()
-        record = self.address(queue.address)
+        record = self.addresses.get(queue.address) or self.address(queue.address)
         grown = paged - held.messages
         if grown > 0:
             self._counted.append(record)

@@ -33,7 +33,7 @@ def restart(run: Run, op: Restart | Crash, result: OperationResult) -> None:
                 run.close_consumer(consumer)
         for session in list(run.sessions.values()):
             session.close()
-        old.schedule.run_tasks()
+        old.schedule.run_all()
         journal = {queue.id: alive_references(run, queue) for queue in old.queues.values() if queue.durable}
     else:
         left = CrashState(run, op)

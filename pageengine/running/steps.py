@@ -33,7 +33,7 @@ def delete_address(run: Run, op: ops.DeleteAddress, result: OperationResult) -> 
         raise OperationFailed("ADDRESS_DOES_NOT_EXIST")
     for queue in broker.bound.at(op.address):
         _delete(run, queue)
-    broker.schedule.run_tasks()
+    broker.schedule.run_all()
     del broker.addresses[op.address]
     broker.forgot_stores = True
     store = broker.stores.pop(op.address, None)

@@ -80,7 +80,7 @@ class Interpreter:
     def operation(self, value: Any) -> Operation:
         """The next operation, of one as it was decoded or of a JSON value. Raises BadValue; ``skip`` passes over it."""
         unknown: Sequence[str] = ()
-        if not isinstance(value, Operation):
+        if type(value) is not Send and not isinstance(value, Operation):
             value, unknown = operation_of(value)
         found: Operation = value
         if found.t < self.t:
