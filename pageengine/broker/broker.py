@@ -29,14 +29,15 @@ class LatestWrites:
 
     ``acked``: when, in which transaction with messages in pages, what. ``alone``: acknowledgements besides, which wait
     for no page: when, of which queue, the ``seq`` of a message that comes again without it. Nothing else is kept of
-    these messages: memory that is used again at once is faster. ``sent``: messages in memory that a transaction added.
-    ``committed``: when and which transaction. ``released``: when a message came whose producer had waited.
+    these messages: memory that is used again at once is faster. ``sent``: when and in which transaction a message came
+    to memory, and its ``place``. ``committed``: when and which transaction. ``released``: when a message came whose
+    producer had waited.
     """
 
     def __init__(self) -> None:
         self.acked: deque[tuple[int, int, Reference]] = deque(maxlen=LATEST)
         self.alone: deque[tuple[int, QueuePort, int | None]] = deque(maxlen=LATEST)
-        self.sent: deque[tuple[int, int, Reference]] = deque(maxlen=LATEST)
+        self.sent: deque[tuple[int, int, tuple[int, int]]] = deque(maxlen=LATEST)
         self.committed: deque[tuple[int, int]] = deque(maxlen=LATEST)
         self.released: deque[tuple[int, int]] = deque(maxlen=LATEST)
 

@@ -120,7 +120,7 @@ class Transaction:
             else:
                 latest.acked.append((now, self.id, ref))
         if self.added:
-            latest.sent.extend([(now, self.id, ref) for ref in self.added])
+            latest.sent.extend([(now, self.id, ref.place) for ref in self.added])
         if self.page_tx is not None:
             self.page_tx.commit()
         for cursor, add, size in self.counts:

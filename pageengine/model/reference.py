@@ -166,3 +166,8 @@ class Reference:
         self.prev: Reference | None = None
         self.next: Reference | None = None
         self.linked = self.gone = self.live = False
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """Which message in which queue, by their ids: what names a reference after it is gone."""
+        return self.queue.id, self.message.id

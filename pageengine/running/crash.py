@@ -154,12 +154,12 @@ class CrashState:
             known = self.broker.page_transactions.get(tx)
             if known is not None:
                 known.committed = False
-        gone = {id(ref) for _, tx, ref in latest.sent if tx in transactions}
+        gone = {place for _, tx, place in latest.sent if tx in transactions}
         for id_, refs in self.journal.items():
-            lost = [ref.message for ref in refs if id(ref) in gone]
+            lost = [ref.message for ref in refs if ref.place in gone]
             if lost:
                 self._lose(loss.lost, self.broker.queues[self.names[id_]], lost)
-                self.journal[id_] = [ref for ref in refs if id(ref) not in gone]
+                self.journal[id_] = [ref for ref in refs if ref.place not in gone]
         back = [ref for _, tx, ref in latest.acked if tx in transactions]
         for ref in back:
             self._unacknowledge(ref)
@@ -196,9 +196,9 @@ class CrashState:
         """Durable messages in memory that no transaction sent of late, and when they came."""
         latest = self.broker.latest
         released = {message: at for at, message in latest.released}
-        sent = {id(ref) for _, _, ref in latest.sent}
+        sent = {place for _, _, place in latest.sent}
         found = []
-        for ref in (ref for refs in self.journal.values() for ref in refs if id(ref) not in sent):
+        for ref in (ref for refs in self.journal.values() for ref in refs if ref.place not in sent):
             source = ref.message.source
             at = released.get(ref.message.id, source.t)
             later = [end for begin, end in self.held.get(source.session, ()) if begin < at < end]
@@ -211,11 +211,11 @@ class CrashState:
         sure = self._sure()
         loss.incomplete = latest.since is not None and latest.since > sure
         recent = [(at, ref, settings.journal_sync_non_transactional) for at, ref in self._alone() if at > sure]
-        kept = {id(ref) for refs in self.journal.values() for ref in refs}
+        kept = {ref.place: ref for refs in self.journal.values() for ref in refs}
         recent += [
-            (self.committed[tx], ref, settings.journal_sync_transactional)
-            for _, tx, ref in latest.sent
-            if id(ref) in kept and self.committed.get(tx, LONG_AGO) > sure
+            (self.committed[tx], kept[place], settings.journal_sync_transactional)
+            for _, tx, place in latest.sent
+            if place in kept and self.committed.get(tx, LONG_AGO) > sure
         ]
         room = settings.journal_buffer_size if self.kind is CrashKind.KILL else NEVER
         lost: list[Reference] = []
