@@ -7,6 +7,7 @@ links to files of the checkout (examples, schemas) lead to copies of them. A lin
 from __future__ import annotations
 
 import html
+import inspect
 import json
 import os
 import re
@@ -20,6 +21,8 @@ from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 from pagectl.running.statuses import STATUSES
+
+from pagefmt import library
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -49,6 +52,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     """Links as the site has them; they are written as they lead somewhere in the checkout."""
     of_site = {uri: name for name, uri in AT_THE_TOP.items()}
     uri = page.file.src_uri
+    if uri == "python.md":
+        markdown += "\n".join(_library())
     origin = ROOT / of_site[uri] if uri in of_site else DOCS / uri
 
     def link(found: re.Match[str]) -> str:
@@ -70,6 +75,29 @@ def _uri(origin: Path, target: str) -> str:
         raise PluginError(f"{origin.relative_to(ROOT)}: no {target} is there")
     name = str(there.relative_to(ROOT))
     return AT_THE_TOP.get(name, str(there.relative_to(DOCS)) if there.is_relative_to(DOCS) else name)
+
+
+def _library() -> Iterator[str]:
+    """Signatures and docstrings of the public names of ``pagefmt.library``, in their order."""
+    for name, found in vars(library).items():
+        if name[0] != "_" and getattr(found, "__module__", "") == library.__name__:
+            yield f"\n### {name}\n"
+            yield from _documented("", found)
+            for member, inner in vars(found).items() if inspect.isclass(found) else ():
+                if member[0] != "_" and isinstance(inner, property) and inner.__doc__:
+                    yield f"**`{member}`**: {_prose(inner)}\n"
+                elif member[0] != "_" and inspect.isfunction(inner):
+                    yield from _documented(f".{member}", inner)
+
+
+def _documented(member: str, found: object) -> Iterator[str]:
+    if inspect.isfunction(found):
+        yield f"```py\n{member or found.__name__}{inspect.signature(found)}\n```\n"
+    yield f"{_prose(found)}\n"
+
+
+def _prose(found: object) -> str:
+    return html.escape(inspect.getdoc(found) or "", quote=False).replace("``", "`")
 
 
 def _options() -> Iterator[str]:

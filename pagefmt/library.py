@@ -1,0 +1,303 @@
+"""What is on a broker's disk, for Python programs: addresses, messages as objects or Arrow columns, what is waiting.
+
+    from pagefmt.library import open_directory
+
+    broker = open_directory("/var/lib/broker")
+    for message in broker.messages(queue="orders", outstanding=True, body="text"):
+        print(message.sent, message.properties.get("color"), message.text)
+    table = broker.arrow(body="text").read_all()
+
+Everything is read, nothing is changed, one page at a time: memory is that of the largest page. Errors are
+``pagefmt.errors.PageFmtError``; each says what is wrong, where, and what to do.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypedDict, Unpack
+
+from pagefmt.directory.edition_evidence import likely_writer
+from pagefmt.directory.locate import DataLocation, locate, stores
+from pagefmt.editions import NEWEST, Edition
+from pagefmt.errors import PageFmtError
+from pagefmt.outstanding.state import CannotKnow, PagingState, StoreState, load_place
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from pagefmt.columns.table import TableQuery
+    from pagefmt.directory.bindings import QueueBinding
+    from pagefmt.outstanding.message_filter import MessageFilter
+    from pagefmt.outstanding.state import StoreSummary
+    from pagefmt.pages.frames import Damage
+    from pagefmt.pages.paging import PageFile
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class DamagedPage(PageFmtError):
+    """A page that cannot be read to its end; what came before it was handed out."""
+
+
+class PageDamage(NamedTuple):
+    """Where reading stopped or a record was left out, and how many bytes of the file are in no message."""
+
+    path: Path
+    damage: Damage
+    missing: int
+
+    def __str__(self) -> str:
+        """In one line."""
+        return f"{self.path}: offset {self.damage.offset}: {self.damage.kind}: {self.damage.detail}"
+
+
+class PagedAddress(NamedTuple):
+    """An address with its pages in rising order and its queues. ``name`` None: the folder has no readable address."""
+
+    name: str | None
+    folder: Path
+    pages: tuple[PageFile, ...]
+    queues: tuple[QueueBinding, ...]
+
+    @property
+    def bytes(self) -> int:
+        """Of all page files."""
+        return sum(page.size for page in self.pages)
+
+
+class MessageChoice(TypedDict, total=False):
+    """Which messages, and what of their bodies; all may be left out.
+
+    ``queue``: routed to this queue (name, ``address::name`` or id). ``outstanding``: only what a queue (or that one)
+    still waits for. ``where``: a JMS selector. ``body``: ``none``, ``size`` (usual), ``text``, ``value`` (map and
+    stream bodies as JSON as well) or ``base64`` (the bytes as well).
+    """
+
+    address: str
+    queue: str | int
+    outstanding: bool
+    where: str
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoredMessage:
+    """One message. ``page`` and ``number`` are its position, ``size`` the bytes of its record, ``queues`` names.
+
+    Times are milliseconds since 1970-01-01 UTC, 0 for none; ``sent`` and ``expires`` are the same as dates. Values of
+    ``properties`` are bool, int, float, str or bytes; lists and maps of AMQP are JSON values. ``acknowledged_by`` and
+    ``outstanding_for`` are None where the journal does not tell, headers where the record cannot be understood.
+    ``row`` has all columns of the table (``docs/message-table.md``).
+    """
+
+    address: str | None
+    page: int
+    number: int
+    size: int
+    id: int
+    queues: tuple[str, ...]
+    acknowledged_by: tuple[str, ...] | None
+    outstanding_for: tuple[str, ...] | None
+    protocol: str | None
+    type_name: str | None
+    durable: bool | None
+    priority: int | None
+    timestamp: int | None
+    expiration: int | None
+    user_id: str | None
+    properties: dict[str, Any]
+    text: str | None
+    body: bytes | None
+    row: Mapping[str, Any]
+
+    @property
+    def sent(self) -> datetime | None:
+        """When it was sent; None where that is not in it, or in no calendar."""
+        return _date(self.timestamp)
+
+    @property
+    def expires(self) -> datetime | None:
+        """When it expires; None for never."""
+        return _date(self.expiration)
+
+
+def open_directory(
+    path: str | Path, *, journal: str | Path | None = None, bindings: str | Path | None = None
+) -> BrokerDirectory:
+    """Open a broker instance, data directory, paging directory, store folder or page file.
+
+    An instance's directories are looked for in their usual places: no configuration is read. Where they were moved,
+    give the paging directory, and ``journal`` and ``bindings``. Both journals are read now, pages when they are asked
+    for. Raises ``LocateError`` where the path is none of these.
+    """
+    place = locate(Path(path))
+    return BrokerDirectory(
+        place._replace(
+            journal=place.journal if journal is None else Path(journal),
+            bindings=place.bindings if bindings is None else Path(bindings),
+        )
+    )
+
+
+class BrokerDirectory:
+    """What a broker left on disk. ``queues`` by id, as far as the bindings are known."""
+
+    def __init__(self, place: DataLocation) -> None:
+        self.place = place
+        self._state: PagingState = load_place(place)
+        found = self._state.bindings
+        self.queues: dict[int, QueueBinding] = dict(found.queues) if found else {}
+        self._edition: Edition = likely_writer(found, self._state.journal) or NEWEST
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What is not known, or lost, of journal and bindings; nothing where all is well."""
+        known = self._state.known
+        unknown = (known.unknown_journal, known.unknown_bindings)
+        return (*(each.reason for each in unknown if each is not None), *known.lost())
+
+    def addresses(self) -> Iterator[PagedAddress]:
+        """All addresses that have a folder, by folder name, also those without pages."""
+        for known in self._stores():
+            queues = tuple(known.queues.values()) if known.queues and known.store.address is not None else ()
+            yield PagedAddress(known.store.address, known.store.folder, known.store.pages, queues)
+
+    def outstanding(self) -> Iterator[StoreSummary]:
+        """By address: messages and bytes that each queue waits for, and which page is held by which queue.
+
+        Raises ``CannotKnow`` where there is no journal to tell; ``unknown`` of a summary says what else is missing.
+        """
+        for known in self._stores():
+            yield known.summary()
+
+    def messages(
+        self, *, damage: list[PageDamage] | None = None, **choice: Unpack[MessageChoice]
+    ) -> Iterator[StoredMessage]:
+        """Messages in the order address folder, page, number. Errors as ``arrow``."""
+        for batch in self._batches(*self._query(choice, None), damage):
+            for row in batch.to_pylist():
+                yield self._message(row)
+
+    def arrow(
+        self,
+        *,
+        columns: Iterable[str] | None = None,
+        damage: list[PageDamage] | None = None,
+        **choice: Unpack[MessageChoice],
+    ) -> pa.RecordBatchReader:
+        """The same messages as columns (``docs/message-table.md``), batch by batch while it is read.
+
+        ``columns``: only these; no more is decoded than they need. ``damage``: a list that takes what cannot be read;
+        without one ``DamagedPage`` is raised there, behind all that comes before. Raises ``NoSuchQueue``,
+        ``SelectorError``, ``CannotKnow`` (``outstanding`` without a journal), and ``ValueError`` for an unknown body or
+        column.
+        """
+        import pyarrow as pa
+
+        query, chosen, names = self._query(choice, columns)
+        form = pa.schema([query.schema.field(name) for name in names])
+        return pa.RecordBatchReader.from_batches(form, self._batches(query, chosen, names, damage))
+
+    def _stores(self) -> Iterator[StoreState]:
+        return self._state.of(stores(self.place))
+
+    def _query(
+        self, choice: MessageChoice, columns: Iterable[str] | None
+    ) -> tuple[TableQuery, tuple[MessageFilter, str | None], list[str]]:
+        from pagefmt.columns.table import TableQuery
+        from pagefmt.columns.table_body import TableBody
+        from pagefmt.outstanding.message_filter import MessageFilter, queue_ids
+        from pagefmt.selector import parse
+
+        unknown = sorted(set(choice) - set(MessageChoice.__annotations__))
+        if unknown:
+            raise TypeError(f"{unknown[0]}: not known; there are {', '.join(MessageChoice.__annotations__)}")
+        waiting = choice.get("outstanding", False)
+        if waiting and self._state.known.unknown_journal is not None:
+            reason = self._state.known.unknown_journal.reason
+            raise CannotKnow(f"{self.place.given}: {reason}; open the data directory, or give journal and bindings")
+        queue, where = choice.get("queue"), choice.get("where")
+        queues = None if queue is None else queue_ids([str(queue)], self._state.bindings)
+        chosen = MessageFilter(queues, None if where is None else parse(where), waiting)
+        every = TableQuery(TableBody(choice.get("body", TableBody.SIZE)), chosen.selector)
+        names = every.schema.names if columns is None else list(columns)
+        missing = [name for name in names if name not in every.schema.names]
+        if missing:
+            raise ValueError(f"column {missing[0]}: with body {every.body} there are {', '.join(every.schema.names)}")
+        needed = {"outstanding" if waiting else "queues"} if chosen.by_route else set()
+        wanted = None if columns is None else frozenset(names) | needed
+        return TableQuery(every.body, every.where, wanted), (chosen, choice.get("address")), names
+
+    def _batches(
+        self,
+        query: TableQuery,
+        chosen: tuple[MessageFilter, str | None],
+        names: list[str],
+        damage: list[PageDamage] | None,
+    ) -> Iterator[pa.RecordBatch]:
+        from pagefmt.columns.table import PageSource, TableDamage, page_batches, without_outstanding
+        from pagefmt.columns.wanted_records import rows_by_queue
+
+        choice, address = chosen
+        for known in self._stores():
+            if address is not None and known.store.address != address:
+                continue
+            for page in known.store.pages:
+                rule = known.rule(page.number)
+                source = PageSource(
+                    page, page.number, known.store.name, known.store.address, rule, edition=self._edition
+                )
+                for found in page_batches(source, query):
+                    if not isinstance(found, TableDamage):
+                        rows = rows_by_queue(found, choice)
+                        yield (rows if known.unknown is None else without_outstanding(rows)).select(names)
+                    elif known.motion(page, found.damage) is None:
+                        where = PageDamage(page.path, found.damage, found.missing)
+                        if damage is None:
+                            raise DamagedPage(f"{where}; give a list as damage to read on behind it")
+                        damage.append(where)
+
+    def _message(self, row: dict[str, Any]) -> StoredMessage:
+        return StoredMessage(
+            address=row["store_address"],
+            size=row["length"],
+            queues=self._names(row["queues"]) or (),
+            acknowledged_by=self._names(row["acked_by"]),
+            outstanding_for=self._names(row["outstanding"]),
+            properties={name: _plain(value) for name, value in row["properties"] or ()},
+            text=row.get("body_text"),
+            body=row.get("body"),
+            row=row,
+            **{name: row[name] for name in _SAME},
+        )
+
+    def _names(self, ids: list[int] | None) -> tuple[str, ...] | None:
+        return None if ids is None else tuple(self.queues[id].name if id in self.queues else str(id) for id in ids)
+
+
+_SAME: Final = (
+    "page", "number", "id", "protocol", "type_name", "durable", "priority", "timestamp", "expiration", "user_id",
+)  # fmt: skip
+
+
+def _plain(value: Mapping[str, Any]) -> Any:
+    """A property's value as Python has it."""
+    kind = value["type"]
+    if kind == "boolean":
+        return bool(value["long"])
+    if value["json"] is not None:
+        return json.loads(value["json"])
+    return next((value[name] for name in ("long", "double", "string", "bytes") if value[name] is not None), None)
+
+
+def _date(milliseconds: int | None) -> datetime | None:
+    if not milliseconds:
+        return None
+    try:
+        return _EPOCH + timedelta(milliseconds=milliseconds)
+    except OverflowError:
+        return None
