@@ -64,27 +64,29 @@ _pagectl_members() {  # is there GROUP COMMAND?
 
 _pagectl_takes() {  # does this option of this command want a value?
     case $1 in
-        'config lint --edition' |\
         'config lint --schema' |\
         'config lint --artemis-home' |\
         'config lint --format' |\
         'config lint --fail-on' |\
         'config lint --ignore' |\
         'config lint --only' |\
-        'config lint --heap' |\
         'config lint --data' |\
-        'config lint --cwd' |\
-        'config lint -D' |\
+        'config lint --edition' |\
+        'config lint --heap' |\
         'config lint --properties' |\
         'config lint --profile' |\
+        'config lint --server' |\
+        'config lint --cwd' |\
+        'config lint -D' |\
         'config lint --baseline' |\
-        'config effective --edition' |\
         'config effective --format' |\
+        'config effective --edition' |\
         'config effective --heap' |\
-        'config effective --cwd' |\
-        'config effective -D' |\
         'config effective --properties' |\
         'config effective --profile' |\
+        'config effective --server' |\
+        'config effective --cwd' |\
+        'config effective -D' |\
         'config effective --journal-type' |\
         'config explain --edition' |\
         'config explain --format' |\
@@ -94,12 +96,13 @@ _pagectl_takes() {  # does this option of this command want a value?
         'config serve -D' |\
         'config serve --properties' |\
         'config diff --address' |\
-        'config diff --edition' |\
         'config diff --format' |\
+        'config diff --edition' |\
         'config diff --heap' |\
         'config diff --cwd' |\
         'config diff -D' |\
         'config diff --profile' |\
+        'config diff --server' |\
         'config diff --journal-type' |\
         'config convert --to' |\
         'config convert --edition' |\
@@ -109,18 +112,20 @@ _pagectl_takes() {  # does this option of this command want a value?
         'config drift --edition' |\
         'config drift --broker-xml' |\
         'config drift --properties' |\
+        'config drift --profile' |\
+        'config drift --server' |\
         'config drift --cwd' |\
         'config drift -D' |\
-        'config drift --profile' |\
         'config capacity --data' |\
-        'config capacity --heap' |\
         'config capacity --disk' |\
         'config capacity --edition' |\
+        'config capacity --heap' |\
+        'config capacity --properties' |\
         'config capacity --profile' |\
-        'config capacity --format' |\
+        'config capacity --server' |\
         'config capacity --cwd' |\
         'config capacity -D' |\
-        'config capacity --properties' |\
+        'config capacity --format' |\
         'export --to' |\
         'export --master' |\
         'export --body' |\
@@ -131,22 +136,30 @@ _pagectl_takes() {  # does this option of this command want a value?
         'export --conf' |\
         'export --broker-xml' |\
         'export --properties' |\
+        'export --profile' |\
+        'export --server' |\
         'export --format' |\
         'pages ls --sort' |\
         'pages ls --limit' |\
         'pages ls --format' |\
         'pages ls --broker-xml' |\
         'pages ls --properties' |\
+        'pages ls --profile' |\
+        'pages ls --server' |\
         'pages top --sort' |\
         'pages top --limit' |\
         'pages top --every' |\
         'pages top --format' |\
         'pages top --broker-xml' |\
         'pages top --properties' |\
+        'pages top --profile' |\
+        'pages top --server' |\
         'pages outstanding --format' |\
         'pages outstanding --edition' |\
         'pages outstanding --broker-xml' |\
         'pages outstanding --properties' |\
+        'pages outstanding --profile' |\
+        'pages outstanding --server' |\
         'pages decode --format' |\
         'pages decode --to' |\
         'pages decode --queue' |\
@@ -157,44 +170,64 @@ _pagectl_takes() {  # does this option of this command want a value?
         'pages decode --edition' |\
         'pages decode --broker-xml' |\
         'pages decode --properties' |\
+        'pages decode --profile' |\
+        'pages decode --server' |\
         'pages verify --format' |\
         'pages verify --manifest' |\
         'pages verify --edition' |\
         'pages verify --broker-xml' |\
         'pages verify --properties' |\
+        'pages verify --profile' |\
+        'pages verify --server' |\
         'pages seal --to' |\
         'pages seal --broker-xml' |\
         'pages seal --properties' |\
+        'pages seal --profile' |\
+        'pages seal --server' |\
         'pages inspect --page' |\
         'pages inspect --record' |\
         'pages inspect --format' |\
         'pages inspect --broker-xml' |\
         'pages inspect --properties' |\
+        'pages inspect --profile' |\
+        'pages inspect --server' |\
         'pages compact --out' |\
         'pages compact --backup-dir' |\
         'pages compact --format' |\
         'pages compact --edition' |\
         'pages compact --broker-xml' |\
         'pages compact --properties' |\
+        'pages compact --profile' |\
+        'pages compact --server' |\
         'pages salvage --out' |\
         'pages salvage --format' |\
         'pages salvage --broker-xml' |\
         'pages salvage --properties' |\
+        'pages salvage --profile' |\
+        'pages salvage --server' |\
         'pages restore --backup-dir' |\
         'pages restore --broker-xml' |\
         'pages restore --properties' |\
+        'pages restore --profile' |\
+        'pages restore --server' |\
         'pages drop-backup --backup-dir' |\
         'pages drop-backup --broker-xml' |\
         'pages drop-backup --properties' |\
+        'pages drop-backup --profile' |\
+        'pages drop-backup --server' |\
         'queue drop --out' |\
         'queue drop --format' |\
         'queue drop --edition' |\
         'queue drop --broker-xml' |\
         'queue drop --properties' |\
+        'queue drop --profile' |\
+        'queue drop --server' |\
         'disk check --max-disk-usage' |\
         'disk check --min-disk-free' |\
         'disk check --broker-xml' |\
         'disk check --properties' |\
+        'disk check --profile' |\
+        'disk check --server' |\
         'disk check --edition' |\
         'disk check -w' |\
         'disk check --warning' |\
@@ -213,6 +246,8 @@ _pagectl_takes() {  # does this option of this command want a value?
         'disk watch --min-disk-free' |\
         'disk watch --broker-xml' |\
         'disk watch --properties' |\
+        'disk watch --profile' |\
+        'disk watch --server' |\
         'disk watch --edition' |\
         'disk forecast --state' |\
         'disk forecast --warn-within' |\
@@ -221,22 +256,28 @@ _pagectl_takes() {  # does this option of this command want a value?
         'disk forecast --min-disk-free' |\
         'disk forecast --broker-xml' |\
         'disk forecast --properties' |\
+        'disk forecast --profile' |\
+        'disk forecast --server' |\
         'disk forecast --edition' |\
         'disk forecast -t' |\
         'disk forecast --timeout' |\
         'disk forecast --format' |\
         'disk usage --broker-xml' |\
         'disk usage --properties' |\
+        'disk usage --profile' |\
+        'disk usage --server' |\
         'disk usage --format' |\
         'disk usage --limit' |\
         'replay run --config' |\
         'replay run --edition' |\
+        'replay run --heap' |\
+        'replay run --properties' |\
+        'replay run --profile' |\
+        'replay run --server' |\
         'replay run --outcome' |\
         'replay run --out' |\
         'replay run --until' |\
         'replay run --set' |\
-        'replay run --heap' |\
-        'replay run --properties' |\
         'replay run --format' |\
         'replay run --report' |\
         'replay import --to' |\
@@ -254,21 +295,27 @@ _pagectl_takes() {  # does this option of this command want a value?
         'replay compare --set' |\
         'replay compare --edition' |\
         'replay compare --heap' |\
+        'replay compare --profile' |\
+        'replay compare --server' |\
         'replay compare --format' |\
         'replay sweep --config' |\
         'replay sweep --vary' |\
         'replay sweep --edition' |\
-        'replay sweep --set' |\
         'replay sweep --heap' |\
         'replay sweep --properties' |\
+        'replay sweep --profile' |\
+        'replay sweep --server' |\
+        'replay sweep --set' |\
         'replay sweep --jobs' |\
         'replay sweep --spark' |\
         'replay sweep --format' |\
         'replay advise --config' |\
-        'replay advise --heap' |\
         'replay advise --disk' |\
         'replay advise --edition' |\
+        'replay advise --heap' |\
         'replay advise --properties' |\
+        'replay advise --profile' |\
+        'replay advise --server' |\
         'replay advise --jobs' |\
         'replay advise --spark' |\
         'replay advise --format')
@@ -279,38 +326,38 @@ _pagectl_takes() {  # does this option of this command want a value?
 
 _pagectl_options() {
     case $1 in
-        'config lint') _pagectl_offer '' --edition --schema --artemis-home --format --fail-on --ignore --only --heap --data --cwd -D --properties --profile --baseline --write-baseline --fix --diff --show-files --help -h ;;
-        'config effective') _pagectl_offer '' --edition --format --all --heap --cwd -D --properties --profile --journal-type --help -h ;;
+        'config lint') _pagectl_offer '' --schema --artemis-home --format --fail-on --ignore --only --data --edition --heap --properties --profile --server --cwd -D --baseline --write-baseline --fix --diff --show-files --help -h ;;
+        'config effective') _pagectl_offer '' --format --all --edition --heap --properties --profile --server --cwd -D --journal-type --help -h ;;
         'config explain') _pagectl_offer '' --edition --format --help -h ;;
         'config rules') _pagectl_offer '' --format --help -h ;;
         'config serve') _pagectl_offer '' --edition --heap -D --properties --help -h ;;
-        'config diff') _pagectl_offer '' --address --edition --format --heap --cwd -D --profile --journal-type --help -h ;;
+        'config diff') _pagectl_offer '' --address --format --edition --heap --cwd -D --profile --server --journal-type --help -h ;;
         'config convert') _pagectl_offer '' --to --edition --cwd -D --help -h ;;
-        'config drift') _pagectl_offer '' --format --edition --broker-xml --properties --cwd -D --profile --help -h ;;
-        'config capacity') _pagectl_offer '' --data --heap --disk --edition --profile --format --cwd -D --properties --help -h ;;
-        'export') _pagectl_offer '' --to --master --body --partition-by --where --mode --compression --conf --broker-xml --properties --format --help -h ;;
-        'pages ls') _pagectl_offer '' --sort --limit --format --broker-xml --properties --help -h ;;
-        'pages top') _pagectl_offer '' --sort --limit --every --format --broker-xml --properties --help -h ;;
-        'pages outstanding') _pagectl_offer '' --format --positions --edition --broker-xml --properties --help -h ;;
-        'pages decode') _pagectl_offer '' --format --to --queue --where --outstanding --body --inflate --limit --page --edition --broker-xml --properties --help -h ;;
-        'pages verify') _pagectl_offer '' --format --manifest --edition --broker-xml --properties --help -h ;;
-        'pages seal') _pagectl_offer '' --to --broker-xml --properties --help -h ;;
-        'pages inspect') _pagectl_offer '' --page --record --hex --format --broker-xml --properties --help -h ;;
-        'pages compact') _pagectl_offer '' --out --in-place --backup-dir --no-backup --dry-run --keep-unknown-transactions --accept-lost-acknowledgements --format --edition --broker-xml --properties --help -h ;;
-        'pages salvage') _pagectl_offer '' --out --format --broker-xml --properties --help -h ;;
-        'pages restore') _pagectl_offer '' --backup-dir --broker-xml --properties --help -h ;;
-        'pages drop-backup') _pagectl_offer '' --backup-dir --broker-xml --properties --help -h ;;
-        'queue drop') _pagectl_offer '' --out --with-address --dry-run --format --edition --broker-xml --properties --help -h ;;
-        'disk check') _pagectl_offer '' --max-disk-usage --min-disk-free --broker-xml --properties --edition -w --warning -c --critical -W --inodes-warning -K --inodes-critical -t --timeout -q --quiet -v --verbose --format --textfile --help -h ;;
-        'disk watch') _pagectl_offer '' --interval --max-disk-usage --min-disk-free --broker-xml --properties --edition --help -h ;;
-        'disk forecast') _pagectl_offer '' --state --warn-within --critical-within --max-disk-usage --min-disk-free --broker-xml --properties --edition --no-addresses -t --timeout -q --quiet -v --verbose --format --help -h ;;
-        'disk usage') _pagectl_offer '' --broker-xml --properties --format --limit --sizes-only --help -h ;;
-        'replay run') _pagectl_offer '' --config --edition --outcome --out --until --set --heap --properties --skip-bad-lines --check --format --report --help -h ;;
+        'config drift') _pagectl_offer '' --format --edition --broker-xml --properties --profile --server --cwd -D --help -h ;;
+        'config capacity') _pagectl_offer '' --data --disk --edition --heap --properties --profile --server --cwd -D --format --help -h ;;
+        'export') _pagectl_offer '' --to --master --body --partition-by --where --mode --compression --conf --broker-xml --properties --profile --server --format --help -h ;;
+        'pages ls') _pagectl_offer '' --sort --limit --format --broker-xml --properties --profile --server --help -h ;;
+        'pages top') _pagectl_offer '' --sort --limit --every --format --broker-xml --properties --profile --server --help -h ;;
+        'pages outstanding') _pagectl_offer '' --format --positions --edition --broker-xml --properties --profile --server --help -h ;;
+        'pages decode') _pagectl_offer '' --format --to --queue --where --outstanding --body --inflate --limit --page --edition --broker-xml --properties --profile --server --help -h ;;
+        'pages verify') _pagectl_offer '' --format --manifest --edition --broker-xml --properties --profile --server --help -h ;;
+        'pages seal') _pagectl_offer '' --to --broker-xml --properties --profile --server --help -h ;;
+        'pages inspect') _pagectl_offer '' --page --record --hex --format --broker-xml --properties --profile --server --help -h ;;
+        'pages compact') _pagectl_offer '' --out --in-place --backup-dir --no-backup --dry-run --keep-unknown-transactions --accept-lost-acknowledgements --format --edition --broker-xml --properties --profile --server --help -h ;;
+        'pages salvage') _pagectl_offer '' --out --format --broker-xml --properties --profile --server --help -h ;;
+        'pages restore') _pagectl_offer '' --backup-dir --broker-xml --properties --profile --server --help -h ;;
+        'pages drop-backup') _pagectl_offer '' --backup-dir --broker-xml --properties --profile --server --help -h ;;
+        'queue drop') _pagectl_offer '' --out --with-address --dry-run --format --edition --broker-xml --properties --profile --server --help -h ;;
+        'disk check') _pagectl_offer '' --max-disk-usage --min-disk-free --broker-xml --properties --profile --server --edition -w --warning -c --critical -W --inodes-warning -K --inodes-critical -t --timeout -q --quiet -v --verbose --format --textfile --help -h ;;
+        'disk watch') _pagectl_offer '' --interval --max-disk-usage --min-disk-free --broker-xml --properties --profile --server --edition --help -h ;;
+        'disk forecast') _pagectl_offer '' --state --warn-within --critical-within --max-disk-usage --min-disk-free --broker-xml --properties --profile --server --edition --no-addresses -t --timeout -q --quiet -v --verbose --format --help -h ;;
+        'disk usage') _pagectl_offer '' --broker-xml --properties --profile --server --format --limit --sizes-only --help -h ;;
+        'replay run') _pagectl_offer '' --config --edition --heap --properties --profile --server --outcome --out --until --set --skip-bad-lines --check --format --report --help -h ;;
         'replay import') _pagectl_offer '' --to --name --format --help -h ;;
         'replay generate') _pagectl_offer '' --to --messages --rate --duration --size --addresses --subscribers --seed --help -h ;;
-        'replay compare') _pagectl_offer '' --config --set --versus --edition --heap --skip-bad-lines --decisions --detail --format --help -h ;;
-        'replay sweep') _pagectl_offer '' --config --vary --edition --set --heap --properties --skip-bad-lines --jobs --spark --format --help -h ;;
-        'replay advise') _pagectl_offer '' --config --heap --disk --edition --properties --skip-bad-lines --jobs --spark --format --help -h ;;
+        'replay compare') _pagectl_offer '' --config --set --versus --edition --heap --profile --server --skip-bad-lines --decisions --detail --format --help -h ;;
+        'replay sweep') _pagectl_offer '' --config --vary --edition --heap --properties --profile --server --set --skip-bad-lines --jobs --spark --format --help -h ;;
+        'replay advise') _pagectl_offer '' --config --disk --edition --heap --properties --profile --server --skip-bad-lines --jobs --spark --format --help -h ;;
         'completion') _pagectl_offer '' --help -h ;;
         config|pages|queue|disk|replay) _pagectl_offer '' --help -h ;;
         '') _pagectl_offer '' --help -h --version --debug ;;
@@ -319,28 +366,6 @@ _pagectl_options() {
 
 _pagectl_value() {
     case $1 in
-        'config lint --edition' |\
-        'config effective --edition' |\
-        'config explain --edition' |\
-        'config serve --edition' |\
-        'config diff --edition' |\
-        'config convert --edition' |\
-        'config drift --edition' |\
-        'config capacity --edition' |\
-        'pages outstanding --edition' |\
-        'pages decode --edition' |\
-        'pages verify --edition' |\
-        'pages compact --edition' |\
-        'queue drop --edition' |\
-        'disk check --edition' |\
-        'disk watch --edition' |\
-        'disk forecast --edition' |\
-        'replay run --edition' |\
-        'replay compare --edition' |\
-        'replay sweep --edition' |\
-        'replay advise --edition')
-            _pagectl_offer '' auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56
-            ;;
         'config lint --schema' |\
         'config lint --properties' |\
         'config lint --baseline' |\
@@ -389,8 +414,8 @@ _pagectl_value() {
         'disk usage --broker-xml' |\
         'disk usage --properties' |\
         'replay run --config' |\
-        'replay run --outcome' |\
         'replay run --properties' |\
+        'replay run --outcome' |\
         'replay run --report' |\
         'replay import --to' |\
         'replay generate --to' |\
@@ -427,7 +452,29 @@ _pagectl_value() {
             ;;
         'config lint --ignore' |\
         'config lint --only')
-            _pagectl_list address-without-routing-type all-read-limits-off ambiguous-match bad-uri bad-value block-with-stomp-mqtt block-without-limit boolean-one both-disk-limits core-not-found dangling-reference disk-limit-extreme disk-scan-slow dla-missing dla-same-limits document-type drop-policy duplicate-connector duplicate-match duplicate-name element-in-value element-order encoding encoding-ignored expiry-to-itself fail-with-transactions fragment global-messages-without-size global-percent-ignored global-percent-over-100 global-size-minus-one global-size-over-heap ignored-in-version include-refused include-working-directory invalid-value jdbc-disk-limit jdbc-page-size-capped jms-prefix-in-2x kubernetes-api-version kubernetes-base64 kubernetes-duplicate-property kubernetes-field-missing kubernetes-field-type kubernetes-field-value kubernetes-no-broker kubernetes-not-a-broker kubernetes-pod-prefix kubernetes-properties-not-applied kubernetes-unknown-field limit-off-with-pages management-address-settings many-empty-folders match-hash-inside-word match-refused match-regex-characters max-messages-over-int max-size-odd-negative max-size-zero min-disk-free-over-volume missing-attribute missing-element multicast-idle-subscription never-read no-prefix-in-1x not-well-formed page-limit-below-page-size page-limit-unused page-limit-without-policy page-policy-without-limit page-size-not-below-max-size page-size-overflow page-size-tiny page-without-limit paging-dir-outside-watch part-not-read password-in-clear persistence-off-paging-on placeholder placeholder-swallows placeholder-unclosed policy-change-with-pages pool-files-unbounded prefetch-minus-one prefetch-over-max-read producer-window-off profile properties-after-error properties-bad-value properties-duplicate properties-range properties-silent-value properties-size-notation properties-start-fails properties-unknown-key properties-unquoted-dots properties-unreadable properties-whole-entry queues-times-page-size read-limit-below-client-window read-limit-below-message reject-threshold-notation reject-threshold-scope repeated-element same-device shadowed-match size-overflow stray-text sum-of-max-size-over-heap taken-for-broker too-deep too-large unit-suspect unknown-attribute unknown-element unknown-in-version unknown-permission unknown-root unknown-rule unknown-subsystem unresolved-placeholder xsd yaml-aliases yaml-duplicate-key yaml-syntax
+            _pagectl_list address-without-routing-type all-read-limits-off ambiguous-match bad-uri bad-value block-with-stomp-mqtt block-without-limit boolean-one both-disk-limits core-not-found dangling-reference disk-limit-extreme disk-scan-slow dla-missing dla-same-limits document-type drop-policy duplicate-connector duplicate-match duplicate-name element-in-value element-order encoding encoding-ignored expiry-to-itself fail-with-transactions fragment global-messages-without-size global-percent-ignored global-percent-over-100 global-size-minus-one global-size-over-heap ignored-in-version include-refused include-working-directory invalid-value jdbc-disk-limit jdbc-page-size-capped jms-prefix-in-2x kubernetes-api-version kubernetes-base64 kubernetes-duplicate-property kubernetes-field-missing kubernetes-field-type kubernetes-field-value kubernetes-no-broker kubernetes-not-a-broker kubernetes-pod-prefix kubernetes-properties-not-applied kubernetes-unknown-field limit-off-with-pages management-address-settings many-empty-folders match-hash-inside-word match-refused match-regex-characters max-messages-over-int max-size-odd-negative max-size-zero min-disk-free-over-volume missing-attribute missing-element multicast-idle-subscription never-read no-prefix-in-1x not-well-formed page-limit-below-page-size page-limit-unused page-limit-without-policy page-policy-without-limit page-size-not-below-max-size page-size-overflow page-size-tiny page-without-limit paging-dir-outside-watch part-not-read password-in-clear persistence-off-paging-on placeholder placeholder-swallows placeholder-unclosed policy-change-with-pages pool-files-unbounded prefetch-minus-one prefetch-over-max-read producer-window-off profile properties-after-error properties-bad-value properties-duplicate properties-range properties-silent-value properties-size-notation properties-start-fails properties-unknown-key properties-unquoted-dots properties-unreadable properties-whole-entry queues-times-page-size read-limit-below-client-window read-limit-below-message reject-threshold-notation reject-threshold-scope repeated-element same-device server shadowed-match size-overflow stray-text sum-of-max-size-over-heap taken-for-broker too-deep too-large unit-suspect unknown-attribute unknown-element unknown-in-version unknown-permission unknown-root unknown-rule unknown-subsystem unresolved-placeholder xsd yaml-aliases yaml-duplicate-key yaml-syntax
+            ;;
+        'config lint --edition' |\
+        'config effective --edition' |\
+        'config explain --edition' |\
+        'config serve --edition' |\
+        'config diff --edition' |\
+        'config convert --edition' |\
+        'config drift --edition' |\
+        'config capacity --edition' |\
+        'pages outstanding --edition' |\
+        'pages decode --edition' |\
+        'pages verify --edition' |\
+        'pages compact --edition' |\
+        'queue drop --edition' |\
+        'disk check --edition' |\
+        'disk watch --edition' |\
+        'disk forecast --edition' |\
+        'replay run --edition' |\
+        'replay compare --edition' |\
+        'replay sweep --edition' |\
+        'replay advise --edition')
+            _pagectl_offer '' auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56
             ;;
         'config effective --format' |\
         'config explain --format' |\
@@ -529,7 +576,7 @@ _pagectl_argument() {  # COMMAND, and how many arguments stand before this one
         replay) (($2 == 0)) && _pagectl_offer '' run import generate compare sweep advise ;;
         'config lint') (($2 >= 0)) && _pagectl_paths;;
         'config effective') (($2 == 0)) && _pagectl_paths;;
-        'config explain') (($2 == 0)) && _pagectl_offer '' ARTEMIS_PAGE_FLOW_CONTROL_PRINT_INTERVAL address-full-policy address-without-routing-type all-read-limits-off ambiguous-match amqpCredits amqpLowCredits any-words artemis.disableXxe artemis.paging.counter.snapshot.interval auto-create-addresses auto-create-dead-letter-resources auto-create-expiry-resources auto-create-jms-queues auto-create-jms-topics auto-create-queues auto-delete-addresses auto-delete-addresses-delay auto-delete-addresses-skip-usage-check auto-delete-created-queues auto-delete-jms-queues auto-delete-jms-topics auto-delete-queues auto-delete-queues-delay auto-delete-queues-message-count auto-delete-queues-skip-usage-check bad-uri bad-value bindings-directory bindings-table-name block-with-stomp-mqtt block-without-limit boolean-one both-disk-limits brokerconfig.maxDiskUsage config-delete-addresses config-delete-diverts config-delete-queues configuration-file-refresh-period consumerWindowSize core-not-found create-bindings-dir create-journal-dir dangling-reference dead-letter-address dead-letter-queue-prefix dead-letter-queue-suffix default-address-routing-type default-consumer-window-size default-consumers-before-dispatch default-delay-before-dispatch default-exclusive-queue default-group-buckets default-group-first-key default-group-rebalance default-group-rebalance-pause-dispatch default-last-value-key default-last-value-queue default-max-consumers default-non-destructive default-purge-on-no-consumers default-queue-routing-type default-ring-size delimiter disk-full-policy disk-limit-extreme disk-scan-period disk-scan-slow dla-missing dla-same-limits document-type drop-policy duplicate-connector duplicate-match duplicate-name element-in-value element-order enable-ingress-timestamp enable-metrics encoding encoding-ignored expiry-address expiry-delay expiry-queue-prefix expiry-queue-suffix expiry-to-itself fail-with-transactions fragment global-max-messages global-max-size global-max-size-percent-of-jvm-max-memory global-messages-without-size global-percent-ignored global-percent-over-100 global-size-minus-one global-size-over-heap id-cache-size ignored-in-version include-refused include-working-directory initial-queue-buffer-size invalid-value jdbc-allowed-time-diff jdbc-connection-url jdbc-disk-limit jdbc-driver-class-name jdbc-journal-sync-period jdbc-lock-expiration jdbc-lock-renew-period jdbc-max-page-size-bytes jdbc-network-timeout jdbc-page-size-capped jdbc-password jdbc-user jms-prefix-in-2x journal-buffer-size journal-buffer-timeout journal-compact-min-files journal-compact-percentage journal-datasync journal-device-block-size journal-directory journal-file-open-timeout journal-file-size journal-max-io journal-min-files journal-pool-files journal-retention-directory journal-sync-non-transactional journal-sync-transactional journal-type kubernetes-api-version kubernetes-base64 kubernetes-duplicate-property kubernetes-field-missing kubernetes-field-type kubernetes-field-value kubernetes-no-broker kubernetes-not-a-broker kubernetes-pod-prefix kubernetes-properties-not-applied kubernetes-unknown-field large-message-sync large-message-table-name large-messages-directory last-value-queue limit-off-with-pages literal-match-markers management-address management-address-settings management-browse-page-size management-message-attribute-size-limit many-empty-folders match-hash-inside-word match-refused match-regex-characters max-delivery-attempts max-disk-usage max-expiry-delay max-messages-over-int max-read-page-bytes max-read-page-messages max-redelivery-delay max-redelivery-records max-saved-replicated-journals-size max-size-bytes max-size-bytes-reject-threshold max-size-messages max-size-odd-negative max-size-zero memory-measure-interval memory-warning-threshold message-counter-history-day-limit message-expiry-scan-period message-table-name min-disk-free min-disk-free-over-volume min-expiry-delay mirror-ack-manager-page-attempts mirror-page-transaction missing-attribute missing-element multicast-idle-subscription name never-read no-expiry no-prefix-in-1x node-manager-lock-directory node-manager-store-table-name not-well-formed page-full-policy page-limit-below-page-size page-limit-bytes page-limit-messages page-limit-unused page-limit-without-policy page-max-cache-size page-max-concurrent-io page-policy-without-limit page-size-bytes page-size-not-below-max-size page-size-overflow page-size-tiny page-store-table-name page-sync-timeout page-without-limit paging-dir-outside-watch paging-directory part-not-read password-in-clear persist-delivery-count-before-delivery persistence-enabled persistence-off-paging-on placeholder placeholder-swallows placeholder-unclosed policy-change-with-pages pool-files-unbounded prefetch-minus-one prefetch-over-max-read prefetch-page-bytes prefetch-page-messages producer-window-off producerWindowSize profile properties-after-error properties-bad-value properties-duplicate properties-range properties-silent-value properties-size-notation properties-start-fails properties-unknown-key properties-unquoted-dots properties-unreadable properties-whole-entry purge-page-folders queues-times-page-size read-limit-below-client-window read-limit-below-message read-whole-page redelivery-collision-avoidance-factor redelivery-delay redelivery-delay-multiplier redistribution-delay reject-threshold-notation reject-threshold-scope repeated-element retroactive-message-count routing-enabled same-device send-to-dla-on-no-route shadowed-match single-word size-overflow slow-consumer-check-period slow-consumer-policy slow-consumer-threshold slow-consumer-threshold-measurement-unit stray-text sum-of-max-size-over-heap system-property-prefix taken-for-broker too-deep too-large unit-suspect unknown-attribute unknown-element unknown-in-version unknown-permission unknown-root unknown-rule unknown-subsystem unresolved-placeholder uuid-namespace wild-card-routing-enabled xsd yaml-aliases yaml-duplicate-key yaml-syntax;;
+        'config explain') (($2 == 0)) && _pagectl_offer '' ARTEMIS_PAGE_FLOW_CONTROL_PRINT_INTERVAL address-full-policy address-without-routing-type all-read-limits-off ambiguous-match amqpCredits amqpLowCredits any-words artemis.disableXxe artemis.paging.counter.snapshot.interval auto-create-addresses auto-create-dead-letter-resources auto-create-expiry-resources auto-create-jms-queues auto-create-jms-topics auto-create-queues auto-delete-addresses auto-delete-addresses-delay auto-delete-addresses-skip-usage-check auto-delete-created-queues auto-delete-jms-queues auto-delete-jms-topics auto-delete-queues auto-delete-queues-delay auto-delete-queues-message-count auto-delete-queues-skip-usage-check bad-uri bad-value bindings-directory bindings-table-name block-with-stomp-mqtt block-without-limit boolean-one both-disk-limits brokerconfig.maxDiskUsage config-delete-addresses config-delete-diverts config-delete-queues configuration-file-refresh-period consumerWindowSize core-not-found create-bindings-dir create-journal-dir dangling-reference dead-letter-address dead-letter-queue-prefix dead-letter-queue-suffix default-address-routing-type default-consumer-window-size default-consumers-before-dispatch default-delay-before-dispatch default-exclusive-queue default-group-buckets default-group-first-key default-group-rebalance default-group-rebalance-pause-dispatch default-last-value-key default-last-value-queue default-max-consumers default-non-destructive default-purge-on-no-consumers default-queue-routing-type default-ring-size delimiter disk-full-policy disk-limit-extreme disk-scan-period disk-scan-slow dla-missing dla-same-limits document-type drop-policy duplicate-connector duplicate-match duplicate-name element-in-value element-order enable-ingress-timestamp enable-metrics encoding encoding-ignored expiry-address expiry-delay expiry-queue-prefix expiry-queue-suffix expiry-to-itself fail-with-transactions fragment global-max-messages global-max-size global-max-size-percent-of-jvm-max-memory global-messages-without-size global-percent-ignored global-percent-over-100 global-size-minus-one global-size-over-heap id-cache-size ignored-in-version include-refused include-working-directory initial-queue-buffer-size invalid-value jdbc-allowed-time-diff jdbc-connection-url jdbc-disk-limit jdbc-driver-class-name jdbc-journal-sync-period jdbc-lock-expiration jdbc-lock-renew-period jdbc-max-page-size-bytes jdbc-network-timeout jdbc-page-size-capped jdbc-password jdbc-user jms-prefix-in-2x journal-buffer-size journal-buffer-timeout journal-compact-min-files journal-compact-percentage journal-datasync journal-device-block-size journal-directory journal-file-open-timeout journal-file-size journal-max-io journal-min-files journal-pool-files journal-retention-directory journal-sync-non-transactional journal-sync-transactional journal-type kubernetes-api-version kubernetes-base64 kubernetes-duplicate-property kubernetes-field-missing kubernetes-field-type kubernetes-field-value kubernetes-no-broker kubernetes-not-a-broker kubernetes-pod-prefix kubernetes-properties-not-applied kubernetes-unknown-field large-message-sync large-message-table-name large-messages-directory last-value-queue limit-off-with-pages literal-match-markers management-address management-address-settings management-browse-page-size management-message-attribute-size-limit many-empty-folders match-hash-inside-word match-refused match-regex-characters max-delivery-attempts max-disk-usage max-expiry-delay max-messages-over-int max-read-page-bytes max-read-page-messages max-redelivery-delay max-redelivery-records max-saved-replicated-journals-size max-size-bytes max-size-bytes-reject-threshold max-size-messages max-size-odd-negative max-size-zero memory-measure-interval memory-warning-threshold message-counter-history-day-limit message-expiry-scan-period message-table-name min-disk-free min-disk-free-over-volume min-expiry-delay mirror-ack-manager-page-attempts mirror-page-transaction missing-attribute missing-element multicast-idle-subscription name never-read no-expiry no-prefix-in-1x node-manager-lock-directory node-manager-store-table-name not-well-formed page-full-policy page-limit-below-page-size page-limit-bytes page-limit-messages page-limit-unused page-limit-without-policy page-max-cache-size page-max-concurrent-io page-policy-without-limit page-size-bytes page-size-not-below-max-size page-size-overflow page-size-tiny page-store-table-name page-sync-timeout page-without-limit paging-dir-outside-watch paging-directory part-not-read password-in-clear persist-delivery-count-before-delivery persistence-enabled persistence-off-paging-on placeholder placeholder-swallows placeholder-unclosed policy-change-with-pages pool-files-unbounded prefetch-minus-one prefetch-over-max-read prefetch-page-bytes prefetch-page-messages producer-window-off producerWindowSize profile properties-after-error properties-bad-value properties-duplicate properties-range properties-silent-value properties-size-notation properties-start-fails properties-unknown-key properties-unquoted-dots properties-unreadable properties-whole-entry purge-page-folders queues-times-page-size read-limit-below-client-window read-limit-below-message read-whole-page redelivery-collision-avoidance-factor redelivery-delay redelivery-delay-multiplier redistribution-delay reject-threshold-notation reject-threshold-scope repeated-element retroactive-message-count routing-enabled same-device send-to-dla-on-no-route server shadowed-match single-word size-overflow slow-consumer-check-period slow-consumer-policy slow-consumer-threshold slow-consumer-threshold-measurement-unit stray-text sum-of-max-size-over-heap system-property-prefix taken-for-broker too-deep too-large unit-suspect unknown-attribute unknown-element unknown-in-version unknown-permission unknown-root unknown-rule unknown-subsystem unresolved-placeholder uuid-namespace wild-card-routing-enabled xsd yaml-aliases yaml-duplicate-key yaml-syntax;;
         'config diff') (($2 == 0)) && _pagectl_paths; (($2 == 1)) && _pagectl_paths;;
         'config convert') (($2 == 0)) && _pagectl_paths;;
         'config drift') (($2 == 0)) && _pagectl_paths;;

@@ -101,19 +101,20 @@ complete -c pagectl -n '__pagectl_group replay' -a compare -d 'Compare two outco
 complete -c pagectl -n '__pagectl_group replay' -a sweep -d 'Replay one trace under many settings; print a table.'
 complete -c pagectl -n '__pagectl_group replay' -a advise -d 'Find the settings under which recorded traffic holds with the least paging.'
 
-complete -c pagectl -n '__pagectl_at config lint' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'Release whose behaviour counts, hornetq-2.4 … artemis-2.56'
 complete -c pagectl -n '__pagectl_at config lint' -l schema -r -F -d 'Validate against this schema instead.'
 complete -c pagectl -n '__pagectl_at config lint' -l artemis-home -x -a '(__fish_complete_directories)' -d 'Validate against the schema inside this installed broker.'
 complete -c pagectl -n '__pagectl_at config lint' -l format -x -a 'text json sarif junit github gitlab' -d 'Output format.'
 complete -c pagectl -n '__pagectl_at config lint' -l fail-on -x -a 'error warning never' -d 'Lowest severity for which the exit status is 1'
-complete -c pagectl -n '__pagectl_at config lint' -l ignore -x -a '(__pagectl_list address-without-routing-type all-read-limits-off ambiguous-match bad-uri bad-value block-with-stomp-mqtt block-without-limit boolean-one both-disk-limits core-not-found dangling-reference disk-limit-extreme disk-scan-slow dla-missing dla-same-limits document-type drop-policy duplicate-connector duplicate-match duplicate-name element-in-value element-order encoding encoding-ignored expiry-to-itself fail-with-transactions fragment global-messages-without-size global-percent-ignored global-percent-over-100 global-size-minus-one global-size-over-heap ignored-in-version include-refused include-working-directory invalid-value jdbc-disk-limit jdbc-page-size-capped jms-prefix-in-2x kubernetes-api-version kubernetes-base64 kubernetes-duplicate-property kubernetes-field-missing kubernetes-field-type kubernetes-field-value kubernetes-no-broker kubernetes-not-a-broker kubernetes-pod-prefix kubernetes-properties-not-applied kubernetes-unknown-field limit-off-with-pages management-address-settings many-empty-folders match-hash-inside-word match-refused match-regex-characters max-messages-over-int max-size-odd-negative max-size-zero min-disk-free-over-volume missing-attribute missing-element multicast-idle-subscription never-read no-prefix-in-1x not-well-formed page-limit-below-page-size page-limit-unused page-limit-without-policy page-policy-without-limit page-size-not-below-max-size page-size-overflow page-size-tiny page-without-limit paging-dir-outside-watch part-not-read password-in-clear persistence-off-paging-on placeholder placeholder-swallows placeholder-unclosed policy-change-with-pages pool-files-unbounded prefetch-minus-one prefetch-over-max-read producer-window-off profile properties-after-error properties-bad-value properties-duplicate properties-range properties-silent-value properties-size-notation properties-start-fails properties-unknown-key properties-unquoted-dots properties-unreadable properties-whole-entry queues-times-page-size read-limit-below-client-window read-limit-below-message reject-threshold-notation reject-threshold-scope repeated-element same-device shadowed-match size-overflow stray-text sum-of-max-size-over-heap taken-for-broker too-deep too-large unit-suspect unknown-attribute unknown-element unknown-in-version unknown-permission unknown-root unknown-rule unknown-subsystem unresolved-placeholder xsd yaml-aliases yaml-duplicate-key yaml-syntax)' -d 'Skip these rules; comma-separated.'
-complete -c pagectl -n '__pagectl_at config lint' -l only -x -a '(__pagectl_list address-without-routing-type all-read-limits-off ambiguous-match bad-uri bad-value block-with-stomp-mqtt block-without-limit boolean-one both-disk-limits core-not-found dangling-reference disk-limit-extreme disk-scan-slow dla-missing dla-same-limits document-type drop-policy duplicate-connector duplicate-match duplicate-name element-in-value element-order encoding encoding-ignored expiry-to-itself fail-with-transactions fragment global-messages-without-size global-percent-ignored global-percent-over-100 global-size-minus-one global-size-over-heap ignored-in-version include-refused include-working-directory invalid-value jdbc-disk-limit jdbc-page-size-capped jms-prefix-in-2x kubernetes-api-version kubernetes-base64 kubernetes-duplicate-property kubernetes-field-missing kubernetes-field-type kubernetes-field-value kubernetes-no-broker kubernetes-not-a-broker kubernetes-pod-prefix kubernetes-properties-not-applied kubernetes-unknown-field limit-off-with-pages management-address-settings many-empty-folders match-hash-inside-word match-refused match-regex-characters max-messages-over-int max-size-odd-negative max-size-zero min-disk-free-over-volume missing-attribute missing-element multicast-idle-subscription never-read no-prefix-in-1x not-well-formed page-limit-below-page-size page-limit-unused page-limit-without-policy page-policy-without-limit page-size-not-below-max-size page-size-overflow page-size-tiny page-without-limit paging-dir-outside-watch part-not-read password-in-clear persistence-off-paging-on placeholder placeholder-swallows placeholder-unclosed policy-change-with-pages pool-files-unbounded prefetch-minus-one prefetch-over-max-read producer-window-off profile properties-after-error properties-bad-value properties-duplicate properties-range properties-silent-value properties-size-notation properties-start-fails properties-unknown-key properties-unquoted-dots properties-unreadable properties-whole-entry queues-times-page-size read-limit-below-client-window read-limit-below-message reject-threshold-notation reject-threshold-scope repeated-element same-device shadowed-match size-overflow stray-text sum-of-max-size-over-heap taken-for-broker too-deep too-large unit-suspect unknown-attribute unknown-element unknown-in-version unknown-permission unknown-root unknown-rule unknown-subsystem unresolved-placeholder xsd yaml-aliases yaml-duplicate-key yaml-syntax)' -d 'Check only these rules; comma-separated.'
-complete -c pagectl -n '__pagectl_at config lint' -l heap -x -d 'Heap of the broker\'s JVM (-Xmx), as 2G.'
+complete -c pagectl -n '__pagectl_at config lint' -l ignore -x -a '(__pagectl_list address-without-routing-type all-read-limits-off ambiguous-match bad-uri bad-value block-with-stomp-mqtt block-without-limit boolean-one both-disk-limits core-not-found dangling-reference disk-limit-extreme disk-scan-slow dla-missing dla-same-limits document-type drop-policy duplicate-connector duplicate-match duplicate-name element-in-value element-order encoding encoding-ignored expiry-to-itself fail-with-transactions fragment global-messages-without-size global-percent-ignored global-percent-over-100 global-size-minus-one global-size-over-heap ignored-in-version include-refused include-working-directory invalid-value jdbc-disk-limit jdbc-page-size-capped jms-prefix-in-2x kubernetes-api-version kubernetes-base64 kubernetes-duplicate-property kubernetes-field-missing kubernetes-field-type kubernetes-field-value kubernetes-no-broker kubernetes-not-a-broker kubernetes-pod-prefix kubernetes-properties-not-applied kubernetes-unknown-field limit-off-with-pages management-address-settings many-empty-folders match-hash-inside-word match-refused match-regex-characters max-messages-over-int max-size-odd-negative max-size-zero min-disk-free-over-volume missing-attribute missing-element multicast-idle-subscription never-read no-prefix-in-1x not-well-formed page-limit-below-page-size page-limit-unused page-limit-without-policy page-policy-without-limit page-size-not-below-max-size page-size-overflow page-size-tiny page-without-limit paging-dir-outside-watch part-not-read password-in-clear persistence-off-paging-on placeholder placeholder-swallows placeholder-unclosed policy-change-with-pages pool-files-unbounded prefetch-minus-one prefetch-over-max-read producer-window-off profile properties-after-error properties-bad-value properties-duplicate properties-range properties-silent-value properties-size-notation properties-start-fails properties-unknown-key properties-unquoted-dots properties-unreadable properties-whole-entry queues-times-page-size read-limit-below-client-window read-limit-below-message reject-threshold-notation reject-threshold-scope repeated-element same-device server shadowed-match size-overflow stray-text sum-of-max-size-over-heap taken-for-broker too-deep too-large unit-suspect unknown-attribute unknown-element unknown-in-version unknown-permission unknown-root unknown-rule unknown-subsystem unresolved-placeholder xsd yaml-aliases yaml-duplicate-key yaml-syntax)' -d 'Skip these rules; comma-separated.'
+complete -c pagectl -n '__pagectl_at config lint' -l only -x -a '(__pagectl_list address-without-routing-type all-read-limits-off ambiguous-match bad-uri bad-value block-with-stomp-mqtt block-without-limit boolean-one both-disk-limits core-not-found dangling-reference disk-limit-extreme disk-scan-slow dla-missing dla-same-limits document-type drop-policy duplicate-connector duplicate-match duplicate-name element-in-value element-order encoding encoding-ignored expiry-to-itself fail-with-transactions fragment global-messages-without-size global-percent-ignored global-percent-over-100 global-size-minus-one global-size-over-heap ignored-in-version include-refused include-working-directory invalid-value jdbc-disk-limit jdbc-page-size-capped jms-prefix-in-2x kubernetes-api-version kubernetes-base64 kubernetes-duplicate-property kubernetes-field-missing kubernetes-field-type kubernetes-field-value kubernetes-no-broker kubernetes-not-a-broker kubernetes-pod-prefix kubernetes-properties-not-applied kubernetes-unknown-field limit-off-with-pages management-address-settings many-empty-folders match-hash-inside-word match-refused match-regex-characters max-messages-over-int max-size-odd-negative max-size-zero min-disk-free-over-volume missing-attribute missing-element multicast-idle-subscription never-read no-prefix-in-1x not-well-formed page-limit-below-page-size page-limit-unused page-limit-without-policy page-policy-without-limit page-size-not-below-max-size page-size-overflow page-size-tiny page-without-limit paging-dir-outside-watch part-not-read password-in-clear persistence-off-paging-on placeholder placeholder-swallows placeholder-unclosed policy-change-with-pages pool-files-unbounded prefetch-minus-one prefetch-over-max-read producer-window-off profile properties-after-error properties-bad-value properties-duplicate properties-range properties-silent-value properties-size-notation properties-start-fails properties-unknown-key properties-unquoted-dots properties-unreadable properties-whole-entry queues-times-page-size read-limit-below-client-window read-limit-below-message reject-threshold-notation reject-threshold-scope repeated-element same-device server shadowed-match size-overflow stray-text sum-of-max-size-over-heap taken-for-broker too-deep too-large unit-suspect unknown-attribute unknown-element unknown-in-version unknown-permission unknown-root unknown-rule unknown-subsystem unresolved-placeholder xsd yaml-aliases yaml-duplicate-key yaml-syntax)' -d 'Check only these rules; comma-separated.'
 complete -c pagectl -n '__pagectl_at config lint' -l data -x -a '(__fish_complete_directories)' -d 'Data directory whose pages are taken into account.'
-complete -c pagectl -n '__pagectl_at config lint' -l cwd -x -a '(__fish_complete_directories)' -d 'The broker\'s working directory, where includes are looked for'
-complete -c pagectl -n '__pagectl_at config lint' -s D -x -d 'System property the broker is started with; repeatable.'
+complete -c pagectl -n '__pagectl_at config lint' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'Release whose behaviour counts, hornetq-2.4 … artemis-2.56'
+complete -c pagectl -n '__pagectl_at config lint' -l heap -x -d 'Heap of the broker\'s JVM (-Xmx), as 2G.'
 complete -c pagectl -n '__pagectl_at config lint' -l properties -r -F -d 'Properties over the configuration; repeatable'
 complete -c pagectl -n '__pagectl_at config lint' -l profile -x -d 'Profile of domain.xml'
+complete -c pagectl -n '__pagectl_at config lint' -l server -x -d 'Messaging server of a subsystem'
+complete -c pagectl -n '__pagectl_at config lint' -l cwd -x -a '(__fish_complete_directories)' -d 'The broker\'s working directory, where includes are looked for'
+complete -c pagectl -n '__pagectl_at config lint' -s D -x -d 'System property the broker is started with; repeatable.'
 complete -c pagectl -n '__pagectl_at config lint' -l baseline -r -F -d 'Leave out the known findings listed in FILE.'
 complete -c pagectl -n '__pagectl_at config lint' -l write-baseline -d 'Write all findings to the file of --baseline, as known ones.'
 complete -c pagectl -n '__pagectl_at config lint' -l fix -d 'Repair in the named files what has one sure repair, then report the rest.'
@@ -122,14 +123,15 @@ complete -c pagectl -n '__pagectl_at config lint' -l show-files -d 'List the fil
 complete -c pagectl -n '__pagectl_at config lint' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at config lint' -F
 
-complete -c pagectl -n '__pagectl_at config effective' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'Release whose behaviour counts, hornetq-2.4 … artemis-2.56'
 complete -c pagectl -n '__pagectl_at config effective' -l format -x -a 'text json' -d 'Output format.'
 complete -c pagectl -n '__pagectl_at config effective' -l all -d 'Show defaults in text as well.'
+complete -c pagectl -n '__pagectl_at config effective' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'Release whose behaviour counts, hornetq-2.4 … artemis-2.56'
 complete -c pagectl -n '__pagectl_at config effective' -l heap -x -d 'Heap of the broker\'s JVM (-Xmx), as 2G.'
-complete -c pagectl -n '__pagectl_at config effective' -l cwd -x -a '(__fish_complete_directories)' -d 'The broker\'s working directory, where includes are looked for'
-complete -c pagectl -n '__pagectl_at config effective' -s D -x -d 'System property the broker is started with; repeatable.'
 complete -c pagectl -n '__pagectl_at config effective' -l properties -r -F -d 'Properties over the configuration; repeatable'
 complete -c pagectl -n '__pagectl_at config effective' -l profile -x -d 'Profile of domain.xml'
+complete -c pagectl -n '__pagectl_at config effective' -l server -x -d 'Messaging server of a subsystem'
+complete -c pagectl -n '__pagectl_at config effective' -l cwd -x -a '(__fish_complete_directories)' -d 'The broker\'s working directory, where includes are looked for'
+complete -c pagectl -n '__pagectl_at config effective' -s D -x -d 'System property the broker is started with; repeatable.'
 complete -c pagectl -n '__pagectl_at config effective' -l journal-type -x -a 'asyncio nio' -d 'What a journal of type ASYNCIO is on the broker\'s host'
 complete -c pagectl -n '__pagectl_at config effective' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at config effective' -F
@@ -137,7 +139,7 @@ complete -c pagectl -n '__pagectl_at config effective' -F
 complete -c pagectl -n '__pagectl_at config explain' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'Release whose behaviour counts, hornetq-2.4 … artemis-2.56'
 complete -c pagectl -n '__pagectl_at config explain' -l format -x -a 'text json' -d 'Output format.'
 complete -c pagectl -n '__pagectl_at config explain' -l help -s h -d 'Show the help and exit.'
-complete -c pagectl -n '__pagectl_first config explain' -a 'ARTEMIS_PAGE_FLOW_CONTROL_PRINT_INTERVAL address-full-policy address-without-routing-type all-read-limits-off ambiguous-match amqpCredits amqpLowCredits any-words artemis.disableXxe artemis.paging.counter.snapshot.interval auto-create-addresses auto-create-dead-letter-resources auto-create-expiry-resources auto-create-jms-queues auto-create-jms-topics auto-create-queues auto-delete-addresses auto-delete-addresses-delay auto-delete-addresses-skip-usage-check auto-delete-created-queues auto-delete-jms-queues auto-delete-jms-topics auto-delete-queues auto-delete-queues-delay auto-delete-queues-message-count auto-delete-queues-skip-usage-check bad-uri bad-value bindings-directory bindings-table-name block-with-stomp-mqtt block-without-limit boolean-one both-disk-limits brokerconfig.maxDiskUsage config-delete-addresses config-delete-diverts config-delete-queues configuration-file-refresh-period consumerWindowSize core-not-found create-bindings-dir create-journal-dir dangling-reference dead-letter-address dead-letter-queue-prefix dead-letter-queue-suffix default-address-routing-type default-consumer-window-size default-consumers-before-dispatch default-delay-before-dispatch default-exclusive-queue default-group-buckets default-group-first-key default-group-rebalance default-group-rebalance-pause-dispatch default-last-value-key default-last-value-queue default-max-consumers default-non-destructive default-purge-on-no-consumers default-queue-routing-type default-ring-size delimiter disk-full-policy disk-limit-extreme disk-scan-period disk-scan-slow dla-missing dla-same-limits document-type drop-policy duplicate-connector duplicate-match duplicate-name element-in-value element-order enable-ingress-timestamp enable-metrics encoding encoding-ignored expiry-address expiry-delay expiry-queue-prefix expiry-queue-suffix expiry-to-itself fail-with-transactions fragment global-max-messages global-max-size global-max-size-percent-of-jvm-max-memory global-messages-without-size global-percent-ignored global-percent-over-100 global-size-minus-one global-size-over-heap id-cache-size ignored-in-version include-refused include-working-directory initial-queue-buffer-size invalid-value jdbc-allowed-time-diff jdbc-connection-url jdbc-disk-limit jdbc-driver-class-name jdbc-journal-sync-period jdbc-lock-expiration jdbc-lock-renew-period jdbc-max-page-size-bytes jdbc-network-timeout jdbc-page-size-capped jdbc-password jdbc-user jms-prefix-in-2x journal-buffer-size journal-buffer-timeout journal-compact-min-files journal-compact-percentage journal-datasync journal-device-block-size journal-directory journal-file-open-timeout journal-file-size journal-max-io journal-min-files journal-pool-files journal-retention-directory journal-sync-non-transactional journal-sync-transactional journal-type kubernetes-api-version kubernetes-base64 kubernetes-duplicate-property kubernetes-field-missing kubernetes-field-type kubernetes-field-value kubernetes-no-broker kubernetes-not-a-broker kubernetes-pod-prefix kubernetes-properties-not-applied kubernetes-unknown-field large-message-sync large-message-table-name large-messages-directory last-value-queue limit-off-with-pages literal-match-markers management-address management-address-settings management-browse-page-size management-message-attribute-size-limit many-empty-folders match-hash-inside-word match-refused match-regex-characters max-delivery-attempts max-disk-usage max-expiry-delay max-messages-over-int max-read-page-bytes max-read-page-messages max-redelivery-delay max-redelivery-records max-saved-replicated-journals-size max-size-bytes max-size-bytes-reject-threshold max-size-messages max-size-odd-negative max-size-zero memory-measure-interval memory-warning-threshold message-counter-history-day-limit message-expiry-scan-period message-table-name min-disk-free min-disk-free-over-volume min-expiry-delay mirror-ack-manager-page-attempts mirror-page-transaction missing-attribute missing-element multicast-idle-subscription name never-read no-expiry no-prefix-in-1x node-manager-lock-directory node-manager-store-table-name not-well-formed page-full-policy page-limit-below-page-size page-limit-bytes page-limit-messages page-limit-unused page-limit-without-policy page-max-cache-size page-max-concurrent-io page-policy-without-limit page-size-bytes page-size-not-below-max-size page-size-overflow page-size-tiny page-store-table-name page-sync-timeout page-without-limit paging-dir-outside-watch paging-directory part-not-read password-in-clear persist-delivery-count-before-delivery persistence-enabled persistence-off-paging-on placeholder placeholder-swallows placeholder-unclosed policy-change-with-pages pool-files-unbounded prefetch-minus-one prefetch-over-max-read prefetch-page-bytes prefetch-page-messages producer-window-off producerWindowSize profile properties-after-error properties-bad-value properties-duplicate properties-range properties-silent-value properties-size-notation properties-start-fails properties-unknown-key properties-unquoted-dots properties-unreadable properties-whole-entry purge-page-folders queues-times-page-size read-limit-below-client-window read-limit-below-message read-whole-page redelivery-collision-avoidance-factor redelivery-delay redelivery-delay-multiplier redistribution-delay reject-threshold-notation reject-threshold-scope repeated-element retroactive-message-count routing-enabled same-device send-to-dla-on-no-route shadowed-match single-word size-overflow slow-consumer-check-period slow-consumer-policy slow-consumer-threshold slow-consumer-threshold-measurement-unit stray-text sum-of-max-size-over-heap system-property-prefix taken-for-broker too-deep too-large unit-suspect unknown-attribute unknown-element unknown-in-version unknown-permission unknown-root unknown-rule unknown-subsystem unresolved-placeholder uuid-namespace wild-card-routing-enabled xsd yaml-aliases yaml-duplicate-key yaml-syntax'
+complete -c pagectl -n '__pagectl_first config explain' -a 'ARTEMIS_PAGE_FLOW_CONTROL_PRINT_INTERVAL address-full-policy address-without-routing-type all-read-limits-off ambiguous-match amqpCredits amqpLowCredits any-words artemis.disableXxe artemis.paging.counter.snapshot.interval auto-create-addresses auto-create-dead-letter-resources auto-create-expiry-resources auto-create-jms-queues auto-create-jms-topics auto-create-queues auto-delete-addresses auto-delete-addresses-delay auto-delete-addresses-skip-usage-check auto-delete-created-queues auto-delete-jms-queues auto-delete-jms-topics auto-delete-queues auto-delete-queues-delay auto-delete-queues-message-count auto-delete-queues-skip-usage-check bad-uri bad-value bindings-directory bindings-table-name block-with-stomp-mqtt block-without-limit boolean-one both-disk-limits brokerconfig.maxDiskUsage config-delete-addresses config-delete-diverts config-delete-queues configuration-file-refresh-period consumerWindowSize core-not-found create-bindings-dir create-journal-dir dangling-reference dead-letter-address dead-letter-queue-prefix dead-letter-queue-suffix default-address-routing-type default-consumer-window-size default-consumers-before-dispatch default-delay-before-dispatch default-exclusive-queue default-group-buckets default-group-first-key default-group-rebalance default-group-rebalance-pause-dispatch default-last-value-key default-last-value-queue default-max-consumers default-non-destructive default-purge-on-no-consumers default-queue-routing-type default-ring-size delimiter disk-full-policy disk-limit-extreme disk-scan-period disk-scan-slow dla-missing dla-same-limits document-type drop-policy duplicate-connector duplicate-match duplicate-name element-in-value element-order enable-ingress-timestamp enable-metrics encoding encoding-ignored expiry-address expiry-delay expiry-queue-prefix expiry-queue-suffix expiry-to-itself fail-with-transactions fragment global-max-messages global-max-size global-max-size-percent-of-jvm-max-memory global-messages-without-size global-percent-ignored global-percent-over-100 global-size-minus-one global-size-over-heap id-cache-size ignored-in-version include-refused include-working-directory initial-queue-buffer-size invalid-value jdbc-allowed-time-diff jdbc-connection-url jdbc-disk-limit jdbc-driver-class-name jdbc-journal-sync-period jdbc-lock-expiration jdbc-lock-renew-period jdbc-max-page-size-bytes jdbc-network-timeout jdbc-page-size-capped jdbc-password jdbc-user jms-prefix-in-2x journal-buffer-size journal-buffer-timeout journal-compact-min-files journal-compact-percentage journal-datasync journal-device-block-size journal-directory journal-file-open-timeout journal-file-size journal-max-io journal-min-files journal-pool-files journal-retention-directory journal-sync-non-transactional journal-sync-transactional journal-type kubernetes-api-version kubernetes-base64 kubernetes-duplicate-property kubernetes-field-missing kubernetes-field-type kubernetes-field-value kubernetes-no-broker kubernetes-not-a-broker kubernetes-pod-prefix kubernetes-properties-not-applied kubernetes-unknown-field large-message-sync large-message-table-name large-messages-directory last-value-queue limit-off-with-pages literal-match-markers management-address management-address-settings management-browse-page-size management-message-attribute-size-limit many-empty-folders match-hash-inside-word match-refused match-regex-characters max-delivery-attempts max-disk-usage max-expiry-delay max-messages-over-int max-read-page-bytes max-read-page-messages max-redelivery-delay max-redelivery-records max-saved-replicated-journals-size max-size-bytes max-size-bytes-reject-threshold max-size-messages max-size-odd-negative max-size-zero memory-measure-interval memory-warning-threshold message-counter-history-day-limit message-expiry-scan-period message-table-name min-disk-free min-disk-free-over-volume min-expiry-delay mirror-ack-manager-page-attempts mirror-page-transaction missing-attribute missing-element multicast-idle-subscription name never-read no-expiry no-prefix-in-1x node-manager-lock-directory node-manager-store-table-name not-well-formed page-full-policy page-limit-below-page-size page-limit-bytes page-limit-messages page-limit-unused page-limit-without-policy page-max-cache-size page-max-concurrent-io page-policy-without-limit page-size-bytes page-size-not-below-max-size page-size-overflow page-size-tiny page-store-table-name page-sync-timeout page-without-limit paging-dir-outside-watch paging-directory part-not-read password-in-clear persist-delivery-count-before-delivery persistence-enabled persistence-off-paging-on placeholder placeholder-swallows placeholder-unclosed policy-change-with-pages pool-files-unbounded prefetch-minus-one prefetch-over-max-read prefetch-page-bytes prefetch-page-messages producer-window-off producerWindowSize profile properties-after-error properties-bad-value properties-duplicate properties-range properties-silent-value properties-size-notation properties-start-fails properties-unknown-key properties-unquoted-dots properties-unreadable properties-whole-entry purge-page-folders queues-times-page-size read-limit-below-client-window read-limit-below-message read-whole-page redelivery-collision-avoidance-factor redelivery-delay redelivery-delay-multiplier redistribution-delay reject-threshold-notation reject-threshold-scope repeated-element retroactive-message-count routing-enabled same-device send-to-dla-on-no-route server shadowed-match single-word size-overflow slow-consumer-check-period slow-consumer-policy slow-consumer-threshold slow-consumer-threshold-measurement-unit stray-text sum-of-max-size-over-heap system-property-prefix taken-for-broker too-deep too-large unit-suspect unknown-attribute unknown-element unknown-in-version unknown-permission unknown-root unknown-rule unknown-subsystem unresolved-placeholder uuid-namespace wild-card-routing-enabled xsd yaml-aliases yaml-duplicate-key yaml-syntax'
 
 complete -c pagectl -n '__pagectl_at config rules' -l format -x -a 'text json' -d 'Output format.'
 complete -c pagectl -n '__pagectl_at config rules' -l help -s h -d 'Show the help and exit.'
@@ -149,12 +151,13 @@ complete -c pagectl -n '__pagectl_at config serve' -l properties -r -F -d 'Prope
 complete -c pagectl -n '__pagectl_at config serve' -l help -s h -d 'Show the help and exit.'
 
 complete -c pagectl -n '__pagectl_at config diff' -l address -x -d 'Only this address; repeatable.'
-complete -c pagectl -n '__pagectl_at config diff' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'Release whose behaviour counts, hornetq-2.4 … artemis-2.56'
 complete -c pagectl -n '__pagectl_at config diff' -l format -x -a 'text json' -d 'Output format.'
+complete -c pagectl -n '__pagectl_at config diff' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'Release whose behaviour counts, hornetq-2.4 … artemis-2.56'
 complete -c pagectl -n '__pagectl_at config diff' -l heap -x -d 'Heap of the broker\'s JVM (-Xmx), as 2G.'
 complete -c pagectl -n '__pagectl_at config diff' -l cwd -x -a '(__fish_complete_directories)' -d 'The broker\'s working directory, where includes are looked for'
 complete -c pagectl -n '__pagectl_at config diff' -s D -x -d 'System property the broker is started with; repeatable.'
 complete -c pagectl -n '__pagectl_at config diff' -l profile -x -d 'Profile of domain.xml'
+complete -c pagectl -n '__pagectl_at config diff' -l server -x -d 'Messaging server of a subsystem'
 complete -c pagectl -n '__pagectl_at config diff' -l journal-type -x -a 'asyncio nio' -d 'What a journal of type ASYNCIO is on the broker\'s host'
 complete -c pagectl -n '__pagectl_at config diff' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at config diff' -F
@@ -170,21 +173,23 @@ complete -c pagectl -n '__pagectl_at config drift' -l format -x -a 'text json' -
 complete -c pagectl -n '__pagectl_at config drift' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'Release whose behaviour counts, hornetq-2.4 … artemis-2.56'
 complete -c pagectl -n '__pagectl_at config drift' -l broker-xml -r -F -d 'Configuration that is kept elsewhere, for this DIR.'
 complete -c pagectl -n '__pagectl_at config drift' -l properties -r -F -d 'Properties over the configuration; repeatable'
+complete -c pagectl -n '__pagectl_at config drift' -l profile -x -d 'Profile of domain.xml'
+complete -c pagectl -n '__pagectl_at config drift' -l server -x -d 'Messaging server of a subsystem'
 complete -c pagectl -n '__pagectl_at config drift' -l cwd -x -a '(__fish_complete_directories)' -d 'The broker\'s working directory, where includes are looked for'
 complete -c pagectl -n '__pagectl_at config drift' -s D -x -d 'System property the broker is started with; repeatable.'
-complete -c pagectl -n '__pagectl_at config drift' -l profile -x -d 'Profile of domain.xml'
 complete -c pagectl -n '__pagectl_at config drift' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at config drift' -F
 
 complete -c pagectl -n '__pagectl_at config capacity' -l data -x -a '(__fish_complete_directories)' -d 'Data directory whose pages are taken into account.'
-complete -c pagectl -n '__pagectl_at config capacity' -l heap -x -d 'Heap of the broker\'s JVM (-Xmx), as 2G.'
 complete -c pagectl -n '__pagectl_at config capacity' -l disk -x -d 'Size of the volume with the pages.'
 complete -c pagectl -n '__pagectl_at config capacity' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'Release whose behaviour counts, hornetq-2.4 … artemis-2.56'
+complete -c pagectl -n '__pagectl_at config capacity' -l heap -x -d 'Heap of the broker\'s JVM (-Xmx), as 2G.'
+complete -c pagectl -n '__pagectl_at config capacity' -l properties -r -F -d 'Properties over the configuration; repeatable'
 complete -c pagectl -n '__pagectl_at config capacity' -l profile -x -d 'Profile of domain.xml'
-complete -c pagectl -n '__pagectl_at config capacity' -l format -x -a 'text json' -d 'Output format.'
+complete -c pagectl -n '__pagectl_at config capacity' -l server -x -d 'Messaging server of a subsystem'
 complete -c pagectl -n '__pagectl_at config capacity' -l cwd -x -a '(__fish_complete_directories)' -d 'The broker\'s working directory, where includes are looked for'
 complete -c pagectl -n '__pagectl_at config capacity' -s D -x -d 'System property the broker is started with; repeatable.'
-complete -c pagectl -n '__pagectl_at config capacity' -l properties -r -F -d 'Properties over the configuration; repeatable'
+complete -c pagectl -n '__pagectl_at config capacity' -l format -x -a 'text json' -d 'Output format.'
 complete -c pagectl -n '__pagectl_at config capacity' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at config capacity' -F
 
@@ -198,6 +203,8 @@ complete -c pagectl -n '__pagectl_at export' -l compression -x -a 'zstd snappy g
 complete -c pagectl -n '__pagectl_at export' -l conf -x -d 'A setting for Spark; repeatable.'
 complete -c pagectl -n '__pagectl_at export' -l broker-xml -r -F -d 'Configuration that is kept elsewhere, for this DIR.'
 complete -c pagectl -n '__pagectl_at export' -l properties -r -F -d 'Properties over the configuration; repeatable'
+complete -c pagectl -n '__pagectl_at export' -l profile -x -d 'Profile of domain.xml'
+complete -c pagectl -n '__pagectl_at export' -l server -x -d 'Messaging server of a subsystem'
 complete -c pagectl -n '__pagectl_at export' -l format -x -a 'text json' -d 'Output format.'
 complete -c pagectl -n '__pagectl_at export' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at export' -F
@@ -207,6 +214,8 @@ complete -c pagectl -n '__pagectl_at pages ls' -l limit -x -d 'Addresses shown.'
 complete -c pagectl -n '__pagectl_at pages ls' -l format -x -a 'text json jsonl csv' -d 'Output format.'
 complete -c pagectl -n '__pagectl_at pages ls' -l broker-xml -r -F -d 'Configuration that is kept elsewhere, for this DIR.'
 complete -c pagectl -n '__pagectl_at pages ls' -l properties -r -F -d 'Properties over the configuration; repeatable'
+complete -c pagectl -n '__pagectl_at pages ls' -l profile -x -d 'Profile of domain.xml'
+complete -c pagectl -n '__pagectl_at pages ls' -l server -x -d 'Messaging server of a subsystem'
 complete -c pagectl -n '__pagectl_at pages ls' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at pages ls' -F
 
@@ -216,6 +225,8 @@ complete -c pagectl -n '__pagectl_at pages top' -l every -x -d 'Look twice, so l
 complete -c pagectl -n '__pagectl_at pages top' -l format -x -a 'text json' -d 'Output format.'
 complete -c pagectl -n '__pagectl_at pages top' -l broker-xml -r -F -d 'Configuration that is kept elsewhere, for this DIR.'
 complete -c pagectl -n '__pagectl_at pages top' -l properties -r -F -d 'Properties over the configuration; repeatable'
+complete -c pagectl -n '__pagectl_at pages top' -l profile -x -d 'Profile of domain.xml'
+complete -c pagectl -n '__pagectl_at pages top' -l server -x -d 'Messaging server of a subsystem'
 complete -c pagectl -n '__pagectl_at pages top' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at pages top' -F
 
@@ -224,6 +235,8 @@ complete -c pagectl -n '__pagectl_at pages outstanding' -l positions -d 'Every o
 complete -c pagectl -n '__pagectl_at pages outstanding' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'Release whose behaviour counts, hornetq-2.4 … artemis-2.56'
 complete -c pagectl -n '__pagectl_at pages outstanding' -l broker-xml -r -F -d 'Configuration that is kept elsewhere, for this DIR.'
 complete -c pagectl -n '__pagectl_at pages outstanding' -l properties -r -F -d 'Properties over the configuration; repeatable'
+complete -c pagectl -n '__pagectl_at pages outstanding' -l profile -x -d 'Profile of domain.xml'
+complete -c pagectl -n '__pagectl_at pages outstanding' -l server -x -d 'Messaging server of a subsystem'
 complete -c pagectl -n '__pagectl_at pages outstanding' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at pages outstanding' -F
 
@@ -239,6 +252,8 @@ complete -c pagectl -n '__pagectl_at pages decode' -l page -x -d 'Only pages A t
 complete -c pagectl -n '__pagectl_at pages decode' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'Release whose behaviour counts, hornetq-2.4 … artemis-2.56'
 complete -c pagectl -n '__pagectl_at pages decode' -l broker-xml -r -F -d 'Configuration that is kept elsewhere, for this DIR.'
 complete -c pagectl -n '__pagectl_at pages decode' -l properties -r -F -d 'Properties over the configuration; repeatable'
+complete -c pagectl -n '__pagectl_at pages decode' -l profile -x -d 'Profile of domain.xml'
+complete -c pagectl -n '__pagectl_at pages decode' -l server -x -d 'Messaging server of a subsystem'
 complete -c pagectl -n '__pagectl_at pages decode' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at pages decode' -F
 
@@ -247,12 +262,16 @@ complete -c pagectl -n '__pagectl_at pages verify' -l manifest -r -F -d 'Compare
 complete -c pagectl -n '__pagectl_at pages verify' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'Release whose behaviour counts, hornetq-2.4 … artemis-2.56'
 complete -c pagectl -n '__pagectl_at pages verify' -l broker-xml -r -F -d 'Configuration that is kept elsewhere, for this DIR.'
 complete -c pagectl -n '__pagectl_at pages verify' -l properties -r -F -d 'Properties over the configuration; repeatable'
+complete -c pagectl -n '__pagectl_at pages verify' -l profile -x -d 'Profile of domain.xml'
+complete -c pagectl -n '__pagectl_at pages verify' -l server -x -d 'Messaging server of a subsystem'
 complete -c pagectl -n '__pagectl_at pages verify' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at pages verify' -F
 
 complete -c pagectl -n '__pagectl_at pages seal' -l to -r -F -d 'Write to FILE, all or nothing.'
 complete -c pagectl -n '__pagectl_at pages seal' -l broker-xml -r -F -d 'Configuration that is kept elsewhere, for this DIR.'
 complete -c pagectl -n '__pagectl_at pages seal' -l properties -r -F -d 'Properties over the configuration; repeatable'
+complete -c pagectl -n '__pagectl_at pages seal' -l profile -x -d 'Profile of domain.xml'
+complete -c pagectl -n '__pagectl_at pages seal' -l server -x -d 'Messaging server of a subsystem'
 complete -c pagectl -n '__pagectl_at pages seal' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at pages seal' -F
 
@@ -262,6 +281,8 @@ complete -c pagectl -n '__pagectl_at pages inspect' -l hex -d 'Show the bytes be
 complete -c pagectl -n '__pagectl_at pages inspect' -l format -x -a 'text jsonl' -d 'Output format.'
 complete -c pagectl -n '__pagectl_at pages inspect' -l broker-xml -r -F -d 'Configuration that is kept elsewhere, for this DIR.'
 complete -c pagectl -n '__pagectl_at pages inspect' -l properties -r -F -d 'Properties over the configuration; repeatable'
+complete -c pagectl -n '__pagectl_at pages inspect' -l profile -x -d 'Profile of domain.xml'
+complete -c pagectl -n '__pagectl_at pages inspect' -l server -x -d 'Messaging server of a subsystem'
 complete -c pagectl -n '__pagectl_at pages inspect' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at pages inspect' -F
 
@@ -276,6 +297,8 @@ complete -c pagectl -n '__pagectl_at pages compact' -l format -x -a 'text json' 
 complete -c pagectl -n '__pagectl_at pages compact' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'Release whose behaviour counts, hornetq-2.4 … artemis-2.56'
 complete -c pagectl -n '__pagectl_at pages compact' -l broker-xml -r -F -d 'Configuration that is kept elsewhere, for this DIR.'
 complete -c pagectl -n '__pagectl_at pages compact' -l properties -r -F -d 'Properties over the configuration; repeatable'
+complete -c pagectl -n '__pagectl_at pages compact' -l profile -x -d 'Profile of domain.xml'
+complete -c pagectl -n '__pagectl_at pages compact' -l server -x -d 'Messaging server of a subsystem'
 complete -c pagectl -n '__pagectl_at pages compact' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at pages compact' -F
 
@@ -283,18 +306,24 @@ complete -c pagectl -n '__pagectl_at pages salvage' -l out -x -a '(__fish_comple
 complete -c pagectl -n '__pagectl_at pages salvage' -l format -x -a 'text json' -d 'Output format.'
 complete -c pagectl -n '__pagectl_at pages salvage' -l broker-xml -r -F -d 'Configuration that is kept elsewhere, for this DIR.'
 complete -c pagectl -n '__pagectl_at pages salvage' -l properties -r -F -d 'Properties over the configuration; repeatable'
+complete -c pagectl -n '__pagectl_at pages salvage' -l profile -x -d 'Profile of domain.xml'
+complete -c pagectl -n '__pagectl_at pages salvage' -l server -x -d 'Messaging server of a subsystem'
 complete -c pagectl -n '__pagectl_at pages salvage' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at pages salvage' -F
 
 complete -c pagectl -n '__pagectl_at pages restore' -l backup-dir -x -a '(__fish_complete_directories)' -d 'Where --in-place keeps what it replaces'
 complete -c pagectl -n '__pagectl_at pages restore' -l broker-xml -r -F -d 'Configuration that is kept elsewhere, for this DIR.'
 complete -c pagectl -n '__pagectl_at pages restore' -l properties -r -F -d 'Properties over the configuration; repeatable'
+complete -c pagectl -n '__pagectl_at pages restore' -l profile -x -d 'Profile of domain.xml'
+complete -c pagectl -n '__pagectl_at pages restore' -l server -x -d 'Messaging server of a subsystem'
 complete -c pagectl -n '__pagectl_at pages restore' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at pages restore' -F
 
 complete -c pagectl -n '__pagectl_at pages drop-backup' -l backup-dir -x -a '(__fish_complete_directories)' -d 'Where --in-place keeps what it replaces'
 complete -c pagectl -n '__pagectl_at pages drop-backup' -l broker-xml -r -F -d 'Configuration that is kept elsewhere, for this DIR.'
 complete -c pagectl -n '__pagectl_at pages drop-backup' -l properties -r -F -d 'Properties over the configuration; repeatable'
+complete -c pagectl -n '__pagectl_at pages drop-backup' -l profile -x -d 'Profile of domain.xml'
+complete -c pagectl -n '__pagectl_at pages drop-backup' -l server -x -d 'Messaging server of a subsystem'
 complete -c pagectl -n '__pagectl_at pages drop-backup' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at pages drop-backup' -F
 
@@ -305,6 +334,8 @@ complete -c pagectl -n '__pagectl_at queue drop' -l format -x -a 'text json' -d 
 complete -c pagectl -n '__pagectl_at queue drop' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'Release whose behaviour counts, hornetq-2.4 … artemis-2.56'
 complete -c pagectl -n '__pagectl_at queue drop' -l broker-xml -r -F -d 'Configuration that is kept elsewhere, for this DIR.'
 complete -c pagectl -n '__pagectl_at queue drop' -l properties -r -F -d 'Properties over the configuration; repeatable'
+complete -c pagectl -n '__pagectl_at queue drop' -l profile -x -d 'Profile of domain.xml'
+complete -c pagectl -n '__pagectl_at queue drop' -l server -x -d 'Messaging server of a subsystem'
 complete -c pagectl -n '__pagectl_at queue drop' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at queue drop' -F
 
@@ -312,6 +343,8 @@ complete -c pagectl -n '__pagectl_at disk check' -l max-disk-usage -x -d 'Limit 
 complete -c pagectl -n '__pagectl_at disk check' -l min-disk-free -x -d 'Limit to use instead of that of broker.xml; takes precedence over --max-disk-usage.'
 complete -c pagectl -n '__pagectl_at disk check' -l broker-xml -r -F -d 'Configuration that is kept elsewhere, for this DIR.'
 complete -c pagectl -n '__pagectl_at disk check' -l properties -r -F -d 'Properties over the configuration; repeatable'
+complete -c pagectl -n '__pagectl_at disk check' -l profile -x -d 'Profile of domain.xml'
+complete -c pagectl -n '__pagectl_at disk check' -l server -x -d 'Messaging server of a subsystem'
 complete -c pagectl -n '__pagectl_at disk check' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'Release whose behaviour counts, hornetq-2.4 … artemis-2.56'
 complete -c pagectl -n '__pagectl_at disk check' -s w -l warning -x -d 'Warn by usage in percent (80), or bytes left (10G:).'
 complete -c pagectl -n '__pagectl_at disk check' -s c -l critical -x -d 'Critical by usage or bytes left, before the broker\'s own limit.'
@@ -330,6 +363,8 @@ complete -c pagectl -n '__pagectl_at disk watch' -l max-disk-usage -x -d 'Limit 
 complete -c pagectl -n '__pagectl_at disk watch' -l min-disk-free -x -d 'Limit to use instead of that of broker.xml; takes precedence over --max-disk-usage.'
 complete -c pagectl -n '__pagectl_at disk watch' -l broker-xml -r -F -d 'Configuration that is kept elsewhere, for this DIR.'
 complete -c pagectl -n '__pagectl_at disk watch' -l properties -r -F -d 'Properties over the configuration; repeatable'
+complete -c pagectl -n '__pagectl_at disk watch' -l profile -x -d 'Profile of domain.xml'
+complete -c pagectl -n '__pagectl_at disk watch' -l server -x -d 'Messaging server of a subsystem'
 complete -c pagectl -n '__pagectl_at disk watch' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'Release whose behaviour counts, hornetq-2.4 … artemis-2.56'
 complete -c pagectl -n '__pagectl_at disk watch' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at disk watch' -F
@@ -341,6 +376,8 @@ complete -c pagectl -n '__pagectl_at disk forecast' -l max-disk-usage -x -d 'Lim
 complete -c pagectl -n '__pagectl_at disk forecast' -l min-disk-free -x -d 'Limit to use instead of that of broker.xml; takes precedence over --max-disk-usage.'
 complete -c pagectl -n '__pagectl_at disk forecast' -l broker-xml -r -F -d 'Configuration that is kept elsewhere, for this DIR.'
 complete -c pagectl -n '__pagectl_at disk forecast' -l properties -r -F -d 'Properties over the configuration; repeatable'
+complete -c pagectl -n '__pagectl_at disk forecast' -l profile -x -d 'Profile of domain.xml'
+complete -c pagectl -n '__pagectl_at disk forecast' -l server -x -d 'Messaging server of a subsystem'
 complete -c pagectl -n '__pagectl_at disk forecast' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'Release whose behaviour counts, hornetq-2.4 … artemis-2.56'
 complete -c pagectl -n '__pagectl_at disk forecast' -l no-addresses -d 'Do not sample the bytes of each address.'
 complete -c pagectl -n '__pagectl_at disk forecast' -s t -l timeout -x -d 'Answer UNKNOWN after this time.'
@@ -352,20 +389,24 @@ complete -c pagectl -n '__pagectl_at disk forecast' -F
 
 complete -c pagectl -n '__pagectl_at disk usage' -l broker-xml -r -F -d 'Configuration that is kept elsewhere, for this DIR.'
 complete -c pagectl -n '__pagectl_at disk usage' -l properties -r -F -d 'Properties over the configuration; repeatable'
+complete -c pagectl -n '__pagectl_at disk usage' -l profile -x -d 'Profile of domain.xml'
+complete -c pagectl -n '__pagectl_at disk usage' -l server -x -d 'Messaging server of a subsystem'
 complete -c pagectl -n '__pagectl_at disk usage' -l format -x -a 'text json csv' -d 'Output format.'
 complete -c pagectl -n '__pagectl_at disk usage' -l limit -x -d 'Addresses shown in text; 0: all.'
 complete -c pagectl -n '__pagectl_at disk usage' -l sizes-only -d 'Count sizes only: journal and pages are not read, owners of large messages not told.'
 complete -c pagectl -n '__pagectl_at disk usage' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at disk usage' -F
 
-complete -c pagectl -n '__pagectl_at replay run' -l config -r -F -d 'broker.xml or instance whose settings decide.'
+complete -c pagectl -n '__pagectl_at replay run' -l config -r -F -d 'Whose settings decide: broker.xml, properties, JSON, YAML, or an instance.'
 complete -c pagectl -n '__pagectl_at replay run' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'Release whose behaviour counts, hornetq-2.4 … artemis-2.56'
+complete -c pagectl -n '__pagectl_at replay run' -l heap -x -d 'Heap of the broker\'s JVM (-Xmx), as 2G.'
+complete -c pagectl -n '__pagectl_at replay run' -l properties -r -F -d 'Properties over the configuration; repeatable'
+complete -c pagectl -n '__pagectl_at replay run' -l profile -x -d 'Profile of domain.xml'
+complete -c pagectl -n '__pagectl_at replay run' -l server -x -d 'Messaging server of a subsystem'
 complete -c pagectl -n '__pagectl_at replay run' -l outcome -r -F -d 'Write the outcome of each operation.'
 complete -c pagectl -n '__pagectl_at replay run' -l out -x -a '(__fish_complete_directories)' -d 'Write into a new folder.'
 complete -c pagectl -n '__pagectl_at replay run' -l until -x -d 'Stop after operation N (the first is 0).'
 complete -c pagectl -n '__pagectl_at replay run' -l set -x -a '(__pagectl_override)' -d 'Override a setting; repeatable.'
-complete -c pagectl -n '__pagectl_at replay run' -l heap -x -d 'Heap of the broker\'s JVM (-Xmx), as 2G.'
-complete -c pagectl -n '__pagectl_at replay run' -l properties -r -F -d 'Properties over the configuration; repeatable'
 complete -c pagectl -n '__pagectl_at replay run' -l skip-bad-lines -d 'Pass over malformed lines of the trace.'
 complete -c pagectl -n '__pagectl_at replay run' -l check -d 'Test the engine\'s invariants after each operation.'
 complete -c pagectl -n '__pagectl_at replay run' -l format -x -a 'text json' -d 'Output format.'
@@ -390,11 +431,13 @@ complete -c pagectl -n '__pagectl_at replay generate' -l seed -x -d 'The same se
 complete -c pagectl -n '__pagectl_at replay generate' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_first replay generate' -a 'steady burst slow-consumer one-slow-subscriber selective-consumer transactions disk-filling-up'
 
-complete -c pagectl -n '__pagectl_at replay compare' -l config -r -F -d 'With a trace: broker.xml or instance, of both sides or of each.'
+complete -c pagectl -n '__pagectl_at replay compare' -l config -r -F -d 'With a trace: configuration or instance, of both sides or of each.'
 complete -c pagectl -n '__pagectl_at replay compare' -l set -x -a '(__pagectl_override)' -d 'Override a setting; repeatable.'
 complete -c pagectl -n '__pagectl_at replay compare' -l versus -d 'Settings before it are those of side A, after it those of side B.'
 complete -c pagectl -n '__pagectl_at replay compare' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'Release whose behaviour counts, hornetq-2.4 … artemis-2.56'
 complete -c pagectl -n '__pagectl_at replay compare' -l heap -x -d 'Heap of the broker\'s JVM (-Xmx), as 2G.'
+complete -c pagectl -n '__pagectl_at replay compare' -l profile -x -d 'Profile of domain.xml'
+complete -c pagectl -n '__pagectl_at replay compare' -l server -x -d 'Messaging server of a subsystem'
 complete -c pagectl -n '__pagectl_at replay compare' -l skip-bad-lines -d 'Pass over malformed lines of the trace.'
 complete -c pagectl -n '__pagectl_at replay compare' -l decisions -d 'Compare decisions only, not sizes and states.'
 complete -c pagectl -n '__pagectl_at replay compare' -l detail -d 'Show the fields that differ, and what became of sends.'
@@ -402,12 +445,14 @@ complete -c pagectl -n '__pagectl_at replay compare' -l format -x -a 'text json'
 complete -c pagectl -n '__pagectl_at replay compare' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at replay compare' -F
 
-complete -c pagectl -n '__pagectl_at replay sweep' -l config -r -F -d 'broker.xml or instance whose settings decide.'
+complete -c pagectl -n '__pagectl_at replay sweep' -l config -r -F -d 'Whose settings decide: broker.xml, properties, JSON, YAML, or an instance.'
 complete -c pagectl -n '__pagectl_at replay sweep' -l vary -x -a '(__pagectl_override)' -d 'Values to try; repeatable: all combinations.'
 complete -c pagectl -n '__pagectl_at replay sweep' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'Release whose behaviour counts, hornetq-2.4 … artemis-2.56'
-complete -c pagectl -n '__pagectl_at replay sweep' -l set -x -a '(__pagectl_override)' -d 'Override a setting; repeatable.'
 complete -c pagectl -n '__pagectl_at replay sweep' -l heap -x -d 'Heap of the broker\'s JVM (-Xmx), as 2G.'
 complete -c pagectl -n '__pagectl_at replay sweep' -l properties -r -F -d 'Properties over the configuration; repeatable'
+complete -c pagectl -n '__pagectl_at replay sweep' -l profile -x -d 'Profile of domain.xml'
+complete -c pagectl -n '__pagectl_at replay sweep' -l server -x -d 'Messaging server of a subsystem'
+complete -c pagectl -n '__pagectl_at replay sweep' -l set -x -a '(__pagectl_override)' -d 'Override a setting; repeatable.'
 complete -c pagectl -n '__pagectl_at replay sweep' -l skip-bad-lines -d 'Pass over malformed lines of the trace.'
 complete -c pagectl -n '__pagectl_at replay sweep' -l jobs -x -d 'Parallel processes; 0: one per core.'
 complete -c pagectl -n '__pagectl_at replay sweep' -l spark -x -d 'Run on Spark: local[N], spark://HOST:PORT.'
@@ -415,11 +460,13 @@ complete -c pagectl -n '__pagectl_at replay sweep' -l format -x -a 'text json cs
 complete -c pagectl -n '__pagectl_at replay sweep' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at replay sweep' -F
 
-complete -c pagectl -n '__pagectl_at replay advise' -l config -r -F -d 'broker.xml or instance whose settings decide.'
-complete -c pagectl -n '__pagectl_at replay advise' -l heap -x -d 'Heap of the broker\'s JVM (-Xmx), as 2G.'
+complete -c pagectl -n '__pagectl_at replay advise' -l config -r -F -d 'Whose settings decide: broker.xml, properties, JSON, YAML, or an instance.'
 complete -c pagectl -n '__pagectl_at replay advise' -l disk -x -d 'Size of the volume with the pages.'
 complete -c pagectl -n '__pagectl_at replay advise' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'Release whose behaviour counts, hornetq-2.4 … artemis-2.56'
+complete -c pagectl -n '__pagectl_at replay advise' -l heap -x -d 'Heap of the broker\'s JVM (-Xmx), as 2G.'
 complete -c pagectl -n '__pagectl_at replay advise' -l properties -r -F -d 'Properties over the configuration; repeatable'
+complete -c pagectl -n '__pagectl_at replay advise' -l profile -x -d 'Profile of domain.xml'
+complete -c pagectl -n '__pagectl_at replay advise' -l server -x -d 'Messaging server of a subsystem'
 complete -c pagectl -n '__pagectl_at replay advise' -l skip-bad-lines -d 'Pass over malformed lines of the trace.'
 complete -c pagectl -n '__pagectl_at replay advise' -l jobs -x -d 'Parallel processes; 0: one per core.'
 complete -c pagectl -n '__pagectl_at replay advise' -l spark -x -d 'Run on Spark: local[N], spark://HOST:PORT.'

@@ -5,6 +5,7 @@ Plain fields with a total order, so that no report depends on the order in which
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import Enum
 from functools import total_ordering
 from typing import NamedTuple
@@ -38,6 +39,12 @@ class Position(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}:{self.column}" if self.line else self.file
+
+
+def some(names: Iterable[object], most: int = 5) -> str:
+    """The first names for a sentence, and how many more there are."""
+    every = [str(name) for name in names]
+    return ", ".join(every[:most]) + (f" and {len(every) - most} more" if len(every) > most else "")
 
 
 class Fix(NamedTuple):

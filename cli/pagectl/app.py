@@ -15,6 +15,7 @@ import typer
 from typer.core import TyperGroup, TyperOption
 
 from pagectl import __version__
+from pagectl.options.groups import expanded
 from pagectl.running.examples import CommandWithExamples, epilog
 from pagectl.running.exits import Exit, guarded, report
 
@@ -165,7 +166,7 @@ def load(name: str, module: str, help_line: str) -> Any:
     found = importlib.import_module(f"pagectl.commands.{module}")
     app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
     parsed_by = getattr(found, "PARSED_BY", CommandWithExamples)
-    app.command(name, short_help=help_line, cls=parsed_by, epilog=epilog(found.EXAMPLES))(found.command)
+    app.command(name, short_help=help_line, cls=parsed_by, epilog=epilog(found.EXAMPLES))(expanded(found.command))
     return typer.main.get_command(app)
 
 

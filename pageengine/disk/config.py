@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from brokerconf.instance.instance import Directories
     from brokerconf.reading.document import ConfigNode, Document
     from brokerconf.reading.properties import Entry
+    from brokerconf.settings.effective import EffectiveSettings
 
     from pageengine.disk.effect import DiskFullEffect
 
@@ -35,11 +36,11 @@ def disk_settings(document: Document, edition: Edition = NEWEST, entries: Iterab
     """
     core = document.core
     if core is None:
-        return DiskSettings()
+        return _overridden(DiskSettings(), entries, edition)
     settings = DiskSettings(
-        max_disk_usage=_number(core, "max-disk-usage", parse_int),
-        min_disk_free=_number(core, "min-disk-free", lambda text: parse_size(text, edition).value),
-        disk_scan_period=_number(core, "disk-scan-period", parse_int),
+        max_disk_usage=_number(document, core, "max-disk-usage", parse_int),
+        min_disk_free=_number(document, core, "min-disk-free", lambda text: parse_size(text, edition).value),
+        disk_scan_period=_number(document, core, "disk-scan-period", parse_int),
         database=core.descendant("database-store") is not None,
     )
     refused = settings.refusal(edition)
@@ -68,14 +69,15 @@ def _overridden(settings: DiskSettings, entries: Iterable[Entry], edition: Editi
     return settings
 
 
-def _number(core: ConfigNode, name: str, parse: Callable[[str], int]) -> int | None:
+def _number(document: Document, core: ConfigNode, name: str, parse: Callable[[str], int]) -> int | None:
     node = core.descendant(name)
     if node is None:
         return None
     try:
         return parse(trimmed(node.text))
     except SizeError as err:
-        raise DiskConfigError(f"{node.position}: {name}: {err}: the broker does not start") from err
+        said = "a value in a Secret is refused" if document.hides(node.position) else err
+        raise DiskConfigError(f"{node.position}: {name}: {said}: the broker does not start") from err
 
 
 def watched(document: Document, found: Directories) -> dict[str, Path]:
@@ -121,16 +123,13 @@ class WhenBlocked(NamedTuple):
         }
 
 
-def when_blocked(document: Document | None, edition: Edition) -> tuple[WhenBlocked, ...]:
+def when_blocked(settings: EffectiveSettings | None, edition: Edition) -> tuple[WhenBlocked, ...]:
     """What the producers of every declared address, and of every match, feel; those that feel the same together."""
-    if document is None:
+    if settings is None:
         return (_alike(("every address",), "PAGE", None, edition),)
-    from brokerconf.settings.effective import EffectiveSettings
-
-    settings = EffectiveSettings(document)
     matches = [match for match in settings.settings if match != "#"]
     groups: dict[tuple[str, str | None], list[str]] = {}
-    for name in [*dict.fromkeys([*_declared(document), *matches]), "#"]:
+    for name in [*dict.fromkeys([*_declared(settings.document), *matches]), "#"]:
         merged = settings.merged(name)
         policies = [merged[key].value if key in merged else None for key in _POLICIES]
         full, disk = (str(value) if value is not None else None for value in policies)

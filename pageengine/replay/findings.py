@@ -8,7 +8,7 @@ from typing import NamedTuple
 from pageengine.replay.ranking import natural
 from pageengine.replay.recording import CONNECTION_DROPPED, Recording
 from pageengine.replay.records import AddressRecord, Span
-from pagefmt.findings import Finding, Position, Severity
+from pagefmt.findings import Finding, Position, Severity, some
 from pagefmt.quantities import count_text, duration_text, size_text
 
 WORTH_TELLING = 0.01
@@ -66,9 +66,8 @@ def folded(recording: Recording) -> list[FoldedFinding]:
     for (rule, alike), members in by_kind.items():
         if len(members) >= FOLDED_FROM:
             places = list(dict.fromkeys(one.place.file for one in members))[1:]
-            then = f"; then {', '.join(places[:NAMED])}" if places else ""
-            more = f" and {len(places) - NAMED} more" if len(places) > NAMED else ""
-            text = f"{alike.format(len(members))}; the worst: {members[0].message}{then}{more}"
+            then = f"; then {some(places, NAMED)}" if places else ""
+            text = f"{alike.format(len(members))}; the worst: {members[0].message}{then}"
             found.append(FoldedFinding(rule, text, members))
         else:
             found += [FoldedFinding(rule, one.message, [one]) for one in members]

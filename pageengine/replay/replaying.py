@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -28,10 +28,11 @@ Line = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """A broker.xml, the edition that reads it, and what comes after it. ``heap``: the JVM's maximum in bytes.
+    """A configuration, the edition that reads it, and what comes after it. ``heap``: the JVM's maximum in bytes.
 
     ``properties`` are the values of ``${…}``; ``entries`` those of broker.properties and of system properties that are
-    in force, before the ``overrides`` of the command line.
+    in force, before the ``overrides`` of the command line. ``reader`` reads the file, whatever its form, in any
+    process.
     """
 
     path: Path
@@ -40,6 +41,7 @@ class Configuration:
     heap: int | None = None
     properties: Mapping[str, str] = field(default_factory=dict)
     entries: tuple[Entry, ...] = ()
+    reader: Callable[..., Document] = read
 
     def settings(self) -> tuple[EngineSettings, Edition]:
         """What the engine decides by, and the edition in force. Raises BrokerConfError, PageEngineError, OSError."""
@@ -55,7 +57,7 @@ class Configuration:
         return not_modelled(self._document(), self.overrides, self.entries)
 
     def _document(self) -> Document:
-        return read(self.path, edition=self.edition, properties=self.properties)
+        return self.reader(self.path, edition=self.edition, properties=self.properties)
 
     def over(self, overrides: Iterable[SettingOverride]) -> Configuration:
         """The same with more settings over it."""

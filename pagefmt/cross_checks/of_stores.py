@@ -8,7 +8,7 @@ from itertools import pairwise
 from pagefmt.cross_checks.ranges import ranges
 from pagefmt.cross_checks.survey import DirectorySurvey, StoreSurvey
 from pagefmt.editions import Edition
-from pagefmt.findings import Finding, Severity, about_data
+from pagefmt.findings import Finding, Severity, about_data, some
 
 
 def check_stores(found: DirectorySurvey, edition: Edition) -> Iterator[Finding]:
@@ -73,7 +73,7 @@ def _message_ids(store: StoreSurvey) -> Iterator[Finding]:
             Severity.INFO,
             "repeated-message-id",
             store.place,
-            f"{len(repeated)} message ids stand in it more than once: {', '.join(map(str, repeated[:5]))}",
+            f"{len(repeated)} message ids stand in it more than once: {some(repeated)}",
             "delivers each of them",
         )
 
@@ -107,12 +107,12 @@ def _transactions(found: DirectorySurvey, edition: Edition) -> Iterator[Finding]
             Severity.INFO,
             "page-transaction-without-records",
             "journal",
-            f"{len(orphans)} page transactions that no page names: {', '.join(map(str, orphans[:5]))}",
+            f"{len(orphans)} page transactions that no page names: {some(orphans)}",
             "deletes them once it has counted (2.32 and later)" if edition >= Edition.ARTEMIS_2_44 else "keeps them",
         )
     if found.ignored_transactions:
         count, records = len(found.ignored_transactions), sum(found.ignored_transactions.values())
-        first = ", ".join(map(str, sorted(found.ignored_transactions)[:5]))
+        first = some(sorted(found.ignored_transactions))
         yield about_data(
             Severity.INFO,
             "records-of-unknown-transaction",

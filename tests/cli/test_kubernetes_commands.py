@@ -252,9 +252,80 @@ def test_what_has_no_settings_is_an_error_of_one_line(
     assert PASSWORD not in captured.err
 
 
-def test_capacity_needs_a_whole_configuration(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["config", "capacity", faulty(tmp_path, RESOURCE)]) == 2
-    assert "not known" in capsys.readouterr().err
+SUPPOSED = "the broker.xml of the image is not known: settings that this file leaves out count as the broker's defaults"
+
+
+def test_capacity_says_what_it_supposes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["config", "capacity", "--format", "json", faulty(tmp_path, RESOURCE)]) == 0
+    captured = capsys.readouterr()
+    found = json.loads(captured.out)
+    assert found["first"][0] == SUPPOSED and SUPPOSED in captured.err
+    assert {one["address"]: one["memory"] for one in found["addresses"]}["orders.·"] == 50 << 20
+    assert PASSWORD not in captured.out + captured.err
+
+
+PROPERTIES = 'globalMaxSize=512m\naddressSettings."orders.#".maxSizeBytes=20000\nmaxDiskUsage=1\n'
+FORMS = {
+    "broker.properties": PROPERTIES,
+    "settings.json": json.dumps(
+        {"globalMaxSize": "512m", "maxDiskUsage": 1, "addressSettings": {"orders.#": {"maxSizeBytes": 20000}}}
+    ),
+    "resource.yaml": "apiVersion: broker.amq.io/v1beta1\nkind: ActiveMQArtemis\nmetadata: {name: o}\nspec:\n"
+    "  brokerProperties:\n" + "".join(f"    - {line}\n" for line in PROPERTIES.splitlines()),
+    "map.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: o-bp}\ndata:\n  broker.properties: |\n"
+    + indent(PROPERTIES, "    "),
+    "secret.yml": "apiVersion: v1\nkind: Secret\nmetadata: {name: o-bp}\nstringData:\n  broker.properties: |\n"
+    + indent(PROPERTIES, "    "),
+    "held.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: o}\ndata:\n  broker.xml: |\n"
+    "    <configuration xmlns='urn:activemq'><core xmlns='urn:activemq:core'><global-max-size>512m</global-max-size>\n"
+    "    <max-disk-usage>1</max-disk-usage><address-settings><address-setting match='orders.#'>\n"
+    "    <max-size-bytes>20000</max-size-bytes></address-setting></address-settings></core></configuration>\n",
+}
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_every_form_decides_a_replay_and_a_disk(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same settings as a broker.xml, properties, JSON and objects of Kubernetes come to the same account."""
+    monkeypatch.chdir(tmp_path)
+    Path(name).write_text(FORMS[name], "utf-8")
+    run(["replay", "generate", "steady", "--messages", "200", "--to", "trace.jsonl", "--addresses", "1"])
+    Path("trace.jsonl").write_text(Path("trace.jsonl").read_text("utf-8").replace('"orders"', '"orders.a"'), "utf-8")
+    Path("broker.xml").write_text(
+        "<configuration xmlns='urn:activemq'><core xmlns='urn:activemq:core'><global-max-size>512m</global-max-size>"
+        "<max-disk-usage>1</max-disk-usage><address-settings><address-setting match='orders.#'>"
+        "<max-size-bytes>20000</max-size-bytes></address-setting></address-settings></core></configuration>", "utf-8",
+    )  # fmt: skip
+    capsys.readouterr()
+    assert run(["replay", "compare", "trace.jsonl", "--config", "broker.xml", "--config", name, "--decisions"]) == 0
+    assert "equal" in capsys.readouterr().out
+    for more in (["--vary", "#:page-size-bytes=5000,9000", "--jobs", "2"], ["--vary", "#:page-size-bytes=5000"]):
+        assert run(["replay", "sweep", "trace.jsonl", "--config", name, *more]) == 0
+    assert run(["replay", "advise", "trace.jsonl", "--config", name, "--heap", "1G", "--disk", "1G"]) == 0
+    Path("data/paging").mkdir(parents=True)
+    for given in ([name], [".", "--broker-xml", name]):
+        assert run(["disk", "check", *given]) == 2
+        assert "max-disk-usage 1%" in capsys.readouterr().out
+    assert run(["disk", "usage", name]) == 0
+    assert run(["disk", "forecast", name, "--state", "state"]) == 2
+    assert run(["config", "capacity", name]) == 0
+
+
+@pytest.mark.parametrize("command", [["replay", "run", "trace.jsonl", "--config"], ["disk", "check"]])
+def test_a_secret_is_not_shown_where_it_decides(
+    command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    run(["replay", "generate", "steady", "--messages", "20", "--to", "trace.jsonl"])
+    Path("data/paging").mkdir(parents=True)
+    written = f"<configuration xmlns='urn:activemq'><core xmlns='urn:activemq:core'><max-disk-usage>{PASSWORD}"
+    for text in (f"{written}</max-disk-usage></core></configuration>", written):
+        held = "apiVersion: v1\nkind: Secret\nmetadata: {name: o}\nstringData:\n  broker.xml: |\n    " + text + "\n"
+        Path("held.yaml").write_text(held, "utf-8")
+        run([*command, "held.yaml", "--format", "json"])
+        captured = capsys.readouterr()
+        assert PASSWORD not in captured.out + captured.err
 
 
 def test_what_lies_beside_the_file_is_no_part_of_the_pod(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import yaml
 from brokerconf.kubernetes.fields import field_findings
 from brokerconf.kubernetes.objects import objects_of
-from brokerconf.kubernetes.settings import KubernetesSettings, described_broker
+from brokerconf.kubernetes.settings import described_broker
 from brokerconf.reading.properties import parse_properties
 from brokerconf.reading.reading import read_bytes
 from brokerconf.reading.yaml_tree import read_yaml
@@ -60,11 +60,7 @@ def test_a_resource_sets_what_a_file_and_properties_set(
     }  # fmt: skip
     raw = yaml.dump(resource, default_style=style, width=width, allow_unicode=True).encode()
     described = described_broker(raw, "x.yaml")
-    document = read_bytes(
-        described.xml.encode(), "x.yaml", folder=Path(), edition=NEWEST, properties={}, environment={},
-        place=described.place,
-    )  # fmt: skip
-    ours = KubernetesSettings(document, described, heap=None)
+    ours = EffectiveSettings(described.read("x.yaml", Path(), NEWEST, {}, {}))
     unused = apply(ours, described.entries)
 
     from xml.sax.saxutils import escape, quoteattr

@@ -7,19 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pagectl.options.formats import TextOrJson
-from pagectl.options.shared import (
-    ConfigArgument,
-    CwdOption,
-    DataOption,
-    DefineOption,
-    DiskOption,
-    EditionOption,
-    HeapOption,
-    ProfileOption,
-    PropertiesOption,
-    TextOrJsonOption,
-)
-from pagectl.running.exits import CallError
+from pagectl.options.groups import ConfigFileOptions
+from pagectl.options.shared import ConfigArgument, DataOption, DiskOption, TextOrJsonOption
 
 if TYPE_CHECKING:
     from brokerconf.evidence.capacity import AddressCapacity, Capacity
@@ -34,30 +23,20 @@ EXAMPLES = (
 def command(
     file: ConfigArgument,
     data: DataOption = None,
-    heap: HeapOption = None,
     disk: DiskOption = None,
-    edition: EditionOption = None,
-    profile: ProfileOption = None,
+    options: ConfigFileOptions = ConfigFileOptions(),
     format: TextOrJsonOption = TextOrJson.text,
-    cwd: CwdOption = None,
-    define: DefineOption = None,
-    properties: PropertiesOption = None,
 ) -> int:
     """Heap and disk by address in the worst case, and which limit acts first. '·' stands for any word of a match."""
     from brokerconf.evidence.capacity import capacity
-    from brokerconf.evidence.queue_declarations import queue_declarations
 
-    from pagectl.opening.configuration import open_told
-    from pagectl.options.configuration import configuration_options
+    from pagectl.opening.configuration import open_settings
     from pagectl.options.sizes import size_of
     from pagectl.terminal.streams import print_json
 
     volume = size_of(disk, "--disk")
-    options = configuration_options(edition, heap=heap, cwd=cwd, define=define, properties=properties, profile=profile)
-    opened, settings = open_told(file, options)
-    if settings.partial:
-        raise CallError(f"{file}: the limits of the rest of the configuration are not known; name all of it")
-    declared = opened.declared(settings) if opened else queue_declarations(settings)
+    opened, settings = open_settings(file, options.reading(), defaults=True)
+    declared = opened.declared(settings)
     found = capacity(settings, declared, disk=volume, on_disk=_on_disk(data))
     if format is TextOrJson.json:
         sums = {"memory_sum": found.memory_sum, "disk_sum": found.disk_sum}

@@ -15,6 +15,7 @@ from pagectl.options.shared import (
     HeapOption,
     JournalTypeOption,
     ProfileOption,
+    ServerOption,
     TextOrJsonOption,
 )
 from pagectl.running.exits import Exit
@@ -37,12 +38,13 @@ def command(
         list[str] | None,
         typer.Option("--address", metavar="ADDR", help="Only this address; repeatable."),
     ] = None,
-    edition: EditionOption = None,
     format: TextOrJsonOption = TextOrJson.text,
+    edition: EditionOption = None,
     heap: HeapOption = None,
     cwd: CwdOption = None,
     define: DefineOption = None,
     profile: ProfileOption = None,
+    server: ServerOption = None,
     journal: JournalTypeOption = None,
 ) -> int:
     """Compare the settings in force: those of the broker, and those of an address for each match of either file."""
@@ -53,8 +55,10 @@ def command(
     from pagectl.options.configuration import configuration_options
     from pagectl.terminal.streams import print_json
 
-    asked = configuration_options(edition, heap=heap, cwd=cwd, define=define, profile=profile, journal=journal)
-    a, b = open_settings(one, asked), open_settings(other, asked)
+    asked = configuration_options(
+        edition, heap=heap, cwd=cwd, define=define, profile=profile, server=server, journal=journal
+    )
+    a, b = (open_settings(path, asked)[1] for path in (one, other))
     names = address or addresses_to_compare(a, b)
     # the broker's own settings say nothing about one address
     of_broker = [] if address else differences(a.broker(), b.broker())

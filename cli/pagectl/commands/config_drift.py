@@ -6,16 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from pagectl.options.formats import TextOrJson
-from pagectl.options.shared import (
-    BrokerXmlOption,
-    CwdOption,
-    DefineOption,
-    DirArgument,
-    EditionOption,
-    ProfileOption,
-    PropertiesOption,
-    TextOrJsonOption,
-)
+from pagectl.options.groups import BrokerOptions
+from pagectl.options.shared import CwdOption, DefineOption, DirArgument, EditionOption, TextOrJsonOption
 from pagectl.running.exits import Exit
 from pagectl.terminal.sanitise import one_line
 
@@ -33,11 +25,9 @@ def command(
     given: DirArgument = None,
     form: TextOrJsonOption = TextOrJson.text,
     edition: EditionOption = None,
-    broker_xml: BrokerXmlOption = None,
-    properties: PropertiesOption = None,
+    broker: BrokerOptions = BrokerOptions(),
     cwd: CwdOption = None,
     define: DefineOption = None,
-    profile: ProfileOption = None,
 ) -> int:
     """Show queues and addresses that are on the disk and not declared, declared and not there, or different.
 
@@ -46,16 +36,14 @@ def command(
     """
     from pagectl.opening.broker import open_broker
     from pagectl.opening.drift import compared
-    from pagectl.options.configuration import configuration_options
     from pagectl.terminal.streams import note, print_json
 
-    options = configuration_options(edition, cwd=cwd, define=define, properties=properties, profile=profile)
-    broker = open_broker(given, broker_xml, options)
-    found = compared(broker)
+    opened = open_broker(given, broker.broker_xml, broker.reading(edition, cwd=cwd, define=define))
+    found = compared(opened)
     for remark in found.remarks:
         note(remark)
     if form is TextOrJson.json:
-        print_json(_object(broker, found))
+        print_json(_object(opened, found))
     else:
         _print(found)
     return Exit.FOUND if found.drift.exists else Exit.OK

@@ -7,17 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pagectl.options.formats import TextOrJson
-from pagectl.options.shared import (
-    ConfigArgument,
-    CwdOption,
-    DefineOption,
-    EditionOption,
-    HeapOption,
-    JournalTypeOption,
-    ProfileOption,
-    PropertiesOption,
-    TextOrJsonOption,
-)
+from pagectl.options.groups import ConfigFileOptions
+from pagectl.options.shared import ConfigArgument, JournalTypeOption, TextOrJsonOption
 
 if TYPE_CHECKING:
     from brokerconf.settings.address_settings import Values
@@ -36,31 +27,22 @@ def command(
         list[str] | None,
         typer.Argument(metavar="ADDRESS…", help="Addresses, in the order in which the broker looks them up."),
     ] = None,
-    edition: EditionOption = None,
     format: TextOrJsonOption = TextOrJson.text,
     every: Annotated[bool, typer.Option("--all", help="Show defaults in text as well.")] = False,
-    heap: HeapOption = None,
-    cwd: CwdOption = None,
-    define: DefineOption = None,
-    properties: PropertiesOption = None,
-    profile: ProfileOption = None,
+    options: ConfigFileOptions = ConfigFileOptions(),
     journal: JournalTypeOption = None,
 ) -> int:
     """Show the settings in force for each address, all matches merged, and for the broker."""
     from brokerconf.settings.effective import as_json
     from brokerconf.settings.settings_model import Scope
 
-    from pagectl.opening.configuration import open_told
-    from pagectl.options.configuration import configuration_options
+    from pagectl.opening.configuration import open_settings
     from pagectl.outputs.config_values import rows
     from pagectl.terminal.sanitise import one_line
     from pagectl.terminal.streams import print_json, print_table
 
-    options = configuration_options(
-        edition, heap=heap, cwd=cwd, define=define, properties=properties, profile=profile, journal=journal
-    )
-    opened, settings = open_told(file, options)
-    if opened and (every or format is TextOrJson.json):
+    opened, settings = open_settings(file, options.reading(journal=journal))
+    if every or format is TextOrJson.json:
         opened.note_journal(settings)
     names = addresses or []
     if format is TextOrJson.json:

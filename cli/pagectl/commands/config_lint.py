@@ -13,17 +13,8 @@ from typing import TYPE_CHECKING, Annotated, assert_never
 
 import typer
 
-from pagectl.options.configuration import configuration_options
-from pagectl.options.shared import (
-    FORMAT_HELP,
-    CwdOption,
-    DataOption,
-    DefineOption,
-    EditionOption,
-    HeapOption,
-    ProfileOption,
-    PropertiesOption,
-)
+from pagectl.options.groups import ConfigFileOptions
+from pagectl.options.shared import FORMAT_HELP, DataOption
 from pagectl.running.exits import CallError, Exit
 
 if TYPE_CHECKING:
@@ -69,7 +60,6 @@ def command(
             "Kubernetes YAML; '-'; an instance; a folder of configurations [default: $ARTEMIS_INSTANCE].",
         ),
     ] = None,
-    edition: EditionOption = None,
     schema: Annotated[
         Path | None,
         typer.Option("--schema", metavar="XSD", help="Validate against this schema instead."),
@@ -94,12 +84,8 @@ def command(
         list[str] | None,
         typer.Option("--only", metavar="RULE", help="Check only these rules; comma-separated."),
     ] = None,
-    heap: HeapOption = None,
     data: DataOption = None,
-    cwd: CwdOption = None,
-    define: DefineOption = None,
-    properties: PropertiesOption = None,
-    profile: ProfileOption = None,
+    typed: ConfigFileOptions = ConfigFileOptions(),
     baseline: Annotated[
         Path | None,
         typer.Option("--baseline", metavar="FILE", parser=Path, help="Leave out the known findings listed in FILE."),
@@ -123,12 +109,10 @@ def command(
         from pagectl.options.rules import selected_rules
 
         selection = selected_rules(only or [], ignore or [])
-        options = configuration_options(
-            edition, heap=heap, cwd=cwd, define=define, properties=properties, profile=profile
-        )
+        options = typed.reading()
         around = linting.surroundings(options, schema, artemis_home, data)
         request = linting.LintRequest(
-            around, options, selection, fail_on.value if fail_on else None, edition_typed=edition is not None
+            around, options, selection, fail_on.value if fail_on else None, edition_typed=typed.edition is not None
         )
         if write_baseline and baseline is None:
             raise CallError("--write-baseline needs --baseline FILE, the file to write")

@@ -22,7 +22,8 @@ from pagectl.options.disk import (
 )
 from pagectl.options.disk_thresholds import Threshold, Thresholds
 from pagectl.options.formats import CheckFormat
-from pagectl.options.shared import BrokerXmlOption, EditionOption, PlaceArgument, PropertiesOption
+from pagectl.options.groups import BrokerOptions
+from pagectl.options.shared import EditionOption, PlaceArgument
 from pagectl.outputs.plugin import Plugin
 from pagectl.running.deadline import Answer
 from pagectl.terminal.nagios import Range, Status
@@ -42,8 +43,7 @@ def command(
     path: PlaceArgument = None,
     max_disk_usage: MaxDiskUsage = None,
     min_disk_free: MinDiskFree = None,
-    broker_xml: BrokerXmlOption = None,
-    properties: PropertiesOption = None,
+    broker: BrokerOptions = BrokerOptions(),
     edition: EditionOption = None,
     warning: Annotated[
         str | None,
@@ -83,7 +83,7 @@ def command(
         parsed(Threshold.parse, warning, "-w"), parsed(Threshold.parse, critical, "-c"),
         parsed(Range.parse, inodes_warning, "-W"), parsed(Range.parse, inodes_critical, "-K"),
     )  # fmt: skip
-    query = disk_query(path, broker_xml, max_disk_usage, min_disk_free, edition, properties)
+    query = disk_query(path, broker, max_disk_usage, min_disk_free, edition)
     plugin = Plugin("DISK", format, query.subject)
     details = verbose or format is CheckFormat.text
     return plugin.run(partial(_check, plugin, query, thresholds, textfile, details, quiet), timeout)

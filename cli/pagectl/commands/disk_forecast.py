@@ -24,7 +24,8 @@ from pagectl.options.disk import (
 )
 from pagectl.options.durations import parse_duration
 from pagectl.options.formats import ForecastFormat
-from pagectl.options.shared import BrokerXmlOption, EditionOption, PlaceArgument, PropertiesOption
+from pagectl.options.groups import BrokerOptions
+from pagectl.options.shared import EditionOption, PlaceArgument
 from pagectl.outputs.plugin import Plugin
 from pagectl.running.deadline import Answer
 from pagectl.terminal.nagios import Status
@@ -65,8 +66,7 @@ def command(
     ] = None,
     max_disk_usage: MaxDiskUsage = None,
     min_disk_free: MinDiskFree = None,
-    broker_xml: BrokerXmlOption = None,
-    properties: PropertiesOption = None,
+    broker: BrokerOptions = BrokerOptions(),
     edition: EditionOption = None,
     no_addresses: Annotated[
         bool, typer.Option("--no-addresses", help="Do not sample the bytes of each address.")
@@ -80,7 +80,7 @@ def command(
 
     Statuses of monitoring plugins: 0 OK (or still learning), 1 WARNING, 2 CRITICAL (it blocks already), 3 UNKNOWN.
     """
-    query = disk_query(path, broker_xml, max_disk_usage, min_disk_free, edition, properties)
+    query = disk_query(path, broker, max_disk_usage, min_disk_free, edition)
     plugin = Plugin("DISK FORECAST", format, query.subject)
     limits = (
         parsed(parse_duration, warn_within, "--warn-within"),

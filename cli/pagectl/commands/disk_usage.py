@@ -8,7 +8,8 @@ import typer
 
 from pagectl.opening.broker import located
 from pagectl.options.formats import TextJsonOrCsv
-from pagectl.options.shared import BrokerXmlOption, DirArgument, PropertiesOption, TextJsonOrCsvOption
+from pagectl.options.groups import BrokerOptions
+from pagectl.options.shared import DirArgument, TextJsonOrCsvOption
 from pagectl.running.exits import Exit
 from pagectl.terminal.streams import print_json, warning
 
@@ -20,8 +21,7 @@ EXAMPLES = (
 
 def command(
     directory: DirArgument = None,
-    broker_xml: BrokerXmlOption = None,
-    properties: PropertiesOption = None,
+    broker: BrokerOptions = BrokerOptions(),
     format: TextJsonOrCsvOption = TextJsonOrCsv.text,
     limit: Annotated[int, typer.Option("--limit", metavar="N", min=0, help="Addresses shown in text; 0: all.")] = 20,
     sizes_only: Annotated[
@@ -35,7 +35,7 @@ def command(
     from pagectl.outputs.usage_report import as_json, print_csv, print_text
     from pagectl.running.disk_count import count
 
-    counting = count(located(directory, broker_xml, properties), contents=not sizes_only)
+    counting = count(located(directory, broker), contents=not sizes_only)
     match format:
         case TextJsonOrCsv.text:
             print_text(counting, limit or None)

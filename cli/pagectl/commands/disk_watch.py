@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pagectl.options.disk import MaxDiskUsage, MinDiskFree, disk_query
-from pagectl.options.shared import BrokerXmlOption, EditionOption, PlaceArgument, PropertiesOption
+from pagectl.options.groups import BrokerOptions
+from pagectl.options.shared import EditionOption, PlaceArgument
 from pagectl.running.exits import CallError, Exit
 from pagectl.terminal.keyboard import Keys, keys
 
@@ -31,12 +32,11 @@ def command(
     ] = 2.0,
     max_disk_usage: MaxDiskUsage = None,
     min_disk_free: MinDiskFree = None,
-    broker_xml: BrokerXmlOption = None,
-    properties: PropertiesOption = None,
+    broker: BrokerOptions = BrokerOptions(),
     edition: EditionOption = None,
 ) -> int:
     """Show how full the broker's disks are, how fast they fill, and which addresses grow. Press q to end."""
-    query = disk_query(path, broker_xml, max_disk_usage, min_disk_free, edition, properties)
+    query = disk_query(path, broker, max_disk_usage, min_disk_free, edition)
     if not sys.stdout.isatty():
         raise CallError("disk watch needs a terminal as standard output; elsewhere use disk check or disk forecast")
     from pagectl.opening.monitored_disks import monitored_disks

@@ -13,7 +13,8 @@ import typer
 from pagectl.opening.broker import located
 from pagectl.options.columns import SPLITS
 from pagectl.options.formats import TextOrJson
-from pagectl.options.shared import BrokerXmlOption, DirArgument, PropertiesOption, TextOrJsonOption, WhereOption
+from pagectl.options.groups import BrokerOptions
+from pagectl.options.shared import DirArgument, TextOrJsonOption, WhereOption
 from pagectl.running.exits import CallError, Exit
 from pagectl.running.reading import each_store, told_state, told_unknown
 from pagefmt.columns.table_body import TableBody
@@ -86,8 +87,7 @@ def command(
         Compression, typer.Option("--compression", help="Compression of the files.")
     ] = Compression.ZSTD,
     conf: Annotated[list[str], typer.Option(metavar="K=V", help="A setting for Spark; repeatable.")] = [],  # noqa: B006
-    broker_xml: BrokerXmlOption = None,
-    properties: PropertiesOption = None,
+    broker: BrokerOptions = BrokerOptions(),
     form: TextOrJsonOption = TextOrJson.text,
 ) -> int:
     """Export a page directory to Parquet through Spark.
@@ -97,7 +97,7 @@ def command(
     rows in front of the damage are written; OUT/_damaged.json lists where each ends, and the exit status is 1. So it is
     where it is not known what is outstanding.
     """
-    place = located(directory, broker_xml, properties)
+    place = located(directory, broker)
     state = told_state(place)
     unjudged = [told_unknown(known, "the table does not say what is outstanding") for known in each_store(place, state)]
     settings = _settings(conf)

@@ -10,14 +10,13 @@ import typer
 
 from pagectl.opening.broker import located
 from pagectl.options.formats import TextOrJson
+from pagectl.options.groups import BrokerOptions
 from pagectl.options.shared import (
     BackupDirOption,
-    BrokerXmlOption,
     DirArgument,
     DryRunOption,
     EditionOption,
     OutOption,
-    PropertiesOption,
     TextOrJsonOption,
     edition_of,
 )
@@ -63,8 +62,7 @@ def command(
     ] = False,
     form: TextOrJsonOption = TextOrJson.text,
     edition: EditionOption = None,
-    broker_xml: BrokerXmlOption = None,
-    properties: PropertiesOption = None,
+    broker: BrokerOptions = BrokerOptions(),
 ) -> int:  # fmt: skip
     """Free what no queue will ever read again; a broker then delivers exactly what it would have delivered before.
 
@@ -74,7 +72,7 @@ def command(
     from pagectl.files.destination import note_written
 
     _check_options(out, in_place, backup_dir, no_backup)
-    place = located(given, broker_xml, properties)
+    place = located(given, broker)
     changing = (in_place or out is not None) and not dry_run
     with brokers_held_off(place, changing) as held:
         plan = _plan(place, edition, keep_unknown, locked=bool(held))

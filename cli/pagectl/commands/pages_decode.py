@@ -16,13 +16,12 @@ import typer
 from pagectl.files.destination import output_to
 from pagectl.opening.broker import located
 from pagectl.options.columns import BODIES
+from pagectl.options.groups import BrokerOptions
 from pagectl.options.shared import (
     FORMAT_HELP,
-    BrokerXmlOption,
     DirArgument,
     EditionOption,
     PageOption,
-    PropertiesOption,
     ToFileOption,
     WhereOption,
     edition_of,
@@ -97,8 +96,7 @@ def command(
     ] = None,
     page: PageOption = None,
     edition: EditionOption = None,
-    broker_xml: BrokerXmlOption = None,
-    properties: PropertiesOption = None,
+    broker: BrokerOptions = BrokerOptions(),
 ) -> int:
     """Show every message: headers, properties, queues, who acknowledged it.
 
@@ -109,7 +107,7 @@ def command(
 
     forms, pages = body_forms(body), page_range(page)
     selector = parse(where) if where is not None else None
-    place = located(given, broker_xml, properties)
+    place = located(given, broker)
     state = told_state(place, journal=outstanding)
     queues = queue_ids(queue, state.bindings) if queue else None
     choice = MessageFilter(queues, selector, outstanding, pages)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from pagectl.opening.broker import located
-from pagectl.options.shared import BackupDirOption, BrokerXmlOption, DirArgument, PropertiesOption
+from pagectl.options.groups import BrokerOptions
+from pagectl.options.shared import BackupDirOption, DirArgument
 from pagectl.running.backups import drop, standing_backup_of
 
 EXAMPLES = (("The broker runs well: give the space back", "pages drop-backup /var/lib/broker"),)
@@ -12,11 +13,10 @@ EXAMPLES = (("The broker runs well: give the space back", "pages drop-backup /va
 def command(
     given: DirArgument = None,
     backup_dir: BackupDirOption = None,
-    broker_xml: BrokerXmlOption = None,
-    properties: PropertiesOption = None,
+    broker: BrokerOptions = BrokerOptions(),
 ) -> None:
     """Delete what 'pagectl pages compact --in-place' replaced and kept: its space comes back.
 
     'pagectl pages restore' cannot put anything back afterwards. The pages themselves stay as they are.
     """
-    drop(standing_backup_of(located(given, broker_xml, properties), backup_dir))
+    drop(standing_backup_of(located(given, broker), backup_dir))

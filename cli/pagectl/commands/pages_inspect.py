@@ -10,7 +10,8 @@ import typer
 
 from pagectl.opening.broker import located
 from pagectl.options.formats import TextOrJsonl
-from pagectl.options.shared import BrokerXmlOption, DirArgument, PageOption, PropertiesOption, TextOrJsonlOption
+from pagectl.options.groups import BrokerOptions
+from pagectl.options.shared import DirArgument, PageOption, TextOrJsonlOption
 from pagectl.running.exits import CallError, Exit
 from pagectl.running.reading import page_range
 from pagectl.terminal.hexview import HexView
@@ -34,8 +35,7 @@ def command(
     ] = None,
     with_bytes: Annotated[bool, typer.Option("--hex", help="Show the bytes beside the names of the fields.")] = False,
     form: TextOrJsonlOption = TextOrJsonl.text,
-    broker_xml: BrokerXmlOption = None,
-    properties: PropertiesOption = None,
+    broker: BrokerOptions = BrokerOptions(),
 ) -> int:
     """Show page files down to the byte: offset, length, frame, transaction, persister, queues, every field.
 
@@ -46,7 +46,7 @@ def command(
 
     pages = page_range(page)
     shown = damaged = 0
-    place = located(given, broker_xml, properties)
+    place = located(given, broker)
     live = running_broker(place.journal) is not None
     for store in stores(place):
         if store.problem is not None:

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pagectl.opening.broker import located
-from pagectl.options.shared import FORMAT_HELP, BrokerXmlOption, DirArgument, PropertiesOption
+from pagectl.options.groups import BrokerOptions
+from pagectl.options.shared import FORMAT_HELP, DirArgument
 from pagectl.running.exits import Exit
 from pagectl.running.reading import bytes_to_read, each_store, moment, told_state
 from pagectl.terminal.progress import progress
@@ -68,14 +69,13 @@ def command(
         int | None, typer.Option("--limit", metavar="N", min=0, help="Addresses shown.", show_default=False)
     ] = None,
     form: Annotated[LsFormat, typer.Option("--format", help=FORMAT_HELP)] = LsFormat.text,
-    broker_xml: BrokerXmlOption = None,
-    properties: PropertiesOption = None,
+    broker: BrokerOptions = BrokerOptions(),
 ) -> int:
     """List the addresses that have page files, one row each, and what is wrong with them.
 
     FOLDER is a DIR for other commands. Ends with status 1 where a condition is neither ok nor empty.
     """
-    place = located(given, broker_xml, properties)
+    place = located(given, broker)
     found = _Worst()
     rows: Iterable[StoreOverview] = found.watched(_surveys(place, beside_output=form is not LsFormat.text))
     if sort is not None or form is LsFormat.text:

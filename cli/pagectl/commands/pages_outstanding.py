@@ -10,14 +10,8 @@ import typer
 
 from pagectl.opening.broker import located
 from pagectl.options.formats import TextJsonOrCsv
-from pagectl.options.shared import (
-    BrokerXmlOption,
-    DirArgument,
-    EditionOption,
-    PropertiesOption,
-    TextJsonOrCsvOption,
-    edition_of,
-)
+from pagectl.options.groups import BrokerOptions
+from pagectl.options.shared import DirArgument, EditionOption, TextJsonOrCsvOption, edition_of
 from pagectl.running.exits import CallError, Exit
 from pagectl.running.reading import bytes_to_read, each_store, told_state
 from pagectl.terminal.progress import progress
@@ -55,8 +49,7 @@ def command(
         bool, typer.Option("--positions", help="Every outstanding position as [page, number] (json only).")
     ] = False,
     edition: EditionOption = None,
-    broker_xml: BrokerXmlOption = None,
-    properties: PropertiesOption = None,
+    broker: BrokerOptions = BrokerOptions(),
 ) -> int:
     """Show per queue the messages not yet acknowledged, and for each page which queues hold it.
 
@@ -66,7 +59,7 @@ def command(
     """
     if positions and form is not TextJsonOrCsv.json:
         raise CallError("--positions goes with --format json only")
-    place = located(given, broker_xml, properties)
+    place = located(given, broker)
     state = _state(place, edition_of(edition))
     found = _AnyWrong()
     summaries = found.watched(_summaries(place, state, positions))

@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from pagectl.opening.broker import located
-from pagectl.options.shared import BackupDirOption, BrokerXmlOption, DirArgument, PropertiesOption
+from pagectl.options.groups import BrokerOptions
+from pagectl.options.shared import BackupDirOption, DirArgument
 from pagectl.running.backups import drop, standing_backup_of
 from pagectl.running.locking import instance_of
 from pagectl.terminal.streams import note
@@ -19,8 +20,7 @@ def command(
     given: DirArgument = None,
     discard: Annotated[bool, typer.Option("--discard", hidden=True)] = False,
     backup_dir: BackupDirOption = None,
-    broker_xml: BrokerXmlOption = None,
-    properties: PropertiesOption = None,
+    broker: BrokerOptions = BrokerOptions(),
 ) -> None:
     """Put every page back as it was before 'pagectl pages compact --in-place', and drop the backup.
 
@@ -30,7 +30,7 @@ def command(
     from pagefmt.compaction.backup import restore as put_back
     from pagefmt.directory.locks import hold_off_brokers
 
-    place = located(given, broker_xml, properties)
+    place = located(given, broker)
     backup = standing_backup_of(place, backup_dir)
     if discard:
         note("restore --discard puts nothing back; its name is now: pagectl pages drop-backup")

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from pagectl.opening.broker import located
 from pagectl.options.formats import TextOrJson
-from pagectl.options.shared import BrokerXmlOption, DirArgument, OutOption, PropertiesOption, TextOrJsonOption
+from pagectl.options.groups import BrokerOptions
+from pagectl.options.shared import DirArgument, OutOption, TextOrJsonOption
 from pagectl.running.exits import CallError, Exit
 from pagectl.running.locking import instance_of
 from pagectl.running.reading import told_state
@@ -33,8 +34,7 @@ def command(
     given: DirArgument = None,
     out: OutOption = None,
     form: TextOrJsonOption = TextOrJson.text,
-    broker_xml: BrokerXmlOption = None,
-    properties: PropertiesOption = None,
+    broker: BrokerOptions = BrokerOptions(),
 ) -> int:
     """Write the paging directory anew, with all messages of damaged, put-aside and orphaned pages that can be read.
 
@@ -50,7 +50,7 @@ def command(
 
     if out is None:
         raise CallError("--out NEW is missing: salvage writes into a new folder and changes nothing where it reads")
-    place = located(given, broker_xml, properties)
+    place = located(given, broker)
     process = running_broker(place.journal, instance_of(place))
     if process is not None:
         warning(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pagectl.files.destination import output_to
 from pagectl.opening.broker import located
-from pagectl.options.shared import BrokerXmlOption, DirArgument, PropertiesOption, ToFileOption
+from pagectl.options.groups import BrokerOptions
+from pagectl.options.shared import DirArgument, ToFileOption
 from pagectl.terminal.progress import progress
 from pagectl.terminal.streams import note, print_json_line
 
@@ -14,8 +15,7 @@ EXAMPLES = (("Checksums to keep beside a backup", "pages seal /var/lib/broker --
 def command(
     given: DirArgument = None,
     to: ToFileOption = None,
-    broker_xml: BrokerXmlOption = None,
-    properties: PropertiesOption = None,
+    broker: BrokerOptions = BrokerOptions(),
 ) -> None:
     """Write size and CRC-32C of every file of the paging directory and of the large messages.
 
@@ -24,7 +24,7 @@ def command(
     from pagefmt.bytes.files import NotReadable
     from pagefmt.verify.seal import HEADER, seal_file, sealed_files, sealed_json
 
-    place = located(given, broker_xml, properties)
+    place = located(given, broker)
     files = sealed_files(place)
     with output_to(to, place), progress("sealing", len(files), "files", beside_output=True) as bar:
         print_json_line(HEADER)

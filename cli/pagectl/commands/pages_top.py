@@ -10,7 +10,8 @@ import typer
 
 from pagectl.opening.broker import located
 from pagectl.options.formats import TextOrJson
-from pagectl.options.shared import BrokerXmlOption, PropertiesOption, TextOrJsonOption
+from pagectl.options.groups import BrokerOptions
+from pagectl.options.shared import TextOrJsonOption
 from pagectl.outputs.backlog_table import COLUMNS, RIGHT, account, cells
 from pagectl.running.backlogs import QueuesLook, RankedQueue, TopOrder, look
 from pagectl.running.exits import CallError, Exit, describe, report
@@ -55,8 +56,7 @@ def command(
         ),
     ] = None,
     form: TextOrJsonOption = TextOrJson.text,
-    broker_xml: BrokerXmlOption = None,
-    properties: PropertiesOption = None,
+    broker: BrokerOptions = BrokerOptions(),
 ) -> int:
     """Rank the queues of all addresses by the page files that come back when their messages are read or dropped.
 
@@ -65,7 +65,7 @@ def command(
     with the reason. Ends with status 1 where something is damaged or not known, with 2 where one of several DIRs
     cannot be read (the others are shown).
     """
-    places, failed = _places(given or [], broker_xml, properties)
+    places, failed = _places(given or [], broker)
     found = _look(places)
     if every is not None:
         time.sleep(every)
@@ -83,14 +83,14 @@ def command(
     return Exit.FAILED if failed else Exit.FOUND if found.wrong else Exit.OK
 
 
-def _places(
-    given: list[Path], broker_xml: Path | None, properties: list[str] | None
-) -> tuple[list[DataLocation], list[str]]:
+def _places(given: list[Path], broker: BrokerOptions) -> tuple[list[DataLocation], list[str]]:
     """Of several, those that can be opened, and why the others cannot."""
     if len(given) < 2:
-        return [located(given[0] if given else None, broker_xml, properties)], []
-    if broker_xml is not None or properties:
-        raise CallError("--broker-xml and --properties go with one DIR; every instance has its own")
+        return [located(given[0] if given else None, broker)], []
+    if broker != BrokerOptions():
+        raise CallError(
+            "--broker-xml, --properties, --profile and --server go with one DIR; every instance has its own"
+        )
     found, failed = [], []
     for path in given:
         try:

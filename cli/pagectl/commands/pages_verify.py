@@ -12,14 +12,8 @@ import typer
 
 from pagectl.opening.broker import located
 from pagectl.options.formats import TextOrJsonl
-from pagectl.options.shared import (
-    BrokerXmlOption,
-    DirArgument,
-    EditionOption,
-    PropertiesOption,
-    TextOrJsonlOption,
-    edition_of,
-)
+from pagectl.options.groups import BrokerOptions
+from pagectl.options.shared import DirArgument, EditionOption, TextOrJsonlOption, edition_of
 from pagectl.running.exits import Exit
 from pagectl.running.reading import bytes_to_read, each_store
 from pagectl.terminal.progress import Progress, progress
@@ -52,8 +46,7 @@ def command(
         typer.Option("--manifest", metavar="FILE", show_default=False, help="Compare with what 'pages seal' wrote."),
     ] = None,
     edition: EditionOption = None,
-    broker_xml: BrokerXmlOption = None,
-    properties: PropertiesOption = None,
+    broker: BrokerOptions = BrokerOptions(),
 ) -> int:
     """Read every page to the last byte, and say what a broker would do with it.
 
@@ -63,7 +56,7 @@ def command(
     from pagefmt.verify.seal import read_seal
 
     sealed = read_seal(manifest) if manifest is not None else None
-    place = located(given, broker_xml, properties)
+    place = located(given, broker)
     state = _state(place)
     view = _VerifyLines() if form is TextOrJsonl.jsonl else _VerifyText()
     lines = form is TextOrJsonl.jsonl

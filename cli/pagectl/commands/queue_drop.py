@@ -8,18 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pagectl.opening.broker import OpenedBroker, open_broker
-from pagectl.options.configuration import ConfigurationOptions
 from pagectl.options.formats import TextOrJson
-from pagectl.options.shared import (
-    BrokerXmlOption,
-    DirArgument,
-    DryRunOption,
-    EditionOption,
-    OutOption,
-    PropertiesOption,
-    TextOrJsonOption,
-    edition_of,
-)
+from pagectl.options.groups import BrokerOptions
+from pagectl.options.shared import DirArgument, DryRunOption, EditionOption, OutOption, TextOrJsonOption, edition_of
 from pagectl.running.exits import CallError, Exit
 from pagectl.running.locking import brokers_held_off
 from pagectl.terminal.progress import progress
@@ -51,8 +42,7 @@ def command(
     dry_run: DryRunOption = False,
     form: TextOrJsonOption = TextOrJson.text,
     edition: EditionOption = None,
-    broker_xml: BrokerXmlOption = None,
-    properties: PropertiesOption = None,
+    broker: BrokerOptions = BrokerOptions(),
 ) -> int:
     """Copy the directories of a stopped broker to NEW without a queue, its messages, and what nobody else needs.
 
@@ -67,8 +57,8 @@ def command(
         if given is None:
             raise CallError("no queue given; name it behind DIR, as QUEUE or ADDRESS::QUEUE")
         given, name = None, str(given)
-    broker = open_broker(given, broker_xml, ConfigurationOptions(properties=tuple(properties or ())))
-    place = broker.place
+    opened = open_broker(given, broker.broker_xml, broker.reading())
+    place = opened.place
     changing = out is not None and not dry_run
     with brokers_held_off(place, changing) as held:
         with progress("looking at journals and pages", None):
@@ -78,7 +68,7 @@ def command(
                 copy_out(plan.pages, out, bar.advance, held=held, changed=plan.changes)
             note_written(out.absolute(), place.paging)
     written = out.absolute() if changing and out is not None else None
-    declared = _declared(broker, plan.queue)
+    declared = _declared(opened, plan.queue)
     if form is TextOrJson.json:
         print_json(_object(plan, written) | {"declared": declared})
     else:

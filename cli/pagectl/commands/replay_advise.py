@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from pagectl.options.configuration import configuration_options
 from pagectl.options.formats import TextOrJson
+from pagectl.options.groups import DecidingOptions
 from pagectl.options.replay import ConfigOption, JobsOption, SkipOption, SparkOption, TraceArgument
-from pagectl.options.shared import DiskOption, EditionOption, HeapOption, PropertiesOption, TextOrJsonOption
+from pagectl.options.shared import DiskOption, TextOrJsonOption
 from pagectl.options.sizes import size_of
 from pagectl.running.exits import CallError, Exit
 from pagectl.terminal.progress import progress
@@ -29,10 +29,8 @@ EXAMPLES = (
 def command(
     trace: TraceArgument,
     config: ConfigOption,
-    heap: HeapOption = None,
     disk: DiskOption = None,
-    edition: EditionOption = None,
-    properties: PropertiesOption = None,
+    options: DecidingOptions = DecidingOptions(),
     skip_bad_lines: SkipOption = False,
     jobs: JobsOption = 0,
     spark: SparkOption = None,
@@ -51,7 +49,7 @@ def command(
     from pageengine.replay.sweep import SweepJob, sweeping
     from pageengine.trace.reading import open_trace
 
-    deciding = replay_configuration(config, configuration_options(edition, heap=heap, properties=properties)).absolute()
+    deciding = replay_configuration(config, options.reading()).absolute()
     room = size_of(disk, "--disk")
     if not deciding.heap or not room:
         raise CallError("say how large heap and disk are: --heap SIZE (where no -Xmx is found) and --disk SIZE")

@@ -11,7 +11,7 @@ import typer
 from pagectl.options.configuration import configuration_options
 from pagectl.options.formats import TextOrJson
 from pagectl.options.replay import SetOption, SkipOption, TwoSides
-from pagectl.options.shared import EditionOption, HeapOption, TextOrJsonOption
+from pagectl.options.shared import EditionOption, HeapOption, ProfileOption, ServerOption, TextOrJsonOption
 from pagectl.running.exits import CallError, Exit
 from pagectl.terminal.sanitise import one_line
 from pagectl.terminal.streams import json_text, print_json, print_table
@@ -63,7 +63,7 @@ def command(
     config: Annotated[
         list[Path] | None,
         typer.Option(
-            "--config", metavar="FILE", help="With a trace: broker.xml or instance, of both sides or of each."
+            "--config", metavar="FILE", help="With a trace: configuration or instance, of both sides or of each."
         ),
     ] = None,
     settings: SetOption = None,
@@ -72,6 +72,8 @@ def command(
     ] = False,
     edition: EditionOption = None,
     heap: HeapOption = None,
+    profile: ProfileOption = None,
+    server: ServerOption = None,
     skip_bad_lines: SkipOption = False,
     decisions: Annotated[
         bool, typer.Option("--decisions", help="Compare decisions only, not sizes and states.")
@@ -96,7 +98,7 @@ def command(
     elif len(files) == 1 and (len(configs) == 2 or (len(configs) == 1 and versus)):
         by_side = (given[: ctx.obj], given[ctx.obj :]) if versus else (given, given)
         pairs = list(zip((configs[0], configs[-1]), by_side, strict=True))
-        options = configuration_options(edition, heap=heap)
+        options = configuration_options(edition, heap=heap, profile=profile, server=server)
         sides = [replay_configuration(path, options, texts) for path, texts in pairs]
         note_not_modelled(sides)
         one, other = (" ".join([str(path), *texts]) for path, texts in pairs)

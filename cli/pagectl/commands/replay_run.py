@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pagectl.options.configuration import configuration_options
 from pagectl.options.formats import TextOrJson
+from pagectl.options.groups import DecidingOptions
 from pagectl.options.replay import (
     ConfigOption,
     SetOption,
@@ -19,7 +19,7 @@ from pagectl.options.replay import (
     TraceArgument,
     refuse_overwriting,
 )
-from pagectl.options.shared import EditionOption, HeapOption, OutOption, PropertiesOption, TextOrJsonOption
+from pagectl.options.shared import OutOption, TextOrJsonOption
 from pagectl.running.collector import seldom_collected
 from pagectl.running.exits import Exit, describe, report
 from pagectl.terminal.streams import note, print_json, warning
@@ -47,7 +47,7 @@ EXAMPLES = (
 def command(
     trace: TraceArgument,
     config: ConfigOption,
-    edition: EditionOption = None,
+    options: DecidingOptions = DecidingOptions(),
     outcome: Annotated[
         Path | None,
         typer.Option("--outcome", metavar="FILE", help="Write the outcome of each operation."),
@@ -58,8 +58,6 @@ def command(
         typer.Option("--until", metavar="N", min=0, help="Stop after operation N (the first is 0)."),
     ] = None,
     settings: SetOption = None,
-    heap: HeapOption = None,
-    properties: PropertiesOption = None,
     skip_bad_lines: SkipOption = False,
     check: Annotated[bool, typer.Option("--check", help="Test the engine's invariants after each operation.")] = False,
     format: TextOrJsonOption = TextOrJson.text,
@@ -77,8 +75,7 @@ def command(
 
     for written in (outcome, to_html):
         refuse_overwriting(written, trace, config)
-    options = configuration_options(edition, heap=heap, properties=properties)
-    deciding = replay_configuration(config, options, settings)
+    deciding = replay_configuration(config, options.reading(), settings)
     recording, stopped = _replay(_ReplayRun(trace, deciding, outcome, out, until, skip_bad_lines, check))
     note_not_modelled([deciding])
     told = deciding.settings_in_force(sorted(recording.addresses, key=natural))

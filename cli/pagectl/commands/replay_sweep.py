@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pagectl.options.configuration import configuration_options
 from pagectl.options.formats import TextJsonOrCsv
+from pagectl.options.groups import DecidingOptions
 from pagectl.options.replay import ConfigOption, JobsOption, SetOption, SkipOption, SparkOption, TraceArgument
-from pagectl.options.shared import EditionOption, HeapOption, PropertiesOption, TextJsonOrCsvOption
+from pagectl.options.shared import TextJsonOrCsvOption
 from pagectl.running.exits import Exit
 from pagectl.terminal.progress import progress
 from pagectl.terminal.streams import CsvTable, print_json, print_table
@@ -34,10 +34,8 @@ def command(
         list[str],
         typer.Option("--vary", metavar="MATCH:NAME=V1,V2,…", help="Values to try; repeatable: all combinations."),
     ],
-    edition: EditionOption = None,
+    options: DecidingOptions = DecidingOptions(),
     settings: SetOption = None,
-    heap: HeapOption = None,
-    properties: PropertiesOption = None,
     skip_bad_lines: SkipOption = False,
     jobs: JobsOption = 0,
     spark: SparkOption = None,
@@ -53,8 +51,7 @@ def command(
         variants,
     )
 
-    options = configuration_options(edition, heap=heap, properties=properties)
-    deciding = replay_configuration(config, options, settings)
+    deciding = replay_configuration(config, options.reading(), settings)
     work = [
         SweepJob(trace.absolute(), deciding.absolute(), skip_bad_lines, one)
         for one in variants([parse_vary(text) for text in vary])

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from pagectl.options.configuration import ConfigurationOptions
+from pagectl.options.groups import BrokerOptions
 from pagectl.running.exits import CallError
 from pagectl.terminal.streams import note
 from pagefmt.directory.locate import DataLocation, LocateError, LocationKind, configuration_in, locate, stores
@@ -44,9 +45,9 @@ class OpenedBroker(NamedTuple):
         return dict.fromkeys(("paging", "journal", "bindings", "large_messages"), "found on disk")
 
 
-def located(given: Path | None, broker_xml: Path | None = None, properties: list[str] | None = None) -> DataLocation:
+def located(given: Path | None, options: BrokerOptions = BrokerOptions()) -> DataLocation:
     """The directories that a command was pointed at, with a note where it is not obvious what DIR was taken for."""
-    return open_broker(given, broker_xml, ConfigurationOptions(properties=tuple(properties or ()))).place
+    return open_broker(given, options.broker_xml, options.reading()).place
 
 
 def open_broker(given: Path | None, broker_xml: Path | None, options: ConfigurationOptions) -> OpenedBroker:
@@ -62,10 +63,19 @@ def open_broker(given: Path | None, broker_xml: Path | None, options: Configurat
         raise CallError(NO_DIR)
     if broker_xml is not None:
         return _served(path, broker_xml, options)
-    if configuration_in(path) is not None or (path.suffix == ".xml" and path.is_file()):
+    if configuration_in(path) is not None or is_configuration(path):
         found = opened(path, None, options)
         return _instance(path if path.is_dir() else found.root, found)
     return _data(path, options)
+
+
+def is_configuration(path: Path) -> bool:
+    """Whether it is a file, named as configurations are."""
+    if not path.is_file():
+        return False
+    from brokerconf.instance.recognition import SUFFIXES
+
+    return path.suffix.lower() in SUFFIXES
 
 
 def from_environment() -> Path | None:

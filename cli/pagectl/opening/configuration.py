@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from brokerconf.reading.properties import EMPTY_XML, SUFFIXES
-
+from pagectl.opening.reading import kubernetes_text, read_configuration
 from pagectl.opening.start_parameters import StartParameters, start_parameters
 from pagectl.options.configuration import ConfigurationOptions
 from pagectl.terminal.streams import note
-from pagefmt.editions import NEWEST
+from pagefmt.findings import some
 
 if TYPE_CHECKING:
     from brokerconf.evidence.queue_declarations import QueueDeclarations
@@ -49,14 +49,25 @@ class BrokerConfiguration(NamedTuple):
         """The instance's folder."""
         return self.start.instance.root
 
-    def settings(self) -> EffectiveSettings:
-        """The settings in force; entries that set nothing known are told on standard error."""
+    def settings(self, *, tell: bool = True) -> EffectiveSettings:
+        """The settings in force; entries that set nothing known are told on standard error, unless ``tell`` is off."""
         from brokerconf.settings.effective import EffectiveSettings
         from brokerconf.settings.overrides import apply
 
         settings = EffectiveSettings(self.document, heap=self.start.heap, libaio=self.start.libaio)
-        note_unused(entry.key for entry in apply(settings, self.entries))
+        unused = apply(settings, self.entries)
+        keys = [entry.key for entry in unused if not self.document.hides(entry.position)]
+        if tell and keys:
+            note(f"overrides that set nothing shown here: {some(keys)}")
         return settings
+
+    def with_defaults(self) -> BrokerConfiguration:
+        """The same for what needs a value of each setting: those that it leaves out count as the broker's defaults,
+        and that is said."""
+        self.document.suppose_defaults()
+        if self.document.supposed:
+            note(f"{self.start.config}: {self.document.supposed}")
+        return self
 
     def declared(self, settings: EffectiveSettings) -> QueueDeclarations:
         """The queues and addresses that it declares; HornetQ has JMS destinations in a file beside it."""
@@ -82,103 +93,63 @@ class BrokerConfiguration(NamedTuple):
         return {each.name: each.value for each in found if each.origin in ("property", "environment")}
 
 
-def note_unused(keys: Iterable[str]) -> None:
-    """Tells which properties set nothing known."""
-    unused = list(keys)
-    if unused:
-        more = " …" if len(unused) > 5 else ""
-        note(f"overrides that set nothing shown here: {', '.join(unused[:5])}{more}")
-
-
 def open_configuration(
     path: Path, options: ConfigurationOptions | None = None, *, root: Path | None = None, newest_that_fits: bool = False
 ) -> BrokerConfiguration:
-    """Open the configuration of an instance, or a configuration file.
+    """Open the configuration of an instance, or a configuration file: XML, properties, or Kubernetes objects.
 
     ``root`` is the instance that a configuration kept elsewhere is used for: relative directories are resolved
     against it. The edition is the one asked for, else that of the instance's jars, else what the namespace says; with
     ``newest_that_fits`` the newest whose schema the file fits. Raises ``BrokerConfError``, ``CallError``, ``OSError``.
     """
     from brokerconf.instance.instance import base_in, base_of, directories
-    from brokerconf.reading.application_server import leave_profile
+    from brokerconf.reading.application_server import name_of
+    from brokerconf.reading.properties import read_properties
 
     options = options or ConfigurationOptions()
-    start = start_parameters(path, options, root)
-    document, reason = _read(start, newest_that_fits)
-    leave_profile(document, options.profile)
-    entries = _entries(start, document)
+    objects = kubernetes_text(path, options)
+    start = start_parameters(path, options, root, alone=objects is not None)
+    options = replace(options, edition=start.edition, define=start.system)
+    found = read_configuration(start.config, options, os.environ, objects, newest_that_fits=newest_that_fits)
+    document = found.document
+    if len(document.cores) > 1:
+        first, *others = map(name_of, document.cores)
+        note(f"{start.config}: {len(document.cores)} messaging servers; only the first, {first}, counts here; "
+             f"--server takes another: {some(others)}")  # fmt: skip
+    for remark in found.remarks:
+        note(f"{start.config}: {remark}")
+    files = [read_properties(each, document.edition) for each in start.files]
+    for fault in (found.fault, *(file.fault for file in files)):
+        if fault:
+            note(f"{fault}; the broker starts without that file")
+    beside = (entry for file in files for entry in file.entries)
+    entries = entries_in_force(document, (*found.entries, *beside), start.system)
     if root is None and start.instance.root == start.config.absolute().parent:
         base = base_of(start.config, document.kind)
     else:
         base = base_in(start.instance.root, document.kind)
-    found = directories(document, base, entries)
-    return BrokerConfiguration(start, document, entries, found, {**found.sources, **start.sources, "edition": reason})
+    where = directories(document, base, entries)
+    reason = start.sources.get("edition", found.reason)
+    return BrokerConfiguration(start, document, entries, where, {**where.sources, **start.sources, "edition": reason})
 
 
-def open_settings(path: Path, options: ConfigurationOptions) -> EffectiveSettings:
-    """The settings in force of a file or an instance, for the ``config`` commands; raises as ``open_configuration``."""
-    return open_told(path, options)[1]
-
-
-def open_told(path: Path, options: ConfigurationOptions) -> tuple[BrokerConfiguration | None, EffectiveSettings]:
-    """The configuration of a file or an instance (None: of Kubernetes) and its settings in force, with notes on what
-    it was taken for."""
-    from brokerconf.reading.application_server import written_server
-
-    from pagectl.opening.kubernetes import kubernetes_text, settings_in
-
-    raw = kubernetes_text(path, options)
-    if raw is not None:
-        return None, settings_in(raw, path, options)
+def open_settings(
+    path: Path, options: ConfigurationOptions, *, defaults: bool = False
+) -> tuple[BrokerConfiguration, EffectiveSettings]:
+    """The configuration of a file or an instance and its settings in force, for the ``config`` commands, with notes on
+    what it was taken for; ``defaults``: as ``with_defaults``. Raises as ``open_configuration``."""
     found = open_configuration(path, options, newest_that_fits=True)
     config, document = found.start.config, found.document
     if document.taken_for:
         note(f"{config}: taken for a part: {document.taken_for}")
     if document.core is None:
         note(f"{config}: has no <core>; the broker starts with defaults")
-    if len(document.cores) > 1:
-        name = written_server(document.cores[0]).attributes.get("name", "default")
-        note(f"{config}: {len(document.cores)} messaging servers; only the first, {name}, counts here")
-    settings = found.settings()
-    if settings.partial:
-        note(f"{config}: what it leaves out may be set in the rest of the configuration, and is not known (?)")
+    if defaults:
+        found.with_defaults()
+    elif document.partial:
+        note(f"{config}: {document.under} is not known: settings that this file leaves out are not known (?)")
     note(f"{config}: {found.edition.value} ({found.sources['edition']})")
-    return found, settings
-
-
-def _read(start: StartParameters, newest_that_fits: bool) -> tuple[Document, str]:
-    """The document, and how its edition was found; of a file of properties one that says nothing."""
-    if start.config.suffix in SUFFIXES:
-        from brokerconf.reading.reading import read_bytes
-
-        found = read_bytes(
-            EMPTY_XML.encode(), str(start.config), folder=start.config.parent, edition=start.edition or NEWEST,
-            properties=start.system, environment=os.environ,
-        )  # fmt: skip
-        found.laid_over = True
-        return found, start.sources.get("edition", "the newest; properties say none")
-    if newest_that_fits:
-        from brokerconf.instance.detection import read_as_fits
-
-        fitting = read_as_fits(
-            start.config, edition=start.edition, cwd=start.cwd, properties=start.system, environment=os.environ
-        )
-        return fitting.document, start.sources.get("edition", fitting.reason)
-    from brokerconf.reading.reading import read
-
-    document = read(start.config, edition=start.edition, cwd=start.cwd, properties=start.system, environment=os.environ)
-    return document, start.sources.get("edition", "by its namespace")
-
-
-def _entries(start: StartParameters, document: Document) -> tuple[Entry, ...]:
-    from brokerconf.reading.properties import read_properties
-
-    own = (start.config,) if start.config.suffix in SUFFIXES else ()
-    files = [read_properties(path, document.edition) for path in (*own, *start.files)]
-    for file in files:
-        if file.fault:
-            note(f"{file.fault}; the broker starts without that file")
-    return entries_in_force(document, (entry for file in files for entry in file.entries), start.system)
+    return found, found.settings()
 
 
 def entries_in_force(document: Document, files: Iterable[Entry], system: Mapping[str, str]) -> tuple[Entry, ...]:

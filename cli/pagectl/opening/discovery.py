@@ -12,13 +12,13 @@ from brokerconf.instance.recognition import SUFFIXES, ConfigurationForm, recogni
 
 from pagectl.running.exits import CallError
 from pagectl.terminal.streams import note
+from pagefmt.findings import some
 
 LARGEST = 16 << 20
 _LOOKED_FOR = (
     "XML of brokers and of application servers with messaging, properties, JSON and YAML with a broker's keys, "
     "Kubernetes objects of brokers"
 )
-_SHOWN = 10
 
 
 class FolderSearch(NamedTuple):
@@ -42,9 +42,8 @@ class FolderSearch(NamedTuple):
         if not self.taken and not self.unreadable:
             raise CallError(f"{self.folder}: no broker configuration below it; looked for {_LOOKED_FOR}")
         if not whole:
-            names = ", ".join(str(path) for path, _ in self.taken[:_SHOWN])
-            more = f" and {len(self.taken) - _SHOWN} more" if len(self.taken) > _SHOWN else ""
-            note(f"{self.folder}: {len(self.taken)} taken: {names}{more}; --show-files lists what was passed over")
+            names = some((path for path, _ in self.taken), 10)
+            note(f"{self.folder}: {len(self.taken)} taken: {names}; --show-files lists what was passed over")
 
 
 def is_searched(path: Path) -> bool:

@@ -15,7 +15,7 @@ from brokerconf.linting.project_file import ProjectFile, project_of
 from brokerconf.reading.inclusion import LARGEST
 
 from pagectl.opening.broker import from_environment, open_broker
-from pagectl.opening.kubernetes import kubernetes_text
+from pagectl.opening.reading import kubernetes_text
 from pagectl.opening.start_parameters import StartParameters, start_parameters
 from pagectl.options.configuration import ConfigurationOptions
 from pagectl.running.exits import CallError
@@ -45,6 +45,7 @@ def surroundings(
         heap=options.heap,
         stores=None if data is None else stores_below(data),
         profile=options.profile,
+        server=options.server,
     )
 
 

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from pagectl.opening.broker import configuration_for, from_environment, instance_above, opened
+from pagectl.opening.broker import configuration_for, from_environment, instance_above, is_configuration, opened
 from pagectl.options.configuration import ConfigurationOptions
 from pagectl.options.disk import DiskQuery
 from pagectl.running.exits import CallError
@@ -15,8 +15,6 @@ from pagefmt.directory.locate import BINDINGS_NAMES, JOURNAL_NAMES, LARGE_NAMES,
 from pagefmt.editions import NEWEST, Edition
 
 if TYPE_CHECKING:
-    from brokerconf.reading.document import Document
-
     from pagectl.opening.configuration import BrokerConfiguration
     from pageengine.disk.config import WhenBlocked
     from pageengine.disk.state import DiskState
@@ -34,7 +32,7 @@ class MonitoredDisks(NamedTuple):
     edition: Edition
     took_for: str
     root: Path
-    document: Document | None = None
+    configuration: BrokerConfiguration | None = None
 
     @property
     def place(self) -> str:
@@ -56,7 +54,7 @@ class MonitoredDisks(NamedTuple):
         """What producers of each address feel while the broker blocks."""
         from pageengine.disk.config import when_blocked
 
-        return when_blocked(self.document, self.edition)
+        return when_blocked(self.configuration and self.configuration.settings(tell=False), self.edition)
 
 
 def monitored_disks(query: DiskQuery) -> MonitoredDisks:
@@ -83,7 +81,7 @@ def _own_configuration(
     path: Path, limits: DiskSettings | None, options: ConfigurationOptions
 ) -> BrokerConfiguration | None:
     """Of the instance that ``path`` is, or whose directories it belongs to."""
-    if configuration_in(path) is not None or (path.suffix == ".xml" and path.is_file()):
+    if configuration_in(path) is not None or is_configuration(path):
         return opened(path, None, options)
     above = None if limits else instance_above(path)
     if above is None:
@@ -109,12 +107,15 @@ def _configured(path: Path | None, found: BrokerConfiguration, limits: DiskSetti
 
     release = found.start.release
     edition = edition_of_monitor(release) if release else found.edition
-    settings = limits or disk_settings(found.document, edition, found.entries)
-    directories, took_for, root = _watched(found), f"instance of {found.start.config}", found.root
+    took_for = f"instance of {found.start.config}"
+    if found.document.partial:
+        took_for += f"; {found.document.under} is not known"
+    settings = limits or disk_settings(found.with_defaults().document, edition, found.entries)
+    directories, root = _watched(found), found.root
     if path is not None and not any(directory.exists() for directory in directories.values()):
         plain = _without_configuration(path, limits, edition)
         directories, took_for, root = plain.directories, plain.took_for, path
-    return MonitoredDisks(directories, settings, edition, took_for, root, found.document)
+    return MonitoredDisks(directories, settings, edition, took_for, root, found)
 
 
 def _without_configuration(path: Path, limits: DiskSettings | None, edition: Edition) -> MonitoredDisks:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 
 from pagectl.opening.configuration import open_configuration
+from pagectl.opening.reading import whole_document
 from pagectl.options.configuration import ConfigurationOptions
 from pagectl.terminal.streams import note, warning
 from pageengine.replay.replaying import Configuration
@@ -22,14 +24,14 @@ def replay_configuration(
     ``OSError``.
     """
     settings = tuple(parse_override(text) for text in overrides or ())
-    found = open_configuration(path, options)
+    found = open_configuration(path, options).with_defaults()
     found.settings()
     edition = found.edition
     if edition in FROM_SOURCES_ALONE:
         warning(f"{edition.value}: decides by that release's sources alone, never compared with a running broker")
     return Configuration(
         found.start.config, edition, settings, found.start.heap, {**found.placeholders(), **found.start.system},
-        found.entries,
+        found.entries, partial(whole_document, options=options),
     )  # fmt: skip
 
 

@@ -40,15 +40,18 @@ class StartParameters(NamedTuple):
         return self.instance.config
 
 
-def start_parameters(path: Path, options: ConfigurationOptions, root: Path | None = None) -> StartParameters:
+def start_parameters(
+    path: Path, options: ConfigurationOptions, root: Path | None = None, *, alone: bool = False
+) -> StartParameters:
     """The start parameters of an instance, or of the one that a configuration file belongs to.
 
-    ``root`` is the instance that a configuration kept elsewhere is used for. Raises ``BrokerConfError``.
+    ``root`` is the instance that a configuration kept elsewhere is used for. ``alone``: what lies beside the file is no
+    part of its broker, which runs in a container. Raises ``BrokerConfError``.
     """
     from brokerconf.instance.installed import edition_run_by, release_of_home
-    from brokerconf.instance.instance import find_instance
+    from brokerconf.instance.instance import Instance, find_instance
 
-    instance = find_instance(path, root)
+    instance = Instance(root or path.absolute().parent, path) if alone else find_instance(path, root)
     profile = str(instance.profile)
     sources = {}
     if options.edition is not None:
@@ -57,15 +60,16 @@ def start_parameters(path: Path, options: ConfigurationOptions, root: Path | Non
         sources["edition"] = "its instance runs that"
     if options.heap or instance.heap:
         sources["heap"] = "--heap" if options.heap else f"{profile} -Xmx"
-    libaio = has_libaio() if options.journal is None else options.journal is JournalType.asyncio
-    sources["journal"] = "--journal-type" if options.journal else f"this host has {'' if libaio else 'no '}libaio"
+    libaio = alone or has_libaio() if options.journal is None else options.journal is JournalType.asyncio
+    host = "images have" if alone else f"this host has{'' if libaio else ' no'}"
+    sources["journal"] = "--journal-type" if options.journal else f"{host} libaio"
     return StartParameters(
         instance,
         options.edition or edition_run_by(instance),
         "" if options.edition or instance.home is None else release_of_home(instance.home),
         options.heap or instance.heap,
         {**instance.properties, **options.define},
-        _property_files(instance.config, options.properties),
+        () if alone else _property_files(instance.config, options.properties),
         options.cwd,
         sources,
         libaio,

@@ -17,7 +17,7 @@ class ConfigurationOptions:
     """Each wins over what the instance says.
 
     ``heap`` is in bytes; ``define`` holds system properties; ``properties`` are files or folders as ``artemis run
-    --properties`` takes them; ``profile`` is one of a domain;
+    --properties`` takes them; ``profile`` is one of a domain, ``server`` one of a messaging subsystem;
     ``journal``: what one of type ASYNCIO is on the broker's host.
     """
 
@@ -27,6 +27,7 @@ class ConfigurationOptions:
     define: Mapping[str, str] = field(default_factory=dict)
     properties: tuple[str, ...] = ()
     profile: str | None = None
+    server: str | None = None
     journal: JournalType | None = None
 
 
@@ -38,6 +39,7 @@ def configuration_options(
     define: Iterable[str] | None = None,
     properties: Iterable[str] | None = None,
     profile: str | None = None,
+    server: str | None = None,
     journal: JournalType | None = None,
 ) -> ConfigurationOptions:
     """The options as typed, understood; raises ``CallError``."""
@@ -50,6 +52,7 @@ def configuration_options(
         _definitions(define or ()),
         tuple(properties or ()),
         profile,
+        server,
         journal,
     )
 

@@ -8,7 +8,8 @@ from typing import Annotated, NamedTuple, TypeVar
 
 import typer
 
-from pagectl.options.configuration import ConfigurationOptions, configuration_options
+from pagectl.options.configuration import ConfigurationOptions
+from pagectl.options.groups import BrokerOptions
 from pagectl.options.shared import FORMAT_HELP, EditionChoice
 from pageengine.disk.monitor import DiskSettings
 
@@ -49,12 +50,12 @@ class DiskQuery(NamedTuple):
 
 
 def disk_query(
-    path: Path | None, broker_xml: Path | None, max_disk_usage: str | None, min_disk_free: str | None,
-    edition: EditionChoice | None, properties: list[str] | None,
+    path: Path | None, broker: BrokerOptions, max_disk_usage: str | None, min_disk_free: str | None,
+    edition: EditionChoice | None,
 ) -> DiskQuery:  # fmt: skip
     """The options of a call, understood; what the broker refuses is a usage error."""
     limits = _limits(max_disk_usage, min_disk_free)
-    return DiskQuery(path, broker_xml, limits, configuration_options(edition, properties=properties))
+    return DiskQuery(path, broker.broker_xml, limits, broker.reading(edition))
 
 
 def parsed(parse: Callable[[str], T], text: str | None, option: str) -> T | None:

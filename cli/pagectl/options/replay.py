@@ -16,7 +16,10 @@ TraceOutOption = Annotated[
     typer.Option("--to", metavar="TRACE", help="Where to write: .jsonl, .jsonl.gz, .jsonl.zst, .parquet."),
 ]
 ConfigOption = Annotated[
-    Path, typer.Option("--config", metavar="FILE", help="broker.xml or instance whose settings decide.")
+    Path,
+    typer.Option(
+        "--config", metavar="FILE", help="Whose settings decide: broker.xml, properties, JSON, YAML, or an instance."
+    ),
 ]
 SetOption = Annotated[
     list[str] | None,

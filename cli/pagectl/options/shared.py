@@ -105,6 +105,10 @@ ProfileOption = Annotated[
         "--profile", metavar="NAME", help="Profile of domain.xml [default: the only one with messaging; lint: all]."
     ),
 ]
+ServerOption = Annotated[
+    str | None,
+    typer.Option("--server", metavar="NAME", help="Messaging server of a subsystem [default: the first; lint: all]."),
+]
 WhereOption = Annotated[
     str | None,
     typer.Option("--where", metavar="SELECTOR", help="Only messages that this JMS selector matches."),

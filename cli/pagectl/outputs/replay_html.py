@@ -15,6 +15,7 @@ from pageengine.replay.records import AddressRecord, Span
 from pageengine.replay.series import in_columns
 from pageengine.settings.overrides import SettingInForce
 from pagefmt.editions import NEWEST
+from pagefmt.findings import some
 from pagefmt.quantities import SECOND, duration_text, size_text
 
 BARS = 120
@@ -289,8 +290,7 @@ def _settings(settings: Settings) -> Iterator[str]:
     for where, values in settings.items():
         alike.setdefault(tuple(values), []).append(where)
     for told, places in alike.items():
-        more = f" and {len(places) - 3} more" if len(places) > 3 else ""
-        yield f"<h3>{safe(', '.join(places[:3]))}{more}</h3>"
+        yield f"<h3>{safe(some(places, 3))}</h3>"
         rows = [(one.name, _in_full(one), one.source) for one in told]
         yield from _table((("setting", False), ("value", True), ("from", False)), rows)
 

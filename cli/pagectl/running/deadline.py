@@ -10,8 +10,10 @@ import marshal
 import os
 import selectors
 import signal
+import sys
 import time
 from collections.abc import Callable
+from io import StringIO
 from typing import NamedTuple
 
 
@@ -59,9 +61,10 @@ def _in_child(receiving: int, sending: int, work: Callable[[], Answer]) -> None:
         nowhere = os.open(os.devnull, os.O_RDWR)
         for stream in (0, 1, 2):
             os.dup2(nowhere, stream)
+        sys.stderr = notes = StringIO()
         answer = work()
         with os.fdopen(sending, "wb") as pipe:
-            pipe.write(marshal.dumps((int(answer.status), answer.out, answer.err)))
+            pipe.write(marshal.dumps((int(answer.status), answer.out, notes.getvalue() + answer.err)))
     finally:
         os._exit(0)
 

@@ -15,6 +15,7 @@ from brokerconf.evidence.queue_declarations import QueueDeclarations
 from brokerconf.settings.address_settings import Values
 from brokerconf.settings.comparison import example_of
 from brokerconf.settings.effective import EffectiveSettings
+from pagefmt.findings import some
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,9 @@ def capacity(
     limit, off = _global(broker)
     disk_limit, rule = _disk_limit(broker, disk)
     made = Capacity(settings.heap, limit, off, disk, disk_limit, rule, found, ())
-    return Capacity(settings.heap, limit, off, disk, disk_limit, rule, found, tuple(_first(made)))
+    return Capacity(
+        settings.heap, limit, off, disk, disk_limit, rule, found, tuple(_first(made, settings.document.supposed))
+    )
 
 
 def _address(settings: EffectiveSettings, name: str, queues: int, on_disk: int) -> AddressCapacity:
@@ -151,16 +154,16 @@ def _disk_limit(broker: Values, disk: int | None) -> tuple[int | None, str]:
     return None if disk is None else disk * percent // 100, f"max-disk-usage {percent} %"
 
 
-def _first(found: Capacity) -> list[str]:
-    """What acts first, in the order in which it would."""
-    said: list[str] = []
+def _first(found: Capacity, supposed: str) -> list[str]:
+    """What is supposed, and what acts first, in the order in which it would."""
+    said = [supposed] if supposed else []
     bounded = [one for one in found.addresses if one.memory is not None]
     unbounded = [one.address for one in found.addresses if one.memory is None and one.messages is None]
     total = found.memory_sum
     if found.global_off and unbounded:
-        said.append(f"memory has no bound: {_some(unbounded)} has no max-size-bytes and the global limit is off")
+        said.append(f"memory has no bound: {some(unbounded)} has no max-size-bytes and the global limit is off")
     elif unbounded:
-        said.append(f"the global limit acts first for {_some(unbounded)}: no max-size-bytes there")
+        said.append(f"the global limit acts first for {some(unbounded)}: no max-size-bytes there")
     if found.global_limit is not None and bounded and total is not None and total > found.global_limit:
         said.append(f"the limits of the addresses add up to more than the global limit of {found.global_limit} bytes")
     if found.heap is not None:
@@ -186,14 +189,10 @@ def _against_heap(found: Capacity, heap: int) -> list[str]:
 
 def _against_disk(found: Capacity) -> list[str]:
     endless = [one.address for one in found.addresses if one.policy == "PAGE" and one.disk is None]
-    said = [f"pages of {_some(endless)} have no bound but the disk: {found.disk_rule}"] if endless else []
+    said = [f"pages of {some(endless)} have no bound but the disk: {found.disk_rule}"] if endless else []
     if found.disk_limit is not None and found.disk_sum is not None and found.disk_sum > found.disk_limit:
         said.append(f"the page limits allow {found.disk_sum} bytes, the disk limit only {found.disk_limit}")
     return said
-
-
-def _some(names: list[str]) -> str:
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
 def _sum(parts: Iterable[int | None]) -> int | None:

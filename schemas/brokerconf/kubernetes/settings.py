@@ -1,9 +1,10 @@
-"""The one broker that a file of Kubernetes objects describes, and its settings in force."""
+"""The one broker that a file of Kubernetes objects describes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
 
 from brokerconf.kubernetes.broker_resource import BrokerResource
 from brokerconf.kubernetes.held_files import HeldFile
@@ -15,11 +16,10 @@ from brokerconf.kubernetes.secret_values import SecretValues
 from brokerconf.reading.document import Document
 from brokerconf.reading.parsing import ReadingError
 from brokerconf.reading.properties import EMPTY_XML, Entry
+from brokerconf.reading.reading import read_bytes
 from brokerconf.reading.yaml_tree import read_yaml
-from brokerconf.settings.address_settings import EffectiveValue
-from brokerconf.settings.effective import EffectiveSettings
 from pagefmt.editions import NEWEST, Edition
-from pagefmt.findings import Position
+from pagefmt.findings import Position, some
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,18 +38,23 @@ class DescribedBroker:
     secrets: SecretValues
     remarks: tuple[str, ...]
 
-
-class KubernetesSettings(EffectiveSettings):
-    """Settings of which a part may stand in a Secret, or in an image that is not at hand."""
-
-    def __init__(self, document: Document, broker: DescribedBroker, *, heap: int | None) -> None:
-        super().__init__(document, heap=heap)
-        document.laid_over, self._secrets = broker.partial, broker.secrets
-
-    def _as_known(self, value: EffectiveValue, elsewhere: bool) -> EffectiveValue:
-        if value.origin is None:
-            return super()._as_known(value, elsewhere)
-        return replace(value, secret=self._secrets.holds(value.origin.position))
+    def read(
+        self, name: str, folder: Path, edition: Edition | None, properties: Mapping[str, str],
+        environment: Mapping[str, str],
+    ) -> Document:  # fmt: skip
+        """Its document, as that edition reads it; raises ``ReadingError``, without what a Secret holds."""
+        try:
+            found = read_bytes(
+                self.xml.encode("utf-8", "replace"), name, folder=folder, edition=edition, properties=properties,
+                environment=environment, place=self.place,
+            )  # fmt: skip
+        except ReadingError as err:
+            if self.secrets.holds(err.position):
+                said = "what a Secret holds here cannot be read"
+                raise ReadingError(err.rule, err.position, said, "config lint says more") from err
+            raise
+        found.laid_over, found.under, found.secret = self.partial, "the broker.xml of the image", self.secrets.holds
+        return found
 
 
 def described_broker(raw: bytes, name: str, edition: Edition | None = None) -> DescribedBroker:
@@ -69,7 +74,7 @@ def described_broker(raw: bytes, name: str, edition: Edition | None = None) -> D
     candidates = documents_held or {title: files for title, files in found.held.items() if files}
     titles = [broker.found.title for broker in found.brokers] or list(candidates)
     if len(titles) != 1:
-        said = f"{len(titles)} brokers ({', '.join(titles[:5])})" if titles else "no configuration of a broker"
+        said = f"{len(titles)} brokers ({some(titles)})" if titles else "no configuration of a broker"
         help = "put each into a file of its own" if titles else f"looked for {LOOKED_FOR}"
         raise ReadingError("kubernetes-no-broker", Position(name, 1, 1), said, help)
     return _of_files(found, titles[0], candidates[titles[0]], Position(name, 1, 1), edition or NEWEST)
@@ -81,7 +86,7 @@ def _of_resource(found: Inventory, broker: BrokerResource, edition: Edition | No
     remarks = [f"Secret {name} is not in this file: its properties are left out" for name in held if not held[name]]
     return DescribedBroker(
         broker.xml.text, broker.xml.position, properties.of(), broker.edition, True, found.secrets,
-        (*remarks, *_of_pods(properties.pods), _IMAGE),
+        (*remarks, *_of_pods(properties.pods)),
     )  # fmt: skip
 
 
@@ -91,23 +96,18 @@ def _of_files(
     """The files of one object: its properties count over its broker.xml."""
     documents = [file for file in files if file.suffix == ".xml"]
     if len(documents) > 1:
-        said = f"{title} has {len(documents)} configurations: {', '.join(file.name for file in documents[:5])}"
+        said = f"{title} has {len(documents)} configurations: {some(file.name for file in documents)}"
         raise ReadingError("kubernetes-no-broker", documents[1].key, said, "put each into a file of its own")
     properties = [file for file in files if file.suffix != ".xml"]
     entries = [entry for file in properties if file.pod is None for entry in entries_of(file, edition)]
     remarks = _of_pods([file.pod for file in properties])
     placed = documents[0].placed if documents else PlacedText().add(EMPTY_XML, lambda _: start)
-    remarks += [] if documents else [_IMAGE]
     return DescribedBroker(
         placed.text, placed.position, tuple(entries), None, not documents, found.secrets, tuple(remarks)
     )
 
 
-_IMAGE = "the broker.xml of the image is not known: settings that this file leaves out are not known (?)"
-
-
 def _of_pods(pods: Iterable[int | None]) -> list[str]:
     """That what is for one pod alone is left out."""
     numbers = sorted({pod for pod in pods if pod is not None})
-    shown = ", ".join(map(str, numbers[:5])) + (" …" if len(numbers) > 5 else "")
-    return [f"properties for pod {shown} alone are left out"] if numbers else []
+    return [f"properties for pod {some(numbers)} alone are left out"] if numbers else []

@@ -65,6 +65,7 @@ CHECKS: dict[str, tuple[str, str]] = {
         "none of the file is applied; only the status attribute tells",
     ),
     "repeated-element": ("an element that may stand once stands twice", _REFUSED),
+    "server": ("a messaging server that was asked for and is not there", "nothing of the file was looked at"),
     "profile": ("a profile that was asked for and is not there", "nothing of the file was looked at"),
     "size-overflow": ("a size beyond 64 bits", "it becomes another number without an error"),
     "stray-text": ("text where elements belong", _REFUSED),

@@ -22,7 +22,7 @@ from brokerconf.reading.yaml_tree import YamlDocuments, read_yaml
 from brokerconf.rules import rules
 from brokerconf.schema.validation import SchemaVerdict
 from pagefmt.editions import NEWEST
-from pagefmt.findings import Finding, Position, Severity
+from pagefmt.findings import Finding, Position, Severity, some
 
 # Each of them is a lint of its own.
 _MOST_PODS = 8
@@ -63,8 +63,7 @@ class _ObjectsLint:
         for one in found.objects:
             others = found.others.get(one.title)
             if others:
-                shown = ", ".join(others[:5]) + (" …" if len(others) > 5 else "")
-                yield self._said(one, f"{one.title}: no configuration of a broker under {shown}")
+                yield self._said(one, f"{one.title}: no configuration of a broker under {some(others)}")
         for broker in found.brokers:
             yield from self._broker(broker, found.mounted(broker))
         mounted = {f"Secret {name}" for broker in found.brokers for name in broker.mounted}

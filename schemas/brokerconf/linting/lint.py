@@ -14,7 +14,7 @@ from brokerconf.evidence.host import PageFolder, Volume
 from brokerconf.instance.detection import as_fits
 from brokerconf.instance.recognition import PROPERTY_FORMS, ConfigurationForm, form_of
 from brokerconf.linting.checking import check, sorted_findings
-from brokerconf.reading.application_server import leave_profile
+from brokerconf.reading.application_server import leave_server
 from brokerconf.reading.document import ConfigNode, Document
 from brokerconf.reading.inclusion import LARGEST
 from brokerconf.reading.parsing import ReadingError
@@ -42,8 +42,9 @@ class LintContext:
 
     ``cwd``: the broker's working directory; ``properties`` and ``environment`` fill in ``${…}``; ``entries`` are those
     of ``broker.properties``, whose text is ``beside``, ``faults`` why whole files of it are left out; heap in bytes;
-    ``host`` tells the volumes of the document's directories where it is linted on the broker's host; ``profile`` is
-    the one of a domain that is looked at (None: all); ``memory`` is of the last lint of the same configuration.
+    ``host`` tells the volumes of the document's directories where it is linted on the broker's host; ``profile`` and
+    ``server`` are those of an application server that are looked at (None: all); ``memory`` is of the last lint of the
+    same configuration.
     """
 
     edition: Edition | None = None
@@ -59,6 +60,7 @@ class LintContext:
     host: Callable[[Document], tuple[Volume, ...] | None] | None = None
     memory: MatchMemory | None = None
     profile: str | None = None
+    server: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,8 +167,8 @@ def judged(
             raw, name, folder=folder, edition=edition, properties=context.properties,
             environment=context.environment, place=place, fragments=place is None,
         )  # fmt: skip
-        if context.profile is not None:
-            leave_profile(document, context.profile)
+        if context.profile is not None or context.server is not None:
+            leave_server(document, context.profile, context.server)
         return document
 
     if context.schemas is not None:

@@ -86,23 +86,35 @@ def messaging_subsystems(root: ConfigNode) -> list[MessagingSubsystem]:
     return [each for each in found if each.kind.product != "messaging"] or found
 
 
-def leave_profile(document: Document, profile: str | None) -> None:
-    """Leaves the servers of one profile: of that asked for, else of the only one that has any; raises
-    ``ReadingError``."""
+def leave_server(document: Document, profile: str | None, server: str | None = None) -> None:
+    """Leaves the servers of one profile: of that asked for, else of the only one that has any; and of these the one
+    named ``server``, where that is asked for. Raises ``ReadingError``."""
     names = list(dict.fromkeys(each.profile for each in document.subsystems))
-    if profile is None and len(names) <= 1:
-        return
-    if profile not in names:
-        listed = ", ".join(names) or "none"
-        message = "more than one profile has messaging" if profile is None else f"no profile '{profile}' has messaging"
-        raise ReadingError(
-            "profile",
-            document.root.position,
-            f"{message}: name one with --profile",
-            f"profiles with messaging: {listed}",
-        )
-    document.subsystems = [each for each in document.subsystems if each.profile == profile]
-    document.cores = [core for each in document.subsystems for core in each.cores()]
+    if profile is not None or len(names) > 1:
+        if profile not in names:
+            several = "more than one profile has messaging"
+            raise _choose(document, "profile", several if profile is None else _none("profile", profile), names)
+        document.subsystems = [each for each in document.subsystems if each.profile == profile]
+        document.cores = [core for each in document.subsystems for core in each.cores()]
+    if server is not None:
+        cores = document.cores if document.kind.of_application_server else []
+        document.cores = [core for core in cores if name_of(core) == server]
+        if not document.cores:
+            raise _choose(document, "server", _none("server", server), list(map(name_of, cores)))
+
+
+def _none(what: str, name: str) -> str:
+    return f"no {what} '{name}' has messaging"
+
+
+def _choose(document: Document, what: str, message: str, names: list[str]) -> ReadingError:
+    listed = f"{what}s with messaging: {', '.join(names) or 'none'}"
+    return ReadingError(what, document.root.position, f"{message}: name one with --{what}", listed)
+
+
+def name_of(core: ConfigNode) -> str:
+    """The name of the messaging server that a ``core`` stands for."""
+    return written_server(core).attributes.get("name", "default")
 
 
 def written_server(core: ConfigNode) -> ConfigNode:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
@@ -206,7 +206,8 @@ class Document:
     document element of HornetQ, each messaging server of an application server; empty when the broker would find none.
 
     ``taken_for``: of a fragment, what it was taken for; ``is_part``: settings of the broker stand elsewhere;
-    ``complete``: nothing was left out of it; ``laid_over``: what it says is laid over a file that is not at hand.
+    ``complete``: nothing was left out of it; ``laid_over``: what it says is laid over a file that is not at hand;
+    ``under``: what decides then. ``secret``: whether a place is one of which nothing is ever shown.
     ``defaults`` and ``always_set`` are texts by the name of a setting: what an application server takes where the file
     gives nothing, for the broker and for each match.
     """
@@ -227,6 +228,9 @@ class Document:
     is_part: bool = False
     complete: bool = True
     laid_over: bool = False
+    under: str = "the rest of the configuration"
+    supposed: str = ""
+    secret: Callable[[Position], bool] | None = None
     subsystems: list[MessagingSubsystem] = field(default_factory=list)
     defaults: dict[str, str] = field(default_factory=dict)
     always_set: dict[str, str] = field(default_factory=dict)
@@ -235,6 +239,23 @@ class Document:
     def core(self) -> ConfigNode | None:
         """The first of ``cores``; None when there is none."""
         return self.cores[0] if self.cores else None
+
+    @property
+    def partial(self) -> bool:
+        """Whether what it leaves out is decided elsewhere, and is not known to be the default."""
+        return self.laid_over or self.is_part
+
+    def suppose_defaults(self) -> None:
+        """What it leaves out counts as the default from now on; ``supposed`` says so."""
+        if self.partial:
+            self.supposed = (
+                f"{self.under} is not known: settings that this file leaves out count as the broker's defaults"
+            )
+        self.laid_over = self.is_part = False
+
+    def hides(self, at: Position) -> bool:
+        """Whether nothing of what stands at a place is ever shown."""
+        return self.secret is not None and self.secret(at)
 
     @property
     def source(self) -> SourceFile:

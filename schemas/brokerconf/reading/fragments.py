@@ -17,6 +17,7 @@ from brokerconf.reading.substitution import ReplacedText
 from brokerconf.reading.subsystems import Subsystem, known_subsystems
 from brokerconf.reading.tables import read_table
 from pagefmt.editions import Edition
+from pagefmt.findings import some
 
 # What is not closed ends at the next "<", or takes the rest: each character is looked at once.
 _TAG = re.compile(
@@ -82,8 +83,7 @@ def fragment_in(text: str, edition: Edition | None) -> Fragment | None:
     if found is None:
         return fragment_in(text, Edition.HORNETQ_2_4) if edition is None else None
     names = list(dict.fromkeys(each.name for each in elements))
-    listed = ", ".join(f"<{name}>" for name in names[:5]) + (" …" if len(names) > 5 else "")
-    return Fragment(f"{listed} of {found.words}", found.tags, edition, complete)
+    return Fragment(f"{some(f'<{name}>' for name in names)} of {found.words}", found.tags, edition, complete)
 
 
 class _Around(NamedTuple):

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import islice
-
 from brokerconf.evidence.address_facts import AddressCase
 from brokerconf.evidence.facts import ConfigFacts
 from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
 from pagefmt.editions import Edition
-from pagefmt.findings import Severity
+from pagefmt.findings import Severity, some
 
 _LOST = {"dead-letter-address": "messages that cannot be delivered", "expiry-address": "expired messages"}
 
@@ -23,10 +21,10 @@ def _check(facts: ConfigFacts) -> Hits:
 def _unset(facts: ConfigFacts, name: str, lost: str) -> Hits:
     """One finding for the file: at the first match that has none, or at ``core`` where there is no match at all."""
     found = (case for case in facts.cases if not case.value(name) and not facts.is_management(case))
-    without = list(islice(found, 6))
+    without = list(found)
     if without:
-        names = ", ".join(f"'{case.match}'" for case in without[:5]) + (", …" if len(without) > 5 else "")
-        yield Hit(without[0].place, f"no {name} for {names}: {lost} are dropped", about=name)
+        names = [f"'{case.match}'" for case in without]
+        yield Hit(without[0].place, f"no {name} for {some(names)}: {lost} are dropped", about=name)
     elif not facts.cases and facts.core is not None and not facts.open:
         yield Hit(facts.core, f"no {name} for any address: {lost} are dropped", about=name)
 

@@ -7,6 +7,7 @@ lookup changes what is stored, so later answers depend on earlier ones: ask in t
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from brokerconf.reading.document import ConfigNode, Document, FileKind
 from brokerconf.reading.server_expressions import is_expression
@@ -84,11 +85,6 @@ class EffectiveSettings:
                 self.refused.append((node, err))
                 continue
             self.settings[text] = setting
-
-    @property
-    def partial(self) -> bool:
-        """Whether what the document leaves out is decided elsewhere, and is not known to be the default."""
-        return self.document.laid_over or self.document.is_part
 
     @property
     def open(self) -> bool:
@@ -175,7 +171,9 @@ class EffectiveSettings:
 
     def _as_known(self, value: EffectiveValue, elsewhere: bool) -> EffectiveValue:
         """The value as far as it is known."""
-        return EffectiveValue(None, known=False) if elsewhere and value.origin is None else value
+        if value.origin is None:
+            return EffectiveValue(None, known=False) if elsewhere else value
+        return replace(value, secret=True) if self.document.hides(value.origin.position) else value
 
     def _cap_page(self, found: Values) -> None:
         """With a database the page is capped without a word (docs/spec/settings.md 6.16); what is derived is not."""
@@ -198,7 +196,7 @@ class EffectiveSettings:
         _journal(found, self.libaio)
         self._global_max_size(found)
         found |= {name: value for name, value in self._broker_overrides.items() if name in found}
-        return {name: self._as_known(value, self.partial) for name, value in found.items()}
+        return {name: self._as_known(value, self.document.partial) for name, value in found.items()}
 
     def _broker_value(self, setting: Setting) -> EffectiveValue:
         node = self.first.get(setting.name)

@@ -1,0 +1,137 @@
+"""A configuration file read, in whichever form: XML, properties, JSON, YAML, or Kubernetes objects."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from brokerconf.reading.properties import EMPTY_XML, SUFFIXES
+
+from pagectl.options.configuration import ConfigurationOptions
+from pagectl.running.exits import CallError
+from pagefmt.editions import NEWEST, Edition
+
+if TYPE_CHECKING:
+    from brokerconf.errors import BrokerConfError
+    from brokerconf.reading.document import Document
+    from brokerconf.reading.properties import Entry
+
+_OF_OBJECTS = (".yaml", ".yml", ".json")
+
+
+def kubernetes_text(path: Path, options: ConfigurationOptions) -> bytes | None:
+    """The bytes of a file of Kubernetes objects; None for every other configuration.
+
+    Raises ``OSError``, and ``CallError`` for options that such a file cannot be read with.
+    """
+    if path.suffix.lower() not in _OF_OBJECTS or not path.is_file():
+        return None
+    from brokerconf.instance.recognition import ConfigurationForm, form_of
+    from brokerconf.linting.lint import read_raw
+
+    raw = read_raw(path)
+    if form_of(path.name, raw) is not ConfigurationForm.KUBERNETES:
+        return None
+    if options.properties:
+        raise CallError(f"{path}: --properties is not for Kubernetes objects; write them into brokerProperties")
+    return raw
+
+
+class ReadConfiguration(NamedTuple):
+    """What a file says by itself. ``reason``: how its edition was found; ``remarks``: what is left out of it;
+    ``fault``: why a file of properties is none to the broker."""
+
+    document: Document
+    reason: str
+    entries: tuple[Entry, ...] = ()
+    remarks: tuple[str, ...] = ()
+    fault: BrokerConfError | None = None
+
+
+def read_configuration(
+    path: Path,
+    options: ConfigurationOptions,
+    environment: Mapping[str, str],
+    objects: bytes | None,
+    *,
+    newest_that_fits: bool = False,
+) -> ReadConfiguration:
+    """A file in whichever form; ``objects`` are the bytes of one of Kubernetes. Raises ``ReadingError``, ``CallError``,
+    ``OSError``."""
+    from brokerconf.reading.application_server import leave_server
+
+    if objects is not None:
+        found = _read_objects(objects, path, options, environment, newest_that_fits)
+    elif path.suffix in SUFFIXES:
+        found = _read_properties(path, options, environment)
+    else:
+        found = _read_document(path, options, environment, newest_that_fits)
+    leave_server(found.document, options.profile, options.server)
+    return found
+
+
+def whole_document(
+    path: Path, *, edition: Edition | None, properties: Mapping[str, str], options: ConfigurationOptions
+) -> Document:
+    """The document of a file alone, in whichever form, for a replay, which may run elsewhere: settings that are left
+    out are supposed to be the defaults."""
+    objects = kubernetes_text(path, options)
+    document = read_configuration(path, replace(options, edition=edition, define=properties), {}, objects).document
+    document.suppose_defaults()
+    return document
+
+
+def _read_properties(path: Path, options: ConfigurationOptions, environment: Mapping[str, str]) -> ReadConfiguration:
+    """A file of properties over a document that says nothing."""
+    from brokerconf.reading.properties import read_properties
+    from brokerconf.reading.reading import read_bytes
+
+    document = read_bytes(
+        EMPTY_XML.encode(), str(path), folder=path.parent, edition=options.edition or NEWEST,
+        properties=options.define, environment=environment,
+    )  # fmt: skip
+    document.laid_over = True
+    file = read_properties(path, document.edition)
+    return ReadConfiguration(document, "the newest; properties say none", tuple(file.entries), fault=file.fault)
+
+
+def _read_document(
+    path: Path, options: ConfigurationOptions, environment: Mapping[str, str], newest_that_fits: bool
+) -> ReadConfiguration:
+    if newest_that_fits:
+        from brokerconf.instance.detection import read_as_fits
+
+        fitting = read_as_fits(
+            path, edition=options.edition, cwd=options.cwd, properties=options.define, environment=environment
+        )
+        return ReadConfiguration(fitting.document, fitting.reason)
+    from brokerconf.reading.reading import read
+
+    document = read(path, edition=options.edition, cwd=options.cwd, properties=options.define, environment=environment)
+    return ReadConfiguration(document, "by its namespace")
+
+
+def _read_objects(
+    raw: bytes, path: Path, options: ConfigurationOptions, environment: Mapping[str, str], newest_that_fits: bool
+) -> ReadConfiguration:
+    """What a file of Kubernetes objects says of its one broker."""
+    from brokerconf.instance.detection import as_fits
+    from brokerconf.kubernetes.settings import described_broker
+
+    described = described_broker(raw, str(path), options.edition)
+    folder = (options.cwd or path.parent).resolve()
+    asked = options.edition or described.edition
+
+    def read(edition: Edition | None) -> Document:
+        return described.read(str(path), folder, edition, options.define, environment)
+
+    if described.partial or not newest_that_fits:
+        document = read(asked or (NEWEST if described.partial else None))
+        said = "its version" if asked else "by its namespace"
+        reason = "the newest; no version is said" if described.partial and not asked else said
+    else:
+        fitting = as_fits(read, asked)
+        document, reason = fitting.document, fitting.reason
+    return ReadConfiguration(document, reason, described.entries, described.remarks)
