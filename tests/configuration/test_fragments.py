@@ -160,7 +160,8 @@ def test_settings_of_parts_are_shown_and_compared(tmp_path: Path, capsys: pytest
     assert run(["config", "diff", "--format", "json", str(one), str(other)]) == 1
     different = json.loads(capsys.readouterr().out)["addresses"]["a.·"]
     assert [each["setting"] for each in different] == ["page-size-bytes"]
-    assert run(["config", "capacity", str(one)]) == 2
+    assert run(["config", "capacity", str(one)]) == 0
+    assert "leaves out count as the broker's defaults" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

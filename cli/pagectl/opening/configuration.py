@@ -147,7 +147,7 @@ def open_settings(
     if defaults:
         found.with_defaults()
     elif document.partial:
-        note(f"{config}: {document.under} is not known: settings that this file leaves out are not known (?)")
+        note(f"{config}: {document.under} may set what this file leaves out, which is not known (?)")
     note(f"{config}: {found.edition.value} ({found.sources['edition']})")
     return found, found.settings()
 
