@@ -31,7 +31,7 @@ def replay_configuration(
         warning(f"{edition.value}: decides by that release's sources alone, never compared with a running broker")
     return Configuration(
         found.start.config, edition, settings, found.start.heap, {**found.placeholders(), **found.start.system},
-        found.entries, partial(whole_document, options=options),
+        tuple(entry.whole() for entry in found.entries), partial(whole_document, options=options),
     )  # fmt: skip
 
 

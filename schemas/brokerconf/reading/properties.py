@@ -55,6 +55,10 @@ class Entry(NamedTuple):
     earlier: Entry | None = None
     steps: tuple[tuple[int, Position], ...] | Callable[[int], Position] = ()
 
+    def whole(self) -> Entry:
+        """The same without the places of names in its key, for another process."""
+        return self._replace(steps=(), earlier=self.earlier and self.earlier.whole())
+
     def at_step(self, offset: int) -> Position:
         """Where the name that begins at an offset of the key stands."""
         if callable(self.steps):
