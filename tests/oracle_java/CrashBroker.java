@@ -1,6 +1,10 @@
+import java.io.IOException;
 import java.io.PrintStream;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -40,6 +44,7 @@ import org.apache.activemq.artemis.core.transaction.impl.XidImpl;
  *   began I NS       operation I is handed to the client library; nanoseconds since the trace began
  *   answered I NS    it came back: what it asked for was answered, if it is of the kind that is
  *   failed I ERROR
+ *   stalled I NS     the longest that a write to the disk took until then
  *   crash I NS       the instant of a crash has come
  */
 public final class CrashBroker {
@@ -53,6 +58,8 @@ public final class CrashBroker {
    static final Map<String, String> kinds = new HashMap<>();
    static ActiveMQServerImpl server;
    static ServerLocator waiting, unwaiting;
+   /** When the last write to the disk was done, and the longest that one took since the trace began. */
+   static volatile long written, stalled;
 
    static final class Client {
       ClientSession session;
@@ -83,7 +90,27 @@ public final class CrashBroker {
       }
       waiting = locator(true);
       unwaiting = locator(false);
+      Path probe = data.resolveSibling("probe");
+      Thread watch = new Thread(() -> watch(probe));
+      watch.setDaemon(true);
+      watch.start();
       play(Path.of(args[2]));
+   }
+
+   /** Writes a byte to the disk again and again: the longest that this took is how far the broker may be behind. */
+   static void watch(Path probe) {
+      try (FileChannel file = FileChannel.open(probe, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+         for (written = System.nanoTime();;) {
+            file.write(ByteBuffer.wrap(new byte[1]), 0);
+            file.force(false);
+            Thread.sleep(10);
+            long now = System.nanoTime();
+            stalled = Math.max(stalled, now - written);
+            written = now;
+         }
+      } catch (IOException | InterruptedException failed) {
+         stalled = Long.MAX_VALUE;
+      }
    }
 
    static ServerLocator locator(boolean block) throws Exception {
@@ -109,6 +136,7 @@ public final class CrashBroker {
       }
       warmUp();
       long start = System.nanoTime() + 100_000_000;
+      stalled = 0;
       for (int number = 0; number < operations.size(); number++) {
          Map<String, String> op = operations.get(number);
          int i = number;
@@ -121,7 +149,9 @@ public final class CrashBroker {
             Thread.sleep(left / 1_000_000, (int) (left % 1_000_000));
          }
          if (name.equals("crash")) {
-            say("crash", i, System.nanoTime() - start);
+            long now = System.nanoTime();
+            say("stalled", i, Math.max(stalled, now - written));
+            say("crash", i, now - start);
             Thread.sleep(600_000);
          }
          Client client = client(session(op));

@@ -19,7 +19,8 @@ from pagefmt.outstanding.state import load_state
 
 PROGRAM = Path(__file__).resolve().parents[1] / "oracle_java" / "CrashBroker.java"
 LATE_MS = 80
-"""An operation that began later than this makes the run worthless: the instants of scenarios lie 100 ms from events."""
+"""An operation that began later than this, or a disk that stood still for longer, makes the run worthless: the instants
+of scenarios lie 100 ms from events."""
 TRIES = 10
 WARM = "paged.warm"
 """The program warms up with a queue of this name."""
@@ -78,6 +79,8 @@ def _killed(classes: str, scenario: CrashScenario, lines: Sequence[Line], folder
     assert told and told[-1][0] == "crash", f"{scenario.name}: {told[-3:]} {folder.with_suffix('.err').read_text()}"
     for what, number, *rest in told:
         assert what != "failed", f"{scenario.name}: operation {number} failed: {rest}"
+        if what == "stalled" and int(rest[0]) > LATE_MS * NS_PER_MS:
+            raise LateRun(f"a write to the disk took {int(rest[0]) // NS_PER_MS} ms")
         late = int(rest[0]) - lines[int(number)]["t"]
         if what in ("began", "crash") and late > LATE_MS * NS_PER_MS:
             raise LateRun(f"operation {number} began {late // NS_PER_MS} ms late")
