@@ -478,7 +478,6 @@ _pagectl_value() {
             ;;
         'config effective --format' |\
         'config explain --format' |\
-        'config rules --format' |\
         'config diff --format' |\
         'config drift --format' |\
         'config capacity --format' |\
@@ -496,6 +495,11 @@ _pagectl_value() {
         'config effective --journal-type' |\
         'config diff --journal-type')
             _pagectl_offer '' asyncio nio
+            ;;
+        'config rules --format' |\
+        'pages verify --format' |\
+        'pages inspect --format')
+            _pagectl_offer '' text json jsonl
             ;;
         'config convert --to')
             _pagectl_offer '' xml properties json yaml
@@ -515,26 +519,20 @@ _pagectl_value() {
         'pages ls --sort')
             _pagectl_offer '' address pages messages bytes outstanding oldest
             ;;
-        'pages ls --format')
+        'pages ls --format' |\
+        'pages outstanding --format' |\
+        'disk usage --format' |\
+        'replay sweep --format')
             _pagectl_offer '' text json jsonl csv
             ;;
         'pages top --sort')
             _pagectl_offer '' alone held waiting oldest growth
-            ;;
-        'pages outstanding --format' |\
-        'disk usage --format' |\
-        'replay sweep --format')
-            _pagectl_offer '' text json csv
             ;;
         'pages decode --format')
             _pagectl_offer '' text jsonl csv parquet arrow
             ;;
         'pages decode --body')
             _pagectl_list none size sha256 text value base64 hex
-            ;;
-        'pages verify --format' |\
-        'pages inspect --format')
-            _pagectl_offer '' text jsonl
             ;;
         'disk check --format')
             _pagectl_offer '' nagios text json prometheus

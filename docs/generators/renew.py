@@ -1,7 +1,7 @@
 """``python docs/generators/renew.py``: writes every file of the checkout that is made and committed.
 
 Completion scripts and manual pages of the commands, XSD files of the facts, ``RULES.md`` of the rules, the picture of
-the README, and the editions in the JSON schemas. Tests compare them.
+the README, the editions in the JSON schemas, and the counts in ``SECURITY.md``. Tests compare them.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import rules_md
 import zsh
 from brokerconf.schema import xsd_writer
 from command_table import groups
+from pagectl.running.statuses import STATUSES
 
 from pagefmt.editions import EDITION_NAMES, Edition
 
@@ -44,7 +45,16 @@ def with_editions(schema: str) -> str:
     return _EDITIONS.sub(lambda found: ",".join(f'{found.group(1)}"{name}"' for name in EDITION_NAMES), schema)
 
 
+def with_counts(promises: str) -> str:
+    """``SECURITY.md`` with as many commands, statuses and schemas as there are."""
+    schemas = len(list((ROOT / "schemas" / "json").glob("*.json")))
+    calls = f"{len(STATUSES)} commands, {sum(map(len, STATUSES.values()))} statuses"
+    return re.sub(r"\d+ schemas", f"{schemas} schemas", re.sub(r"\d+ commands, \d+ statuses", calls, promises))
+
+
 if __name__ == "__main__":
+    security = ROOT / "SECURITY.md"
+    security.write_text(with_counts(security.read_text("utf-8")), "utf-8")
     for schema in (ROOT / "schemas" / "json").glob("*.json"):
         schema.write_text(with_editions(schema.read_text("utf-8")), "utf-8")
     for name, text in files().items():

@@ -36,6 +36,7 @@ from pagefmt.compaction.plan import CompactionPlan, Fingerprint, RemoveFile, Rew
 from pagefmt.errors import PageFmtError
 from pagefmt.pages.record import FRAME
 from pagefmt.pages.stubs import STUB_SIZE, stubs
+from pagefmt.quantities import count_text
 
 if TYPE_CHECKING:
     from pagefmt.pages.gather import Ints
@@ -141,8 +142,8 @@ def apply(
                 _carry_out(step, disk, backup)
             except OSError as err:
                 raise CompactionStopped(
-                    f"{err.filename or step.path}: {err.strerror or err}; {steps} files are done and right, the others "
-                    "are as they were; run it again when the cause is gone"
+                    f"{err.filename or step.path}: {err.strerror or err}; {count_text(steps, 'file')} done and right, "
+                    "the others are as they were; run it again when the cause is gone"
                 ) from err
             steps += 1
             freed += step.freed

@@ -10,6 +10,7 @@ from pagefmt.directory.counters import QueueCounter, counters, recounts_at_start
 from pagefmt.editions import Edition
 from pagefmt.findings import Finding, Severity, about_data
 from pagefmt.outstanding.ack_state import AckState
+from pagefmt.quantities import count_text
 
 
 def check_counters(found: DirectorySurvey, edition: Edition) -> Iterator[Finding]:
@@ -54,7 +55,7 @@ def _missing(place: str, counted: int, edition: Edition) -> Finding:
         Severity.INFO if newer else Severity.ERROR,
         "counter-missing",
         place,
-        f"no counter record and no acknowledgement, but {counted} messages outstanding",
+        f"no counter record and no acknowledgement, but {count_text(counted, 'message')} outstanding",
         "counts again at start; one up to 2.27 would take the queue as empty and delete the pages"
         if newer
         else "takes the queue as empty and its pages as complete: the messages are lost",
@@ -68,6 +69,6 @@ def _drift(place: str, told: int, counted: int, damaged: bool, address: str, edi
         Severity.INFO if newer else Severity.WARNING,
         "counter-drift",
         place,
-        f"the counter records say {told} messages for {address}, the pages hold {counted}{cause}",
+        f"the counter records say {count_text(told, 'message')} for {address}, the pages hold {counted}{cause}",
         "counts again at start; one up to 2.27 shows the stored count" if newer else "shows the stored count",
     )

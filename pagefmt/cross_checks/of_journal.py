@@ -12,6 +12,7 @@ from pagefmt.journal.load import LoadedJournal
 from pagefmt.journal.message_journal import InDoubtTransaction, MessageJournal
 from pagefmt.journal.record_types import type_name
 from pagefmt.outstanding.knowledge import Unknown, UnknownPart, lost_acknowledgements
+from pagefmt.quantities import count_text
 
 _GRAVE = {
     FileProblem.VERSION: Severity.ERROR,
@@ -69,7 +70,7 @@ def _files(place: str, loaded: LoadedJournal, *, told: bool, live: bool) -> Iter
                 Severity.INFO if moving else Severity.WARNING,
                 "torn-record",
                 f"{place}/{file.name}",
-                f"{torn.count} records are torn, the first at offset {first.offset}: {first.detail}",
+                f"{count_text(torn.count, 'torn record')}, the first at offset {first.offset}: {first.detail}",
                 "passes over them without a word; what they said is not done",
             )
     for dropped in loaded.dropped:
@@ -77,7 +78,7 @@ def _files(place: str, loaded: LoadedJournal, *, told: bool, live: bool) -> Iter
             Severity.INFO if live and dropped.open else Severity.WARNING,
             "dropped-transaction",
             f"{place} transaction {dropped.tx}",
-            f"{dropped.records} records: {dropped.reason}",
+            f"{count_text(dropped.records, 'record')}: {dropped.reason}",
             "rolls it back at start",
         )
 
@@ -99,7 +100,7 @@ def _message_journal(journal: MessageJournal, *, live: bool) -> Iterator[Finding
             Severity.INFO,
             "repeated-acknowledgement",
             "journal",
-            f"{journal.ack_index.repeated} acknowledgements name a position that another one names as well",
+            f"{count_text(journal.ack_index.repeated, 'acknowledgement')} of a position that another one names as well",
             "takes them as one",
         )
     for tx, references in sorted(journal.page_transactions.items()):
@@ -120,9 +121,9 @@ def _describe(branch: InDoubtTransaction) -> str:
     if sends:
         parts.append(f"sent {sends} references into pages")
     if branch.acks:
-        parts.append(f"acknowledged {len(branch.acks)} paged messages")
+        parts.append(f"acknowledged {count_text(len(branch.acks), 'paged message')}")
     if branch.references:
-        parts.append(f"acknowledged {len(branch.references)} messages of the journal")
+        parts.append(f"acknowledged {count_text(len(branch.references), 'message')} of the journal")
     return ", ".join(parts)
 
 

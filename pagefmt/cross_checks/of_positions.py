@@ -10,6 +10,7 @@ from pagefmt.cross_checks.survey import DirectorySurvey, StoreSurvey
 from pagefmt.editions import Edition
 from pagefmt.findings import Finding, Severity, about_data
 from pagefmt.journal.positions import BOOKMARK
+from pagefmt.quantities import count_text
 
 
 def check_positions(found: DirectorySurvey, edition: Edition) -> Iterator[Finding]:
@@ -41,7 +42,7 @@ def check_positions(found: DirectorySurvey, edition: Edition) -> Iterator[Findin
             Severity.INFO,
             "acknowledgement-of-unknown-queue",
             f"journal queue {queue}",
-            f"{count} acknowledgements; no binding has this id",
+            f"{count_text(count, 'acknowledgement')}; no binding has this id",
             "deletes them at load",
         )
     for queue, pages in missing.items():
@@ -63,7 +64,7 @@ def _ahead(found: DirectorySurvey, store: StoreSurvey | None, page: int) -> bool
 
 def _beyond(store: StoreSurvey, page: int, records: int, queue: int, count: int, edition: Edition) -> Finding:
     place = f"{store.place} page {page} queue {queue}"
-    detail = f"{count} acknowledgements name records beyond the last one ({records} can be read)"
+    detail = f"{count_text(count, 'acknowledgement')} of records beyond the last one ({records} can be read)"
     if page == store.store.current_page and (page not in store.damaged or edition < Edition.ARTEMIS_2_10):
         broker = "goes on writing into this page: as many messages to come are taken as acknowledged and lost"
         return about_data(Severity.ERROR, "acknowledgement-beyond-the-page", place, detail, broker)
@@ -152,7 +153,7 @@ def _complete(
             Severity.WARNING,
             "page-complete-count",
             place,
-            f"page-complete record for {messages} messages, the page holds {records}",
+            f"page-complete record for {count_text(messages, 'message')}, the page holds {records}",
             "takes all of the page as done for this queue",
         )
     elif page == current:

@@ -9,6 +9,7 @@ from pagefmt.cross_checks.ranges import ranges
 from pagefmt.cross_checks.survey import DirectorySurvey, StoreSurvey
 from pagefmt.editions import Edition
 from pagefmt.findings import Finding, Severity, about_data, some
+from pagefmt.quantities import count_text
 
 
 def check_stores(found: DirectorySurvey, edition: Edition) -> Iterator[Finding]:
@@ -85,7 +86,7 @@ def _queues(store: StoreSurvey) -> Iterator[Finding]:
             Severity.WARNING,
             "store-without-queue",
             store.place,
-            f"{records} records for address {store.store.address}, which has no durable queue",
+            f"{count_text(records, 'record')} for address {store.store.address}, which has no durable queue",
             "delivers them to nobody",
         )
         return
@@ -94,7 +95,8 @@ def _queues(store: StoreSurvey) -> Iterator[Finding]:
             Severity.INFO,
             "record-of-unknown-queue",
             f"{store.place} queue {queue}",
-            f"{records} records name a queue that no binding of the address has (deleted since, or not durable)",
+            f"{count_text(records, 'record')} for a queue that no binding of the address has (deleted since, or not "
+            "durable)",
             "takes them as not routed there",
         )
 
@@ -117,6 +119,7 @@ def _transactions(found: DirectorySurvey, edition: Edition) -> Iterator[Finding]
             Severity.INFO,
             "records-of-unknown-transaction",
             "pages",
-            f"{records} records of {count} transactions that the journal does not know: {first}",
+            f"{count_text(records, 'record')} of {count_text(count, 'transaction')} that the journal does not know: "
+            f"{first}",
             "drops them: rolled back or never committed; if the tail of the journal was lost, so is their commit",
         )

@@ -20,6 +20,7 @@ from pagefmt.bytes.wire import ByteReader, Undecodable
 from pagefmt.journal.files import FileNote, FileProblem, JournalHeader, decode_header
 from pagefmt.journal.records import VERSIONS, RecordKind, record_of
 from pagefmt.journal.scan import scan
+from pagefmt.quantities import count_text
 
 CONTROL_FILE: Final = "journal-rename-control.ctr"
 UNFINISHED: Final = ".cmp"
@@ -88,7 +89,7 @@ def _tell(control: RenameControl | None) -> str:
     if control is None:
         return "holds no valid record; a broker deletes it"
     return (
-        f"a compaction was finishing: the next start deletes {len(control.delete)} files and renames "
+        f"a compaction was finishing: the next start deletes {count_text(len(control.delete), 'file')} and renames "
         f"{len(control.finish) + len(control.rename)}; read here as if that were done"
     )
 

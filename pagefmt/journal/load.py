@@ -17,6 +17,7 @@ from pagefmt.journal.files import FileNote, FileProblem, Journal, JournalFile, J
 from pagefmt.journal.listing import list_files
 from pagefmt.journal.records import JournalFrame, RecordKind
 from pagefmt.journal.scan import TornRecords, scan
+from pagefmt.quantities import count_text
 
 if TYPE_CHECKING:
     import numpy as np
@@ -268,7 +269,7 @@ class _Loader:
             return
         found = tx.per_file[number]
         if found != frame.records:
-            reason = f"its commit names {frame.records} records in that file, {found} are there"
+            reason = f"its commit names {count_text(frame.records, 'record')} in that file, {found} are there"
             self.dropped.append(DroppedTransaction(frame.tx, len(tx.rows) + len(tx.deletes), reason))
             return
         self.rows.extend(tx.rows)

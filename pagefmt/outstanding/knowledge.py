@@ -15,6 +15,7 @@ from pagefmt.journal.load import LoadedJournal, load_files, load_journal
 from pagefmt.journal.message_journal import MessageJournal
 from pagefmt.journal.record_types import RecordType
 from pagefmt.pages.paging import Store
+from pagefmt.quantities import count_text
 
 
 class UnknownPart(StrEnum):
@@ -74,7 +75,7 @@ def lost_acknowledgements(damage: JournalDamage, waiting: int | None = None) -> 
     most = damage.most_acknowledgements if waiting is None else min(damage.most_acknowledgements, waiting)
     return (
         f"the journal is damaged ({damage.place}): acknowledgements are lost, "
-        f"up to {most} messages may be delivered again"
+        f"up to {count_text(most, 'message')} may be delivered again"
     )
 
 

@@ -15,6 +15,7 @@ from pagefmt.pages.page import OddRecord, Page, open_page
 from pagefmt.pages.paging import PageFile
 from pagefmt.pages.record import PageRecord
 from pagefmt.pages.routes import Route
+from pagefmt.quantities import count_text
 from pagefmt.selector import Selector
 from pagefmt.selector.message import source_of
 
@@ -129,7 +130,6 @@ def _queue_id(wanted: str, bindings: Bindings | None) -> int:
         raise NoSuchQueue(f"queue {wanted}: the bindings are not there, so names are not known; give the queue's id")
     names = sorted(queue.name for queue in bindings.queues.values())
     near = get_close_matches(wanted, names, 1)
-    hint = (
-        f"did you mean {near[0]}?" if near else f"there are {len(names)} queues, 'pagectl pages outstanding' lists them"
-    )
+    lists = f"'pagectl pages outstanding' lists {count_text(len(names), 'queue')}"
+    hint = f"did you mean {near[0]}?" if near else lists
     raise NoSuchQueue(f"queue {wanted}: not in the bindings; {hint}")

@@ -19,6 +19,7 @@ from pagefmt.pages.frames import NO_BYTES, Damage, DamageKind
 from pagefmt.pages.page import Page, open_page
 from pagefmt.pages.paging import PageFile
 from pagefmt.pages.record import Layout
+from pagefmt.quantities import count_text
 
 if TYPE_CHECKING:
     from pagefmt.outstanding.route_columns import RouteColumns
@@ -220,7 +221,8 @@ def _conditions(
             file = str(finding.place).partition(", ")[2]
             yield Condition.SUSPECT, f"{file}: {finding.message}"
     if messages and not (state.queues or state.read_instead or state.unknown):
-        orphan = f"no queue of this address is in the bindings; nobody will ever read the {messages} messages here"
+        here = count_text(messages, "message")
+        orphan = f"no queue of this address is in the bindings; nobody will ever read the {here} here"
         yield Condition.ORPHAN, f"{orphan} unless 'pagectl pages salvage' finds in them whose they are"
     if not messages and not damages and state.store.problem is None:
         yield Condition.EMPTY, "no message in it"

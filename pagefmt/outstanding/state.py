@@ -37,6 +37,7 @@ from pagefmt.pages.page import open_page
 from pagefmt.pages.paging import PageFile, PagingDirectory, Store, read_paging, read_store, same_addresses
 from pagefmt.pages.record import FRAME
 from pagefmt.pages.routes import Route
+from pagefmt.quantities import count_text
 
 BEING_WRITTEN: Final = "being written"
 DELETED: Final = "deleted by the broker meanwhile"
@@ -117,7 +118,7 @@ class StoreState:
             yield (
                 StoreRemark.SAME_ADDRESS,
                 f"{self.read_instead} names the same address, and a broker delivers from that one only; "
-                f"'pagectl pages salvage' merges the {messages} messages of this one into it",
+                f"'pagectl pages salvage' merges the {count_text(messages, 'message')} of this one into it",
             )
         elif self.same_address:
             remark = "another folder names the same address; a broker delivers from this one only"

@@ -35,6 +35,7 @@ from pagefmt.pages.record import (
     layout_of,
 )
 from pagefmt.pages.routes import Route, route_at, routed_exactly
+from pagefmt.quantities import count_text
 
 LARGEST_FILE: Final = (1 << 31) - 1
 LAYOUT_SAMPLE: Final = 64
@@ -295,7 +296,9 @@ def swallowed(buf: Buffer, number: int, offset: int, length: int, left: int, bas
     """A payload longer than its fields need: whole records may lie inside."""
     behind = offset + 5 + length - left
     inside = sum(1 for _ in find_behind(buf, behind, offset + FRAME + length))
-    what = f"{left} bytes more than its fields need" + (f", with {inside} whole records inside" if inside else "")
+    what = f"{left} bytes more than its fields need" + (
+        f", with {count_text(inside, 'whole record')} inside" if inside else ""
+    )
     return Damage(DamageKind.SWALLOWED, offset + base, number, what)
 
 

@@ -38,6 +38,7 @@ from pagefmt.outstanding.ack_state import LIVE, AckState
 from pagefmt.outstanding.held import QueueHeld, held_by
 from pagefmt.outstanding.state import PagingState, StoreState
 from pagefmt.pages.paging import PageFile
+from pagefmt.quantities import count_text
 
 FQQN: Final = "::"
 """Between address and queue in a fully qualified queue name."""
@@ -129,9 +130,9 @@ def plan_drop(
     queue = named_queue(bindings, name)
     left = tuple(one for one in bindings.queues_of(queue.address) if one.id != queue.id)
     if with_address and left:
+        others = count_text(len(left), "other queue")
         raise CannotDrop(
-            f"{queue.address}: has {len(left)} other queues ({left[0].name}{', …' * (len(left) > 1)}), so it stays; "
-            "drop them first"
+            f"{queue.address}: has {others} ({left[0].name}{', …' * (len(left) > 1)}), so it stays; drop them first"
         )
     gone = only_held_by(state.journal, queue.id)
     shares = transactions_of(state, queue)

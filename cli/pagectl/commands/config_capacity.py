@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from pagectl.options.formats import TextOrJson
 from pagectl.options.groups import ConfigFileOptions
 from pagectl.options.shared import ConfigArgument, DataOption, DiskOption, TextOrJsonOption
+from pagefmt.quantities import count_text
 
 if TYPE_CHECKING:
     from brokerconf.evidence.capacity import AddressCapacity, Capacity
@@ -59,15 +60,18 @@ def _on_disk(data: Path | None) -> dict[str, int]:
 
 
 def _print(found: Capacity) -> None:
-    from pagectl.terminal.sanitise import one_line
-    from pagectl.terminal.streams import print_table
+    from pagectl.terminal.streams import print_table, say
     from pagefmt.quantities import size_text
 
     def bound(size: int | None) -> str:
         return "no bound" if size is None else size_text(size)
 
     def memory(one: AddressCapacity) -> str:
-        return f"{one.messages} messages" if one.memory is None and one.messages is not None else bound(one.memory)
+        return (
+            count_text(one.messages, "message")
+            if one.memory is None and one.messages is not None
+            else bound(one.memory)
+        )
 
     rows = (
         (
@@ -85,4 +89,4 @@ def _print(found: Capacity) -> None:
     at = f" = {size_text(found.disk_limit)} used" if found.disk_limit is not None else ""
     print(f"disk limit: {found.disk_rule}{at}")
     for said in found.first:
-        print(f"- {one_line(said)}")
+        say(f"- {said}", 2)

@@ -113,7 +113,7 @@ def _is_attribute(name: str) -> bool:
 
 def _tell(elements: list[ElementDescription], brief: bool) -> None:
     """Places of one kind together; of several kinds only where they stand. ``brief``: the setting was told before."""
-    from pagectl.terminal.streams import within_columns
+    from pagectl.terminal.streams import say, within_columns
 
     kinds = [list(same) for _, same in groupby(sorted(elements, key=_type_and_effect), key=_type_and_effect)]
     kinds.sort(key=lambda same: len(same[0].component.path))
@@ -121,7 +121,8 @@ def _tell(elements: list[ElementDescription], brief: bool) -> None:
         print(f"{elements[0].component.name} is another thing at each of these places; name one with its path:")
     for same in kinds:
         if brief or len(kinds) > 1:
-            print("\n".join(f"  {one.path}: {_standing(one)}" for one in same))
+            for one in same:
+                say(f"  {one.path}: {_standing(one)}")
         else:
             print(within_columns(_element_lines(same)))
 

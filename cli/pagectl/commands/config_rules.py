@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from pagectl.options.formats import TextOrJson
-from pagectl.options.shared import TextOrJsonOption
+from pagectl.options.formats import ListFormat
+from pagectl.options.shared import ListFormatOption
 
 EXAMPLES = (("The rules about paging", "config rules | grep page"),)
 
 
-def command(format: TextOrJsonOption = TextOrJson.text) -> None:
+def command(format: ListFormatOption = ListFormat.text) -> None:
     """List every rule with its severity, the editions that it applies to, and one line about what it finds."""
     from brokerconf.linting.catalogue import CHECKS
     from brokerconf.linting.rules_page import editions_said, severities_said
     from brokerconf.rules import rules
 
-    from pagectl.terminal.streams import print_json, print_table
+    from pagectl.terminal.streams import JsonItems, print_table
 
     rows = [
         {
@@ -24,8 +24,12 @@ def command(format: TextOrJsonOption = TextOrJson.text) -> None:
         for rule in rules()
     ]  # fmt: skip
     checks = [{"check": id, "title": title} for id, (title, _) in sorted(CHECKS.items())]
-    if format is TextOrJson.json:
-        print_json({"rules": rows, "checks": checks})
+    if format is not ListFormat.text:
+        items = JsonItems("rules", "checks", lines=format is ListFormat.jsonl)
+        for key, listed in (("rules", rows), ("checks", checks)):
+            for item in listed:
+                items.add(key, item)
+        items.end()
         return
     print_table(("rule", "severity", "editions", "needs", "title"), (row.values() for row in rows))
     print()

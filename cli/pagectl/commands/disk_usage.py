@@ -7,11 +7,11 @@ from typing import Annotated, assert_never
 import typer
 
 from pagectl.opening.broker import located
-from pagectl.options.formats import TextJsonOrCsv
+from pagectl.options.formats import TableFormat
 from pagectl.options.groups import BrokerOptions
-from pagectl.options.shared import DirArgument, TextJsonOrCsvOption
+from pagectl.options.shared import DirArgument, TableFormatOption
 from pagectl.running.exits import Exit
-from pagectl.terminal.streams import print_json, warning
+from pagectl.terminal.streams import print_json, print_json_line, warning
 
 EXAMPLES = (
     ("What uses the space", "disk usage /var/lib/broker"),
@@ -22,7 +22,7 @@ EXAMPLES = (
 def command(
     directory: DirArgument = None,
     broker: BrokerOptions = BrokerOptions(),
-    format: TextJsonOrCsvOption = TextJsonOrCsv.text,
+    format: TableFormatOption = TableFormat.text,
     limit: Annotated[int, typer.Option("--limit", metavar="N", min=0, help="Addresses shown in text; 0: all.")] = 20,
     sizes_only: Annotated[
         bool,
@@ -32,16 +32,19 @@ def command(
     ] = False,
 ) -> int:
     """Show bytes by address, of the journal, the bindings, the large messages and the rest of the instance."""
-    from pagectl.outputs.usage_report import as_json, print_csv, print_text
+    from pagectl.outputs.usage_report import as_json, print_csv, print_text, rows
     from pagectl.running.disk_count import count
 
     counting = count(located(directory, broker), contents=not sizes_only)
     match format:
-        case TextJsonOrCsv.text:
+        case TableFormat.text:
             print_text(counting, limit or None)
-        case TextJsonOrCsv.json:
+        case TableFormat.json:
             print_json(as_json(counting))
-        case TextJsonOrCsv.csv:
+        case TableFormat.jsonl:
+            for row in rows(counting):
+                print_json_line(row)
+        case TableFormat.csv:
             print_csv(counting)
         case _:
             assert_never(format)

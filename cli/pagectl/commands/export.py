@@ -18,6 +18,7 @@ from pagectl.options.shared import DirArgument, TextOrJsonOption, WhereOption
 from pagectl.running.exits import CallError, Exit
 from pagectl.running.reading import each_store, told_state, told_unknown
 from pagefmt.columns.table_body import TableBody
+from pagefmt.quantities import count_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -214,5 +215,6 @@ def _say(summary: dict[str, Any], form: TextOrJson) -> None:
     if form is TextOrJson.json:
         print_json(summary)
         return
-    aside = f", {len(summary['damaged'])} damaged pages (OUT/_damaged.json)" if summary["damaged"] else ""
-    sys.stdout.write(f"{summary['rows']} messages, {size_text(summary['bytes'])} in {summary['wrote']}{aside}\n")
+    aside = f", {count_text(len(summary['damaged']), 'damaged page')} (OUT/_damaged.json)" if summary["damaged"] else ""
+    rows = count_text(summary["rows"], "message")
+    sys.stdout.write(f"{rows}, {size_text(summary['bytes'])} in {summary['wrote']}{aside}\n")

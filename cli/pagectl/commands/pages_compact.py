@@ -26,7 +26,7 @@ from pagectl.running.locking import brokers_held_off
 from pagectl.terminal.progress import progress
 from pagectl.terminal.sanitise import one_line
 from pagectl.terminal.streams import note, print_json, print_table, warning
-from pagefmt.quantities import size_text
+from pagefmt.quantities import count_text, size_text
 
 if TYPE_CHECKING:
     from pagefmt.compaction.plan import CompactionPlan, StorePlan
@@ -226,7 +226,7 @@ def _text(plan: CompactionPlan, done: bool, out: Path | None, backup: Path | Non
     for store in plan.stores:
         _why(store)
     if plan.bodies:
-        print(f"large messages that nothing names: {len(plan.bodies)} files, "
+        print(f"large messages that nothing names: {count_text(len(plan.bodies), 'file')}, "
               f"{size_text(sum(body.size for body in plan.bodies))}")  # fmt: skip
     if plan.bodies_kept:
         print(one_line(plan.bodies_kept))
@@ -246,10 +246,10 @@ def _why(store: StorePlan) -> None:
     if store.why and store.size:
         print(f"{name}: left alone: {one_line(store.why)}")
     for why, count in Counter(kept.why for kept in store.kept if kept.why is not KeepReason.SMALL).items():
-        print(f"{name}: {count} pages stay: {why.value}")
+        print(f"{name}: {count_text(count, 'page')} kept: {why.value}")
     for holder in sorted(store.holders, key=lambda holder: -holder.bytes)[:5]:
-        print(f"{name}: {size_text(holder.bytes)} in {holder.pages} pages stay for {holder.messages} messages of "
-              f"{one_line(holder.name)}")  # fmt: skip
+        where = f"{size_text(holder.bytes)} in {count_text(holder.pages, 'page')}"
+        print(f"{name}: {where} kept for {count_text(holder.messages, 'message')} of {one_line(holder.name)}")
 
 
 def _last_lines(plan: CompactionPlan, done: bool, out: Path | None, backup: Path | None) -> None:

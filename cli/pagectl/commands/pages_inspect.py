@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pagectl.opening.broker import located
-from pagectl.options.formats import TextOrJsonl
+from pagectl.options.formats import ListFormat
 from pagectl.options.groups import BrokerOptions
-from pagectl.options.shared import DirArgument, PageOption, TextOrJsonlOption
+from pagectl.options.shared import DirArgument, ListFormatOption, PageOption
 from pagectl.running.exits import CallError, Exit
 from pagectl.running.reading import page_range
 from pagectl.terminal.hexview import HexView
 from pagectl.terminal.sanitise import one_line
-from pagectl.terminal.streams import coloured, note, print_json_line, warning
+from pagectl.terminal.streams import JsonItems, coloured, folded, note, warning
+from pagefmt.quantities import count_text
 
 if TYPE_CHECKING:
     from pagefmt.pages.frames import Damage
@@ -34,7 +35,7 @@ def command(
         int | None, typer.Option("--record", metavar="N", help="Only this record (0 is the first).", show_default=False)
     ] = None,
     with_bytes: Annotated[bool, typer.Option("--hex", help="Show the bytes beside the names of the fields.")] = False,
-    form: TextOrJsonlOption = TextOrJsonl.text,
+    form: ListFormatOption = ListFormat.text,
     broker: BrokerOptions = BrokerOptions(),
 ) -> int:
     """Show page files down to the byte: offset, length, frame, transaction, persister, queues, every field.
@@ -46,6 +47,7 @@ def command(
 
     pages = page_range(page)
     shown = damaged = 0
+    items = None if form is ListFormat.text else JsonItems("records", lines=form is ListFormat.jsonl)
     place = located(given, broker)
     live = running_broker(place.journal) is not None
     for store in stores(place):
@@ -56,18 +58,20 @@ def command(
             if file.number not in pages:
                 continue
             shown += 1
-            damaged += _inspect(store, file, record, with_bytes, form, live=live)
+            damaged += _inspect(store, file, record, with_bytes, items, live=live)
     if not shown:
         raise CallError(
             f"{given or 'DIR'}: no such page; 'pagectl pages ls' counts them"
             if page is not None
             else f"{given or 'DIR'}: no page files in it"
         )
+    if items is not None:
+        items.end()
     return Exit.FOUND if damaged else Exit.OK
 
 
 def _inspect(
-    store: Store, file: PageFile, only: int | None, with_bytes: bool, form: TextOrJsonl, *, live: bool
+    store: Store, file: PageFile, only: int | None, with_bytes: bool, items: JsonItems | None, *, live: bool
 ) -> bool:
     """Whether the page is damaged; what a running broker is doing with it is no damage."""
     from pagefmt.outstanding.state import motion_of
@@ -75,9 +79,9 @@ def _inspect(
 
     with open_page(file) as opened:
         where = {"store": store.name, "store_address": store.address, "page": file.number}
-        if form is TextOrJsonl.jsonl:
+        if items is not None:
             for item in _objects(opened, only, with_bytes):
-                print_json_line(where | item)
+                items.add("records", where | item)
         else:
             view = _text(store, file, opened, only, with_bytes)
         damage = opened.damage
@@ -86,8 +90,8 @@ def _inspect(
         if live and (motion := motion_of(damage, newest=file.number == store.current_page)):
             note(f"{file.path}: {motion}")
             return False
-        if only is None and form is TextOrJsonl.jsonl:
-            print_json_line(where | {"damage": _damage(damage)})
+        if only is None and items is not None:
+            items.add("records", where | {"damage": _damage(damage)})
         elif only is None:
             view.damage(opened.buf, damage, sum(1 for _ in opened.recovered()))
         return True
@@ -102,12 +106,12 @@ def _frames(opened: Page, only: int | None) -> Iterator[tuple[int, int, int]]:
 
 def _text(store: Store, file: PageFile, opened: Page, only: int | None, with_bytes: bool) -> HexView:
     view = HexView(sys.stdout, with_bytes=with_bytes, coloured=coloured(sys.stdout))
-    view.heading(f"page {file.number}  {one_line(str(file.path))}")
+    view.heading(folded(f"page {file.number}  {one_line(str(file.path))}"))
     address = "no address" if store.address is None else one_line(store.address)
     view.line(f"address {address}, {file.size} bytes, layout {_layout(opened)}")
     for number, offset, length in _frames(opened, only):
         view.record(opened.buf, number, offset, length)
-    view.line(f"{opened.count} records, {opened.bytes_read} of {file.size} bytes belong to them")
+    view.line(f"{count_text(opened.count, 'record')}, {opened.bytes_read} of {file.size} bytes belong to them")
     return view
 
 

@@ -176,7 +176,7 @@ def _text(rows: list[StoreOverview], limit: int | None, place: DataLocation) -> 
     held = f", {sum(waiting)} outstanding" if len(waiting) == len(rows) else ""
     print(
         f"{count_text(len(rows), 'address', 'addresses')}, {count_text(sum(row.pages for row in rows), 'page')}, "
-        f"{sum(row.messages for row in rows)} messages{held}, {size_text(sum(row.bytes for row in rows))}"
+        f"{count_text(sum(row.messages for row in rows), 'message')}{held}, {size_text(sum(row.bytes for row in rows))}"
     )
     for row in rows[:limit]:
         if not row.verdict.fine:

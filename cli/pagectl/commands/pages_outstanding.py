@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pagectl.opening.broker import located
-from pagectl.options.formats import TextJsonOrCsv
+from pagectl.options.formats import TableFormat
 from pagectl.options.groups import BrokerOptions
-from pagectl.options.shared import DirArgument, EditionOption, TextJsonOrCsvOption, edition_of
+from pagectl.options.shared import DirArgument, EditionOption, TableFormatOption, edition_of
 from pagectl.running.exits import CallError, Exit
 from pagectl.running.reading import bytes_to_read, each_store, told_state
 from pagectl.terminal.progress import progress
 from pagectl.terminal.sanitise import one_line
-from pagectl.terminal.streams import CsvTable, json_text, note, print_json_parts, print_table, warning
+from pagectl.terminal.streams import CsvTable, json_text, note, print_json_parts, print_table, say, warning
 from pagefmt.editions import Edition
-from pagefmt.quantities import size_text
+from pagefmt.quantities import count_text, size_text
 
 if TYPE_CHECKING:
     from pagefmt.directory.locate import DataLocation
@@ -34,6 +34,8 @@ CSV_COLUMNS = (
 )  # fmt: skip
 RUNS_SHOWN = 12
 """Runs of pages with the same holders that the text shows of one address."""
+QUEUES_SHOWN = 8
+"""Names in one list of queues in the text."""
 
 
 EXAMPLES = (
@@ -44,9 +46,9 @@ EXAMPLES = (
 
 def command(
     given: DirArgument = None,
-    form: TextJsonOrCsvOption = TextJsonOrCsv.text,
+    form: TableFormatOption = TableFormat.text,
     positions: Annotated[
-        bool, typer.Option("--positions", help="Every outstanding position as [page, number] (json only).")
+        bool, typer.Option("--positions", help="Every outstanding position as [page, number] (JSON only).")
     ] = False,
     edition: EditionOption = None,
     broker: BrokerOptions = BrokerOptions(),
@@ -57,18 +59,19 @@ def command(
     come back when it is drained or deleted. What is not known is ? (null) with the reason. Ends with status 1 where
     something is not known, where a page or the journal is damaged, or where a prepared transaction waits for its end.
     """
-    if positions and form is not TextJsonOrCsv.json:
+    if positions and form is not TableFormat.json:
         raise CallError("--positions goes with --format json only")
     place = located(given, broker)
     state = _state(place, edition_of(edition))
     found = _AnyWrong()
     summaries = found.watched(_summaries(place, state, positions))
     match form:
-        case TextJsonOrCsv.json:
-            print_json_parts("stores", (_object(*each, positions) for each in summaries))
-        case TextJsonOrCsv.csv:
+        case TableFormat.json | TableFormat.jsonl:
+            lines = form is TableFormat.jsonl
+            print_json_parts("stores", (_object(*each, positions) for each in summaries), lines=lines)
+        case TableFormat.csv:
             _csv(summaries)
-        case TextJsonOrCsv.text:
+        case TableFormat.text:
             _text(summaries, state)
     return Exit.FOUND if found.any or state.known.damaged or state.journal.prepared else Exit.OK
 
@@ -174,19 +177,19 @@ def _text(summaries: Judged, state: PagingState) -> None:
     if not shown:
         print("no address has page files")
     for branch in state.journal.prepared:
-        held = len(branch.acks) + sum(send.references for send in branch.sends)
-        print(f"\nprepared transaction {branch.tx} waits for its end: {held} messages in doubt, their pages stay")
+        held = count_text(len(branch.acks) + sum(send.references for send in branch.sends), "message")
+        print(f"\nprepared transaction {branch.tx} waits for its end: {held} in doubt, their pages stay")
 
 
 def _store(summary: StoreSummary, verdict: StoreVerdict) -> None:
     address = "(no address)" if summary.address is None else one_line(summary.address)
     size = size_text(sum(page.size for page in summary.pages))
-    print(f"{address}  {len(summary.pages)} pages, {size}  {one_line(summary.folder)}")
+    print(f"{address}  {count_text(len(summary.pages), 'page')}, {size}  {one_line(summary.folder)}")
     for remark in verdict.remarks:
-        print(f"  {one_line(remark)}")
+        say(f"  {remark}")
     if summary.unknown is not None:
         for queue in summary.queues:
-            print(f"  ? of {queue.messages} unacknowledged messages wait for {one_line(queue.name)}")
+            print(f"  ? of {count_text(queue.messages, 'unacknowledged message')} wait for {one_line(queue.name)}")
         return
     if not verdict.counted:
         for queue in summary.queues:
@@ -199,7 +202,7 @@ def _store(summary: StoreSummary, verdict: StoreVerdict) -> None:
         )
     runs = list(_runs(summary))
     for line in runs[:RUNS_SHOWN]:
-        print(f"  {line}")
+        say(f"  {line}")
     if len(runs) > RUNS_SHOWN:
         print(f"  … {len(runs) - RUNS_SHOWN} more runs of pages (--format json has every page)")
 
@@ -215,13 +218,27 @@ def _row(queue: QueueLoad) -> tuple[object, ...]:
 
 def _runs(summary: StoreSummary) -> Iterator[str]:
     """Neighbouring pages with the same holders, on one line."""
-    names = {queue.id: one_line(queue.name) for queue in summary.queues}
     for (held_by, readable), group in groupby(summary.pages, key=lambda page: (page.held_by, page.readable)):
         pages = list(group)
         first, last = pages[0].page, pages[-1].page
         which = f"page {first}" if first == last else f"pages {first}-{last}"
         if last - first >= len(pages):
-            which = f"{len(pages)} pages of {first}-{last}"
-        holders = ", ".join(names[queue] for queue in held_by)
-        by = f"held by {holders}" if holders else "held by nobody" if readable else "held by ?"
-        yield f"{which} ({size_text(sum(page.size for page in pages))}) {by}"
+            which = f"{count_text(len(pages), 'page')} of {first}-{last}"
+        by = _holders(summary, set(held_by)) if readable else "?"
+        yield f"{which} ({size_text(sum(page.size for page in pages))}) held by {by}"
+
+
+def _holders(summary: StoreSummary, held_by: set[int]) -> str:
+    """The shorter of two lists: the queues that hold a page, or those that do not."""
+    holders = [queue.name for queue in summary.queues if queue.id in held_by]
+    others = [queue.name for queue in summary.queues if queue.id not in held_by]
+    if not holders:
+        return "nobody"
+    if len(holders) < QUEUES_SHOWN or len(holders) <= len(others):
+        return _listed(holders)
+    return f"all {len(holders)} queues" if not others else f"all but {_listed(others)}"
+
+
+def _listed(names: list[str]) -> str:
+    left = len(names) - QUEUES_SHOWN
+    return ", ".join(names[:QUEUES_SHOWN]) + (f" and {left} more (--format json has all)" if left > 0 else "")

@@ -12,6 +12,7 @@ from pagectl.options.shared import BackupDirOption, DirArgument
 from pagectl.running.backups import drop, standing_backup_of
 from pagectl.running.locking import instance_of
 from pagectl.terminal.streams import note
+from pagefmt.quantities import count_text
 
 EXAMPLES = (("Undo a compaction in place, before the broker starts", "pages restore /var/lib/broker"),)
 
@@ -38,4 +39,4 @@ def command(
         return
     note(f"writes {backup.roots['paging']}")
     with hold_off_brokers(place.journal, instance_of(place)):
-        print(f"put back {len(put_back(Disk(), backup))} files; the backup is gone")
+        print(f"put back {count_text(len(put_back(Disk(), backup)), 'file')}; the backup is gone")

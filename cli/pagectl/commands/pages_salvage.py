@@ -15,6 +15,7 @@ from pagectl.running.locking import instance_of
 from pagectl.running.reading import told_state
 from pagectl.terminal.sanitise import one_line
 from pagectl.terminal.streams import note, print_json, warning
+from pagefmt.quantities import count_text
 
 if TYPE_CHECKING:
     from pagefmt.directory.locate import DataLocation
@@ -115,7 +116,7 @@ def _text(found: SalvagedDirectory, out: Path) -> None:
     for each in found.stores:
         _store(each, out)
     if found.copied:
-        print(f"{found.copied} stores that are well were copied")
+        print(f"copied as they are: {count_text(found.copied, 'store')} without damage")
 
 
 def _store(each: SalvagedStore, out: Path) -> None:
@@ -150,8 +151,8 @@ def _store(each: SalvagedStore, out: Path) -> None:
 
 def _messages(fewest: int, most: int | None = None) -> str:
     if most is None or fewest == most:
-        return "no message" if not fewest else f"{fewest} message{'s' * (fewest != 1)}"
-    return f"at least {fewest}, at most {most} messages" if fewest else f"at most {most} message{'s' * (most != 1)}"
+        return count_text(fewest, "message") if fewest else "no message"
+    return f"at least {fewest}, " * bool(fewest) + f"at most {count_text(most, 'message')}"
 
 
 def _next_steps(place: DataLocation, out: Path) -> None:

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pagectl.opening.broker import located
-from pagectl.options.formats import TextOrJsonl
+from pagectl.options.formats import ListFormat
 from pagectl.options.groups import BrokerOptions
-from pagectl.options.shared import DirArgument, EditionOption, TextOrJsonlOption, edition_of
+from pagectl.options.shared import DirArgument, EditionOption, ListFormatOption, edition_of
 from pagectl.running.exits import Exit
 from pagectl.running.reading import bytes_to_read, each_store
 from pagectl.terminal.progress import Progress, progress
 from pagectl.terminal.sanitise import one_line
-from pagectl.terminal.streams import coloured, note, print_json_line, wrapped
-from pagefmt.quantities import size_text
+from pagectl.terminal.streams import JsonItems, coloured, note, wrapped
+from pagefmt.quantities import count_text, size_text
 
 if TYPE_CHECKING:
     from pagefmt.directory.locate import DataLocation
@@ -40,7 +40,7 @@ EXAMPLES = (
 
 def command(
     given: DirArgument = None,
-    form: TextOrJsonlOption = TextOrJsonl.text,
+    form: ListFormatOption = ListFormat.text,
     manifest: Annotated[
         Path | None,
         typer.Option("--manifest", metavar="FILE", show_default=False, help="Compare with what 'pages seal' wrote."),
@@ -58,8 +58,8 @@ def command(
     sealed = read_seal(manifest) if manifest is not None else None
     place = located(given, broker)
     state = _state(place)
-    view = _VerifyLines() if form is TextOrJsonl.jsonl else _VerifyText()
-    lines = form is TextOrJsonl.jsonl
+    lines = form is ListFormat.jsonl
+    view = _VerifyText() if form is ListFormat.text else _VerifyJson(lines=lines)
     with progress("reading pages", _total(place, state), beside_output=lines) as bar:
         for finding in _findings(place, state, edition_of(edition), view, bar):
             view.finding(finding)
@@ -142,18 +142,25 @@ class _VerifyView:
     def end(self) -> None: ...
 
 
-class _VerifyLines(_VerifyView):
-    """JSON Lines: an object for each page, then one for each finding."""
+class _VerifyJson(_VerifyView):
+    """An object for each page, then one for each finding."""
+
+    def __init__(self, *, lines: bool) -> None:
+        super().__init__()
+        self._items = JsonItems("pages", "findings", lines=lines)
 
     def page(self, report: PageReport) -> None:
         super().page(report)
-        print_json_line(report.json)
+        self._items.add("pages", report.json)
 
     def finding(self, finding: Finding) -> None:
         from pagefmt.verify.report import finding_json
 
         super().finding(finding)
-        print_json_line(finding_json(finding))
+        self._items.add("findings", finding_json(finding))
+
+    def end(self) -> None:
+        self._items.end()
 
 
 class _VerifyText(_VerifyView):
@@ -181,11 +188,10 @@ class _VerifyText(_VerifyView):
         address = "(no address)" if store.address is None else one_line(store.address)
         self._total += len(self._pages)
         self._damaged += len(self._bad)
-        verdict = f"{len(self._bad)} of {len(self._pages)} pages damaged" if self._bad else "sound"
+        verdict = f"{len(self._bad)} of {count_text(len(self._pages), 'page')} damaged" if self._bad else "sound"
+        pages, records = count_text(len(self._pages), "page"), count_text(self._records, "record")
         size = size_text(sum(self._pages))
-        print(
-            f"{_mark(bool(self._bad))} {address}  {len(self._pages)} pages, {self._records} records, {size}: {verdict}"
-        )
+        print(f"{_mark(bool(self._bad))} {address}  {pages}, {records}, {size}: {verdict}")
         for report in self._bad:
             _page_text(report)
 
@@ -203,8 +209,8 @@ class _VerifyText(_VerifyView):
                 print(wrapped(text, 4))
 
     def end(self) -> None:
-        said = ", ".join(f"{number} {severity}{'s' * (number != 1)}" for severity, number in self._counts.items())
-        print(f"\n{self._total} pages read, {self._damaged} damaged; {said or 'nothing else found'}")
+        said = ", ".join(count_text(number, severity) for severity, number in self._counts.items())
+        print(f"\n{count_text(self._total, 'page')} read, {self._damaged} damaged; {said or 'nothing else found'}")
 
 
 def _page_text(report: PageReport) -> None:
@@ -221,9 +227,8 @@ def _page_text(report: PageReport) -> None:
     for other in verdict.others:
         print(wrapped(f"{other.edition.value} and older: {other.text}", 8))
     if verdict.recovered:
-        behind = (
-            f"{verdict.recovered} whole records from offset {verdict.recovered_from} on that a broker does not hand out"
-        )
+        records = count_text(verdict.recovered, "whole record")
+        behind = f"{records} from offset {verdict.recovered_from} on that a broker does not hand out"
         print(wrapped(f"{behind}: 'pagectl pages salvage' gets them back", 8))
 
 

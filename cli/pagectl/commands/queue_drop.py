@@ -16,7 +16,7 @@ from pagectl.running.locking import brokers_held_off
 from pagectl.terminal.progress import progress
 from pagectl.terminal.sanitise import one_line
 from pagectl.terminal.streams import print_json
-from pagefmt.quantities import size_text
+from pagefmt.quantities import count_text, size_text
 
 if TYPE_CHECKING:
     from pagefmt.directory.bindings import QueueBinding
@@ -115,7 +115,7 @@ def _text(plan: DropPlan, written: Path | None) -> None:
     queue, held, paged = plan.queue, plan.held, plan.held.paged
     print(f"queue {one_line(queue.name)} (id {queue.id}) of address {one_line(queue.address)}")
     print(f"messages: {held.messages} in the journal, {size_text(held.bytes)}; "
-          f"{paged.messages} in {paged.pages} pages, {size_text(paged.bytes)}")  # fmt: skip
+          f"{paged.messages} in {count_text(paged.pages, 'page')}, {size_text(paged.bytes)}")  # fmt: skip
     if held.unknown:
         print(f"that may not be all of them: {one_line(held.unknown)}")
     if paged.in_doubt:
@@ -126,7 +126,7 @@ def _text(plan: DropPlan, written: Path | None) -> None:
         print("its only queue: the address " + ("goes as well" if plan.address else "stays, without its pages"))
     for remark in plan.remarks:
         print(f"stays: {one_line(remark)}")
-    freed = f"{size_text(plan.freed)} of pages and large messages, {plan.records} journal records"
+    freed = f"{size_text(plan.freed)} of pages and large messages, {count_text(plan.records, 'journal record')}"
     print(f"without: {freed}" if written else f"would leave out {freed}")
     if written:
         print(f"copy without the queue: {one_line(str(written))}")

@@ -14,7 +14,7 @@ from pagectl.options.sizes import size_of
 from pagectl.running.exits import CallError, Exit
 from pagectl.terminal.progress import progress
 from pagectl.terminal.sanitise import one_line
-from pagectl.terminal.streams import note, print_json, print_table
+from pagectl.terminal.streams import note, print_json, print_table, say
 
 if TYPE_CHECKING:
     from pageengine.replay.advice import Advice, Trial
@@ -102,14 +102,14 @@ def _print(found: Advice) -> None:
         print("No settings hold. What was tried:")
         for one in found.trials:
             own = "" if one.own is None else f", {one_line(str(one.own))}"
-            print(f"  max-size-bytes={one.limit_text}{own}: {', '.join(one.failing)}")
+            say(f"  max-size-bytes={one.limit_text}{own}: {', '.join(one.failing)}")
         return
     print("These settings hold with the least paging:\n")
     for text in found.best.settings:
         print(f"  {one_line(text)}")
     print("\nEvidence")
     for name, sentence in found.evidence:
-        print(f"  {name}: {sentence}")
+        say(f"  {name}: {sentence}")
     print()
     words = in_words(found.best.totals)
     before = in_words(found.demand)

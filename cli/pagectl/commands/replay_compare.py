@@ -15,6 +15,7 @@ from pagectl.options.shared import EditionOption, HeapOption, ProfileOption, Ser
 from pagectl.running.exits import CallError, Exit
 from pagectl.terminal.sanitise import one_line
 from pagectl.terminal.streams import json_text, print_json, print_table
+from pagefmt.quantities import count_text
 
 if TYPE_CHECKING:
     from pageengine.replay.compare_outcomes import Comparison
@@ -185,7 +186,7 @@ def _print(found: SideBySide, detail: bool) -> None:
 
     names, result = found.names, found.comparison
     if result.equal:
-        print(f"equal: {result.operations} operations")
+        print(f"equal: {count_text(result.operations, 'operation')}")
         return
     print(f"A: {one_line(names[0])}\nB: {one_line(names[1])}\n")
     one, other = map(in_words, found.totals)
@@ -201,7 +202,7 @@ def _print(found: SideBySide, detail: bool) -> None:
 
 
 def _summary(result: Comparison) -> str:
-    told = f"{result.operations} operations compared; {result.lines_different} differ"
+    told = f"{count_text(result.operations, 'operation')} compared; {result.lines_different} differ"
     return told if result.first is None else f"{told}, the first is {_where(result.first.i, result.first.op)}"
 
 

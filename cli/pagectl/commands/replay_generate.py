@@ -10,6 +10,7 @@ import typer
 from pagectl.options.replay import TraceOutOption
 from pagectl.running.exits import Exit
 from pagectl.terminal.streams import note
+from pagefmt.quantities import count_text
 
 
 class ShapeName(StrEnum):
@@ -62,5 +63,5 @@ def command(
         messages = max(1, round(duration * rate))
     traffic = Traffic(TrafficShape(shape.value), messages, rate, size, addresses, subscribers, seed)
     count = write_trace(to, traffic.header, generate(traffic))
-    note(f"{to}: {count} operations; {shape.value}: {DESCRIPTIONS[traffic.shape]}")
+    note(f"{to}: {count_text(count, 'operation')}; {shape.value}: {DESCRIPTIONS[traffic.shape]}")
     return Exit.OK

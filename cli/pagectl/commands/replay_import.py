@@ -13,6 +13,7 @@ from pagectl.options.shared import TextOrJsonOption
 from pagectl.running.exits import Exit
 from pagectl.terminal.progress import progress
 from pagectl.terminal.streams import print_json, print_table, warning
+from pagefmt.quantities import count_text
 
 if TYPE_CHECKING:
     from pageengine.log_import.importing import ImportReport
@@ -65,7 +66,7 @@ def as_json(report: ImportReport, to: Path) -> dict[str, object]:
 def _print(report: ImportReport, to: Path) -> None:
     from pageengine.log_import.importing import ALWAYS
 
-    print(f"{to}: {sum(report.operations.values())} operations from the {report.source.value}")
+    print(f"{to}: {count_text(sum(report.operations.values()), 'operation')} from the {report.source.value}")
     print_table(("operation", "count"), sorted(report.operations.items()), right=("count",))
     if report.unknown:
         print("\nNot known for sure:")

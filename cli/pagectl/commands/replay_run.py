@@ -23,6 +23,7 @@ from pagectl.options.shared import OutOption, TextOrJsonOption
 from pagectl.running.collector import seldom_collected
 from pagectl.running.exits import Exit, describe, report
 from pagectl.terminal.streams import note, print_json, warning
+from pagefmt.quantities import count_text
 
 if TYPE_CHECKING:
     from pageengine.replay.outcome_writing import OutcomeWriter
@@ -148,7 +149,7 @@ def _replay(work: _ReplayRun) -> tuple[Recording, Exception | None]:
             write_data_directory(engine, work.out)
     for text in reader.warnings:
         warning(text)
-    note(f"{recording.operations} operations, {bar.rate_text()}")
+    note(f"{count_text(recording.operations, 'operation')}, {bar.rate_text()}")
     return recording, stopped
 
 

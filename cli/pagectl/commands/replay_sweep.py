@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pagectl.options.formats import TextJsonOrCsv
+from pagectl.options.formats import TableFormat
 from pagectl.options.groups import DecidingOptions
 from pagectl.options.replay import ConfigOption, JobsOption, SetOption, SkipOption, SparkOption, TraceArgument
-from pagectl.options.shared import TextJsonOrCsvOption
+from pagectl.options.shared import TableFormatOption
 from pagectl.running.exits import Exit
 from pagectl.terminal.progress import progress
-from pagectl.terminal.streams import CsvTable, print_json, print_table
+from pagectl.terminal.streams import CsvTable, print_json_list, print_table
 
 if TYPE_CHECKING:
     from pageengine.replay.sweep import SweepJob, SweepRow
@@ -39,7 +39,7 @@ def command(
     skip_bad_lines: SkipOption = False,
     jobs: JobsOption = 0,
     spark: SparkOption = None,
-    format: TextJsonOrCsvOption = TextJsonOrCsv.text,
+    format: TableFormatOption = TableFormat.text,
 ) -> int:
     """Replay a trace under every combination of values: peak heap and disk, refused messages, blocked time."""
     from pagectl.opening.replay import note_not_modelled, replay_configuration
@@ -75,17 +75,17 @@ def _check(work: list[SweepJob]) -> None:
         variant_configuration(job).settings()
 
 
-def _print(rows: list[SweepRow], format: TextJsonOrCsv) -> None:
+def _print(rows: list[SweepRow], format: TableFormat) -> None:
     match format:
-        case TextJsonOrCsv.json:
-            print_json({"variants": [row.as_json() for row in rows]})
-        case TextJsonOrCsv.csv:
+        case TableFormat.json | TableFormat.jsonl:
+            print_json_list("variants", (row.as_json() for row in rows), lines=format is TableFormat.jsonl)
+        case TableFormat.csv:
             from pageengine.replay.sweep import COLUMNS
 
             table = CsvTable(("settings", *COLUMNS))
             for row in rows:
                 table.row(row.as_json() | {"settings": " ".join(row.settings)})
-        case TextJsonOrCsv.text:
+        case TableFormat.text:
             _text(rows)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pagectl.files.destination import fresh_file
 from pagectl.running.exits import CallError
 from pagectl.terminal.streams import note
+from pagefmt.quantities import count_text
 
 if TYPE_CHECKING:
     from pagefmt.columns.table import TableQuery
@@ -68,4 +69,4 @@ def write_table(
             table.write_batch(batch)
             if rows == limit:
                 break
-    note(f"{rows} messages in {to.absolute()}")
+    note(f"{count_text(rows, 'message')} in {to.absolute()}")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pagectl.opening.broker import OpenedBroker
 from pagectl.running.exits import CallError
+from pagefmt.quantities import count_text
 
 if TYPE_CHECKING:
     from brokerconf.evidence.drift import Drift, StoredAddress, StoredQueue
@@ -96,6 +97,7 @@ def _remarks(state: PagingState, held: dict[int, QueueHeld] | None) -> Iterator[
     yield from sorted({each.unknown for each in (held or {}).values() if each.unknown})
     stored = (RecordType.ADDRESS_SETTING_RECORD, RecordType.ADDRESS_SETTING_RECORD_JSON)
     if state.bindings is not None and (settings := len(state.bindings.loaded.rows_of(*stored))):
-        yield f"{settings} address settings were made by management; they come before the file and are not counted here"
+        made = count_text(settings, "address setting")
+        yield f"{made} made by management: they come before the file and are not counted here"
     if state.live:
         yield "a broker is at work: what it has changed since it started may be on the disk already"

@@ -12,10 +12,11 @@ class TextOrJson(StrEnum):
     json = "json"
 
 
-class TextOrJsonl(StrEnum):
-    """Text, or a JSON object a line."""
+class ListFormat(StrEnum):
+    """Text, one JSON document, or a JSON object a line: of whatever lists."""
 
     text = "text"
+    json = "json"
     jsonl = "jsonl"
 
 
@@ -36,9 +37,10 @@ class ForecastFormat(StrEnum):
     json = "json"
 
 
-class TextJsonOrCsv(StrEnum):
-    """Text, one JSON document, or CSV."""
+class TableFormat(StrEnum):
+    """As ``ListFormat``, or CSV: of what has a row for each item."""
 
     text = "text"
     json = "json"
+    jsonl = "jsonl"
     csv = "csv"

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from pagectl.options.formats import TextJsonOrCsv, TextOrJson, TextOrJsonl
+from pagectl.options.formats import ListFormat, TableFormat, TextOrJson
 from pagefmt.editions import EDITION_NAMES, Edition
 
 AUTO = "auto"
@@ -134,8 +134,8 @@ OutOption = Annotated[
 DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Show the plan and change nothing.")]
 FORMAT_HELP = "Output format."
 TextOrJsonOption = Annotated[TextOrJson, typer.Option("--format", help=FORMAT_HELP)]
-TextOrJsonlOption = Annotated[TextOrJsonl, typer.Option("--format", help=FORMAT_HELP)]
-TextJsonOrCsvOption = Annotated[TextJsonOrCsv, typer.Option("--format", help=FORMAT_HELP)]
+ListFormatOption = Annotated[ListFormat, typer.Option("--format", help=FORMAT_HELP)]
+TableFormatOption = Annotated[TableFormat, typer.Option("--format", help=FORMAT_HELP)]
 
 
 def edition_of(choice: EditionChoice | None) -> Edition | None:

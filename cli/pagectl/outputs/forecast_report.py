@@ -134,7 +134,7 @@ def _rate(found: Trend) -> str:
 
 
 def _basis(found: Trend) -> str:
-    return f"{found.samples} samples over {duration_text(found.span * SECOND)}, sureness {found.sureness}"
+    return f"{count_text(found.samples, 'sample')} over {duration_text(found.span * SECOND)}, sureness {found.sureness}"
 
 
 def nagios(forecast: Forecast, *, details: bool = False) -> str:
@@ -169,7 +169,7 @@ def detail_lines(forecast: Forecast) -> Iterator[str]:
 def notes(forecast: Forecast) -> list[str]:
     """What a person should know beside the figures."""
     gone = forecast.samples.forgotten
-    clock = [f"the clock was set back: {gone} samples from later were dropped"] if gone else []
+    clock = [f"the clock was set back: dropped {count_text(gone, 'sample')} from later"] if gone else []
     return [*clock, *forecast.state.notes()]
 
 

@@ -16,7 +16,7 @@ from pageengine.replay.series import in_columns
 from pageengine.settings.overrides import SettingInForce
 from pagefmt.editions import NEWEST
 from pagefmt.findings import some
-from pagefmt.quantities import SECOND, duration_text, size_text
+from pagefmt.quantities import SECOND, count_text, duration_text, size_text
 
 BARS = 120
 _KEY = {"memory": "memory", "disk": "disk", "page mode": "paging", "blocked": "warn", "dropped or refused": "bad"}
@@ -82,7 +82,7 @@ def _page(recording: Recording, settings: Settings, facts: Mapping[str, str]) ->
     yield f"<title>Replay of {name}</title><style>{STYLE}</style></head><body>"
     yield f"<h1>Replay of {name}</h1>"
     span = duration_text(recording.end - (recording.start or 0)) if recording.timed else "no times in the trace"
-    yield f'<p class="sub">{recording.operations} operations, {safe(span)}</p>'
+    yield f'<p class="sub">{count_text(recording.operations, "operation")}, {safe(span)}</p>'
     yield "".join(f'<p class="sub">{safe(key)}: {safe(value)}</p>' for key, value in facts.items())
     yield from _findings(folded(recording))
     yield from _addresses(recording)

@@ -14,7 +14,7 @@ from pageengine.replay.ranking import summed, worst_first
 from pageengine.replay.recording import Recording
 from pageengine.replay.records import AddressRecord
 from pageengine.replay.series import in_columns
-from pagefmt.quantities import duration_text, size_text
+from pagefmt.quantities import count_text, duration_text, size_text
 
 PLOTTED = 4
 """Addresses that get a plot: the worst."""
@@ -27,7 +27,7 @@ def print_replay(recording: Recording) -> None:
     """The whole account on standard output; 80 columns are enough for it."""
     width = min(shutil.get_terminal_size((100, 40)).columns, 200)
     span = duration_text(recording.end - (recording.start or 0)) if recording.timed else "no times"
-    print(f"{one_line(recording.name)}: {recording.operations} operations, {span}")
+    print(f"{one_line(recording.name)}: {count_text(recording.operations, 'operation')}, {span}")
     if recording.addresses:
         print()
         print_addresses(recording, width)

@@ -8,11 +8,12 @@ from typing import Any
 
 from pagectl.running.disk_count import Counting
 from pagectl.terminal.sanitise import one_line
-from pagectl.terminal.streams import CsvTable, is_terminal, print_table
+from pagectl.terminal.streams import CsvTable, is_terminal, print_table, screen_width
 from pagefmt.directory.usage import AddressUsage, FileTotals
 from pagefmt.quantities import count_text, size_text
 
 BAR = 24
+"""Columns of a bar; on a screen of less than a hundred, a third of it."""
 COLUMNS = (
     "part", "address", "folder", "files", "bytes", "on_disk", "pages", "page_bytes", "large_messages", "large_bytes",
 )  # fmt: skip
@@ -71,7 +72,8 @@ def _bar_name() -> list[str]:
 def _bar(part: int, whole: int) -> list[str]:
     if not is_terminal(sys.stdout):
         return []
-    eighths = round(BAR * 8 * part / whole) if whole else 0
+    bar = BAR if (screen_width() or 0) >= 100 else BAR // 3
+    eighths = round(bar * 8 * part / whole) if whole else 0
     return ["█" * (eighths // 8) + ("▏▎▍▌▋▊▉"[eighths % 8 - 1] if eighths % 8 else "")]
 
 
@@ -79,7 +81,7 @@ def _remark(name: str, counting: Counting) -> str:
     if name == "journal" and counting.journal is not None:
         content = counting.journal
         return (
-            f"{size_text(content.live)} live in {content.live_files} of {content.files} files, "
+            f"{size_text(content.live)} live in {content.live_files} of {count_text(content.files, 'file')}, "
             f"{size_text(content.reclaimable)} reclaimable"
         )
     if name == "large messages":
@@ -131,11 +133,12 @@ def _address(row: AddressUsage) -> dict[str, Any]:
 def print_csv(counting: Counting) -> None:
     """One row per part and per address; part ``address`` repeats bytes that ``paging`` and ``large messages`` hold."""
     table = CsvTable(COLUMNS)
-    for row in _csv_rows(counting):
+    for row in rows(counting):
         table.row(row)
 
 
-def _csv_rows(counting: Counting) -> Iterator[dict[str, Any]]:
+def rows(counting: Counting) -> Iterator[dict[str, Any]]:
+    """Of CSV and JSON Lines."""
     for name, part in parts(counting):
         yield {"part": name, **_amount(part)}
     for row in counting.usage.addresses:

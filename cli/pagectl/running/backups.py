@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pagectl.running.exits import CallError
 from pagectl.terminal.streams import note
-from pagefmt.quantities import size_text
+from pagefmt.quantities import count_text, size_text
 
 if TYPE_CHECKING:
     from pagefmt.compaction.backup import Backup
@@ -40,4 +40,4 @@ def drop(backup: Backup) -> None:
     from pagefmt.compaction.backup import discard
 
     note(f"writes {backup.folder}")
-    print(f"dropped the backup of {len(backup.entries)} files, {size_text(discard(Disk(), backup))}")
+    print(f"dropped the backup of {count_text(len(backup.entries), 'file')}, {size_text(discard(Disk(), backup))}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, TextIO
 
 from pagectl.terminal.sanitise import one_line
+from pagefmt.quantities import count_text
 
 if TYPE_CHECKING:
     from pagefmt.describe.field import Field
@@ -52,7 +53,7 @@ class HexView:
             row = bytes(buf[at : min(at + _ROW, len(buf))])
             self.line(f"{self._offset(at)}  {row.hex(' '):<{_BYTES_WIDTH}}  {_ascii(row)}")
         if behind:
-            self.line(f"{behind} whole records lie behind it; 'pagectl pages salvage' gets them back")
+            self.line(f"behind it: {count_text(behind, 'whole record')}; see 'pagectl pages salvage'")
 
     def _field(self, buf: bytes | memoryview, field: Field) -> None:
         said = one_line(field.text)

@@ -134,19 +134,56 @@ def _cell(value: Any) -> str:
     return csv_cell(value if isinstance(value, str) else json_text(value))
 
 
+def screen_width() -> int | None:
+    """Columns of the terminal that answers go to; None for a pipe or a file, which get whole lines."""
+    import shutil
+
+    return max(40, shutil.get_terminal_size().columns) if sys.stdout.isatty() else None
+
+
+def folded(line: str, hang: int = 4) -> str:
+    """A line as wide as the screen at most: what goes on stands ``hang`` columns in. A word is never broken, so that
+    a name or a path can be copied whole."""
+    width = screen_width()
+    if width is None or len(line) <= width:
+        return line
+    import textwrap
+
+    blank = " " * min(hang, width // 2)
+    return textwrap.fill(
+        line, width, subsequent_indent=blank, break_long_words=False, break_on_hyphens=False, replace_whitespace=False
+    )
+
+
+def say(text: str, hang: int = 4) -> None:
+    """One line of an answer, made safe, within the screen's width."""
+    print(folded(one_line(text), hang))
+
+
+NARROWEST = 16
+"""Columns below which the last cell of a row stands below the others."""
+
+
 def print_table(columns: Iterable[str], rows: Iterable[Iterable[object]], *, right: Iterable[str] = ()) -> None:
     """A plain table: aligned columns, a header, no borders; the text is made safe here.
 
-    ``right`` names the columns aligned to the right. Nothing is cut: a pipe gets every character.
+    ``right`` names the columns aligned to the right. Nothing is cut: a pipe gets every row on one line; on a screen
+    that is too narrow the last cell goes on below.
     """
     names = list(columns)
     cells = [[one_line("" if cell is None else str(cell)) for cell in row] for row in rows]
     widths = [max(len(name), *(len(row[n]) for row in cells)) if cells else len(name) for n, name in enumerate(names)]
     to_right = [name in set(right) for name in names]
+    start, screen = sum(widths[:-1]) + 2 * len(widths[:-1]), screen_width()
 
     def line(row: list[str]) -> str:
         parts = [cell.rjust(w) if r else cell.ljust(w) for cell, w, r in zip(row, widths, to_right, strict=True)]
-        return "  ".join(parts).rstrip()
+        whole = "  ".join(parts).rstrip()
+        if screen is None or len(whole) <= screen or to_right[-1]:
+            return whole
+        if screen - start < max(NARROWEST, *map(len, row[-1].split())):
+            return "  ".join(parts[:-1]).rstrip() + "\n" + folded(f"    {row[-1]}")
+        return folded(whole, start)
 
     head = line(names)
     bold = coloured(sys.stdout)
@@ -165,18 +202,50 @@ def warning(message: str) -> None:
     sys.stderr.write(f"warning: {one_line(message)}\n")
 
 
-def print_json_list(key: str, items: Iterable[object]) -> None:
-    """One JSON document ``{key: [items]}`` written as the items come, one a line."""
-    print_json_parts(key, ((json_text(item),) for item in items))
+class JsonItems:
+    """What a command lists, written as it comes: lists of one JSON document, or with ``lines`` an object a line."""
 
+    def __init__(self, *keys: str, lines: bool) -> None:
+        self._keys, self._lines, self._open, self._any = list(keys), lines, "", False
 
-def print_json_parts(key: str, items: Iterable[Iterable[str]]) -> None:
-    """As ``print_json_list``, of items too large to be one value: each as the parts of its text."""
-    sys.stdout.write(f"{{{json_text(key)}:[")
-    for number, parts in enumerate(items):
-        sys.stdout.write(f"{',' if number else ''}\n")
+    def add(self, key: str, item: object) -> None:
+        """One item of the list ``key``; those of a key come together, in the order of the keys."""
+        self.add_parts(key, (json_text(item),))
+
+    def add_parts(self, key: str, parts: Iterable[str]) -> None:
+        """An item too large to be one value, as the parts of its text."""
+        if not self._lines:
+            self._begin(key)
+            sys.stdout.write("," * self._any + "\n")
+            self._any = True
         sys.stdout.writelines(parts)
-    sys.stdout.write("\n]}\n")
+        if self._lines:
+            sys.stdout.write("\n")
+
+    def end(self) -> None:
+        """Lists that nothing was added to are empty ones of the document."""
+        if not self._lines:
+            self._begin(None)
+            sys.stdout.write("\n]}\n")
+
+    def _begin(self, key: str | None) -> None:
+        while self._open != key and self._keys:
+            sys.stdout.write("\n]," if self._open else "{")
+            self._open, self._any = self._keys.pop(0), False
+            sys.stdout.write(f"{json_text(self._open)}:[")
+
+
+def print_json_list(key: str, items: Iterable[object], *, lines: bool = False) -> None:
+    """One JSON document ``{key: [items]}`` written as the items come, one a line; or the items alone."""
+    print_json_parts(key, ((json_text(item),) for item in items), lines=lines)
+
+
+def print_json_parts(key: str, items: Iterable[Iterable[str]], *, lines: bool = False) -> None:
+    """As ``print_json_list``, of items too large to be one value: each as the parts of its text."""
+    listed = JsonItems(key, lines=lines)
+    for parts in items:
+        listed.add_parts(key, parts)
+    listed.end()
 
 
 def wrapped(text: str, indent: int) -> str:
