@@ -51,6 +51,7 @@ _pagectl_members() {  # is there GROUP COMMAND?
         'disk watch' |\
         'disk forecast' |\
         'disk usage' |\
+        'disk exporter' |\
         'replay run' |\
         'replay import' |\
         'replay generate' |\
@@ -268,6 +269,15 @@ _pagectl_takes() {  # does this option of this command want a value?
         'disk usage --server' |\
         'disk usage --format' |\
         'disk usage --limit' |\
+        'disk exporter --listen' |\
+        'disk exporter --interval' |\
+        'disk exporter --max-disk-usage' |\
+        'disk exporter --min-disk-free' |\
+        'disk exporter --broker-xml' |\
+        'disk exporter --properties' |\
+        'disk exporter --profile' |\
+        'disk exporter --server' |\
+        'disk exporter --edition' |\
         'replay run --config' |\
         'replay run --edition' |\
         'replay run --heap' |\
@@ -352,6 +362,7 @@ _pagectl_options() {
         'disk watch') _pagectl_offer '' --interval --max-disk-usage --min-disk-free --broker-xml --properties --profile --server --edition --help -h ;;
         'disk forecast') _pagectl_offer '' --state --warn-within --critical-within --max-disk-usage --min-disk-free --broker-xml --properties --profile --server --edition --no-addresses -t --timeout -q --quiet -v --verbose --format --help -h ;;
         'disk usage') _pagectl_offer '' --broker-xml --properties --profile --server --format --limit --sizes-only --help -h ;;
+        'disk exporter') _pagectl_offer '' --listen --interval --max-disk-usage --min-disk-free --broker-xml --properties --profile --server --edition --help -h ;;
         'replay run') _pagectl_offer '' --config --edition --heap --properties --profile --server --outcome --out --until --set --skip-bad-lines --check --format --report --help -h ;;
         'replay import') _pagectl_offer '' --to --name --format --help -h ;;
         'replay generate') _pagectl_offer '' --to --messages --rate --duration --size --addresses --subscribers --seed --help -h ;;
@@ -413,6 +424,8 @@ _pagectl_value() {
         'disk forecast --properties' |\
         'disk usage --broker-xml' |\
         'disk usage --properties' |\
+        'disk exporter --broker-xml' |\
+        'disk exporter --properties' |\
         'replay run --config' |\
         'replay run --properties' |\
         'replay run --outcome' |\
@@ -470,6 +483,7 @@ _pagectl_value() {
         'disk check --edition' |\
         'disk watch --edition' |\
         'disk forecast --edition' |\
+        'disk exporter --edition' |\
         'replay run --edition' |\
         'replay compare --edition' |\
         'replay sweep --edition' |\
@@ -570,7 +584,7 @@ _pagectl_argument() {  # COMMAND, and how many arguments stand before this one
         config) (($2 == 0)) && _pagectl_offer '' lint effective explain rules serve diff convert drift capacity ;;
         pages) (($2 == 0)) && _pagectl_offer '' ls top outstanding decode verify seal inspect compact salvage restore drop-backup ;;
         queue) (($2 == 0)) && _pagectl_offer '' drop ;;
-        disk) (($2 == 0)) && _pagectl_offer '' check watch forecast usage ;;
+        disk) (($2 == 0)) && _pagectl_offer '' check watch forecast usage exporter ;;
         replay) (($2 == 0)) && _pagectl_offer '' run import generate compare sweep advise ;;
         'config lint') (($2 >= 0)) && _pagectl_paths;;
         'config effective') (($2 == 0)) && _pagectl_paths;;
@@ -596,6 +610,7 @@ _pagectl_argument() {  # COMMAND, and how many arguments stand before this one
         'disk watch') (($2 == 0)) && _pagectl_paths;;
         'disk forecast') (($2 == 0)) && _pagectl_paths;;
         'disk usage') (($2 == 0)) && _pagectl_paths;;
+        'disk exporter') (($2 >= 0)) && _pagectl_paths;;
         'replay run') (($2 == 0)) && _pagectl_paths;;
         'replay import') (($2 >= 0)) && _pagectl_paths;;
         'replay generate') (($2 == 0)) && _pagectl_offer '' steady burst slow-consumer one-slow-subscriber selective-consumer transactions disk-filling-up;;

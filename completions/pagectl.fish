@@ -94,6 +94,7 @@ complete -c pagectl -n '__pagectl_group disk' -a check -d 'Decide as the broker\
 complete -c pagectl -n '__pagectl_group disk' -a watch -d 'Show live how full the disks are and how fast they fill.'
 complete -c pagectl -n '__pagectl_group disk' -a forecast -d 'Predict from samples when the broker will block; a monitoring plugin.'
 complete -c pagectl -n '__pagectl_group disk' -a usage -d 'Show the disk usage by address and by directory.'
+complete -c pagectl -n '__pagectl_group disk' -a exporter -d 'Serve metrics of pages, queues and disks for Prometheus.'
 complete -c pagectl -n '__pagectl_group replay' -a run -d 'Replay a trace: memory, pages, drops, refusals, blocked producers, over time.'
 complete -c pagectl -n '__pagectl_group replay' -a import -d 'Make a trace from a broker\'s audit log or logging plugin.'
 complete -c pagectl -n '__pagectl_group replay' -a generate -d 'Generate a trace of synthetic traffic.'
@@ -396,6 +397,18 @@ complete -c pagectl -n '__pagectl_at disk usage' -l limit -x -d 'Addresses shown
 complete -c pagectl -n '__pagectl_at disk usage' -l sizes-only -d 'Count sizes only: journal and pages are not read, owners of large messages not told.'
 complete -c pagectl -n '__pagectl_at disk usage' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at disk usage' -F
+
+complete -c pagectl -n '__pagectl_at disk exporter' -l listen -x -d 'Where to serve; 0.0.0.0 is every address of the host.'
+complete -c pagectl -n '__pagectl_at disk exporter' -l interval -x -d 'Time between measurements.'
+complete -c pagectl -n '__pagectl_at disk exporter' -l max-disk-usage -x -d 'Limit to use instead of that of broker.xml.'
+complete -c pagectl -n '__pagectl_at disk exporter' -l min-disk-free -x -d 'Limit to use instead of that of broker.xml; takes precedence over --max-disk-usage.'
+complete -c pagectl -n '__pagectl_at disk exporter' -l broker-xml -r -F -d 'Configuration that is kept elsewhere, for this DIR.'
+complete -c pagectl -n '__pagectl_at disk exporter' -l properties -r -F -d 'Properties over the configuration; repeatable'
+complete -c pagectl -n '__pagectl_at disk exporter' -l profile -x -d 'Profile of domain.xml'
+complete -c pagectl -n '__pagectl_at disk exporter' -l server -x -d 'Messaging server of a subsystem'
+complete -c pagectl -n '__pagectl_at disk exporter' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'Release whose behaviour counts, hornetq-2.4 … artemis-2.56'
+complete -c pagectl -n '__pagectl_at disk exporter' -l help -s h -d 'Show the help and exit.'
+complete -c pagectl -n '__pagectl_at disk exporter' -F
 
 complete -c pagectl -n '__pagectl_at replay run' -l config -r -F -d 'Whose settings decide: broker.xml, properties, JSON, YAML, or an instance.'
 complete -c pagectl -n '__pagectl_at replay run' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'Release whose behaviour counts, hornetq-2.4 … artemis-2.56'

@@ -79,6 +79,7 @@ TREE: dict[str, Leaf | Group] = {
             "watch": ("disk_watch", "Show live how full the disks are and how fast they fill."),
             "forecast": ("disk_forecast", "Predict from samples when the broker will block; a monitoring plugin."),
             "usage": ("disk_usage", "Show the disk usage by address and by directory."),
+            "exporter": ("disk_exporter", "Serve metrics of pages, queues and disks for Prometheus."),
         },
     ),
     "replay": (

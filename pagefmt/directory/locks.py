@@ -94,9 +94,12 @@ def _lock(handle: int, start: int, length: int) -> None:
 
 
 def holder(handle: int, start: int, length: int) -> int | None:
-    """The process that holds a lock there; ``None`` when nobody does, or the system does not tell."""
+    """The process that holds a lock there; ``None`` when nobody does, or the system does not tell.
+
+    0: a process that cannot be seen from here, as that of another container.
+    """
     if not sys.platform.startswith("linux"):
         return None
     asked = _FLOCK.pack(fcntl.F_WRLCK, os.SEEK_SET, start, length, 0)
     kind, _, _, _, pid = _FLOCK.unpack(fcntl.fcntl(handle, fcntl.F_GETLK, asked))
-    return int(pid) if kind != fcntl.F_UNLCK and pid > 0 else None
+    return int(pid) if kind != fcntl.F_UNLCK and pid >= 0 else None

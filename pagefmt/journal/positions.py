@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pagefmt.journal.fast_scan import Ints
 
     Numbers: TypeAlias = npt.NDArray[np.int32]
+    Fingerprints: TypeAlias = npt.NDArray[np.uint64]
 
 AT_ONCE: Final = 1 << 16
 """Positions that are looked at together: what that takes is little beside all of them."""
@@ -148,11 +149,31 @@ class PositionIndex:
         at = bisect_left(self._numbers, number, start, stop)
         return at < stop and self._numbers[at] == number
 
+    def fingerprints(self, queue: int) -> tuple[Ints, Fingerprints]:
+        """The pages that the queue has records for, ascending, and for each a number that differs where they do."""
+        import numpy as np
+
+        first, behind = self._of_queue.get(queue, (0, 0))
+        starts = np.array(self._starts[first : behind + 1], np.int64)
+        numbers = np.array(self._numbers[starts[0] : starts[-1]], np.int64)
+        pages = np.array(self._pages[first:behind], np.int64)
+        return pages, np.add.reduceat(scattered(numbers), starts[:-1] - starts[0]) if len(pages) else scattered(pages)
+
     def pages(self) -> Iterator[tuple[int, int]]:
         """(queue, page) of everything that is there, ascending."""
         for queue, (first, behind) in self._of_queue.items():
             for page in self._pages[first:behind]:
                 yield queue, page
+
+
+def scattered(values: Ints) -> Fingerprints:
+    """Each value as a word whose bits depend on all of its bits: sums of such words differ where the values do."""
+    import numpy as np
+
+    words = (values.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed: Fingerprints = words ^ (words >> np.uint64(27))
+    return mixed
 
 
 def _in_order(chunks: PositionChunks) -> Iterator[PositionChunk]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import islice
 from typing import Final, NamedTuple
 
@@ -98,20 +98,22 @@ def _oldest(state: StoreState, queues: Iterable[QueueLoad]) -> dict[int, int]:
     for page in state.store.pages:
         if page.number in begin:
             with open_page(page) as opened:
+                rule = state.sure_rule(page.number)
                 for queue in begin[page.number]:
-                    stamps = _timestamps(opened, state.sure_rule(page.number), queue)
-                    if (when := next(stamps, None)) is not None:
+                    assert queue.first is not None
+                    when = first_timestamp(opened, rule, queue.id, queue.begins, queue.first[1])
+                    if when is not None:
                         found[queue.id] = when
     return found
 
 
-def _timestamps(opened: Page, rule: PageRule, queue: QueueLoad) -> Iterator[int]:
-    """Those that are set, of the first records that wait for the queue in its first page."""
-    assert queue.first is not None
-    layout, behind = opened.strict_layout(), opened.handed_out(queue.begins, queue.first[1])
+def first_timestamp(opened: Page, rule: PageRule, queue: int, begins: int, number: int) -> int | None:
+    """The first that is set (ms), of the records that wait for a queue from that offset and number on."""
+    layout, behind = opened.strict_layout(), opened.handed_out(begins, number)
     for route in islice(behind, _LOOKED_AT_FOR_A_TIME):
-        if isinstance(route, Damage) or not rule.outstanding(route[0], route[3], {queue.id}.intersection(route[6])):
+        if isinstance(route, Damage) or not rule.outstanding(route[0], route[3], {queue}.intersection(route[6])):
             continue
         record = opened.record(*route[:3], layout)
         if isinstance(record, PageRecord) and record.message.timestamp > 0:
-            yield record.message.timestamp
+            return record.message.timestamp
+    return None

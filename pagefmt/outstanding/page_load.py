@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -18,7 +19,8 @@ class PageLoad(NamedTuple):
     """One page: ``records`` readable ones in ``read`` of ``size`` bytes, of which ``live_bytes`` have to stay.
 
     ``held_by``: ids of the queues that still need it, ascending; none: every queue is done with it. ``ack_states``:
-    how many (record, queue) pairs are in each state. ``damage``: what reading stopped at.
+    how many (record, queue) pairs are in each state. ``damage``: what reading stopped at. ``transactions``: the lowest
+    and the highest page transaction of the records.
     """
 
     page: int
@@ -30,11 +32,17 @@ class PageLoad(NamedTuple):
     held_by: tuple[int, ...]
     ack_states: dict[AckState, int]
     damage: Damage | None
+    transactions: tuple[int, int] | None = None
 
     @property
     def readable(self) -> bool:
         """Where it is not, nobody knows who holds it."""
         return self.damage is None or self.damage.kind not in NO_BYTES
+
+
+def spanned(numbers: Collection[int]) -> tuple[int, int] | None:
+    """The lowest and the highest."""
+    return (min(numbers), max(numbers)) if numbers else None
 
 
 @dataclass(slots=True)

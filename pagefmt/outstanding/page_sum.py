@@ -8,7 +8,7 @@ import numpy as np
 
 from pagefmt.outstanding.ack_state import AckState, PageRule
 from pagefmt.outstanding.ack_state_columns import ACK_STATES, CODE, LIVE_CODES, Codes, ack_state_columns
-from pagefmt.outstanding.page_load import PageLoad, QueueLoad
+from pagefmt.outstanding.page_load import PageLoad, QueueLoad, spanned
 from pagefmt.outstanding.route_columns import RouteColumns, Rows
 
 
@@ -19,6 +19,7 @@ class PageSum:
         self.queues: dict[int, QueueLoad] = {}
         self._page, self._keep = page, keep
         self._counts: Counter[AckState] = Counter()
+        self._transactions: list[int] = []
         self._records = self._read = self._live_records = self._live_bytes = 0
 
     def take(self, rule: PageRule, routes: RouteColumns) -> None:
@@ -35,6 +36,9 @@ class PageSum:
                 load.in_doubt_sends += int(counts[CODE[AckState.IN_DOUBT_SEND]])
                 load.in_doubt_acks += int(counts[CODE[AckState.IN_DOUBT_ACK]])
                 self._outstanding(load, routes, rows, codes)
+        if routes.tx is not None:
+            sent = routes.tx[routes.tx >= 0]
+            self._transactions += [int(sent.min()), int(sent.max())]
         self._records += len(routes)
         self._read += int(routes.size.sum())
         self._live_records += int(live.sum())
@@ -57,5 +61,5 @@ class PageSum:
         """``size``: of the page file."""
         return PageLoad(
             self._page, size, self._records, self._read, self._live_records, self._live_bytes,
-            tuple(sorted(self.queues)), dict(self._counts), None,
+            tuple(sorted(self.queues)), dict(self._counts), None, spanned(self._transactions),
         )  # fmt: skip

@@ -30,7 +30,7 @@ from pagefmt.outstanding.knowledge import (
     lost_acknowledgements,
     unknown_address,
 )
-from pagefmt.outstanding.page_load import PageLoad, QueueLoad
+from pagefmt.outstanding.page_load import PageLoad, QueueLoad, spanned
 from pagefmt.outstanding.snapshot import Snapshot, take_snapshot
 from pagefmt.pages.frames import Damage, DamageKind
 from pagefmt.pages.page import open_page
@@ -141,16 +141,19 @@ class StoreState:
             yield self._page(page, found, keep)
 
     def _page(self, page: PageFile, queues: dict[int, QueueLoad], keep: bool) -> PageLoad:
-        """Sum up a page with vectors, or record by record where they do not apply."""
-        from pagefmt.outstanding.route_columns import IrregularPage
-
-        try:
-            load, found = self._at_once(page, keep)
-        except IrregularPage:
-            load, found = self._with_care(page, keep)
+        load, found = self.page(page, keep)
         for queue in load.held_by:
             self._queue(queues, queue).add(load, found[queue])
         return load
+
+    def page(self, page: PageFile, keep: bool = False) -> tuple[PageLoad, dict[int, QueueLoad]]:
+        """One page, and what it holds for each queue: with vectors, or record by record where they do not apply."""
+        from pagefmt.outstanding.route_columns import IrregularPage
+
+        try:
+            return self._at_once(page, keep)
+        except IrregularPage:
+            return self._with_care(page, keep)
 
     def _at_once(self, page: PageFile, keep: bool) -> tuple[PageLoad, dict[int, QueueLoad]]:
         from pagefmt.outstanding.page_sum import PageSum
@@ -166,11 +169,14 @@ class StoreState:
         rule = self.sure_rule(page.number)
         counts: Counter[AckState] = Counter()
         found: dict[int, QueueLoad] = {}
+        transactions: set[int] = set()
         live_records = live_bytes = 0
         with open_page(page) as opened:
             for route in opened.routes():
                 number, _, length, tx, _, _, ids = route
                 live = False
+                if tx >= 0:
+                    transactions.add(tx)
                 for queue in ids:
                     ack_state = rule.ack_state(queue, number, tx)
                     counts[ack_state] += 1
@@ -182,8 +188,10 @@ class StoreState:
                     live_bytes += length + FRAME
             records, read, damage = opened.count, opened.bytes_read, opened.damage_in_messages()
         held_by = tuple(sorted(found))
-        load = PageLoad(page.number, page.size, records, read, live_records, live_bytes, held_by, dict(counts), damage)
-        return load, found
+        return PageLoad(
+            page.number, page.size, records, read, live_records, live_bytes, held_by, dict(counts), damage,
+            spanned(transactions),
+        ), found  # fmt: skip
 
     def _queue(self, queues: dict[int, QueueLoad], queue: int) -> QueueLoad:
         found = queues.get(queue)
@@ -212,18 +220,15 @@ class PagingState:
     """Journal, bindings and paging directory of one broker, loaded. ``bindings`` None: queues have no names.
 
     ``same_address``: addresses with several folders, in listing order: a broker reads the last one only.
-    ``snapshot``: set where a broker is at work; its pages are older than what the journal says.
+    ``live``: a broker is at work. ``snapshot``: its pages, older than what the journal says; None where the stores
+    that are asked about were listed before.
     """
 
     paging: PagingDirectory
     known: KnownJournals
     same_address: dict[str, list[str]]
     snapshot: Snapshot | None = None
-
-    @property
-    def live(self) -> bool:
-        """A broker is at work."""
-        return self.snapshot is not None
+    live: bool = False
 
     @property
     def journal(self) -> MessageJournal:
@@ -309,4 +314,4 @@ def load_place(place: DataLocation, *, locked: bool = False) -> PagingState:
 
 def _loaded(place: DataLocation, paging: PagingDirectory, live: bool) -> PagingState:
     snapshot = take_snapshot(paging, place.large_messages) if live else None
-    return PagingState(paging, load_journals(place), same_addresses(paging), snapshot)
+    return PagingState(paging, load_journals(place), same_addresses(paging), snapshot, live)

@@ -14,7 +14,7 @@ import errno
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from enum import StrEnum
 from itertools import pairwise
@@ -148,24 +148,32 @@ def read_store(folder: Path) -> Store:
     """A folder that cannot be listed says why in ``problem``: it costs itself alone."""
     pages, others, problem = [], [], None
     try:
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                try:
-                    status = entry.stat(follow_symlinks=False)
-                except FileNotFoundError:
-                    continue  # a running broker deleted it meanwhile
-                found = classify(entry.name, status)
-                if found.kind is EntryKind.PAGE and found.number is not None and found.size is not None:
-                    pages.append(PageFile(found.number, folder, found.name, found.size))
-                else:
-                    others.append(found)
-    except OSError as err:
-        if err.errno == errno.ENOENT:
-            raise FileGone(f"{folder}: cannot be listed: {err.strerror or err}") from err
-        problem = f"folder {folder.name} cannot be listed: {err.strerror or err}"
+        for found, _ in store_entries(folder):
+            if found.kind is EntryKind.PAGE and found.number is not None and found.size is not None:
+                pages.append(PageFile(found.number, folder, found.name, found.size))
+            else:
+                others.append(found)
+    except FileGone:
+        raise
+    except NotReadable as err:
+        problem = str(err)
     pages.sort(key=lambda page: page.number)
     others.sort(key=lambda entry: entry.name)
     return Store(folder, read_address(folder / ADDRESS_FILE), tuple(pages), tuple(others), problem)
+
+
+def store_entries(folder: Path) -> Iterator[tuple[StoreEntry, os.stat_result]]:
+    """Everything in a store folder, in the system's order. Raises ``FileGone``, and ``NotReadable`` on the way."""
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                with suppress(FileNotFoundError):  # a running broker deleted it meanwhile
+                    status = entry.stat(follow_symlinks=False)
+                    yield classify(entry.name, status), status
+    except OSError as err:
+        if err.errno == errno.ENOENT:
+            raise FileGone(f"{folder}: cannot be listed: {err.strerror or err}") from err
+        raise NotReadable(f"folder {folder.name} cannot be listed: {err.strerror or err}") from err
 
 
 def newest_page(folder: Path) -> int | None:
@@ -228,9 +236,13 @@ def read_address(path: Path) -> AddressText:
 
 def same_addresses(paging: PagingDirectory) -> dict[str, list[str]]:
     """Addresses named by several folders: those folders in listing order. A broker keeps the last one only (2.1)."""
-    folders: dict[str, list[str]] = {}
-    for name in paging.listing:
-        address = read_address(paging.path / name / ADDRESS_FILE).address
+    return shared_addresses((name, read_address(paging.path / name / ADDRESS_FILE).address) for name in paging.listing)
+
+
+def shared_addresses(folders: Iterable[tuple[str, str | None]]) -> dict[str, list[str]]:
+    """The same of (folder name, its address) in listing order."""
+    found: dict[str, list[str]] = {}
+    for name, address in folders:
         if address is not None:
-            folders.setdefault(address, []).append(name)
-    return {address: names for address, names in folders.items() if len(names) > 1}
+            found.setdefault(address, []).append(name)
+    return {address: names for address, names in found.items() if len(names) > 1}

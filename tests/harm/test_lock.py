@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 from harmed import changes_of, faults, golden, pagectl, snapshot
-from program import started
+from program import environment, started
 
 LOCKS = {"serverlock.1": (0, 0), "server.lock": (1, 1)}
 """File → (length, start) that a broker locks (0: all of it)."""
@@ -137,3 +137,22 @@ def test_salvage_beside_a_live_broker_says_so(broker: Path, tmp_path: Path) -> N
     page.write_bytes(page.read_bytes()[:-7])
     answer = pagectl("pages", "salvage", broker, "--out", tmp_path / "out")
     assert "broker" in answer.err and "runs" in answer.err + answer.out, answer
+
+
+def test_a_broker_that_cannot_be_seen_runs(tmp_path: Path) -> None:
+    """From another container its process has no number."""
+    outside = ["unshare", "--pid", "--fork", sys.executable, "-c"]
+    if subprocess.run([*outside, "pass"], capture_output=True).returncode:
+        pytest.skip("no process namespace of its own can be had here")
+    data = golden("scattered-acks").copy(tmp_path)
+    asks = (
+        "import sys, pathlib; from pagefmt.directory.locks import running_broker;"
+        "print(running_broker(pathlib.Path(sys.argv[1])))"
+    )
+    with (data / "journal" / "serverlock.1").open("r+b") as file:
+        for held, said in ((True, "0\n"), (False, "None\n")):
+            fcntl.lockf(file, fcntl.LOCK_EX if held else fcntl.LOCK_UN)
+            done = subprocess.run(
+                [*outside, asks, str(data / "journal")], capture_output=True, text=True, env=environment()
+            )
+            assert done.stdout == said, done.stderr

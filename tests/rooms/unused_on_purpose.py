@@ -60,3 +60,7 @@ _.renew
 _.timeout_ms
 _.settle_ms
 _.release_ms
+# Called, or read, by the server of the standard library.
+_.address_family
+_.handle_error
+_.log_message

@@ -74,6 +74,7 @@ CALLS: list[tuple[str, int, str]] = [
     ("disk watch", 2, "{folder}"),
     ("disk forecast", 0, "{folder} --max-disk-usage 100 --state {folder}/samples"),
     ("disk forecast", 3, "{folder}/nowhere"),
+    ("disk exporter", 2, "{news} --listen nowhere"),
     ("disk usage", 0, "{news}"),
     ("disk usage", 2, "{folder}/nowhere"),
     ("replay run", 0, "{trace} --config {sound}"),

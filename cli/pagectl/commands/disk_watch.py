@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from pagectl.options.disk import MaxDiskUsage, MinDiskFree, disk_query
+from pagectl.options.disk import IntervalOption, MaxDiskUsage, MinDiskFree, disk_query
 from pagectl.options.groups import BrokerOptions
 from pagectl.options.shared import EditionOption, PlaceArgument
 from pagectl.running.exits import CallError, Exit
@@ -27,9 +25,7 @@ EXAMPLES = (
 
 def command(
     path: PlaceArgument = None,
-    interval: Annotated[
-        float, typer.Option("--interval", metavar="SECONDS", min=0.2, help="Time between measurements.")
-    ] = 2.0,
+    interval: IntervalOption = 2.0,
     max_disk_usage: MaxDiskUsage = None,
     min_disk_free: MinDiskFree = None,
     broker: BrokerOptions = BrokerOptions(),

@@ -54,9 +54,8 @@ def command(
     place = located(given, broker)
     process = running_broker(place.journal, instance_of(place))
     if process is not None:
-        warning(
-            f"a broker runs on these files (process {process}): stop it, and salvage again, before they change places"
-        )
+        by = f" (process {process})" if process else ""
+        warning(f"a broker runs on these files{by}: stop it, and salvage again, before they change places")
     if place.page is not None:
         note("one page by itself: acknowledgements are not looked at; records keep their numbers where these are sure")
         found, lost = salvage_single_page(place.page, out), list[str]()

@@ -30,6 +30,9 @@ MinDiskFree = Annotated[
 TimeoutOption = Annotated[
     float, typer.Option("-t", "--timeout", metavar="SECONDS", min=0.1, help="Answer UNKNOWN after this time.")
 ]
+IntervalOption = Annotated[
+    float, typer.Option("--interval", metavar="SECONDS", min=0.2, help="Time between measurements.")
+]
 QuietOption = Annotated[bool, typer.Option("-q", "--quiet", help="Print nothing if the status is OK.")]
 VerboseOption = Annotated[bool, typer.Option("-v", "--verbose", help="More lines: every file system and the reasons.")]
 PLUGIN_FORMAT_HELP = f"{FORMAT_HELP} text is nagios with --verbose."

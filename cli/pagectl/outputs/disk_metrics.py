@@ -9,6 +9,7 @@ from pagectl.outputs.prometheus import Gauge
 
 if TYPE_CHECKING:
     from pagectl.outputs.disk_report import DiskReport
+    from pagectl.outputs.forecast_report import Forecast
     from pagectl.terminal.nagios import Status
 
 
@@ -35,3 +36,11 @@ def metrics(report: DiskReport) -> Iterable[Gauge]:
     yield gauge("pagectl_disk_inodes", "Inodes of the file system.", [s.file_system.inodes or None for s in stores])
     usable = [s.file_system.inodes_usable if s.file_system.inodes else None for s in stores]
     yield gauge("pagectl_disk_inodes_usable", "Inodes left.", usable)
+
+
+def forecast_metrics(forecast: Forecast) -> Iterable[Gauge]:
+    """How fast each file system fills, and how long that lasts; no sample where it is not known."""
+    trends = [({"mount": store.mount}, store.trend.rate) for store in forecast.stores if store.trend is not None]
+    yield Gauge("pagectl_disk_fill_bytes_per_second", "Growth, by the samples seen so far.", tuple(trends))
+    left = [({"mount": store.mount}, store.left.seconds) for store in forecast.stores if store.left is not None]
+    yield Gauge("pagectl_disk_seconds_left", "Seconds until the broker blocks at that rate.", tuple(left))

@@ -36,9 +36,13 @@ def _escaped(text: str) -> str:
     return text.replace("\\", "\\\\").replace("\n", "\\n")
 
 
+def label_text(text: str) -> str:
+    """The text with what UTF-8 does not have as escapes."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
 def _quoted(text: str) -> str:
-    safe = text.encode("utf-8", "backslashreplace").decode("utf-8")
-    return _escaped(safe).replace('"', '\\"')
+    return _escaped(label_text(text)).replace('"', '\\"')
 
 
 def _value(value: float | int) -> str:

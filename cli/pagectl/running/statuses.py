@@ -67,6 +67,7 @@ STATUSES: dict[tuple[str, ...], dict[int, str]] = {
     ("disk", "check"): PLUGIN,
     ("disk", "watch"): _ONLY_DONE,
     ("disk", "forecast"): PLUGIN,
+    ("disk", "exporter"): {0: "Ended by SIGTERM.", 2: CANNOT},
     ("disk", "usage"): {0: "Done.", 1: "Done, and something could not be read.", 2: CANNOT},
     ("replay", "run"): _REPLAYS,
     ("replay", "import"): _ONLY_DONE,

@@ -1,1 +1,1 @@
-"""The language server: the session of a text editor over standard input and output."""
+"""What serves others: the language server of a text editor's session, metrics over HTTP."""

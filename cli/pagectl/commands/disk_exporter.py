@@ -1,0 +1,94 @@
+"""``pagectl disk exporter``: metrics of brokers for Prometheus."""
+
+from __future__ import annotations
+
+import re
+import signal
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pagectl.opening.broker import NO_DIR, from_environment, same
+from pagectl.options.disk import DiskQuery, IntervalOption, MaxDiskUsage, MinDiskFree, disk_query
+from pagectl.options.groups import BrokerOptions
+from pagectl.options.shared import EditionOption
+from pagectl.running.exits import CallError, EndedBySignal, Exit
+from pagectl.terminal.streams import note
+
+EXAMPLES = (
+    ("Metrics of one broker, for a Prometheus on this host", "disk exporter /var/lib/broker"),
+    ("Of two brokers, for a Prometheus elsewhere", "disk exporter /srv/one /srv/two --listen 0.0.0.0:9872"),
+)
+
+
+def command(
+    given: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="DIR…", parser=Path, help="Broker instances or data directories [default: $ARTEMIS_INSTANCE]."
+        ),
+    ] = None,
+    listen: Annotated[
+        str, typer.Option("--listen", metavar="HOST:PORT", help="Where to serve; 0.0.0.0 is every address of the host.")
+    ] = "127.0.0.1:9872",
+    interval: IntervalOption = 15.0,
+    max_disk_usage: MaxDiskUsage = None,
+    min_disk_free: MinDiskFree = None,
+    broker: BrokerOptions = BrokerOptions(),
+    edition: EditionOption = None,
+) -> int:
+    """Serve metrics for Prometheus: what fills the pages, by address and queue, and when the disk monitor blocks.
+
+    Reads beside running brokers, and reads again what changed. What is not known has no sample. Ends on SIGTERM.
+    """
+    places: list[Path | None] = [*given] if given else [from_environment()]
+    if any(vars(broker).values()) and len(places) > 1:
+        raise CallError("options of the configuration go with one DIR only; name instances, which have their own")
+    host, port = _address(listen)
+    queries = [disk_query(each, broker, max_disk_usage, min_disk_free, edition) for each in places]
+    _check(queries)
+    try:
+        from pagectl.serving.metrics import MetricsServer
+    except ModuleNotFoundError as err:
+        if (err.name or "").partition(".")[0] != "prometheus_client":
+            raise
+        raise CallError(
+            "disk exporter needs prometheus-client; install it with: pip install 'pagectl[exporter]'"
+        ) from err
+    from pagectl.opening.watched_broker import WatchedBroker
+
+    brokers = [WatchedBroker(query, interval) for query in queries]
+    try:
+        with MetricsServer(host, port, brokers) as server:
+            for each in brokers:
+                each.disks.start()
+                each.pages.start()
+            shown = f"[{host}]" if ":" in host else host
+            note(f"serving http://{shown or '0.0.0.0'}:{server.port}/metrics")
+            server.serve_forever()
+    except EndedBySignal as err:
+        if err.status != 128 + signal.SIGTERM:
+            raise
+    return Exit.OK
+
+
+def _address(text: str) -> tuple[str, int]:
+    found = re.fullmatch(r"(?:\[([0-9A-Fa-f:.]+)\]|([^:\[\]\s]*)):([0-9]{1,5})", text)
+    if found is None or int(found[3]) > 65535:
+        raise CallError(f"--listen {text}: write HOST:PORT, as 127.0.0.1:9872 or [::1]:9872")
+    return found[1] or found[2], int(found[3])
+
+
+def _check(queries: list[DiskQuery]) -> None:
+    """A name that is wrong is told now; what is not in it yet is looked for again and again."""
+    paths = [query.path for query in queries]
+    for number, path in enumerate(paths):
+        if path is None:
+            if queries[number].broker_xml is None:
+                raise CallError(NO_DIR)
+            continue
+        if not path.exists():
+            raise CallError(f"{path}: no such folder; name a broker instance or a data directory")
+        if any(same(path, other) for other in paths[:number]):
+            raise CallError(f"{path}: named twice; name each broker once")

@@ -1,0 +1,155 @@
+"""Metrics for Prometheus over HTTP: ``/metrics``, ``/healthz`` and ``/-/ready``."""
+
+from __future__ import annotations
+
+import socket
+import socketserver
+import threading
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from http.server import ThreadingHTTPServer
+from typing import Any, Final
+
+from prometheus_client import CollectorRegistry, MetricsHandler
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
+
+from pagectl.opening.watched_broker import WatchedBroker
+from pagectl.outputs.disk_metrics import forecast_metrics, metrics, status_metric
+from pagectl.outputs.page_metrics import page_metrics
+from pagectl.outputs.prometheus import Gauge, label_text
+from pagectl.running.exits import CallError
+from pagectl.running.repeated import Repeated
+from pagectl.terminal.nagios import Status
+
+REQUESTS: Final = 16
+"""Served at once; more are turned away."""
+PATIENCE: Final = 10.0
+"""Seconds that a client may take to say what it wants."""
+
+
+class BrokerCollector(Collector):
+    """All that is known of the brokers at the time of a scrape; the label ``broker`` says whose it is."""
+
+    def __init__(self, brokers: Sequence[WatchedBroker]) -> None:
+        self._brokers = brokers
+
+    def describe(self) -> Iterable[Any]:
+        """Nothing: what there is becomes known when it is asked for."""
+        return ()
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        """One family a name, with the samples of every broker."""
+        families: dict[str, GaugeMetricFamily] = {}
+        for broker in self._brokers:
+            for gauge in _gauges(broker):
+                for labels, value in gauge.samples:
+                    family = families.get(gauge.name)
+                    if family is None:
+                        family = families[gauge.name] = GaugeMetricFamily(
+                            gauge.name, gauge.help, labels=["broker", *labels]
+                        )
+                    family.add_metric([label_text(broker.name), *map(label_text, labels.values())], value)
+        yield from families.values()
+
+
+def _gauges(broker: WatchedBroker) -> Iterator[Gauge]:
+    disks, pages = broker.disks.seen().value, broker.pages.seen().value
+    yield from _looks({"disks": broker.disks, "pages": broker.pages})
+    if disks is None:
+        yield status_metric(Status.UNKNOWN)
+    else:
+        yield from metrics(disks.report)
+        yield from forecast_metrics(disks.forecast)
+    if pages is not None:
+        yield from page_metrics(pages, time.time())
+
+
+def _looks(looks: dict[str, Repeated[Any]]) -> Iterator[Gauge]:
+    seen = [({"part": part}, look.seen()) for part, look in looks.items()]
+    yield Gauge(
+        "pagectl_up", "1 where the last look at this part succeeded, and is not long ago.",
+        tuple((label, int(look.value is not None)) for label, look in seen),
+    )  # fmt: skip
+    yield Gauge(
+        "pagectl_look_age_seconds", "Time since the last look began.",
+        tuple((label, look.age) for label, look in seen if look.age is not None),
+    )  # fmt: skip
+    yield Gauge(
+        "pagectl_look_cpu_seconds", "Processor time of the last look.",
+        tuple((label, look.spent) for label, look in seen if look.spent is not None),
+    )  # fmt: skip
+
+
+class MetricsServer(ThreadingHTTPServer):
+    """Listens at ``host`` and ``port``. Raises ``CallError`` where that cannot be."""
+
+    def __init__(self, host: str, port: int, brokers: Sequence[WatchedBroker]) -> None:
+        self.brokers = brokers
+        self._places = threading.BoundedSemaphore(REQUESTS)
+        registry = CollectorRegistry(auto_describe=False)
+        registry.register(BrokerCollector(brokers))
+        where = f"--listen {host}:{port}"
+        try:
+            (self.address_family, *_, address), *_ = socket.getaddrinfo(
+                host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+            )
+            super().__init__((str(address[0]), port), type("Handler", (_Handler,), {"registry": registry}))
+        except (OSError, UnicodeError) as err:
+            reason = getattr(err, "strerror", None) or err
+            raise CallError(f"{where}: {reason}; name an address of this host and a free port") from err
+
+    def server_bind(self) -> None:
+        """Without a question to the name service, which may take long."""
+        socketserver.TCPServer.server_bind(self)
+
+    @property
+    def port(self) -> int:
+        """Where it listens."""
+        return int(self.server_address[1])
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """In a thread of its own, while there is a place."""
+        if self._places.acquire(blocking=False):
+            super().process_request(request, client_address)
+        else:
+            self.shutdown_request(request)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        """Gives the place back."""
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._places.release()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that goes away, or says nothing, is its own affair."""
+
+
+class _Handler(MetricsHandler):
+    timeout = PATIENCE
+    server: MetricsServer
+
+    def do_GET(self) -> None:  # noqa: N802 (the name that the base class calls)
+        match self.path.partition("?")[0]:
+            case "/metrics":
+                self.path = "/metrics"  # everything is told, whatever names a query asks for
+                super().do_GET()
+            case "/healthz":
+                self._say(200, "alive")
+            case "/-/ready":
+                waiting = [broker.name for broker in self.server.brokers if broker.pages.seen().age is None]
+                self._say(503 if waiting else 200, f"not looked at yet: {', '.join(waiting)}" if waiting else "ready")
+            case _:
+                self._say(404, "here are /metrics, /healthz and /-/ready")
+
+    def _say(self, status: int, text: str) -> None:
+        content = f"{text}\n".encode("utf-8", "backslashreplace")
+        self.send_response(status)
+        self.send_header("Content-Type", "text/plain; charset=utf-8")
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Nothing is logged."""

@@ -1,0 +1,152 @@
+"""What a watch knows after look upon look is what one reading of the whole directory says; it reads what changed."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import golden_cases
+import pytest
+from golden_cases import GoldenCase
+from harmed import acknowledgement, bound_queue, data_directory, journal_with, record
+
+from pagefmt.bytes.files import NotReadable
+from pagefmt.directory.locate import locate
+from pagefmt.outstanding import watch
+from pagefmt.outstanding.backlog import backlog_of
+from pagefmt.outstanding.state import load_place
+from pagefmt.outstanding.watch import BrokerBacklog, PagesWatch
+
+
+@pytest.fixture
+def settled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No file of the test has changed within the last tick."""
+    monkeypatch.setattr(watch, "SETTLED", -(1 << 62))
+
+
+def read_whole(data: Path) -> dict[str, object]:
+    """By address: (pages, bytes, and of each queue what the reference counts, None where it is not known)."""
+    found: dict[str, object] = {}
+    for known in load_place(locate(data)).stores():
+        there = bool(known.store.pages or known.store.problem)
+        queues: tuple[tuple[object, ...], ...] | None = None if there else ()
+        if known.unknown is None:
+            seen = backlog_of(known)
+            if seen.verdict.counted or not there:
+                queues = tuple((queue.queue, *queue[4:]) for queue in seen.queues)
+        sizes = [page.size for page in known.store.pages]
+        found[known.store.name] = (known.store.address, len(sizes), sum(sizes), queues)
+    return found
+
+
+def watched(seen: BrokerBacklog, data: Path) -> dict[str, object]:
+    names = sorted(path.name for path in (data / "paging").iterdir() if path.is_dir())
+    return {
+        name: (
+            store.address,
+            store.pages,
+            store.bytes,
+            None if store.queues is None else tuple((queue.queue, *queue[4:]) for queue in store.queues),
+        )
+        for name, store in zip(names, seen.stores, strict=True)
+    }
+
+
+@pytest.mark.parametrize("case", golden_cases.cases_of_each_kind(), ids=str)
+def test_every_golden_directory(case: GoldenCase) -> None:
+    data = case.data()
+    if (data / "paging").is_dir():
+        assert watched(PagesWatch(locate(data)).look(), data) == read_whole(data)
+
+
+def steps(case: GoldenCase, to: Path, seed: int) -> Iterator[Path]:
+    """The directory as it may have become: pages come, grow and go, the journal loses its end and gets it back."""
+    chance = random.Random(seed)
+    data = case.copy(to)
+    whole = {path: path.read_bytes() for path in data.rglob("*") if path.is_file()}
+    for path in whole:
+        if path.suffix in (".page", ".amq"):
+            path.unlink()
+    yield data
+    for path in sorted(whole, key=lambda path: (path.suffix == ".amq", path.name)):
+        if path.suffix not in (".page", ".amq"):
+            continue
+        content = whole[path]
+        for upto in sorted({chance.randrange(len(content) + 1), len(content)}):
+            path.write_bytes(content[:upto] if path.suffix == ".page" else content[:upto].ljust(len(content), b"\0"))
+            yield data
+    pages = sorted(path for path in whole if path.suffix == ".page")
+    for path in chance.sample(pages, min(3, len(pages))):
+        path.unlink()
+        yield data
+    shutil.rmtree(data / "bindings")
+    (data / "bindings").mkdir()
+    yield data
+    for path in whole:
+        if path.parent.name == "bindings":
+            path.write_bytes(whole[path])
+    yield data
+
+
+CHANGING = [case for case in golden_cases.cases("2.56.0") if len(list((case.data() / "paging").rglob("*.page"))) < 12]
+
+
+@pytest.mark.parametrize("case", CHANGING[:8], ids=str)
+def test_look_upon_look(case: GoldenCase, tmp_path: Path) -> None:
+    seen: PagesWatch | None = None
+    for data in steps(case, tmp_path, seed=1):
+        seen = seen or PagesWatch(locate(data))
+        assert watched(seen.look(), data) == read_whole(data)
+
+
+def test_what_stands_still_is_not_read_again(settled: None, tmp_path: Path) -> None:
+    data = GoldenCase("2.56.0", "scattered-acks").copy(tmp_path)
+    seen = PagesWatch(locate(data))
+    pages = sorted((data / "paging").rglob("*.page"))
+    assert seen.look().read == len(pages) > 1
+    assert [seen.look().read for _ in range(3)] == [0, 0, 0]
+    with pages[-1].open("ab") as file:
+        file.write(b"{")
+    assert [seen.look().read, seen.look().read] == [1, 0]
+    os.truncate(pages[-1], pages[-1].stat().st_size - 1)
+    assert [seen.look().read, seen.look().read] == [1, 0]
+    pages[0].unlink()
+    assert (seen.look().read, seen.look().stores[0].pages) == (0, len(pages) - 1)
+
+
+def test_a_page_that_is_being_written_is_read_again(settled: None, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr(watch, "running_broker", lambda journal: 1)
+    data = data_directory(tmp_path, {1: record(1), 2: record(2) + record(3)[:30]})
+    bound_queue(data)
+    seen = PagesWatch(locate(data))
+    assert [(seen.look().read, seen.look().stores[0].damaged) for _ in range(2)] == [(2, 0), (1, 0)]
+
+
+def test_an_acknowledgement_costs_its_page_alone(settled: None, tmp_path: Path) -> None:
+    data = data_directory(tmp_path, {number: record(number) + record(10 + number) for number in range(1, 10)})
+    queue = bound_queue(data)
+    for page in (data / "paging").rglob("*.page"):
+        number = int(page.stem)
+        page.write_bytes(record(number, queues=(queue,)) + record(10 + number, queues=(queue,)))
+    seen, acks = PagesWatch(locate(data)), list[bytes]()
+    for page, number in ((3, 0), (9, 1), (3, 1)):
+        acks.append(acknowledgement(page, number, queue, 900_000 + len(acks)))
+        journal_with(data, acks)
+        first, again = seen.look(), seen.look()
+        assert first.read == (9 if len(acks) == 1 else 1) and again == first._replace(read=0)
+        (store,) = again.stores
+        assert store.queues is not None and store.queues[0].messages == 18 - len(acks)
+        assert store.queues[0].oldest == 1_700_000_000_000
+
+
+def test_a_folder_that_cannot_be_listed(tmp_path: Path) -> None:
+    data = GoldenCase("2.56.0", "scattered-acks").copy(tmp_path)
+    seen = PagesWatch(locate(data))
+    assert seen.look().stores
+    shutil.rmtree(data / "paging")
+    with pytest.raises(NotReadable):
+        seen.look()
