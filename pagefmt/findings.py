@@ -6,7 +6,7 @@ Plain fields with a total order, so that no report depends on the order in which
 from __future__ import annotations
 
 from collections.abc import Iterable
-from enum import Enum
+from enum import Enum, StrEnum
 from functools import total_ordering
 from typing import NamedTuple
 
@@ -45,6 +45,35 @@ def some(names: Iterable[object], most: int = 5) -> str:
     """The first names for a sentence, and how many more there are."""
     every = [str(name) for name in names]
     return ", ".join(every[:most]) + (f" and {len(every) - most} more" if len(every) > most else "")
+
+
+def nearest(word: str, names: Iterable[str], cutoff: float = 0.6) -> str:
+    """The name that is most like a word, whatever the case of its letters; empty where none is."""
+    from difflib import get_close_matches
+
+    known = {name.lower(): name for name in sorted(names, reverse=True)}
+    close = get_close_matches(word.lower(), known, 1, cutoff)
+    return known[close[0]] if close else ""
+
+
+def did_you_mean(
+    word: str, names: Iterable[str], otherwise: str = "", *, cutoff: float = 0.6, shown: str = "'{}'"
+) -> str:
+    """What to do about a word that is not known: the name that is like it, ``shown`` in that way."""
+    near = nearest(word, names, cutoff)
+    return f"did you mean {shown.format(near)}?" if near else otherwise
+
+
+class FailOn(StrEnum):
+    """The lowest severity that makes a lint fail."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NEVER = "never"
+
+    def fails(self, found: Iterable[Finding]) -> bool:
+        """Whether one of the findings is as grave."""
+        return self is not FailOn.NEVER and any(one.severity <= Severity(self.value) for one in found)
 
 
 class Fix(NamedTuple):

@@ -18,6 +18,7 @@ from pagectl import __version__
 from pagectl.options.groups import expanded
 from pagectl.running.examples import CommandWithExamples, epilog
 from pagectl.running.exits import Exit, guarded, report
+from pagefmt.findings import did_you_mean
 
 # A leaf is (module in pagectl.commands, one line of help); a group is (help, members).
 Leaf = tuple[str, str]
@@ -154,12 +155,9 @@ class LazyGroup(TyperGroup):
 
 def _unknown(word: str, members: Mapping[str, Leaf | Group]) -> str:
     """With what may have been meant: a member with a name like that, or a command of that name elsewhere."""
-    from difflib import get_close_matches
-
-    meant = get_close_matches(word, members) or [
-        f"pagectl {name} {word}" for name, (_, second) in TREE.items() if isinstance(second, Mapping) and word in second
-    ]
-    return f"no such command '{word}'" + (f"; did you mean '{meant[0]}'?" if meant else "")
+    elsewhere = [name for name, (_, second) in TREE.items() if isinstance(second, Mapping) and word in second]
+    advice = did_you_mean(word, members, f"did you mean 'pagectl {elsewhere[0]} {word}'?" if elsewhere else "")
+    return "; ".join(filter(None, (f"no such command '{word}'", advice)))
 
 
 def load(name: str, module: str, help_line: str) -> Any:

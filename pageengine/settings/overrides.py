@@ -16,7 +16,7 @@ from brokerconf.settings.settings_model import Scope, Setting, in_scope
 from pageengine.errors import PageEngineError
 from pageengine.settings.from_document import engine_settings
 from pageengine.settings.settings import HALF_A_GIB, EngineSettings
-from pagefmt.findings import Position
+from pagefmt.findings import Position, did_you_mean, nearest
 
 BY_HAND = "--set"
 # The settings that a report shows: those that decide a replay.
@@ -93,14 +93,12 @@ def checked_value(one: SettingOverride, document: Document) -> Any:
 
 def _meant(one: SettingOverride, document: Document) -> str:
     """The setting with a name like that: of the same place, or else of the other one."""
-    from brokerconf.schema.schema_findings import close_matches
-
     of_address = [name for name, setting in in_scope(Scope.ADDRESS).items() if setting.known_in(document.edition)]
     places = [(one.match or "#", of_address), (None, [*OF_BROKER])]
     for match, names in places if one.match is not None else reversed(places):
-        close = close_matches(one.name.lower(), names, 1, 0.7)
-        if close:
-            return f"did you mean {str(replace(one, match=match, name=close[0]))!r}?"
+        near = nearest(one.name, names, 0.7)
+        if near:
+            return f"did you mean {str(replace(one, match=match, name=near))!r}?"
     return "expected MATCH:NAME=VALUE"
 
 
@@ -116,11 +114,8 @@ def _read(setting: Setting, one: SettingOverride, document: Document) -> Any:
 
 def _value(setting: Setting, text: str) -> str:
     """The allowed values, before them the one like that text."""
-    from brokerconf.schema.schema_findings import close_matches
-
     allowed = setting.allowed.split("|")
-    close = close_matches(text.upper(), allowed, 1)
-    return (f"did you mean {close[0]}? " if close else "") + f"allowed: {', '.join(allowed)}"
+    return f"{did_you_mean(text, allowed, shown='{}')} allowed: {', '.join(allowed)}".lstrip()
 
 
 def not_modelled(document: Document, overrides: Iterable[SettingOverride], entries: Iterable[Entry]) -> list[str]:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 from pagefmt.directory.bindings import Bindings
-from pagefmt.errors import PageFmtError
+from pagefmt.directory.queue_names import NoSuchQueue, named_queue
 from pagefmt.outstanding.ack_state import PageRule
 from pagefmt.outstanding.state import StoreState
 from pagefmt.pages.frames import Damage
@@ -15,13 +14,8 @@ from pagefmt.pages.page import OddRecord, Page, open_page
 from pagefmt.pages.paging import PageFile
 from pagefmt.pages.record import PageRecord
 from pagefmt.pages.routes import Route
-from pagefmt.quantities import count_text
 from pagefmt.selector import Selector
 from pagefmt.selector.message import source_of
-
-
-class NoSuchQueue(PageFmtError):
-    """A queue that the bindings do not know, or a name where there are no bindings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,16 +114,10 @@ def queue_ids(wanted: Iterable[str], bindings: Bindings | None) -> frozenset[int
 
 
 def _queue_id(wanted: str, bindings: Bindings | None) -> int:
-    if bindings is not None:
-        for queue in bindings.queues.values():
-            if wanted in (queue.name, f"{queue.address}::{queue.name}"):
-                return queue.id
-    if wanted.isascii() and wanted.isdigit():
+    """An id counts where no queue has it for a name."""
+    names = {queue.name for queue in bindings.queues.values()} if bindings else set()
+    if wanted.isascii() and wanted.isdigit() and wanted not in names:
         return int(wanted)
     if bindings is None:
         raise NoSuchQueue(f"queue {wanted}: the bindings are not there, so names are not known; give the queue's id")
-    names = sorted(queue.name for queue in bindings.queues.values())
-    near = get_close_matches(wanted, names, 1)
-    lists = f"'pagectl pages outstanding' lists {count_text(len(names), 'queue')}"
-    hint = f"did you mean {near[0]}?" if near else lists
-    raise NoSuchQueue(f"queue {wanted}: not in the bindings; {hint}")
+    return named_queue(bindings, wanted).id

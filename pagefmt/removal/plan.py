@@ -20,7 +20,6 @@ import copy
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
 
@@ -28,6 +27,7 @@ from pagefmt.compaction.plan import CompactionPlan
 from pagefmt.compaction.planning import DroppedQueue, plan_of, sure_state
 from pagefmt.directory.bindings import AddressBinding, Bindings, QueueBinding
 from pagefmt.directory.locate import DataLocation
+from pagefmt.directory.queue_names import named_queue
 from pagefmt.editions import Edition
 from pagefmt.errors import PageFmtError
 from pagefmt.journal.bodies import QueueRef
@@ -40,8 +40,6 @@ from pagefmt.outstanding.state import PagingState, StoreState
 from pagefmt.pages.paging import PageFile
 from pagefmt.quantities import count_text
 
-FQQN: Final = "::"
-"""Between address and queue in a fully qualified queue name."""
 OF_QUEUE: Final = (
     RecordType.ADD_REF, RecordType.ACKNOWLEDGE_REF, RecordType.UPDATE_DELIVERY_COUNT,
     RecordType.SET_SCHEDULED_DELIVERY_TIME, RecordType.ACKNOWLEDGE_CURSOR, RecordType.PAGE_CURSOR_COUNTER_VALUE,
@@ -53,7 +51,7 @@ OF_MESSAGE: Final = (*MESSAGES, *OF_QUEUE[:4])
 
 
 class CannotDrop(PageFmtError):
-    """A queue that cannot be told, or a directory that it cannot be taken out of for sure."""
+    """A directory that a queue cannot be taken out of for sure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,31 +93,12 @@ class DropPlan:
         return [*found, *self.pages.damaged(), *([self.pages.bodies_kept] if self.pages.bodies_kept else [])]
 
 
-def named_queue(bindings: Bindings, name: str) -> QueueBinding:
-    """The queue that a name or fully qualified name (``address::queue``) means. Raises ``CannotDrop``."""
-    found = [queue for queue in bindings.queues.values() if name in (queue.name, _qualified(queue))]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        which = ", ".join(f"{_qualified(queue)} (id {queue.id})" for queue in found)
-        raise CannotDrop(f"{name}: {len(found)} queues have this name: {which}; name one as ADDRESS{FQQN}QUEUE")
-    names = {queue.name for queue in bindings.queues.values()} | set(map(_qualified, bindings.queues.values()))
-    near = [each for each in sorted(names) if each.endswith((f".{name}", f"{FQQN}{name}")) or name.endswith(f".{each}")]
-    near = (near + get_close_matches(name, sorted(names), 3))[:1]
-    meant = f"; did you mean {near[0]}?" if near else "; the bindings have no durable queue at all" * (not names)
-    raise CannotDrop(f"{name}: no durable queue of this name in the bindings{meant}")
-
-
-def _qualified(queue: QueueBinding) -> str:
-    return f"{queue.address}{FQQN}{queue.name}"
-
-
 def plan_drop(
     place: DataLocation, name: str, edition: Edition | None = None, *, with_address: bool = False, locked: bool = False
 ) -> DropPlan:
     """Reads journals and pages; ``locked``: this process holds the broker's locks.
 
-    Raises ``CannotDrop``, ``CannotCompact`` and ``CannotRewrite`` where something is not known for sure.
+    Raises ``NoSuchQueue``, and ``CannotDrop``, ``CannotCompact`` and ``CannotRewrite`` where something is not known.
     """
     state = sure_state(place, locked=locked)
     bindings = state.bindings

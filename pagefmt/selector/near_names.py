@@ -7,12 +7,12 @@ nothing and nobody is told.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from difflib import get_close_matches
 from itertools import chain, islice
 from pathlib import Path
 from typing import Final
 
 from pagefmt.bytes.wire import Undecodable
+from pagefmt.findings import did_you_mean
 from pagefmt.messages.persisted import Message
 from pagefmt.pages.frames import Damage
 from pagefmt.pages.page import open_page
@@ -36,11 +36,10 @@ def near_names(selector: Selector, pages: Iterable[Path]) -> Iterator[str]:
         missing -= seen
         if not missing:
             return
-    known = {name.lower(): name for name in sorted(HEADERS | seen)}
     for name in sorted(missing):
-        near = get_close_matches(name.lower(), known, 1, _CLOSENESS)
-        if near:
-            yield f"no message seen has a property '{name}'; did you mean '{known[near[0]]}'?"
+        advice = did_you_mean(name, HEADERS | seen, cutoff=_CLOSENESS)
+        if advice:
+            yield f"no message seen has a property '{name}'; {advice}"
 
 
 def _messages(page: Path) -> Iterator[Message]:

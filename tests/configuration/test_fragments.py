@@ -83,6 +83,14 @@ def test_what_a_part_lacks_may_stand_elsewhere() -> None:
     assert report.findings and {one.rule for one in report.findings} == {"fragment"}
 
 
+def test_a_part_does_not_know_the_wildcards_of_its_broker() -> None:
+    odd = GOOD.replace("a.#", "a+b#")
+    rules = {"match-hash-inside-word", "match-regex-characters"}
+    wildcards = "<wildcard-addresses><delimiter>/</delimiter></wildcard-addresses>"
+    for text, said in ((odd, False), (f"<core>{wildcards}<address-settings>{odd}</address-settings></core>", True)):
+        assert (rules <= {one.rule for one in linted(text).findings}) is said
+
+
 ELSEWHERE = [
     address_setting(
         "#", max_size_bytes="100M", page_size_bytes="1M", dead_letter_address="DLQ", expiry_address="E",

@@ -16,10 +16,12 @@ from pagefmt.bytes.wire import ByteReader
 from pagefmt.compaction.copy_out import copy_out
 from pagefmt.directory.bindings import Bindings, load_bindings
 from pagefmt.directory.locate import DataLocation, within
+from pagefmt.directory.queue_names import NoSuchQueue, named_queue
 from pagefmt.journal.message_journal import MessageJournal, load_messages
 from pagefmt.journal.record_types import RecordType
+from pagefmt.outstanding.message_filter import queue_ids
 from pagefmt.outstanding.state import load_place
-from pagefmt.removal.plan import OF_QUEUE, CannotDrop, named_queue, plan_drop, transactions_of
+from pagefmt.removal.plan import OF_QUEUE, plan_drop, transactions_of
 
 MOST = 3
 ANY = -1
@@ -88,12 +90,14 @@ def test_names() -> None:
     _, bindings = journals(place)
     assert named_queue(bindings, "news::red.news") == named_queue(bindings, "red.news")
     for wrong, meant in {"red.new": "red.news", "news": "all.news", "news::rad.news": "news::red.news"}.items():
-        with pytest.raises(CannotDrop, match=f"did you mean {meant}"):
+        with pytest.raises(NoSuchQueue, match=f"did you mean {meant}"):
             named_queue(bindings, wrong)
     one = named_queue(bindings, "red.news")
     bindings.queues[99] = one._replace(id=99)
-    with pytest.raises(CannotDrop, match="2 queues have this name"):
-        named_queue(bindings, "red.news")
+    assert queue_ids(["news::all.news", "99"], bindings) == {named_queue(bindings, "all.news").id, 99}
+    for find in (named_queue, lambda bindings, name: queue_ids([name], bindings)):
+        with pytest.raises(NoSuchQueue, match="2 queues have this name"):
+            find(bindings, "red.news")
 
 
 def test_the_address_goes_with_its_last_queue_alone(tmp_path: Path) -> None:

@@ -220,15 +220,14 @@ def _in_schema(place: dict[str, object]) -> str:
 
 
 def _unknown(asked: str) -> str:
-    from difflib import get_close_matches
-
     from brokerconf.linting.catalogue import known_ids
     from brokerconf.schema.schema_facts import facts
     from brokerconf.settings.settings_model import settings
 
-    known = sorted({setting.name for setting in settings()} | known_ids() | {fact.name for fact in facts()})
-    close = get_close_matches(asked, known, 3)
-    meant = f"did you mean {' or '.join(map(repr, close))}?" if close else "'pagectl config rules' lists the rules"
+    from pagefmt.findings import did_you_mean
+
+    known = {setting.name for setting in settings()} | known_ids() | {fact.name for fact in facts()}
+    meant = did_you_mean(asked, known, "'pagectl config rules' lists the rules")
     return f"{asked[:80]}: neither a setting, an element nor a rule known here; {meant}"
 
 

@@ -16,6 +16,7 @@ import typer
 from pagectl.options.groups import ConfigFileOptions
 from pagectl.options.shared import FORMAT_HELP, DataOption
 from pagectl.running.exits import CallError, Exit
+from pagefmt.findings import FailOn
 
 if TYPE_CHECKING:
     from brokerconf.linting.lint import FileReport, RuleSelection
@@ -33,14 +34,6 @@ class LintFormat(StrEnum):
     junit = "junit"
     github = "github"
     gitlab = "gitlab"
-
-
-class FailOn(StrEnum):
-    """The lowest severity for which the exit status is 1."""
-
-    error = "error"
-    warning = "warning"
-    never = "never"
 
 
 EXAMPLES = (
@@ -111,9 +104,7 @@ def command(
         selection = selected_rules(only or [], ignore or [])
         options = typed.reading()
         around = linting.surroundings(options, schema, artemis_home, data)
-        request = linting.LintRequest(
-            around, options, selection, fail_on.value if fail_on else None, edition_typed=typed.edition is not None
-        )
+        request = linting.LintRequest(around, options, selection, fail_on, edition_typed=typed.edition is not None)
         if write_baseline and baseline is None:
             raise CallError("--write-baseline needs --baseline FILE, the file to write")
         named = files or linting.default_files()

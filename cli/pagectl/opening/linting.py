@@ -20,7 +20,7 @@ from pagectl.opening.start_parameters import StartParameters, start_parameters
 from pagectl.options.configuration import ConfigurationOptions
 from pagectl.running.exits import CallError
 from pagectl.terminal.streams import note
-from pagefmt.findings import Severity
+from pagefmt.findings import FailOn
 
 if TYPE_CHECKING:
     from brokerconf.reading.document import Document
@@ -90,7 +90,7 @@ class LintRequest:
     around: LintContext
     options: ConfigurationOptions
     selection: RuleSelection
-    fail_on: str | None = None
+    fail_on: FailOn | None = None
     edition_typed: bool = False
     _projects: dict[Path, ProjectFile | None] = field(default_factory=dict)
 
@@ -134,8 +134,8 @@ class LintRequest:
     def fails(self, report: FileReport) -> bool:
         """Whether a finding of the file is as grave as was asked for."""
         project = self.project(Path(report.file))
-        limit = self.fail_on or (project.fail_on if project else None) or Severity.ERROR.value
-        return limit != "never" and any(finding.severity <= Severity(limit) for finding in report.findings)
+        limit = self.fail_on or (project.fail_on if project else None) or FailOn.ERROR
+        return limit.fails(report.findings)
 
 
 def _prepared(name: str, around: LintContext, options: ConfigurationOptions, chosen: RuleSelection) -> PreparedLint:

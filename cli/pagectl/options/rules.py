@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from brokerconf.linting.catalogue import did_you_mean, known_ids
+from brokerconf.linting.catalogue import known_ids, meant
 from brokerconf.linting.lint import RuleSelection
 
 from pagectl.running.exits import CallError
@@ -19,5 +19,5 @@ def _rule_ids(given: Iterable[str], option: str) -> list[str]:
     names = [name.strip() for text in given for name in text.split(",") if name.strip()]
     for name in names:
         if name not in known_ids():
-            raise CallError(f"{option} {name}: no such rule; {did_you_mean(name, known_ids())}")
+            raise CallError(f"{option} {name}: no such rule; {meant(name, known_ids())}")
     return names

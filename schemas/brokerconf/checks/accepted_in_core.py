@@ -12,7 +12,7 @@ from brokerconf.reading.sizes import SizeError, parse_size, trimmed
 from brokerconf.schema.schema_facts import members
 from brokerconf.schema.schema_places import SchemaPlaces
 from pagefmt.editions import Edition
-from pagefmt.findings import Finding, Position, Severity
+from pagefmt.findings import Finding, Position, Severity, did_you_mean
 
 # In the schemas, and read nowhere in any release; the second is the element it must stand in.
 _NEVER_READ = {
@@ -144,9 +144,8 @@ class SilentlyAccepted:
     def _permission(self, node: ConfigNode) -> Iterator[Finding]:
         kind = node.attributes["type"]
         if kind not in _PERMISSIONS:
-            near = next((known for known in sorted(_PERMISSIONS) if known.lower() == kind.lower()), "")
             message = f"permission '{masked(kind)}' is unknown and has no effect"
-            help = f"did you mean '{near}'?" if near else f"known are {', '.join(sorted(_PERMISSIONS))}"
+            help = did_you_mean(kind, _PERMISSIONS, f"known are {', '.join(sorted(_PERMISSIONS))}")
             yield warning("unknown-permission", node, message, help, at=node.attribute_position("type"))
 
     def _taken_from_below(self) -> Iterator[Finding]:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from brokerconf.reading.document import Comment, Document
 from brokerconf.reading.sources import SourceFile
-from pagefmt.findings import Finding, Position, Severity
+from pagefmt.findings import Finding, Position, Severity, did_you_mean
 
 UNKNOWN = "unknown-rule"
 _COMMENT = re.compile(r"\s*pagectl:\s*(\S+)\s*(.*?)\s*", re.DOTALL)
@@ -123,10 +123,7 @@ _USAGE = "write <!-- pagectl: ignore RULE --> before the element, or ignore-sect
 
 
 def _unknown(at: Position, name: str, known: Collection[str]) -> Finding:
-    from difflib import get_close_matches
-
-    close = get_close_matches(name, sorted(known), 1)
-    return _fault(at, f"'{name}' is no rule", f"did you mean '{close[0]}'?" if close else "see: pagectl config rules")
+    return _fault(at, f"'{name}' is no rule", did_you_mean(name, known, "see: pagectl config rules"))
 
 
 def _fault(at: Position, message: str, advice: str) -> Finding:

@@ -120,6 +120,11 @@ class ConfigFacts(AddressFacts):
 
     # matches and limits
 
+    @property
+    def wildcards_known(self) -> bool:
+        """Whether this document says what wildcards are; those of a part may be set elsewhere."""
+        return not self.document.is_part or "wildcard-addresses" in self.first
+
     @cached_property
     def wildcard_matches(self) -> tuple[AddressSetting, ...]:
         """Those in force that have a wildcard and are not literal."""

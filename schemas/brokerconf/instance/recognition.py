@@ -10,6 +10,7 @@ from pathlib import PurePath
 
 from brokerconf.instance.instance import BROKER_XML, HORNETQ_XML
 from brokerconf.reading.decoding import as_xml_says
+from brokerconf.schema.beans import ROOT, bean_properties
 from brokerconf.settings.settings_model import Scope, in_scope
 
 
@@ -35,15 +36,7 @@ SUFFIXES = {
 }
 """The files that are looked into where a folder is searched."""
 
-# Keys of broker.properties that no other program's files have, beside the settings of the broker itself.
-_COLLECTIONS = frozenset({
-    "acceptorConfigurations", "addressConfigurations", "addressSettings", "AMQPConnection", "AMQPConnections",
-    "AMQPConnectionConfigurations", "bridgeConfigurations", "broadcastGroupConfigurations", "brokerPlugins",
-    "clusterConfigurations", "connectionRouters", "connectorConfigurations", "criticalAnalyzer",
-    "discoveryGroupConfigurations", "divertConfigurations", "federationConfigurations", "HAPolicyConfiguration",
-    "jaasConfigs", "lockCoordinatorConfigurations", "queueConfigs", "wildcardConfiguration",
-})  # fmt: skip
-_COMMON = {"name"}
+_COMMON = {"configuration", "name", "provider"}
 _NAMES = (BROKER_XML, HORNETQ_XML)
 
 _BROKER_NAMESPACE = r"urn:(?:activemq|hornetq)(?::(?:core|jms))?"
@@ -173,8 +166,10 @@ def _is_json_of_broker(text: str) -> bool:
 
 @cache
 def _keys() -> frozenset[str]:
-    beans = {setting.bean for setting in in_scope(Scope.BROKER).values() if setting.bean}
-    return _COLLECTIONS | beans - _COMMON
+    """What may stand first in a key of ``broker.properties``, and is no other program's: parts and settings."""
+    root = (one for one in bean_properties() if one.owner == ROOT)
+    parts = {one.name for one in root if one.made or one.type.endswith(("List", "Map", "Set", "Configuration"))}
+    return frozenset(parts | {setting.bean for setting in in_scope(Scope.BROKER).values() if setting.bean}) - _COMMON
 
 
 def _any_key() -> str:

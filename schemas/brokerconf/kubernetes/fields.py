@@ -20,7 +20,7 @@ from brokerconf.kubernetes.objects import REFUSED, KubernetesObject, ObjectRole
 from brokerconf.reading.secrets import masked
 from brokerconf.reading.yaml_tree import YamlNode
 from brokerconf.settings.settings_model import Scope, in_scope
-from pagefmt.findings import Finding, Severity
+from pagefmt.findings import Finding, Severity, did_you_mean
 
 _VERSIONS = ("v2alpha1", "v2alpha2", "v2alpha3", "v2alpha4", "v2alpha5", "v1beta1", "v1beta2", "Broker")
 _DROPPED = "Kubernetes drops a field that the resource does not define, or refuses the object; the broker never sees it"
@@ -154,18 +154,12 @@ class _FieldChecks:
 
     def _meant(self, parent: str, name: str) -> str:
         """A field of the same part whose name is much alike, else the same name elsewhere."""
-        from difflib import get_close_matches
-
         prefix = f"{parent}." if parent else ""
         here = [path.removeprefix(prefix) for path in self.in_version if path.startswith(prefix)]
         here = [each for each in here if "." not in each and "[" not in each]
-        flat = {each.lower(): each for each in here}
-        plain = re.sub(r"[^a-z0-9]", "", name.lower())
-        close = [flat[plain]] if plain in flat else get_close_matches(name, here, 1, 0.75)
-        if close:
-            return f"did you mean {close[0]}?"
         elsewhere = sorted(path for path in self.in_version if path.rpartition(".")[2] == name)
-        return f"did you mean spec.{elsewhere[0]}?" if elsewhere else ""
+        otherwise = f"did you mean spec.{elsewhere[0]}?" if elsewhere else ""
+        return did_you_mean(re.sub("[^A-Za-z0-9]", "", name), here, otherwise, cutoff=0.75, shown="{}")
 
     def _unknown(self, key: YamlNode, shown: str, more: str, help: str) -> Finding:
         said = f"{self.found.kind} has no field '{shown[:120]}'" + (f": {more}" if more else "")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from brokerconf.rules import rules
+from pagefmt.findings import did_you_mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,14 +92,10 @@ def known_ids() -> frozenset[str]:
     return frozenset(CHECKS) | {rule.id for rule in rules()}
 
 
-def did_you_mean(name: str, known: Collection[str]) -> str:
+def meant(name: str, known: Collection[str]) -> str:
     """The end of an error about a name that is not known: what is near, else all where these are few."""
-    from difflib import get_close_matches
-
-    close = get_close_matches(name, sorted(known), 1)
-    if close:
-        return f"did you mean '{close[0]}'?"
-    return f"known are {', '.join(sorted(known))}" if len(known) < 10 else "'pagectl config rules' lists them"
+    listed = "'pagectl config rules' lists them" if len(known) > 20 else f"known are {', '.join(sorted(known))}"
+    return did_you_mean(name, known, listed)
 
 
 def described() -> dict[str, RuleDescription]:

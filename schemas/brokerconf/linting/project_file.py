@@ -20,17 +20,16 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from brokerconf.errors import BrokerConfError
-from brokerconf.linting.catalogue import did_you_mean, known_ids
+from brokerconf.linting.catalogue import known_ids, meant
 from brokerconf.linting.lint import RuleSelection
 from brokerconf.reading.sizes import SizeError, parse_size
 from pagefmt.editions import EDITION_NAMES, Edition
-from pagefmt.findings import Severity
+from pagefmt.findings import FailOn, Severity
 
 NAME = "pagectl.toml"
 _SHARED = "pyproject.toml"
 _TABLE = "tool.pagectl"
 _LARGEST = 1 << 20
-FAIL_ON = ("error", "warning", "never")
 OFF = "off"
 
 
@@ -56,7 +55,7 @@ class ProjectFile(NamedTuple):
     path: Path
     edition: Edition | None = None
     heap: int | None = None
-    fail_on: str | None = None
+    fail_on: FailOn | None = None
     ignored: frozenset[str] = frozenset()
     only: frozenset[str] = frozenset()
     severities: Mapping[str, Severity | None] | None = None
@@ -131,7 +130,7 @@ class _Reader:
         found: dict[str, Any] = {}
         for key, value in self._table(self.table, self.base).items():
             if key not in _KEYS:
-                raise self.error(self.base, key, f"no key '{key}' is known; {did_you_mean(key, _KEYS)}")
+                raise self.error(self.base, key, f"no key '{key}' is known; {meant(key, _KEYS)}")
             name, read = _KEYS[key]
             found[name] = read(self, value, self.base)
         return ProjectFile(self.path, **found)
@@ -152,8 +151,8 @@ class _Reader:
         given = self._table(value, table, number)
         for key in given:
             if key not in ("path", "ignore", "edition"):
-                meant = did_you_mean(key, ("path", "ignore", "edition"))
-                raise self.error(table, key, f"no key '{key}' is known here; {meant}", number)
+                advice = meant(key, ("path", "ignore", "edition"))
+                raise self.error(table, key, f"no key '{key}' is known here; {advice}", number)
         path = given.get("path")
         if not isinstance(path, str) or not path:
             raise self.error(table, "path", 'path is needed, as path = "legacy/**"', number)
@@ -175,8 +174,8 @@ class _Reader:
     def edition(self, value: object, table: str, number: int = 0) -> Edition:
         if value in EDITION_NAMES:
             return Edition(value)
-        meant = did_you_mean(str(value), EDITION_NAMES)
-        raise self.error(table, "edition", f"edition: no edition of that name is known; {meant}", number)
+        advice = meant(str(value), EDITION_NAMES)
+        raise self.error(table, "edition", f"edition: no edition of that name is known; {advice}", number)
 
     def heap(self, value: object, base: str) -> int:
         try:
@@ -187,10 +186,11 @@ class _Reader:
             raise self.error(base, "heap", 'heap: a size above 0 is needed, as "512M" or "4G"')
         return size
 
-    def fail_on(self, value: object, base: str) -> str:
-        if value not in FAIL_ON:
-            raise self.error(base, "fail-on", f"fail-on: one of {', '.join(FAIL_ON)} is needed")
-        return str(value)
+    def fail_on(self, value: object, base: str) -> FailOn:
+        known = {one.value: one for one in FailOn}
+        if not isinstance(value, str) or value not in known:
+            raise self.error(base, "fail-on", f"fail-on: one of {', '.join(known)} is needed")
+        return known[value]
 
     def _rules(self, value: object, key: str, table: str, number: int = 0) -> frozenset[str]:
         if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
@@ -201,7 +201,7 @@ class _Reader:
 
     def _known_rule(self, name: str, table: str, key: str, number: int) -> None:
         if name not in known_ids():
-            raise self.error(table, key, f"'{name}' is no rule; {did_you_mean(name, known_ids())}", number)
+            raise self.error(table, key, f"'{name}' is no rule; {meant(name, known_ids())}", number)
 
     def _table(self, value: object, table: str, number: int = 0) -> Mapping[str, object]:
         if not isinstance(value, dict):

@@ -9,7 +9,7 @@ from pagefmt.findings import Severity
 
 def _check(facts: ConfigFacts) -> Hits:
     any_words, delimiter = facts.spelling.wildcards.any_words, facts.spelling.wildcards.delimiter
-    for match in facts.matches:
+    for match in facts.matches if facts.wildcards_known else ():
         text = match.text
         bare = text.removesuffix(any_words)
         if facts.spelling.is_literal(text) or bare == text or not bare or bare.endswith(delimiter):

@@ -12,7 +12,7 @@ SPECIAL = frozenset("+?()[]{}|^\\")
 def _check(facts: ConfigFacts) -> Hits:
     given = facts.spelling.wildcards
     wild = {given.any_words, given.single_word, given.delimiter}
-    for match in facts.wildcard_matches:
+    for match in facts.wildcard_matches if facts.wildcards_known else ():
         found = sorted(SPECIAL.intersection(match.text) - wild)
         if found:
             message = f"'{match.text}': {' '.join(found)} are read as parts of a regular expression"

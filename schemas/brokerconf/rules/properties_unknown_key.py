@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from itertools import islice
 
 from brokerconf.evidence.facts import ConfigFacts
@@ -10,7 +9,7 @@ from brokerconf.evidence.rule import Example, Hit, Hits, Rule
 from brokerconf.properties.outcomes import Fault, Outcome
 from brokerconf.schema.beans import editions_with
 from pagefmt.editions import Edition
-from pagefmt.findings import Severity
+from pagefmt.findings import Severity, did_you_mean
 
 # A file with more unknown keys than this is no file of properties: looking for near names would take minutes.
 ADVISED = 1000
@@ -40,9 +39,7 @@ def _known_to(one: Outcome) -> str:
 def _advice(one: Outcome) -> str:
     words = one.name.split("-")
     camel = words[0] + "".join(word[:1].upper() + word[1:] for word in words[1:])
-    small = {name.lower(): name for name in one.known}
-    close = get_close_matches(camel.lower(), list(small), 1, 0.7)
-    return f"did you mean '{small[close[0]]}'?" if close else ""
+    return did_you_mean(camel, one.known, cutoff=0.7)
 
 
 RULE = Rule(

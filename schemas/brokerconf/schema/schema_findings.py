@@ -9,7 +9,7 @@ from brokerconf.reading.repairs import with_attribute, with_text
 from brokerconf.reading.secrets import is_secret, masked
 from brokerconf.schema.schema_places import SchemaPlaces
 from brokerconf.schema.validation import ORDER, SchemaVerdict, Violation
-from pagefmt.findings import Finding, Fix, Severity
+from pagefmt.findings import Finding, Fix, Severity, did_you_mean
 
 _REFUSED = "the broker validates its configuration before it reads it and does not start"
 _UNSEEN = "the broker does not look at this part and starts; the schema of the whole document refuses it all the same"
@@ -127,16 +127,14 @@ def _said(violation: Violation, places: SchemaPlaces) -> tuple[str, str, str]:
             )
         case "unknown-attribute":
             names = places.attributes(node)
-            close = close_matches(attribute, names, 1)
-            advice = f"did you mean '{close[0]}'?" if close else _listed("attributes here", names)
+            advice = did_you_mean(attribute, names, _listed("attributes here", names))
             return rule, f"{owner} has no attribute '{attribute}'", advice
         case "element-in-value":
             return rule, f"{owner} holds a value, no elements", "remove the elements inside"
         case "invalid-value":
             return rule, *_value(violation, places)
         case "dangling-reference":
-            close = close_matches(violation.value, violation.expected, 1)
-            advice = f"did you mean '{close[0]}'?" if close else "declare it, or correct the name"
+            advice = did_you_mean(violation.value, violation.expected, "declare it, or correct the name")
             return rule, f"'{violation.value}' is declared nowhere in this file", advice
         case "element-order":
             return rule, f"{owner} stands behind what follows it in the schema", "the server does not mind"
@@ -147,8 +145,7 @@ def _said(violation: Violation, places: SchemaPlaces) -> tuple[str, str, str]:
 
 
 def _meant(wanted: str, written: Iterable[str], otherwise: str) -> str:
-    close = close_matches(wanted, written, 1)
-    return f"did you mean '{wanted}' by '{close[0]}'?" if close else otherwise
+    return did_you_mean(wanted, written, otherwise, shown=f"'{wanted}' by '{{}}'")
 
 
 def _value(violation: Violation, places: SchemaPlaces) -> tuple[str, str]:
@@ -159,10 +156,8 @@ def _value(violation: Violation, places: SchemaPlaces) -> tuple[str, str]:
     shown = masked(written.strip() if written.strip() else written, name)[:80]
     allowed = fact.enum.split("|") if fact and fact.enum else []
     if allowed:
-        by_case = {choice.lower(): choice for choice in reversed(allowed)}
-        close = by_case.get(written.strip().lower()) or next(iter(close_matches(written.upper(), allowed, 1)), "")
-        advice = f"did you mean {close}? " if close else ""
-        return f"'{shown}' is no value of {name}", f"{advice}allowed: {', '.join(allowed)}"
+        advice = did_you_mean(written.strip(), allowed, shown="{}")
+        return f"'{shown}' is no value of {name}", f"{advice} allowed: {', '.join(allowed)}".lstrip()
     kind = fact.type if fact and not fact.type_name else "what the schema wants"
     words = {"boolean": "write true or false", "long": "write a whole number", "int": "write a whole number"}
     return f"{name} is '{shown}', which is no {kind}", words.get(kind, f"write a value of type {kind}")
@@ -181,13 +176,10 @@ def _out_of_place(violation: Violation, places: SchemaPlaces) -> tuple[str, str,
         expected = ", ".join(f"<{name}>" for name in violation.expected if name in names)
         advice = f"here comes {expected}" if expected else "the order of elements matters here"
         return "element-order", f"<{node.name}> is at the wrong place in <{parent.name}>", advice
-    close = close_matches(node.name, names, 1, 0.7) or close_matches(node.name.lower(), names, 1, 0.7)
-    if close:
-        return "unknown-element", f"<{parent.name}> has no <{node.name}>", f"did you mean <{close[0]}>?"
     elsewhere = places.owners(node.name)
-    if elsewhere:
-        return "unknown-element", f"<{parent.name}> has no <{node.name}>", f"it belongs into <{elsewhere[0]}>"
-    return "unknown-element", f"<{parent.name}> has no <{node.name}>", _listed("elements here", names)
+    otherwise = f"it belongs into <{elsewhere[0]}>" if elsewhere else _listed("elements here", names)
+    advice = did_you_mean(node.name, names, otherwise, cutoff=0.7, shown="<{}>")
+    return "unknown-element", f"<{parent.name}> has no <{node.name}>", advice
 
 
 def _outside(node: ConfigNode) -> tuple[str, str, str]:
@@ -209,10 +201,3 @@ def _listed(what: str, names: list[str]) -> str:
     if len(names) > 12:
         return "remove it, or correct its name"
     return f"{what}: {', '.join(sorted(names))}" if names else "remove it"
-
-
-def close_matches(word: str, names: Iterable[str], n: int, cutoff: float = 0.6) -> list[str]:
-    """As in ``difflib``, which only a file with faults needs."""
-    import difflib
-
-    return difflib.get_close_matches(word, list(names), n, cutoff)

@@ -1,0 +1,38 @@
+"""Queues by their names, as people write them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pagefmt.directory.bindings import Bindings, QueueBinding
+from pagefmt.errors import PageFmtError
+from pagefmt.findings import did_you_mean, some
+from pagefmt.quantities import count_text
+
+FQQN: Final = "::"
+"""Between address and queue in a fully qualified queue name."""
+
+
+class NoSuchQueue(PageFmtError):
+    """A queue that the bindings do not know, or a name that several have, or a name where there are no bindings."""
+
+
+def named_queue(bindings: Bindings, name: str) -> QueueBinding:
+    """The queue that a name or fully qualified name (``address::queue``) means. Raises ``NoSuchQueue``."""
+    found = [queue for queue in bindings.queues.values() if name in (queue.name, qualified(queue))]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        which = some(f"{qualified(queue)} (id {queue.id})" for queue in found)
+        raise NoSuchQueue(f"{name}: {len(found)} queues have this name: {which}; name one as ADDRESS{FQQN}QUEUE")
+    names = {queue.name for queue in bindings.queues.values()} | set(map(qualified, bindings.queues.values()))
+    near = [each for each in sorted(names) if each.endswith((f".{name}", f"{FQQN}{name}")) or name.endswith(f".{each}")]
+    few = f"'pagectl pages outstanding' lists {count_text(len(bindings.queues), 'queue')}"
+    empty = "the bindings have no durable queue at all"
+    meant = f"did you mean {near[0]}?" if near else did_you_mean(name, names, few if names else empty, shown="{}")
+    raise NoSuchQueue(f"{name}: no durable queue of this name in the bindings; {meant}")
+
+
+def qualified(queue: QueueBinding) -> str:
+    """``address::queue``."""
+    return f"{queue.address}{FQQN}{queue.name}"
