@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import signal
 import socket
-import subprocess
 import sys
 import threading
 import time
-import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from exporters import Samples, exporter, fetched, of, resident, samples
 from golden_cases import GoldenCase
 from harmed import acknowledgement, bound_queue, data_directory, journal_with, record
 from made_pages import message, store
@@ -27,28 +27,10 @@ from pagectl.outputs.page_metrics import page_metrics
 from pagectl.running import repeated
 from pagectl.running.repeated import Repeated
 from pagectl.serving.metrics import REQUESTS, MetricsServer
-from program import call, started, tree
-from prometheus_client.parser import text_string_to_metric_families
+from program import call, tree
 
 from pagefmt.outstanding.backlog import Backlog
 from pagefmt.outstanding.watch import BrokerBacklog, WatchedStore
-
-Samples = dict[tuple[str, frozenset[tuple[str, str]]], float]
-
-
-def samples(text: str) -> Samples:
-    """By name and labels; no sample twice."""
-    found: Samples = {}
-    for family in text_string_to_metric_families(text):
-        for sample in family.samples:
-            key = sample.name, frozenset(sample.labels.items())
-            assert key not in found
-            found[key] = sample.value
-    return found
-
-
-def of(found: Samples, name: str, **labels: str) -> dict[frozenset[tuple[str, str]], float]:
-    return {key[1]: value for key, value in found.items() if key[0] == name and labels.items() <= dict(key[1]).items()}
 
 
 def watched(*places: Path) -> list[WatchedBroker]:
@@ -61,14 +43,6 @@ def serving(brokers: list[WatchedBroker]) -> Iterator[str]:
         threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         yield f"http://127.0.0.1:{server.port}"
         server.shutdown()
-
-
-def fetched(url: str) -> tuple[int, str]:
-    try:
-        with urllib.request.urlopen(url, timeout=10) as answer:
-            return answer.status, answer.read().decode()
-    except urllib.error.HTTPError as err:
-        return err.code, err.read().decode()
 
 
 def scraped(*places: Path) -> Samples:
@@ -241,18 +215,6 @@ def test_silent_clients_keep_nobody_out_for_long() -> None:
         assert fetched(f"{url}/healthz")[0] == 200
 
 
-@contextmanager
-def exporter(*words: str | Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    with started("disk", "exporter", "--listen", "127.0.0.1:0", "--interval", "1", *words) as running:
-        try:
-            assert running.stderr
-            line = running.stderr.readline()
-            assert line.startswith("note: serving http://"), line
-            yield running, line.split()[-1]
-        finally:
-            running.kill()
-
-
 def until(holds: Callable[[], bool]) -> None:
     end = time.monotonic() + 30
     while not holds():
@@ -350,5 +312,5 @@ def test_memory_stays_flat(tmp_path: Path) -> None:
         broker.pages.once()
         broker.disks.once()
         if number % 500 == 0:
-            sizes.append(int(Path("/proc/self/statm").read_text().split()[1]) * 4096)
+            sizes.append(resident(os.getpid()))
     assert max(sizes) - sizes[0] < 8 << 20, sizes

@@ -21,6 +21,7 @@ from typing import Any
 
 import pytest
 from broker_jars import class_path, compiled
+from exporters import Samples, exporter, fetched, of, processor_seconds, resident, samples
 from harmed import pagectl
 from program import Answer
 
@@ -209,3 +210,41 @@ def test_nothing_is_opened_for_writing(name: str, broker: Broker, tmp_path: Path
 def test_changes_are_refused(words: tuple[str, ...], broker: Broker, tmp_path: Path) -> None:
     answer = pagectl("pages", words[0], broker.data, *words[1:], cwd=str(tmp_path))
     assert answer.status == 2 and not (tmp_path / "new").exists(), answer
+
+
+def test_the_exporter_counts_what_the_broker_counts_in_flat_memory(broker: Broker) -> None:
+    """At rest a scrape says what the broker says; while traffic flows memory and processor time are looked at."""
+    sizes, rests = list[int](), 0
+    with exporter(broker.data, interval="5") as (running, url):
+        began, end = time.monotonic(), time.monotonic() + SECONDS
+        while time.monotonic() < end:
+            time.sleep(15)
+            found = samples(fetched(url)[1])
+            assert set(of(found, "pagectl_up").values()) == {1.0}, found
+            assert set(of(found, "artemis_damaged_page_files").values()) == {0.0}, found
+            assert set(of(found, "artemis_broker_running").values()) == {1.0}
+            sizes.append(resident(running.pid))
+            if len(sizes) % 4 == 0:
+                counted, found = broker.ask("pause"), at_rest(url)
+                again = broker.ask()
+                broker.ask("go")
+                assert counted == again
+                assert sum(of(found, "artemis_outstanding_messages").values()) == counted.paged, counted
+                assert sum(of(found, "artemis_page_files").values()) == counted.pages, counted
+                rests += 1
+        share = processor_seconds(running.pid) / (time.monotonic() - began)
+        print(f"{len(sizes)} scrapes, {rests} at rest; {share:.1%} of a core; MiB: {[size >> 20 for size in sizes]}")
+        later = sizes[len(sizes) // 3 :]
+        assert rests and share < 0.06 and max(later) - min(later) < 16 << 20
+
+
+def at_rest(url: str) -> Samples:
+    """A scrape of a look that began a second after now."""
+    began = time.monotonic()
+    while time.monotonic() - began < 60:
+        time.sleep(0.5)
+        found = samples(fetched(url)[1])
+        (age,) = of(found, "pagectl_look_age_seconds", part="pages").values()
+        if age < time.monotonic() - began - 1:
+            return found
+    pytest.fail("no look within a minute")
