@@ -215,3 +215,90 @@ def test_time_is_in_proportion_to_the_size(piece: str) -> None:
 
     seconds(1000)
     assert seconds(50_000) < 20 * max(seconds(5_000), 0.02)
+
+
+BACKUP = "<configuration><backup>true</backup></configuration>"
+DEEP = [
+    ("<jgroups-file>x.xml</jgroups-file>", "<jgroups-file> of <broadcast-group>"),
+    ("<pool><cluster-connection>c</cluster-connection></pool>", "<pool> of <connection-router>"),
+    ("<transformer-class-name>a.B</transformer-class-name>", "<transformer-class-name> of <divert>"),
+    ('<include address-match="a.#" queue-match="b"/>', "<include> of <queue-policy>"),
+    ('<param key="a" value="b"/>', "<param> of <connector-service>"),
+]
+
+
+@pytest.mark.parametrize(("text", "taken"), DEEP)
+def test_parts_that_stand_deep_are_no_worse_for_what_stands_around_them(text: str, taken: str) -> None:
+    report = linted(text)
+    assert (taken_for(report).partition(":")[0], errors(report)) == (taken, [])
+
+
+def test_faults_of_parts_that_stand_deep() -> None:
+    assert errors(linted("<pool>\n<quorum-siz>1</quorum-siz></pool>")) == [("unknown-element", 2, 1)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<connector connector-port="1099"/>',
+        '<property name="a" value="b"/>',
+        '<queue name="a"><entry name="/queue/a"/><selector string="x"/></queue>',
+        "<plugin><groupId>a</groupId><artifactId>b</artifactId></plugin>",
+    ],
+)
+def test_namesakes_of_other_files_are_no_parts(text: str) -> None:
+    assert [rule for rule, _, _ in errors(linted(text))] == ["unknown-root"]
+
+
+@pytest.mark.parametrize(
+    ("text", "taken", "found"),
+    [
+        # HornetQ's setting, though Artemis has an element of that name
+        (
+            "<shared-store>false</shared-store>\n.\n.\n<cluster-connections/>",
+            "<shared-store>, <cluster-connections> of HornetQ's <configuration>",
+            [],
+        ),
+        (
+            f'<backup-servers><backup-server name="a">{BACKUP}</backup-server></backup-servers>',
+            "<backup-servers> of HornetQ's <configuration>",
+            [],
+        ),
+        (
+            '<configuration xmlns="urn:activemq">\n<core xmlns="urn:activemq:core">\n<name>a</name>\n...',
+            "<configuration>",
+            [],
+        ),
+        ('<acceptor name="a">....;b=0; .....</acceptor>', "<acceptor> of <core>", []),
+        ('<address-setting match="(a.#)"/>', OF_CORE.replace("settings", "setting"), []),
+        ('<address-setting match="a.#.b"/>', OF_CORE.replace("settings", "setting"), [("match-refused", 1, 18)]),
+        ('<xi:include href="none.xml"/>', "", [("include-missing", 1, 1)]),
+    ],
+)
+def test_what_examples_leave_out(text: str, taken: str, found: list[tuple[str, int, int]]) -> None:
+    report = linted(text)
+    assert (taken_for(report), errors(report)) == (taken, found)
+
+
+@pytest.mark.parametrize(
+    ("text", "taken"),
+    [
+        (
+            '<jms-queue name="q"><entry name="java:/q"/></jms-queue>',
+            "<jms-queue> of <hornetq-server> of messaging",
+        ),
+        (
+            '<connection-factory name="c"><connectors><connector-ref connector-name="n"/></connectors>'
+            '<entries><entry name="C"/></entries><consumer-window-size>0</consumer-window-size></connection-factory>',
+            "<connection-factory> of <hornetq-server> of messaging",
+        ),
+        (
+            f'<subsystem xmlns="urn:jboss:domain:{NEWEST}"><server name="a">...<bridge name="b" queue-name="q" '
+            'static-connectors="c"/>...</server></subsystem>',
+            "<subsystem>",
+        ),
+    ],
+)
+def test_parts_of_an_application_servers_messaging(text: str, taken: str) -> None:
+    report = linted(text)
+    assert (taken_for(report).partition(":")[0], errors(report)) == (taken, [])

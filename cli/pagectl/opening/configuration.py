@@ -58,7 +58,7 @@ class BrokerConfiguration(NamedTuple):
         unused = apply(settings, self.entries)
         keys = [entry.key for entry in unused if not self.document.hides(entry.position)]
         if tell and keys:
-            note(f"overrides that set nothing shown here: {some(keys)}")
+            note(f"overrides that set nothing shown here: {some(key[:200] for key in keys)}")
         return settings
 
     def with_defaults(self) -> BrokerConfiguration:

@@ -60,6 +60,10 @@ def _range_fault(text: str, row: SubsystemSetting) -> str:
     return ""
 
 
+# what literal-match-markers, which the rest of the file may set, make a name of
+_BETWEEN_MARKERS = re.compile(r"[^\w.#*].*[^\w.#*]")
+
+
 class _ValueChecks:
     def __init__(self, document: Document, core: ConfigNode) -> None:
         self.document, self.core, self.edition = document, core, document.edition
@@ -83,6 +87,8 @@ class _ValueChecks:
             else:
                 yield from self._of_node(where, facts)
         for node, err in settings.refused:
+            if self.document.is_part and _BETWEEN_MARKERS.fullmatch(node.attributes.get("match", "")):
+                continue
             at = node.attribute_position("match")
             yield refused(
                 "match-refused", node, at, f"match '{node.attributes.get('match', '')}': {err}",
@@ -187,7 +193,8 @@ class _ValueChecks:
         for tag in ("acceptor", "connector"):
             for node in self.places.get(tag, ()):
                 why = transports.fault(node, self.edition)
-                if why:
+                left_out = self.document.is_part and node.text.lstrip().startswith(("...", "…"))
+                if why and not left_out:
                     yield refused(
                         "bad-uri", node, node.position, f"{tag} '{node.attributes.get('name', '')}': {why}",
                         "write it as tcp://host:port?key=value;key=value",

@@ -200,9 +200,9 @@ def document_findings(
             memory=context.memory,
         )
         # what a part lacks may stand elsewhere
-        absent = core.path if core is not None and document.is_part else None
-        of_rules += [found for found in check(facts, chosen) if found.path != absent]
-        of_values += value_findings(document, facts.effective)
+        absent = document.added | ({core.path} if core is not None and document.is_part else set())
+        of_rules += [found for found in check(facts, chosen) if found.path not in absent]
+        of_values += [found for found in value_findings(document, facts.effective) if found.path not in document.added]
     explained = {rule.id for rule in rules() if rule.explains_schema}
     told = {finding.path for finding in of_rules if finding.rule in explained}
     of_schema = [one for one in of_schema if not (one.rule in _SAME_PLACE and one.path in told)]

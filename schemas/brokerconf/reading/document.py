@@ -206,7 +206,8 @@ class Document:
     document element of HornetQ, each messaging server of an application server; empty when the broker would find none.
 
     ``taken_for``: of a fragment, what it was taken for; ``is_part``: settings of the broker stand elsewhere;
-    ``complete``: nothing was left out of it; ``laid_over``: what it says is laid over a file that is not at hand;
+    ``complete``: nothing was left out of it; ``added``: paths of elements that were put around some of it;
+    ``laid_over``: what it says is laid over a file that is not at hand;
     ``under``: what decides then. ``secret``: whether a place is one of which nothing is ever shown.
     ``defaults`` and ``always_set`` are texts by the name of a setting: what an application server takes where the file
     gives nothing, for the broker and for each match.
@@ -227,6 +228,7 @@ class Document:
     taken_for: str = ""
     is_part: bool = False
     complete: bool = True
+    added: frozenset[str] = frozenset()
     laid_over: bool = False
     under: str = "the rest of the configuration"
     supposed: str = ""

@@ -86,7 +86,7 @@ def read_bytes(
     text, replaced_bytes = as_the_broker(raw)
     fragment = fragment_in(text, edition) if fragments and Path(shown).name not in WHOLE_FILES else None
     edition = edition or edition_by_namespace(fragment.tags[0] if fragment and fragment.tags else text)
-    server = fragment.of_application_server if fragment else DOMAIN in text[:_START]
+    server = fragment.of_application_server if fragment and fragment.tags else DOMAIN in text[:_START]
     defined = {**of_every_jvm(folder, environment), **properties}
     if server:
         values, replaced = PlaceholderValues(defined, environment), ReplacedText(text)
@@ -102,7 +102,7 @@ def read_bytes(
     document.badly_decoded = replaced_bytes
     if fragment:
         document.taken_for, document.complete = fragment.taken_for, fragment.complete
-        document.is_part = fragment.inside_server
+        document.is_part, document.added = fragment.inside_server, fragment.added
     return document
 
 

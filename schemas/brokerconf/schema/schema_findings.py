@@ -41,13 +41,20 @@ def schema_findings(document: Document, verdict: SchemaVerdict) -> list[Finding]
             seen.add(key)
             found.append(_finding(violation, refused, places))
     if document.taken_for:
-        found = [one for one in found if not _stands_elsewhere(one.rule, document)]
+        found = [one for one in found if not _stands_elsewhere(one, document)]
     return [_of_server(one) for one in found] if document.subsystems else found
 
 
-def _stands_elsewhere(rule: str, document: Document) -> bool:
+def _stands_elsewhere(finding: Finding, document: Document) -> bool:
     """Whether a fault is that something is not there, which a fragment leaves to the rest of the file."""
-    return (rule == "dangling-reference" and document.is_part) or (rule == "missing-element" and not document.complete)
+    match finding.rule:
+        case "dangling-reference" if document.is_part:
+            return True
+        case "missing-element" if not document.complete:
+            return True
+        case "element-order" if finding.path.rpartition("/")[0] in document.added:
+            return True
+    return finding.path in document.added
 
 
 def _of_server(finding: Finding) -> Finding:
