@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from brokerconf.evidence.host import PageFolder, Volume
+from brokerconf.instance.recognition import ConfigurationForm
 from brokerconf.linting.lint import FileReport, LintContext, RuleSelection, lint, read_raw
 from brokerconf.linting.project_file import ProjectFile, project_of
 from brokerconf.reading.inclusion import LARGEST
 
 from pagectl.opening.broker import from_environment, open_broker
-from pagectl.opening.reading import kubernetes_text
+from pagectl.opening.reading import told_form
 from pagectl.opening.start_parameters import StartParameters, start_parameters
 from pagectl.options.configuration import ConfigurationOptions
 from pagectl.running.exits import CallError
@@ -72,12 +73,15 @@ def default_files() -> list[str]:
 
 
 class PreparedLint(NamedTuple):
-    """A file that is to be linted: how findings call it, what is known beside it, which rules speak."""
+    """A file that is to be linted: how findings call it, what is known beside it, which rules speak; its bytes and its
+    form where these had to be looked at."""
 
     file: Path
     shown: str
     context: LintContext
     selection: RuleSelection
+    raw: bytes | None = None
+    form: ConfigurationForm | None = None
 
 
 @dataclass(slots=True)
@@ -97,8 +101,10 @@ class LintRequest:
     def lint(self, name: str) -> FileReport:
         """One file, the configuration of an instance, or standard input; raises ``OSError`` or ``CallError``."""
         asked = self.prepared(name)
-        raw = sys.stdin.buffer.read(LARGEST + 1) if name == STDIN else read_raw(asked.file)
-        return lint(raw, asked.shown, asked.context, asked.selection)
+        raw = asked.raw
+        if raw is None:
+            raw = sys.stdin.buffer.read(LARGEST + 1) if name == STDIN else read_raw(asked.file)
+        return lint(raw, asked.shown, asked.context, asked.selection, asked.form)
 
     def lint_of(self, name: str) -> Callable[[bytes], FileReport]:
         """The lint of other bytes as those of a file, by all rules; raises as ``lint``."""
@@ -106,20 +112,24 @@ class LintRequest:
         return lambda raw: lint(raw, asked.shown, asked.context)
 
     def prepared(self, name: str) -> PreparedLint:
-        """All that a lint of the file depends on but its bytes; raises as ``lint``."""
-        file = Path(name)
-        if file.is_dir():
-            from brokerconf.instance.instance import find_instance
-
-            file = find_instance(file).config
-        around, options, selection, project = self.around, self.options, self.selection, self.project(file)
+        """All that a lint of the file depends on; raises as ``lint``."""
+        path, start, raw, form = Path(name), None, None, None
+        if name != STDIN:
+            raw, form = told_form(path, self.options)
+            # what lies beside objects of Kubernetes is no part of the pod
+            start = start_parameters(path, self.options, alone=form is ConfigurationForm.KUBERNETES)
+        file = start.config if start else path
+        around, selection, project = self.around, self.selection, self.project(file)
         if project is not None:
-            options = replace(options, heap=options.heap or project.heap)
-            if not self.edition_typed:
-                options = replace(options, edition=project.edition_of(file))
-            around = replace(around, edition=options.edition, heap=options.heap)
+            edition = self.options.edition if self.edition_typed else project.edition_of(file)
+            around = replace(around, edition=edition, heap=self.options.heap or project.heap)
             selection = project.selection(file, selection)
-        return _prepared(name, around, options, selection)
+        if start is None or form is ConfigurationForm.KUBERNETES:
+            return PreparedLint(file, name if start else "stdin", around, selection, raw, form)
+        around, root = _with_start(around, start), start.instance.root
+        if path.is_dir() or start.instance.profile is not None:
+            around = replace(around, host=lambda document: _volumes(document, root))
+        return PreparedLint(file, str(file) if path.is_dir() else name, around, selection, raw, form)
 
     def project(self, file: Path) -> ProjectFile | None:
         """The project file that counts for a configuration; raises its errors."""
@@ -136,21 +146,6 @@ class LintRequest:
         project = self.project(Path(report.file))
         limit = self.fail_on or (project.fail_on if project else None) or FailOn.ERROR
         return limit.fails(report.findings)
-
-
-def _prepared(name: str, around: LintContext, options: ConfigurationOptions, chosen: RuleSelection) -> PreparedLint:
-    if name == STDIN:
-        return PreparedLint(Path(name), "stdin", around, chosen)
-    path = Path(name)
-    if kubernetes_text(path, options) is not None:
-        # what lies beside the file is no part of the pod
-        return PreparedLint(path, name, around, chosen)
-    start = start_parameters(path, options)
-    shown = str(start.config) if path.is_dir() else name
-    around = _with_start(around, start)
-    if path.is_dir() or start.instance.profile is not None:
-        around = replace(around, host=lambda document: _volumes(document, start.instance.root))
-    return PreparedLint(start.config, shown, around, chosen)
 
 
 def without_included(reports: Sequence[FileReport]) -> list[FileReport]:
@@ -172,7 +167,7 @@ def _with_start(around: LintContext, start: StartParameters) -> LintContext:
     return replace(
         around,
         edition=edition,
-        heap=start.heap,
+        heap=around.heap or start.heap,
         properties=start.system,
         entries=tuple(entry for file in files for entry in resolved(file.entries, values)),
         beside=tuple(file.source for file in files),

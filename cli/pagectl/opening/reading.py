@@ -15,6 +15,7 @@ from pagefmt.editions import NEWEST, Edition
 
 if TYPE_CHECKING:
     from brokerconf.errors import BrokerConfError
+    from brokerconf.instance.recognition import ConfigurationForm
     from brokerconf.reading.document import Document
     from brokerconf.reading.properties import Entry
 
@@ -22,21 +23,26 @@ _OF_OBJECTS = (".yaml", ".yml", ".json")
 
 
 def kubernetes_text(path: Path, options: ConfigurationOptions) -> bytes | None:
-    """The bytes of a file of Kubernetes objects; None for every other configuration.
+    """The bytes of a file of Kubernetes objects; None for every other configuration. Raises as ``told_form``."""
+    raw, form = told_form(path, options)
+    return raw if form is not None and form.of_objects else None
+
+
+def told_form(path: Path, options: ConfigurationOptions) -> tuple[bytes | None, ConfigurationForm | None]:
+    """The bytes and the form of a file whose name does not tell whether it is one of Kubernetes objects, else neither.
 
     Raises ``OSError``, and ``CallError`` for options that such a file cannot be read with.
     """
     if path.suffix.lower() not in _OF_OBJECTS or not path.is_file():
-        return None
+        return None, None
     from brokerconf.instance.recognition import ConfigurationForm, form_of
     from brokerconf.linting.lint import read_raw
 
     raw = read_raw(path)
-    if form_of(path.name, raw) is not ConfigurationForm.KUBERNETES:
-        return None
-    if options.properties:
+    form = form_of(path.name, raw)
+    if options.properties and form is ConfigurationForm.KUBERNETES:
         raise CallError(f"{path}: --properties is not for Kubernetes objects; write them into brokerProperties")
-    return raw
+    return raw, form
 
 
 class ReadConfiguration(NamedTuple):

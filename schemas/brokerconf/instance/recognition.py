@@ -23,6 +23,11 @@ class ConfigurationForm(Enum):
     YAML = "yaml"
     KUBERNETES = "kubernetes"
 
+    @property
+    def of_objects(self) -> bool:
+        """Whether objects of Kubernetes hold the configuration."""
+        return self is ConfigurationForm.KUBERNETES
+
 
 PROPERTY_FORMS = (ConfigurationForm.PROPERTIES, ConfigurationForm.JSON, ConfigurationForm.YAML)
 """The forms of ``broker.properties``."""

@@ -93,10 +93,17 @@ class FileReport:
     sources: tuple[SourceFile, ...] = ()
 
 
-def lint(raw: bytes, name: str, context: LintContext, selection: RuleSelection | None = None) -> FileReport:
-    """Everything that is found in the bytes of a configuration; ``name`` is how findings call it."""
+def lint(
+    raw: bytes,
+    name: str,
+    context: LintContext,
+    selection: RuleSelection | None = None,
+    form: ConfigurationForm | None = None,
+) -> FileReport:
+    """Everything that is found in the bytes of a configuration; ``name`` is how findings call it. ``form``: None where
+    that is still to be told."""
     selection = selection or RuleSelection()
-    report = _report(raw, name, context, selection)
+    report = _report(raw, name, context, selection, form or form_of(name, raw))
     lines = [source for source in report.sources if not source.markup and "pagectl:" in source.original]
     return _heard(report, lines, selection) if lines else report
 
@@ -114,8 +121,9 @@ def _heard(report: FileReport, sources: Iterable[SourceFile], selection: RuleSel
     return replace(report, findings=tuple(sorted_findings(found)))
 
 
-def _report(raw: bytes, name: str, context: LintContext, selection: RuleSelection) -> FileReport:
-    form = form_of(name, raw)
+def _report(
+    raw: bytes, name: str, context: LintContext, selection: RuleSelection, form: ConfigurationForm
+) -> FileReport:
     try:
         if form is ConfigurationForm.KUBERNETES:
             from brokerconf.linting.kubernetes_lint import lint_kubernetes
