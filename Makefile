@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: demo quick test check site test-broker test-compaction-broker test-slow test-mutations test-kills test-compiled test-cluster test-pythons fuzz renew lock clean
+.PHONY: demo quick test check site dist test-broker test-compaction-broker test-slow test-mutations test-kills test-compiled test-cluster test-pythons fuzz renew lock clean
 
 $(VENV)/.run: requirements/run.lock pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -42,6 +42,9 @@ check: $(VENV)/.dev ## style, types, imports, unused names, spelling
 
 site: $(VENV)/.dev ## build docs/ as a site in build/site
 	NO_MKDOCS_2_WARNING=1 PYTHONPATH=.:cli:schemas $(BIN)/mkdocs build --strict --clean -q
+
+dist: $(VENV)/.dev ## sdist and wheel in dist/
+	$(BIN)/python -m build --no-isolation
 
 test-broker: $(VENV)/.dev ## against real brokers: Java 17, Maven and the oracle beside the checkout
 	$(PYTEST) -m broker

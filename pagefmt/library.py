@@ -39,92 +39,6 @@ if TYPE_CHECKING:
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-class DamagedPage(PageFmtError):
-    """A page that cannot be read to its end; what came before it was handed out."""
-
-
-class PageDamage(NamedTuple):
-    """Where reading stopped or a record was left out, and how many bytes of the file are in no message."""
-
-    path: Path
-    damage: Damage
-    missing: int
-
-    def __str__(self) -> str:
-        """In one line."""
-        return f"{self.path}: offset {self.damage.offset}: {self.damage.kind}: {self.damage.detail}"
-
-
-class PagedAddress(NamedTuple):
-    """An address with its pages in rising order and its queues. ``name`` None: the folder has no readable address."""
-
-    name: str | None
-    folder: Path
-    pages: tuple[PageFile, ...]
-    queues: tuple[QueueBinding, ...]
-
-    @property
-    def bytes(self) -> int:
-        """Of all page files."""
-        return sum(page.size for page in self.pages)
-
-
-class MessageChoice(TypedDict, total=False):
-    """Which messages, and what of their bodies; all may be left out.
-
-    ``queue``: routed to this queue (name, ``address::name`` or id). ``outstanding``: only what a queue (or that one)
-    still waits for. ``where``: a JMS selector. ``body``: ``none``, ``size`` (usual), ``text``, ``value`` (map and
-    stream bodies as JSON as well) or ``base64`` (the bytes as well).
-    """
-
-    address: str
-    queue: str | int
-    outstanding: bool
-    where: str
-    body: str
-
-
-@dataclass(frozen=True, slots=True)
-class StoredMessage:
-    """One message. ``page`` and ``number`` are its position, ``size`` the bytes of its record, ``queues`` names.
-
-    Times are milliseconds since 1970-01-01 UTC, 0 for none; ``sent`` and ``expires`` are the same as dates. Values of
-    ``properties`` are bool, int, float, str or bytes; lists and maps of AMQP are JSON values. ``acknowledged_by`` and
-    ``outstanding_for`` are None where the journal does not tell, headers where the record cannot be understood.
-    ``row`` has all columns of the table (``docs/message-table.md``).
-    """
-
-    address: str | None
-    page: int
-    number: int
-    size: int
-    id: int
-    queues: tuple[str, ...]
-    acknowledged_by: tuple[str, ...] | None
-    outstanding_for: tuple[str, ...] | None
-    protocol: str | None
-    type_name: str | None
-    durable: bool | None
-    priority: int | None
-    timestamp: int | None
-    expiration: int | None
-    user_id: str | None
-    properties: dict[str, Any]
-    text: str | None
-    body: bytes | None
-    row: Mapping[str, Any]
-
-    @property
-    def sent(self) -> datetime | None:
-        """When it was sent; None where that is not in it, or in no calendar."""
-        return _date(self.timestamp)
-
-    @property
-    def expires(self) -> datetime | None:
-        """When it expires; None for never."""
-        return _date(self.expiration)
-
-
 def open_directory(
     path: str | Path, *, journal: str | Path | None = None, bindings: str | Path | None = None
 ) -> BrokerDirectory:
@@ -277,6 +191,92 @@ class BrokerDirectory:
 
     def _names(self, ids: list[int] | None) -> tuple[str, ...] | None:
         return None if ids is None else tuple(self.queues[id].name if id in self.queues else str(id) for id in ids)
+
+
+class DamagedPage(PageFmtError):
+    """A page that cannot be read to its end; what came before it was handed out."""
+
+
+class PageDamage(NamedTuple):
+    """Where reading stopped or a record was left out, and how many bytes of the file are in no message."""
+
+    path: Path
+    damage: Damage
+    missing: int
+
+    def __str__(self) -> str:
+        """In one line."""
+        return f"{self.path}: offset {self.damage.offset}: {self.damage.kind}: {self.damage.detail}"
+
+
+class PagedAddress(NamedTuple):
+    """An address with its pages in rising order and its queues. ``name`` None: the folder has no readable address."""
+
+    name: str | None
+    folder: Path
+    pages: tuple[PageFile, ...]
+    queues: tuple[QueueBinding, ...]
+
+    @property
+    def bytes(self) -> int:
+        """Of all page files."""
+        return sum(page.size for page in self.pages)
+
+
+class MessageChoice(TypedDict, total=False):
+    """Which messages, and what of their bodies; all may be left out.
+
+    ``queue``: routed to this queue (name, ``address::name`` or id). ``outstanding``: only what a queue (or that one)
+    still waits for. ``where``: a JMS selector. ``body``: ``none``, ``size`` (usual), ``text``, ``value`` (map and
+    stream bodies as JSON as well) or ``base64`` (the bytes as well).
+    """
+
+    address: str
+    queue: str | int
+    outstanding: bool
+    where: str
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoredMessage:
+    """One message. ``page`` and ``number`` are its position, ``size`` the bytes of its record, ``queues`` names.
+
+    Times are milliseconds since 1970-01-01 UTC, 0 for none; ``sent`` and ``expires`` are the same as dates. Values of
+    ``properties`` are bool, int, float, str or bytes; lists and maps of AMQP are JSON values. ``acknowledged_by`` and
+    ``outstanding_for`` are None where the journal does not tell, headers where the record cannot be understood.
+    ``row`` has all columns of the table (``docs/message-table.md``).
+    """
+
+    address: str | None
+    page: int
+    number: int
+    size: int
+    id: int
+    queues: tuple[str, ...]
+    acknowledged_by: tuple[str, ...] | None
+    outstanding_for: tuple[str, ...] | None
+    protocol: str | None
+    type_name: str | None
+    durable: bool | None
+    priority: int | None
+    timestamp: int | None
+    expiration: int | None
+    user_id: str | None
+    properties: dict[str, Any]
+    text: str | None
+    body: bytes | None
+    row: Mapping[str, Any]
+
+    @property
+    def sent(self) -> datetime | None:
+        """When it was sent; None where that is not in it, or in no calendar."""
+        return _date(self.timestamp)
+
+    @property
+    def expires(self) -> datetime | None:
+        """When it expires; None for never."""
+        return _date(self.expiration)
 
 
 _SAME: Final = (

@@ -83,6 +83,10 @@ def _library() -> Iterator[str]:
         if name[0] != "_" and getattr(found, "__module__", "") == library.__name__:
             yield f"\n### {name}\n"
             yield from _documented("", found)
+            kinds = vars(found).get("__annotations__", {})
+            fields = [f"{field}: {getattr(kind, '__forward_arg__', kind)}" for field, kind in kinds.items()]
+            if fields:
+                yield "```py\n" + "\n".join(fields) + "\n```\n"
             for member, inner in vars(found).items() if inspect.isclass(found) else ():
                 if member[0] != "_" and isinstance(inner, property) and inner.__doc__:
                     yield f"**`{member}`**: {_prose(inner)}\n"
@@ -92,7 +96,8 @@ def _library() -> Iterator[str]:
 
 def _documented(member: str, found: object) -> Iterator[str]:
     if inspect.isfunction(found):
-        yield f"```py\n{member or found.__name__}{inspect.signature(found)}\n```\n"
+        signature = str(inspect.signature(found)).replace("'", "")
+        yield f"```py\n{member or found.__name__}{signature}\n```\n"
     yield f"{_prose(found)}\n"
 
 
