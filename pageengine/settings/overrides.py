@@ -8,6 +8,7 @@ from typing import Any
 
 from brokerconf.reading.document import Document
 from brokerconf.reading.properties import Entry
+from brokerconf.reading.secrets import HIDDEN
 from brokerconf.settings.address_settings import EffectiveValue, read_value
 from brokerconf.settings.effective import EffectiveSettings
 from brokerconf.settings.overrides import apply
@@ -179,7 +180,7 @@ def _in_force(name: str, values: Mapping[str, EffectiveValue], by_hand: Mapping[
     value = values[name]
     if name == "global-max-size" and value.value is None:
         return SettingInForce(name, str(HALF_A_GIB), "half the heap, taken to be 1 GiB (see --heap)")
-    shown = "not set" if value.value is None else str(value.value)
+    shown = HIDDEN if value.secret else "not set" if value.value is None else str(value.value)
     if value.origin is None:
         return SettingInForce(name, shown, "default")
     at = value.origin.position

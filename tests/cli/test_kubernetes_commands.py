@@ -320,12 +320,13 @@ def test_a_secret_is_not_shown_where_it_decides(
     run(["replay", "generate", "steady", "--messages", "20", "--to", "trace.jsonl"])
     Path("data/paging").mkdir(parents=True)
     written = f"<configuration xmlns='urn:activemq'><core xmlns='urn:activemq:core'><max-disk-usage>{PASSWORD}"
-    for text in (f"{written}</max-disk-usage></core></configuration>", written):
+    whole = f"{written}</max-disk-usage><global-max-size>7654321</global-max-size></core></configuration>"
+    for text in (whole, written):
         held = "apiVersion: v1\nkind: Secret\nmetadata: {name: o}\nstringData:\n  broker.xml: |\n    " + text + "\n"
         Path("held.yaml").write_text(held, "utf-8")
         run([*command, "held.yaml", "--format", "json"])
         captured = capsys.readouterr()
-        assert PASSWORD not in captured.out + captured.err
+        assert not any(value in captured.out + captured.err for value in (PASSWORD, "7654321"))
 
 
 def test_what_lies_beside_the_file_is_no_part_of_the_pod(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -338,3 +339,21 @@ def test_what_lies_beside_the_file_is_no_part_of_the_pod(tmp_path: Path, capsys:
     for command in ("lint", "effective"):
         assert run(["config", command, "--properties", str(tmp_path / "broker.properties"), file]) == 2
         assert "brokerProperties" in capsys.readouterr().err
+
+
+def test_what_no_broker_reads_is_no_all_clear(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A file that was named and cannot be read is an error, not a broker with defaults."""
+    path = tmp_path / "broken.json"
+    path.write_text("[1, 2", "utf-8")
+    assert run(["disk", "check", "--broker-xml", str(path), str(tmp_path)]) == 3
+    for command in (["config", "effective"], ["config", "capacity"], ["config", "convert", "--to", "yaml"]):
+        assert run([*command, str(path)]) == 2
+        assert "not JSON" in capsys.readouterr().err
+
+
+def test_a_resource_is_converted_with_its_address_settings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = RESOURCE.partition("---")[0].replace("    - broker-1.maxDiskUsage=80\n", "")
+    assert run(["config", "convert", "--to", "properties", faulty(tmp_path, text)]) == 0
+    shown = capsys.readouterr().out
+    assert "addressSettings.#.maxSizeBytes=10485760" in shown and "globalMaxSize=512m" in shown
+    assert run(["config", "convert", "--to", "xml", faulty(tmp_path, text)]) == 2

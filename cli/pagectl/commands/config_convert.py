@@ -40,7 +40,7 @@ def command(
     """
     from brokerconf.properties.application import REMOVE, apply_all
     from brokerconf.properties.writing import as_json, as_properties, as_yaml
-    from brokerconf.reading.properties import SUFFIXES, read_properties
+    from brokerconf.reading.properties import SUFFIXES
     from brokerconf.settings.conversion import as_entries, as_xml
 
     from pagectl.opening.configuration import open_configuration
@@ -51,14 +51,11 @@ def command(
     opened = open_configuration(file, options, newest_that_fits=True)
     document = opened.document
     outcomes = apply_all(opened.entries, document.edition, document.core)
-    if opened.start.config.suffix in SUFFIXES:
-        fault = read_properties(opened.start.config, document.edition).fault
-        if fault:
-            raise fault
+    if opened.start.config.suffix in SUFFIXES and document.secret is None:
         pairs: list[tuple[tuple[str, ...], str]] = []
         text, left = as_xml(outcomes, document.edition) if to is ConvertTo.xml else ("", [])
     elif to is ConvertTo.xml:
-        raise CallError(f"{file}: is a broker.xml already")
+        raise CallError(f"{file}: --to xml is for properties, JSON and YAML")
     else:
         pairs, left = as_entries(document)
     # what stands beside a broker.xml comes after it, as the broker takes it

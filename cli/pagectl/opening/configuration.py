@@ -119,9 +119,9 @@ def open_configuration(
     for remark in found.remarks:
         note(f"{start.config}: {remark}")
     files = [read_properties(each, document.edition) for each in start.files]
-    for fault in (found.fault, *(file.fault for file in files)):
-        if fault:
-            note(f"{fault}; the broker starts without that file")
+    for file in files:
+        if file.fault:
+            note(f"{file.fault}; the broker starts without that file")
     beside = (entry for file in files for entry in file.entries)
     entries = entries_in_force(document, (*found.entries, *beside), start.system)
     if root is None and start.instance.root == start.config.absolute().parent:

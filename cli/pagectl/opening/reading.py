@@ -14,7 +14,6 @@ from pagectl.running.exits import CallError
 from pagefmt.editions import NEWEST, Edition
 
 if TYPE_CHECKING:
-    from brokerconf.errors import BrokerConfError
     from brokerconf.instance.recognition import ConfigurationForm
     from brokerconf.reading.document import Document
     from brokerconf.reading.properties import Entry
@@ -46,14 +45,12 @@ def told_form(path: Path, options: ConfigurationOptions) -> tuple[bytes | None, 
 
 
 class ReadConfiguration(NamedTuple):
-    """What a file says by itself. ``reason``: how its edition was found; ``remarks``: what is left out of it;
-    ``fault``: why a file of properties is none to the broker."""
+    """What a file says by itself. ``reason``: how its edition was found; ``remarks``: what is left out of it."""
 
     document: Document
     reason: str
     entries: tuple[Entry, ...] = ()
     remarks: tuple[str, ...] = ()
-    fault: BrokerConfError | None = None
 
 
 def read_configuration(
@@ -90,7 +87,7 @@ def whole_document(
 
 
 def _read_properties(path: Path, options: ConfigurationOptions, environment: Mapping[str, str]) -> ReadConfiguration:
-    """A file of properties over a document that says nothing."""
+    """A file of properties over a document that says nothing; raises its fault where a broker leaves it out."""
     from brokerconf.reading.properties import read_properties
     from brokerconf.reading.reading import read_bytes
 
@@ -100,7 +97,9 @@ def _read_properties(path: Path, options: ConfigurationOptions, environment: Map
     )  # fmt: skip
     document.laid_over = True
     file = read_properties(path, document.edition)
-    return ReadConfiguration(document, "the newest; properties say none", tuple(file.entries), fault=file.fault)
+    if file.fault:
+        raise file.fault
+    return ReadConfiguration(document, "the newest; properties say none", file.entries)
 
 
 def _read_document(
