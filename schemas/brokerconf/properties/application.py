@@ -195,20 +195,23 @@ class _Application:
 
     def _set(self, entry: Entry) -> Outcome:
         target: Bean = self.root
-        path = entry.key
+        key = entry.key
+        self.at = 0
         while True:
-            step, self.at = self._next(path), len(entry.key) - len(path)
-            if not path or len(step) == len(path):
+            step = self._next(key, self.at)
+            end = self.at + len(step)
+            if self.at >= len(key) or end == len(key):
                 break
             found = self._get(target, step)
             if not isinstance(found, Bean):
                 name = self._plain(step)
                 raise _Failure(Fault.UNKNOWN, f"{name} is a value and has no keys of its own", target.owner, name)
-            rest = path[len(step) :].removeprefix(".")
-            if rest == path:
+            end += key.startswith(".", end)
+            if end == self.at:
                 raise _Failure(Fault.UNKNOWN, f"{self.surround} without a second one behind it")
             self.steps.append(self._plain(step))
-            target, path = found, rest
+            target, self.at = found, end
+        path = key[self.at :]
         if entry.value == self.remove:
             return self._removed(entry, target, path)
         return self._given(entry, target, path)
