@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
 
-from brokerconf.schema.beans import ROOT, beans
+from brokerconf.schema.beans import ROOT, BeanProperty, beans
 
 from pagefmt.editions import Edition
 
@@ -21,8 +21,21 @@ Path_ = tuple[str, ...]
 Pairs = list[tuple[Path_, str]]
 NAMES = ("orders", "stock", "eu.orders", "eu.orders.#", "#", "a.*.b", "audit-log", "Kunden.2024", "queue_1", "x")
 KINDS = ("properties", "json", "yaml")
-BEANS = beans(Edition.ARTEMIS_2_56)
-COMMON = beans(Edition.ARTEMIS_2_44)
+# the recorded files know nothing of beans that a class is named for
+BY_CLASS = re.compile("ActiveMQ.*Plugin|.*BroadcastEndpointFactory")
+
+
+def known_beans(edition: Edition) -> dict[str, dict[str, BeanProperty]]:
+    """The beans of an edition, without those."""
+    return {
+        owner: {name: one._replace(made=BY_CLASS.sub("", one.made)) for name, one in of.items()}
+        for owner, of in beans(edition).items()
+        if not BY_CLASS.fullmatch(owner)
+    }
+
+
+BEANS = known_beans(Edition.ARTEMIS_2_56)
+COMMON = known_beans(Edition.ARTEMIS_2_44)
 # keys that end a start in an empty configuration, or that change how others are read
 LEFT_OUT = {
     "name",

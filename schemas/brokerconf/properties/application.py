@@ -28,6 +28,8 @@ _CLASS = ".class"
 _NONE = "-"
 _NAME = re.compile(r"[^.(\[]*")
 _NO_CODE = re.compile(r"ENC\((?!-?[0-9a-fA-F]+\)$).*\)", re.DOTALL)
+# what a class is made for that is named; nobody knows which are at hand
+_PLUGINS = ("ActiveMQMetricsPlugin", "ActiveMQServerPlugin")
 _NAMED = "NamedPropertyConfiguration"
 
 
@@ -238,7 +240,7 @@ class _Application:
         """A new entry of a collection."""
         if not collection.made:
             raise _Failure(Fault.UNKNOWN, f"{of or collection.owner} takes no keys below its own")
-        if name.endswith(_CLASS):
+        if name.endswith(_CLASS) and collection.made not in _PLUGINS:
             raise _Failure(Fault.REFUSED, f"{name} is taken for a class, and is none of the broker's")
         made = self._bean(collection.made, collection)
         if "w" in self._row(made.owner, "name", access=True):
@@ -317,13 +319,14 @@ class _Application:
         if "w" not in row.access:
             raise _Failure(Fault.UNKNOWN, f"{name} is told by the broker and cannot be set", target.owner, name)
         made = self.beans.get(row.type, {}).get(f"={text}")
+        plugin = row.type in _PLUGINS and row.type in self.beans and text.endswith(_CLASS)
         typed = any(one.startswith("=") for one in self.beans.get(row.type, {}))
         if typed and made is None:
             words = sorted(one[1:] for one in self.beans[row.type] if one.startswith("="))
             raise _Failure(Fault.REFUSED, f"it takes {', '.join(words)}", target.owner, name)
         try:
-            if made or row.type == _NAMED:
-                value = Converted(self._of_word(made.made if made else _NAMED, target, text))
+            if made or plugin or row.type == _NAMED:
+                value = Converted(self._of_word(made.made if made else row.type, target, text))
             else:
                 value = converted(row, text)
         except Refusal as no:

@@ -100,7 +100,8 @@ class _BeansAtStart(NamedTuple):
         kind, _, collection = need.stops.partition(" ")
         if collection:
             known = _at(self.root, collection)
-            ours = isinstance(known, Bean) and value in known.held
+            group = known.held.get(str(value)) if isinstance(known, Bean) else None
+            ours = group is not None and (kind == "unknown" or _at(group, "broadcastEndpointFactory") is None)
             if value in self.declared or ours is (kind == "unknown"):
                 return ""
             return f"{names} names one that {'is not declared' if kind == 'unknown' else 'has no endpoint'}"
@@ -118,9 +119,8 @@ class _BeansAtStart(NamedTuple):
         return text.lower() == wanted.lower() if wanted else text not in ("", "0")
 
 
-def _at(bean: Bean, path: str) -> object:
+def _at(found: object, path: str) -> object:
     """The value at a path below a bean; None where there is none, or nothing in it."""
-    found: object = bean
     for name in path.split("."):
         found = found.held.get(name) if isinstance(found, Bean) else None
     empty = found == "" or (isinstance(found, Bean) and found.kind != "bean" and not found.held)

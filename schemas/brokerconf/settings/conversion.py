@@ -1,229 +1,342 @@
-"""A configuration as properties, and properties as a configuration (docs/spec/properties.md 2).
+"""A configuration as properties, and properties as a configuration (docs/spec/properties.md 2 and 7).
 
-Which element is which bean stands in ``facts/element_beans.csv``; the members of both find each other by their names,
-an element's words run together, by ``facts/settings.csv`` where they differ. What has no counterpart is named, never
-left out in silence. Values keep their meaning and not their notation: the sizes of an element become plain numbers.
+``bean_places`` says which element is which property. What has no counterpart is named, never left out in silence.
+Values keep their meaning and not their notation: the sizes of an element become plain numbers.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import NamedTuple
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
+from brokerconf.properties.application import Bean
 from brokerconf.properties.outcomes import Outcome
 from brokerconf.properties.writing import joined
 from brokerconf.reading.document import ConfigNode, Document
 from brokerconf.reading.sizes import SizeError, parse_boolean, parse_size, trimmed
-from brokerconf.reading.tables import read_table
-from brokerconf.schema.beans import ROOT, BeanProperty, beans
-from brokerconf.schema.schema_facts import members, root_type
+from brokerconf.schema.beans import ROOT, beans
+from brokerconf.settings.bean_places import BeanPlace, Path, bean_places, places_of_keys
 from brokerconf.settings.effective import EffectiveSettings
 from brokerconf.settings.settings_model import Scope, in_scope
 from brokerconf.settings.transports import transport_properties, transport_uri
 from pagefmt.editions import Edition
 
-Path = tuple[str, ...]
+_UNITS = {"DAYS": 86_400_000, "HOURS": 3_600_000, "MINUTES": 60_000, "SECONDS": 1000, "MILLISECONDS": 1}
+_REASONS = {
+    "cluster-connection-uri": "its address makes it as a file is read",
+    "security-setting-plugin": "no key makes a plugin",
+}  # fmt: skip
 _BOTH_JOURNALS = ("journal-buffer-timeout", "journal-buffer-size", "journal-max-io")
 # below 1 an element of the first says nothing, as its absence does; a property switches something off
 _ABOVE_ZERO = ("global-max-size", "prefetch-page-bytes", "prefetch-page-messages")
-# what the reader of elements gives a queue that says nothing, and a property leaves to the address
-_OF_A_QUEUE = {"purgeOnNoConsumers": "false", "ringSize": "-1"}
 _NUMBERS = ("int", "Integer", "long", "Long")
 _SECURITY, _ADDRESSES, _QUEUE_TYPES = "securityRoles", "addressConfigurations", ("anycast", "multicast")
 _TRANSPORTS = {"acceptorConfigurations": "acceptor", "connectorConfigurations": "connector"}
+_CLASS, _NAMED = ".class", "NamedPropertyConfiguration"
+_CODECS = ("passwordCodec", "activemq.passwordcodec")
+_RETENTION, _MATCHED = "journalRetention", ("address-settings", "resource-limit-settings")
+# what a queue that says nothing takes from its address
+_INHERITED = ("purgeOnNoConsumers", "ringSize")
+_BROKER_CONNECTIONS = "AMQPConnections"
 # text that an element keeps as it is, and a role that a list with commas keeps
 _WRITABLE = re.compile(r"(?!\s)(?!.*\$\{)[^\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]*(?<!\s)")
 _ROLE = re.compile(r"(?!\s)[^,]+(?<!\s)")
 
 
-class BeanPlace(NamedTuple):
-    """Where beans of one class stand in a file: ``address-settings/address-setting@match``."""
-
-    element: str
-    bean: str
-    owner: str
-    schema: str
-
-
 class ConvertedFile(NamedTuple):
-    """Keys by their steps with values, and what has no counterpart."""
+    """Keys by their steps with values, and what has no counterpart, with the reason where there is one to tell."""
 
     pairs: list[tuple[Path, str]]
     left: list[str]
-
-
-@cache
-def _parts() -> tuple[BeanPlace, ...]:
-    return tuple(BeanPlace(*row) for row in read_table("element_beans.csv"))
-
-
-@cache
-def _names(owner: str, schema: str, edition: Edition) -> dict[str, BeanProperty]:
-    """The properties of a bean by the names of elements and attributes."""
-    known = beans(edition).get(owner, {})
-    scope = {ROOT: Scope.BROKER, "AddressSettings": Scope.ADDRESS}.get(owner)
-    said = {one.name: one.bean for one in in_scope(scope).values()} if scope else {}
-    by_small = {name.lower(): one for name, one in known.items() if "w" in one.access}
-    found: dict[str, BeanProperty] = {}
-    for member in members(edition).get(schema, {}):
-        name = member.removeprefix("@")
-        one = known.get(said.get(name, "")) or by_small.get(name.replace("-", ""))
-        if one is not None and "w" in one.access and not one.made:
-            found[member] = one
-    return found
 
 
 def as_entries(document: Document) -> ConvertedFile:
     """The properties that say what a configuration says."""
     converting = _ToProperties(document)
     converting.convert()
-    return ConvertedFile(converting.pairs, converting.left)
+    return ConvertedFile(list(converting.pairs.items()), converting.left)
 
 
 class _ToProperties:
     def __init__(self, document: Document) -> None:
         self.document, self.edition = document, document.edition
-        self.pairs: list[tuple[Path, str]] = []
-        self.left: list[str] = [
-            f"{node.position}: <{node.tag}>" for node in document.root.children if node.name != "core"
-        ]
+        self.places = bean_places(self.edition)
+        self.pairs: dict[Path, str] = {}
+        self.left: list[str] = []
+        self.entries: set[Path] = set()
 
     def convert(self) -> None:
         core = self.document.core
+        for node in self.document.root.children:
+            if node.name != "core":
+                self._leave(node, "no key is outside of core")
         settings = EffectiveSettings(self.document)
         self.left += [f"{node.position}: {err}" for node, err in settings.refused]
-        parts = {part.element.partition("/")[0].partition("@")[0]: part for part in _parts()}
-        known = _names(ROOT, root_type(self.edition), self.edition)
         for node in core.children if core else ():
             if node.name == "address-settings":
                 for one in settings.settings.values():
                     assert one.node
-                    self._members(one.node, parts[node.name], ("addressSettings", one.text), "match")
-            elif node.name == "addresses":
-                self._addresses(node)
+                    self._members(one.node, (node.name, one.node.name), (one.text,), "match")
             elif node.name == "security-settings":
                 self._security(node)
             elif node.name in ("acceptors", "connectors"):
                 self._transports(node)
-            elif node.name in parts:
-                self._part(node, parts[node.name])
+            elif node.name == "journal-retention-directory":
+                self._retention(node)
             elif settings.first.get(node.name) is node or node.name not in in_scope(Scope.BROKER):
-                self._setting(node, known, ())
+                self._element(node, (node.name,), ())
         # the first of a name counts, at any depth
         for name, node in settings.first.items():
-            if name in in_scope(Scope.BROKER) and node.parent is not core:
-                self._setting(node, known, ())
-        # a mark inside of a name ends it, and a value of "-" takes away
-        held = [value != "-" and not any('"' in step for step in path) for path, value in self.pairs]
-        self.left += [joined(path) for (path, _), holds in zip(self.pairs, held, strict=True) if not holds]
-        self.pairs = [pair for pair, holds in zip(self.pairs, held, strict=True) if holds]
+            if name in in_scope(Scope.BROKER) and node.parent is not core and (name,) in self.places:
+                self._element(node, (name,), ())
+        # the reader of elements takes one for the other; with libaio an ASYNCIO journal has a time of its own
+        kind, time = (settings.first.get(f"journal-{name}") for name in ("type", "buffer-timeout"))
+        if time and kind and trimmed(kind.text) != "ASYNCIO" and "page-sync-timeout" not in settings.first:
+            self._pair(time, self.places["page-sync-timeout",], (), time.text)
+        for path, value in list(self.pairs.items()):
+            why = self._unfit(path, value)
+            if why:
+                del self.pairs[path]
+                self.left.append(f"{joined(path)} ({why})")
 
-    def _part(self, node: ConfigNode, part: BeanPlace) -> None:
-        _, _, inner = part.element.partition("/")
-        if not inner:
-            self._members(node, part, (part.bean,), "")
+    def _unfit(self, path: Path, value: str) -> str:
+        """Why a key and its value would say something else than the element."""
+        if value == "-":
+            return "the value - takes away"
+        if any('"' in step for step in path):
+            return "a mark ends its name"
+        codec = value.startswith("ENC(") and (
+            ("passwordCodec",) in self.pairs
+            or any((*path[:2], kind, name) in self.pairs for kind in ("params", "extraParams") for name in _CODECS)
+        )
+        if codec:
+            return "it is decoded before its codec is set"
+        return ""
+
+    def _element(self, node: ConfigNode, tags: Path, names: Path) -> None:
+        variant = (*tags[:-1], f"{tags[-1]}[manager]")
+        if variant in self.places and node.child("manager"):
+            tags = variant
+        place = self.places.get(tags)
+        if place is None:
+            self._leave(node, _REASONS.get(node.name, ""))
             return
-        tag, _, name = inner.partition("@")
-        for child in node.children:
-            if child.name == tag and name in child.attributes:
-                self._members(child, part, (part.bean, child.attributes[name]), name)
-            else:
-                self._leave(child)
+        before = len(self.pairs)
+        match place.kind:
+            case "past":
+                return
+            case "entry":
+                self._entry(node, place, names)
+            case "map":
+                key, value = (node.attributes.get(name, "") for name in ("key", "value"))
+                self._pair(node, place, names, value, key)
+            case "value" | "list" if not node.children:
+                if tags[0] in _BOTH_JOURNALS:
+                    self._journal(node)
+                else:
+                    self._pair(node, place, names, node.text)
+                self._members(node, tags, names)
+            case "inside" | "bean" | "word":
+                if place.kind == "word":
+                    self._made(place.keys, names)
+                self._members(node, tags, names)
+                if place.kind == "bean" and len(self.pairs) == before:
+                    self._leave(node, "")
+            case _:
+                self._leave(node, "")
 
-    def _members(self, node: ConfigNode, part: BeanPlace, path: Path, name: str) -> None:
-        known = _names(part.owner, part.schema, self.edition)
+    def _entry(self, node: ConfigNode, place: BeanPlace, names: Path) -> None:
+        """A bean of a collection; one without a name of its own is called as brokers do, or counted."""
+        by = "match" if "match" in node.attributes else "name"
+        name = node.attributes.get(by, "" if place.name else None)
+        if place.name == "class":
+            name = node.attributes.get("class-name", "") + _CLASS
+        elif name == "":
+            siblings = [each for each in node.parent.children if each.name == node.name] if node.parent else []
+            name = names[-1] if place.name == "above" else f"{node.name}-{siblings.index(node) + 1}"
+        if name is None:
+            self._leave(node, "it has no name")
+            return
+        path = (*_filled(place.keys, names), name)
+        # one list holds all parts of a connection, whatever their kind
+        entry = path if path[0] != _BROKER_CONNECTIONS or len(path) != 4 else (*path[:2], name)
+        if entry in self.entries:
+            self._leave(node, "there is another of that name")
+            return
+        self.entries.add(entry)
+        inner = (*names, name)
+        types = [child.name.upper() for child in node.children if child.name in _QUEUE_TYPES]
+        if place.tags == ("addresses", "address"):
+            if types:
+                self.pairs[*path, "routingTypes"] = ",".join(types)
+        elif place.tags[-2] in _QUEUE_TYPES:
+            self.pairs[*path, "address"], self.pairs[*path, "routingType"] = names[-1], place.tags[-2].upper()
+        before = len(self.pairs)
+        self._members(node, place.tags, inner, by)
+        if len(self.pairs) == before and not types:
+            self._leave(node, "no key is of it alone")
+
+    def _members(self, node: ConfigNode, tags: Path, names: Path, name: str = "") -> None:
         for attribute, value in node.attributes.items():
-            if attribute != name:
-                self._value(node, known.get(f"@{attribute}"), path, value, f"{node.tag} {attribute}")
-        for child in node.children:
-            if child.name == "filter" and "string" in child.attributes:
-                self.pairs.append(((*path, "filterString"), child.attributes["string"]))
+            place = self.places.get((*tags, f"@{attribute}"))
+            if attribute == name or (place and place.kind == "past"):
+                continue
+            if place is None:
+                self._leave(node, f"its {attribute}")
             else:
-                self._setting(child, known, path)
+                self._pair(node, place, names, value)
+        for child in node.children:
+            self._element(child, (*tags, child.name), names)
+        for place in _absent(self.edition).get(tags, ()):
+            path = _filled(place.keys, names)
+            if path not in self.pairs and self._made(place.keys, names):
+                other, _, text = place.absent.rpartition("|")
+                given = node.child(other.removeprefix("<"))
+                self.pairs[path] = names[-1] if place.absent == "|" else given.text.strip() if given else text
 
-    def _setting(self, node: ConfigNode, known: dict[str, BeanProperty], path: Path) -> None:
-        if node.children or node.attributes:
-            self._leave(node)
-        elif node.name in _BOTH_JOURNALS and not path:
-            bean = in_scope(Scope.BROKER)[node.name].bean.removesuffix("NIO")
-            for kind in ("NIO", "AIO"):
-                self._value(node, beans(self.edition)[ROOT].get(bean + kind), path, node.text, node.tag)
-        else:
-            self._value(node, known.get(node.name), path, node.text, node.tag)
+    def _made(self, keys: Path, names: Path) -> bool:
+        """The words that make beans on the way, each once; whether none of them is another than before."""
+        for end, key in enumerate(keys, 1):
+            if "=" in key:
+                path, word = _filled(keys[:end], names), key.partition("=")[2]
+                if self.pairs.setdefault(path, word) != word:
+                    return False
+        return True
 
-    def _value(self, node: ConfigNode, one: BeanProperty | None, path: Path, text: str, tag: str) -> None:
-        if one is None:
-            self._leave(node)
-            return
-        value = trimmed(text)
-        if one.type in ("boolean", "Boolean"):
+    def _pair(self, node: ConfigNode, place: BeanPlace, names: Path, text: str, key: str = "") -> None:
+        one = place.property
+        assert one
+        path, value = _filled(place.keys, names), trimmed(text)
+        if place.name == "class":
+            value += _CLASS
+        elif place.values:
+            value = place.words()[str(parse_boolean(value)).lower()]
+        elif one.type in ("boolean", "Boolean"):
             value = str(parse_boolean(value)).lower()
         elif one.type in _NUMBERS:
             try:
                 number = parse_size(value, self.edition).value
             except SizeError:
-                self._leave(node)
+                self._leave(node, "it is no number")
                 return
-            if number < 1 and tag in _ABOVE_ZERO:
+            if number < 1 and node.name in _ABOVE_ZERO:
                 return
             value = str(number)
         elif one.words and value not in one.words:
-            self._leave(node)
+            self._leave(node, f"it takes {', '.join(one.words)}")
             return
-        self.pairs.append(((*path, one.name), value))
+        if place.kind == "map" and (one.made == "-" or "r" not in one.access) and one.owner != _NAMED:
+            # it has no entries before it is given whole
+            key, value = "", f"{key}={value}"
+            if value.count("=") != 1 or not value.partition("=")[2]:
+                self._leave(node, "the list that it goes to has = between key and value")
+                return
+        path = (*path, key) if key else path
+        listed = place.kind == "list" or (place.kind == "map" and not key)
+        if listed and ("," in value or not value):
+            self._leave(node, "the list that it goes to has commas between its items")
+        elif not self._made(place.keys, names):
+            self._leave(node, "it contradicts another")
+        elif listed:
+            self.pairs[path] = f"{self.pairs[path]},{value}" if path in self.pairs else value
+        elif path in self.pairs and path[0] != "addressSettings" and self.pairs[path] != value:
+            self._leave(node, "another has said it before")
+        else:
+            self.pairs[path] = value
 
-    def _addresses(self, node: ConfigNode) -> None:
-        part = next(part for part in _parts() if part.bean == "queueConfigs")
-        for address in node.children:
-            name = address.attributes.get("name", "")
-            types = [child.name.upper() for child in address.children if child.name in _QUEUE_TYPES]
-            if types:
-                self.pairs.append(((_ADDRESSES, name, "routingTypes"), ",".join(types)))
-            for kind in address.children:
-                for queue in kind.children:
-                    path = (_ADDRESSES, name, part.bean, queue.attributes.get("name", ""))
-                    self.pairs += [((*path, "address"), name), ((*path, "routingType"), kind.name.upper())]
-                    before = len(self.pairs)
-                    self._members(queue, part, path, "name")
-                    given = {steps[-1] for steps, _ in self.pairs[before:]}
-                    self.pairs += [((*path, bean), value) for bean, value in _OF_A_QUEUE.items() if bean not in given]
-                if kind.name not in _QUEUE_TYPES:
-                    self._leave(kind)
+    def _journal(self, node: ConfigNode) -> None:
+        """An element is for the journal that is in use."""
+        bean = in_scope(Scope.BROKER)[node.name].bean.removesuffix("NIO")
+        place = self.places[(node.name,)]
+        for kind in ("NIO", "AIO"):
+            self._pair(node, place._replace(keys=(bean + kind,)), (), node.text)
+
+    def _retention(self, node: ConfigNode) -> None:
+        """A directory with a period and a limit beside it."""
+        known = beans(self.edition).get(ROOT, {})
+        period, unit = node.attributes.get("period"), node.attributes.get("unit", "DAYS").upper()
+        try:
+            limit = parse_size(node.attributes.get("storage-limit", "-1"), self.edition).value
+            millis = int(period) * _UNITS[unit] if period else -1
+        except (SizeError, ValueError, KeyError):
+            self._leave(node, "its period or limit is no number")
+            return
+        if period and "w" not in known["journalRetentionPeriod"].access:
+            self._leave(node, "no key is for its period")
+            return
+        self.pairs["journalRetentionDirectory",] = trimmed(node.text)
+        self.pairs["journalRetentionMaxBytes",] = str(limit)
+        if "w" in known["journalRetentionPeriod"].access:
+            self.pairs["journalRetentionPeriod",] = str(millis)
 
     def _security(self, node: ConfigNode) -> None:
-        known = {name for name, one in beans(self.edition)["Role"].items() if one.type == "boolean"}
+        known = {name for name, one in beans(self.edition).get("Role", {}).items() if one.type == "boolean"}
+        mapped: dict[str, list[str]] = {}
         for one in node.children:
+            if one.name == "role-mapping":
+                for role in _roles(one.attributes.get("to", "")):
+                    mapped.setdefault(role, []).append(trimmed(one.attributes.get("from", "")))
+        for one in node.children:
+            if one.name == "role-mapping":
+                continue
             before = len(self.pairs)
             for right in one.children if one.name == "security-setting" else ():
                 kind = right.attributes.get("type", "")
                 if kind not in known:
-                    self._leave(right)
+                    self._leave(right, "no role has such a right")
                     continue
-                for role in filter(None, map(trimmed, right.attributes.get("roles", "").split(","))):
-                    self.pairs.append(((_SECURITY, one.attributes.get("match", ""), role, kind), "true"))
+                for role in _roles(right.attributes.get("roles", "")):
+                    for name in (role, *mapped.get(role, ())):
+                        self.pairs[_SECURITY, one.attributes.get("match", ""), name, kind] = "true"
             if len(self.pairs) == before:
                 # one without rights takes all of them away, and no key says so
-                self._leave(one)
+                self._leave(one, _REASONS.get(one.name, "it takes all rights away"))
 
     def _transports(self, node: ConfigNode) -> None:
         bean = f"{node.name[:-1]}Configurations"
         for one in node.children:
             found = transport_properties(one, self.edition)
-            if not found:
-                self._leave(one)
-            self.pairs += [((bean, one.attributes.get("name", ""), *path), value) for path, value in found]
+            name = one.attributes.get("name", "")
+            if not found or (bean, name) in self.entries:
+                self._leave(one, "there is another of that name" if found else "no keys say its address")
+            else:
+                self.entries.add((bean, name))
+                self.pairs.update({(bean, name, *path): value for path, value in found})
 
-    def _leave(self, node: ConfigNode) -> None:
-        self.left.append(f"{node.position}: <{node.tag}>")
+    def _leave(self, node: ConfigNode, why: str) -> None:
+        self.left.append(f"{node.position}: <{node.tag}>" + (f" ({why})" if why else ""))
+
+
+def _roles(text: str) -> Iterator[str]:
+    return filter(None, map(trimmed, text.split(",")))
+
+
+def _filled(keys: Path, names: Path) -> Path:
+    """Keys with the names of the entries, and without the words that make a bean."""
+    left = iter(names)
+    return tuple(key.partition("=")[0] or next(left) for key in keys)
+
+
+@cache
+def _absent(edition: Edition) -> dict[Path, list[BeanPlace]]:
+    found: dict[Path, list[BeanPlace]] = {}
+    for place in bean_places(edition).values():
+        if place.absent:
+            found.setdefault(place.tags[:-1], []).append(place)
+    return found
 
 
 def as_xml(outcomes: Iterable[Outcome], edition: Edition) -> tuple[str, list[str]]:
     """The configuration that entries make, and the keys that have no counterpart in it."""
     writing = _ToXml(edition)
-    for one in outcomes:
+    found = list(outcomes)
+    writing.shared = any(
+        one.name in ("primaryConfig", "backupConfig") and one.entry.value.startswith("SHARED") for one in found
+    )
+    for one in found:
         if not writing.take(one):
             writing.leave(one)
     return writing.text(), writing.left
@@ -236,10 +349,9 @@ class _ToXml:
         self.core = SubElement(self.root, "core", xmlns="urn:activemq:core")
         self.made: dict[tuple[Element, str, str], Element] = {}
         self.left: list[str] = []
-        self.elements = {
-            (part.owner): {one.name: name for name, one in _names(part.owner, part.schema, edition).items()}
-            for part in (*_parts(), BeanPlace("", "", ROOT, root_type(edition)))
-        }
+        self.places, self.by_keys = bean_places(edition), places_of_keys(edition)
+        # the words that made beans, by the path of each
+        self.words: dict[Path, str] = {}
         # an address, a queue or a transport is made of several entries
         self.addresses: dict[str, Outcome] = {}
         self.gathered: dict[Path, list[Outcome]] = {}
@@ -248,6 +360,8 @@ class _ToXml:
         self.partial: set[Path] = set()
         # what a queue that says nothing takes from its address, and an element does not
         self.inherited: set[str] = set()
+        # whether policies that are colocated share a store
+        self.shared = False
 
     def leave(self, one: Outcome) -> None:
         self.left.append(f"{one.entry.position}: {one.entry.key}")
@@ -255,19 +369,17 @@ class _ToXml:
 
     def take(self, one: Outcome) -> bool:
         """Whether the entry has a counterpart as far as it can be told by itself."""
-        known = isinstance(one.value, bool | int | float | str) or one.name == "routingTypes"
-        if not known or not one.applied or one.fault is not None or one.value is None:
+        if not one.applied or one.fault is not None or one.value is None:
             return False
         if not all(_WRITABLE.fullmatch(text) for text in (*one.path, _text(one))):
             return False
         if one.name == "name" and len(one.path) > 1 and one.value == one.path[-2]:
             return True
         match one.path:
-            case (name,):
-                journal = name.endswith(("_NIO", "_AIO"))
-                if journal:
-                    self.gathered.setdefault((name[:-4],), []).append(one)
-                return journal or self._member(self.core, one)
+            case (name,) if name.endswith(("_NIO", "_AIO")):
+                self.gathered.setdefault((name[:-4],), []).append(one)
+            case (name,) if name.startswith("journalRetention"):
+                self.gathered.setdefault((_RETENTION,), []).append(one)
             case ("addressConfigurations", name, "routingTypes"):
                 self.addresses[name] = one
             case ("addressConfigurations", _, "queueConfigs", _, _):
@@ -279,42 +391,94 @@ class _ToXml:
             case ("securityRoles", match, role, right) if isinstance(one.value, bool) and _ROLE.fullmatch(role):
                 self.roles.setdefault((match, right), {})[role] = one
             case _:
-                return self._part(one)
+                return self._placed(one)
         return True
 
-    def _part(self, one: Outcome) -> bool:
-        for part in _parts():
-            if one.path[0] == part.bean and one.owner == part.owner and len(one.path) == 2 + ("@" in part.element):
-                outer, _, inner = part.element.partition("/")
-                if one.name not in self.elements[part.owner] and one.name != "filterString":
-                    return False
-                node = self._node(self.core, outer)
-                if inner:
-                    tag, _, name = inner.partition("@")
-                    node = self._node(node, tag, name, one.path[1])
-                return self._member(node, one)
-        return False
+    def _placed(self, one: Outcome) -> bool:
+        """Puts it where its keys belong; whether there is such a place."""
+        keys: Path = ()
+        names: Path = ()
+        path = one.path
+        for at, step in enumerate(path):
+            place = self.by_keys.get(keys)
+            if place and place.kind == "map":
+                break
+            if place and place.kind == "entry" and len(names) < keys.count("") + 1:
+                keys, names = (*keys, ""), (*names, step)
+                continue
+            if isinstance(one.value, Bean) and at + 1 == len(path) and one.value.kind == "bean":
+                self.words.setdefault(path, one.entry.value)
+            word = self.words.get(path[: at + 1])
+            typed = f"{step}={word}" if word else step
+            keys = (*keys, typed if (*keys, typed) in _beginnings(self.edition) else step)
+        place = self.by_keys.get(keys)
+        if place is None:
+            # a bean of which the keys that follow say more
+            return keys in _beginnings(self.edition) and isinstance(one.value, Bean) and one.value.kind == "bean"
+        node = self._element(place, names)
+        if node is None or place.kind in ("entry", "bean"):
+            return False
+        if place.kind == "word":
+            return True
+        key = path[-1] if place.kind == "map" and len(path) > len(keys) else ""
+        return self._say(node, place, one, key)
+
+    def _element(self, place: BeanPlace, names: Path) -> Element | None:
+        """The element around that of a place, made with all above it; None where an entry's name cannot be told."""
+        node, left = self.core, list(names)
+        for end in range(1, len(place.tags) + (place.kind == "word")):
+            tags = place.tags[:end]
+            around = self.places[tags]
+            tag = tags[-1].partition("[")[0]
+            if tag == "replication" and self.shared and place.tags[2:3] == ("colocated",):
+                tag = "shared-store"
+            if around.kind != "entry":
+                node = self._node(node, tag)
+                continue
+            name = left.pop(0)
+            by = "class-name" if around.name == "class" else "match" if tags[0] in _MATCHED else "name"
+            if around.name == "class":
+                name = name.removesuffix(_CLASS)
+            elif around.name and (*tags, "@name") not in self.places:
+                if around.name == "above" and name != names[len(names) - len(left) - 2]:
+                    return None
+                by = ""
+            node = self._node(node, tag, by, name)
+        return node
+
+    def _say(self, node: Element, place: BeanPlace, one: Outcome, key: str) -> bool:
+        tag, text = place.tags[-1], _text(one)
+        if (one.name == "defaultPurgeOnNoConsumers" and one.value is True) or one.name == "defaultRingSize":
+            self.inherited.add(one.name.removeprefix("default"))
+        if tag in _ABOVE_ZERO and isinstance(one.value, int) and one.value < 1:
+            return False
+        if place.kind == "map":
+            pairs = [(key, text)] if key else [tuple(pair.split("=")) for pair in text.split(",") if pair.strip()]
+            for name, value in pairs:
+                SubElement(node, tag, {"key": name, "value": value})
+        elif place.kind == "list":
+            above = (
+                self.core if len(place.tags) < 3 else next(n for (n, _, _), made in self.made.items() if made is node)
+            )
+            if tag.startswith("@"):
+                del self.made[above, node.tag, ""]
+                above.remove(node)
+            for item in text.split(","):
+                if tag.startswith("@"):
+                    SubElement(above, node.tag, {tag[1:]: item})
+                else:
+                    SubElement(node, tag).text = item
+        elif tag.startswith("@"):
+            node.set(tag[1:], text.removesuffix(_CLASS) if place.name == "class" else text)
+        else:
+            self._node(node, tag).text = text
+        return True
 
     def _node(self, above: Element, tag: str, name: str = "", value: str = "") -> Element:
         node = self.made.get((above, tag, value))
         if node is None:
             node = self.made[above, tag, value] = SubElement(above, tag, {name: value} if name else {})
         return node
-
-    def _member(self, node: Element, one: Outcome) -> bool:
-        name, text = self.elements.get(one.owner, {}).get(one.name), _text(one)
-        if one.name == "filterString":
-            self._node(node, "filter").set("string", text)
-            return True
-        if (one.name == "defaultPurgeOnNoConsumers" and one.value is True) or one.name == "defaultRingSize":
-            self.inherited.add(one.name.removeprefix("default"))
-        if name is None or (name in _ABOVE_ZERO and isinstance(one.value, int) and one.value < 1):
-            return False
-        if name.startswith("@"):
-            node.set(name[1:], text)
-        else:
-            self._node(node, name).text = text
-        return True
 
     def text(self) -> str:
         """The document, once all entries were taken."""
@@ -329,16 +493,26 @@ class _ToXml:
         for path, found in self.gathered.items():
             if path[0] in _TRANSPORTS:
                 done = path not in self.partial and self._transport(path, {one.path[2:]: _text(one) for one in found})
+            elif path[1:]:
+                done = self._queue(path, found)
             else:
-                done = self._queue(path, found) if path[1:] else self._journals(found)
+                done = (self._retained if path == (_RETENTION,) else self._journals)(found)
             if not done:
                 for one in found:
                     self.leave(one)
         for name, one in self.addresses.items():
             for kind in _text(one).lower().split(","):
                 self._node(self._address(name), kind)
+        self._sort(self.core, ())
         indent(self.root)
         return '<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(self.root, encoding="unicode") + "\n"
+
+    def _sort(self, node: Element, tags: Path) -> None:
+        """Parts stand in the order of the schema."""
+        for child in node:
+            self._sort(child, (*tags, child.tag))
+        if tags:
+            node[:] = sorted(node, key=lambda child: _order(self.edition).get((*tags, child.tag), -1))
 
     def _address(self, name: str) -> Element:
         return self._node(self._node(self.core, "addresses"), "address", "name", name)
@@ -347,21 +521,43 @@ class _ToXml:
         """An element is for the journal that is used: both have to be given the same."""
         if len({one.name for one in found}) != 2 or len({one.value for one in found}) != 1:
             return False
-        return any(self._member(self.core, one) for one in found)
+        return any(self._placed(one) for one in found)
+
+    def _retained(self, found: list[Outcome]) -> bool:
+        """A directory with its limits; brokers ask for one of them."""
+        said = {one.name.removeprefix(_RETENTION): one.value for one in found}
+        period, limit = (said.get(name, -1) for name in ("Period", "MaxBytes"))
+        if not isinstance(period, int) or not isinstance(limit, int) or not said.get("Directory"):
+            return False
+        unit = next((unit for unit, millis in _UNITS.items() if period % millis == 0), "")
+        if unit == "MILLISECONDS" or (period < 1 and limit == -1):
+            return False
+        node = self._node(self.core, "journal-retention-directory")
+        node.text = str(said["Directory"])
+        if period > 0:
+            node.attrib.update(unit=unit, period=str(period // _UNITS[unit]))
+        if limit != -1:
+            node.set("storage-limit", str(limit))
+        return True
 
     def _queue(self, path: Path, found: list[Outcome]) -> bool:
         """A queue without an address is taken for one at the address of its own name."""
         _, address, _, name = path
         said = {one.name: _text(one) for one in found}
         address = said.get("address") or (name if name == address else "")
-        silent = {bean for bean in _OF_A_QUEUE if bean not in said}
+        silent = {bean for bean in _INHERITED if bean not in said}
         if not address or any(bean[:1].upper() + bean[1:] in self.inherited for bean in silent):
             return False
-        kind = self._node(self._address(address), said.get("routingType", "MULTICAST").lower())
-        node = self._node(kind, "queue", "name", name)
+        node = self._node(self._address(address), said.get("routingType", "MULTICAST").lower())
+        node = self._node(node, "queue", "name", name)
         for one in found:
-            if one.name not in ("address", "routingType") and not self._member(node, one):
-                self.leave(one)
+            if one.name not in ("address", "routingType"):
+                place = self.by_keys.get((_ADDRESSES, "", "queueConfigs", "", one.name))
+                inner = node
+                for tag in place.tags[4:-1] if place else ():
+                    inner = self._node(inner, tag)
+                if not place or not self._say(inner, place, one, ""):
+                    self.leave(one)
         return True
 
     def _transport(self, path: Path, said: dict[Path, str]) -> bool:
@@ -372,7 +568,17 @@ class _ToXml:
         return bool(text)
 
 
+@cache
+def _beginnings(edition: Edition) -> frozenset[Path]:
+    return frozenset(keys[:end] for keys in places_of_keys(edition) for end in range(1, len(keys) + 1))
+
+
+@cache
+def _order(edition: Edition) -> dict[Path, int]:
+    return {tags: number for number, tags in enumerate(bean_places(edition))}
+
+
 def _text(one: Outcome) -> str:
-    if one.name == "routingTypes":
+    if isinstance(one.value, Bean) or one.name == "routingTypes":
         return one.entry.value
     return str(one.value).lower() if isinstance(one.value, bool) else str(one.value)

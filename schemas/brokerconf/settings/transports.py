@@ -43,8 +43,8 @@ def transport_properties(node: ConfigNode, edition: Edition) -> list[tuple[tuple
     factory = (("factoryClassName",), _factory(scheme, node.name))
     if scheme == "vm":
         return [factory, (("params", "serverId"), host)] if host.isdigit() and not query else []
-    # decoded as a whole and once more, piece by piece
-    pieces = [piece.partition("=") for piece in re.split("[&;]", unquote(query)) if piece]
+    # decoded as a whole and once more, piece by piece; a key without a value says nothing
+    pieces = [piece.partition("=") for piece in re.split("[&;]", unquote(query)) if "=" in piece]
     own = {"scheme": scheme} if node.name == "acceptor" else {}
     said = {**own, "host": host, "port": port or "-1", **{unquote_plus(key): unquote_plus(v) for key, _, v in pieces}}
     if "name" in said or not all(map(str.strip, said.values())):
