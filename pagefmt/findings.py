@@ -14,11 +14,16 @@ from typing import NamedTuple
 @total_ordering
 class Severity(Enum):
     """``ERROR``: messages are lost, or a broker refuses. ``WARNING``: very likely wrong, at no loss. ``INFO``: worth
-    knowing; ``pages verify`` prints it as ``notice``."""
+    knowing; people read it as a remark, JSON of ``pages verify`` as ``notice``."""
 
     ERROR = "error"
     WARNING = "warning"
     INFO = "info"
+
+    @property
+    def said(self) -> str:
+        """The word for people."""
+        return "remark" if self is Severity.INFO else str(self.value)
 
     def __lt__(self, other: object) -> bool:
         """The graver severity comes first."""

@@ -93,15 +93,10 @@ def of_seal(difference: SealDifference) -> Finding:
     return about_data(severity, f"seal-{difference.change}", difference.file, difference.detail)
 
 
-def severity_word(severity: Severity) -> str:
-    """The public word of a severity in reports on data."""
-    return "notice" if severity is Severity.INFO else severity.value
-
-
 def finding_json(finding: Finding) -> dict[str, str]:
     """The public keys of a finding of ``pages verify``."""
     return {
-        "severity": severity_word(finding.severity),
+        "severity": "notice" if finding.severity is Severity.INFO else finding.severity.value,
         "check": finding.rule,
         "place": str(finding.place),
         "detail": finding.message,

@@ -51,7 +51,7 @@ def command(
     """Read every page to the last byte, and say what a broker would do with it.
 
     Checks pages against journal, bindings and large messages where these are there. Ends with status 1 where anything
-    is damaged or contradicts, with 0 where there are notices only.
+    is damaged or contradicts, with 0 where there are remarks only.
     """
     from pagefmt.verify.seal import read_seal
 
@@ -122,7 +122,7 @@ def _findings(
 
 
 class _VerifyView:
-    """Takes what is found as it comes; ``found`` tells whether any of it is more than a notice."""
+    """Takes what is found as it comes; ``found`` tells whether any of it is more than a remark."""
 
     def __init__(self) -> None:
         self.found = False
@@ -196,12 +196,10 @@ class _VerifyText(_VerifyView):
             _page_text(report)
 
     def finding(self, finding: Finding) -> None:
-        from pagefmt.verify.report import severity_word
-
         super().finding(finding)
         if not self._counts:
             print()
-        severity = severity_word(finding.severity)
+        severity = finding.severity.said
         self._counts[severity] += 1
         print(f"{_painted(severity)}  {finding.rule}  {one_line(str(finding.place))}")
         for text in (finding.message, f"broker: {finding.why}" if finding.why else ""):

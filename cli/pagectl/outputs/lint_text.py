@@ -33,8 +33,8 @@ def _block(finding: Finding, lines: Lines, *, colour: bool, why: bool) -> str:
     """The reason is given at the first finding that has it; a hundred lines of one kind repeat nothing."""
     tint = _COLOURS[finding.severity]
     place = one_line(str(finding.place))
-    painted = f"{_paint(f'{place}: ', '1', colour)}{_paint(finding.severity.value, '1;' + tint, colour)}: "
-    plain = f"{place}: {finding.severity.value}: "
+    painted = f"{_paint(f'{place}: ', '1', colour)}{_paint(finding.severity.said, '1;' + tint, colour)}: "
+    plain = f"{place}: {finding.severity.said}: "
     out = [folded(f"{plain}{one_line(finding.message)} [{finding.rule}]").replace(plain, painted, 1)]
     quoted = lines.quoted(finding)
     margin = " " * max(len(str(finding.place.line)), 4)
@@ -50,6 +50,5 @@ def _block(finding: Finding, lines: Lines, *, colour: bool, why: bool) -> str:
 def summary_line(files: Sequence[FileReport]) -> str:
     """As ``2 errors, 1 warning, 0 remarks in 1 file``."""
     counts = summary(files)
-    words = [("error", counts["errors"]), ("warning", counts["warnings"]), ("remark", counts["infos"])]
-    parts = ", ".join(count_text(count, word) for word, count in words)
+    parts = ", ".join(count_text(counts[f"{severity.value}s"], severity.said) for severity in Severity)
     return f"{parts} in {count_text(counts['files'], 'file')}"

@@ -52,7 +52,7 @@ STATUSES: dict[tuple[str, ...], dict[int, str]] = {
     ("pages", "decode"): {
         0: "Done, and nothing is damaged.", 1: "Done, and a page or the journal is damaged.", 2: CANNOT,
     },
-    ("pages", "verify"): {0: "Sound; there may be notices.", 1: "Something is damaged or contradicts.", 2: CANNOT},
+    ("pages", "verify"): {0: "Sound; there may be remarks.", 1: "Something is damaged or contradicts.", 2: CANNOT},
     ("pages", "seal"): _ONLY_DONE,
     ("pages", "inspect"): _READS_PAGES,
     ("pages", "compact"): {

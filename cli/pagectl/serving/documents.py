@@ -203,7 +203,7 @@ class Documents:
         for finding in at(
             document.checked.diagnostics if self._is_current(document) and document.checked else (), offset
         ):
-            lines += [f"{finding.severity.value}: {finding.message} [{finding.rule}]"]
+            lines += [f"{finding.severity.said}: {finding.message} [{finding.rule}]"]
             lines += [f"  {said}" for said in (finding.why, finding.help) if said]
         about = None
         if document.form is ConfigurationForm.XML:
