@@ -38,6 +38,7 @@ _pagectl_members() {  # is there GROUP COMMAND?
         'pages ls' |\
         'pages top' |\
         'pages outstanding' |\
+        'pages find' |\
         'pages decode' |\
         'pages verify' |\
         'pages seal' |\
@@ -161,12 +162,38 @@ _pagectl_takes() {  # does this option of this command want a value?
         'pages outstanding --properties' |\
         'pages outstanding --profile' |\
         'pages outstanding --server' |\
+        'pages find --format' |\
+        'pages find --to' |\
+        'pages find --body' |\
+        'pages find --limit' |\
+        'pages find --id' |\
+        'pages find --user-id' |\
+        'pages find --correlation-id' |\
+        'pages find --address' |\
+        'pages find --queue' |\
+        'pages find --since' |\
+        'pages find --until' |\
+        'pages find --contains' |\
+        'pages find --where' |\
+        'pages find --page' |\
+        'pages find --edition' |\
+        'pages find --broker-xml' |\
+        'pages find --properties' |\
+        'pages find --profile' |\
+        'pages find --server' |\
         'pages decode --format' |\
         'pages decode --to' |\
-        'pages decode --queue' |\
-        'pages decode --where' |\
         'pages decode --body' |\
         'pages decode --limit' |\
+        'pages decode --id' |\
+        'pages decode --user-id' |\
+        'pages decode --correlation-id' |\
+        'pages decode --address' |\
+        'pages decode --queue' |\
+        'pages decode --since' |\
+        'pages decode --until' |\
+        'pages decode --contains' |\
+        'pages decode --where' |\
         'pages decode --page' |\
         'pages decode --edition' |\
         'pages decode --broker-xml' |\
@@ -349,7 +376,8 @@ _pagectl_options() {
         'pages ls') _pagectl_offer '' --sort --limit --format --broker-xml --properties --profile --server --help -h ;;
         'pages top') _pagectl_offer '' --sort --limit --every --format --broker-xml --properties --profile --server --help -h ;;
         'pages outstanding') _pagectl_offer '' --format --positions --edition --broker-xml --properties --profile --server --help -h ;;
-        'pages decode') _pagectl_offer '' --format --to --queue --where --outstanding --body --inflate --limit --page --edition --broker-xml --properties --profile --server --help -h ;;
+        'pages find') _pagectl_offer '' --format --to --body --inflate --limit --id --user-id --correlation-id --address --queue --since --until --contains --expired --where --outstanding --page --edition --broker-xml --properties --profile --server --help -h ;;
+        'pages decode') _pagectl_offer '' --format --to --body --inflate --limit --id --user-id --correlation-id --address --queue --since --until --contains --expired --where --outstanding --page --edition --broker-xml --properties --profile --server --help -h ;;
         'pages verify') _pagectl_offer '' --format --manifest --edition --broker-xml --properties --profile --server --help -h ;;
         'pages seal') _pagectl_offer '' --to --broker-xml --properties --profile --server --help -h ;;
         'pages inspect') _pagectl_offer '' --page --record --hex --format --broker-xml --properties --profile --server --help -h ;;
@@ -393,6 +421,9 @@ _pagectl_value() {
         'pages top --properties' |\
         'pages outstanding --broker-xml' |\
         'pages outstanding --properties' |\
+        'pages find --to' |\
+        'pages find --broker-xml' |\
+        'pages find --properties' |\
         'pages decode --to' |\
         'pages decode --broker-xml' |\
         'pages decode --properties' |\
@@ -476,6 +507,7 @@ _pagectl_value() {
         'config drift --edition' |\
         'config capacity --edition' |\
         'pages outstanding --edition' |\
+        'pages find --edition' |\
         'pages decode --edition' |\
         'pages verify --edition' |\
         'pages compact --edition' |\
@@ -542,9 +574,11 @@ _pagectl_value() {
         'pages top --sort')
             _pagectl_offer '' alone held waiting oldest growth
             ;;
+        'pages find --format' |\
         'pages decode --format')
             _pagectl_offer '' text jsonl csv parquet arrow
             ;;
+        'pages find --body' |\
         'pages decode --body')
             _pagectl_list none size sha256 text value base64 hex
             ;;
@@ -582,7 +616,7 @@ _pagectl_argument() {  # COMMAND, and how many arguments stand before this one
     case $1 in
         '') _pagectl_offer '' config export pages queue disk replay completion ;;
         config) (($2 == 0)) && _pagectl_offer '' lint effective explain rules serve diff convert drift capacity ;;
-        pages) (($2 == 0)) && _pagectl_offer '' ls top outstanding decode verify seal inspect compact salvage restore drop-backup ;;
+        pages) (($2 == 0)) && _pagectl_offer '' ls top outstanding find decode verify seal inspect compact salvage restore drop-backup ;;
         queue) (($2 == 0)) && _pagectl_offer '' drop ;;
         disk) (($2 == 0)) && _pagectl_offer '' check watch forecast usage exporter ;;
         replay) (($2 == 0)) && _pagectl_offer '' run import generate compare sweep advise ;;
@@ -597,6 +631,7 @@ _pagectl_argument() {  # COMMAND, and how many arguments stand before this one
         'pages ls') (($2 == 0)) && _pagectl_paths;;
         'pages top') (($2 >= 0)) && _pagectl_paths;;
         'pages outstanding') (($2 == 0)) && _pagectl_paths;;
+        'pages find') (($2 == 0)) && _pagectl_paths;;
         'pages decode') (($2 == 0)) && _pagectl_paths;;
         'pages verify') (($2 == 0)) && _pagectl_paths;;
         'pages seal') (($2 == 0)) && _pagectl_paths;;

@@ -54,6 +54,7 @@ TREE: dict[str, Leaf | Group] = {
                 "pages_outstanding",
                 "Show what is not yet acknowledged, and which queues hold which pages.",
             ),
+            "find": ("pages_find", "Find messages by id, time, text or selector, and say where they lie."),
             "decode": ("pages_decode", "Show messages: headers, properties, queues, and bodies on request."),
             "verify": (
                 "pages_verify",

@@ -67,7 +67,10 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A leaf of the tree. ``path`` without the program's name; ``text`` paragraphs of its help, ``examples`` lines."""
+    """A leaf of the tree. ``path`` without the program's name; ``text`` paragraphs of its help, ``examples`` lines.
+
+    ``terms``: a table of words and their meaning, with its title; None: the command has none.
+    """
 
     path: tuple[str, ...]
     line: str
@@ -75,6 +78,7 @@ class Command:
     arguments: tuple[Argument, ...]
     options: tuple[Option, ...]
     examples: str
+    terms: tuple[str, tuple[tuple[str, str], ...]] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +96,7 @@ TOP = (HELP, *(Option((name,), "", said, None, False, False, "") for name, said 
 # What a metavar stands for where the parameter's type is text; a metavar that is in neither table is a fault.
 FREE = frozenset(
     {"A:B", "ADDR", "ADDRESS…", "K=V", "MASTER", "N", "NAME", "NAME=VALUE", "OUT", "PCT", "Q", "RANGE", "SECONDS",
-     "BYTES", "HOST:PORT", "SELECTOR", "SIZE", "TIME"}
+     "BYTES", "HOST:PORT", "S", "SELECTOR", "SIZE", "TEXT", "TIME"}
 )  # fmt: skip
 PATHS = frozenset(
     {"DIR", "DIR…", "FILE", "FILE…", "LOG…", "TRACE", "NEW", "XSD", "A", "B", "A B | TRACE", "FILE|FOLDER"}
@@ -143,7 +147,15 @@ def _command(path: tuple[str, ...], made: Any) -> Command:
         else:
             options.append(_option(parameter))
     text = tuple(" ".join(part.split()) for part in (made.help or "").split("\n\n") if part.strip())
-    return Command(path, made.get_short_help_str(200), text, tuple(arguments), (*options, HELP), made.epilog)
+    return Command(
+        path,
+        made.get_short_help_str(200),
+        text,
+        tuple(arguments),
+        (*options, HELP),
+        made.epilog,
+        getattr(made, "terms", None),
+    )
 
 
 def _argument(parameter: Any) -> Argument:

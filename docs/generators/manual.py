@@ -94,6 +94,11 @@ def _command(one: Command) -> Iterator[str]:
         yield from _argument(argument)
     for option in one.options:
         yield from _option(option)
+    if one.terms is not None:
+        title, rows = one.terms
+        yield from (".PP", *_filled(f"{title}:"))
+        for word, meaning in rows:
+            yield from _tagged(rf"\fB{_text(word)}\fR", meaning)
     yield ".PP"
     yield "Exit status:"
     for status, meaning in {**STATUSES[one.path], 130: INTERRUPTED}.items():

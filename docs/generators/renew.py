@@ -35,9 +35,15 @@ def files() -> dict[str, str]:
         "completions/pagectl.bash": bash.script(found),
         "completions/_pagectl": zsh.script(found),
         "completions/pagectl.fish": fish.script(found),
+        "schemas/json/pages-find.line.json": as_find((ROOT / "schemas/json/pages-decode.line.json").read_text("utf-8")),
         **{f"man/{name}": text for name, text in manual.pages(found).items()},
         **{f"{XSD}/{one.value}/{name}": text for one in Edition for name, text in xsd_writer.documents(one).items()},
     }
+
+
+def as_find(schema: str) -> str:
+    """The schema of the lines of ``pages find``, which are those of ``pages decode``."""
+    return schema.replace("pages-decode.line", "pages-find.line").replace("pages decode", "pages find")
 
 
 def with_editions(schema: str) -> str:

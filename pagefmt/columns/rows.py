@@ -9,13 +9,12 @@ from typing import Any
 from pagefmt.bytes.wire import Undecodable
 from pagefmt.columns.arrays.schema import Detail
 from pagefmt.describe.values_json import typed_json
-from pagefmt.messages.amqp_message import AmqpLargeMessage, AmqpMessage
-from pagefmt.messages.amqp_sections import AmqpSections
+from pagefmt.messages.amqp_message import AmqpLargeMessage, AmqpMessage, AmqpMessageBase
+from pagefmt.messages.amqp_sections import VALUE, AmqpSections
 from pagefmt.messages.amqp_text import identifier_text
-from pagefmt.messages.bodies import is_compressed, text_of
+from pagefmt.messages.bodies import is_compressed
+from pagefmt.messages.body_text import amqp_text, core_text
 from pagefmt.messages.core_fields import TEXT
-from pagefmt.messages.core_message import CoreLargeMessage, CoreMessage
-from pagefmt.messages.core_message_old import OldCoreMessage
 from pagefmt.messages.properties import PropertiesBlock
 from pagefmt.messages.values import INTEGRAL, TypedValue, ValueKind, last_wins
 from pagefmt.pages.frames import Damage
@@ -156,11 +155,30 @@ def _property_fields(sections: AmqpSections) -> Row | None:
     return row
 
 
+def _body_string(record: PageRecord) -> Row:
+    """The text of bodies that say that they are text."""
+    message = record.message
+    if isinstance(message, AmqpMessageBase):
+        strings = isinstance(message, AmqpMessage) and [section.descriptor for section in message.sections().body] == [
+            VALUE
+        ]
+        return _body_text(record) if strings else {"body_text": None}
+    return _body_text(record) if message.type == TEXT else {"body_text": None}
+
+
 def _body_text(record: PageRecord) -> Row:
+    """The text of any body that stands in the record; a compressed one is not inflated here."""
     message = record.message
     if isinstance(message, AmqpLargeMessage):
         return {"body_text": None}
-    return {"body_text": _amqp_text(message) if isinstance(message, AmqpMessage) else _core_text(message)}
+    if isinstance(message, AmqpMessage):
+        return {"body_text": _text(amqp_text(message.sections()))}
+    if message.body is None or is_compressed(message.properties()):
+        return {"body_text": None}
+    try:
+        return {"body_text": _text(core_text(message.type, message.body))}
+    except Undecodable:
+        return {"body_text": None}
 
 
 def _body(record: PageRecord) -> Row:
@@ -170,26 +188,10 @@ def _body(record: PageRecord) -> Row:
     return {"body": message.encoded if isinstance(message, AmqpMessage) else message.body}
 
 
-def _core_text(message: CoreMessage | OldCoreMessage | CoreLargeMessage) -> str | None:
-    """The text of a text message whose body holds one; a compressed body is not inflated here."""
-    if message.type != TEXT or message.body is None or is_compressed(message.properties()):
-        return None
-    try:
-        return _text(text_of(message.body))
-    except Undecodable:
-        return None
-
-
-def _amqp_text(message: AmqpMessage) -> str | None:
-    body = message.sections().body
-    if len(body) == 1 and body[0].value.kind is ValueKind.STRING and body[0].descriptor == 0x77:
-        return _text(str(body[0].value.value))
-    return None
-
-
 _PARTS = (
     (Detail.HEADERS, _headers),
     (Detail.PROPERTIES, _properties),
+    (Detail.STRINGS, _body_string),
     (Detail.TEXTS, _body_text),
     (Detail.BODIES, _body),
 )

@@ -17,7 +17,8 @@ import pyarrow.compute as pc
 from pagefmt.columns.amqp.amqp_columns import may_be_amqp
 from pagefmt.columns.amqp.parts import amqp_parts
 from pagefmt.columns.amqp.structure import structure
-from pagefmt.columns.arrays.schema import STRING
+from pagefmt.columns.arrays.schema import STRING, Detail
+from pagefmt.columns.fact_columns import REPLACED, entries, verdicts
 from pagefmt.columns.page import PageColumns
 from pagefmt.messages.values import INTEGRAL, TypedValue, ValueKind
 from pagefmt.pages.frames import Damage
@@ -26,22 +27,22 @@ from pagefmt.pages.page import Page
 from pagefmt.pages.record import Layout
 from pagefmt.pages.scan import PageFrames
 from pagefmt.selector import Selector, Value
+from pagefmt.selector.facts import BodyContains
 from pagefmt.selector.message import ANNOTATIONS, HOPS, OF_AMQP, selector_value, source_of
+from pagefmt.selector.nodes import MessageFact
 from pagefmt.selector.values import JavaClass, Number
 
 Answer: TypeAlias = tuple[str, Any] | None
 """A kind and a value, None where there is none: what tells one answer from another."""
 _UNSURE: Final = ("", None)
-_REPLACED: Final = "\ufffd"
-"""In Arrow's text it may stand for a lone surrogate."""
 _AMQP: Final = pa.scalar("amqp", STRING)
-_INT, _LONG, _TEXT = "header int", "header long", "header text"
+_INT, _LONG, _TEXT, _FACT = "header int", "header long", "header text", "fact"
 _REALS: Final = (ValueKind.FLOAT, ValueKind.DOUBLE)
 _TEXTS: Final = (ValueKind.STRING, ValueKind.SYMBOL)
 
 
 def _text(kind: str, text: str | None) -> Answer:
-    return _UNSURE if text is None or _REPLACED in text else (kind, text)
+    return _UNSURE if text is None or REPLACED in text else (kind, text)
 
 
 def _user_id(text: str | None) -> Answer:
@@ -66,14 +67,23 @@ def decides(selector: Selector) -> bool:
     )
 
 
+def level_for(selector: Selector) -> Detail:
+    """What of each message columns need to decide it, and to tell whether a body that stands there decodes."""
+    return Detail.TEXTS if any(isinstance(fact, BodyContains) for fact in selector.facts()) else Detail.STRINGS
+
+
 def _is_exact(name: str) -> bool:
     """Whether Arrow's text can hold the name and nothing else looks like it."""
-    return _REPLACED not in name and name == name.encode("utf-8", "replace").decode()
+    return REPLACED not in name and name == name.encode("utf-8", "replace").decode()
 
 
 @dataclass(frozen=True, slots=True)
 class _Answers:
-    known: dict[str, Answer]
+    known: dict[str | MessageFact, Answer]
+
+    def fact(self, fact: MessageFact) -> bool:
+        answer = self.known[fact]
+        return answer is not None and bool(answer[1])
 
     def property(self, name: str) -> Value:
         answer = self.known[name]
@@ -90,19 +100,19 @@ class _Answers:
 def decided(selector: Selector, batch: pa.RecordBatch) -> tuple[Mask, Mask]:
     """Which rows are decided, and which match. ``batch``: with headers and properties; the selector one that
     ``decides`` takes."""
-    names = sorted(set(selector.names()))
+    asked: list[str | MessageFact] = [*sorted(set(selector.names())), *selector.facts()]
     rows = batch.num_rows
     whole = _whole(batch)
-    if not names:
+    if not asked:
         return whole, np.full(rows, selector.matches(_Answers({})))
     sure, taken = np.zeros(rows, bool), np.zeros(rows, bool)
-    verdicts: dict[tuple[Answer, ...], bool] = {}
-    for n, row in enumerate(zip(*[_answers(name, batch) for name in names], strict=True)):
+    decisions: dict[tuple[Answer, ...], bool] = {}
+    for n, row in enumerate(zip(*[_answers(each, batch) for each in asked], strict=True)):
         if not whole[n] or _UNSURE in row:
             continue
-        verdict = verdicts.get(row)
+        verdict = decisions.get(row)
         if verdict is None:
-            verdict = verdicts[row] = selector.matches(_Answers(dict(zip(names, row, strict=True))))
+            verdict = decisions[row] = selector.matches(_Answers(dict(zip(asked, row, strict=True))))
         sure[n], taken[n] = True, verdict
     return sure, taken
 
@@ -114,7 +124,10 @@ def _whole(batch: pa.RecordBatch) -> Mask:
     return ~(np.asarray(batch.column("properties").is_null()) | parts)
 
 
-def _answers(name: str, batch: pa.RecordBatch) -> list[Answer]:
+def _answers(name: str | MessageFact, batch: pa.RecordBatch) -> list[Answer]:
+    if isinstance(name, MessageFact):
+        true, sure = verdicts(name, batch)
+        return [(_FACT, each) if known else _UNSURE for each, known in zip(true.tolist(), sure.tolist(), strict=True)]
     if name in _HEADERS:
         column, answer = _HEADERS[name]
         return [answer(value) for value in batch.column(column).to_pylist()]
@@ -124,21 +137,13 @@ def _answers(name: str, batch: pa.RecordBatch) -> list[Answer]:
 def _properties(name: str, batch: pa.RecordBatch) -> list[Answer]:
     maps = batch.column("properties")
     out: list[Answer] = [None] * batch.num_rows
-    rows, entries = _entries(maps, name)
-    for row, value in zip(rows.tolist(), entries.to_pylist(), strict=True):
+    rows, values = entries(maps, name)
+    for row, value in zip(rows.tolist(), values.to_pylist(), strict=True):
         out[row] = _typed(value)
     if name in OF_AMQP or name.startswith(ANNOTATIONS) or _elsewhere(name, batch):
         for row in np.flatnonzero(np.asarray(pc.equal(batch.column("protocol"), _AMQP))).tolist():
             out[row] = _UNSURE
     return out
-
-
-def _entries(maps: pa.MapArray, name: str) -> tuple[Ints, pa.StructArray]:
-    """The rows that have the property, and its values."""
-    here = np.flatnonzero(np.asarray(pc.equal(maps.keys, pa.scalar(name, STRING))))
-    offsets: Ints = np.asarray(maps.offsets)
-    here = here[(here >= offsets[0]) & (here < offsets[-1])]
-    return np.searchsorted(offsets, here, "right") - 1, maps.items.take(pa.array(here))
 
 
 def _elsewhere(name: str, batch: pa.RecordBatch) -> bool:

@@ -16,7 +16,7 @@ from pagefmt.bytes.wire import Undecodable
 from pagefmt.columns.arrays.schema import LONGS, STRING, Detail, schema
 from pagefmt.columns.page import PageColumns, decode_page
 from pagefmt.columns.rows import handed_out_row
-from pagefmt.columns.selector_columns import of_reference, select
+from pagefmt.columns.selector_columns import level_for, of_reference, select
 from pagefmt.columns.table_body import TableBody
 from pagefmt.describe.message_json import unscanned
 from pagefmt.describe.values_json import property_map_json, typed_json
@@ -99,7 +99,10 @@ class TableQuery:
         made_of = {VALUE_FIELD.name: ("type", "body")} | dict.fromkeys(STATE_COLUMNS, ("number", "tx", "queues"))
         needed = {each for name in self.schema.names for each in made_of.get(name, (name,))} - STORE_COLUMNS
         least = Detail.COUNT if self.where is None else Detail.PROPERTIES
-        return next(level for level in Detail if level >= least and needed <= set(schema(level).names))
+        if self.where is not None and level_for(self.where) is Detail.TEXTS:
+            least = Detail.TEXTS
+        levels = (level for level in Detail if level >= least and level is not Detail.STRINGS)
+        return next(level for level in levels if needed <= set(schema(level).names))
 
 
 def page_batches(source: PageSource, wanted: TableQuery) -> Iterator[pa.RecordBatch | TableDamage]:

@@ -8,9 +8,8 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from pagefmt.columns.arrays.schema import Detail
 from pagefmt.columns.page import decode_page
-from pagefmt.columns.selector_columns import body_unread, decides, of_reference, select
+from pagefmt.columns.selector_columns import body_unread, decides, level_for, of_reference, select
 from pagefmt.outstanding.ack_state import AckState, PageRule
 from pagefmt.outstanding.ack_state_columns import CODE, ack_state_columns
 from pagefmt.outstanding.message_filter import MessageFilter
@@ -37,7 +36,7 @@ def wanted_records(
 def _by_selector(content: PageBytes, frames: PageFrames, selector: Selector, mask: Mask, layout: Layout | None) -> None:
     if not decides(selector):
         return select(content, frames, selector, None, mask, mask, layout)
-    decoded = decode_page(content, 0, Detail.TEXTS, frames)
+    decoded = decode_page(content, 0, level_for(selector), frames)
     doubtful = of_reference(decoded, len(mask))
     doubtful[body_unread(content, frames, decoded.table)] = True
     return select(content, frames, selector, decoded.table, doubtful, mask, layout)

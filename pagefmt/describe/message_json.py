@@ -14,22 +14,23 @@ from enum import StrEnum
 from typing import Final
 
 from pagefmt.bytes.files import NotReadable
-from pagefmt.bytes.wire import Undecodable
+from pagefmt.bytes.wire import ByteReader, Undecodable
 from pagefmt.describe.amqp_json import amqp_json
 from pagefmt.describe.values_json import Json, property_map_json, typed_json
 from pagefmt.editions import NEWEST, Edition
 from pagefmt.messages.amqp_message import AmqpLargeMessage, AmqpMessage
+from pagefmt.messages.amqp_sections import decode_sections
 from pagefmt.messages.bodies import LARGE_SIZE, inflated, is_compressed, map_of, stream_of, text_of
+from pagefmt.messages.body_text import READABLE, amqp_text, readable
 from pagefmt.messages.core_fields import MAP, STREAM, TEXT
 from pagefmt.messages.core_message import CoreLargeMessage, CoreMessage
 from pagefmt.messages.core_message_old import OldCoreMessage
-from pagefmt.messages.large import LargeFile, LargeMessages, chunks, sha256_of
+from pagefmt.messages.large import BODY_LIMIT, LargeFile, LargeMessages, content_of, sha256_of
 from pagefmt.messages.persisted import Message
 from pagefmt.messages.values import TypedValue, last_wins
 from pagefmt.pages.page import OddRecord
 from pagefmt.pages.record import PageRecord
 
-BODY_LIMIT: Final = 16 << 20
 PLACE_KEYS: Final = ("store", "store_address", "page", "number", "offset", "length", "tx", "queues", "acked_by")
 MESSAGE_KEYS: Final = (
     "large_type", "persister", "protocol", "id", "address", "durable", "priority", "timestamp", "expiration", "user_id",
@@ -163,14 +164,23 @@ def _amqp_body(message: AmqpMessage | AmqpLargeMessage, file: LargeFile | None, 
         fields["body_size"] = None
     if BodyForm.SHA256 in wanted.forms:
         fields["body_sha256"] = sha256_of(file) if file else None
-    forms = wanted.forms & {BodyForm.BASE64, BodyForm.HEX}
+    forms = wanted.forms & {BodyForm.TEXT, BodyForm.BASE64, BodyForm.HEX}
     if forms:
+        content: bytes | None = None
         try:
-            content = message.encoded if isinstance(message, AmqpMessage) else _content_of(file, wanted.limit)
-            fields |= _raw_forms(content, forms)
+            content = message.encoded if isinstance(message, AmqpMessage) else content_of(file, wanted.limit)
+            fields |= _amqp_text(message, content, forms) | _raw_forms(content, forms)
         except (NotReadable, Undecodable) as err:
-            fields |= _raw_forms(None, forms) | {"body_error": _why(err)}
+            fields |= _raw_forms(content, forms) | {"body_error": _why(err)}
     return fields
+
+
+def _amqp_text(message: AmqpMessage | AmqpLargeMessage, content: bytes | None, forms: frozenset[BodyForm]) -> Json:
+    if BodyForm.TEXT not in forms or content is None:
+        return {}
+    sections = message.sections() if isinstance(message, AmqpMessage) else decode_sections(ByteReader(content))
+    text = amqp_text(sections)
+    return {} if text is None else {"body_text": text}
 
 
 def _core_body(
@@ -199,23 +209,18 @@ def _content(
     fields: Json = {}
     content: bytes | None = None
     try:
-        content = body if body is not None else _content_of(file, wanted.limit)
-        if content is not None and is_compressed(properties):
-            content = _inflated_if(kind, content, wanted)
-        fields |= _by_type(kind, content, wanted.forms)
+        content = body if body is not None else content_of(file, wanted.limit)
+        packed = content is not None and is_compressed(properties)
+        if packed and content is not None and wanted.inflate:
+            content, packed = inflated(content, wanted.limit), False
+        if packed and _by_type(kind, None, wanted.forms):
+            raise Undecodable(0, "the body is compressed, and is not inflated unless asked for")
+        fields |= {} if packed else _by_type(kind, content, wanted.forms)
     except (NotReadable, Undecodable) as err:
         fields |= _by_type(kind, None, wanted.forms) | {"body_error": _why(err)}
         if content is not None and len(content) <= wanted.limit:
             fields["body_hex"] = content.hex()
     return fields | _raw_forms(content, wanted.forms & {BodyForm.BASE64, BodyForm.HEX})
-
-
-def _inflated_if(kind: int, content: bytes, wanted: MessageOptions) -> bytes:
-    if wanted.inflate:
-        return inflated(content, wanted.limit)
-    if _by_type(kind, None, wanted.forms):
-        raise Undecodable(0, "the body is compressed, and is not inflated unless asked for")
-    return content
 
 
 def _why(err: NotReadable | Undecodable) -> str:
@@ -225,6 +230,9 @@ def _why(err: NotReadable | Undecodable) -> str:
 def _by_type(kind: int, content: bytes | None, forms: frozenset[BodyForm]) -> Json:
     if kind == TEXT and BodyForm.TEXT in forms:
         return {"body_text": None if content is None else text_of(content)}
+    if kind in READABLE and BodyForm.TEXT in forms:
+        text = None if content is None else readable(content)
+        return {} if text is None else {"body_text": text}
     if kind == MAP and BodyForm.VALUE in forms:
         return {"body_value": None if content is None else property_map_json(last_wins(map_of(content)))}
     if kind == STREAM and BodyForm.VALUE in forms:
@@ -239,12 +247,3 @@ def _raw_forms(content: bytes | None, forms: frozenset[BodyForm]) -> Json:
     if BodyForm.HEX in forms:
         fields["body_hex"] = None if content is None else content.hex()
     return fields
-
-
-def _content_of(file: LargeFile | None, limit: int) -> bytes | None:
-    """The body of a large message; None: there is no file."""
-    if file is None:
-        return None
-    if file.size > limit:
-        raise Undecodable(0, f"the body has {file.size} bytes, more than the {limit} that are shown")
-    return b"".join(chunks(file))

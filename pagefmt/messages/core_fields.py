@@ -37,7 +37,7 @@ MESSAGE_TYPES: Final = {
     7: "embedded",
     8: "large",
 }
-TEXT, BYTES, MAP, STREAM, EMBEDDED = 3, 4, 5, 6, 7
+DEFAULT, TEXT, BYTES, MAP, STREAM, EMBEDDED = 0, 3, 4, 5, 6, 7
 
 
 class PropertyType(NamedTuple):

@@ -16,7 +16,10 @@ from pathlib import Path
 from typing import Final
 
 from pagefmt.bytes.files import NotReadable, open_regular
+from pagefmt.bytes.wire import Undecodable
 
+BODY_LIMIT: Final = 16 << 20
+"""Bytes of a body that are read, or inflated, at once."""
 SUFFIXES: Final = (".msg", ".tmp")
 _NAME: Final = re.compile(r"([+-]?\d+)\.[^.]*")
 _CHUNK: Final = 1 << 18
@@ -87,6 +90,16 @@ def chunks(file: LargeFile, limit: int | None = None) -> Iterator[bytes]:
         while left > 0 and (chunk := stream.read(min(_CHUNK, left))):
             left -= len(chunk)
             yield chunk
+
+
+def content_of(file: LargeFile | None, limit: int) -> bytes | None:
+    """The body of a large message; None: there is no file. Raises ``NotReadable``, and ``Undecodable`` above
+    ``limit``."""
+    if file is None:
+        return None
+    if file.size > limit:
+        raise Undecodable(0, f"the body has {file.size} bytes, more than the {limit} that are shown")
+    return b"".join(chunks(file))
 
 
 def sha256_of(file: LargeFile) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pagefmt.directory.bindings import Bindings
 from pagefmt.directory.queue_names import NoSuchQueue, named_queue
@@ -15,6 +15,7 @@ from pagefmt.pages.paging import PageFile
 from pagefmt.pages.record import PageRecord
 from pagefmt.pages.routes import Route
 from pagefmt.selector import Selector
+from pagefmt.selector.facts import AddressIs, joined
 from pagefmt.selector.message import source_of
 
 
@@ -31,12 +32,24 @@ class PageRange:
 
 @dataclass(frozen=True, slots=True)
 class MessageFilter:
-    """``queues``: ids of which a message must name one. With ``outstanding`` it must be so for one of those queues."""
+    """``queues``: ids of which a message must name one. With ``outstanding`` it must be so for one of those queues.
+
+    ``addresses``: those whose stores are read; of a store without one, only messages that name one of them.
+    """
 
     queues: frozenset[int] | None = None
     selector: Selector | None = None
     outstanding: bool = False
     pages: PageRange = PageRange()
+    addresses: frozenset[str] | None = None
+
+    def of_store(self, address: str | None) -> MessageFilter | None:
+        """What is asked of the messages of a store; None: nothing in it is wanted."""
+        if self.addresses is None or address in self.addresses:
+            return self
+        if address is not None:
+            return None
+        return replace(self, selector=joined([AddressIs(self.addresses)], self.selector))
 
     @property
     def by_route(self) -> bool:

@@ -18,6 +18,7 @@ from pagefmt.messages.core_message_old import OldCoreMessage
 from pagefmt.messages.persisted import Message
 from pagefmt.messages.values import TypedValue, ValueKind
 from pagefmt.selector.arithmetic import java_text
+from pagefmt.selector.nodes import MessageFact
 from pagefmt.selector.values import EvaluationFailed, JavaClass, Number, Opaque, Value, wrapped
 
 ANNOTATIONS: Final = "m."
@@ -66,6 +67,13 @@ class _Headers:
             if value is None and name.startswith(HOPS):
                 value = _number_of(self._hops())
             return self._plain(name) if value is None else value
+        except Undecodable as err:
+            raise EvaluationFailed(str(err)) from err
+
+    def fact(self, fact: MessageFact) -> bool:
+        """Whether it is so of the message; raises ``EvaluationFailed`` where what it asks for cannot be decoded."""
+        try:
+            return fact.of(self.message)
         except Undecodable as err:
             raise EvaluationFailed(str(err)) from err
 

@@ -9,11 +9,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol, cast
 
 from pagefmt.selector.arithmetic import calculate, negated
 from pagefmt.selector.like import LikePattern
 from pagefmt.selector.values import EvaluationFailed, Number, Opaque, Value, compared, equal
+
+if TYPE_CHECKING:
+    from pagefmt.messages.persisted import Message
 
 
 class PropertySource(Protocol):
@@ -21,6 +24,13 @@ class PropertySource(Protocol):
 
     def property(self, name: str) -> Value:
         """The value of a header field or a property, None where there is none."""
+
+
+class FactSource(PropertySource, Protocol):
+    """A message of which more can be asked than selectors do."""
+
+    def fact(self, fact: MessageFact) -> bool:
+        """Whether it is so. Raises ``EvaluationFailed``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +74,19 @@ class PropertyName(Node):
     def evaluate(self, source: PropertySource) -> Value:
         """What the message has under the name."""
         return source.property(self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class MessageFact(Node):
+    """A condition on a message that no selector can write: what ``pages find`` asks for beside one."""
+
+    def evaluate(self, source: PropertySource) -> Value:
+        """Whether it is so."""
+        return cast(FactSource, source).fact(self)
+
+    @abstractmethod
+    def of(self, message: Message) -> bool:
+        """Whether it is so of this message. Raises ``Undecodable``."""
 
 
 @dataclass(frozen=True, slots=True)

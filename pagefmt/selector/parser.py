@@ -31,6 +31,7 @@ from pagefmt.selector.nodes import (
     In,
     Junction,
     LikeTest,
+    MessageFact,
     Minus,
     Node,
     Not,
@@ -61,11 +62,17 @@ class Selector:
 
     def names(self) -> Iterator[str]:
         """The header fields and properties that it asks for, under the broker's names."""
+        return (node.name for node in self._nodes() if isinstance(node, PropertyName))
+
+    def facts(self) -> Iterator[MessageFact]:
+        """What it asks of messages beside those."""
+        return (node for node in self._nodes() if isinstance(node, MessageFact))
+
+    def _nodes(self) -> Iterator[Node]:
         left = [self.root]
         while left:
             node = left.pop()
-            if isinstance(node, PropertyName):
-                yield node.name
+            yield node
             left.extend(node.parts())
 
     def matches(self, source: PropertySource) -> bool:

@@ -15,6 +15,8 @@ NOT_THE_SAME = {
     "--body": "several forms in a text, one in a table",
     "--limit": "messages of decode, addresses of usage and ls, queues of top",
     "--sort": "addresses of ls, queues of top",
+    "--address": "one whose settings are compared, or those whose messages are wanted",
+    "--until": "an operation of a trace, or a time",
     "--addresses": "only in generate, a number",
 }
 

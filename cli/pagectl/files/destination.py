@@ -7,7 +7,7 @@ import os
 import shlex
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from pagectl.running.exits import CallError
@@ -17,10 +17,13 @@ from pagefmt.directory.locate import DataLocation, stores
 
 
 @contextlib.contextmanager
-def output_to(target: Path | None, place: DataLocation | None = None) -> Iterator[None]:
+def output_to(
+    target: Path | None, place: DataLocation | None = None, count: Callable[[], str] | None = None
+) -> Iterator[None]:
     """Standard output goes to ``target`` inside: written beside it, renamed when done, removed when not.
 
-    A target below the directories that are being read is refused. Pipes and devices are written directly.
+    A target below the directories that are being read is refused. Pipes and devices are written directly. ``count``
+    says of how much there is in the file.
     """
     if target is None or str(target) == "-":
         yield
@@ -33,7 +36,7 @@ def output_to(target: Path | None, place: DataLocation | None = None) -> Iterato
     ):
         yield
     sys.stdout.flush()
-    note(f"wrote {target.absolute()}")
+    note(f"{count()} in {target.absolute()}" if count else f"wrote {target.absolute()}")
 
 
 def note_written(target: Path, like: Path | None) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +41,7 @@ def rows_of(
     from pagefmt.pages.frames import DamageKind
 
     store, rule = known.store, known.rule(page.number)
+    wanted = replace(wanted, where=choice.selector)
     source = PageSource(page, page.number, store.name, store.address, rule, edition=edition)
     for found in page_batches(source, wanted):
         if not isinstance(found, TableDamage):

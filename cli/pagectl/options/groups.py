@@ -88,7 +88,7 @@ def expanded(command: Callable[..., Any]) -> Callable[..., Any]:
                 yield one.replace(annotation=hints[one.name])
                 continue
             for option, hint in get_type_hints(groups[one.name], include_extras=True).items():
-                yield one.replace(name=option, annotation=hint, default=None)
+                yield one.replace(name=option, annotation=hint, default=getattr(groups[one.name], option))
 
     vars(called)["__signature__"] = inspect.Signature(list(parameters()))
     return called

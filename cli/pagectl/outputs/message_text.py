@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from pagectl.running.reading import moment
+from pagectl.options.times import milliseconds
+from pagectl.running.reading import iso_moment
 from pagectl.terminal.sanitise import one_line
 from pagectl.terminal.streams import coloured, json_text, wrapped
 from pagefmt.quantities import size_text
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pagefmt.directory.bindings import QueueBinding
 
 _VALUE_SHOWN: Final = 120
@@ -24,27 +28,24 @@ class MessageText:
 
     def __init__(self) -> None:
         self._place: tuple[str, int] | None = None
-        self._shown = 0
+        self._now = milliseconds(datetime.now(UTC))
         bold = coloured(sys.stdout)
         self._bold, self._plain = ("\x1b[1m", "\x1b[0m") if bold else ("", "")
 
-    def show(self, message: Mapping[str, Any], queues: Mapping[int, QueueBinding] | None) -> None:
-        """Print one message; ``queues`` by id, for their names."""
-        self._heading(message)
-        print(_first_line(message))
+    def show(
+        self, message: Mapping[str, Any], queues: Mapping[int, QueueBinding] | None, file: Path | None = None
+    ) -> None:
+        """Print one message; ``queues`` by id, for their names. ``file``: said with the message's place in it."""
+        self._heading(message, file)
+        print(_first_line(message, self._now, f"offset {message['offset']}" if file else None))
         self._wrapped(_routing(message, queues))
+        self._wrapped(_amqp_words(message.get("amqp") or {}, message["user_id"]))
         self._wrapped([f"{one_line(entry['name'])}={_value(entry['value'])}" for entry in message["properties"] or ()])
         for key in _BODY_KEYS:
             if message.get(key) is not None:
                 self._body(key, message[key])
-        self._shown += 1
 
-    def end(self) -> None:
-        """Say so where there was no message at all."""
-        if not self._shown:
-            print("no message")
-
-    def _heading(self, message: Mapping[str, Any]) -> None:
+    def _heading(self, message: Mapping[str, Any], file: Path | None) -> None:
         place = (message["store"], message["page"])
         if place == self._place:
             return
@@ -52,7 +53,7 @@ class MessageText:
             print()
         self._place = place
         address = one_line(message["store_address"] or "(no address)")
-        print(f"{self._bold}{address}  page {message['page']}{self._plain}  {one_line(message['store'])}")
+        print(f"{self._bold}{address}  page {message['page']}{self._plain}  {one_line(str(file or message['store']))}")
 
     def _wrapped(self, words: list[str]) -> None:
         if words:
@@ -70,14 +71,16 @@ class MessageText:
             print(f"{_INDENT}  {one_line(line)}")
 
 
-def _first_line(message: Mapping[str, Any]) -> str:
+def _first_line(message: Mapping[str, Any], now: int, place: str | None) -> str:
     protocol = message["protocol"] or "not understood"
     kind = protocol if message["type_name"] is None else f"{protocol} {message['type_name']}"
-    parts = [f"{message['page']}:{message['number']}", f"id {message['id']}", kind, *_sizes(message)]
+    parts = [f"{message['page']}:{message['number']}", *([place] if place else []), f"id {message['id']}", kind]
+    parts += _sizes(message)
     if message["timestamp"]:
-        parts.append(f"sent {moment(message['timestamp'])}")
+        parts.append(f"sent {iso_moment(message['timestamp'])}")
     if message["expiration"]:
-        parts.append(f"expires {moment(message['expiration'])}")
+        word = "EXPIRED" if 0 < message["expiration"] <= now else "expires"
+        parts.append(f"{word} {iso_moment(message['expiration'])}")
     return "  ".join(parts)
 
 
@@ -108,6 +111,31 @@ def _routing(message: Mapping[str, Any], queues: Mapping[int, QueueBinding] | No
     if message["user_id"]:
         words.append(f"user id {one_line(message['user_id'])}")
     return words
+
+
+_AMQP_WORDS: Final = {
+    "correlation_id": "correlation id", "subject": "subject", "reply_to": "reply to", "to": "sent to",
+    "user_id": "user", "group_id": "group", "group_sequence": "number in group", "reply_to_group_id": "reply to group",
+    "content_type": "content type", "content_encoding": "content encoding",
+}  # fmt: skip
+_ANNOTATIONS: Final = {"message_annotations": "", "delivery_annotations": "delivery ", "footer": "footer "}
+
+
+def _amqp_words(amqp: Mapping[str, Any], user_id: str | None) -> list[str]:
+    """What only the sections of AMQP have."""
+    fields = amqp.get("properties") or {}
+    named = {} if user_id else {"message_id": "message id"}
+    words = [f"{said} {_field(fields[name])}" for name, said in (named | _AMQP_WORDS).items() if fields.get(name)]
+    for name, said in _ANNOTATIONS.items():
+        words += [f"{said}{one_line(entry['name'])}: {_field(entry)}" for entry in amqp.get(name) or ()]
+    return words
+
+
+def _field(typed: Mapping[str, Any]) -> str:
+    """Bytes as text where they are."""
+    from pagefmt.messages.body_text import readable
+
+    return _value((readable(bytes.fromhex(typed["value"])) if typed["type"] == "bytes" else None) or typed["value"])
 
 
 def _names(ids: list[int], queues: Mapping[int, QueueBinding] | None) -> str:

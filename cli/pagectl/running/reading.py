@@ -96,6 +96,13 @@ def moment(milliseconds: int | None, *, seconds: bool = True) -> str:
     return when.strftime("%Y-%m-%d %H:%M:%S" if seconds else "%Y-%m-%d %H:%M")
 
 
+def iso_moment(milliseconds: int | None) -> str:
+    """A time in UTC as ISO 8601 has it; empty for none, the number itself where no calendar has it."""
+    text = moment(milliseconds)
+    fraction = f".{milliseconds % 1000:03}" if milliseconds else ""
+    return f"{text[:10]}T{text[11:]}{fraction}Z" if text[10:11] == " " else text
+
+
 def note_near_names(selector: Selector | None, place: DataLocation, pages: PageRange) -> None:
     """Says which names of ``--where`` are probably misspelt."""
     if selector is not None:

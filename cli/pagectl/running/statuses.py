@@ -15,6 +15,7 @@ PLUGIN = {
 }
 
 _READS_PAGES = {0: "Done, and nothing is damaged.", 1: "Done, and a page is damaged.", 2: CANNOT}
+_READS_ALL = {0: "Done, and nothing is damaged.", 1: "Done, and a page or the journal is damaged.", 2: CANNOT}
 _ONLY_DONE = {0: "Done.", 2: CANNOT}
 _COMPARES = {0: "No difference.", 1: "There is a difference.", 2: CANNOT}
 _REPLAYS = {0: "Done.", 1: "Done, and lines of the trace could not be applied.", 2: CANNOT}
@@ -49,9 +50,8 @@ STATUSES: dict[tuple[str, ...], dict[int, str]] = {
         1: "Done, and something is not known, a page or the journal is damaged, or a prepared transaction waits.",
         2: CANNOT,
     },
-    ("pages", "decode"): {
-        0: "Done, and nothing is damaged.", 1: "Done, and a page or the journal is damaged.", 2: CANNOT,
-    },
+    ("pages", "find"): _READS_ALL,
+    ("pages", "decode"): _READS_ALL,
     ("pages", "verify"): {0: "Sound; there may be remarks.", 1: "Something is damaged or contradicts.", 2: CANNOT},
     ("pages", "seal"): _ONLY_DONE,
     ("pages", "inspect"): _READS_PAGES,

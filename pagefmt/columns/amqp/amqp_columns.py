@@ -17,7 +17,7 @@ from pagefmt.columns.amqp.values import integers, number_array
 from pagefmt.columns.amqp.walk import ABSENT
 from pagefmt.columns.arrays.repeated import Nulls, RepeatedCache, repeated
 from pagefmt.columns.arrays.schema import AMQP, AMQP_HEADER, AMQP_PROPERTIES, BINARY, STRING, Detail
-from pagefmt.columns.arrays.strings import only_one, slices
+from pagefmt.columns.arrays.strings import only_one, readable_texts, slices, with_texts
 from pagefmt.columns.core import properties
 from pagefmt.columns.core.alike import alike
 from pagefmt.columns.core.alike_arrays import table_maps
@@ -73,8 +73,8 @@ def amqp_columns(batch: Batch, level: Detail) -> Columns:
         known |= {"creation_time": number_array(created, has_created), "message_id_type": id_type}
         known |= {"absolute_expiry_time": number_array(expires, has_expires)}
         out |= _property_columns(batch, parts, found, known)
-    if level >= Detail.TEXTS and regular.all():
-        out["body_text"] = _texts(found)
+    if level >= Detail.STRINGS and regular.all():
+        out["body_text"] = body_texts(found, data=level >= Detail.TEXTS)
     if level >= Detail.BODIES and regular.all():
         out["body"] = slices(page, parts.encoded_at, parts.encoded_size)
     return out
@@ -84,7 +84,21 @@ def _property(found: Structure, name: str) -> ValueColumn:
     return found.field(walk.PROPS, PROPERTY_FIELDS.index(name))
 
 
-def _texts(found: Structure) -> pa.StringArray:
+def body_texts(found: Structure, *, data: bool) -> pa.StringArray:
+    """The text of messages whose body is one string value, and of ``data`` that is text to read."""
+    texts = _strings(found)
+    section = found.section(walk.DATA)
+    if not data or section.code == ABSENT:
+        return texts
+    found.regular &= (section.at == ABSENT) | (found.body_kinds() == 1)
+    there = np.flatnonzero(section.at != ABSENT)
+    code, start, size = walk.widths(found.page, section.at[there])
+    binary = values.IS_BINARY[code]
+    rows, read = readable_texts(found.page, start, size, binary)
+    return with_texts(texts, there[rows], read)
+
+
+def _strings(found: Structure) -> pa.StringArray:
     """The text of messages whose body is one string value."""
     page, body = found.page, found.section(walk.AMQP_VALUE)
     if body.code in values.STRINGS and (found.body_kinds() == 1).all():

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from pagefmt.columns.amqp import values, walk
+from pagefmt.columns.amqp.amqp_columns import body_texts
 from pagefmt.columns.amqp.line_sections import (
     OptionalCells,
     body_list,
@@ -22,7 +23,7 @@ from pagefmt.columns.amqp.line_values import decoded
 from pagefmt.columns.amqp.parts import AmqpParts, amqp_parts
 from pagefmt.columns.amqp.structure import Structure, ValueColumn, structure
 from pagefmt.columns.arrays.fragments import Cell, Even, Part, Pool, either, laid_out, where_present
-from pagefmt.columns.arrays.json_text import Quote, java_text
+from pagefmt.columns.arrays.json_text import Quote, java_text, utf8_texts
 from pagefmt.columns.arrays.strings import distinct
 from pagefmt.columns.core.batch import Batch, queue_lists
 from pagefmt.columns.core.body_lines import raw_forms
@@ -68,6 +69,7 @@ def amqp_line_parts(batch: Batch, frames: PageFrames, source: LineSource, pool: 
     maps = {kind: map_parts(built, kind, pool, quote) for kind in walk.MAPS}
     fields = [field_of(built, value, 2, pool, quote) for value in found.fields]
     body = body_list(built, pool, quote, shown=source.wanted.shows_values)
+    body_forms = _body_forms(built, parts, source, pool)
     facts = _facts(page, found, fields[_MESSAGE_ID], source, pool)
     has_extra = parts.extra_end > parts.extra_at
     extra = property_lines(page, parts.extra_at, parts.extra_end, has_extra, regular, pool, quote)
@@ -80,7 +82,7 @@ def amqp_line_parts(batch: Batch, frames: PageFrames, source: LineSource, pool: 
         pool.constant(',"protocol":"amqp","id":'), pool.numbers(parts.id),
         pool.constant(',"address":'), address, *facts,
         maps[walk.APPLICATION].given,
-        pool.constant("]"), *_body_forms(page, parts, source, pool),
+        pool.constant("]"), *body_forms,
         *state_parts(pool, source, batch.row + frames.number, tx, found.queues),
         pool.constant(',"amqp":{"message_format":'), pool.numbers(parts.format),
         pool.constant(',"encoded_size":'), pool.numbers(parts.encoded_size),
@@ -96,11 +98,17 @@ def amqp_line_parts(batch: Batch, frames: PageFrames, source: LineSource, pool: 
     ]  # fmt: skip
 
 
-def _body_forms(page: PageBytes, parts: AmqpParts, source: LineSource, pool: Pool) -> list[Part]:
-    """The encoded message; size and sum are those of large bodies alone."""
+def _body_forms(built: Structure, parts: AmqpParts, source: LineSource, pool: Pool) -> list[Part]:
+    """The text, and the encoded message; size and sum are those of large bodies alone."""
     of_large = [form for form in (BodyForm.SIZE, BodyForm.SHA256) if form in source.wanted.forms]
-    absent: list[Part] = [pool.constant(f',"body_{form}":null') for form in of_large]
-    return [*absent, *raw_forms(page, parts.encoded_at, parts.encoded_size, source, pool)]
+    out: list[Part] = [pool.constant(f',"body_{form}":null') for form in of_large]
+    if BodyForm.TEXT in source.wanted.forms:
+        texts = body_texts(built, data=True)
+        there: Mask = np.asarray(texts.is_valid())
+        head, tail = pool.constant(',"body_text":"'), pool.constant('"')
+        text = Even((head, pool.add(utf8_texts(texts, source.quote)), tail))
+        out.append(where_present(pool, there, text, pool.constant("")))
+    return [*out, *raw_forms(built.page, parts.encoded_at, parts.encoded_size, source, pool)]
 
 
 def _read(batch: Batch) -> _AmqpRecords | None:

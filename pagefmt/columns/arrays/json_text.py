@@ -28,6 +28,11 @@ def utf16_texts(raw: pa.BinaryArray, quote: Quote) -> pa.Array:
     return escaped(texts, odd_rows(texts), lambda n: quote(java_text(raw[n].as_py())))
 
 
+def utf8_texts(texts: pa.StringArray, quote: Quote) -> pa.Array:
+    """The inside of the JSON strings for texts of UTF-8."""
+    return escaped(texts, odd_rows(texts), lambda n: quote(texts[n].as_py()))
+
+
 def java_text(raw: bytes) -> str:
     """UTF-16LE as it is, lone surrogates too."""
     return raw.decode("utf-16-le", "surrogatepass")

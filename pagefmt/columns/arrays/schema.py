@@ -98,19 +98,24 @@ BODY_FIELDS: Final = (pa.field("body", BINARY),)
 
 
 class Detail(IntEnum):
-    """How much of each message is wanted; each level holds the ones before."""
+    """How much of each message is wanted; each level holds the ones before.
+
+    STRINGS: ``body_text`` of those bodies alone that say that they are text.
+    """
 
     COUNT = 0
     HEADERS = 1
     PROPERTIES = 2
-    TEXTS = 3
-    BODIES = 4
+    STRINGS = 3
+    TEXTS = 4
+    BODIES = 5
 
 
 FIELDS: Final = {
     Detail.COUNT: FRAME_FIELDS,
     Detail.HEADERS: FRAME_FIELDS + HEADER_FIELDS,
     Detail.PROPERTIES: FRAME_FIELDS + HEADER_FIELDS + PROPERTY_FIELDS,
+    Detail.STRINGS: FRAME_FIELDS + HEADER_FIELDS + PROPERTY_FIELDS + TEXT_FIELDS,
     Detail.TEXTS: FRAME_FIELDS + HEADER_FIELDS + PROPERTY_FIELDS + TEXT_FIELDS,
     Detail.BODIES: FRAME_FIELDS + HEADER_FIELDS + PROPERTY_FIELDS + TEXT_FIELDS + BODY_FIELDS,
 }

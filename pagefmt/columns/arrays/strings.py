@@ -198,3 +198,31 @@ def text_of_utf8(values: pa.BinaryArray) -> tuple[pa.StringArray, Mask]:
             texts.append(None)
             bad[n] = True
     return pa.array(texts, pa.string()), bad
+
+
+_CONTROL = np.zeros(256, bool)
+_CONTROL[[*range(9), 11, 12, *range(14, 32), 127]] = True
+
+
+def readable_texts(page: PageBytes, start: Ints, length: Ints, wanted: Mask) -> tuple[Ints, pa.StringArray]:
+    """The rows of ``wanted`` whose bytes are text to read (``body_text.readable``), and these texts."""
+    rows = np.flatnonzero(wanted & (length > 0))
+    if not len(rows):
+        return rows, pa.array([], pa.string())
+    raw = slices(page, start[rows], length[rows])
+    at, content = _parts(raw)
+    plain = ~np.logical_or.reduceat(_CONTROL[content], at[:-1])
+    texts, bad = text_of_utf8(raw if plain.all() else raw.filter(pa.array(plain)))
+    rows = rows[plain]
+    return (rows[~bad], texts.filter(pa.array(~bad))) if bad.any() else (rows, texts)
+
+
+def with_texts(texts: pa.StringArray, rows: Ints, others: pa.StringArray) -> pa.StringArray:
+    """The texts with ``others`` in the places ``rows``."""
+    if not len(rows):
+        return texts
+    if len(rows) == len(texts):
+        return others
+    mask = np.zeros(len(texts), bool)
+    mask[rows] = True
+    return pc.replace_with_mask(texts, pa.array(mask), others)

@@ -14,14 +14,15 @@ import pyarrow as pa
 
 from pagefmt.bytes.wire import Undecodable
 from pagefmt.columns.arrays.fragments import BINARY, Codes, Even, Part, Pool, either, laid_out, where_present
-from pagefmt.columns.arrays.json_text import Quote, utf16_texts
-from pagefmt.columns.arrays.strings import slices, value_bytes
+from pagefmt.columns.arrays.json_text import Quote, utf8_texts, utf16_texts
+from pagefmt.columns.arrays.strings import readable_texts, slices, value_bytes
 from pagefmt.columns.core.line_parts import LineSource, digests
 from pagefmt.columns.core.parts import CoreParts, nullable_string
 from pagefmt.columns.core.property_lines import property_lines
 from pagefmt.describe.message_json import BodyForm
 from pagefmt.describe.values_json import typed_json
 from pagefmt.messages.bodies import stream_of
+from pagefmt.messages.body_text import READABLE
 from pagefmt.messages.core_fields import MAP, STREAM, TEXT
 from pagefmt.pages.gather import Ints, Mask, PageBytes
 
@@ -42,7 +43,7 @@ def core_body(
     if forms & _CONTENT:
         regular &= ~compressed
     if BodyForm.TEXT in forms:
-        out.append(_text(page, parts, regular, pool, quote))
+        out += _text(page, parts, regular, pool, quote)
     if BodyForm.VALUE in forms:
         out += [_map(page, parts, regular, pool, quote), _stream(page, parts, regular, pool, quote)]
     return [*out, *raw_forms(page, parts.body_at, parts.body_size, source, pool)]
@@ -73,22 +74,25 @@ def _hex(page: PageBytes, at: Ints, size: Ints, pool: Pool) -> Codes:
     return pool.add(pa.Array.from_buffers(BINARY, len(at), [None, offsets, pa.py_buffer(content)]))
 
 
-def _text(page: PageBytes, parts: CoreParts, regular: Mask, pool: Pool, quote: Quote) -> Part:
-    """Of text messages: one nullable string; what stands behind it is not looked at."""
+def _text(page: PageBytes, parts: CoreParts, regular: Mask, pool: Pool, quote: Quote) -> list[Part]:
+    """Of text messages: one nullable string; what stands behind it is not looked at. Of bytes: what is text to read."""
     mine = parts.type == TEXT
+    readable, read = readable_texts(page, parts.body_at, parts.body_size, np.isin(parts.type, READABLE))
     present, size, after, fine = nullable_string(page, parts.body_at)
     present &= mine & (parts.body_size > 0)
     good = fine & (after <= parts.body_at + parts.body_size)
     regular &= good | ~present
     present &= good
-    if not mine.any():
-        return pool.constant("")
+    if not mine.any() and not len(readable):
+        return []
     texts = np.full(len(mine), pool.constant("null"), np.int32)
     rows = np.flatnonzero(present)
     texts[rows] = pool.add(utf16_texts(slices(page, parts.body_at[rows] + 5, size[rows]), quote))
     texts[~mine] = empty = pool.constant("")
+    texts[readable] = pool.add(utf8_texts(read, quote))
+    present[readable] = mine[readable] = True
     mark = either(present, pool.constant('"'), empty)
-    return Even((either(mine, pool.constant(',"body_text":'), empty), mark, texts, mark))
+    return [Even((either(mine, pool.constant(',"body_text":'), empty), mark, texts, mark))]
 
 
 def _map(page: PageBytes, parts: CoreParts, regular: Mask, pool: Pool, quote: Quote) -> Part:

@@ -9,11 +9,12 @@ import pyarrow as pa
 
 from pagefmt.columns.arrays.repeated import Nulls, repeated
 from pagefmt.columns.arrays.schema import AMQP, STRING, Detail
-from pagefmt.columns.arrays.strings import slices, text_of_utf16
+from pagefmt.columns.arrays.strings import readable_texts, slices, text_of_utf16, with_texts
 from pagefmt.columns.core import parts as core
 from pagefmt.columns.core.batch import Batch, Columns, queue_lists, repeated_text
 from pagefmt.columns.core.shapes import property_maps
 from pagefmt.messages.bodies import COMPRESSED
+from pagefmt.messages.body_text import READABLE
 from pagefmt.messages.core_fields import MESSAGE_TYPES, TEXT
 from pagefmt.pages.gather import Ints, Mask, PageBytes
 
@@ -60,8 +61,11 @@ def core_columns(batch: Batch, level: Detail) -> Columns:
             page, parts.properties_at, parts.block_end, batch.regular, frozenset(COMPRESSED)
         )
         out["amqp"] = _NO_AMQP(n)
-    if level >= Detail.TEXTS and batch.regular.all():
+    if level >= Detail.STRINGS and batch.regular.all():
         out["body_text"] = _core_texts(batch, parts)
+    if level >= Detail.TEXTS and batch.regular.all():
+        bytes_ = np.isin(parts.type, READABLE) & ~parts.large
+        out["body_text"] = with_texts(out["body_text"], *readable_texts(page, parts.body_at, parts.body_size, bytes_))
     if level >= Detail.BODIES and batch.regular.all():
         out["body"] = slices(page, parts.body_at, parts.body_size, ~parts.large)
     return out

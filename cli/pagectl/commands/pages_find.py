@@ -1,0 +1,37 @@
+"""``pages find``: messages by what is known of them, and where they lie."""
+
+from __future__ import annotations
+
+from pagectl.decoding.identifiers import CommandWithIdentifiers
+from pagectl.decoding.run import carry_out
+from pagectl.decoding.shown import ShownOptions
+from pagectl.options.groups import BrokerOptions
+from pagectl.options.message_filter import FilterOptions
+from pagectl.options.shared import DirArgument, EditionOption
+from pagectl.running.exits import CallError
+
+PARSED_BY = CommandWithIdentifiers
+EXAMPLES = (
+    ("Where is the message with this JMSMessageID?", "pages find /var/lib/broker --user-id ID:3b206a19-e58f-11f1-aa91"),
+    ("What answers this request?", "pages find /var/lib/broker --correlation-id order-7"),
+    ("Which messages speak of a customer?", 'pages find /var/lib/broker --contains "Smith & Co" --body text'),
+    ("What has expired and still takes up space?", "pages find /var/lib/broker --expired --outstanding"),
+)
+
+
+def command(
+    given: DirArgument = None,
+    shown: ShownOptions = ShownOptions(),
+    chosen: FilterOptions = FilterOptions(),
+    edition: EditionOption = None,
+    broker: BrokerOptions = BrokerOptions(),
+) -> int:
+    """Find messages by id, time, text, queue or selector, and say where they lie.
+
+    Options that choose messages are joined by AND. An id may be pasted as any command, client or broker wrote it. The
+    JSON lines are those of 'pages decode'. Times are shown in UTC with Z; without a zone they are read in the local
+    one (TZ). Ends with status 1 where a page or the journal is damaged.
+    """
+    if not chosen.says_what:
+        raise CallError("say what to find: --id, --user-id, --correlation-id, --contains, --where, … (see --help)")
+    return carry_out(given, chosen, shown, edition, broker, with_offsets=True)

@@ -1,0 +1,188 @@
+"""Reads the messages that were asked for and writes them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import islice
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pagectl.decoding.shown import TABLES, DecodeFormat, ShownOptions
+from pagectl.files.destination import output_to
+from pagectl.opening.broker import located
+from pagectl.options.columns import BODIES
+from pagectl.options.message_filter import tell_unsearched
+from pagectl.options.shared import edition_of
+from pagectl.outputs.message_text import MessageText
+from pagectl.running.exits import Exit
+from pagectl.running.reading import bytes_to_read, each_store, note_near_names, told_state, told_unknown
+from pagectl.terminal.progress import progress
+from pagectl.terminal.streams import CsvTable, json_text, note, print_json_line, warning, write_utf8
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pagectl.options.groups import BrokerOptions
+    from pagectl.options.message_filter import FilterOptions
+    from pagefmt.describe.message_json import BodyForm, MessageOptions
+    from pagefmt.directory.locate import DataLocation
+    from pagefmt.editions import Edition
+    from pagefmt.outstanding.message_filter import MessageFilter
+    from pagefmt.outstanding.state import PagingState, StoreState
+    from pagefmt.pages.frames import Damage
+    from pagefmt.pages.paging import PageFile
+
+T = TypeVar("T")
+Place = tuple["StoreState", "PageFile"]
+
+
+def carry_out(
+    given: Path | None, chosen: FilterOptions, shown: ShownOptions, edition: Any, broker: BrokerOptions,
+    *, with_offsets: bool = False,
+) -> int:  # fmt: skip
+    """The status. ``with_offsets``: text says of each message in which file it lies, and where."""
+    form, forms, where = shown.format(), shown.forms(), chosen.selector()
+    place = located(given, broker)
+    state = told_state(place, journal=chosen.outstanding)
+    choice = chosen.filter(place, state, where)
+    note_near_names(where, place, choice.pages)
+    run = _Decoding(place, state, choice, _message_options(place, forms, shown.inflate, _reader(state, edition)))
+    if form in TABLES:
+        _write_table(run, form, shown)
+    else:
+        with output_to(shown.to, place, run.count):
+            if form is DecodeFormat.jsonl:
+                _write_lines(run, shown.limit)
+            elif form is DecodeFormat.csv:
+                _write_csv(run, shown.limit)
+            else:
+                _write_text(run, shown.limit, with_offsets)
+    tell_unsearched(choice)
+    return run.status
+
+
+def _reader(state: PagingState, edition: Any) -> Edition:
+    """Without ``--edition`` messages are described as the broker would that wrote them, where the journals tell."""
+    from pagefmt.directory.edition_evidence import likely_writer
+    from pagefmt.editions import NEWEST
+
+    writer = likely_writer(state.bindings, state.journal)
+    return edition_of(edition) or writer or NEWEST
+
+
+def _message_options(place: DataLocation, forms: frozenset[BodyForm], inflate: bool, reader: Edition) -> MessageOptions:
+    from pagefmt.describe.message_json import MessageOptions
+    from pagefmt.messages.large import LargeMessages
+
+    large = LargeMessages(place.large_messages) if place.large_messages else None
+    return MessageOptions(forms, large, reader, inflate)
+
+
+@dataclass(slots=True)
+class _Decoding:
+    """One call: what is read, what is wanted, how many messages came, and whether damage was met."""
+
+    place: DataLocation
+    state: PagingState
+    choice: MessageFilter
+    wanted: MessageOptions
+    damaged: bool = False
+    written: int = field(default=0)
+
+    @property
+    def status(self) -> int:
+        """Of the call."""
+        return Exit.FOUND if self.damaged or self.state.known.damaged else Exit.OK
+
+    def count(self) -> str:
+        """How many messages were written."""
+        return f"{self.written} message{'' if self.written == 1 else 's'}"
+
+    def messages(self, reader: Callable[..., Iterator[Any]]) -> Iterator[tuple[Place, Any]]:
+        """What ``picked_lines`` or ``message_rows`` gives of all pages asked for."""
+        from pagefmt.columns.json_lines import LineFormat
+
+        form = LineFormat(self.wanted, json_text)
+        return self.read(lambda page, known, choice: reader(page, known, known.store, form, choice), beside_output=True)
+
+    def read(
+        self, reader: Callable[[PageFile, StoreState, MessageFilter], Iterator[T | Damage]], *, beside_output: bool
+    ) -> Iterator[tuple[Place, T]]:
+        """What ``reader`` finds in all pages asked for; damage is warned of."""
+        from pagefmt.pages.frames import Damage
+
+        with progress("reading pages", bytes_to_read(self.place), beside_output=beside_output) as bar:
+            for known in each_store(self.place, self.state):
+                choice = self.choice.of_store(known.store.address)
+                if choice is None:
+                    bar.advance(sum(page.size for page in known.store.pages))
+                    continue
+                if choice.outstanding or known.store.problem:
+                    self.damaged |= told_unknown(known, "what is unacknowledged is shown")
+                for page in known.store.pages:
+                    if page.number in choice.pages:
+                        for found in reader(page, known, choice):
+                            if not isinstance(found, Damage):
+                                yield (known, page), found
+                            elif motion := known.motion(page, found):
+                                note(f"{page.path}: offset {found.offset}: {motion}")
+                            else:
+                                self.damaged = True
+                                warning(f"{page.path}: offset {found.offset}: {found.kind}: {found.detail}")
+                    bar.advance(page.size)
+
+    def rows(self, limit: int | None) -> Iterator[tuple[Place, dict[str, Any]]]:
+        """Each message as the object that its line holds, counted."""
+        from pagefmt.columns.json_lines import message_rows
+
+        for found in islice(self.messages(message_rows), limit):
+            self.written += 1
+            yield found
+
+
+def _write_lines(run: _Decoding, limit: int | None) -> None:
+    from pagefmt.columns.json_lines import MessageLines, picked_lines, selected_row
+
+    most = sys.maxsize if limit is None else limit
+    for (known, _), found in run.messages(picked_lines) if most else ():
+        if isinstance(found, MessageLines):
+            taken = found.first(most - run.written)
+            write_utf8(taken.content)
+            run.written += len(taken)
+        else:
+            print_json_line(selected_row(known.store, found, run.wanted))
+            run.written += 1
+        if run.written == most:
+            break
+
+
+def _write_table(run: _Decoding, form: DecodeFormat, shown: ShownOptions) -> None:
+    from pagectl.files.table_output import rows_of, table_query, write_table
+
+    query = table_query(shown.body, run.choice)
+    reader = partial(rows_of, wanted=query, edition=run.wanted.edition)
+    batches: Iterable[Any] = (batch for _, batch in run.read(reader, beside_output=False))
+    write_table(form.value, shown.to, run.place, query, batches, shown.limit)
+
+
+def _write_csv(run: _Decoding, limit: int | None) -> None:
+    from pagefmt.describe.message_json import MESSAGE_KEYS, PLACE_KEYS
+
+    table = CsvTable((*PLACE_KEYS, *MESSAGE_KEYS, *_body_columns(run.wanted.forms), "amqp"))
+    for _, message in run.rows(limit):
+        table.row(message)
+
+
+def _write_text(run: _Decoding, limit: int | None, with_offsets: bool) -> None:
+    view = MessageText()
+    for (known, page), message in run.rows(limit):
+        view.show(message, known.queues, page.path if with_offsets else None)
+    if not run.written:
+        print("no message")
+
+
+def _body_columns(forms: frozenset[BodyForm]) -> list[str]:
+    names = [f"body_{name}" for name in BODIES if name in forms]
+    return [*names, "body_error"] if forms - {"size", "sha256"} else names

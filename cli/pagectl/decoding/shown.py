@@ -1,0 +1,79 @@
+"""Options that say what is shown of messages: those of ``pages decode`` and ``pages find``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pagectl.options.columns import BODIES
+from pagectl.options.groups import OptionGroup
+from pagectl.options.shared import FORMAT_HELP, ToFileOption
+from pagectl.running.exits import CallError
+
+if TYPE_CHECKING:
+    from pagefmt.describe.message_json import BodyForm
+
+
+class DecodeFormat(StrEnum):
+    """How messages are written."""
+
+    text = "text"
+    jsonl = "jsonl"
+    csv = "csv"
+    parquet = "parquet"
+    arrow = "arrow"
+
+
+TABLES = (DecodeFormat.parquet, DecodeFormat.arrow)
+_ENDINGS = {
+    "": DecodeFormat.text, ".txt": DecodeFormat.text, ".jsonl": DecodeFormat.jsonl, ".json": DecodeFormat.jsonl,
+    ".csv": DecodeFormat.csv, ".parquet": DecodeFormat.parquet, ".arrow": DecodeFormat.arrow,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class ShownOptions(OptionGroup):
+    """What is shown of messages, how, and where it goes."""
+
+    form: Annotated[
+        DecodeFormat | None,
+        typer.Option("--format", help=f"{FORMAT_HELP} [default: by the name of --to, else text]", show_default=False),
+    ] = None
+    to: ToFileOption = None
+    body: Annotated[
+        str,
+        typer.Option(
+            "--body", metavar="LIST", help=f"What to show of bodies: {', '.join(BODIES)}; several with commas."
+        ),
+    ] = "size"
+    inflate: Annotated[bool, typer.Option("--inflate", help="Inflate compressed bodies, up to 16 MiB each.")] = False
+    limit: Annotated[
+        int | None, typer.Option("--limit", metavar="N", min=0, help="Stop after N messages.", show_default=False)
+    ] = None
+
+    def forms(self) -> frozenset[BodyForm]:
+        """The ``--body`` list; ``none`` stands alone."""
+        from pagefmt.describe.message_json import BodyForm
+
+        names = [name.strip() for name in self.body.split(",")]
+        wrong = next((name for name in names if name not in BODIES), None)
+        if wrong is not None:
+            raise CallError(f"--body {self.body}: '{wrong}' is not one of {', '.join(BODIES)}")
+        if "none" in names and len(names) > 1:
+            raise CallError(f"--body {self.body}: none cannot go with others")
+        return frozenset(BodyForm(name) for name in names if name != "none")
+
+    def format(self) -> DecodeFormat:
+        """As asked for, or as the file name asks."""
+        from pagefmt.bytes.writing import is_stream
+
+        if self.form is not None or self.to is None or is_stream(self.to):
+            return self.form or DecodeFormat.text
+        ending = self.to.suffix.lower()
+        if ending not in _ENDINGS:
+            known = ", ".join(each for each in _ENDINGS if each)
+            raise CallError(f"--to {self.to}: no format goes by {ending}; name it {known}, or say --format")
+        return _ENDINGS[ending]

@@ -1,0 +1,205 @@
+"""Options that say which messages are wanted, and the filter that they make together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pagectl.options.groups import OptionGroup
+from pagectl.options.shared import PageOption, WhereOption
+from pagectl.options.times import TIME_HELP, in_both_zones, milliseconds, parse_instant
+from pagectl.running.exits import CallError
+from pagectl.running.reading import page_range
+from pagectl.terminal.streams import note, warning
+
+if TYPE_CHECKING:
+    from pagefmt.directory.locate import DataLocation
+    from pagefmt.outstanding.message_filter import MessageFilter
+    from pagefmt.outstanding.state import PagingState
+    from pagefmt.selector import Selector
+    from pagefmt.selector.facts import BodyContains
+    from pagefmt.selector.nodes import MessageFact
+
+IdOption = Annotated[
+    list[str] | None,
+    typer.Option("--id", metavar="N", help="Only the message with this id of the broker's; repeatable."),
+]
+UserIdOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--user-id",
+        metavar="S",
+        help="Only the message with this id of its client's, in any form: JMSMessageID, AMQUserID, UUID; repeatable.",
+    ),
+]
+CorrelationIdOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--correlation-id", metavar="S", help="Only messages with this correlation id, in any form; repeatable."
+    ),
+]
+AddressOption = Annotated[
+    list[str] | None,
+    typer.Option("--address", metavar="ADDR", help="Only messages of this address; repeatable."),
+]
+QueueOption = Annotated[
+    list[str] | None,
+    typer.Option("--queue", metavar="Q", help="Only messages for this queue (name or id); repeatable."),
+]
+SinceOption = Annotated[
+    str | None,
+    typer.Option("--since", metavar="TIME", help=f"Only messages sent at this time or later: {TIME_HELP}."),
+]
+UntilOption = Annotated[
+    str | None, typer.Option("--until", metavar="TIME", help="Only messages sent before this time; written as --since.")
+]
+ContainsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--contains",
+        metavar="TEXT",
+        help="Only messages whose body is text that contains TEXT: text messages and bytes that are UTF-8; also "
+        "compressed and large ones, up to 16 MiB each.",
+    ),
+]
+ExpiredOption = Annotated[bool, typer.Option("--expired", help="Only messages whose time to live is over.")]
+OutstandingOption = Annotated[
+    bool, typer.Option("--outstanding", help="Only what is not yet acknowledged (with --queue: by that queue).")
+]
+
+
+@dataclass(frozen=True)
+class FilterOptions(OptionGroup):
+    """Which messages are wanted: all of the options together."""
+
+    message_id: IdOption = None
+    user_id: UserIdOption = None
+    correlation_id: CorrelationIdOption = None
+    address: AddressOption = None
+    queue: QueueOption = None
+    since: SinceOption = None
+    until: UntilOption = None
+    contains: ContainsOption = None
+    expired: ExpiredOption = False
+    where: WhereOption = None
+    outstanding: OutstandingOption = False
+    page: PageOption = None
+
+    @property
+    def says_what(self) -> bool:
+        """Whether anything is asked of messages."""
+        return any(getattr(self, field.name) not in (None, False) for field in fields(self))
+
+    def selector(self) -> Selector | None:
+        """That of ``--where``; raises ``SelectorError``."""
+        from pagefmt.selector import parse
+
+        return parse(self.where) if self.where is not None else None
+
+    def filter(self, place: DataLocation, state: PagingState, where: Selector | None) -> MessageFilter:
+        """All of them together; says on standard error which times were understood."""
+        from pagefmt.outstanding.message_filter import MessageFilter, queue_ids
+        from pagefmt.selector.facts import joined
+
+        addresses = None if self.address is None else _addresses(_texts("--address", self.address), place)
+        queues = queue_ids(self.queue, state.bindings) if self.queue else None
+        selector = joined(self._facts(place), where)
+        return MessageFilter(queues, selector, self.outstanding, page_range(self.page), addresses)
+
+    def _facts(self, place: DataLocation) -> Iterator[MessageFact]:
+        from pagefmt.messages.large import LargeMessages
+        from pagefmt.messages.message_ids import accepted_texts
+        from pagefmt.selector.facts import BodyContains, CorrelationIdIs, ExpiredBy, IdIs, SentBetween, UserIdIs
+
+        now = datetime.now(UTC)
+        if self.message_id is not None:
+            yield IdIs(frozenset(map(_message_id, self.message_id)))
+        if self.since is not None or self.until is not None:
+            since, until = _instant("--since", self.since, now), _instant("--until", self.until, now)
+            _note_times(since, until)
+            yield SentBetween(
+                None if since is None else milliseconds(since), None if until is None else milliseconds(until)
+            )
+        if self.expired:
+            yield ExpiredBy(milliseconds(now))
+        for option, given, fact in (
+            ("--user-id", self.user_id, UserIdIs), ("--correlation-id", self.correlation_id, CorrelationIdIs),
+        ):  # fmt: skip
+            if given is not None:
+                yield fact(frozenset().union(*map(accepted_texts, _texts(option, given))))
+        if self.contains is not None:
+            large = LargeMessages(place.large_messages) if place.large_messages else None
+            (text,) = _texts("--contains", [self.contains])
+            yield BodyContains(text, large)
+
+
+def tell_unsearched(choice: MessageFilter) -> None:
+    """Warns of bodies that ``--contains`` could not look through."""
+    if choice.selector is not None:
+        from pagefmt.selector.facts import BodyContains
+
+        for fact in choice.selector.facts():
+            if isinstance(fact, BodyContains) and fact.unsearched:
+                _warn_unsearched(fact)
+
+
+def _warn_unsearched(fact: BodyContains) -> None:
+    from pagefmt.findings import some
+
+    bodies = "1 body" if len(fact.unsearched) == 1 else f"{len(fact.unsearched)} bodies"
+    warning(
+        f"{bodies} could not be searched (no file, damaged, or more than 16 MiB): message id "
+        f"{some(sorted(fact.unsearched))}"
+    )
+
+
+def _texts(option: str, given: Iterable[str]) -> list[str]:
+    """Refuses what is empty, or no UTF-8: no message has it."""
+    texts = list(given)
+    for text in texts:
+        if not text:
+            raise CallError(f"{option}: is empty; say what to look for")
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise CallError(f"{option} {text}: is not UTF-8") from None
+    return texts
+
+
+def _message_id(text: str) -> int:
+    plain = text.strip()
+    digits = plain.removeprefix("-")
+    if not (digits.isascii() and digits.isdigit() and len(digits) < 20) or abs(int(plain)) >= 1 << 63:
+        raise CallError(f"--id {text}: ids of the broker's are whole numbers; ids of clients: --user-id")
+    return int(plain)
+
+
+def _instant(option: str, text: str | None, now: datetime) -> datetime | None:
+    try:
+        return None if text is None else parse_instant(text, now)
+    except ValueError as err:
+        raise CallError(f"{option} {err}") from err
+
+
+def _note_times(since: datetime | None, until: datetime | None) -> None:
+    parts = [f"{word} {in_both_zones(each)}" for word, each in (("from", since), ("before", until)) if each is not None]
+    note(f"sent {' and '.join(parts)}; messages whose sender set no time are left out")
+    if since is not None and until is not None and since >= until:
+        note("no time lies between the two")
+
+
+def _addresses(wanted: list[str], place: DataLocation) -> frozenset[str]:
+    """Refuses addresses that no store has, as long as it is known whose each store is."""
+    from pagefmt.directory.locate import stores
+    from pagefmt.findings import did_you_mean
+
+    known = {store.address for store in stores(place)}
+    for name in wanted:
+        if name not in known and None not in known:
+            meant = did_you_mean(name, filter(None, known), "'pagectl pages ls' lists those that page", shown="{}")
+            raise CallError(f"--address {name}: no pages of it; {meant}")
+    return frozenset(wanted)
