@@ -157,6 +157,8 @@ _pagectl_takes() {  # does this option of this command want a value?
         'pages top --profile' |\
         'pages top --server' |\
         'pages outstanding --format' |\
+        'pages outstanding --jolokia' |\
+        'pages outstanding --credentials' |\
         'pages outstanding --edition' |\
         'pages outstanding --broker-xml' |\
         'pages outstanding --properties' |\
@@ -375,7 +377,7 @@ _pagectl_options() {
         'export') _pagectl_offer '' --to --master --body --partition-by --where --mode --compression --conf --broker-xml --properties --profile --server --format --help -h ;;
         'pages ls') _pagectl_offer '' --sort --limit --format --broker-xml --properties --profile --server --help -h ;;
         'pages top') _pagectl_offer '' --sort --limit --every --format --broker-xml --properties --profile --server --help -h ;;
-        'pages outstanding') _pagectl_offer '' --format --positions --edition --broker-xml --properties --profile --server --help -h ;;
+        'pages outstanding') _pagectl_offer '' --format --positions --jolokia --credentials --edition --broker-xml --properties --profile --server --help -h ;;
         'pages find') _pagectl_offer '' --format --to --body --inflate --limit --id --user-id --correlation-id --address --queue --since --until --contains --expired --where --outstanding --page --edition --broker-xml --properties --profile --server --help -h ;;
         'pages decode') _pagectl_offer '' --format --to --body --inflate --limit --id --user-id --correlation-id --address --queue --since --until --contains --expired --where --outstanding --page --edition --broker-xml --properties --profile --server --help -h ;;
         'pages verify') _pagectl_offer '' --format --manifest --edition --broker-xml --properties --profile --server --help -h ;;
@@ -419,6 +421,7 @@ _pagectl_value() {
         'pages ls --properties' |\
         'pages top --broker-xml' |\
         'pages top --properties' |\
+        'pages outstanding --credentials' |\
         'pages outstanding --broker-xml' |\
         'pages outstanding --properties' |\
         'pages find --to' |\

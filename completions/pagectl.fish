@@ -234,6 +234,8 @@ complete -c pagectl -n '__pagectl_at pages top' -F
 
 complete -c pagectl -n '__pagectl_at pages outstanding' -l format -x -a 'text json jsonl csv' -d 'Output format.'
 complete -c pagectl -n '__pagectl_at pages outstanding' -l positions -d 'Every outstanding position as [page, number] (JSON only).'
+complete -c pagectl -n '__pagectl_at pages outstanding' -l jolokia -x -d 'Ask the running broker as well, by its console: http://HOST:8161.'
+complete -c pagectl -n '__pagectl_at pages outstanding' -l credentials -r -F -d 'USER:PASSWORD for --jolokia'
 complete -c pagectl -n '__pagectl_at pages outstanding' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'Release whose behaviour counts, hornetq-2.4 … artemis-2.56'
 complete -c pagectl -n '__pagectl_at pages outstanding' -l broker-xml -r -F -d 'Configuration that is kept elsewhere, for this DIR.'
 complete -c pagectl -n '__pagectl_at pages outstanding' -l properties -r -F -d 'Properties over the configuration; repeatable'

@@ -96,7 +96,7 @@ TOP = (HELP, *(Option((name,), "", said, None, False, False, "") for name, said 
 # What a metavar stands for where the parameter's type is text; a metavar that is in neither table is a fault.
 FREE = frozenset(
     {"A:B", "ADDR", "ADDRESS…", "K=V", "MASTER", "N", "NAME", "NAME=VALUE", "OUT", "PCT", "Q", "RANGE", "SECONDS",
-     "BYTES", "HOST:PORT", "S", "SELECTOR", "SIZE", "TEXT", "TIME"}
+     "BYTES", "HOST:PORT", "S", "SELECTOR", "SIZE", "TEXT", "TIME", "URL"}
 )  # fmt: skip
 PATHS = frozenset(
     {"DIR", "DIR…", "FILE", "FILE…", "LOG…", "TRACE", "NEW", "XSD", "A", "B", "A B | TRACE", "FILE|FOLDER"}

@@ -23,7 +23,9 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Final
+from uuid import UUID
 
+from pagefmt.bytes.files import NotReadable, read_start
 from pagefmt.errors import PageFmtError
 
 _FLOCK: Final = struct.Struct("hhqqi4x")  # Linux, 64 bit: type, whence, start, length, pid
@@ -55,6 +57,17 @@ def running_broker(journal: Path | None, instance: Path | None = None) -> int | 
         if process is not None:
             return process
     return None
+
+
+def node_id(journal: Path | None) -> str | None:
+    """The id that the broker of a journal gave itself: behind three bytes of ``server.lock``; None: not known."""
+    if journal is None:
+        return None
+    try:
+        raw = read_start(journal / "server.lock", 3 + 16)[3:]
+    except NotReadable:
+        return None
+    return str(UUID(bytes=raw)) if len(raw) == 16 and any(raw) else None
 
 
 def _locks(journal: Path | None, instance: Path | None) -> Iterator[tuple[Path, int, int]]:

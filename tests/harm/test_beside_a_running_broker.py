@@ -228,9 +228,10 @@ def test_the_exporter_counts_what_the_broker_counts_in_flat_memory(broker: Broke
                 counted, found = broker.ask("pause"), at_rest(url)
                 again = broker.ask()
                 broker.ask("go")
-                assert counted == again
+                assert (counted.sent, counted.consumed, counted.paged) == (again.sent, again.consumed, again.paged)
                 assert sum(of(found, "artemis_outstanding_messages").values()) == counted.paged, counted
-                assert sum(of(found, "artemis_page_files").values()) == counted.pages, counted
+                # pages that nobody needs any more go while the traffic rests
+                assert again.pages <= sum(of(found, "artemis_page_files").values()) <= counted.pages, counted
                 rests += 1
         share = processor_seconds(running.pid) / (time.monotonic() - began)
         print(f"{len(sizes)} scrapes, {rests} at rest; {share:.1%} of a core; MiB: {[size >> 20 for size in sizes]}")

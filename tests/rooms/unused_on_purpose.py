@@ -60,7 +60,9 @@ _.renew
 _.timeout_ms
 _.settle_ms
 _.release_ms
-# Called, or read, by the server of the standard library.
+# Called, or read, by the servers and clients of the standard library.
 _.address_family
 _.handle_error
 _.log_message
+_.redirect_request
+_.do_POST

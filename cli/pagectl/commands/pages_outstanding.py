@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import groupby
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pagectl.opening.broker import located
+from pagectl.opening.broker import located, open_broker
 from pagectl.options.formats import TableFormat
 from pagectl.options.groups import BrokerOptions
 from pagectl.options.shared import DirArgument, EditionOption, TableFormatOption, edition_of
@@ -16,11 +17,12 @@ from pagectl.running.exits import CallError, Exit
 from pagectl.running.reading import bytes_to_read, each_store, told_state
 from pagectl.terminal.progress import progress
 from pagectl.terminal.sanitise import one_line
-from pagectl.terminal.streams import CsvTable, json_text, note, print_json_parts, print_table, say, warning
+from pagectl.terminal.streams import CsvTable, JsonItems, json_text, note, print_table, say, warning
 from pagefmt.editions import Edition
 from pagefmt.quantities import count_text, size_text
 
 if TYPE_CHECKING:
+    from pagectl.opening.live import LiveBeside
     from pagefmt.directory.locate import DataLocation
     from pagefmt.outstanding.overview import StoreVerdict
     from pagefmt.outstanding.page_load import QueueLoad
@@ -41,6 +43,10 @@ QUEUES_SHOWN = 8
 EXAMPLES = (
     ("Which queue keeps which pages", "pages outstanding /var/lib/broker"),
     ("As JSON", "pages outstanding /var/lib/broker --format json"),
+    (
+        "Is the running broker of the same opinion?",
+        "pages outstanding /var/lib/broker --jolokia http://localhost:8161 --credentials user.txt",
+    ),
 )
 
 
@@ -50,6 +56,21 @@ def command(
     positions: Annotated[
         bool, typer.Option("--positions", help="Every outstanding position as [page, number] (JSON only).")
     ] = False,
+    jolokia: Annotated[
+        str | None,
+        typer.Option(
+            "--jolokia", metavar="URL", help="Ask the running broker as well, by its console: http://HOST:8161."
+        ),
+    ] = None,
+    credentials: Annotated[
+        Path | None,
+        typer.Option(
+            "--credentials",
+            metavar="FILE",
+            parser=Path,
+            help="USER:PASSWORD for --jolokia [default: $ARTEMIS_USER, $ARTEMIS_PASSWORD].",
+        ),
+    ] = None,
     edition: EditionOption = None,
     broker: BrokerOptions = BrokerOptions(),
 ) -> int:
@@ -58,22 +79,68 @@ def command(
     HOLDS: bytes of the page files with a message for the queue. ALONE: those of them that no other queue needs; they
     come back when it is drained or deleted. What is not known is ? (null) with the reason. Ends with status 1 where
     something is not known, where a page or the journal is damaged, or where a prepared transaction waits for its end.
+
+    With --jolokia also where the running broker says otherwise: another count of messages (but for what moves
+    meanwhile), a queue on one side alone, an address that pages and should not, a consumer that acknowledges nothing.
     """
     if positions and form is not TableFormat.json:
         raise CallError("--positions goes with --format json only")
-    place = located(given, broker)
+    if jolokia is not None and form not in (TableFormat.text, TableFormat.json):
+        raise CallError("--jolokia goes with --format text and json only")
+    if credentials is not None and jolokia is None:
+        raise CallError("--credentials goes with --jolokia only")
+    live, place = _opened(given, broker, jolokia, credentials)
     state = _state(place, edition_of(edition))
     found = _AnyWrong()
     summaries = found.watched(_summaries(place, state, positions))
+    if live is not None:
+        summaries = live.watched(summaries)
     match form:
         case TableFormat.json | TableFormat.jsonl:
-            lines = form is TableFormat.jsonl
-            print_json_parts("stores", (_object(*each, positions) for each in summaries), lines=lines)
+            listed = JsonItems("stores", *(("live", "differences") if live else ()), lines=form is TableFormat.jsonl)
+            for each in summaries:
+                listed.add_parts("stores", _object(*each, positions))
+            found.any |= live is not None and _live_json(live, state, listed)
+            listed.end()
         case TableFormat.csv:
             _csv(summaries)
         case TableFormat.text:
             _text(summaries, state)
+            found.any |= live is not None and _live_text(live, state)
     return Exit.FOUND if found.any or state.known.damaged or state.journal.prepared else Exit.OK
+
+
+def _opened(
+    given: Path | None, broker: BrokerOptions, jolokia: str | None, credentials: Path | None
+) -> tuple[LiveBeside | None, DataLocation]:
+    """The running broker, asked for the first time, and the directory."""
+    if jolokia is None:
+        return None, located(given, broker)
+    from pagectl.opening.live import LiveBeside
+
+    opened = open_broker(given, broker.broker_xml, broker.reading())
+    return LiveBeside(jolokia, credentials, opened), opened.place
+
+
+def _live_json(live: LiveBeside, state: PagingState, listed: JsonItems) -> bool:
+    """Whether there is a difference."""
+    from pagectl.outputs.live_report import live_rows
+
+    look, files, found = live.end(state)
+    for row in live_rows(look, files):
+        listed.add("live", {"broker": live.broker.name, **row})
+    for each in found:
+        listed.add("differences", each._asdict())
+    return bool(found)
+
+
+def _live_text(live: LiveBeside, state: PagingState) -> bool:
+    """Whether there is a difference."""
+    from pagectl.outputs.live_report import print_live
+
+    look, files, found = live.end(state)
+    print_live(live.broker, look, files, found)
+    return bool(found)
 
 
 def _state(place: DataLocation, edition: Edition | None) -> PagingState:

@@ -1,0 +1,162 @@
+"""Questions to a running broker through Jolokia (HTTP and JSON), as its console has it. Nothing is changed there.
+
+The other side is not trusted: it may be slow, large, or something else. The password leaves in one header alone, over
+no redirect and no proxy, and is in no message.
+"""
+
+from __future__ import annotations
+
+import base64
+import http.client
+import json
+import os
+import ssl
+import urllib.error
+import urllib.request
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+from urllib.parse import urlsplit
+
+from pagectl.running.deadline import Answer, TimedOut, within
+from pagectl.running.exits import CallError
+
+PATH: Final = "/console/jolokia"
+"""Where the console of Artemis has it."""
+SECONDS: Final = 30.0
+"""For one answer, from the first byte to the last."""
+LARGEST: Final = 64 << 20
+LARGEST_FILE: Final = 4096
+USER, PASSWORD = "ARTEMIS_USER", "ARTEMIS_PASSWORD"
+_LOCAL: Final = ("localhost", "127.0.0.1", "::1")
+
+
+class Console(NamedTuple):
+    """Where to ask, and as whom; ``authorization`` is a header's value, empty: as nobody."""
+
+    url: str
+    origin: str
+    authorization: str
+
+    @property
+    def in_clear(self) -> bool:
+        """Whether a password crosses a network that anybody may listen to."""
+        parts = urlsplit(self.url)
+        return bool(self.authorization) and parts.scheme == "http" and parts.hostname not in _LOCAL
+
+
+def console(url: str, credentials: Path | None) -> Console:
+    """What was typed, understood. ``credentials``: a file with USER:PASSWORD; without it two variables of the
+    environment count. Raises ``CallError``, ``OSError``."""
+    try:
+        parts = urlsplit(url)
+        known = parts.scheme in ("http", "https") and parts.hostname and (parts.port or 1)
+    except ValueError:
+        known = False
+    if "@" in url:
+        raise CallError("--jolokia: credentials do not belong into a URL: others see it; give --credentials FILE")
+    if not known or not url.isascii() or not url.isprintable() or " " in url or parts.query or parts.fragment:
+        raise CallError(f"--jolokia {url}: not a URL of a console; write http://HOST:8161{PATH}")
+    path = parts.path.rstrip("/")
+    path = PATH if path in ("", "/console") else path
+    return Console(f"{parts.scheme}://{parts.netloc}{path}/", f"{parts.scheme}://{parts.netloc}", _basic(credentials))
+
+
+def _basic(file: Path | None) -> str:
+    if file is not None:
+        with file.open("rb") as stream:
+            raw = stream.read(LARGEST_FILE).strip(b"\r\n")
+        if b":" not in raw or b"\n" in raw:
+            raise CallError(f"--credentials {file}: its one line is to be USER:PASSWORD")
+    elif USER in os.environ:
+        raw = os.fsencode(f"{os.environ[USER]}:{os.environ.get(PASSWORD, '')}")
+    else:
+        return ""
+    return f"Basic {base64.b64encode(raw).decode('ascii')}"
+
+
+def ask(place: Console, reads: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The value of each read, empty where no bean fits. Raises ``CallError``."""
+    content = json.dumps([{"type": "read", **each} for each in reads]).encode()
+    try:
+        answer = within(SECONDS, lambda: _posted(place, content))
+    except TimedOut:
+        answer = Answer(1, err=f"no whole answer within {SECONDS:g} s; is it the broker's console?")
+    if answer.status:
+        raise CallError(f"{place.url}: {answer.err}")
+    try:
+        found = json.loads(answer.out)
+    except (ValueError, RecursionError):
+        found = None
+    if isinstance(found, dict) and "status" in found:
+        found = [found] * len(reads)
+    if not isinstance(found, list) or len(found) != len(reads):
+        raise CallError(f"{place.url}: not Jolokia: it answers with something else; {_where()}")
+    return [_value(place, each) for each in found]
+
+
+def _where() -> str:
+    return f"the console of Artemis has it at {PATH}"
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *_: Any) -> None:
+        """No credentials for whoever is named there."""
+
+
+def _posted(place: Console, content: bytes) -> Answer:
+    """What came, as text; or why nothing did, with a status that is not 0."""
+    headers = {"Content-Type": "application/json", "Accept": "application/json", "Origin": place.origin}
+    if place.authorization:
+        headers["Authorization"] = place.authorization
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), _NoRedirect)
+    try:
+        with opener.open(urllib.request.Request(place.url, content, headers), timeout=SECONDS) as stream:
+            raw = stream.read(LARGEST + 1)
+    except urllib.error.HTTPError as err:
+        return Answer(1, err=_refused(err.code, bool(place.authorization)))
+    except (OSError, http.client.HTTPException) as err:
+        return Answer(1, err=_failed(err))
+    if len(raw) > LARGEST:
+        return Answer(1, err=f"more than {LARGEST >> 20} MiB of answer; is it the broker's console?")
+    return Answer(0, raw.decode("utf-8", "replace"))
+
+
+def _refused(code: int, named: bool) -> str:
+    if code in (401, 403):
+        if not named:
+            return f"HTTP {code}: it wants a user; give --credentials FILE, or {USER} and {PASSWORD}"
+        return f"HTTP {code}: user or password is wrong, or the user has no role for the console (etc/management.xml)"
+    if 300 <= code < 400:
+        return f"HTTP {code}: it sends callers elsewhere, and credentials do not follow; {_where()}"
+    return f"HTTP {code}: not Jolokia, or out of order; {_where()}"
+
+
+def _failed(err: OSError | http.client.HTTPException) -> str:
+    reason = err.reason if isinstance(err, urllib.error.URLError) else err
+    if isinstance(reason, ssl.SSLCertVerificationError):
+        return f"its certificate is not trusted: {reason.verify_message}; name your authority with SSL_CERT_FILE"
+    if isinstance(reason, ssl.SSLError):
+        return "it speaks no TLS, or none that is safe; is it http?"
+    if isinstance(reason, OSError):
+        return f"cannot be reached: {reason.strerror or reason}; is the console on, and the port right?"
+    return "it does not speak HTTP; is the port right?"
+
+
+def _value(place: Console, answer: Any) -> dict[str, Any]:
+    status = answer.get("status") if isinstance(answer, dict) else None
+    if status == 404:
+        return {}
+    value = answer.get("value") if status == 200 else None
+    if isinstance(value, dict):
+        return value
+    error = str(answer.get("error", "")) if isinstance(answer, dict) else ""
+    if status == 403 and "rigin" in error:
+        raise CallError(
+            f"{place.url}: calls from {place.origin} are not allowed (etc/jolokia-access.xml); "
+            "name the host as it is allowed there"
+        )
+    if status == 403:
+        raise CallError(f"{place.url}: the user may not read the broker's beans (etc/management.xml)")
+    shown = f" (status {status:d})" if isinstance(status, int) else ""
+    raise CallError(f"{place.url}: not Jolokia, or out of order{shown}; {_where()}")
