@@ -170,7 +170,7 @@ def scattered(values: Ints) -> Fingerprints:
     """Each value as a word whose bits depend on all of its bits: sums of such words differ where the values do."""
     import numpy as np
 
-    words = (values.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    words = (values.astype(np.uint64) ^ np.uint64(0x94D049BB133111EB)) * np.uint64(0x9E3779B97F4A7C15)
     words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     mixed: Fingerprints = words ^ (words >> np.uint64(27))
     return mixed

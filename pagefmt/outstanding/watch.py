@@ -124,7 +124,8 @@ class PagesWatch:
             self._loads += 1
             known = load_journals(self.place)
             self._known = known, _JournalView(known.journal, self._loads)
-        self._seen = seen
+        # what could not be read may be readable the next time, with no file changed
+        self._seen = None if self._known[0].damaged else seen
         return self._known
 
 
@@ -424,7 +425,8 @@ class _JournalView:
                 if queue in index:
                     numbers, prints = index.fingerprints(queue)
                     which, at = _where_equal(numbers, pages)
-                    marks[at] += prints[which] * (scattered(np.array([queue * 3 + kind])) | np.uint64(1))
+                    of_queue = scattered(np.array([queue], np.int64)) | np.uint64(1)
+                    marks[at] += prints[which] * of_queue * np.uint64(2 * kind + 1)
         return marks
 
     def sent(self, low: Ints, high: Ints, live: bool) -> Fingerprints:

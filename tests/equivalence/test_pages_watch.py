@@ -7,15 +7,19 @@ import random
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import golden_cases
+import numpy as np
 import pytest
 from golden_cases import GoldenCase
 from harmed import acknowledgement, bound_queue, data_directory, journal_with, record
 
 from pagefmt.bytes.files import NotReadable
 from pagefmt.directory.locate import locate
+from pagefmt.journal import load
+from pagefmt.journal.positions import PositionIndex, Positions
 from pagefmt.outstanding import watch
 from pagefmt.outstanding.backlog import backlog_of
 from pagefmt.outstanding.state import load_place
@@ -118,6 +122,18 @@ def test_what_stands_still_is_not_read_again(settled: None, tmp_path: Path) -> N
     assert (seen.look().read, seen.look().stores[0].pages) == (0, len(pages) - 1)
 
 
+@pytest.mark.parametrize("now", [0, 1 << 62])
+def test_a_clock_that_is_wrong(now: int, tmp_path: Path, monkeypatch: Any) -> None:
+    """Far behind the files' own it trusts none of them, and reads no page twice all the same."""
+    monkeypatch.setattr(watch.time, "time_ns", lambda: now)
+    data = GoldenCase("2.56.0", "scattered-acks").copy(tmp_path)
+    seen = PagesWatch(locate(data))
+    assert seen.look()._replace(read=0) == seen.look()
+    pages = sorted((data / "paging").rglob("*.page"))
+    pages[0].unlink()
+    assert watched(seen.look(), data) == read_whole(data)
+
+
 def test_a_page_that_is_being_written_is_read_again(settled: None, tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.setattr(watch, "running_broker", lambda journal: 1)
     data = data_directory(tmp_path, {1: record(1), 2: record(2) + record(3)[:30]})
@@ -141,6 +157,34 @@ def test_an_acknowledgement_costs_its_page_alone(settled: None, tmp_path: Path) 
         (store,) = again.stores
         assert store.queues is not None and store.queues[0].messages == 18 - len(acks)
         assert store.queues[0].oldest == 1_700_000_000_000
+
+
+def test_a_journal_that_can_be_read_again(settled: None, tmp_path: Path, monkeypatch: Any) -> None:
+    """With no file changed, as after an error of the disk."""
+    data = GoldenCase("2.56.0", "scattered-acks").copy(tmp_path)
+    seen, wanted = PagesWatch(locate(data)), PagesWatch(locate(data)).look()
+
+    def failing(path: Path) -> None:
+        raise NotReadable(f"{path}: Input/output error")
+
+    monkeypatch.setattr(load, "MappedFile", failing)
+    assert all(store.queues is None for store in seen.look().stores if store.pages)
+    monkeypatch.undo()
+    assert seen.look().stores == wanted.stores
+
+
+@pytest.mark.parametrize("queue", [-(1 << 63), -1, (1 << 63) - 1])
+def test_ids_at_the_edges(queue: int, tmp_path: Path, monkeypatch: Any) -> None:
+    positions = Positions()
+    positions.add(1, queue, 1, 0)
+    journal = SimpleNamespace(
+        ack_index=PositionIndex(positions.chunks), complete_index=PositionIndex(positions.chunks),
+        in_doubt_acks=PositionIndex(Positions().chunks), page_transactions={queue: 1}, in_doubt_sends=frozenset({0}),
+    )  # fmt: skip
+    view = watch._JournalView(journal, 1)  # type: ignore[arg-type]
+    pages = np.array([1, 2])
+    assert (view.marks(pages, [queue]) != 0).tolist() == [True, False]
+    assert (view.sent(np.array([queue, 5]), np.array([queue, 5]), False) != 0).tolist() == [True, False]
 
 
 def test_a_folder_that_cannot_be_listed(tmp_path: Path) -> None:

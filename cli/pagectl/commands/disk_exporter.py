@@ -16,6 +16,7 @@ from pagectl.options.shared import EditionOption
 from pagectl.running.exits import CallError, EndedBySignal, Exit
 from pagectl.terminal.streams import note
 
+LONGEST_INTERVAL = 86400.0
 EXAMPLES = (
     ("Metrics of one broker, for a Prometheus on this host", "disk exporter /var/lib/broker"),
     ("Of two brokers, for a Prometheus elsewhere", "disk exporter /srv/one /srv/two --listen 0.0.0.0:9872"),
@@ -45,6 +46,8 @@ def command(
     places: list[Path | None] = [*given] if given else [from_environment()]
     if any(vars(broker).values()) and len(places) > 1:
         raise CallError("options of the configuration go with one DIR only; name instances, which have their own")
+    if not interval <= LONGEST_INTERVAL:
+        raise CallError(f"--interval {interval}: name seconds, up to {LONGEST_INTERVAL:.0f}")
     host, port = _address(listen)
     queries = [disk_query(each, broker, max_disk_usage, min_disk_free, edition) for each in places]
     _check(queries)
@@ -88,7 +91,7 @@ def _check(queries: list[DiskQuery]) -> None:
             if queries[number].broker_xml is None:
                 raise CallError(NO_DIR)
             continue
-        if not path.exists():
+        if not (path.is_dir() or (path.suffix == ".xml" and path.is_file())):
             raise CallError(f"{path}: no such folder; name a broker instance or a data directory")
         if any(same(path, other) for other in paths[:number]):
             raise CallError(f"{path}: named twice; name each broker once")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+import traceback
 from collections.abc import Callable
 from typing import Final, Generic, NamedTuple, TypeVar
 
@@ -61,7 +62,7 @@ class Repeated(Generic[T]):
             value = self._look()
         except Exception as err:
             if debugging():
-                raise
+                traceback.print_exc()
             told = describe(err)
         spent = time.thread_time() - before
         self._last = value, began, spent
