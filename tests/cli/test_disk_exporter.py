@@ -23,12 +23,19 @@ from made_pages import message, store
 from pagectl.opening.watched_broker import WatchedBroker
 from pagectl.options.disk import disk_query
 from pagectl.options.groups import BrokerOptions
+from pagectl.outputs.disk_metrics import forecast_metrics
+from pagectl.outputs.forecast_report import Forecast
 from pagectl.outputs.page_metrics import page_metrics
 from pagectl.running import repeated
 from pagectl.running.repeated import Repeated
 from pagectl.serving.metrics import REQUESTS, MetricsServer
 from program import call, tree
 
+from pageengine.disk.monitor import DiskSettings
+from pageengine.disk.samples import DiskSample, DiskSamples
+from pageengine.disk.state import DiskState
+from pagefmt.bytes.filesystems import FileSystem
+from pagefmt.editions import NEWEST
 from pagefmt.outstanding.backlog import Backlog
 from pagefmt.outstanding.watch import BrokerBacklog, WatchedStore
 
@@ -317,3 +324,15 @@ def test_memory_stays_flat(tmp_path: Path) -> None:
         if number % 500 == 0:
             sizes.append(resident(os.getpid()))
     assert max(sizes) - sizes[0] < 8 << 20, sizes
+
+
+@pytest.mark.parametrize(("used", "left"), [([0, 10, 20, 30], 7.0), ([0, 10, 5, 30], None), ([30, 20, 10, 0], None)])
+def test_time_left_is_told_where_growth_is_certain(used: list[int], left: float | None) -> None:
+    """An alert on a guess from a few samples would ring for nothing."""
+    state = DiskState.of(DiskSettings(90, None), NEWEST, [FileSystem("/", ("path",), 80, 80, 100, 10, 5)])
+    samples = DiskSamples("x")
+    for second, bytes_used in enumerate(used):
+        samples = samples.added(DiskSample(float(second), {"/": (bytes_used, 100)}))
+    gauges = {gauge.name: gauge.samples for gauge in forecast_metrics(Forecast.of(state, samples, None, None))}
+    assert [round(value, 6) for _, value in gauges["pagectl_disk_seconds_left"]] == ([] if left is None else [left])
+    assert gauges["pagectl_disk_fill_bytes_per_second"]

@@ -12,13 +12,16 @@ from typing import Any
 import kubernetes_validate
 import pytest
 import yaml
+from golden_cases import GoldenCase
 from pagectl.app import root
 from pagectl.opening.watched_broker import WatchedBroker
 from pagectl.options.disk import disk_query
 from pagectl.options.groups import BrokerOptions
 from pagectl.outputs.disk_metrics import forecast_metrics, metrics
 from pagectl.outputs.page_metrics import OF_ADDRESS, OF_QUEUE
+from pagectl.serving.metrics import BrokerCollector
 from program import ROOT, call
+from prometheus_client import generate_latest
 
 WHERE = ROOT / "examples" / "monitoring"
 KUBERNETES = "1.30"
@@ -50,8 +53,20 @@ def test_every_metric_of_the_page_is_served(tmp_path: Path) -> None:
 def test_promtool() -> None:
     if shutil.which("promtool") is None:
         pytest.skip("promtool is not installed")
+    scrape = generate_latest(BrokerCollector([looked_at()]))  # type: ignore[arg-type]
+    assert b"artemis_held_page_files{" in scrape and b"pagectl_disk_margin_bytes{" in scrape
+    done = subprocess.run(["promtool", "check", "metrics"], input=scrape, capture_output=True)
+    assert (done.returncode, done.stderr) == (0, b"")
     for words in ("check rules exporter.rules.yml", "test rules exporter.rules.test.yml"):
         subprocess.run(["promtool", *words.split()], cwd=WHERE, check=True, capture_output=True)
+
+
+def looked_at() -> WatchedBroker:
+    data = GoldenCase("2.56.0", "scattered-acks").data()
+    broker = WatchedBroker(disk_query(data, BrokerOptions(), None, None, None), 1.0)
+    broker.disks.once()
+    broker.pages.once()
+    return broker
 
 
 def test_the_dashboard_is_one() -> None:

@@ -42,5 +42,9 @@ def forecast_metrics(forecast: Forecast) -> Iterable[Gauge]:
     """How fast each file system fills, and how long that lasts; no sample where it is not known."""
     trends = [({"mount": store.mount}, store.trend.rate) for store in forecast.stores if store.trend is not None]
     yield Gauge("pagectl_disk_fill_bytes_per_second", "Growth, by the samples seen so far.", tuple(trends))
-    left = [({"mount": store.mount}, store.left.seconds) for store in forecast.stores if store.left is not None]
-    yield Gauge("pagectl_disk_seconds_left", "Seconds until the broker blocks at that rate.", tuple(left))
+    left = [
+        ({"mount": store.mount}, store.left.seconds)
+        for store in forecast.stores
+        if store.left is not None and store.trend is not None and store.trend.grows
+    ]
+    yield Gauge("pagectl_disk_seconds_left", "Until the broker blocks at that rate, if growth is certain.", tuple(left))
