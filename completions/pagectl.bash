@@ -37,6 +37,7 @@ _pagectl_members() {  # is there GROUP COMMAND?
         'config capacity' |\
         'pages ls' |\
         'pages top' |\
+        'pages check' |\
         'pages outstanding' |\
         'pages find' |\
         'pages decode' |\
@@ -156,6 +157,20 @@ _pagectl_takes() {  # does this option of this command want a value?
         'pages top --properties' |\
         'pages top --profile' |\
         'pages top --server' |\
+        'pages check --queue' |\
+        'pages check --address' |\
+        'pages check --by' |\
+        'pages check -w' |\
+        'pages check --warning' |\
+        'pages check -c' |\
+        'pages check --critical' |\
+        'pages check -t' |\
+        'pages check --timeout' |\
+        'pages check --format' |\
+        'pages check --broker-xml' |\
+        'pages check --properties' |\
+        'pages check --profile' |\
+        'pages check --server' |\
         'pages outstanding --format' |\
         'pages outstanding --jolokia' |\
         'pages outstanding --credentials' |\
@@ -377,6 +392,7 @@ _pagectl_options() {
         'export') _pagectl_offer '' --to --master --body --partition-by --where --mode --compression --conf --broker-xml --properties --profile --server --format --help -h ;;
         'pages ls') _pagectl_offer '' --sort --limit --format --broker-xml --properties --profile --server --help -h ;;
         'pages top') _pagectl_offer '' --sort --limit --every --format --broker-xml --properties --profile --server --help -h ;;
+        'pages check') _pagectl_offer '' --queue --address --by -w --warning -c --critical -t --timeout -q --quiet -v --verbose --format --broker-xml --properties --profile --server --help -h ;;
         'pages outstanding') _pagectl_offer '' --format --positions --jolokia --credentials --edition --broker-xml --properties --profile --server --help -h ;;
         'pages find') _pagectl_offer '' --format --to --body --inflate --limit --id --user-id --correlation-id --address --queue --since --until --contains --expired --where --outstanding --page --edition --broker-xml --properties --profile --server --help -h ;;
         'pages decode') _pagectl_offer '' --format --to --body --inflate --limit --id --user-id --correlation-id --address --queue --since --until --contains --expired --where --outstanding --page --edition --broker-xml --properties --profile --server --help -h ;;
@@ -421,6 +437,8 @@ _pagectl_value() {
         'pages ls --properties' |\
         'pages top --broker-xml' |\
         'pages top --properties' |\
+        'pages check --broker-xml' |\
+        'pages check --properties' |\
         'pages outstanding --credentials' |\
         'pages outstanding --broker-xml' |\
         'pages outstanding --properties' |\
@@ -577,6 +595,13 @@ _pagectl_value() {
         'pages top --sort')
             _pagectl_offer '' alone held waiting oldest growth
             ;;
+        'pages check --by')
+            _pagectl_offer '' queue address
+            ;;
+        'pages check --format' |\
+        'disk forecast --format')
+            _pagectl_offer '' nagios text json
+            ;;
         'pages find --format' |\
         'pages decode --format')
             _pagectl_offer '' text jsonl csv parquet arrow
@@ -587,9 +612,6 @@ _pagectl_value() {
             ;;
         'disk check --format')
             _pagectl_offer '' nagios text json prometheus
-            ;;
-        'disk forecast --format')
-            _pagectl_offer '' nagios text json
             ;;
         'replay run --set' |\
         'replay compare --set' |\
@@ -619,7 +641,7 @@ _pagectl_argument() {  # COMMAND, and how many arguments stand before this one
     case $1 in
         '') _pagectl_offer '' config export pages queue disk replay completion ;;
         config) (($2 == 0)) && _pagectl_offer '' lint effective explain rules serve diff convert drift capacity ;;
-        pages) (($2 == 0)) && _pagectl_offer '' ls top outstanding find decode verify seal inspect compact salvage restore drop-backup ;;
+        pages) (($2 == 0)) && _pagectl_offer '' ls top check outstanding find decode verify seal inspect compact salvage restore drop-backup ;;
         queue) (($2 == 0)) && _pagectl_offer '' drop ;;
         disk) (($2 == 0)) && _pagectl_offer '' check watch forecast usage exporter ;;
         replay) (($2 == 0)) && _pagectl_offer '' run import generate compare sweep advise ;;
@@ -633,6 +655,7 @@ _pagectl_argument() {  # COMMAND, and how many arguments stand before this one
         'export') (($2 == 0)) && _pagectl_paths;;
         'pages ls') (($2 == 0)) && _pagectl_paths;;
         'pages top') (($2 >= 0)) && _pagectl_paths;;
+        'pages check') (($2 == 0)) && _pagectl_paths;;
         'pages outstanding') (($2 == 0)) && _pagectl_paths;;
         'pages find') (($2 == 0)) && _pagectl_paths;;
         'pages decode') (($2 == 0)) && _pagectl_paths;;

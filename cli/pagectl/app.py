@@ -50,6 +50,7 @@ TREE: dict[str, Leaf | Group] = {
         {
             "ls": ("pages_ls", "List addresses: pages, messages, bytes, outstanding messages, condition."),
             "top": ("pages_top", "Rank queues by the bytes of pages that come back without them."),
+            "check": ("pages_check", "Judge the backlog in pages; a monitoring plugin."),
             "outstanding": (
                 "pages_outstanding",
                 "Show what is not yet acknowledged, and which queues hold which pages.",
@@ -99,7 +100,11 @@ TREE: dict[str, Leaf | Group] = {
 }
 
 # These answer as monitoring plugins do, with the name of their service: a usage error is UNKNOWN.
-PLUGINS: dict[tuple[str, ...], str] = {("disk", "check"): "DISK", ("disk", "forecast"): "DISK FORECAST"}
+PLUGINS: dict[tuple[str, ...], str] = {
+    ("disk", "check"): "DISK",
+    ("disk", "forecast"): "DISK FORECAST",
+    ("pages", "check"): "PAGES",
+}
 UNKNOWN = 3
 
 # Carried out before the tree is looked at.

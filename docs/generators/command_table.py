@@ -95,7 +95,8 @@ TOP = (HELP, *(Option((name,), "", said, None, False, False, "") for name, said 
 
 # What a metavar stands for where the parameter's type is text; a metavar that is in neither table is a fault.
 FREE = frozenset(
-    {"A:B", "ADDR", "ADDRESS…", "K=V", "MASTER", "N", "NAME", "NAME=VALUE", "OUT", "PCT", "Q", "RANGE", "SECONDS",
+    {"NAME=RANGE",
+     "A:B", "ADDR", "ADDRESS…", "K=V", "MASTER", "N", "NAME", "NAME=VALUE", "OUT", "PCT", "Q", "RANGE", "SECONDS",
      "BYTES", "HOST:PORT", "S", "SELECTOR", "SIZE", "TEXT", "TIME", "URL"}
 )  # fmt: skip
 PATHS = frozenset(

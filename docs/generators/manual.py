@@ -48,7 +48,8 @@ def _program(groups: list[Group]) -> str:
     lines += _paragraphs((
         "0: success. 1: success, and something was found (a finding, damage, a difference). "
         "2: the call cannot be carried out. 130: interrupted.",
-        "disk check and disk forecast answer as monitoring plugins do: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN. "
+        "disk check, disk forecast and pages check answer as monitoring plugins do: 0 OK, 1 WARNING, 2 CRITICAL, "
+        "3 UNKNOWN. "
         "The pages above list the statuses of each command. A closed pipe ends a command quietly.",
     ))  # fmt: skip
     lines += [*_environment(), *_see_also(group.name for group in groups)]

@@ -205,7 +205,8 @@ def _distinct(values: Ints) -> list[int]:
     while len(values) and len(found) < _FEW:
         found.append(int(values[0]))
         values = values[values != found[-1]]
-    return [*found, *np.unique(values).tolist()]
+    # numpy's first unique() imports its masked arrays: twice the start of an interpreter
+    return [*found, *np.unique(values).tolist()] if len(values) else found
 
 
 class _WordCoding(NamedTuple):

@@ -81,12 +81,12 @@ def read(answer: tuple[int, str, str]) -> PluginOutput:
 @pytest.mark.parametrize(
     ("usable", "words", "status", "says"),
     [
-        (101, ["--max-disk-usage", "90"], 0, "1 B to go"),
+        (101, ["--max-disk-usage", "90"], 1, "1 B to go"),
         (100, ["--max-disk-usage", "90"], 2, "1 B must be freed"),
         (100, ["--max-disk-usage", "90", "--edition", "artemis-2.28"], 2, "must be freed"),
-        (500, ["--max-disk-usage", "50", "--edition", "artemis-2.28"], 0, "1 B to go"),
+        (500, ["--max-disk-usage", "50", "--edition", "artemis-2.28"], 1, "1 B to go"),
         (500, ["--max-disk-usage", "50"], 2, "1 B must be freed"),
-        (300, ["--min-disk-free", "299"], 0, "min-disk-free 299 B"),
+        (300, ["--min-disk-free", "299"], 1, "min-disk-free 299 B"),
         (300, ["--min-disk-free", "300"], 2, "min-disk-free 300 B"),
         (300, ["--min-disk-free", "300", "--max-disk-usage", "99"], 2, "min-disk-free"),
         (300, ["--min-disk-free", "300", "--max-disk-usage", "99", "--edition", "artemis-2.28"], 0, "max-disk-usage"),
@@ -121,6 +121,39 @@ def test_bytes_left_as_threshold(call: Call, numbers: Callable[[object], None], 
     assert read(call(tmp_path, "--max-disk-usage", "80", "-w", "10G:")).status == "OK"
 
 
+@pytest.mark.parametrize(
+    ("usable", "words", "status"),
+    [
+        (191, ["--max-disk-usage", "90"], 0), (189, ["--max-disk-usage", "90"], 1), (99, ["--max-disk-usage", "90"], 2),
+        (150, ["--max-disk-usage", "90", "-w", "100"], 0), (281, ["--min-disk-free", "200"], 0),
+        (279, ["--min-disk-free", "200"], 1), (99, ["--max-disk-usage", "100"], 1),
+        (150, ["--max-disk-usage", "-1"], 0),
+    ],
+)  # fmt: skip
+def test_it_warns_before_the_broker_blocks(
+    call: Call, numbers: Callable[[object], None], tmp_path: Path, usable: int, words: list[str], status: int
+) -> None:
+    """Unless told otherwise, when less than a tenth is left of what the broker may use."""
+    numbers(disk(usable, 1000))
+    answer = call(tmp_path, *words)
+    assert answer[0] == status, answer
+    margin = [value for label, value in read(answer).values.items() if label.endswith(" margin")]
+    assert not margin or "-w" in words or int(margin[0].warn.removesuffix(":")) in (80, 90, 100)
+
+
+def test_cron_at_85_percent(call: Call, numbers: Callable[[object], None], tmp_path: Path) -> None:
+    """As cron runs it: silent at 60 %, a line to mail at 85 %, and the same line says how far it is."""
+    home = instance(tmp_path / "broker")
+    numbers(disk(400, 1000))
+    assert call(home, "--quiet") == (0, "", "")
+    numbers(disk(150, 1000))
+    status, out, err = call(home, "--quiet")
+    assert (status, err) == (1, "") and out.count("\n") == 1
+    assert "85.0% used" in out and "max-disk-usage 90%" in out and "50 B to go" in out
+    numbers(disk(90, 1000))
+    assert call(home, "--quiet")[0] == 2
+
+
 def test_performance_values(call: Call, numbers: Callable[[object], None], tmp_path: Path) -> None:
     numbers(disk(250, 1000))
     values = read(call(tmp_path, "--max-disk-usage", "90", "-w", "80")).values
@@ -148,7 +181,7 @@ def test_settings_from_the_instance(call: Call, numbers: Callable[[object], None
     for path in (home, home / "data", home / "data" / "paging", home / "etc" / "broker.xml"):
         assert "max-disk-usage 75%" in read(call(path)).text, path
     assert read(call(home)).status == "CRITICAL"
-    assert read(call(home, "--max-disk-usage", "80")).status == "OK"
+    assert read(call(home, "--max-disk-usage", "90")).status == "OK"
 
 
 def test_instance_from_the_environment(
@@ -183,8 +216,8 @@ def test_properties_come_after_the_file(call: Call, numbers: Callable[[object], 
 @pytest.mark.parametrize(
     ("release", "edition", "status"),
     [
-        ("2.28.0", "artemis-2.28", 0),
-        ("2.30.0", "artemis-2.28", 0),
+        ("2.28.0", "artemis-2.28", 1),
+        ("2.30.0", "artemis-2.28", 1),
         ("2.44.0", "artemis-2.44", 2),
         ("", "artemis-2.56", 2),
     ],
@@ -192,7 +225,7 @@ def test_properties_come_after_the_file(call: Call, numbers: Callable[[object], 
 def test_the_release_of_the_installation_decides(
     call: Call, numbers: Callable[[object], None], tmp_path: Path, release: str, edition: str, status: int
 ) -> None:
-    """Exactly at 50 %: fine up to 2.30.0, blocked since 2.31.0."""
+    """Exactly at 50 %: within the limit, and near it, up to 2.30.0; blocked since 2.31.0."""
     numbers(disk(500, 1000))
     home = instance(tmp_path / "broker", "<max-disk-usage>50</max-disk-usage>")
     (tmp_path / "artemis" / "lib").mkdir(parents=True)

@@ -21,6 +21,7 @@ ELSEWHERE = {
     ("config serve", 0): "test_language_server.py::test_the_order_of_a_session_and_its_statuses",
     ("config serve", 1): "test_language_server.py::test_the_order_of_a_session_and_its_statuses",
     ("disk watch", 0): "test_disk_watch.py::test_it_draws_within_its_width_and_ends_with_q",
+    ("disk exporter", 0): "test_disk_exporter.py::test_beside_a_growing_directory_until_it_is_ended",
     ("disk forecast", 1): "test_disk_forecast.py::test_it_warns_in_time",
     ("disk forecast", 2): "test_disk_forecast.py::test_blocked_now_is_critical",
     ("disk usage", 1): "test_disk_usage.py::test_what_may_not_be_read_is_named",

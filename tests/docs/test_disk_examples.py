@@ -107,10 +107,13 @@ def test_units_verify(tmp_path: Path) -> None:
 def test_the_cron_file_has_five_times_a_user_and_a_command() -> None:
     text = (EXAMPLES / "cron" / "pagectl").read_text()
     jobs = [line.split(None, 6) for line in text.splitlines() if line[:1].isdigit() or line[:1] == "*"]
-    assert len(jobs) == 3
+    assert len(jobs) == 4
     for *times, user, command in jobs:
         assert all(re.fullmatch(r"[\d*/,-]+", part) for part in times)
         changes = "compact" in command
         assert (len(times), user) == (5, "root" if changes else "artemis")
-        assert command.startswith("systemctl stop artemis && { pagectl pages " if changes else "pagectl disk ")
+        expected = (
+            "systemctl stop artemis && { pagectl pages " if changes else ("pagectl disk ", "pagectl pages check ")
+        )
+        assert command.startswith(expected)
         assert "%" not in command, "cron takes a percent sign for the end of the line"

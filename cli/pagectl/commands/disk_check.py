@@ -47,7 +47,12 @@ def command(
     edition: EditionOption = None,
     warning: Annotated[
         str | None,
-        typer.Option("-w", "--warning", metavar="RANGE", help="Warn by usage in percent (80), or bytes left (10G:)."),
+        typer.Option(
+            "-w",
+            "--warning",
+            metavar="RANGE",
+            help="Warn by usage in percent (80), or bytes left (10G:) [default: a tenth of what the broker may use].",
+        ),
     ] = None,
     critical: Annotated[
         str | None,
@@ -77,7 +82,9 @@ def command(
 ) -> int:
     """Decide as the broker's disk monitor does, and say how far away the limit is.
 
-    Statuses of monitoring plugins: 0 OK, 1 WARNING, 2 CRITICAL (the broker blocks producers), 3 UNKNOWN.
+    Without --warning it warns when less than a tenth is left of what the broker may use: beyond 81 % where
+    max-disk-usage is 90. Statuses of monitoring plugins: 0 OK, 1 WARNING, 2 CRITICAL (the broker blocks producers),
+    3 UNKNOWN.
     """
     thresholds = Thresholds(
         parsed(Threshold.parse, warning, "-w"), parsed(Threshold.parse, critical, "-c"),

@@ -23,7 +23,7 @@ from pagectl.options.disk import (
     parsed,
 )
 from pagectl.options.durations import parse_duration
-from pagectl.options.formats import ForecastFormat
+from pagectl.options.formats import PluginFormat
 from pagectl.options.groups import BrokerOptions
 from pagectl.options.shared import EditionOption, PlaceArgument
 from pagectl.outputs.plugin import Plugin
@@ -74,7 +74,7 @@ def command(
     timeout: TimeoutOption = 60.0,
     quiet: QuietOption = False,
     verbose: VerboseOption = False,
-    format: Annotated[ForecastFormat, typer.Option("--format", help=PLUGIN_FORMAT_HELP)] = ForecastFormat.nagios,
+    format: Annotated[PluginFormat, typer.Option("--format", help=PLUGIN_FORMAT_HELP)] = PluginFormat.nagios,
 ) -> int:
     """Take a sample, and tell when the broker will block at the rate seen so far.
 
@@ -86,7 +86,7 @@ def command(
         parsed(parse_duration, warn_within, "--warn-within"),
         parsed(parse_duration, critical_within, "--critical-within"),
     )
-    details = verbose or format is ForecastFormat.text
+    details = verbose or format is PluginFormat.text
     return plugin.run(partial(_forecast, plugin, query, state, limits, not no_addresses, details, quiet), timeout)
 
 

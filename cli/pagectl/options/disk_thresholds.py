@@ -6,6 +6,7 @@ size unit (``10G:``) it is about the bytes left until the broker blocks.
 
 from __future__ import annotations
 
+import math
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -29,7 +30,7 @@ class Threshold(NamedTuple):
     @classmethod
     def parse(cls, text: str) -> Threshold:
         """ValueError says what is wrong with the text."""
-        bytes_text, sizes = re.subn(_SIZE, _in_bytes, text)
+        bytes_text, sizes = with_sizes_in_bytes(text)
         if sizes and "%" in text:
             raise ValueError(f"{text!r} mixes percent and bytes")
         try:
@@ -43,12 +44,21 @@ class Threshold(NamedTuple):
         return value is not None and self.range.alerts(value)
 
 
+def with_sizes_in_bytes(text: str) -> tuple[str, int]:
+    """A range with its sizes as plain numbers, and how many sizes it had."""
+    return re.subn(_SIZE, _in_bytes, text)
+
+
 def _in_bytes(found: re.Match[str]) -> str:
     return str(int(float(found[1]) * _FACTORS[found[2].lower()]))
 
 
+NEAR = 0.1
+"""Of the bytes that a broker may use; with less left it is warned of, unless a threshold says otherwise."""
+
+
 class Thresholds(NamedTuple):
-    """All of one call; None where not asked for. Inodes: used, in percent."""
+    """All of one call; None where not asked for, and then ``warn`` is by ``NEAR``. Inodes: used, in percent."""
 
     warn: Threshold | None = None
     crit: Threshold | None = None
@@ -61,7 +71,7 @@ class Thresholds(NamedTuple):
             return Status.CRITICAL
         if store.file_system.inodes > 0 and store.file_system.inodes_usable <= 0:
             return Status.CRITICAL
-        if _alerts(self.warn, store) or self._inodes(store, self.inodes_warn):
+        if self._warned(store) or self._inodes(store, self.inodes_warn):
             return Status.WARNING
         return Status.OK
 
@@ -70,8 +80,22 @@ class Thresholds(NamedTuple):
         return Status.worst(self.status(store) for store in stores)
 
     def near(self, store: FileStoreState) -> bool:
-        """Inside the band that the operator drew before the limit."""
-        return store.within and (_alerts(self.warn, store) or _alerts(self.crit, store))
+        """Inside the band before the limit."""
+        return store.within and (self._warned(store) or _alerts(self.crit, store))
+
+    def margin_warn(self, store: FileStoreState) -> Range | None:
+        """Bytes left that a warning is about."""
+        if self.warn is not None:
+            return self.warn.range if self.warn.of_margin else None
+        if store.blocks_at is None:
+            return None
+        return Range(max(1, int(NEAR * (store.space.total - store.blocks_at))), math.inf)
+
+    def _warned(self, store: FileStoreState) -> bool:
+        if self.warn is not None:
+            return self.warn.alerts(store)
+        default = self.margin_warn(store)
+        return default is not None and store.margin is not None and default.alerts(store.margin)
 
     def _inodes(self, store: FileStoreState, limit: Range | None) -> bool:
         percent = store.file_system.inodes_percent

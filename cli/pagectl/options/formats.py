@@ -29,8 +29,8 @@ class CheckFormat(StrEnum):
     prometheus = "prometheus"
 
 
-class ForecastFormat(StrEnum):
-    """Formats of ``disk forecast``."""
+class PluginFormat(StrEnum):
+    """Formats of ``disk forecast`` and ``pages check``."""
 
     nagios = "nagios"
     text = "text"

@@ -114,8 +114,8 @@ def performance(report: DiskReport) -> Iterator[Perf]:
         warn, crit = ((t.range if t and not t.of_margin else None) for t in (asked.warn, asked.crit))
         yield Perf(f"{mount} usage", store.usage_percent, "%", warn, crit or _usage_limit(report), 0, 100)
         if store.margin is not None:
-            warn, crit = ((t.range if t and t.of_margin else None) for t in (asked.warn, asked.crit))
-            yield Perf(f"{mount} margin", store.margin, "B", warn, crit or Range(1, float("inf")))
+            crit = asked.crit.range if asked.crit and asked.crit.of_margin else Range(1, float("inf"))
+            yield Perf(f"{mount} margin", store.margin, "B", asked.margin_warn(store), crit)
         yield Perf(f"{mount} usable", store.space.usable, "B", low=0, high=store.space.total)
         if store.file_system.inodes_percent is not None:
             used = store.file_system.inodes_percent

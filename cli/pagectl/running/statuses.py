@@ -45,6 +45,7 @@ STATUSES: dict[tuple[str, ...], dict[int, str]] = {
         1: "Done, and something is damaged or not known, or a prepared transaction waits.",
         2: "The call cannot be carried out, or one of several DIRs cannot be read (the others are shown).",
     },
+    ("pages", "check"): PLUGIN,
     ("pages", "outstanding"): {
         0: "Done.",
         1: "Done, and something is not known, a page or the journal is damaged, or a prepared transaction waits.",

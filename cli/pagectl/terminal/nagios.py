@@ -24,10 +24,15 @@ class Status(IntEnum):
     CRITICAL = 2
     UNKNOWN = 3
 
+    @property
+    def rank(self) -> int:
+        """UNKNOWN ranks between WARNING and CRITICAL, so that a certain alarm is not hidden."""
+        return _RANK.index(self)
+
     @classmethod
     def worst(cls, statuses: Iterable[Status]) -> Status:
-        """The most serious; UNKNOWN ranks between WARNING and CRITICAL, so that a certain alarm is not hidden."""
-        return max(statuses, key=_RANK.index, default=cls.OK)
+        """The most serious."""
+        return max(statuses, key=lambda status: status.rank, default=cls.OK)
 
 
 _RANK: Final = (Status.OK, Status.WARNING, Status.UNKNOWN, Status.CRITICAL)

@@ -1,0 +1,167 @@
+"""``pages check``: the backlog in pages, as a monitoring plugin."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import typer
+
+from pagectl.opening.broker import located
+from pagectl.options.backlog_thresholds import BacklogNumbers, BacklogThresholds, parse_ranges
+from pagectl.options.disk import PLUGIN_FORMAT_HELP, QuietOption, TimeoutOption, VerboseOption
+from pagectl.options.formats import PluginFormat
+from pagectl.options.groups import BrokerOptions
+from pagectl.options.shared import DirArgument
+from pagectl.outputs.plugin import Plugin
+from pagectl.running.deadline import Answer
+from pagectl.running.exits import CallError
+from pagectl.running.reading import each_store, told_state
+from pagectl.terminal.nagios import Status
+
+if TYPE_CHECKING:
+    from pagectl.outputs.backlog_report import BacklogReport
+    from pagefmt.directory.locate import DataLocation
+    from pagefmt.outstanding.backlog import Backlog, StoreBacklog
+    from pagefmt.outstanding.state import PagingState
+
+EXAMPLES = (
+    (
+        "Warn where more than 10,000 messages wait for a queue, or it holds a gibibyte",
+        "pages check /var/lib/broker -w messages=10000 -w held=1G",
+    ),
+)
+
+
+class BacklogOf(StrEnum):
+    """What one backlog is of."""
+
+    queue = "queue"
+    address = "address"
+
+
+class BacklogScope(NamedTuple):
+    """Whose backlog is judged; without names of all."""
+
+    by: BacklogOf
+    addresses: frozenset[str]
+    queues: frozenset[str]
+
+    @property
+    def by_name(self) -> bool:
+        """The operator named some."""
+        return bool(self.addresses or self.queues)
+
+    def rows(self, found: StoreBacklog) -> Iterator[Backlog]:
+        """Those of a store that are judged."""
+        rows = found.queues if self.by is BacklogOf.queue else (found.whole,)
+        return (row for row in rows if not self.queues or row.queue in self.queues)
+
+
+def command(
+    given: DirArgument = None,
+    queue: Annotated[
+        list[str] | None,
+        typer.Option("--queue", metavar="NAME", help="Only this queue; repeatable.", show_default=False),
+    ] = None,
+    address: Annotated[
+        list[str] | None,
+        typer.Option("--address", metavar="ADDR", help="Only this address; repeatable.", show_default=False),
+    ] = None,
+    by: Annotated[BacklogOf, typer.Option("--by", help="Judge each queue, or each address.")] = BacklogOf.queue,
+    warning: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-w",
+            "--warning",
+            metavar="NAME=RANGE",
+            help="Warn by messages=1000, bytes=1G, pages=10, held=1G or oldest=6h; repeatable.",
+        ),
+    ] = None,
+    critical: Annotated[
+        list[str] | None,
+        typer.Option("-c", "--critical", metavar="NAME=RANGE", help="Critical by the same numbers; repeatable."),
+    ] = None,
+    timeout: TimeoutOption = 60.0,
+    quiet: QuietOption = False,
+    verbose: VerboseOption = False,
+    format: Annotated[PluginFormat, typer.Option("--format", help=PLUGIN_FORMAT_HELP)] = PluginFormat.nagios,
+    broker: BrokerOptions = BrokerOptions(),
+) -> int:
+    """Judge the backlog in pages of each queue: messages and their bytes, pages held and their bytes, oldest message.
+
+    What is in doubt counts as waiting; messages that never left the journal do not count. Statuses of monitoring
+    plugins: 0 OK, 1 WARNING (also for damage), 2 CRITICAL, 3 UNKNOWN (also where a backlog is not known).
+    """
+    thresholds = BacklogThresholds(parse_ranges(warning, "-w"), parse_ranges(critical, "-c"))
+    scope = BacklogScope(by, frozenset(address or ()), frozenset(queue or ()))
+    if scope.queues and (scope.addresses or by is BacklogOf.address):
+        raise typer.BadParameter("--queue goes neither with --address nor with --by address")
+    plugin = Plugin("PAGES", format, given or "the instance")
+
+    def check() -> Answer:
+        from pagectl.outputs.backlog_report import as_json, nagios
+
+        report = _report(located(given, broker), scope, thresholds)
+        if quiet and report.status is Status.OK:
+            return Answer(Status.OK)
+        details = verbose or format is PluginFormat.text
+        return plugin.answer(report.status, lambda: nagios(report, details=details), lambda: as_json(report))
+
+    return plugin.run(check, timeout)
+
+
+def _report(place: DataLocation, scope: BacklogScope, thresholds: BacklogThresholds) -> BacklogReport:
+    from pagectl.outputs.backlog_report import BacklogReport
+    from pagefmt.outstanding.backlog import backlog_of
+    from pagefmt.outstanding.overview import Condition
+
+    if place.page is not None or (place.store is not None and scope.by_name):
+        what = "a page" if place.page is not None else "a store folder, with --queue or --address"
+        raise CallError(f"{place.given} is {what}: not all of a backlog; name the data directory")
+    state = told_state(place, journal=True)
+    empty = list(_empty(state, scope))
+    wanted = scope.addresses.union(row.address for row in empty if row.address is not None)
+    rows: list[Backlog] = []
+    remarks: list[tuple[Status, str]] = []
+    seen = {row.address for row in empty}
+    for known in each_store(place, state):
+        store = known.store
+        seen.add(store.address)
+        if scope.by_name and store.address is not None and store.address not in wanted:
+            continue
+        found = backlog_of(known)
+        if not found.verdict.fine:
+            unknown = not found.verdict.counted or Condition.UNKNOWN in found.verdict.conditions
+            status = Status.UNKNOWN if unknown and not store.from_replica else Status.WARNING
+            remarks += [(status, f"{store.address or store.name}: {remark}") for remark in found.verdict.remarks]
+        rows += () if store.from_replica else scope.rows(found)
+    if missing := scope.addresses - seen:
+        raise CallError(f"{place.given}: no queue and no pages of the address {min(missing)!r}; is the name right?")
+    there = {(row.address, row.queue) for row in rows}
+    now = time.time()
+    judged = [
+        (row, numbers := BacklogNumbers.of(row, now), thresholds.status(numbers))
+        for row in [*rows, *(row for row in empty if (row.address, row.queue) not in there)]
+    ]
+    judged.sort(key=lambda each: (-each[2].rank, -(each[0].messages or 0), each[0].address or "", each[0].queue or ""))
+    return BacklogReport(judged, thresholds, scope.by.value, scope.by_name, remarks)
+
+
+def _empty(state: PagingState, scope: BacklogScope) -> Iterator[Backlog]:
+    """The backlogs of what was named, should it have no pages. Raises ``CallError`` for a queue that is not there."""
+    from pagefmt.outstanding.backlog import Backlog
+
+    unknown = state.known.unknown_bindings
+    if scope.queues and unknown is not None:
+        raise CallError(unknown.reason)
+    queues = state.bindings.queues.values() if state.bindings is not None else ()
+    if missing := scope.queues - {queue.name for queue in queues}:
+        raise CallError(f"no queue {min(missing)!r} in the bindings; 'pagectl pages outstanding' has their names")
+    nothing = (0, 0, 0, 0, 0, 0)
+    for queue in queues:
+        if queue.name in scope.queues or queue.address in scope.addresses:
+            by_queue = scope.by is BacklogOf.queue
+            yield Backlog(queue.address, "", queue.name if by_queue else None, queue.id if by_queue else None, *nothing)

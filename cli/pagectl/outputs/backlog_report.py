@@ -1,0 +1,119 @@
+"""One ``pages check`` as a monitoring line, as text and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from pagectl.options.backlog_thresholds import NAMES, UNITS, BacklogNumbers, BacklogThresholds
+from pagectl.terminal.nagios import Perf, Status, lines
+from pagefmt.quantities import SECOND, count_text, duration_text, size_text
+
+if TYPE_CHECKING:
+    from pagefmt.outstanding.backlog import Backlog
+
+SERVICE: Final = "PAGES"
+NAMED: Final = 3
+"""Backlogs that the line names; the lines below and JSON have all."""
+
+
+class BacklogReport(NamedTuple):
+    """Judged backlogs, gravest first. ``by``: queue or address. ``by_name``: the operator named them.
+
+    ``remarks``: what is wrong with the pages, each with the status that it is worth.
+    """
+
+    rows: list[tuple[Backlog, BacklogNumbers, Status]]
+    thresholds: BacklogThresholds
+    by: str
+    by_name: bool
+    remarks: list[tuple[Status, str]]
+
+    @property
+    def status(self) -> Status:
+        """Of the whole check."""
+        return Status.worst([*(status for _, _, status in self.rows), *(status for status, _ in self.remarks)])
+
+
+def summary(report: BacklogReport) -> str:
+    """What alerts; where nothing does, the sums."""
+    alerting = [row for row in report.rows if row[2] is not Status.OK]
+    parts = [f"{_name(backlog, report)}: {', '.join(_alerts(numbers, report))}" for backlog, numbers, _ in alerting]
+    told = parts[:NAMED] + [f"{len(parts) - NAMED} more"] * (len(parts) > NAMED)
+    told += [remark for _, remark in report.remarks[:NAMED]]
+    if told:
+        return "; ".join(told)
+    numbers = _most(report.rows)
+    what = count_text(len(report.rows), report.by, "addresses" if report.by == "address" else "")
+    return f"{what}, at most {', '.join(_numbers_text(numbers))}" if report.rows else "no queue has messages in pages"
+
+
+def _alerts(numbers: BacklogNumbers, report: BacklogReport) -> list[str]:
+    if numbers.messages is None:
+        return ["not known"]
+    statuses = {name: report.thresholds.of(name, value) for name, value in numbers._asdict().items()}
+    return [text for name, text in zip(NAMES, _numbers_text(numbers), strict=True) if statuses[name] is not Status.OK]
+
+
+def _numbers_text(numbers: BacklogNumbers) -> list[str]:
+    messages, size, pages, held, oldest = numbers
+    return [
+        "? messages" if messages is None else count_text(messages, "message"),
+        "? bytes waiting" if size is None else f"{size_text(size)} waiting",
+        "? pages" if pages is None else count_text(pages, "page"),
+        "? held" if held is None else f"{size_text(held)} held",
+        "oldest ?" if oldest is None else f"oldest {duration_text(oldest * SECOND)}",
+    ]
+
+
+def _name(backlog: Backlog, report: BacklogReport) -> str:
+    address = "(no address)" if backlog.address is None else backlog.address
+    return address if report.by == "address" else backlog.queue or address
+
+
+def _most(rows: Iterable[tuple[Backlog, BacklogNumbers, Status]]) -> BacklogNumbers:
+    """The largest of each number; None where one of them is not known."""
+    columns = list(zip(*(numbers for _, numbers, _ in rows), strict=True)) or [(0,)] * len(NAMES)
+    return BacklogNumbers(*(None if None in column else max(column) for column in columns))
+
+
+def nagios(report: BacklogReport, *, details: bool = False) -> str:
+    """The one line; with ``details`` one for each backlog and remark below it."""
+    below = _details(report) if details else ()
+    return lines(SERVICE, report.status, summary(report), _performance(report), below)
+
+
+def _details(report: BacklogReport) -> Iterator[str]:
+    for backlog, numbers, status in report.rows:
+        of = "" if report.by == "address" else f" of {backlog.address if backlog.address is not None else '?'}"
+        yield f"{status.name} {_name(backlog, report)}{of}: {', '.join(_numbers_text(numbers))}"
+    yield from (f"{status.name} {remark}" for status, remark in report.remarks)
+
+
+def _performance(report: BacklogReport) -> Iterator[Perf]:
+    """Of each backlog that was named; else the largest of each number, so that the labels stay the same."""
+    shown = [(f"{_name(backlog, report)} ", numbers) for backlog, numbers, _ in report.rows] if report.by_name else []
+    warn, crit = report.thresholds
+    for before, numbers in shown or [("", _most(report.rows))]:
+        for name, value, unit in zip(NAMES, numbers, UNITS, strict=True):
+            yield Perf(f"{before}{name}", value, str(unit), warn.get(name), crit.get(name), 0)
+
+
+def as_json(report: BacklogReport) -> dict[str, Any]:
+    """The whole report as plain values; sizes in bytes, ages in seconds."""
+    return {
+        "status": report.status.name,
+        "exit_status": int(report.status),
+        "text": summary(report),
+        "by": report.by,
+        "backlogs": [
+            {
+                "status": status.name, "address": backlog.address, "queue": backlog.queue, "id": backlog.id,
+                "messages": backlog.messages, "bytes": backlog.bytes, "in_doubt": backlog.in_doubt,
+                "pages_held": backlog.pages, "bytes_held": backlog.held, "bytes_held_alone": backlog.alone,
+                "oldest": backlog.oldest, "age": numbers.oldest,
+            }
+            for backlog, numbers, status in report.rows
+        ],
+        "remarks": [remark for _, remark in report.remarks],
+    }  # fmt: skip

@@ -1,0 +1,140 @@
+"""``pages check`` as a monitoring system calls it: statuses, one line, what is not known."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from golden_cases import GoldenCase, cases_of_each_kind
+from made_pages import message, store
+from pagectl.terminal.nagios import Status
+from plugin_output import PluginOutput, read_plugin_output
+from program import call, tree
+
+NAMES = ("messages", "bytes", "pages", "held", "oldest")
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return GoldenCase("2.56.0", "scattered-acks").copy(tmp_path_factory.mktemp("check"))
+
+
+def check(*words: str | Path) -> tuple[int, PluginOutput]:
+    answer = call("pages", "check", *words)
+    read = read_plugin_output(answer.out)
+    assert Status(answer.status).name == read.status
+    return answer.status, read
+
+
+def largest(data: Path) -> dict[str, object]:
+    rows = json.loads(call("pages", "top", data, "--sort", "waiting", "--format", "json").out)["queues"]
+    return dict(rows[0])
+
+
+@pytest.mark.parametrize("case", cases_of_each_kind(), ids=str)
+def test_it_agrees_with_outstanding(case: GoldenCase) -> None:
+    told = call("pages", "outstanding", case.data(), "--format", "json")
+    answer = call("pages", "check", case.data(), "--format", "json")
+    found = json.loads(answer.out)
+    assert answer.status == found["exit_status"]
+    assert {(row["address"], row["id"]): row["messages"] for row in found["backlogs"]} == {
+        (one["address"], queue["id"]): queue["messages"]
+        for one in json.loads(told.out)["stores"]
+        for queue in one["queues"]
+    }
+    known = all(row["messages"] is not None for row in found["backlogs"])
+    assert known or answer.status == Status.UNKNOWN
+    assert (answer.status == 0) == (not found["remarks"]), "without thresholds only what is wrong alerts"
+
+
+def test_thresholds_at_their_ends(data: Path) -> None:
+    row = largest(data)
+    count = row["messages"]
+    assert isinstance(count, int)
+    for words, status in (
+        (["-w", f"messages={count}"], 0), (["-w", f"messages={count - 1}"], 1), (["-c", f"messages={count - 1}"], 2),
+        (["-w", f"messages=@{count}"], 1), (["-c", "oldest=1s"], 2), (["-c", "oldest=1d", "-w", "pages=100"], 2),
+        (["-w", "held=1K"], 1), (["-w", "bytes=1G", "-c", "held=1G"], 0), (["-w", "pages=0"], 1),
+        (["--queue", str(row["queue"]), "-w", f"messages={count - 1}"], 1),
+        (["--address", str(row["address"]), "-w", f"messages={count - 1}"], 1),
+        (["--by", "address", "-w", "messages=0"], 1),
+    ):  # fmt: skip
+        assert check(data, *words)[0] == status, words
+
+
+def test_performance_values(data: Path) -> None:
+    row = largest(data)
+    _, read = check(data, "-w", "messages=5", "-c", "oldest=1h")
+    assert tuple(read.values) == NAMES and read.more == []
+    assert (read.values["messages"].value, read.values["messages"].warn) == (row["messages"], "5")
+    assert (read.values["oldest"].unit, read.values["oldest"].crit) == ("s", "3600")
+    _, named = check(data, "--queue", str(row["queue"]))
+    assert set(named.values) == {f"{row['queue']} {name}" for name in NAMES}
+    assert len(check(data, "-v")[1].more) >= 1
+
+
+@pytest.mark.parametrize("gone", ["bindings", "journal", "paging"])
+def test_an_unknown_backlog_is_never_ok(tmp_path: Path, gone: str) -> None:
+    data = GoldenCase("2.56.0", "scattered-acks").copy(tmp_path)
+    queue = str(largest(data)["queue"])
+    (data / gone).rename(tmp_path / "away")
+    for words in ([], ["--queue", queue], ["--by", "address"]):
+        assert check(data, *words)[0] == 3, words
+
+
+def test_damage_is_a_warning_and_what_it_hides_is_unknown(tmp_path: Path) -> None:
+    data = GoldenCase("2.56.0", "scattered-acks").copy(tmp_path)
+    pages = sorted(data.rglob("*.page"))
+    pages[-1].write_bytes(pages[-1].read_bytes()[:-1])
+    assert check(data)[0] == 1
+    pages[0].unlink()
+    pages[0].symlink_to(pages[-1])
+    status, _ = check(data)
+    assert status in (1, 3)
+    next(data.rglob("address.txt")).unlink()
+    assert check(data)[0] == 3
+
+
+def test_names_that_nothing_has_and_calls_that_make_no_sense(data: Path, tmp_path: Path) -> None:
+    page = next(data.rglob("*.page"))
+    for words in (
+        [data, "--queue", "nobody"], [data, "--address", "nowhere"], [page], [page.parent, "--queue", "x"], [tmp_path],
+        [tmp_path / "nowhere"], [data, "-w", "messages"], [data, "-w", "age=1"], [data, "-c", "oldest=5x"],
+        [data, "-w", "held=a"],
+        [data, "--queue", "x", "--address", "y"], [data, "--queue", "x", "--by", "address"], [data, "--by", "page"],
+    ):  # fmt: skip
+        status, read = check(*words)
+        assert (status, read.more) == (3, []), words
+    assert check(page.parent)[0] == 0
+
+
+def test_a_queue_without_pages_is_ok(tmp_path: Path) -> None:
+    data = GoldenCase("2.56.0", "scattered-acks").copy(tmp_path)
+    row = largest(data)
+    for page in data.rglob("*.page"):
+        page.unlink()
+    for folder in (data / "paging").iterdir():
+        (folder / "address.txt").unlink()
+        folder.rmdir()
+    assert check(data, "--queue", str(row["queue"]), "-w", "messages=0")[0] == 0
+    assert check(data)[0] == 0 and check(data, "--address", str(row["address"]), "--by", "address")[0] == 0
+
+
+def test_quiet_and_hostile_names(tmp_path: Path) -> None:
+    data = GoldenCase("2.56.0", "scattered-acks").copy(tmp_path)
+    before = tree(data)
+    assert call("pages", "check", data, "--quiet").out == ""
+    assert tree(data) == before, "nothing is changed"
+    next(data.rglob("address.txt")).write_text("evil | 'x'=1 \x1b]0;x\x07\n")
+    answer = call("pages", "check", data, "-v")
+    assert "\x1b" not in answer.out and answer.out.splitlines()[0].count(" | ") == 1
+
+
+def test_it_ends_in_time(tmp_path: Path) -> None:
+    """A fifo in place of an address is not waited for; a timeout is UNKNOWN."""
+    folder = store(tmp_path / "paging", "a", {1: message(1, "a", "x") * 200_000})
+    os.mkfifo(folder / "pipe.page")
+    answer = call("pages", "check", tmp_path, "-t", "0.1")
+    assert answer.status == 3
