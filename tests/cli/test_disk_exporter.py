@@ -37,7 +37,8 @@ from pageengine.disk.state import DiskState
 from pagefmt.bytes.filesystems import FileSystem
 from pagefmt.editions import NEWEST
 from pagefmt.outstanding.backlog import Backlog
-from pagefmt.outstanding.watch import BrokerBacklog, WatchedStore
+from pagefmt.outstanding.watch import BrokerBacklog
+from pagefmt.outstanding.watched_store import WatchedStore
 
 
 def watched(*places: Path) -> list[WatchedBroker]:

@@ -20,8 +20,9 @@ from pagefmt.bytes.files import NotReadable
 from pagefmt.directory.locate import locate
 from pagefmt.journal import load
 from pagefmt.journal.positions import PositionIndex, Positions
-from pagefmt.outstanding import watch
+from pagefmt.outstanding import watch, watched_store
 from pagefmt.outstanding.backlog import backlog_of
+from pagefmt.outstanding.journal_marks import JournalMarks
 from pagefmt.outstanding.state import load_place
 from pagefmt.outstanding.watch import BrokerBacklog, PagesWatch
 
@@ -29,7 +30,7 @@ from pagefmt.outstanding.watch import BrokerBacklog, PagesWatch
 @pytest.fixture
 def settled(monkeypatch: pytest.MonkeyPatch) -> None:
     """No file of the test has changed within the last tick."""
-    monkeypatch.setattr(watch, "SETTLED", -(1 << 62))
+    monkeypatch.setattr(watched_store, "SETTLED", -(1 << 62))
 
 
 def read_whole(data: Path) -> dict[str, object]:
@@ -125,7 +126,7 @@ def test_what_stands_still_is_not_read_again(settled: None, tmp_path: Path) -> N
 @pytest.mark.parametrize("now", [0, 1 << 62])
 def test_a_clock_that_is_wrong(now: int, tmp_path: Path, monkeypatch: Any) -> None:
     """Far behind the files' own it trusts none of them, and reads no page twice all the same."""
-    monkeypatch.setattr(watch.time, "time_ns", lambda: now)
+    monkeypatch.setattr(watched_store.time, "time_ns", lambda: now)
     data = GoldenCase("2.56.0", "scattered-acks").copy(tmp_path)
     seen = PagesWatch(locate(data))
     assert seen.look()._replace(read=0) == seen.look()
@@ -181,7 +182,7 @@ def test_ids_at_the_edges(queue: int, tmp_path: Path, monkeypatch: Any) -> None:
         ack_index=PositionIndex(positions.chunks), complete_index=PositionIndex(positions.chunks),
         in_doubt_acks=PositionIndex(Positions().chunks), page_transactions={queue: 1}, in_doubt_sends=frozenset({0}),
     )  # fmt: skip
-    view = watch._JournalView(journal, 1)  # type: ignore[arg-type]
+    view = JournalMarks(journal, 1)  # type: ignore[arg-type]
     pages = np.array([1, 2])
     assert (view.marks(pages, [queue]) != 0).tolist() == [True, False]
     assert (view.sent(np.array([queue, 5]), np.array([queue, 5]), False) != 0).tolist() == [True, False]

@@ -1,0 +1,305 @@
+"""One store that is looked at again and again: its listing, what is remembered of its pages, and the sums of that."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from pagefmt.bytes.files import FileGone, NotReadable
+from pagefmt.outstanding.backlog import Backlog, first_timestamp
+from pagefmt.outstanding.journal_marks import JournalMarks, where_equal
+from pagefmt.outstanding.page_load import PageLoad, QueueLoad
+from pagefmt.outstanding.state import DELETED, StoreState
+from pagefmt.pages.page import open_page
+from pagefmt.pages.paging import (
+    ADDRESS_FILE,
+    AddressText,
+    EntryKind,
+    PageFile,
+    Store,
+    page_name,
+    read_address,
+    store_entries,
+)
+
+SETTLED: Final = 1_000_000_000
+"""Nanoseconds: a file that changed later than so long ago may change again within the same tick of its clock."""
+LISTED_AGAIN: Final = 600.0
+"""Seconds: after so long a folder is listed whatever it looks like."""
+
+Table: TypeAlias = npt.NDArray[np.void]
+_COLUMNS: Final = np.dtype(
+    [(name, np.int64) for name in ("number", "size", "changed", "low", "high")]
+    + [(name, np.uint64) for name in ("marks", "sent")]
+)
+
+
+class WatchedStore(NamedTuple):
+    """One store folder. ``queues`` None: what is outstanding is not known. ``damaged``: pages that are."""
+
+    address: str | None
+    pages: int
+    bytes: int
+    damaged: int
+    queues: tuple[Backlog, ...] | None
+
+
+def settled(changed: int) -> bool:
+    """Whether a file that changed at that time (ns) would get another time from a further change."""
+    return changed < time.time_ns() - SETTLED
+
+
+class _Group(NamedTuple):
+    """Queues for which a page holds the same: the first outstanding message has the number ``first`` and ``begins`` at
+    that offset."""
+
+    queues: tuple[int, ...]
+    messages: int
+    bytes: int
+    in_doubt: int
+    first: int
+    begins: int
+
+
+class _PageNote(NamedTuple):
+    """What is remembered of a page."""
+
+    size: int
+    held_by: tuple[int, ...]
+    groups: tuple[_Group, ...]
+    readable: bool
+    damaged: bool
+    moving: bool
+
+
+@dataclass(slots=True)
+class _Sum:
+    """Over the pages that hold something for the same queues: of groups, or of files."""
+
+    queues: tuple[int, ...]
+    pages: int = 0
+    messages: int = 0
+    bytes: int = 0
+    in_doubt: int = 0
+
+    def add(self, sign: int, messages: int, size: int, in_doubt: int) -> None:
+        """One page more (1) or less (-1), or what is summed up already (0)."""
+        self.pages += sign
+        factor = sign or 1
+        self.messages += factor * messages
+        self.bytes += factor * size
+        self.in_doubt += factor * in_doubt
+
+
+@dataclass(slots=True)
+class StoreWatch:
+    """One folder: its listing, what is remembered of its pages, and the sums of that."""
+
+    folder: Path
+    text: AddressText = field(default_factory=lambda: AddressText(None))
+    problem: str | None = None
+    backlog: WatchedStore = field(default_factory=lambda: WatchedStore(None, 0, 0, 0, None))
+    _listed: Table = field(default_factory=lambda: np.zeros(0, _COLUMNS))
+    _table: Table = field(default_factory=lambda: np.zeros(0, _COLUMNS))
+    _seen: tuple[int, ...] | None = None
+    _when: float = 0.0
+    _listings: int = 0
+    _notes: dict[int, _PageNote] = field(default_factory=dict)
+    _sums: dict[tuple[int, ...], _Sum] = field(default_factory=dict)
+    _files: dict[tuple[int, ...], _Sum] = field(default_factory=dict)
+    _again: set[int] = field(default_factory=set)
+    _unreadable: set[int] = field(default_factory=set)
+    _damaged: set[int] = field(default_factory=set)
+    _sent_at: dict[int, dict[int, int | None]] = field(default_factory=dict)
+    _judged: tuple[object, ...] = ()
+
+    def list(self) -> None:
+        """List the folder again if it has to be. Raises ``FileGone``."""
+        try:
+            status = self.folder.lstat()
+        except OSError as err:
+            raise FileGone(f"{self.folder}: {err.strerror}") from err
+        seen = status.st_ino, status.st_ctime_ns
+        if seen == self._seen and time.monotonic() - self._when < LISTED_AGAIN and self._newest_as_it_was():
+            return
+        rows, self.problem = [], None
+        try:
+            for entry, status in store_entries(self.folder):
+                if entry.kind is EntryKind.PAGE:
+                    rows.append((entry.number, entry.size, status.st_ctime_ns, 0, -1, 0, 0))
+        except FileGone:
+            raise
+        except NotReadable as err:
+            self.problem = str(err)
+        self.text = read_address(self.folder / ADDRESS_FILE)
+        self._listed = np.sort(np.array(rows, _COLUMNS), order="number")
+        self._listings += 1
+        self._seen, self._when = seen if settled(seen[1]) else None, time.monotonic()
+
+    def _newest_as_it_was(self) -> bool:
+        if not len(self._listed):
+            return True
+        row = self._listed[-1]
+        try:
+            status = (self.folder / page_name(int(row["number"]))).lstat()
+        except OSError:
+            return False
+        return bool(status.st_size == row["size"] and status.st_ctime_ns == row["changed"])
+
+    def newest(self) -> Store:
+        """The store for those who judge it: of its pages the newest one alone."""
+        return Store(self.folder, self.text, tuple(map(self._page, self._listed[-1:])), (), self.problem)
+
+    def _page(self, row: np.void) -> PageFile:
+        number = int(row["number"])
+        return PageFile(number, self.folder, page_name(number), int(row["size"]))
+
+    def judge(self, state: StoreState, journal: JournalMarks) -> int:
+        """Bring ``backlog`` up to date; how many pages were read for that."""
+        facts = journal.number, self._listings, state.live, state.same_address
+        if facts == self._judged and not self._again:
+            return 0
+        read = self._read(state, state.queues, journal) if state.unknown is None and state.queues else 0
+        sizes = self._listed["size"]
+        self.backlog = WatchedStore(
+            self.text.address, len(sizes), int(sizes.sum()), len(self._damaged), self._queues(state)
+        )
+        self._judged = facts
+        return read
+
+    def _read(self, state: StoreState, queues: Collection[int], journal: JournalMarks) -> int:
+        """Read the pages that are not as they were when they were read, and forget those that are gone."""
+        new, old = self._listed.copy(), self._table
+        new["marks"] = journal.marks(new["number"], queues)
+        here, at = where_equal(new["number"], old["number"])
+        for name in ("low", "high"):
+            new[name][here] = old[name][at]
+        new["sent"] = journal.sent(new["low"], new["high"], state.live)
+        same = np.zeros(len(new), bool)
+        same[here] = np.all([new[name][here] == old[name][at] for name in ("size", "changed", "marks", "sent")], axis=0)
+        same &= ~np.isin(new["number"], list(self._again))
+        for number in np.setdiff1d(old["number"], new["number"]).tolist():
+            self._remember(number, None)
+        fresh = np.flatnonzero(~same)
+        for row in fresh.tolist():
+            page = self._page(new[row])
+            load, found = state.page(page)
+            motion = None if load.damage is None else state.motion(page, load.damage)
+            new["low"][row], new["high"][row] = load.transactions or (0, -1)
+            self._remember(page.number, None if motion == DELETED else self._note(load, found, motion))
+        new["sent"][fresh] = journal.sent(new["low"][fresh], new["high"][fresh], state.live)
+        self._table = new
+        return len(fresh)
+
+    def _note(self, load: PageLoad, found: dict[int, QueueLoad], motion: str | None) -> _PageNote:
+        alike: dict[tuple[int, int, int, int, int], list[int]] = {}
+        for queue, held in sorted(found.items()):
+            first = held.first[1] if held.first else -1
+            alike.setdefault((held.messages, held.bytes, held.in_doubt, first, held.begins), []).append(queue)
+        groups = tuple(_Group(_shared(self._sums, tuple(queues)), *what) for what, queues in alike.items())
+        held_by = _shared(self._files, load.held_by)
+        return _PageNote(
+            load.size, held_by, groups, load.readable, load.damage is not None and motion is None, motion is not None
+        )
+
+    def _remember(self, number: int, note: _PageNote | None) -> None:
+        """In place of what was remembered of the page."""
+        self._sent_at.pop(number, None)
+        before = self._notes.pop(number, None)
+        if before is not None:
+            self._add(before, -1)
+        for numbers in (self._again, self._damaged, self._unreadable):
+            numbers.discard(number)
+        if note is None:
+            return
+        self._notes[number] = note
+        self._add(note, 1)
+        if note.damaged:
+            self._damaged.add(number)
+        if not note.readable:
+            self._unreadable.add(number)
+        if note.moving or not note.readable:
+            self._again.add(number)
+
+    def _add(self, note: _PageNote, sign: int) -> None:
+        for group in note.groups:
+            _sum(self._sums, group.queues).add(sign, group.messages, group.bytes, group.in_doubt)
+        _sum(self._files, note.held_by).add(sign, 0, note.size, 0)
+        for sums, queues in ((self._files, note.held_by), *((self._sums, group.queues) for group in note.groups)):
+            if queues in sums and not sums[queues].pages:
+                del sums[queues]
+
+    def _queues(self, state: StoreState) -> tuple[Backlog, ...] | None:
+        """None where it is not known."""
+        if (state.unknown is not None and len(self._listed)) or self.problem is not None or self._unreadable:
+            return None
+        if state.unknown is not None or not state.queues:
+            return ()
+        waiting = {queue: _Sum((queue,)) for queue in state.queues}
+        held, alone = dict.fromkeys(waiting, (0, 0)), dict.fromkeys(waiting, 0)
+        for queues, found in self._sums.items():
+            for queue in waiting.keys() & set(queues):
+                waiting[queue].add(0, found.messages, found.bytes, found.in_doubt)
+        for queues, found in self._files.items():
+            holders = waiting.keys() & set(queues)
+            for queue in holders:
+                pages, size = held[queue]
+                held[queue] = pages + found.pages, size + found.bytes
+                alone[queue] += found.bytes if len(holders) == 1 else 0
+        oldest = self._oldest(state, {queue for queue, found in waiting.items() if found.messages})
+        return tuple(
+            Backlog(
+                self.text.address, self.folder.name, binding.name, queue, waiting[queue].messages,
+                waiting[queue].bytes, waiting[queue].in_doubt, *held[queue], alone[queue], oldest.get(queue),
+            )
+            for queue, binding in sorted(state.queues.items())
+        )  # fmt: skip
+
+    def _oldest(self, state: StoreState, queues: set[int]) -> dict[int, int]:
+        """By queue, where one of the first outstanding messages has a timestamp."""
+        first: dict[int, tuple[int, _Group]] = {}
+        for number in self._table["number"].tolist():
+            if len(first) == len(queues):
+                break
+            for group in self._notes[number].groups if number in self._notes else ():
+                for queue in queues.intersection(group.queues if group.messages else ()):
+                    first.setdefault(queue, (number, group))
+        before, self._sent_at = self._sent_at, {}
+        wanted: dict[int, list[tuple[int, _Group]]] = {}
+        for queue, (page, group) in first.items():
+            wanted.setdefault(page, []).append((queue, group))
+        for page, each in wanted.items():
+            known = self._sent_at[page] = before.get(page, {})
+            known |= self._timestamps(state, page, [one for one in each if one[0] not in known])
+        sent = {queue: self._sent_at[page].get(queue) for queue, (page, _) in first.items()}
+        return {queue: when for queue, when in sent.items() if when is not None}
+
+    def _timestamps(
+        self, state: StoreState, page: int, queues: Collection[tuple[int, _Group]]
+    ) -> Iterator[tuple[int, int | None]]:
+        if not queues:
+            return
+        row = self._table[np.searchsorted(self._table["number"], page)]
+        with open_page(self._page(row)) as opened:
+            rule = state.sure_rule(page)
+            for queue, group in queues:
+                yield queue, first_timestamp(opened, rule, queue, group.begins, group.first)
+
+
+def _shared(sums: dict[tuple[int, ...], _Sum], queues: tuple[int, ...]) -> tuple[int, ...]:
+    """The same ids, as they are kept already: many pages are for the same queues."""
+    found = sums.get(queues)
+    return queues if found is None else found.queues
+
+
+def _sum(sums: dict[tuple[int, ...], _Sum], queues: tuple[int, ...]) -> _Sum:
+    found = sums.get(queues)
+    if found is None:
+        found = sums[queues] = _Sum(queues)
+    return found
