@@ -160,6 +160,8 @@ def test_an_unknown_key_is_shown_where_it_stands(name: str, text: str, line: int
         ("divertConfigurations=a,b", "properties-whole-entry", 1),
         ("maxDiskUsage=-", "properties-bad-value", 14),
         ("name=ENC(zz)", "properties-bad-value", 6),
+        ("name=ENC()", "properties-bad-value", 6),
+        ("name=ENC(5a)ENC(5a)", "properties-bad-value", 6),
         ("HAPolicyConfiguration.groupName=a", "properties-unknown-key", 23),
         ("name=a\nname=b", "properties-duplicate", 1),
         ("acceptorConfigurations.a.param.port=1", "properties-unknown-key", 26),

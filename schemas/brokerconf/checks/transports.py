@@ -10,6 +10,7 @@ from brokerconf.reading.sizes import trimmed
 from pagefmt.editions import Edition
 
 _SCHEMES = ("tcp", "vm")
+_TO_ANOTHER_BROKER = ("tcp",)
 _ILLEGAL = re.compile(r"[\x00-\x20\x7f\"<>\\^`{|}]|%(?![0-9A-Fa-f]{2})")
 _NAMED = re.compile(r"[?&]name=([^&#]*)")
 # Markup inside the text: the reader takes the first piece of text alone.
@@ -21,17 +22,21 @@ def fault(node: ConfigNode, edition: Edition) -> str:
     text, more = _first_text(node)
     if not trimmed(text):
         return "a comment or instruction stands before the address and is taken for it" if more else "no address"
-    return address_fault(text, node.attributes.get("name"), edition)
+    return _address_fault(text, node.attributes.get("name"), edition)
 
 
-def address_fault(text: str, name: str | None, edition: Edition) -> str:
-    """The same for an address that stands elsewhere, of something of that name."""
+def connection_fault(uri: str, name: str | None, edition: Edition) -> str:
+    """The same for the address of an AMQP connection of that name: no broker is in the same process."""
+    return _address_fault(uri, name, edition, _TO_ANOTHER_BROKER)
+
+
+def _address_fault(text: str, name: str | None, edition: Edition, schemes: tuple[str, ...] = _SCHEMES) -> str:
     if edition > Edition.ARTEMIS_2_4:
         text = re.sub(r"\s", "", text)
     if text.startswith("("):
         first, _, query = text[1:].partition(")")
         text = first.split(",")[0] + query
-    return _uri_fault(text.replace(";", "&")) or _name_fault(text.replace(";", "&"), name, edition)
+    return _uri_fault(text.replace(";", "&"), schemes) or _name_fault(text.replace(";", "&"), name, edition)
 
 
 def _first_text(node: ConfigNode) -> tuple[str, bool]:
@@ -44,12 +49,13 @@ def _first_text(node: ConfigNode) -> tuple[str, bool]:
     return unescape(text), True
 
 
-def _uri_fault(text: str) -> str:
+def _uri_fault(text: str, schemes: tuple[str, ...]) -> str:
     scheme, colon, rest = text.partition(":")
     if not colon or not re.fullmatch(r"[A-Za-z][A-Za-z0-9+.-]*", scheme):
         return f"'{masked(text[:100])}' is no address with a scheme"
-    if scheme not in _SCHEMES:
-        return f"scheme '{scheme[:40]}' is unknown: only tcp and vm are (in small letters)"
+    if scheme not in schemes:
+        are = "are" if len(schemes) > 1 else "is"
+        return f"scheme '{scheme[:40]}' is unknown: only {' and '.join(schemes)} {are} (in small letters)"
     if not rest or rest == "//":
         return "an address without a host"
     bad = _ILLEGAL.search(rest) or _path_bracket(rest)

@@ -101,17 +101,31 @@ class _ValueChecks:
         yield from self._passwords()
 
     def _passwords(self) -> Iterator[Finding]:
-        """With the codec that comes with the broker; another one may take anything."""
-        if self.edition < Edition.ARTEMIS_2_10 or "password-codec" in self.first:
-            return
+        """By the codec that comes with the broker; of hexadecimal digits its cipher alone could say more."""
         mask = self.first.get("mask-password")
-        all_masked = mask is not None and parse_boolean(mask.text)
-        places = [self.first.get("cluster-password"), self.first.get("jdbc-password")]
-        places += [bridge.descendant("password") for bridge in self.places.get("bridge", ())]
-        for node in places:
-            why = _masked_fault(node, all_masked and node.name == "cluster-password") if node else ""
-            if node and why:
-                yield refused("bad-value", node, node.position, why, "mask the password again")
+        # without the element ENC() says what is masked
+        masks = None if mask is None else parse_boolean(mask.text)
+        if self.edition < Edition.ARTEMIS_2_10 or "password-codec" in self.first or masks is False:
+            return
+        found = [(self.first[name], "", trimmed(self.first[name].text)) for name in _MASKED if name in self.first]
+        inside = [bridge.descendant("password") for bridge in self.places.get("bridge", ())]
+        found += [(node, "", node.text) for node in inside if node]
+        for tag, names in _MASKED_ATTRIBUTES.items():
+            if tag != _AMQP or self.edition >= Edition.ARTEMIS_2_28:
+                nodes = self.places.get(tag, ())
+                found += [
+                    (node, name, node.attributes[name]) for node in nodes for name in names if node.attributes.get(name)
+                ]
+        for node, attribute, text in found:
+            wrapped = text.startswith("ENC(") and text.endswith(")")
+            if not wrapped and (not masks or node.tag == _AMQP):
+                continue
+            if not re.fullmatch(r"[+-]?[0-9A-Fa-f]+", text[4:-1] if wrapped and not masks else text):
+                why, help = "is not what 'artemis mask' makes", "mask the password again"
+                if wrapped and masks:
+                    why, help = "stands in ENC(), and mask-password is true", "write the digits without ENC()"
+                at = node.attribute_position(attribute) if attribute else node.position
+                yield refused("bad-value", node, at, f"{attribute or node.name} {why}", help)
 
     def _wildcards(self) -> Iterator[Finding]:
         for place in self.places.get("wildcard-addresses", ())[:1]:
@@ -200,7 +214,7 @@ class _ValueChecks:
                         "write it as tcp://host:port?key=value;key=value",
                     )  # fmt: skip
         for node in self.places.get("amqp-connection", ()):
-            why = transports.address_fault(node.attributes.get("uri", ""), node.attributes.get("name"), self.edition)
+            why = transports.connection_fault(node.attributes.get("uri", ""), node.attributes.get("name"), self.edition)
             if why:
                 yield refused(
                     "bad-uri", node, node.attribute_position("uri"),
@@ -236,9 +250,14 @@ class _ValueChecks:
             )  # fmt: skip
 
 
+_AMQP = "amqp-connection"
+_MASKED = ("cluster-password", "jdbc-user", "jdbc-password")
+_MASKED_ATTRIBUTES = {
+    "federation": ("password",), "upstream": ("password",), "downstream": ("password",), _AMQP: ("user", "password")
+}  # fmt: skip
 _BY_HAND = {
-    "cluster-connection-uri", "wildcard-addresses", "address-setting", "address", "queue", "acceptor",
-    "amqp-connection", "connector", "journal-retention-directory",
+    "cluster-connection-uri", "wildcard-addresses", "address-setting", "address", "queue", "acceptor", "bridge",
+    "connector", "journal-retention-directory", *_MASKED_ATTRIBUTES,
 }  # fmt: skip
 
 
@@ -258,13 +277,3 @@ def _advice(fact: ReaderFact, name: str) -> str:
     if fact.read_as.startswith("bytes"):
         return "write a whole number, or one with K, M or G after it: 512K, 10M, 2G"
     return "write a value in that range" if fact.check else "write a whole number"
-
-
-def _masked_fault(node: ConfigNode, all_masked: bool) -> str:
-    """Why a masked password cannot be unmasked by the broker's own codec; the password is not told."""
-    text = trimmed(node.text)
-    if text.startswith("ENC(") and text.endswith(")"):
-        text = text[4:-1]
-    elif not all_masked:
-        return ""
-    return "" if re.fullmatch(r"-?[0-9A-Fa-f]+", text) else f"{node.name} is not what 'artemis mask' makes"

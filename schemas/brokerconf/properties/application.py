@@ -27,7 +27,7 @@ _COLLECTIONS = ("List", "Set", "Map")
 _CLASS = ".class"
 _NONE = "-"
 _NAME = re.compile(r"[^.(\[]*")
-_NO_CODE = re.compile(r"ENC\((?!-?[0-9a-fA-F]+\)$).*\)", re.DOTALL)
+_NO_CODE = re.compile(r"ENC\((?![+-]?[0-9a-fA-F]+\)$).*\)", re.DOTALL)
 # what a class is made for that is named; nobody knows which are at hand
 _PLUGINS = ("ActiveMQMetricsPlugin", "ActiveMQServerPlugin")
 _NAMED = "NamedPropertyConfiguration"

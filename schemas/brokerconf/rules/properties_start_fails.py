@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from brokerconf.checks.transports import address_fault
+from brokerconf.checks.transports import connection_fault
 from brokerconf.evidence.facts import ConfigFacts
 from brokerconf.evidence.rule import Example, Hit, Hits, Rule
 from brokerconf.reading.properties import Entry
@@ -36,11 +36,8 @@ def _hit(entry: Entry, at: Position | None, said: str, what_to_do: str, about: s
 
 
 def _address_fault(text: str, name: str, edition: Edition) -> str:
-    """What the reader of ``broker.xml`` says of an address; here blanks stay, and no broker is in the same process."""
-    if text != "".join(text.split()):
-        return "an address with a blank"
-    scheme = text.removeprefix("(").partition(":")[0]
-    return f"scheme '{scheme}' is unknown: only tcp is" if scheme == "vm" else address_fault(text, name, edition)
+    """What the reader of ``broker.xml`` says of an address; here blanks stay."""
+    return "an address with a blank" if text != "".join(text.split()) else connection_fault(text, name, edition)
 
 
 RULE = Rule(
