@@ -243,8 +243,8 @@ class StoredMessage:
     """One message. ``page`` and ``number`` are its position, ``size`` the bytes of its record, ``queues`` names.
 
     Times are milliseconds since 1970-01-01 UTC, 0 for none; ``sent`` and ``expires`` are the same as dates. Values of
-    ``properties`` are bool, int, float, str or bytes; lists and maps of AMQP are JSON values. ``acknowledged_by`` and
-    ``outstanding_for`` are None where the journal does not tell, headers where the record cannot be understood.
+    ``properties`` are None, bool, int, float, str or bytes; lists and maps of AMQP are JSON values. Both lists of
+    queues are None where the journal does not tell, headers where the record cannot be understood.
     ``row`` has all columns of the table (``docs/message-table.md``).
     """
 
