@@ -181,6 +181,8 @@ _pagectl_takes() {  # does this option of this command want a value?
         'pages outstanding --server' |\
         'pages find --format' |\
         'pages find --to' |\
+        'pages find --columns' |\
+        'pages find --partition-by' |\
         'pages find --body' |\
         'pages find --limit' |\
         'pages find --id' |\
@@ -200,6 +202,8 @@ _pagectl_takes() {  # does this option of this command want a value?
         'pages find --server' |\
         'pages decode --format' |\
         'pages decode --to' |\
+        'pages decode --columns' |\
+        'pages decode --partition-by' |\
         'pages decode --body' |\
         'pages decode --limit' |\
         'pages decode --id' |\
@@ -394,8 +398,8 @@ _pagectl_options() {
         'pages top') _pagectl_offer '' --sort --limit --every --format --broker-xml --properties --profile --server --help -h ;;
         'pages check') _pagectl_offer '' --queue --address --by -w --warning -c --critical -t --timeout -q --quiet -v --verbose --format --broker-xml --properties --profile --server --help -h ;;
         'pages outstanding') _pagectl_offer '' --format --positions --jolokia --credentials --edition --broker-xml --properties --profile --server --help -h ;;
-        'pages find') _pagectl_offer '' --format --to --body --inflate --limit --id --user-id --correlation-id --address --queue --since --until --contains --expired --where --outstanding --page --edition --broker-xml --properties --profile --server --help -h ;;
-        'pages decode') _pagectl_offer '' --format --to --body --inflate --limit --id --user-id --correlation-id --address --queue --since --until --contains --expired --where --outstanding --page --edition --broker-xml --properties --profile --server --help -h ;;
+        'pages find') _pagectl_offer '' --format --to --columns --partition-by --body --inflate --limit --id --user-id --correlation-id --address --queue --since --until --contains --expired --where --outstanding --page --edition --broker-xml --properties --profile --server --help -h ;;
+        'pages decode') _pagectl_offer '' --format --to --columns --partition-by --body --inflate --limit --id --user-id --correlation-id --address --queue --since --until --contains --expired --where --outstanding --page --edition --broker-xml --properties --profile --server --help -h ;;
         'pages verify') _pagectl_offer '' --format --manifest --edition --broker-xml --properties --profile --server --help -h ;;
         'pages seal') _pagectl_offer '' --to --broker-xml --properties --profile --server --help -h ;;
         'pages inspect') _pagectl_offer '' --page --record --hex --format --broker-xml --properties --profile --server --help -h ;;
@@ -605,6 +609,14 @@ _pagectl_value() {
         'pages find --format' |\
         'pages decode --format')
             _pagectl_offer '' text jsonl csv parquet arrow
+            ;;
+        'pages find --columns' |\
+        'pages decode --columns')
+            _pagectl_list sent expires expired queue_names acked_by_names outstanding_names correlation_id file outstanding store store_address page number offset length tx queues acked_by large_type persister protocol id address durable priority timestamp expiration user_id type type_name large large_id large_file large_size properties amqp damage body_size body_sha256 body_text body_value body_base64 body_hex body_error
+            ;;
+        'pages find --partition-by' |\
+        'pages decode --partition-by')
+            _pagectl_offer '' address store store_address protocol page priority durable type_name queue day hour
             ;;
         'pages find --body' |\
         'pages decode --body')

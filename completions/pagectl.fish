@@ -263,6 +263,8 @@ complete -c pagectl -n '__pagectl_at pages outstanding' -F
 
 complete -c pagectl -n '__pagectl_at pages find' -l format -x -a 'text jsonl csv parquet arrow' -d 'Output format.'
 complete -c pagectl -n '__pagectl_at pages find' -l to -r -F -d 'Write to FILE, all or nothing.'
+complete -c pagectl -n '__pagectl_at pages find' -l columns -x -a '(__pagectl_list sent expires expired queue_names acked_by_names outstanding_names correlation_id file outstanding store store_address page number offset length tx queues acked_by large_type persister protocol id address durable priority timestamp expiration user_id type type_name large large_id large_file large_size properties amqp damage body_size body_sha256 body_text body_value body_base64 body_hex body_error)' -d 'Only these columns, with commas: sent, queue_names, outstanding_names, body_text, properties.NAME, amqp.properties.subject, …'
+complete -c pagectl -n '__pagectl_at pages find' -l partition-by -x -a 'address store store_address protocol page priority durable type_name queue day hour' -d 'Write a folder of Parquet or Arrow files, split by: address, store, store_address, protocol, page, priority, durable, type_name, queue, day, hour; repeatable.'
 complete -c pagectl -n '__pagectl_at pages find' -l body -x -a '(__pagectl_list none size sha256 text value base64 hex)' -d 'What to show of bodies: none, size, sha256, text, value, base64, hex; several with commas.'
 complete -c pagectl -n '__pagectl_at pages find' -l inflate -d 'Inflate compressed bodies, up to 16 MiB each.'
 complete -c pagectl -n '__pagectl_at pages find' -l limit -x -d 'Stop after N messages.'
@@ -288,6 +290,8 @@ complete -c pagectl -n '__pagectl_at pages find' -F
 
 complete -c pagectl -n '__pagectl_at pages decode' -l format -x -a 'text jsonl csv parquet arrow' -d 'Output format.'
 complete -c pagectl -n '__pagectl_at pages decode' -l to -r -F -d 'Write to FILE, all or nothing.'
+complete -c pagectl -n '__pagectl_at pages decode' -l columns -x -a '(__pagectl_list sent expires expired queue_names acked_by_names outstanding_names correlation_id file outstanding store store_address page number offset length tx queues acked_by large_type persister protocol id address durable priority timestamp expiration user_id type type_name large large_id large_file large_size properties amqp damage body_size body_sha256 body_text body_value body_base64 body_hex body_error)' -d 'Only these columns, with commas: sent, queue_names, outstanding_names, body_text, properties.NAME, amqp.properties.subject, …'
+complete -c pagectl -n '__pagectl_at pages decode' -l partition-by -x -a 'address store store_address protocol page priority durable type_name queue day hour' -d 'Write a folder of Parquet or Arrow files, split by: address, store, store_address, protocol, page, priority, durable, type_name, queue, day, hour; repeatable.'
 complete -c pagectl -n '__pagectl_at pages decode' -l body -x -a '(__pagectl_list none size sha256 text value base64 hex)' -d 'What to show of bodies: none, size, sha256, text, value, base64, hex; several with commas.'
 complete -c pagectl -n '__pagectl_at pages decode' -l inflate -d 'Inflate compressed bodies, up to 16 MiB each.'
 complete -c pagectl -n '__pagectl_at pages decode' -l limit -x -d 'Stop after N messages.'

@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 
 from pagectl.app import FLAGS, TREE, LazyGroup, root
-from pagectl.options.columns import BODIES, SPLITS
+from pagectl.options.columns import BODIES, COLUMNS, MESSAGE_SPLITS, SPLITS
 
 
 class CompletionKind(StrEnum):
@@ -189,6 +189,10 @@ def _value(parameter: Any, metavar: str | None) -> Value:
             return Value(CompletionKind.WORDS, tuple(sorted({*_rules(), *_settings()})))
         case "LIST":
             return Value(CompletionKind.LIST, BODIES)
+        case "COLUMNS":
+            return Value(CompletionKind.LIST, COLUMNS)
+        case "SPLIT":
+            return Value(CompletionKind.WORDS, MESSAGE_SPLITS)
         case "COLUMN":
             return Value(CompletionKind.WORDS, SPLITS)
         case "MATCH:NAME=VALUE" | "MATCH:NAME=V1,V2,…":

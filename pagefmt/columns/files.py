@@ -14,8 +14,9 @@ COMPRESSION_LEVEL: Final = 1
 _ROWS: Final = 1 << 16
 _BYTES: Final = 1 << 23
 
-_NAMES: Final = ("store", "store_address", "protocol", "address", "type_name")
-_STATISTICS: Final = ["page", "number", "id", "timestamp", "expiration", "tx"]
+_NAMES: Final = ("store", "store_address", "protocol", "address", "type_name", "file")
+_LISTS: Final = ("queue_names", "outstanding_names", "acked_by_names")
+_STATISTICS: Final = ["page", "number", "id", "timestamp", "expiration", "tx", "sent", "expires"]
 
 
 class TableFile(Protocol):
@@ -26,15 +27,22 @@ class TableFile(Protocol):
 
 
 @contextmanager
-def table_file(path: Path, form: str, schema: pa.Schema, compression: str = "zstd") -> Iterator[TableFile]:
-    """A file of the form ``parquet`` or ``arrow`` (IPC file). Whole only when the context ended without an error."""
+def table_file(
+    path: Path, form: str, schema: pa.Schema, compression: str = "zstd", *, gathered: bool = True
+) -> Iterator[TableFile]:
+    """A file of the form ``parquet`` or ``arrow`` (IPC file). Whole only when the context ended without an error.
+
+    ``gathered``: small batches are collected into row groups.
+    """
     if form == ARROW:
         options = pa.ipc.IpcWriteOptions(compression=None if compression == "none" else compression)
         with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, schema, options=options) as writer:
             yield writer
         return
     with _parquet(path, schema, compression) as parquet:
-        yield parquet
+        collected = _Gathered(parquet, schema)
+        yield collected if gathered else parquet
+        collected.flush()
 
 
 @contextmanager
@@ -43,15 +51,14 @@ def _parquet(path: Path, schema: pa.Schema, compression: str) -> Iterator[TableF
 
     present = set(schema.names)
     names = [name for name in _NAMES if name in present]
+    names += [f"{name}.list.element" for name in _LISTS if name in present]
     if "properties" in present:
         names += ["properties.key_value.key", "properties.key_value.value.type"]
     with pq.ParquetWriter(
         path, schema, compression=compression, compression_level=COMPRESSION_LEVEL if compression == "zstd" else None,
         use_dictionary=names, write_statistics=[name for name in _STATISTICS if name in present],
     ) as writer:  # fmt: skip
-        gathered = _Gathered(writer, schema)
-        yield gathered
-        gathered.flush()
+        yield writer
 
 
 class _Gathered:

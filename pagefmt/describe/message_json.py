@@ -31,12 +31,11 @@ from pagefmt.messages.values import TypedValue, last_wins
 from pagefmt.pages.page import OddRecord
 from pagefmt.pages.record import PageRecord
 
-PLACE_KEYS: Final = ("store", "store_address", "page", "number", "offset", "length", "tx", "queues", "acked_by")
 MESSAGE_KEYS: Final = (
     "large_type", "persister", "protocol", "id", "address", "durable", "priority", "timestamp", "expiration", "user_id",
     "type", "type_name", "large", "large_id", "large_file", "large_size", "properties",
 )  # fmt: skip
-"""The columns of a table of messages, without bodies and ``amqp``."""
+"""What a message has wherever it lives, without bodies and ``amqp``."""
 
 
 class BodyForm(StrEnum):

@@ -19,6 +19,7 @@ NOT_THE_SAME = {
     "--critical": "one number of the disk, several of a backlog by name",
     "--sort": "addresses of ls, queues of top",
     "--address": "one whose settings are compared, or those whose messages are wanted",
+    "--partition-by": "Spark's table splits by columns, files also by queue and time",
     "--until": "an operation of a trace, or a time",
     "--addresses": "only in generate, a number",
 }

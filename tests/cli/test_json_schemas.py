@@ -13,6 +13,7 @@ import pytest
 from command_table import commands
 from golden_cases import GoldenCase, cases
 from jsonschema import Draft202012Validator
+from pagectl.options.columns import COLUMNS
 from program import ROOT, call
 from watched_calls import SCHEMAS, command_of, schema_of, validate
 
@@ -24,13 +25,18 @@ WRITTEN = {"replay-outcome.line", "replay-trace.line"}
 
 
 def test_every_json_output_has_one_and_there_is_no_other() -> None:
-    wanted = set(WRITTEN) | {"pages-seal.line"}
+    wanted = set(WRITTEN) | {"pages-seal.line", "pages-decode.columns.line"}
     for command in commands():
         formats = next((one.value.words for one in command.options if one.long == "--format" and one.value), ())
         name = "-".join(command.path)
         wanted |= {name} if "json" in formats else set()
         wanted |= {f"{name}.line"} if "jsonl" in formats else set()
     assert set(NAMES) == wanted
+
+
+def test_chosen_columns_are_all_there() -> None:
+    schema = json.loads((SCHEMAS / "pages-decode.columns.line.json").read_text("utf-8"))
+    assert list(schema["properties"]) == list(COLUMNS)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -191,7 +191,7 @@ def test_json_keeps_what_it_escapes(tmp_path: Path) -> None:
 
 def test_csv_cells_are_no_formulas(tmp_path: Path) -> None:
     store(tmp_path / "paging", "=cmd|' /C calc'!A0", {1: message(1, "@SUM(1)", "-1+1")})
-    out = call("pages", "decode", tmp_path, "--format", "csv", "--body", "text").out
+    out = call("pages", "decode", tmp_path, "--format", "csv", "--columns", "store_address,address,body_text,tx").out
     (row,) = csv.DictReader(io.StringIO(out))
     assert row["store_address"].startswith("'=cmd")
     assert row["address"] == "'@SUM(1)"

@@ -5,16 +5,18 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import partial
+from datetime import UTC, datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from pagectl.decoding.columns import FOR_CSV, ChosenColumns, RowPlace
 from pagectl.decoding.shown import TABLES, DecodeFormat, ShownOptions
 from pagectl.files.destination import output_to
 from pagectl.opening.broker import located
 from pagectl.options.columns import BODIES
 from pagectl.options.message_filter import tell_unsearched
 from pagectl.options.shared import edition_of
+from pagectl.options.times import milliseconds
 from pagectl.outputs.message_text import MessageText
 from pagectl.running.exits import Exit
 from pagectl.running.reading import bytes_to_read, each_store, note_near_names, told_state, told_unknown
@@ -49,14 +51,17 @@ def carry_out(
     choice = chosen.filter(place, state, where)
     note_near_names(where, place, choice.pages)
     run = _Decoding(place, state, choice, _message_options(place, forms, shown.inflate, _reader(state, edition)))
+    columns = shown.chosen()
     if form in TABLES:
         _write_table(run, form, shown)
     else:
         with output_to(shown.to, place, run.count):
-            if form is DecodeFormat.jsonl:
+            if form is DecodeFormat.csv:
+                _write_csv(run, columns or (*FOR_CSV, *_body_columns(forms)), shown.limit)
+            elif columns is not None:
+                _write_columns(run, form, ChosenColumns(columns), shown.limit)
+            elif form is DecodeFormat.jsonl:
                 _write_lines(run, shown.limit)
-            elif form is DecodeFormat.csv:
-                _write_csv(run, shown.limit)
             else:
                 _write_text(run, shown.limit, with_offsets)
     tell_unsearched(choice)
@@ -159,20 +164,35 @@ def _write_lines(run: _Decoding, limit: int | None) -> None:
 
 
 def _write_table(run: _Decoding, form: DecodeFormat, shown: ShownOptions) -> None:
-    from pagectl.files.table_output import rows_of, table_query, write_table
+    from pagectl.files.table_output import table_output
 
-    query = table_query(shown.body, run.choice)
-    reader = partial(rows_of, wanted=query, edition=run.wanted.edition)
-    batches: Iterable[Any] = (batch for _, batch in run.read(reader, beside_output=False))
-    write_table(form.value, shown.to, run.place, query, batches, shown.limit)
+    bindings = run.state.bindings
+    names = {each: queue.name for each, queue in bindings.queues.items()} if bindings else {}
+    output = table_output(
+        form.value, shown.body, shown.columns, shown.partition_by or (), run.choice, run.wanted.edition, names
+    )
+    batches = (batch for _, batch in run.read(output.rows, beside_output=False))
+    output.write(shown.to, run.place, batches, shown.limit)
 
 
-def _write_csv(run: _Decoding, limit: int | None) -> None:
-    from pagefmt.describe.message_json import MESSAGE_KEYS, PLACE_KEYS
+def _placed(run: _Decoding, limit: int | None) -> Iterator[tuple[dict[str, Any], RowPlace]]:
+    now = milliseconds(datetime.now(UTC))
+    return ((message, RowPlace(known, page, now)) for (known, page), message in run.rows(limit))
 
-    table = CsvTable((*PLACE_KEYS, *MESSAGE_KEYS, *_body_columns(run.wanted.forms), "amqp"))
-    for _, message in run.rows(limit):
-        table.row(message)
+
+def _write_csv(run: _Decoding, names: Iterable[str], limit: int | None) -> None:
+    columns = ChosenColumns(names)
+    table = CsvTable(columns.names)
+    for message, at in _placed(run, limit):
+        table.row(columns.cells(message, at))
+
+
+def _write_columns(run: _Decoding, form: DecodeFormat, columns: ChosenColumns, limit: int | None) -> None:
+    if form is DecodeFormat.jsonl:
+        for message, at in _placed(run, limit):
+            print_json_line(columns.row(message, at))
+    else:
+        columns.print_text(columns.cells(message, at) for message, at in _placed(run, limit))
 
 
 def _write_text(run: _Decoding, limit: int | None, with_offsets: bool) -> None:

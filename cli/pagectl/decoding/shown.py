@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pagectl.options.columns import BODIES
+from pagectl.decoding.columns import chosen_columns, forms_of
+from pagectl.options.columns import BODIES, MESSAGE_SPLITS
 from pagectl.options.groups import OptionGroup
 from pagectl.options.shared import FORMAT_HELP, ToFileOption
 from pagectl.running.exits import CallError
@@ -43,6 +44,23 @@ class ShownOptions(OptionGroup):
         typer.Option("--format", help=f"{FORMAT_HELP} [default: by the name of --to, else text]", show_default=False),
     ] = None
     to: ToFileOption = None
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            "--columns",
+            metavar="COLUMNS",
+            help="Only these columns, with commas: sent, queue_names, outstanding_names, body_text, properties.NAME, "
+            "amqp.properties.subject, … [default: all; CSV: those for people].",
+        ),
+    ] = None
+    partition_by: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--partition-by",
+            metavar="SPLIT",
+            help=f"Write a folder of Parquet or Arrow files, split by: {', '.join(MESSAGE_SPLITS)}; repeatable.",
+        ),
+    ] = None
     body: Annotated[
         str,
         typer.Option(
@@ -55,7 +73,7 @@ class ShownOptions(OptionGroup):
     ] = None
 
     def forms(self) -> frozenset[BodyForm]:
-        """The ``--body`` list; ``none`` stands alone."""
+        """The ``--body`` list; ``none`` stands alone. With what ``--columns`` asks for."""
         from pagefmt.describe.message_json import BodyForm
 
         names = [name.strip() for name in self.body.split(",")]
@@ -64,15 +82,27 @@ class ShownOptions(OptionGroup):
             raise CallError(f"--body {self.body}: '{wrong}' is not one of {', '.join(BODIES)}")
         if "none" in names and len(names) > 1:
             raise CallError(f"--body {self.body}: none cannot go with others")
-        return frozenset(BodyForm(name) for name in names if name != "none")
+        return frozenset(BodyForm(name) for name in {*names, *forms_of(self.chosen() or ())} - {"none"})
+
+    def chosen(self) -> tuple[str, ...] | None:
+        """The ``--columns`` list, of formats that are no tables; None: not given. Raises ``CallError``."""
+        return None if self.columns is None or self.format() in TABLES else chosen_columns(self.columns)
 
     def format(self) -> DecodeFormat:
-        """As asked for, or as the file name asks."""
+        """As asked for, or as the file name asks. Raises ``CallError``."""
+        form = self.form or self._by_name()
+        if self.partition_by and form not in TABLES:
+            raise CallError(f"--partition-by: files of {form.value} are not split; say --format parquet or arrow")
+        return form
+
+    def _by_name(self) -> DecodeFormat:
         from pagefmt.bytes.writing import is_stream
 
-        if self.form is not None or self.to is None or is_stream(self.to):
-            return self.form or DecodeFormat.text
-        ending = self.to.suffix.lower()
+        ending = "" if self.to is None else self.to.suffix.lower()
+        if self.partition_by and not ending:
+            return DecodeFormat.parquet
+        if self.to is None or is_stream(self.to):
+            return DecodeFormat.text
         if ending not in _ENDINGS:
             known = ", ".join(each for each in _ENDINGS if each)
             raise CallError(f"--to {self.to}: no format goes by {ending}; name it {known}, or say --format")

@@ -101,6 +101,12 @@ def _refuse_inside(target: Path, place: DataLocation | None) -> None:
     if place is None:
         return
     folder = target.resolve().parent
-    for guarded in (place.paging, place.journal, place.bindings, place.large_messages, place.store):
-        if guarded is not None and folder.is_relative_to(guarded.resolve()):
-            raise CallError(f"{target}: lies below {guarded}, which is only read; write somewhere else")
+    for each in guarded(place):
+        if folder.is_relative_to(each.resolve()):
+            raise CallError(f"{target}: lies below {each}, which is only read; write somewhere else")
+
+
+def guarded(place: DataLocation) -> list[Path]:
+    """The directories that are read."""
+    found = (place.paging, place.journal, place.bindings, place.large_messages, place.store)
+    return [each for each in found if each is not None]

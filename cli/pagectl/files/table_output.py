@@ -1,19 +1,24 @@
-"""``pages decode --format parquet|arrow``: the chosen messages as one file of columns, without a Java machine."""
+"""``pages decode --format parquet|arrow``: the chosen messages as one file of columns, or a folder of them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pagectl.files.destination import fresh_file
+from pagectl.files.destination import fresh_file, guarded, private_files
+from pagectl.options.columns import MESSAGE_SPLITS
+from pagectl.options.times import milliseconds
 from pagectl.running.exits import CallError
 from pagectl.terminal.streams import note
 from pagefmt.quantities import count_text
 
 if TYPE_CHECKING:
-    from pagefmt.columns.table import TableQuery
+    from pagefmt.columns.files import TableFile
+    from pagefmt.columns.named_columns import NamedTable
     from pagefmt.directory.locate import DataLocation
     from pagefmt.editions import Edition
     from pagefmt.outstanding.message_filter import MessageFilter
@@ -22,53 +27,104 @@ if TYPE_CHECKING:
     from pagefmt.pages.paging import PageFile
 
 
-def table_query(body: str, choice: MessageFilter) -> TableQuery:
-    """The rows and columns that the options ask for; raises ``CallError`` where they fit no table."""
+@dataclass(frozen=True, slots=True)
+class TableOutput:
+    """What a table has, and how it is read and written."""
+
+    form: str
+    choice: MessageFilter
+    table: NamedTable
+    shown: Any
+    splits: tuple[str, ...]
+    edition: Edition
+    queue_names: frozenset[str] | None
+
+    def rows(self, page: PageFile, known: StoreState, choice: MessageFilter) -> Iterator[Any | Damage]:
+        """The chosen rows of one page, and what is damaged in it."""
+        from pagefmt.columns.named_columns import RowsContext
+        from pagefmt.columns.table import PageSource, TableDamage, page_batches, without_outstanding
+        from pagefmt.columns.wanted_records import rows_by_queue
+        from pagefmt.pages.frames import DamageKind
+
+        store, rule = known.store, known.rule(page.number)
+        wanted = replace(self.table.query, where=choice.selector)
+        source = PageSource(page, page.number, store.name, store.address, rule, edition=self.edition)
+        names = {each: queue.name for each, queue in (known.queues or {}).items()}
+        context = RowsContext(page.path.name, names, milliseconds(datetime.now(UTC)))
+        for found in page_batches(source, wanted):
+            if not isinstance(found, TableDamage):
+                rows = rows_by_queue(found, choice)
+                yield self.table.rows(rows if known.unknown is None else without_outstanding(rows), context)
+                continue
+            lost = f"; {found.missing} bytes are not in the table" if found.missing else ""
+            yield found.damage._replace(detail=f"{found.damage.detail}{lost}")
+            if choice.outstanding and found.damage.kind is DamageKind.UNDECODABLE and found.missing:
+                return  # a broker throws: nothing behind it is outstanding
+
+    def write(self, to: Path | None, place: DataLocation, batches: Iterable[Any], limit: int | None) -> None:
+        """Write ``to``, whole or not at all. Raises ``CallError`` where it is no file, or no folder to be made."""
+        if to is None or str(to) == "-":
+            raise CallError(f"--format {self.form} needs --to FILE: it is not written to a terminal or a pipe")
+        if self.splits:
+            count, files = self._folder(to, place, batches, limit)
+            note(f"{count_text(count, 'message')} in {count_text(files, 'file')} below {to.absolute()}")
+            return
+        from pagefmt.columns.files import table_file
+
+        with fresh_file(to, place) as fresh, table_file(fresh, self.form, self.table.schema) as table:
+            count = _written(table, batches, limit)
+        note(f"{count_text(count, 'message')} in {to.absolute()}")
+
+    def _folder(self, to: Path, place: DataLocation, batches: Iterable[Any], limit: int | None) -> tuple[int, int]:
+        from pagefmt.bytes.writing import sync_files, whole_folder
+        from pagefmt.columns.partitions import PartitionedTable
+
+        with private_files(place), whole_folder(to, guarded(place)) as (partial, _):
+            os.umask(mask := os.umask(0))
+            partial.chmod(0o777 & ~mask)
+            parts = PartitionedTable(
+                partial, self.form, self.shown, self.splits, self.choice.outstanding, self.queue_names
+            )
+            count = _written(parts, batches, limit)
+            parts.close()
+            sync_files(partial)
+        for value in parts.cut:
+            note(f"{value}: too long for the name of a folder, which ends with a sum of it")
+        return count, parts.files
+
+
+def table_output(
+    form: str, body: str, columns: str | None, splits: Sequence[str], choice: MessageFilter, edition: Edition,
+    queues: Mapping[int, str],
+) -> TableOutput:  # fmt: skip
+    """As the options ask; raises ``CallError`` where they fit no table, ``NoSuchColumn``."""
+    from pagefmt.columns.named_columns import NamedTable, body_for
+    from pagefmt.columns.partitions import needs
     from pagefmt.columns.table import TableQuery
     from pagefmt.columns.table_body import TableBody
 
     if body not in list(TableBody):
         raise CallError(f"--body {body}: a table takes one of {', '.join(TableBody)}")
-    return TableQuery(TableBody(body), choice.selector)
+    wrong = next((split for split in splits if split not in MESSAGE_SPLITS), None)
+    if wrong is not None:
+        raise CallError(f"--partition-by {wrong}: no such column to split by; there are {', '.join(MESSAGE_SPLITS)}")
+    names = None if columns is None else [name.strip() for name in columns.split(",")]
+    query = TableQuery(body_for(names or (), TableBody(body)), choice.selector)
+    by_route = [("outstanding" if choice.outstanding else "queues")] if choice.by_route else []
+    shown = NamedTable.of(names, query).schema
+    made_of = [needs(split, outstanding=choice.outstanding) for split in splits]
+    table = NamedTable.of([*shown.names, *made_of], query, by_route)
+    chosen = None if choice.queues is None else frozenset(queues.get(each, f"queue {each}") for each in choice.queues)
+    return TableOutput(form, choice, table, shown, tuple(dict.fromkeys(splits)), edition, chosen)
 
 
-def rows_of(
-    page: PageFile, known: StoreState, choice: MessageFilter, wanted: TableQuery, edition: Edition
-) -> Iterator[Any | Damage]:
-    """The chosen rows of one page, and what is damaged in it."""
-    from pagefmt.columns.table import PageSource, TableDamage, page_batches, without_outstanding
-    from pagefmt.columns.wanted_records import rows_by_queue
-    from pagefmt.pages.frames import DamageKind
-
-    store, rule = known.store, known.rule(page.number)
-    wanted = replace(wanted, where=choice.selector)
-    source = PageSource(page, page.number, store.name, store.address, rule, edition=edition)
-    for found in page_batches(source, wanted):
-        if not isinstance(found, TableDamage):
-            rows = rows_by_queue(found, choice)
-            yield rows if known.unknown is None else without_outstanding(rows)
-            continue
-        lost = f"; {found.missing} bytes are not in the table" if found.missing else ""
-        yield found.damage._replace(detail=f"{found.damage.detail}{lost}")
-        if choice.outstanding and found.damage.kind is DamageKind.UNDECODABLE and found.missing:
-            return  # a broker throws: nothing behind it is outstanding
-
-
-def write_table(
-    form: str, to: Path | None, place: DataLocation, query: TableQuery, batches: Iterable[Any], limit: int | None
-) -> None:
-    """Write ``to``, whole or not at all. Raises ``CallError`` where it is no file."""
-    from pagefmt.columns.files import table_file
-
-    if to is None or str(to) == "-":
-        raise CallError(f"--format {form} needs --to FILE: it is not written to a terminal or a pipe")
+def _written(table: TableFile, batches: Iterable[Any], limit: int | None) -> int:
+    """Write the rows, up to the limit; how many there were."""
     rows = 0
-    with fresh_file(to, place) as fresh, table_file(fresh, form, query.schema) as table:
-        for batch in batches:
-            if limit is not None:
-                batch = batch.slice(0, limit - rows)
-            rows += batch.num_rows
-            table.write_batch(batch)
-            if rows == limit:
-                break
-    note(f"{count_text(rows, 'message')} in {to.absolute()}")
+    for batch in batches:
+        part = batch if limit is None else batch.slice(0, limit - rows)
+        rows += part.num_rows
+        table.write_batch(part)
+        if rows == limit:
+            break
+    return rows

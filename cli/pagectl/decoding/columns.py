@@ -1,0 +1,158 @@
+"""``--columns``: the chosen columns of messages that are JSON objects, as JSON, CSV and text have them.
+
+``pagefmt.columns.named_columns`` has the same columns of Arrow tables; ``tests/equivalence`` compares the two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final
+
+from pagectl.options.columns import BODIES, COLUMNS
+from pagectl.running.exits import CallError
+from pagectl.running.reading import iso_moment
+from pagectl.terminal.streams import json_text, print_table
+
+if TYPE_CHECKING:
+    from pagefmt.outstanding.state import StoreState
+    from pagefmt.pages.paging import PageFile
+
+UNKNOWN: Final = "?"
+FOR_CSV: Final = (
+    "sent", "address", "queue_names", "outstanding_names", "id", "user_id", "correlation_id", "type_name", "priority",
+    "durable", "expires", "properties", "file", "offset",
+)  # fmt: skip
+"""What CSV has where no columns were chosen, in front of the forms of bodies that were."""
+_AT_ONCE: Final = 1000
+"""Rows of a text table that are aligned with one another."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowPlace:
+    """Where a message was read, and the time, ms."""
+
+    known: StoreState
+    page: PageFile
+    now: int
+
+    def names(self, ids: Iterable[int] | None) -> list[str] | None:
+        """Of queues."""
+        known = self.known.queues or {}
+        return None if ids is None else [known[each].name if each in known else f"queue {each}" for each in ids]
+
+    def outstanding(self, message: Mapping[str, Any]) -> list[int] | None:
+        """The queues that it is still to be delivered to; None: not known."""
+        rule = self.known.rule(self.page.number)
+        if rule is None or self.known.unknown is not None:
+            return None
+        return list(rule.outstanding(message["number"], message["tx"], message["queues"]))
+
+
+Read = Callable[[Mapping[str, Any], RowPlace], Any]
+
+
+def _expired(message: Mapping[str, Any], at: RowPlace) -> bool | None:
+    expires = message["expiration"]
+    return None if expires is None else 0 < expires <= at.now
+
+
+def _correlation_id(message: Mapping[str, Any], _: RowPlace) -> Any:
+    fields = (message.get("amqp") or {}).get("properties") or {}
+    found = (fields.get("correlation_id") or {}).get("value")
+    known = {entry["name"]: entry["value"] for entry in message["properties"] or ()}
+    names = ("JMSCorrelationID", "mqtt.correlation.data")
+    return next((each for each in (found, *map(known.get, names)) if each is not None), None)
+
+
+_MADE: Final[dict[str, Read]] = {
+    "sent": lambda message, _: iso_moment(message["timestamp"]) or None,
+    "expires": lambda message, _: iso_moment(message["expiration"]) or None,
+    "expired": _expired,
+    "queue_names": lambda message, at: at.names(message["queues"]),
+    "acked_by_names": lambda message, at: at.names(message.get("acked_by")),
+    "outstanding": lambda message, at: at.outstanding(message),
+    "outstanding_names": lambda message, at: at.names(at.outstanding(message)),
+    "correlation_id": _correlation_id,
+    "file": lambda _, at: at.page.path.name,
+}
+
+
+def chosen_columns(text: str) -> tuple[str, ...]:
+    """The names of a ``--columns`` list; raises ``CallError``."""
+    names = tuple(dict.fromkeys(name.strip() for name in text.split(",")))
+    for name in names:
+        head, dot, rest = name.partition(".")
+        if name not in COLUMNS and not (head in ("properties", "amqp") and dot and rest):
+            from pagefmt.findings import did_you_mean
+
+            known = ", ".join(COLUMNS)
+            raise CallError(f"--columns: no column '{name}'; {did_you_mean(name, COLUMNS, f'there are {known}')}")
+    return names
+
+
+def forms_of(names: Iterable[str]) -> set[str]:
+    """The ``--body`` forms that columns need."""
+    return {form for form in BODIES if f"body_{form}" in names}
+
+
+def reader(name: str) -> Read:
+    """What a column has of a message."""
+    if name in _MADE:
+        return _MADE[name]
+    head, dot, rest = name.partition(".")
+    if not dot:
+        return lambda message, _: message.get(name)
+    return lambda message, _: _within(message.get(head), rest)
+
+
+def _within(value: Any, path: str) -> Any:
+    """By a path: keys of objects, and names of entries, which may have dots themselves."""
+    if isinstance(value, list):
+        return next((_plain(entry) for entry in value if entry["name"] == path), None)
+    key, dot, rest = path.partition(".")
+    found = value.get(key) if isinstance(value, dict) else None
+    return _within(found, rest) if dot else _plain(found)
+
+
+def _plain(value: Any) -> Any:
+    return value["value"] if isinstance(value, dict) and "type" in value else value
+
+
+class ChosenColumns:
+    """Messages as rows of these columns."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self.names = tuple(names)
+        self._readers = [reader(name) for name in self.names]
+
+    def row(self, message: Mapping[str, Any], at: RowPlace) -> dict[str, Any]:
+        """Values as JSON has them."""
+        return {name: read(message, at) for name, read in zip(self.names, self._readers, strict=True)}
+
+    def cells(self, message: Mapping[str, Any], at: RowPlace) -> dict[str, Any]:
+        """The same for a cell of a table: lists with commas, properties as NAME=VALUE."""
+        return {name: _cell(name, value) for name, value in self.row(message, at).items()}
+
+    def print_text(self, rows: Iterator[Mapping[str, Any]]) -> None:
+        """An aligned table, as the rows come; those of every next thousand are aligned anew."""
+        while part := list(islice(rows, _AT_ONCE)):
+            numbers = [name for name in self.names if any(isinstance(row[name], int) for row in part)]
+            print_table(self.names, (map(_text, row.values()) for row in part), right=numbers)
+
+
+def _text(value: Any) -> str:
+    if value is None or isinstance(value, str):
+        return value or ""
+    return json_text(value)
+
+
+def _cell(name: str, value: Any) -> Any:
+    if value is None:
+        return UNKNOWN if name.startswith("outstanding") else None
+    if not isinstance(value, list):
+        return value
+    if all(isinstance(each, dict) and "name" in each for each in value):
+        return "; ".join(f"{each['name']}={_text(each['value'])}" for each in value)
+    return ", ".join(map(_text, value))

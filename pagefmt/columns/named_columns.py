@@ -1,0 +1,208 @@
+"""Columns for people beside those of the table: times, names of queues, one property, one field of AMQP.
+
+sent, expires      timestamps in UTC, null where there is none          expired      whether that is over
+queue_names, acked_by_names, outstanding_names                          names in place of ids
+correlation_id     of any protocol, as text                             file         name of the page file
+properties.NAME    one property as text                                 amqp.A.B     a field, or an entry of a map
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pagefmt.columns.arrays.schema import STRING
+from pagefmt.columns.fact_columns import entries
+from pagefmt.columns.table import TableQuery
+from pagefmt.columns.table_body import TableBody
+from pagefmt.describe.values_json import float_json, special_json
+from pagefmt.errors import PageFmtError
+from pagefmt.findings import did_you_mean
+from pagefmt.messages.message_ids import CORRELATION_ID_PROPERTIES
+from pagefmt.messages.values import ValueKind
+
+TIME: Final = pa.timestamp("ms", "UTC")
+NAMES: Final = pa.list_(STRING)
+ADDED: Final = ("sent", "expires", "queue_names", "outstanding_names")
+"""What a table has of these where no columns were chosen."""
+_BODIES: Final = {"body_text": TableBody.TEXT, "body_value": TableBody.VALUE, "body": TableBody.BASE64}
+
+
+class NoSuchColumn(PageFmtError):
+    """A column that a table does not have."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowsContext:
+    """What the rows of a page have in common: its file, names of queues by id, and the time, ms."""
+
+    file: str
+    queues: Mapping[int, str]
+    now: int
+
+
+@dataclass(frozen=True, slots=True)
+class NamedColumn:
+    """``needs``: columns of the table that it is made of."""
+
+    type: pa.DataType
+    needs: tuple[str, ...]
+    made: Callable[[pa.RecordBatch, RowsContext], pa.Array]
+
+
+def _time(name: str) -> NamedColumn:
+    def made(batch: pa.RecordBatch, _: RowsContext) -> pa.Array:
+        values = batch.column(name)
+        return pc.if_else(pc.equal(values, 0), pa.scalar(None, pa.int64()), values).view(TIME)
+
+    return NamedColumn(TIME, (name,), made)
+
+
+def _names(name: str) -> NamedColumn:
+    def made(batch: pa.RecordBatch, context: RowsContext) -> pa.Array:
+        lists = batch.column(name)
+        ids = lists.values.dictionary_encode()
+        texts = [context.queues.get(each, f"queue {each}") for each in ids.dictionary.to_pylist()]
+        values = pa.array(texts, STRING).take(ids.indices)
+        null = lists.is_null() if lists.null_count else None
+        return pa.ListArray.from_arrays(lists.offsets, values, type=NAMES, mask=null)
+
+    return NamedColumn(NAMES, (name,), made)
+
+
+def _expired(batch: pa.RecordBatch, context: RowsContext) -> pa.Array:
+    expires = batch.column("expiration")
+    return pc.and_(pc.greater(expires, 0), pc.less_equal(expires, context.now))
+
+
+def _file(batch: pa.RecordBatch, context: RowsContext) -> pa.Array:
+    return pa.repeat(pa.scalar(context.file, STRING), batch.num_rows)
+
+
+def _correlation_id(batch: pa.RecordBatch, context: RowsContext) -> pa.Array:
+    found = pc.struct_field(batch.column("amqp"), ["properties", "correlation_id"])
+    others = (_property(name).made(batch, context) for name in CORRELATION_ID_PROPERTIES)
+    return pc.coalesce(found, *others)
+
+
+def _property(name: str) -> NamedColumn:
+    def made(batch: pa.RecordBatch, _: RowsContext) -> pa.Array:
+        return _entry(batch.column("properties"), name)
+
+    return NamedColumn(STRING, ("properties",), made)
+
+
+def _entry(maps: pa.MapArray, name: str) -> pa.Array:
+    """One entry of each map, as text."""
+    rows, values = entries(maps, name)
+    texts: list[str | None] = [None] * len(maps)
+    for row, value in zip(rows.tolist(), values.to_pylist(), strict=True):
+        texts[row] = value_text(value)
+    return pa.array(texts, STRING)
+
+
+def value_text(value: Mapping[str, Any]) -> str | None:
+    """A VALUE struct as text: numbers in full, bytes in hexadecimal."""
+    match value["type"]:
+        case ValueKind.BOOLEAN:
+            return "true" if value["long"] else "false"
+        case ValueKind.FLOAT:
+            return str(float_json(value["double"]))
+        case ValueKind.DOUBLE:
+            number = value["double"]
+            return repr(number) if np.isfinite(number) else special_json(number)
+        case ValueKind.BYTES:
+            return bytes(value["bytes"]).hex()
+        case _:
+            return next((str(value[name]) for name in ("string", "long", "json") if value[name] is not None), None)
+
+
+def _amqp(path: str, schema: pa.Schema) -> NamedColumn | None:
+    """A field of the sections; behind a map the rest of the path is the name of an entry."""
+    found: pa.DataType = schema.field("amqp").type
+    fields: list[str] = []
+    left = path
+    while left and isinstance(found, pa.StructType):
+        name, _, left = left.partition(".")
+        if found.get_field_index(name) < 0:
+            return None
+        fields.append(name)
+        found = found.field(name).type
+    if left and not isinstance(found, pa.MapType):
+        return None
+    return NamedColumn(STRING if left else found, ("amqp",), lambda batch, _: _amqp_values(batch, fields, left))
+
+
+def _amqp_values(batch: pa.RecordBatch, fields: list[str], entry: str) -> pa.Array:
+    values = pc.struct_field(batch.column("amqp"), fields)
+    return _entry(values, entry) if entry else values
+
+
+_MADE: Final = {
+    "sent": _time("timestamp"), "expires": _time("expiration"),
+    "expired": NamedColumn(pa.bool_(), ("expiration",), _expired), "queue_names": _names("queues"),
+    "acked_by_names": _names("acked_by"), "outstanding_names": _names("outstanding"),
+    "correlation_id": NamedColumn(STRING, ("amqp", "properties"), _correlation_id),
+    "file": NamedColumn(STRING, (), _file),
+}  # fmt: skip
+
+
+def _column(name: str, query: TableQuery) -> NamedColumn:
+    """Raises ``NoSuchColumn``."""
+    schema = query.schema
+    if name in _MADE:
+        return _MADE[name]
+    if name in schema.names:
+        return NamedColumn(schema.field(name).type, (name,), lambda batch, _: batch.column(name))
+    head, _, rest = name.partition(".")
+    if head == "properties" and rest:
+        return _property(rest)
+    amqp = _amqp(rest, schema) if head == "amqp" and rest else None
+    if amqp is None:
+        known = [*schema.names, *_MADE, "properties.NAME"]
+        raise NoSuchColumn(
+            f"{name}: a table has no such column; {did_you_mean(name, known, 'there are ' + ', '.join(known))}"
+        )
+    return amqp
+
+
+def body_for(names: Iterable[str], given: TableBody) -> TableBody:
+    """What of the bodies a table must hold to have these columns."""
+    wanted = [_BODIES[name] for name in names if name in _BODIES]
+    return max([given, *wanted], key=list(TableBody).index)
+
+
+@dataclass(frozen=True, slots=True)
+class NamedTable:
+    """The chosen columns of a table. ``query`` reads what they are made of, and what ``also`` names."""
+
+    names: tuple[str, ...]
+    query: TableQuery
+    columns: tuple[NamedColumn, ...]
+
+    @classmethod
+    def of(cls, names: Iterable[str] | None, query: TableQuery, also: Iterable[str] = ()) -> NamedTable:
+        """``names`` None: all of the query's, and those for people. Raises ``NoSuchColumn``."""
+        chosen = tuple(dict.fromkeys((*query.schema.names, *ADDED) if names is None else names))
+        columns = tuple(_column(name, query) for name in chosen)
+        needed = {each for column in columns for each in column.needs} | set(also)
+        return cls(chosen, TableQuery(query.body, query.where, frozenset(needed or ("number",))), columns)
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns, in order."""
+        read = self.query.schema
+        return pa.schema([
+            read.field(name) if name in read.names and name not in _MADE else pa.field(name, each.type)
+            for name, each in zip(self.names, self.columns, strict=True)
+        ])  # fmt: skip
+
+    def rows(self, batch: pa.RecordBatch, context: RowsContext) -> pa.RecordBatch:
+        """The columns of rows that the query gave."""
+        arrays = [column.made(batch, context) for column in self.columns]
+        return pa.record_batch(arrays, schema=self.schema)

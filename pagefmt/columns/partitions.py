@@ -1,0 +1,154 @@
+"""A table as a folder: a file for each combination of some columns' values, named as Hive, Spark and DuckDB read them.
+
+FOLDER/address=orders/day=2026-11-22/part-0.parquet
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
+from urllib.parse import quote
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pagefmt.columns.arrays.schema import STRING
+from pagefmt.columns.files import TableFile, table_file
+from pagefmt.errors import PageFmtError
+
+ABSENT: Final = "__HIVE_DEFAULT_PARTITION__"
+NAME_MAX: Final = 255
+"""Bytes of a name, of nearly every file system."""
+MOST: Final = 10_000
+"""Partitions; more are a mistake in the choice of columns."""
+_OPEN: Final = 200
+_BYTES: Final = 1 << 25
+"""Of rows that wait to be written, of all partitions together."""
+_PERIODS: Final = {"day": "%Y-%m-%d", "hour": "%Y-%m-%dT%H"}
+Key = tuple[str | None, ...]
+
+
+class TooManyPartitions(PageFmtError):
+    """The columns have more combinations of values than anybody wants as files."""
+
+
+def needs(split: str, *, outstanding: bool) -> str:
+    """The column of a table for people that a split is made of."""
+    names = "outstanding_names" if outstanding else "queue_names"
+    return {"queue": names, **dict.fromkeys(_PERIODS, "sent")}.get(split, split)
+
+
+@dataclass(slots=True)
+class _Part:
+    """One partition: its files so far, the one that is open, and rows that wait."""
+
+    files: int = 0
+    opened: tuple[AbstractContextManager[TableFile], TableFile] | None = None
+    waiting: list[pa.RecordBatch] = field(default_factory=list)
+    bytes: int = 0
+
+
+@dataclass(slots=True)
+class PartitionedTable:
+    """``columns`` are written, ``splits`` name the folders; ``queues``: only those count (None: all).
+
+    ``cut`` takes values that are too long for the name of a folder: it ends with a sum of the whole.
+    """
+
+    folder: Path
+    form: str
+    schema: pa.Schema
+    splits: tuple[str, ...]
+    outstanding: bool = False
+    queues: frozenset[str] | None = None
+    cut: list[str] = field(default_factory=list)
+    _parts: dict[Key, _Part] = field(default_factory=dict)
+    _bytes: int = 0
+
+    @property
+    def files(self) -> int:
+        """How many were written."""
+        return sum(part.files for part in self._parts.values())
+
+    @property
+    def _written(self) -> pa.Schema:
+        return pa.schema([each for each in self.schema if each.name not in self.splits])
+
+    def write_batch(self, batch: pa.RecordBatch) -> None:
+        """The rows of a batch that has the columns and what the splits need."""
+        if "queue" in self.splits:
+            batch = self._by_queue(batch)
+        keys = list(zip(*(self._values(split, batch) for split in self.splits), strict=True))
+        rows = batch.select(self._written.names)
+        for key in dict.fromkeys(keys):
+            here = np.flatnonzero([each == key for each in keys]) if len(set(keys)) > 1 else None
+            self._add(key, rows if here is None else rows.take(pa.array(here)))
+        while self._bytes > _BYTES:
+            self._flush(max(self._parts.values(), key=lambda part: part.bytes))
+
+    def _by_queue(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """A row for each queue of each message."""
+        lists = batch.column(needs("queue", outstanding=self.outstanding))
+        names, rows = pc.list_flatten(lists), pc.list_parent_indices(lists)
+        if self.queues is not None:
+            mine = pc.is_in(names, pa.array(sorted(self.queues), STRING))
+            names, rows = names.filter(mine), rows.filter(mine)
+        return batch.take(rows).append_column("queue", names)
+
+    def _values(self, split: str, batch: pa.RecordBatch) -> list[str | None]:
+        if split in _PERIODS:
+            made = pc.strftime(batch.column("sent"), format=_PERIODS[split])
+            return list(made.to_pylist())
+        return list(batch.column(split).cast(STRING).to_pylist())
+
+    def _add(self, key: Key, rows: pa.RecordBatch) -> None:
+        part = self._parts.setdefault(key, _Part())
+        if len(self._parts) > MOST:
+            raise TooManyPartitions(f"--partition-by {', '.join(self.splits)}: more than {MOST} partitions")
+        part.waiting.append(rows)
+        part.bytes += rows.nbytes
+        self._bytes += rows.nbytes
+
+    def _flush(self, part: _Part) -> None:
+        if part.waiting:
+            rows = pa.Table.from_batches(part.waiting).combine_chunks()
+            for batch in rows.to_batches():
+                self._file(part).write_batch(batch)
+        self._bytes -= part.bytes
+        part.waiting, part.bytes = [], 0
+
+    def _file(self, part: _Part) -> TableFile:
+        if part.opened is None:
+            opened = [each for each in self._parts.values() if each.opened is not None]
+            if len(opened) >= _OPEN:
+                self._close(opened[0])
+            key = next(key for key, each in self._parts.items() if each is part)
+            folder = self.folder.joinpath(*map(self._segment, self.splits, key))
+            folder.mkdir(parents=True, exist_ok=True)
+            context = table_file(folder / f"part-{part.files}.{self.form}", self.form, self._written, gathered=False)
+            part.opened = context, context.__enter__()
+            part.files += 1
+        return part.opened[1]
+
+    def _close(self, part: _Part) -> None:
+        if part.opened is not None:
+            context, part.opened = part.opened[0], None
+            context.__exit__(None, None, None)
+
+    def close(self) -> None:
+        """Write what waits, and close all files."""
+        for part in self._parts.values():
+            self._flush(part)
+            self._close(part)
+
+    def _segment(self, name: str, value: str | None) -> str:
+        """The name of a folder; nothing in the value can leave it."""
+        text = f"{name}={ABSENT if value is None else quote(value, safe=' ')}"
+        if len(text) <= NAME_MAX:
+            return text
+        self.cut.append(value or "")
+        return f"{text[: NAME_MAX - 17]}~{sha256((value or '').encode()).hexdigest()[:16]}"

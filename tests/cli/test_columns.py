@@ -1,0 +1,118 @@
+"""``--columns`` and ``--partition-by`` as they are typed: what developers are sent, and what goes wrong."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from golden_cases import GoldenCase
+from program import call, tree
+
+NEWS = GoldenCase("2.56.0", "multicast-acks")
+ODD = GoldenCase("2.56.0", "odd-addresses")
+TORN = GoldenCase("artemis-1.5.6", "torn")
+
+
+def rows(*words: str | Path) -> list[dict[str, str]]:
+    answer = call("pages", "decode", *words, "--format", "csv")
+    return list(csv.DictReader(io.StringIO(answer.out)))
+
+
+def test_the_messages_of_one_queue_and_hour_as_csv_for_the_developers() -> None:
+    """No epoch arithmetic, no number of a queue, no JSON in a cell."""
+    found = rows(NEWS.data(), "--queue", "red.news", "--since", "2023-11-14T22:00Z", "--until", "2023-11-14T23:00Z",
+                 "--body", "text")  # fmt: skip
+    assert len(found) == 29
+    for row in found:
+        assert row["sent"].startswith("2023-11-14T22:1") and row["sent"].endswith("Z")
+        assert "red.news" in row["queue_names"].split(", ") and row["body_text"]
+        assert row["properties"].startswith("_AMQ_ROUTING_TYPE=0; color=red; seq=")
+        assert not any(cell and cell[0] in "[{" for cell in row.values())
+    one = rows(NEWS.data(), "--columns", "sent,properties.color,properties.seq,outstanding_names", "--limit", "1")
+    assert one == [
+        {"sent": "2023-11-14T22:13:21.000Z", "properties.color": "green", "properties.seq": "1",
+         "outstanding_names": "none.news"}
+    ]  # fmt: skip
+
+
+def test_what_is_not_known_is_no_empty_list(tmp_path: Path) -> None:
+    data = NEWS.copy(tmp_path)
+    for path in (data / "journal").iterdir():
+        path.unlink()
+    (data / "journal").rmdir()
+    assert {row["outstanding_names"] for row in rows(data)} == {"?"}
+    call("pages", "decode", data, "--to", tmp_path / "t.parquet")
+    assert set(pq.read_table(tmp_path / "t.parquet").column("outstanding_names").to_pylist()) == {None}
+
+
+def test_text_is_an_aligned_table() -> None:
+    out = call("pages", "decode", NEWS.data(), "--columns", "id,properties.color", "--limit", "2").out
+    assert out == "id  properties.color\n20  green\n21  blue\n"
+
+
+def test_a_table_without_choice_has_times_and_names(tmp_path: Path) -> None:
+    call("pages", "decode", NEWS.data(), "--to", tmp_path / "t.arrow")
+    with pa.ipc.open_file(tmp_path / "t.arrow") as file:
+        table = file.read_all()
+    assert table.schema.names[-4:] == ["sent", "expires", "queue_names", "outstanding_names"]
+    assert not table.schema.field("page").nullable and table.schema.field("timestamp").type == pa.int64()
+    assert table.column("queue_names")[0].as_py() == ["none.news", "part.news", "all.news"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--columns", "adress_"), "did you mean 'address'?"),
+        (("--columns", ""), "no column ''"),
+        (("--columns", "id,,page"), "no column ''"),
+        (("--columns", "properties."), "no column 'properties.'"),
+        (("--columns", "adress_", "--to", "{}/x.parquet"), "did you mean 'address'?"),
+        (("--columns", "amqp.properties.nothing", "--to", "{}/x.parquet"), "a table has no such column"),
+        (("--columns", "body_hex", "--to", "{}/x.parquet"), "a table has no such column"),
+        (("--partition-by", "id", "--to", "{}/x"), "no such column to split by"),
+        (("--partition-by", "address"), "needs --to"),
+        (("--partition-by", "address", "--to", "{}/x.csv"), "files of csv are not split"),
+        (("--partition-by", "address", "--format", "jsonl", "--to", "{}/x"), "files of jsonl are not split"),
+    ],
+    ids=str,
+)
+def test_calls_that_cannot_be_carried_out(words: tuple[str, ...], said: str, tmp_path: Path) -> None:
+    answer = call("pages", "decode", NEWS.data(), *(word.format(tmp_path) for word in words))
+    assert answer.status == 2 and said in answer.err and answer.out == ""
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_appears_whole_or_not_at_all(tmp_path: Path) -> None:
+    target = tmp_path / "t"
+    words = ("pages", "decode", NEWS.data(), "--to", target, "--partition-by", "queue", "--partition-by", "day")
+    assert call(*words).status == 0
+    before = tree(target)
+    refused = call(*words)
+    assert refused.status == 2 and "not an empty folder" in refused.err and tree(target) == before
+    inside = call("pages", "decode", NEWS.data(), "--to", NEWS.data() / "paging" / "t", "--partition-by", "page")
+    assert inside.status == 2 and not (NEWS.data() / "paging" / "t").exists()
+    torn = call("pages", "decode", TORN.data(), "--to", tmp_path / "torn", "--partition-by", "page", "--body", "base64")
+    assert torn.status == 1 and "24 messages in 4 files" in torn.err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["t", "torn"]
+
+
+def test_names_of_partitions_lead_nowhere_else(tmp_path: Path) -> None:
+    """Addresses may be anything: slashes, dots, equals signs."""
+    answer = call("pages", "decode", ODD.data(), "--to", tmp_path / "t", "--partition-by", "store_address")
+    assert answer.status == 0, answer.err
+    assert "too long for the name of a folder" in answer.err
+    assert {path.parent.parent for path in tmp_path.rglob("part-0.parquet")} == {tmp_path / "t"}
+    whole = len(call("pages", "decode", ODD.data(), "--format", "jsonl").lines())
+    assert sum(len(pq.read_table(path, partitioning=None)) for path in tmp_path.rglob("*.parquet")) == whole
+
+
+def test_only_the_queues_asked_for_are_partitions(tmp_path: Path) -> None:
+    call("pages", "decode", NEWS.data(), "--to", tmp_path / "t", "--partition-by", "queue", "--queue", "red.news",
+         "--outstanding", "--limit", "5")  # fmt: skip
+    assert [path.name for path in (tmp_path / "t").iterdir()] == ["queue=red.news"]
+    table = pq.read_table(tmp_path / "t" / "queue=red.news" / "part-0.parquet", partitioning=None)
+    assert len(table) == 5 and "queue" not in table.schema.names
