@@ -1,4 +1,4 @@
-# bash completion for pagectl: answers from this file alone. Made from the commands by 'make renew'.
+# bash completion for pagectl: answers from this file. Made from the commands by 'make renew'.
 
 _pagectl_offer() {  # PREFIX WORD…: what may stand after PREFIX, as far as it fits what is typed
     local prefix=$1 typed=$_pagectl_cur done word
@@ -11,6 +11,17 @@ _pagectl_offer() {  # PREFIX WORD…: what may stand after PREFIX, as far as it 
         COMPREPLY+=("${word#"$done"}")
         [[ $word == *= ]] && compopt -o nospace 2>/dev/null
     done
+}
+
+_pagectl_names() {  # KIND: names on the disk of the DIR that was typed; this asks the program
+    local dir=$ARTEMIS_INSTANCE word
+    for word in "${COMP_WORDS[@]:3}"; do
+        word=${word//[\"\'\\]/}
+        [[ $word == -* || ! -d ${word/#\~/$HOME} ]] || { dir=$word; break; }
+    done
+    while IFS= read -r word; do
+        _pagectl_offer '' "$(printf %q "$word")"
+    done < <([[ $dir ]] && pagectl __names "$1" "$dir" 2>/dev/null)
 }
 
 _pagectl_paths() {  # folders only with -d
@@ -621,6 +632,14 @@ _pagectl_value() {
         'pages find --body' |\
         'pages decode --body')
             _pagectl_list none size sha256 text value base64 hex
+            ;;
+        'pages find --address' |\
+        'pages decode --address')
+            _pagectl_names address
+            ;;
+        'pages find --queue' |\
+        'pages decode --queue')
+            _pagectl_names queue
             ;;
         'disk check --format')
             _pagectl_offer '' nagios text json prometheus

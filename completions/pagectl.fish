@@ -1,4 +1,4 @@
-# fish completion for pagectl: answers from this file alone. Made from the commands by 'make renew'.
+# fish completion for pagectl: answers from this file. Made from the commands by 'make renew'.
 
 function __pagectl_at # the words before the cursor name exactly this command (or the top)
     set -l found
@@ -23,6 +23,15 @@ function __pagectl_list # WORD…: with commas between them
     for word in $argv
         string match -q -- "*,$word,*" ",$given"; or echo $given$word
     end
+end
+
+function __pagectl_names # KIND: names on the disk of the DIR that was typed; this asks the program
+    set -l dir $ARTEMIS_INSTANCE
+    for word in (commandline -op)[4..]
+        set -l path (string replace -r '^~' $HOME -- (string unescape -- $word))
+        string match -q -- '-*' $word; or not test -d "$path"; or begin; set dir $path; break; end
+    end
+    test -n "$dir"; and pagectl __names $argv[1] $dir 2>/dev/null
 end
 
 complete -c pagectl -f
@@ -271,8 +280,8 @@ complete -c pagectl -n '__pagectl_at pages find' -l limit -x -d 'Stop after N me
 complete -c pagectl -n '__pagectl_at pages find' -l id -x -d 'Only the message with this id of the broker\'s; repeatable.'
 complete -c pagectl -n '__pagectl_at pages find' -l user-id -x -d 'Only the message with this id of its client\'s, in any form: JMSMessageID, AMQUserID, UUID; repeatable.'
 complete -c pagectl -n '__pagectl_at pages find' -l correlation-id -x -d 'Only messages with this correlation id, in any form; repeatable.'
-complete -c pagectl -n '__pagectl_at pages find' -l address -x -d 'Only messages of this address; repeatable.'
-complete -c pagectl -n '__pagectl_at pages find' -l queue -x -d 'Only messages for this queue (name or id); repeatable.'
+complete -c pagectl -n '__pagectl_at pages find' -l address -x -a '(__pagectl_names address)' -d 'Only messages of this address; repeatable.'
+complete -c pagectl -n '__pagectl_at pages find' -l queue -x -a '(__pagectl_names queue)' -d 'Only messages for this queue (name or id); repeatable.'
 complete -c pagectl -n '__pagectl_at pages find' -l since -x -d 'Only messages sent at this time or later: 2026-11-22T10:00, with Z, +01:00 or in the local zone; a date (its midnight), 10:00 (today), or an age such as 2h.'
 complete -c pagectl -n '__pagectl_at pages find' -l until -x -d 'Only messages sent before this time; written as --since.'
 complete -c pagectl -n '__pagectl_at pages find' -l contains -x -d 'Only messages whose body is text that contains TEXT: text messages and bytes that are UTF-8; also compressed and large ones, up to 16 MiB each.'
@@ -298,8 +307,8 @@ complete -c pagectl -n '__pagectl_at pages decode' -l limit -x -d 'Stop after N 
 complete -c pagectl -n '__pagectl_at pages decode' -l id -x -d 'Only the message with this id of the broker\'s; repeatable.'
 complete -c pagectl -n '__pagectl_at pages decode' -l user-id -x -d 'Only the message with this id of its client\'s, in any form: JMSMessageID, AMQUserID, UUID; repeatable.'
 complete -c pagectl -n '__pagectl_at pages decode' -l correlation-id -x -d 'Only messages with this correlation id, in any form; repeatable.'
-complete -c pagectl -n '__pagectl_at pages decode' -l address -x -d 'Only messages of this address; repeatable.'
-complete -c pagectl -n '__pagectl_at pages decode' -l queue -x -d 'Only messages for this queue (name or id); repeatable.'
+complete -c pagectl -n '__pagectl_at pages decode' -l address -x -a '(__pagectl_names address)' -d 'Only messages of this address; repeatable.'
+complete -c pagectl -n '__pagectl_at pages decode' -l queue -x -a '(__pagectl_names queue)' -d 'Only messages for this queue (name or id); repeatable.'
 complete -c pagectl -n '__pagectl_at pages decode' -l since -x -d 'Only messages sent at this time or later: 2026-11-22T10:00, with Z, +01:00 or in the local zone; a date (its midnight), 10:00 (today), or an age such as 2h.'
 complete -c pagectl -n '__pagectl_at pages decode' -l until -x -d 'Only messages sent before this time; written as --since.'
 complete -c pagectl -n '__pagectl_at pages decode' -l contains -x -d 'Only messages whose body is text that contains TEXT: text messages and bytes that are UTF-8; also compressed and large ones, up to 16 MiB each.'

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from command_table import HELP, TOP, Command, CompletionKind, Group, Value
 
-HEAD = r"""# bash completion for pagectl: answers from this file alone. Made from the commands by 'make renew'.
+HEAD = r"""# bash completion for pagectl: answers from this file. Made from the commands by 'make renew'.
 
 _pagectl_offer() {  # PREFIX WORD…: what may stand after PREFIX, as far as it fits what is typed
     local prefix=$1 typed=$_pagectl_cur done word
@@ -20,6 +20,17 @@ _pagectl_offer() {  # PREFIX WORD…: what may stand after PREFIX, as far as it 
         COMPREPLY+=("${word#"$done"}")
         [[ $word == *= ]] && compopt -o nospace 2>/dev/null
     done
+}
+
+_pagectl_names() {  # KIND: names on the disk of the DIR that was typed; this asks the program
+    local dir=$ARTEMIS_INSTANCE word
+    for word in "${COMP_WORDS[@]:3}"; do
+        word=${word//[\"\'\\]/}
+        [[ $word == -* || ! -d ${word/#\~/$HOME} ]] || { dir=$word; break; }
+    done
+    while IFS= read -r word; do
+        _pagectl_offer '' "$(printf %q "$word")"
+    done < <([[ $dir ]] && pagectl __names "$1" "$dir" 2>/dev/null)
 }
 
 _pagectl_paths() {  # folders only with -d
@@ -167,6 +178,8 @@ def _answer(value: Value) -> Iterator[str]:
             yield _offer(value.words)
         case CompletionKind.LIST:
             yield f"_pagectl_list {' '.join(value.words)}"
+        case CompletionKind.NAMES:
+            yield f"_pagectl_names {value.words[0]}"
         case CompletionKind.PATH:
             yield "_pagectl_paths"
         case CompletionKind.FOLDER:

@@ -21,6 +21,8 @@ class CompletionKind(StrEnum):
     """Some of ``Value.words``, with commas between."""
     OVERRIDE = "override"
     """MATCH:NAME=VALUE, where NAME is one of ``Value.words``; or NAME=VALUE with one of ``Value.broker``."""
+    NAMES = "names"
+    """A name on the disk of the DIR that was typed, of the kind ``Value.words`` says; the program is asked."""
     PATH = "path"
     FOLDER = "folder"
     FREE = "free"
@@ -96,7 +98,7 @@ TOP = (HELP, *(Option((name,), "", said, None, False, False, "") for name, said 
 # What a metavar stands for where the parameter's type is text; a metavar that is in neither table is a fault.
 FREE = frozenset(
     {"NAME=RANGE",
-     "A:B", "ADDR", "ADDRESS…", "K=V", "MASTER", "N", "NAME", "NAME=VALUE", "OUT", "PCT", "Q", "RANGE", "SECONDS",
+     "A:B", "ADDR", "ADDRESS…", "K=V", "MASTER", "N", "NAME", "NAME=VALUE", "OUT", "PCT", "RANGE", "SECONDS",
      "BYTES", "HOST:PORT", "S", "SELECTOR", "SIZE", "TEXT", "TIME", "URL"}
 )  # fmt: skip
 PATHS = frozenset(
@@ -189,6 +191,8 @@ def _value(parameter: Any, metavar: str | None) -> Value:
             return Value(CompletionKind.WORDS, tuple(sorted({*_rules(), *_settings()})))
         case "LIST":
             return Value(CompletionKind.LIST, BODIES)
+        case "QUEUE" | "ADDRESS":
+            return Value(CompletionKind.NAMES, (metavar.lower(),))
         case "COLUMNS":
             return Value(CompletionKind.LIST, COLUMNS)
         case "SPLIT":

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from command_table import TOP, Argument, Command, CompletionKind, Group, Option, Value, override_of, short_help
 
-HEAD = r"""# fish completion for pagectl: answers from this file alone. Made from the commands by 'make renew'.
+HEAD = r"""# fish completion for pagectl: answers from this file. Made from the commands by 'make renew'.
 
 function __pagectl_at # the words before the cursor name exactly this command (or the top)
     set -l found
@@ -31,6 +31,15 @@ function __pagectl_list # WORD…: with commas between them
     for word in $argv
         string match -q -- "*,$word,*" ",$given"; or echo $given$word
     end
+end
+
+function __pagectl_names # KIND: names on the disk of the DIR that was typed; this asks the program
+    set -l dir $ARTEMIS_INSTANCE
+    for word in (commandline -op)[4..]
+        set -l path (string replace -r '^~' $HOME -- (string unescape -- $word))
+        string match -q -- '-*' $word; or not test -d "$path"; or begin; set dir $path; break; end
+    end
+    test -n "$dir"; and pagectl __names $argv[1] $dir 2>/dev/null
 end
 
 complete -c pagectl -f
@@ -91,6 +100,8 @@ def _value(value: Value) -> str:
             return f"-x -a {_quoted(' '.join(value.words))}"
         case CompletionKind.LIST:
             return f"-x -a {_quoted(f'(__pagectl_list {chr(32).join(value.words)})')}"
+        case CompletionKind.NAMES:
+            return f"-x -a '(__pagectl_names {value.words[0]})'"
         case CompletionKind.PATH:
             return "-r -F"
         case CompletionKind.FOLDER:

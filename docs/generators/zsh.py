@@ -19,7 +19,18 @@ from command_table import (
 )
 
 HEAD = """#compdef pagectl
-# zsh completion for pagectl: answers from this file alone. Made from the commands by 'make renew'.
+# zsh completion for pagectl: answers from this file. Made from the commands by 'make renew'.
+
+_pagectl_names() {  # OPTION-OF-COMPADD… KIND: names on the disk of the DIR that was typed; this asks the program
+    local dir=$ARTEMIS_INSTANCE word
+    local -a found
+    for word in ${(Q)words}; do
+        word=${word/#\\~/$HOME}
+        [[ $word != -* && -d $word ]] && { dir=$word; break; }
+    done
+    [[ -n $dir ]] && found=("${(@f)$(_call_program names pagectl __names $@[-1] ${(q)dir} 2>/dev/null)}")
+    compadd "${(@)argv[1,-2]}" -- ${found:#}
+}
 """
 
 
@@ -91,6 +102,8 @@ def _action(value: Value) -> str:
             return f"({' '.join(value.words)})"
         case CompletionKind.LIST:
             return f"_values -s , value {' '.join(value.words)}"
+        case CompletionKind.NAMES:
+            return f"_pagectl_names {value.words[0]}"
         case CompletionKind.PATH:
             return "_files"
         case CompletionKind.FOLDER:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+import shells
 from command_table import commands
+from golden_cases import GoldenCase
 from pagectl.running.statuses import STATUSES
 from program import call
 from renew import files, with_editions
@@ -114,3 +117,52 @@ def test_every_command_has_its_statuses_and_its_place_in_a_manual_page() -> None
         assert rf"\fBpagectl {' '.join(one.path)}\fR".replace("-", r"\-") in page
         for option in one.options:
             assert rf"\fB{option.long.replace('-', chr(92) + '-')}\fR" in page
+
+
+NAMES = [
+    ("pagectl pages decode broker --queue ", {"$sys.mqtt.sessions", "all.news", "none.news", "part.news", "red.news"}),
+    ("pagectl pages find broker --queue r", {"red.news"}),
+    ("pagectl pages find broker/data --address ", {"news"}),
+    ("pagectl pages find --queue=p", {"part.news"}),
+    ("pagectl pages find nowhere --queue n", {"none.news"}),
+]
+"""Typed in a folder with a broker, which is ``ARTEMIS_INSTANCE`` too."""
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_the_shell_offers_names_from_the_disk(shell: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not installed(shell):
+        pytest.skip(f"{shell} is not on this machine")
+    GoldenCase("2.56.0", "multicast-acks").lay_out(tmp_path / "broker")
+    program = f'#!/bin/sh\nPYTHONPATH={":".join(sys.path)} exec {sys.executable} -m pagectl "$@"\n'
+    monkeypatch.setattr(shells, "EXTRA", {"ARTEMIS_INSTANCE": str(tmp_path / "broker")})
+    for typed, expected in NAMES:
+        found = {_whole(word, typed, shell) for word in offered(shell, typed, tmp_path, program)}
+        assert {name.replace("\\", "") for name in found} == expected, typed
+
+
+@pytest.mark.parametrize(
+    "words", [(), ("queue",), ("queue", "/nowhere"), ("x", "/"), ("queue", "\0"), ("address", "/dev/null")]
+)
+def test_names_of_what_cannot_be_read_are_none(words: tuple[str, ...]) -> None:
+    from pagectl.opening.names import answer
+
+    assert answer(list(words)) == 0
+
+
+def test_names_that_need_the_configuration(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The directories lie elsewhere; what it notes of them is kept back."""
+    from pagectl.opening.names import answer
+
+    GoldenCase("2.56.0", "multicast-acks").lay_out(tmp_path / "from")
+    (tmp_path / "broker" / "etc").mkdir(parents=True)
+    text = "".join(
+        f"<{name}-directory>{tmp_path}/from/data/{folder}</{name}-directory>"
+        for name, folder in (("paging", "paging"), ("bindings", "bindings"), ("journal", "journal"))
+    )
+    (tmp_path / "broker" / "etc" / "broker.xml").write_text(
+        f'<configuration xmlns="urn:activemq"><core xmlns="urn:activemq:core">{text}</core></configuration>'
+    )
+    assert answer(["queue", str(tmp_path / "broker")]) == 0
+    said = capsys.readouterr()
+    assert "red.news" in said.out.splitlines() and said.err == ""

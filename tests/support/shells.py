@@ -21,8 +21,19 @@ READLINE = (
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b[=>]|\x1b\][^\x07]*\x07|[\r\x07\x08]")
 
 
-def offered(shell: str, typed: str, folder: Path) -> set[str]:
-    """The words that the shell offers for what is typed so far, where more than one fits; else the line completed."""
+TRACE = "#!/bin/sh\ntouch .started\n"
+EXTRA: dict[str, str] = {}
+
+
+def offered(shell: str, typed: str, folder: Path, program: str = TRACE) -> set[str]:
+    """The words that the shell offers for what is typed so far, where more than one fits; else the line completed.
+
+    ``program``: what stands for ``pagectl``; it leaves a trace when it is started.
+    """
+    tools = folder / ".tools"
+    tools.mkdir(exist_ok=True)
+    (tools / "pagectl").write_text(program.replace(".started", f"'{folder}/.started'"))
+    (tools / "pagectl").chmod(0o755)
     return {"bash": _bash, "zsh": _zsh, "fish": _fish}[shell](typed, folder)
 
 
@@ -31,15 +42,11 @@ def installed(shell: str) -> bool:
 
 
 def _environment(folder: Path) -> dict[str, str]:
-    """A ``pagectl`` that leaves a trace when it is started."""
-    tools = folder / ".tools"
-    tools.mkdir(exist_ok=True)
-    tool = tools / "pagectl"
-    tool.write_text(f"#!/bin/sh\ntouch '{folder}/.started'\n")
-    tool.chmod(0o755)
     return {
-        "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}", "HOME": str(folder), "LC_ALL": "C.UTF-8", "TERM": "xterm",
+        "PATH": f"{folder / '.tools'}{os.pathsep}{os.environ['PATH']}", "HOME": str(folder), "LC_ALL": "C.UTF-8",
+        "TERM": "xterm",
         "XDG_CONFIG_HOME": str(folder / ".config"), "XDG_DATA_HOME": str(folder / ".local"),
+        **EXTRA,
     }  # fmt: skip
 
 

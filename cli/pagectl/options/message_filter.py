@@ -44,11 +44,11 @@ CorrelationIdOption = Annotated[
 ]
 AddressOption = Annotated[
     list[str] | None,
-    typer.Option("--address", metavar="ADDR", help="Only messages of this address; repeatable."),
+    typer.Option("--address", metavar="ADDRESS", help="Only messages of this address; repeatable."),
 ]
 QueueOption = Annotated[
     list[str] | None,
-    typer.Option("--queue", metavar="Q", help="Only messages for this queue (name or id); repeatable."),
+    typer.Option("--queue", metavar="QUEUE", help="Only messages for this queue (name or id); repeatable."),
 ]
 SinceOption = Annotated[
     str | None,
