@@ -5,9 +5,9 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from operator import itemgetter
+from typing import NamedTuple
 
 from brokerconf.linting.lint import FileReport
 from brokerconf.reading.secrets import HIDDEN, Span, without
@@ -21,8 +21,7 @@ _LONGEST_TOKEN = 1_000
 _STOPS = frozenset("<>\"' \t&;,=")
 
 
-@dataclass(frozen=True, slots=True)
-class Quoted:
+class Quoted(NamedTuple):
     """A line fit to be shown, and the columns of the caret and its tail in it, from 0."""
 
     line: str

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from brokerconf.reading.sizes import INT_MAX, SizeError, parse_int, parse_long, parse_size, trimmed, wrapped
 from brokerconf.reading.tables import read_table
@@ -21,8 +21,7 @@ from pagefmt.editions import Edition
 Number = int | float
 
 
-@dataclass(frozen=True, slots=True)
-class ReaderFact:
+class ReaderFact(NamedTuple):
     """One value that the reader takes: where it looks, under which name, as what, within which range."""
 
     where: str

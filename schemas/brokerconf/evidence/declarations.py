@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from brokerconf.reading.document import ConfigNode, Document
 from brokerconf.reading.secrets import is_secret
 from brokerconf.reading.sizes import trimmed
 
 
-@dataclass(frozen=True, slots=True)
-class DeclaredQueue:
+class DeclaredQueue(NamedTuple):
     """A queue declared below an address."""
 
     name: str
@@ -20,8 +20,7 @@ class DeclaredQueue:
     node: ConfigNode
 
 
-@dataclass(frozen=True, slots=True)
-class DeclaredAddress:
+class DeclaredAddress(NamedTuple):
     """A declared address and its queues."""
 
     name: str
@@ -44,8 +43,7 @@ class Endpoint:
         return not protocols or protocol in protocols
 
 
-@dataclass(frozen=True, slots=True)
-class PasswordInClear:
+class PasswordInClear(NamedTuple):
     """Where a password is written out: the element, and the attribute where it stands in one."""
 
     name: str

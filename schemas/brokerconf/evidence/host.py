@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 # What the disk monitor looks at (docs/spec/disk-monitor.md 2).
 WATCHED = frozenset({"paging", "journal", "large-messages", "bindings"})
 
 
-@dataclass(frozen=True, slots=True)
-class PageFolder:
+class PageFolder(NamedTuple):
     """A page folder on the disk: its address ("" where unknown), page files and their bytes."""
 
     address: str
@@ -18,8 +17,7 @@ class PageFolder:
     bytes: int
 
 
-@dataclass(frozen=True, slots=True)
-class Volume:
+class Volume(NamedTuple):
     """The file system of a directory; ``what`` is paging, journal, bindings, large-messages or journal-retention."""
 
     what: str

@@ -6,7 +6,6 @@ A rule looks at ``ConfigFacts`` alone and yields hits; severity, reason and advi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from pagefmt.editions import NEWEST, Edition
@@ -44,8 +43,7 @@ def address_setting(match: str, **values: str) -> str:
     return f'<address-setting match="{match}">{body}</address-setting>\n'
 
 
-@dataclass(frozen=True, slots=True)
-class Example:
+class Example(NamedTuple):
     """A small configuration: ``core`` and ``settings`` are XML inside ``core`` and inside ``address-settings``.
 
     ``jms`` is the ``jms`` part of 1.x, ``properties`` a ``broker.properties`` beside the file, ``heap`` is in bytes;
@@ -64,8 +62,7 @@ class Example:
     valid: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(NamedTuple):
     """``since`` and ``until``: editions in which the rule means anything; ``by_edition``: severity from an edition on;
     ``explains_schema``: its finding says it all, the schema's own at the same element is left out;
     ``needs``: ``heap``, ``data`` or ``host`` where the file alone is not enough."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from brokerconf.settings.matching import MatchError, Wildcards, compile_match
 from pagefmt.editions import Edition
@@ -11,8 +11,7 @@ from pagefmt.editions import Edition
 _FRESH = "\u00b7"
 
 
-@dataclass(frozen=True, slots=True)
-class MatchSpelling:
+class MatchSpelling(NamedTuple):
     """The words of matches under the wildcards of one configuration."""
 
     wildcards: Wildcards

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from brokerconf.reading.document import Document, FileKind
 from brokerconf.reading.parsing import ReadingError
@@ -13,8 +13,7 @@ from brokerconf.schema.validation import SchemaVerdict, judge
 from pagefmt.editions import NEWEST, Edition
 
 
-@dataclass(frozen=True, slots=True)
-class DetectedEdition:
+class DetectedEdition(NamedTuple):
     """A document read as the edition found for it; ``reason`` says how that was found."""
 
     document: Document

@@ -12,7 +12,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -92,7 +92,7 @@ class Baseline:
                     known += 1
                 else:
                     new.append(finding)
-            found.append(replace(report, findings=tuple(new)))
+            found.append(report._replace(findings=tuple(new)))
         stale = sum(
             left[entry.file, entry.fingerprint]
             for entry in self.entries

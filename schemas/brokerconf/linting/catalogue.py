@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from brokerconf.rules import rules
 from pagefmt.findings import did_you_mean
 
 
-@dataclass(frozen=True, slots=True)
-class RuleDescription:
+class RuleDescription(NamedTuple):
     """What ``config rules`` and SARIF say about an id."""
 
     id: str

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from brokerconf.checks.accepted_silently import silence_findings
 from brokerconf.checks.value_checks import value_findings
@@ -81,8 +81,7 @@ class RuleSelection:
         return finding._replace(severity=severity) if severity else finding
 
 
-@dataclass(frozen=True, slots=True)
-class FileReport:
+class FileReport(NamedTuple):
     """One file: ``schema`` names what it was validated against ("" where nothing could be); findings in order."""
 
     file: str
@@ -118,7 +117,7 @@ def _heard(report: FileReport, sources: Iterable[SourceFile], selection: RuleSel
         silences = line_silences_of(source, known_ids())
         found = silences.heard(found)
         found += [selection.graded(fault) for fault in silences.faults if selection.takes(fault.rule)]
-    return replace(report, findings=tuple(sorted_findings(found)))
+    return report._replace(findings=tuple(sorted_findings(found)))
 
 
 def _report(

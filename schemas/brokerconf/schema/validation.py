@@ -15,10 +15,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from copy import deepcopy
-from dataclasses import dataclass
 from functools import cache, partial
 from itertools import islice, pairwise
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from brokerconf.reading.document import ConfigNode, Document, FileKind
 from brokerconf.reading.server_expressions import is_expression
@@ -38,8 +37,7 @@ CORE = "urn:activemq:core"
 HORNETQ = "urn:hornetq"
 
 
-@dataclass(frozen=True, slots=True)
-class Violation:
+class Violation(NamedTuple):
     """One fault: ``rule`` by the XSD recommendation (``cvc-…``); ``text`` is the checker's own sentence."""
 
     rule: str
@@ -50,8 +48,7 @@ class Violation:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Schemas:
+class Schemas(NamedTuple):
     """The schemas of one broker: for the whole document, and for ``core`` and ``jms`` alone. ``name`` says whose."""
 
     name: str
@@ -72,8 +69,7 @@ class Schemas:
         return self.load_jms()
 
 
-@dataclass(frozen=True, slots=True)
-class SchemaVerdict:
+class SchemaVerdict(NamedTuple):
     """``document`` and ``broker`` are the faults of the two checks; the schema's ``name`` is kept for the report."""
 
     schema: str

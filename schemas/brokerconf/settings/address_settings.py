@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from brokerconf.reading.document import ConfigNode
 from brokerconf.reading.secrets import HIDDEN, masked
@@ -15,16 +15,14 @@ from pagefmt.editions import Edition
 from pagefmt.findings import Position
 
 
-@dataclass(frozen=True, slots=True)
-class Override:
+class Override(NamedTuple):
     """What a property sets over the file: its place, and the text as it stands there."""
 
     position: Position
     text: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(NamedTuple):
     """Where a value was set: by an element or by a property; ``match`` for those of an address."""
 
     given: ConfigNode | Override
@@ -42,8 +40,7 @@ class Origin:
         return where | ({"match": self.match} if self.match is not None else {})
 
 
-@dataclass(frozen=True, slots=True)
-class EffectiveValue:
+class EffectiveValue(NamedTuple):
     """A value in force; ``origin`` None: the default. Sizes are bytes; None stands for "not set".
 
     ``known`` False: what decides it is not at hand. ``secret``: it stands where nothing is ever shown.

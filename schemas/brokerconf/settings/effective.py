@@ -7,7 +7,6 @@ lookup changes what is stored, so later answers depend on earlier ones: ask in t
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 
 from brokerconf.reading.document import ConfigNode, Document, FileKind
 from brokerconf.reading.server_expressions import is_expression
@@ -173,7 +172,7 @@ class EffectiveSettings:
         """The value as far as it is known."""
         if value.origin is None:
             return EffectiveValue(None, known=False) if elsewhere else value
-        return replace(value, secret=True) if self.document.hides(value.origin.position) else value
+        return value._replace(secret=True) if self.document.hides(value.origin.position) else value
 
     def _cap_page(self, found: Values) -> None:
         """With a database the page is capped without a word (docs/spec/settings.md 6.16); what is derived is not."""

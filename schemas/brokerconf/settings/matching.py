@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache, cmp_to_key
 from operator import is_
+from typing import NamedTuple
 
 from brokerconf.errors import BrokerConfError
 from brokerconf.settings.java_order import bucket, in_map_order, table_size
@@ -32,8 +33,7 @@ class MatchError(BrokerConfError):
     """A match that the broker refuses when the settings go to the server."""
 
 
-@dataclass(frozen=True, slots=True)
-class Wildcards:
+class Wildcards(NamedTuple):
     """The characters of matches, and what is put before a bare UUID."""
 
     delimiter: str = "."
@@ -53,8 +53,7 @@ class Wildcards:
         return _ORDINARY.fullmatch(match) is not None
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(NamedTuple):
     """A match as written; ``name`` is without literal markers, ``expression`` what addresses are held against."""
 
     written: str

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -34,14 +33,14 @@ def lay_over(settings: EffectiveSettings, outcome: Outcome) -> bool:
         return False
     match outcome.path:
         case ("wildcardConfiguration", name) if name in _CHARACTERS:
-            settings.respell(replace(settings.wildcards, **{_CHARACTERS[name]: str(outcome.value)}))
+            settings.respell(settings.wildcards._replace(**{_CHARACTERS[name]: str(outcome.value)}))
             return True
         case (name,) if outcome.owner == ROOT and name in _by_bean(Scope.BROKER):
             setting = _by_bean(Scope.BROKER)[name]
             settings.override_broker(setting.name, _value(outcome), outcome.entry.position, outcome.entry.value)
             markers = str(outcome.value)
             if name == "literalMatchMarkers" and settings.edition >= Edition.ARTEMIS_2_44:
-                settings.respell(replace(settings.wildcards, literal_markers=markers if len(markers) == 2 else ""))
+                settings.respell(settings.wildcards._replace(literal_markers=markers if len(markers) == 2 else ""))
             return True
         case (collection, written) if collection in _ADDRESSES and outcome.value is None:
             settings.forget(written)

@@ -7,7 +7,6 @@ releases, or ``release:text`` pairs of which the last that has begun counts; ``h
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import Enum
 from functools import cache
 from typing import NamedTuple
@@ -34,8 +33,7 @@ class Scope(Enum):
     PROPERTY = "property"
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(NamedTuple):
     """One setting. ``kind`` is boolean, int, long, double, size, enum, text, path or char; ``bean`` its name in
     ``broker.properties``; ``ignored`` the release from which it has no effect."""
 
