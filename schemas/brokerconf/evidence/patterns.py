@@ -1,82 +1,72 @@
-"""Which wildcard matches overlap and rank alike (docs/spec/settings.md 4)."""
+"""Which wildcard matches overlap, rank alike and disagree (docs/spec/settings.md 4)."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from brokerconf.settings.matching import Wildcards, compare, is_plain
+from brokerconf.settings.matching import Wildcards, compare, is_plain, split_match
+from brokerconf.settings.word_index import NumberSets, WordIndex, numbers_of
 from pagefmt.editions import NEWEST, Edition
 
 if TYPE_CHECKING:
     from brokerconf.settings.address_settings import AddressSetting
 
 
-def same_rank_pairs(
+def rivals(
     matches: Sequence[AddressSetting], wildcards: Wildcards, edition: Edition = NEWEST
 ) -> Iterator[tuple[AddressSetting, AddressSetting]]:
-    """Pairs of equal rank that some address fits both, each once, the earlier in the file first.
+    """The first earlier match that ranks as one does, sets something else, and fits an address that it fits; then it.
 
-    Only matches of one length can rank alike, and only those whose words before the first wildcard agree can overlap:
-    thousands of matches are not held against each other. Two without a one-word wildcard that overlap and have one
-    length are the same.
+    Only matches of one length can rank alike. Two without a one-word wildcard that overlap and have one length are the
+    same.
     """
     if not any(wildcards.single_word in match.text for match in matches):
         return
-    by_start: defaultdict[tuple[int, str], list[AddressSetting]] = defaultdict(list)
-    for match in matches:
+    alike: defaultdict[Hashable, list[AddressSetting]] = defaultdict(list)
+    for match in sorted(matches, key=lambda match: match.number):
         if is_plain(match.text, wildcards):
-            by_start[len(match.text), _start(match.text, wildcards)].append(match)
-    for (length, start), group in by_start.items():
-        for other_start in _beginnings(start, wildcards.delimiter):
-            for one in group:
-                for other in by_start.get((length, other_start), ()):
-                    if _ordered_once(one, other, start, other_start) and _tie(one, other, wildcards, edition):
-                        yield (one, other) if one.number < other.number else (other, one)
+            alike[_rank(match.text, wildcards)].append(match)
+    for group in alike.values():
+        if len(group) > 1:
+            yield from _rivals(group, wildcards, edition)
 
 
-def _ordered_once(one: AddressSetting, other: AddressSetting, start: str, other_start: str) -> bool:
-    return one is not other and (start != other_start or one.number < other.number)
+def _rank(text: str, wildcards: Wildcards) -> Hashable:
+    """The same of two matches that rank alike and overlap."""
+    if wildcards.any_words in text:
+        return len(text), wildcards.single_word in text
+    return len(text), tuple(word is None for word in split_match(text, wildcards)[0])
 
 
-def _tie(one: AddressSetting, other: AddressSetting, wildcards: Wildcards, edition: Edition) -> bool:
-    return compare(one.text, other.text, wildcards, edition) == 0 and overlap(one.text, other.text, wildcards)
-
-
-def _start(text: str, wildcards: Wildcards) -> str:
-    """The whole words before the first one with a wildcard."""
-    words: list[str] = []
-    for word in text.split(wildcards.delimiter):
-        if wildcards.is_wild(word):
-            break
-        words.append(word)
-    return wildcards.delimiter.join(words)
-
-
-def _beginnings(start: str, delimiter: str) -> Iterator[str]:
-    """The words themselves, and with fewer and fewer of them down to none."""
-    while start:
-        yield start
-        start = start.rpartition(delimiter)[0]
-    yield ""
+def _rivals(
+    group: list[AddressSetting], wildcards: Wildcards, edition: Edition
+) -> Iterator[tuple[AddressSetting, AddressSetting]]:
+    words = [split_match(match.text, wildcards)[0] for match in group]
+    index, setting = WordIndex(words), NumberSets(len(group))
+    for number, match in enumerate(group):
+        for name, value in match.read.items():
+            setting.add(name, number)
+            setting.add((name, value), number)
+    for number, match in enumerate(group):
+        differing = 0
+        for name, value in match.read.items():
+            differing |= setting[name] & ~setting[name, value]
+        earlier = (1 << number) - 1
+        for other in numbers_of(index.fitting(words[number], longer=True) & differing & earlier):
+            one = group[other].text
+            if compare(one, match.text, wildcards, edition) == 0 and overlap(one, match.text, wildcards):
+                yield group[other], match
+                break
 
 
 def overlap(one: str, other: str, wildcards: Wildcards) -> bool:
     """Whether some address fits both."""
-    left, left_open = _words(one, wildcards)
-    right, right_open = _words(other, wildcards)
+    left, left_open = split_match(one, wildcards)
+    right, right_open = split_match(other, wildcards)
     if not left_open and not right_open and len(left) != len(right):
         return False
     if (len(left) < len(right) and not left_open) or (len(right) < len(left) and not right_open):
         return False
-    single = wildcards.single_word
-    return all(a == b or single in (a, b) for a, b in zip(left, right, strict=False))
-
-
-def _words(text: str, wildcards: Wildcards) -> tuple[list[str], bool]:
-    """The words that must be there, and whether more may follow."""
-    bare = text.removesuffix(wildcards.any_words)
-    open_end = bare != text
-    bare = bare.removesuffix(wildcards.delimiter) if open_end else bare
-    return (bare.split(wildcards.delimiter) if bare else []), open_end
+    return all(a == b or a is None or b is None for a, b in zip(left, right, strict=False))

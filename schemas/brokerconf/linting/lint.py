@@ -18,7 +18,6 @@ from brokerconf.reading.application_server import leave_server
 from brokerconf.reading.document import ConfigNode, Document
 from brokerconf.reading.inclusion import LARGEST
 from brokerconf.reading.parsing import ReadingError
-from brokerconf.reading.properties import source_of
 from brokerconf.reading.reading import edition_by_namespace, read_bytes
 from brokerconf.reading.sources import SourceFile, plain_source
 from brokerconf.rules import rules
@@ -233,5 +232,7 @@ def _source_of(raw: bytes, name: str, form: ConfigurationForm) -> SourceFile:
 
         return YamlSource(name, raw[: 1 << 20].decode("utf-8", "replace"))
     if form in PROPERTY_FORMS:
+        from brokerconf.reading.properties import source_of
+
         return source_of(raw[: 1 << 20], name, f".{form.value}")
     return plain_source(name, raw[: 1 << 20].decode("utf-8", "replace"))

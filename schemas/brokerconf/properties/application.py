@@ -47,9 +47,9 @@ class Bean:
 
 
 class _Failure(Exception):
-    def __init__(self, fault: Fault, said: str, owner: str = "", name: str = "", known: Sequence[str] = ()) -> None:
+    def __init__(self, fault: Fault, said: str, owner: str = "", name: str = "", known: tuple[str, ...] = ()) -> None:
         super().__init__(said)
-        self.fault, self.said, self.owner, self.name, self.known = fault, said, owner, name, tuple(known)
+        self.fault, self.said, self.owner, self.name, self.known = fault, said, owner, name, known
 
 
 def apply(
@@ -66,9 +66,10 @@ def apply(
         return applying.root, [Outcome(entry, Fault.CODE, "ENC() holds hexadecimal digits") for entry in broken]
     outcomes = [applying.outcome(entry) for entry in entries if entry.key not in given]
     # what is taken away later on was not lost
-    removed = [(n, one.path) for n, one in enumerate(outcomes) if one.applied and one.entry.value == applying.remove]
-    for n, one in enumerate(outcomes):
-        if one.fault is Fault.LOST and any(n < at and one.path[: len(path)] == path for at, path in removed):
+    removed = {one.path: n for n, one in enumerate(outcomes) if one.applied and one.entry.value == applying.remove}
+    for n, one in enumerate(outcomes if removed else ()):
+        beginnings = (one.path[:end] for end in range(len(one.path) + 1))
+        if one.fault is Fault.LOST and any(n < removed.get(path, -1) for path in beginnings):
             outcomes[n] = one._replace(fault=None)
     return applying.root, outcomes
 
@@ -124,6 +125,7 @@ def beans_of(core: ConfigNode | None) -> Bean:
 class _Application:
     def __init__(self, edition: Edition, root: Bean, given: Mapping[str, str]) -> None:
         self.root, self.beans = root, beans(max(edition, Edition.ARTEMIS_2_28))
+        self.names = {owner: tuple(properties) for owner, properties in self.beans.items()}
         self.surround, self.remove = given.get(SURROUND, '"'), given.get(REMOVE, "-")
         # the collections that were gone through: the property's name, and the bean that has it
         self.passed: list[tuple[str | None, Bean]] = []
@@ -260,8 +262,8 @@ class _Application:
     def _known(self, bean: Bean, step: str, name: str) -> BeanProperty:
         row = self.beans.get(bean.owner, {}).get(name)
         if row is None or name == "*":
-            known = self.beans.get(bean.owner, {})
-            raise _Failure(Fault.UNKNOWN, f"{_said(bean)} has no {name or step}", bean.owner, name, [*known])
+            known = self.names.get(bean.owner, ())
+            raise _Failure(Fault.UNKNOWN, f"{_said(bean)} has no {name or step}", bean.owner, name, known)
         return row
 
     def _property(self, bean: Bean, step: str, name: str) -> object:
@@ -345,7 +347,9 @@ class _Application:
         name, kept = row.name, value.value
         if name == "name" and target.parent and target.parent.kind in ("List", "Set"):
             siblings = target.parent.held
-            old = next((key for key, one in siblings.items() if one is target), None)
+            old: str | None = str(target.held.get("name"))
+            if siblings.get(str(old)) is not target:
+                old = next((key for key, one in siblings.items() if one is target), None)
             if old is not None:
                 siblings[str(kept)] = siblings.pop(old)
         whole = row.type in _COLLECTIONS and row.made.removeprefix(_NONE)

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from brokerconf.evidence.facts import ConfigFacts
-from brokerconf.evidence.patterns import same_rank_pairs
+from brokerconf.evidence.patterns import rivals
 from brokerconf.evidence.rule import Example, Hit, Hits, Rule, address_setting
 from brokerconf.settings.address_settings import AddressSetting
 from pagefmt.findings import Severity
 
 
 def _check(facts: ConfigFacts) -> Hits:
-    for first, second in same_rank_pairs(facts.wildcard_matches, facts.spelling.wildcards):
-        differing = _differing(first, second)
-        if differing:
-            message = (
-                f"'{second.text}' and '{first.text}' (line {first.line}) are of equal rank and differ in "
-                f"{', '.join(differing)}: which one wins is not defined"
-            )
-            yield Hit(second.place, message, attribute="match")
+    for first, second in rivals(facts.wildcard_matches, facts.spelling.wildcards):
+        message = (
+            f"'{second.text}' and '{first.text}' (line {first.line}) are of equal rank and differ in "
+            f"{', '.join(_differing(first, second))}: which one wins is not defined"
+        )
+        yield Hit(second.place, message, attribute="match")
 
 
 def _differing(first: AddressSetting, second: AddressSetting) -> list[str]:

@@ -55,5 +55,12 @@ def beans(edition: Edition) -> dict[str, dict[str, BeanProperty]]:
 
 def editions_with(owner: str, name: str) -> tuple[Edition, ...]:
     """The editions in which a bean has that property, oldest first."""
-    found = {e for one in bean_properties() if (one.owner, one.name) == (owner, name) for e in one.editions}
-    return tuple(sorted(found))
+    return _editions().get((owner, name), ())
+
+
+@cache
+def _editions() -> dict[tuple[str, str], tuple[Edition, ...]]:
+    found: dict[tuple[str, str], set[Edition]] = {}
+    for one in bean_properties():
+        found.setdefault((one.owner, one.name), set()).update(one.editions)
+    return {name: tuple(sorted(editions)) for name, editions in found.items()}

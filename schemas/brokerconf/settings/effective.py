@@ -63,6 +63,7 @@ class EffectiveSettings:
         self.refused: list[tuple[ConfigNode, MatchError]] = []
         self.settings: dict[str, AddressSetting] = {}
         self._store()
+        self._texts = frozenset(one.text for one in self.written)
         self._table: MatchTable | None = None
         self._merged: dict[str, Values] = {}
 
@@ -88,7 +89,7 @@ class EffectiveSettings:
     @property
     def open(self) -> bool:
         """Whether matches that fit every address may stand elsewhere: of a part, unless it has such a one itself."""
-        whole = any(one.text == self.wildcards.any_words for one in self.written)
+        whole = self.wildcards.any_words in self._texts
         return self.document.laid_over or (self.document.is_part and not whole)
 
     def override(self, written: str, name: str, value: Value, at: Position, text: str = "") -> None:

@@ -13,11 +13,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache, cmp_to_key
 from operator import is_
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from brokerconf.errors import BrokerConfError
 from brokerconf.settings.java_order import bucket, in_map_order, table_size
 from pagefmt.editions import Edition
+
+if TYPE_CHECKING:
+    from brokerconf.settings.word_index import WordIndex
 
 # Names made of these alone, wildcards apart, are plain words to a regular expression as well.
 _PLAIN = re.compile(r"[\w\-:/@ ]*")
@@ -27,6 +30,9 @@ _UUID = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}
 
 # A repeat of a group that holds a repeat.
 _EXPONENTIAL = re.compile(r"[+*}]\)*\)[+*{]")
+
+# so many matches that begin alike are held against an address one by one
+_MANY = 16
 
 
 class MatchError(BrokerConfError):
@@ -65,12 +71,25 @@ class Match(NamedTuple):
     plain: bool
     # of plain words with the any-words wildcard behind them: those words and the delimiter; then needs no expression
     start: str = ""
+    # of whole words and wildcards for one: those words, the delimiter, and whether more may follow
+    words: tuple[str | None, ...] = ()
+    delimiter: str = ""
+    open_end: bool = False
 
     def fits(self, address: str) -> bool:
         """Whether an address fits the match."""
+        if self.words:
+            return self._fits_by_words(address.split(self.delimiter))
         if self.start and "\n" not in address:
             return address == self.start[:-1] or (address.startswith(self.start) and len(address) > len(self.start))
         return _compiled(self.expression).fullmatch(address) is not None
+
+    def _fits_by_words(self, given: list[str]) -> bool:
+        more = self.delimiter.join(given[len(self.words) :])
+        if len(given) < len(self.words) or (len(given) > len(self.words) and (not self.open_end or not more)):
+            return False
+        pairs = zip(given, self.words, strict=False)
+        return "\n" not in more and all(bool(word) if there is None else word == there for word, there in pairs)
 
 
 def compile_match(written: str, wildcards: Wildcards, edition: Edition) -> Match:
@@ -95,7 +114,21 @@ def compile_match(written: str, wildcards: Wildcards, edition: Edition) -> Match
             # never held against an address here: it can take longer than anyone waits (a rule warns of such matches)
             return Match(written, name, literal, wild, "(?!)", False, "")
         expression = _special(expression)
-    return Match(written, name, literal, wild, expression, plain, start)
+    if start or not plain or edition <= Edition.ARTEMIS_1_5:
+        return Match(written, name, literal, wild, expression, plain, start)
+    words, open_end = split_match(name, wildcards)
+    if any(word and wildcards.is_wild(word) for word in words) or "." in (wildcards.any_words, wildcards.single_word):
+        words = ()
+    return Match(written, name, literal, wild, expression, plain, start, words, wildcards.delimiter, open_end)
+
+
+def split_match(text: str, wildcards: Wildcards) -> tuple[tuple[str | None, ...], bool]:
+    """The words that must be there, None for any one, and whether more may follow."""
+    bare = text.removesuffix(wildcards.any_words)
+    open_end = bare != text
+    bare = bare.removesuffix(wildcards.delimiter) if open_end else bare
+    words = bare.split(wildcards.delimiter) if bare else ()
+    return tuple(None if word == wildcards.single_word else word for word in words), open_end
 
 
 def _special(expression: str) -> str:
@@ -175,6 +208,7 @@ class MatchTable:
     _tables: tuple[int, int] = (0, 0)
     _put_in: dict[str, int] = field(default_factory=dict)
     _known: dict[str, list[Match]] = field(default_factory=dict)
+    _indexes: dict[str, WordIndex] = field(default_factory=dict)
 
     @classmethod
     def of(cls, matches: Iterable[Match], wildcards: Wildcards, edition: Edition) -> MatchTable:
@@ -223,14 +257,25 @@ class MatchTable:
 
     def _candidates(self, address: str) -> list[Match]:
         wild = self.wild
-        found = list(wild.get("", ()))
+        found = list(self._with_start("", address)) if "" in wild else []
         delimiter, at = self.wildcards.delimiter, 0 if address else -1
         while at >= 0:
             at = address.find(delimiter, at + 1)
             start = address[:at] if at >= 0 else address
             if start in wild:
-                found += wild[start]
+                found += self._with_start(start, address)
         return found
+
+    def _with_start(self, start: str, address: str) -> list[Match]:
+        """Those of some words before the first wildcard that may fit an address."""
+        found = self.wild[start]
+        if len(found) < _MANY:
+            return found
+        from brokerconf.settings.word_index import WordIndex, numbers_of
+
+        if start not in self._indexes:
+            self._indexes[start] = WordIndex([match.words for match in found])
+        return [found[n] for n in numbers_of(self._indexes[start].fitting(address.split(self.wildcards.delimiter)))]
 
     def _in_order(self, found: list[Match]) -> list[Match]:
         """In the order in which the broker's map of wild matches lists them."""

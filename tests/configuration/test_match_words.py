@@ -1,0 +1,52 @@
+"""Matches held against addresses by their words, and found among thousands, as the expression of the broker does."""
+
+from __future__ import annotations
+
+import re
+
+from brokerconf.evidence.patterns import overlap
+from brokerconf.settings.matching import MatchTable, Wildcards, compile_match
+from brokerconf.settings.word_index import PLACES, WordIndex, numbers_of
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pagefmt.editions import Edition
+
+WORDS = st.lists(st.sampled_from(["a", "b", "", "*", "a*", "ab", "\n"]), min_size=1, max_size=4)
+MATCHES = st.builds(lambda words, end: ".".join(words).replace("\n", "") + end, WORDS, st.sampled_from(["", ".#", "#"]))
+ADDRESSES = st.lists(st.sampled_from(["a", "b", "", "ab", "c", "\n"]), min_size=1, max_size=6).map(".".join)
+EDITIONS = st.sampled_from([Edition.ARTEMIS_2_4, Edition.ARTEMIS_2_28, Edition.ARTEMIS_2_56])
+DEFAULT = Wildcards()
+
+
+@given(MATCHES, ADDRESSES, EDITIONS)
+def test_words_fit_what_the_expression_fits(match: str, address: str, edition: Edition) -> None:
+    found = compile_match(match, DEFAULT, edition)
+    if found.expression:
+        assert found.fits(address) == (re.fullmatch(found.expression, address) is not None)
+
+
+@given(st.lists(MATCHES, min_size=20, max_size=60), ADDRESSES, EDITIONS)
+def test_many_matches_are_searched_as_one_by_one(matches: list[str], address: str, edition: Edition) -> None:
+    compiled = [compile_match(match, DEFAULT, edition) for match in dict.fromkeys(matches)]
+    fitting = MatchTable.of(compiled, DEFAULT, edition).fitting(address)
+    exact = {match.written for match in fitting}
+    assert exact == {match.written for match in compiled if match.fits(address)}
+
+
+def test_an_index_of_words_leaves_out_nothing_that_overlaps() -> None:
+    matches = ["*.b", "a.*.#", "a.b", "b.*", "*.*.c", *(f"a.{n}" for n in range(100))]
+    words = [[None if word == "*" else word for word in match.removesuffix(".#").split(".")] for match in matches]
+    index = WordIndex(words)
+    for number, match in enumerate(matches):
+        found = set(numbers_of(index.fitting(words[number], longer=True)))
+        assert {other for other, text in enumerate(matches) if overlap(match, text, DEFAULT)} <= found
+    assert list(numbers_of(index.fitting(["a", "7"]))) == [1, matches.index("a.7")]
+
+
+def test_a_match_of_very_many_words_is_held_whole() -> None:
+    long = ".".join(["*"] * PLACES)
+    index = WordIndex([(*(None,) * PLACES, "x"), (*(None,) * PLACES, "y")])
+    assert list(numbers_of(index.fitting([*["w"] * PLACES, "y"]))) == [0, 1]
+    assert compile_match(f"{long}.y", DEFAULT, Edition.ARTEMIS_2_56).fits(f"{'w.' * PLACES}y")
+    assert not compile_match(f"{long}.x", DEFAULT, Edition.ARTEMIS_2_56).fits(f"{'w.' * PLACES}y")
