@@ -59,6 +59,8 @@ _pagectl_members() {  # is there GROUP COMMAND?
         'pages salvage' |\
         'pages restore' |\
         'pages drop-backup' |\
+        'messages decode' |\
+        'messages find' |\
         'queue drop' |\
         'disk check' |\
         'disk watch' |\
@@ -275,6 +277,48 @@ _pagectl_takes() {  # does this option of this command want a value?
         'pages drop-backup --properties' |\
         'pages drop-backup --profile' |\
         'pages drop-backup --server' |\
+        'messages decode --format' |\
+        'messages decode --to' |\
+        'messages decode --columns' |\
+        'messages decode --partition-by' |\
+        'messages decode --body' |\
+        'messages decode --limit' |\
+        'messages decode --id' |\
+        'messages decode --user-id' |\
+        'messages decode --correlation-id' |\
+        'messages decode --address' |\
+        'messages decode --queue' |\
+        'messages decode --since' |\
+        'messages decode --until' |\
+        'messages decode --contains' |\
+        'messages decode --where' |\
+        'messages decode --page' |\
+        'messages decode --broker-xml' |\
+        'messages decode --properties' |\
+        'messages decode --profile' |\
+        'messages decode --server' |\
+        'messages decode --edition' |\
+        'messages find --format' |\
+        'messages find --to' |\
+        'messages find --columns' |\
+        'messages find --partition-by' |\
+        'messages find --body' |\
+        'messages find --limit' |\
+        'messages find --id' |\
+        'messages find --user-id' |\
+        'messages find --correlation-id' |\
+        'messages find --address' |\
+        'messages find --queue' |\
+        'messages find --since' |\
+        'messages find --until' |\
+        'messages find --contains' |\
+        'messages find --where' |\
+        'messages find --page' |\
+        'messages find --broker-xml' |\
+        'messages find --properties' |\
+        'messages find --profile' |\
+        'messages find --server' |\
+        'messages find --edition' |\
         'queue drop --out' |\
         'queue drop --format' |\
         'queue drop --edition' |\
@@ -418,6 +462,8 @@ _pagectl_options() {
         'pages salvage') _pagectl_offer '' --out --format --broker-xml --properties --profile --server --help -h ;;
         'pages restore') _pagectl_offer '' --backup-dir --broker-xml --properties --profile --server --help -h ;;
         'pages drop-backup') _pagectl_offer '' --backup-dir --broker-xml --properties --profile --server --help -h ;;
+        'messages decode') _pagectl_offer '' --format --to --columns --partition-by --body --inflate --limit --id --user-id --correlation-id --address --queue --since --until --contains --expired --where --outstanding --page --broker-xml --properties --profile --server --edition --help -h ;;
+        'messages find') _pagectl_offer '' --format --to --columns --partition-by --body --inflate --limit --id --user-id --correlation-id --address --queue --since --until --contains --expired --where --outstanding --page --broker-xml --properties --profile --server --edition --help -h ;;
         'queue drop') _pagectl_offer '' --out --with-address --dry-run --format --edition --broker-xml --properties --profile --server --help -h ;;
         'disk check') _pagectl_offer '' --max-disk-usage --min-disk-free --broker-xml --properties --profile --server --edition -w --warning -c --critical -W --inodes-warning -K --inodes-critical -t --timeout -q --quiet -v --verbose --format --textfile --help -h ;;
         'disk watch') _pagectl_offer '' --interval --max-disk-usage --min-disk-free --broker-xml --properties --profile --server --edition --help -h ;;
@@ -431,7 +477,7 @@ _pagectl_options() {
         'replay sweep') _pagectl_offer '' --config --vary --edition --heap --properties --profile --server --set --skip-bad-lines --jobs --spark --format --help -h ;;
         'replay advise') _pagectl_offer '' --config --disk --edition --heap --properties --profile --server --skip-bad-lines --jobs --spark --format --help -h ;;
         'completion') _pagectl_offer '' --help -h ;;
-        config|pages|queue|disk|replay) _pagectl_offer '' --help -h ;;
+        config|pages|messages|queue|disk|replay) _pagectl_offer '' --help -h ;;
         '') _pagectl_offer '' --help -h --version --debug ;;
     esac
 }
@@ -479,6 +525,12 @@ _pagectl_value() {
         'pages restore --properties' |\
         'pages drop-backup --broker-xml' |\
         'pages drop-backup --properties' |\
+        'messages decode --to' |\
+        'messages decode --broker-xml' |\
+        'messages decode --properties' |\
+        'messages find --to' |\
+        'messages find --broker-xml' |\
+        'messages find --properties' |\
         'queue drop --broker-xml' |\
         'queue drop --properties' |\
         'disk check --broker-xml' |\
@@ -547,6 +599,8 @@ _pagectl_value() {
         'pages decode --edition' |\
         'pages verify --edition' |\
         'pages compact --edition' |\
+        'messages decode --edition' |\
+        'messages find --edition' |\
         'queue drop --edition' |\
         'disk check --edition' |\
         'disk watch --edition' |\
@@ -618,27 +672,39 @@ _pagectl_value() {
             _pagectl_offer '' nagios text json
             ;;
         'pages find --format' |\
-        'pages decode --format')
+        'pages decode --format' |\
+        'messages decode --format' |\
+        'messages find --format')
             _pagectl_offer '' text jsonl csv parquet arrow
             ;;
         'pages find --columns' |\
-        'pages decode --columns')
-            _pagectl_list sent expires expired queue_names acked_by_names outstanding_names correlation_id file outstanding store store_address page number offset length tx queues acked_by large_type persister protocol id address durable priority timestamp expiration user_id type type_name large large_id large_file large_size properties amqp damage body_size body_sha256 body_text body_value body_base64 body_hex body_error
+        'pages decode --columns' |\
+        'messages decode --columns' |\
+        'messages find --columns')
+            _pagectl_list sent expires expired queue_names acked_by_names outstanding_names correlation_id file outstanding store store_address page number offset length tx queues acked_by large_type persister protocol id address durable priority timestamp expiration user_id type type_name large large_id large_file large_size properties amqp damage body_size body_sha256 body_text body_value body_base64 body_hex body_error where queues_state
             ;;
         'pages find --partition-by' |\
-        'pages decode --partition-by')
+        'pages decode --partition-by' |\
+        'messages decode --partition-by' |\
+        'messages find --partition-by')
             _pagectl_offer '' address store store_address protocol page priority durable type_name queue day hour
             ;;
         'pages find --body' |\
-        'pages decode --body')
+        'pages decode --body' |\
+        'messages decode --body' |\
+        'messages find --body')
             _pagectl_list none size sha256 text value base64 hex
             ;;
         'pages find --address' |\
-        'pages decode --address')
+        'pages decode --address' |\
+        'messages decode --address' |\
+        'messages find --address')
             _pagectl_names address
             ;;
         'pages find --queue' |\
-        'pages decode --queue')
+        'pages decode --queue' |\
+        'messages decode --queue' |\
+        'messages find --queue')
             _pagectl_names queue
             ;;
         'disk check --format')
@@ -670,9 +736,10 @@ _pagectl_value() {
 
 _pagectl_argument() {  # COMMAND, and how many arguments stand before this one
     case $1 in
-        '') _pagectl_offer '' config export pages queue disk replay completion ;;
+        '') _pagectl_offer '' config export pages messages queue disk replay completion ;;
         config) (($2 == 0)) && _pagectl_offer '' lint effective explain rules serve diff convert drift capacity ;;
         pages) (($2 == 0)) && _pagectl_offer '' ls top check outstanding find decode verify seal inspect compact salvage restore drop-backup ;;
+        messages) (($2 == 0)) && _pagectl_offer '' decode find ;;
         queue) (($2 == 0)) && _pagectl_offer '' drop ;;
         disk) (($2 == 0)) && _pagectl_offer '' check watch forecast usage exporter ;;
         replay) (($2 == 0)) && _pagectl_offer '' run import generate compare sweep advise ;;
@@ -697,6 +764,8 @@ _pagectl_argument() {  # COMMAND, and how many arguments stand before this one
         'pages salvage') (($2 == 0)) && _pagectl_paths;;
         'pages restore') (($2 == 0)) && _pagectl_paths;;
         'pages drop-backup') (($2 == 0)) && _pagectl_paths;;
+        'messages decode') (($2 == 0)) && _pagectl_paths;;
+        'messages find') (($2 == 0)) && _pagectl_paths;;
         'queue drop') (($2 == 0)) && _pagectl_paths;;
         'disk check') (($2 == 0)) && _pagectl_paths;;
         'disk watch') (($2 == 0)) && _pagectl_paths;;

@@ -69,6 +69,13 @@ TREE: dict[str, Leaf | Group] = {
             "drop-backup": ("pages_drop_backup", "Delete what compact --in-place replaced, to free its space."),
         },
     ),
+    "messages": (
+        "Messages of a broker wherever they lie: journal, pages, large-message files.",
+        {
+            "decode": ("messages_decode", "Show messages, where they lie, and how they stand with each queue."),
+            "find": ("messages_find", "Find messages by id, time, text or selector, in the journal or in pages."),
+        },
+    ),
     "queue": (
         "Queues of a stopped broker.",
         {

@@ -25,16 +25,18 @@ from pagefmt.columns.core.batch import Batch, read_regular
 from pagefmt.columns.core.core_columns import may_be_core
 from pagefmt.columns.core.core_lines import core_line_parts
 from pagefmt.columns.core.line_parts import LineSource
+from pagefmt.columns.origin_columns import note_schedules, origin_json, set_apart
 from pagefmt.columns.wanted_records import wanted_records
 from pagefmt.describe.message_json import MessageOptions, odd_json, record_json
 from pagefmt.describe.values_json import Json
 from pagefmt.outstanding.ack_state import PageRule
-from pagefmt.outstanding.message_filter import MessageFilter, SelectedMessage, message_at, wanted_messages
+from pagefmt.outstanding.message_filter import Judged, MessageFilter, SelectedMessage, message_at, wanted_messages
+from pagefmt.outstanding.origins import MessageOrigin, PageOrigin
 from pagefmt.outstanding.route_columns import IrregularPage
-from pagefmt.outstanding.state import StoreState
-from pagefmt.pages.chunks import read_chunks
+from pagefmt.pages.chunks import WHOLE_FILE, FilePart, read_chunks
 from pagefmt.pages.frames import Damage, end_of_records
 from pagefmt.pages.gather import Ints, Mask, PageBytes, fits_old_layout
+from pagefmt.pages.in_memory import PageInMemory
 from pagefmt.pages.page import OddRecord, Page, open_page
 from pagefmt.pages.paging import PageFile, Store
 from pagefmt.pages.record import Layout
@@ -78,14 +80,15 @@ class LineFormat:
 
 
 def picked_lines(
-    page: PageFile, state: StoreState | None, store: Store, form: LineFormat, choice: MessageFilter
-) -> Iterator[Item]:
+    page: PageFile | PageInMemory, state: Judged | None, store: Store, form: LineFormat, choice: MessageFilter,
+    origin: MessageOrigin | None = None, part: FilePart = WHOLE_FILE,
+) -> Iterator[Item]:  # fmt: skip
     """As ``select_messages``, with finished lines in the place of most messages. An item is
-    valid until the next one is taken."""
+    valid until the next one is taken. ``origin``: lines say where messages lie and how they stand with their queues."""
     rule = None if state is None else state.rule(page.number)
-    source = LineSource(store.name, store.address, page.number, rule, form.wanted, form.quote)
+    source = LineSource(store.name, store.address, page.number, rule, form.wanted, form.quote, origin)
     layout = None
-    for content, frames in read_chunks(page, reuse=True):
+    for content, frames in read_chunks(page, part=part, reuse=True):
         opened = Page(memoryview(content.buffer)[: content.size], base=frames.base)
         layout = opened.of_layout(layout).layout() if frames.number else opened.layout()
         try:
@@ -93,6 +96,9 @@ def picked_lines(
         except IrregularPage:
             yield from _rest(page, rule, choice, frames.base, frames.number)
             return
+        if isinstance(origin, PageOrigin):
+            note_schedules(origin, opened, frames)
+            set_apart(origin, frames, mask)
         wanted = np.flatnonzero(mask)
         done, texts = _lines(content, frames, source, wanted, opened.strict_layout())
         for first, last, made in _stretches(done):
@@ -118,14 +124,14 @@ def picked_lines(
 
 
 def _rest(
-    page: PageFile, rule: PageRule | None, choice: MessageFilter, at: int, number: int
+    page: PageFile | PageInMemory, rule: PageRule | None, choice: MessageFilter, at: int, number: int
 ) -> Iterator[SelectedMessage | Damage]:
     """What follows in a page from the record ``number`` at ``at`` on, one by one."""
     with open_page(page) as opened:
         yield from wanted_messages(page, opened, rule, choice, at, number)
 
 
-def _stopped(page: PageFile, content: PageBytes, last: PageFrames) -> Damage | None:
+def _stopped(page: PageFile | PageInMemory, content: PageBytes, last: PageFrames) -> Damage | None:
     """What reading stopped at in the last chunk."""
     at, number = last.base + last.end, last.number + len(last.offset)
     if last.unreadable is None:
@@ -135,31 +141,39 @@ def _stopped(page: PageFile, content: PageBytes, last: PageFrames) -> Damage | N
     return found and found._replace(offset=at)
 
 
-def selected_row(store: Store, selected: SelectedMessage, options: MessageOptions) -> Json:
+def selected_row(
+    store: Store, selected: SelectedMessage, options: MessageOptions, rule: PageRule | None = None,
+    origin: MessageOrigin | None = None,
+) -> Json:  # fmt: skip
     """A message that was read by itself as the object that its line holds."""
     record = selected.record
     place = selected.page.number, selected.number
     message = (
         odd_json(*place, record, options) if isinstance(record, OddRecord) else record_json(*place, record, options)
     )
+    last = {key: message.pop(key) for key in ("amqp", "damage") if key in message}
     if selected.acked_by is not None:
-        last = {key: message.pop(key) for key in ("amqp", "damage") if key in message}
-        message |= {"acked_by": list(selected.acked_by)} | last
-    return {"store": store.name, "store_address": store.address} | message
+        message["acked_by"] = list(selected.acked_by)
+    owner = {"store": store.name, "store_address": store.address}
+    if origin is None:
+        return owner | message | last
+    return owner | message | origin_json(origin, rule, selected.number, message) | last
 
 
 def message_rows(
-    page: PageFile, state: StoreState | None, store: Store, form: LineFormat, choice: MessageFilter
-) -> Iterator[Json | Damage]:
+    page: PageFile | PageInMemory, state: Judged | None, store: Store, form: LineFormat, choice: MessageFilter,
+    origin: MessageOrigin | None = None, part: FilePart = WHOLE_FILE,
+) -> Iterator[Json | Damage]:  # fmt: skip
     """As ``picked_lines``, with each message as the object that its line holds.
 
     Objects come fastest out of finished lines: their printing and their parsing are both compiled code.
     """
-    for found in picked_lines(page, state, store, form, choice):
+    rule = state.rule(page.number) if origin is not None and state is not None else None
+    for found in picked_lines(page, state, store, form, choice, origin, part):
         if isinstance(found, MessageLines):
             yield from map(json.loads, str(found.content, "utf-8").split("\n")[:-1])
         else:
-            yield found if isinstance(found, Damage) else selected_row(store, found, form.wanted)
+            yield found if isinstance(found, Damage) else selected_row(store, found, form.wanted, rule, origin)
 
 
 def _stretches(done: Mask) -> Iterator[tuple[int, int, bool]]:

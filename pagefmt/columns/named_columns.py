@@ -9,7 +9,7 @@ properties.NAME    one property as text                                 amqp.A.B
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -155,7 +155,7 @@ _MADE: Final = {
 def _column(name: str, query: TableQuery) -> NamedColumn:
     """Raises ``NoSuchColumn``."""
     schema = query.schema
-    if name in _MADE:
+    if name in _MADE and name not in schema.names:
         return _MADE[name]
     if name in schema.names:
         return NamedColumn(schema.field(name).type, (name,), lambda batch, _: batch.column(name))
@@ -191,14 +191,14 @@ class NamedTable:
         chosen = tuple(dict.fromkeys((*query.schema.names, *ADDED) if names is None else names))
         columns = tuple(_column(name, query) for name in chosen)
         needed = {each for column in columns for each in column.needs} | set(also)
-        return cls(chosen, TableQuery(query.body, query.where, frozenset(needed or ("number",))), columns)
+        return cls(chosen, replace(query, columns=frozenset(needed or ("number",))), columns)
 
     @property
     def schema(self) -> pa.Schema:
         """The columns, in order."""
         read = self.query.schema
         return pa.schema([
-            read.field(name) if name in read.names and name not in _MADE else pa.field(name, each.type)
+            read.field(name) if name in read.names else pa.field(name, each.type)
             for name, each in zip(self.names, self.columns, strict=True)
         ])  # fmt: skip
 

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from pagefmt.bytes.wire import Undecodable
 from pagefmt.columns.arrays.schema import LONGS, STRING, Detail, schema
+from pagefmt.columns.origin_columns import NULLABLE, ORIGIN_FIELDS, note_schedules, origin_table, set_apart
 from pagefmt.columns.page import PageColumns, decode_page
 from pagefmt.columns.rows import handed_out_row
 from pagefmt.columns.selector_columns import level_for, of_reference, select
@@ -26,9 +27,11 @@ from pagefmt.messages.core_fields import MAP, STREAM
 from pagefmt.messages.values import last_wins
 from pagefmt.outstanding.ack_state import PageRule
 from pagefmt.outstanding.acked_columns import acked_columns
+from pagefmt.outstanding.origins import MessageOrigin, PageOrigin
 from pagefmt.pages.chunks import WHOLE_FILE, FilePart, read_chunks
 from pagefmt.pages.frames import Damage, end_of_records
 from pagefmt.pages.gather import Mask, PageBytes
+from pagefmt.pages.in_memory import PageInMemory
 from pagefmt.pages.page import OddRecord, Page, open_page
 from pagefmt.pages.paging import PageFile
 from pagefmt.pages.record import FRAME, Layout
@@ -65,23 +68,25 @@ class PageSource:
     ``edition``: whose reader says the facts of AMQP messages (``message_json``), as a rule that of the writer.
     """
 
-    file: Path | PageFile
+    file: Path | PageFile | PageInMemory
     page: int
     store: str
     address: str | None
     rule: PageRule | None
     part: FilePart = WHOLE_FILE
     edition: Edition = NEWEST
+    origin: MessageOrigin | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class TableQuery:
     """Which rows and columns. ``where``: only messages that the selector matches. ``columns``: only these of the body
-    form's, and no more is read than they need; None: all."""
+    form's, and no more is read than they need; None: all. ``located``: with the columns of an origin."""
 
     body: TableBody = TableBody.SIZE
     where: Selector | None = None
     columns: frozenset[str] | None = None
+    located: bool = False
 
     @property
     def schema(self) -> pa.Schema:
@@ -91,12 +96,18 @@ class TableQuery:
             fields = [field for field in fields if field.name != "body_size"]
         if self.body is TableBody.VALUE:
             fields = [VALUE_FIELD if field.name == "body" else field for field in fields]
+        if self.located:
+            fields = [
+                *(field.with_nullable(field.name in NULLABLE or field.nullable) for field in fields),
+                *ORIGIN_FIELDS,
+            ]
         return pa.schema([field for field in fields if self.columns is None or field.name in self.columns])
 
     @property
     def level(self) -> Detail:
         """The least that has everything that the columns are made of, and what a selector looks at."""
         made_of = {VALUE_FIELD.name: ("type", "body")} | dict.fromkeys(STATE_COLUMNS, ("number", "tx", "queues"))
+        made_of |= dict.fromkeys((field.name for field in ORIGIN_FIELDS), ("number", "tx", "queues", "id", "large"))
         needed = {each for name in self.schema.names for each in made_of.get(name, (name,))} - STORE_COLUMNS
         least = Detail.COUNT if self.where is None else Detail.PROPERTIES
         if self.where is not None and level_for(self.where) is Detail.TEXTS:
@@ -114,6 +125,9 @@ def page_batches(source: PageSource, wanted: TableQuery) -> Iterator[pa.RecordBa
         layout = layout if frames.number else opened.layout()
         decoded = decode_page(content, source.page, level, frames, layout)
         mask = np.ones(decoded.table.num_rows, bool)
+        if isinstance(source.origin, PageOrigin):
+            note_schedules(source.origin, opened, frames)
+            set_apart(source.origin, frames, mask)
         mask[list(decoded.thrown if wanted.where is None else decoded.odd)] = False
         batch = decoded.table
         if wanted.where is not None:
@@ -183,6 +197,8 @@ def _completed(batch: pa.RecordBatch, source: PageSource, form: pa.Schema) -> pa
         columns["acked_by"], columns["outstanding"] = acked_columns(source.rule, number, tx, columns["queues"])
     if VALUE_FIELD.name in wanted:
         columns[VALUE_FIELD.name] = _values(columns["type"], columns["body"])
+    if source.origin is not None:
+        columns |= origin_table(source.origin, source.rule, columns)
     return pa.record_batch([columns[name] for name in form.names], schema=form)
 
 

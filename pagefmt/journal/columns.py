@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from pagefmt.bytes.files import open_regular
-from pagefmt.journal.files import JournalFile, NotAJournal
+from pagefmt.journal.files import HEADER, JournalFile, NotAJournal, encode_header
 from pagefmt.journal.position_bodies import SIZE as POSITION
 from pagefmt.journal.position_bodies import PositionBodies
 from pagefmt.journal.positions import AT_ONCE, PositionChunk
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 SMALL: Final = 24
 """Bodies up to this size are kept in memory: all records about references, acknowledgements and counters."""
 
+_CHANGED: Final = "changed while it was read; stop the broker and try again"
 _UPDATES: Final = (RecordKind.UPDATE, RecordKind.UPDATE_TX)
 
 
@@ -133,6 +134,12 @@ class JournalColumns:
                 self.small += some.tobytes()
         self.places.frombytes(places.tobytes())
 
+    def small_bodies(self, rows: Ints, size: int) -> Bodies:
+        """Bodies of these rows, all of this size, which is one of ``SMALL`` at most."""
+        import numpy as np
+
+        return self._bodies_at(np.frombuffer(self.places, np.int64)[rows], size)
+
     def _bodies_at(self, places: Ints, size: int) -> Bodies:
         """Small ones, all of this size."""
         from pagefmt.journal.fast_scan import bodies_at
@@ -170,20 +177,37 @@ class JournalColumns:
 
     def body(self, row: int) -> bytes:
         """The body of a record; a big one is read from its file again."""
-        size, at = self.sizes[row], self.places[row]
-        if size == POSITION:
-            return self.position_bodies.body(at)
-        if size <= SMALL:
-            return bytes(self.small[at : at + size])
-        file = self.file_of(row)
-        handle = open_regular(file.path)
-        try:
-            body = os.pread(handle, size, at)
-        finally:
-            os.close(handle)
-        if len(body) != size:
-            raise NotAJournal(f"{file.path}: offset {at}: changed while it was read; stop the broker and try again")
-        return body
+        return self.bodies((row,))[0]
+
+    def bodies(self, rows: Sequence[int]) -> list[bytes]:
+        """The same of several, with each file opened once.
+
+        Raises ``NotAJournal`` where a broker began the file anew since it was loaded, or made it shorter.
+        """
+        found = [b""] * len(rows)
+        large: dict[int, list[int]] = {}
+        for each, row in enumerate(rows):
+            size, at = self.sizes[row], self.places[row]
+            if size == POSITION:
+                found[each] = self.position_bodies.body(at)
+            elif size <= SMALL:
+                found[each] = bytes(self.small[at : at + size])
+            else:
+                large.setdefault(bisect_right(self.begins, row) - 1, []).append(each)
+        for number, wanted in large.items():
+            file = self.files[number]
+            handle = open_regular(file.path)
+            try:
+                for each in wanted:
+                    size, at = self.sizes[rows[each]], self.places[rows[each]]
+                    found[each] = os.pread(handle, size, at)
+                    if len(found[each]) != size:
+                        raise NotAJournal(f"{file.path}: offset {at}: {_CHANGED}")
+                if os.pread(handle, HEADER.size, 0) != encode_header(file.header):
+                    raise NotAJournal(f"{file.path}: {_CHANGED}")
+            finally:
+                os.close(handle)
+        return found
 
 
 def portions(rows: array[int]) -> Iterator[Ints]:

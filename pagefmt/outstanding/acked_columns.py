@@ -1,23 +1,47 @@
-"""``acked_by`` and ``outstanding`` of every record of a page: ``pagefmt.outstanding.ack_state`` over vectors."""
+"""What becomes of every record of a page for each queue that it names: ``pagefmt.outstanding.ack_state`` over vectors.
+
+``ack_state_columns`` goes from the queues to the records, this from the records to the queues.
+"""
 
 from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from pagefmt.columns.arrays.schema import LONGS
-from pagefmt.outstanding.ack_state import PageRule
+from pagefmt.outstanding.ack_state import AckState, PageRule
+from pagefmt.outstanding.ack_state_columns import CODE, Codes
 from pagefmt.pages.gather import Ints, Mask
 
 
-def acked_columns(rule: PageRule, number: Ints, tx: Ints, queues: pa.ListArray) -> tuple[pa.ListArray, pa.ListArray]:
-    """(``acked_by`` ascending, ``outstanding`` in wire order) for each record; ``queues`` are those it names."""
+class NamedQueues(NamedTuple):
+    """Each queue that each record names: ``row`` of the record, and the ``codes`` of what becomes of it there.
+
+    ``acked``: there is an acknowledgement, whether or not the queue is still there.
+    """
+
+    offsets: Ints
+    row: Ints
+    queue: Ints
+    codes: Codes
+    acked: Mask
+
+
+def flat(queues: pa.ListArray) -> tuple[Ints, Ints]:
+    """(offsets of the rows, queue ids) of the lists."""
     at: Ints = np.asarray(queues.offsets).astype(np.int64)
-    queue: Ints = np.asarray(queues.values)[at[0] : at[-1]]
+    ids: Ints = np.asarray(queues.values)[at[0] : at[-1]]
+    return at - at[0], ids
+
+
+def named_queues(rule: PageRule, number: Ints, tx: Ints, queues: pa.ListArray) -> NamedQueues:
+    """Of records with these numbers and transactions; ``queues`` are those that they name."""
+    at, queue = flat(queues)
     row = np.repeat(np.arange(len(number)), np.diff(at))
     done, held = np.zeros(len(queue), bool), np.zeros(len(queue), bool)
     for each, here in _by_queue(queue):
@@ -25,11 +49,22 @@ def acked_columns(rule: PageRule, number: Ints, tx: Ints, queues: pa.ListArray) 
             complete, acked, in_doubt = rule.numbers(each)
             done[here] = True if complete else _among(number[row[here]], acked)
             held[here] = _among(number[row[here]], in_doubt)
-    bound = np.ones(len(queue), bool) if rule.queues is None else np.isin(queue, list(rule.queues))
     transactions, which = np.unique(tx, return_inverse=True)
-    sent = np.fromiter((rule.unsent(each) is None for each in map(int, transactions)), bool, len(transactions))[which]
-    waiting = bound & ~done & ~held & sent[row]
-    return _distinct_rising(row, queue, done, len(number)), _lists(row[waiting], queue[waiting], len(number))
+    unsent = [CODE[rule.unsent(each) or AckState.OUTSTANDING] for each in transactions.tolist()]
+    codes = np.array(unsent, np.int8)[which][row] if len(row) else np.zeros(0, np.int8)
+    codes[held & (codes == CODE[AckState.OUTSTANDING])] = CODE[AckState.IN_DOUBT_ACK]
+    codes[done] = CODE[AckState.DONE]
+    if rule.queues is not None:
+        codes[~np.isin(queue, list(rule.queues))] = CODE[AckState.NO_QUEUE]
+    return NamedQueues(at, row, queue, codes, done)
+
+
+def acked_columns(rule: PageRule, number: Ints, tx: Ints, queues: pa.ListArray) -> tuple[pa.ListArray, pa.ListArray]:
+    """(``acked_by`` ascending, ``outstanding`` in wire order) for each record; ``queues`` are those it names."""
+    named = named_queues(rule, number, tx, queues)
+    waiting = named.codes == CODE[AckState.OUTSTANDING]
+    done = _distinct_rising(named.row, named.queue, named.acked, len(number))
+    return done, _lists(named.row[waiting], named.queue[waiting], len(number))
 
 
 def _by_queue(queue: Ints) -> Iterator[tuple[int, Ints]]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from pagefmt.directory.bindings import Bindings
 from pagefmt.directory.queue_names import NoSuchQueue, named_queue
 from pagefmt.outstanding.ack_state import PageRule
-from pagefmt.outstanding.state import StoreState
 from pagefmt.pages.frames import Damage
+from pagefmt.pages.in_memory import PageInMemory
 from pagefmt.pages.page import OddRecord, Page, open_page
 from pagefmt.pages.paging import PageFile
 from pagefmt.pages.record import PageRecord
@@ -17,6 +18,13 @@ from pagefmt.pages.routes import Route
 from pagefmt.selector import Selector
 from pagefmt.selector.facts import AddressIs, joined
 from pagefmt.selector.message import source_of
+
+
+class Judged(Protocol):
+    """What says what becomes of the records of a page."""
+
+    def rule(self, page: int) -> PageRule | None:
+        """By the number of the page; None where the journal is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +69,14 @@ class MessageFilter:
 class SelectedMessage:
     """A wanted message. ``acked_by`` is None where the journal is not known."""
 
-    page: PageFile
+    page: PageFile | PageInMemory
     number: int
     record: PageRecord | OddRecord
     acked_by: tuple[int, ...] | None
 
 
 def select_messages(
-    page: PageFile, state: StoreState | None, choice: MessageFilter
+    page: PageFile | PageInMemory, state: Judged | None, choice: MessageFilter
 ) -> Iterator[SelectedMessage | Damage]:
     """The wanted messages of one page in their order, and what is damaged in it.
 
@@ -79,7 +87,12 @@ def select_messages(
 
 
 def wanted_messages(
-    page: PageFile, opened: Page, rule: PageRule | None, choice: MessageFilter, at: int = 0, number: int = 0
+    page: PageFile | PageInMemory,
+    opened: Page,
+    rule: PageRule | None,
+    choice: MessageFilter,
+    at: int = 0,
+    number: int = 0,
 ) -> Iterator[SelectedMessage | Damage]:
     """As ``select_messages``, from the record ``number`` at ``at`` on.
 
@@ -97,7 +110,7 @@ def wanted_messages(
 
 
 def message_at(
-    page: PageFile, opened: Page, route: Route, rule: PageRule | None, choice: MessageFilter
+    page: PageFile | PageInMemory, opened: Page, route: Route, rule: PageRule | None, choice: MessageFilter
 ) -> Iterator[SelectedMessage | Damage]:
     """The message, if the selector takes it. Where it is not understood its damage comes first, and no selector takes
     it."""

@@ -13,6 +13,7 @@ import numpy as np
 
 from pagefmt.bytes.files import NotReadable, fill, open_regular, size_upto
 from pagefmt.pages.gather import PADDING, PageBytes
+from pagefmt.pages.in_memory import PageInMemory
 from pagefmt.pages.paging import PageFile
 from pagefmt.pages.record import END_MARK, FRAME, START_MARK
 from pagefmt.pages.scan import PageFrames, scan
@@ -35,7 +36,7 @@ WHOLE_FILE: Final = FilePart()
 
 
 def read_chunks(
-    file: Path | PageFile, chunk: int = CHUNK, part: FilePart = WHOLE_FILE, *, reuse: bool = False
+    file: Path | PageFile | PageInMemory, chunk: int = CHUNK, part: FilePart = WHOLE_FILE, *, reuse: bool = False
 ) -> Iterator[tuple[PageBytes, PageFrames]]:
     """The records of a file in chunks. ``whole`` of the last one: the records end exactly where the part ends.
 
@@ -43,6 +44,10 @@ def read_chunks(
     listed, or is taken when it is opened; what a broker appends meanwhile is not read. Where the system does not give
     all bytes, the last chunk says why.
     """
+    if isinstance(file, PageInMemory):
+        whole = PageBytes(file.content)
+        yield whole, scan(whole)
+        return
     path, upto = (file, part.end) if isinstance(file, Path) else (file.path, part.end or file.size)
     try:
         fd = open_regular(path)

@@ -23,6 +23,7 @@ from pagefmt.bytes.files import FileWindow, NotReadable
 from pagefmt.bytes.wire import ByteReader, Undecodable
 from pagefmt.editions import NEWEST, Edition
 from pagefmt.pages.frames import Buffer, Damage, DamageKind, FrameScan, Reach, at_hand, end_of_records, find_behind
+from pagefmt.pages.in_memory import PageInMemory
 from pagefmt.pages.paging import PageFile
 from pagefmt.pages.record import (
     END_MARK,
@@ -303,11 +304,14 @@ def swallowed(buf: Buffer, number: int, offset: int, length: int, left: int, bas
 
 
 @contextmanager
-def open_page(file: Path | PageFile) -> Iterator[Page]:
+def open_page(file: Path | PageFile | PageInMemory) -> Iterator[Page]:
     """Whatever the system does not give is damage of the page: nothing is raised.
 
     A page that was listed is read up to the size that it had then.
     """
+    if isinstance(file, PageInMemory):
+        yield Page(file.content)
+        return
     path, upto = (file, None) if isinstance(file, Path) else (file.path, file.size)
     with FileWindow(path, LARGEST_FILE, upto) as window:
         yield Page(window.buf, path, window)

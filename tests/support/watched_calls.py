@@ -96,7 +96,11 @@ def schema_of(path: tuple[str, ...], argv: list[str]) -> str | None:
     """The schema of what the call prints; None where that is no JSON."""
     if path == ("pages", "seal"):
         return "pages-seal.line"
-    if path in (("pages", "decode"), ("pages", "find")) and any(word.startswith("--columns") for word in argv):
+    if (
+        path[0] in ("pages", "messages")
+        and path[1] in ("decode", "find")
+        and any(word.startswith("--columns") for word in argv)
+    ):
         return "pages-decode.columns.line" if "jsonl" in argv else None
     asked = re.findall(r"--format[= ](\S+)", " ".join(argv))
     name = "-".join(path)

@@ -10,13 +10,15 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
-from pagectl.options.columns import BODIES, COLUMNS
+from pagectl.options.columns import BODIES, COLUMNS, ORIGIN_COLUMNS
 from pagectl.running.exits import CallError
 from pagectl.running.reading import iso_moment
 from pagectl.terminal.streams import json_text, print_table
 
 if TYPE_CHECKING:
+    from pagefmt.outstanding.journal_parts import JournalPart
     from pagefmt.outstanding.state import StoreState
+    from pagefmt.pages.in_memory import PageInMemory
     from pagefmt.pages.paging import PageFile
 
 UNKNOWN: Final = "?"
@@ -25,6 +27,8 @@ FOR_CSV: Final = (
     "durable", "expires", "properties", "file", "offset",
 )  # fmt: skip
 """What CSV has where no columns were chosen, in front of the forms of bodies that were."""
+FOR_MESSAGES: Final = (*FOR_CSV, *ORIGIN_COLUMNS)
+"""The same where messages may lie in the journal."""
 _AT_ONCE: Final = 1000
 """Rows of a text table that are aligned with one another."""
 
@@ -33,8 +37,8 @@ _AT_ONCE: Final = 1000
 class RowPlace:
     """Where a message was read, and the time, ms."""
 
-    known: StoreState
-    page: PageFile
+    known: StoreState | JournalPart
+    page: PageFile | PageInMemory
     now: int
 
     def names(self, ids: Iterable[int] | None) -> list[str] | None:
@@ -44,10 +48,19 @@ class RowPlace:
 
     def outstanding(self, message: Mapping[str, Any]) -> list[int] | None:
         """The queues that it is still to be delivered to; None: not known."""
+        if "queues_state" in message:
+            return self._due(message)
         rule = self.known.rule(self.page.number)
         if rule is None or self.known.unknown is not None:
             return None
         return list(rule.outstanding(message["number"], message["tx"], message["queues"]))
+
+    def _due(self, message: Mapping[str, Any]) -> list[int] | None:
+        known, states = self.known.queues or {}, message["queues_state"]
+        if self.known.unknown is not None:
+            return None
+        named = ((each, states[known[each].name if each in known else str(each)]) for each in message["queues"])
+        return [each for each, how in named if how["state"] in ("due", "scheduled")]
 
 
 Read = Callable[[Mapping[str, Any], RowPlace], Any]
@@ -75,7 +88,7 @@ _MADE: Final[dict[str, Read]] = {
     "outstanding": lambda message, at: at.outstanding(message),
     "outstanding_names": lambda message, at: at.names(at.outstanding(message)),
     "correlation_id": _correlation_id,
-    "file": lambda _, at: at.page.path.name,
+    "file": lambda message, at: message.get("file", at.page.name),
 }
 
 

@@ -9,8 +9,9 @@ from datetime import UTC, datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pagectl.decoding.columns import FOR_CSV, ChosenColumns, RowPlace
+from pagectl.decoding.columns import FOR_CSV, FOR_MESSAGES, ChosenColumns, RowPlace
 from pagectl.decoding.shown import TABLES, DecodeFormat, ShownOptions
+from pagectl.decoding.sources import AllSources, PageSources, PageToRead
 from pagectl.files.destination import output_to
 from pagectl.opening.broker import located
 from pagectl.options.columns import BODIES
@@ -19,7 +20,7 @@ from pagectl.options.shared import edition_of
 from pagectl.options.times import milliseconds
 from pagectl.outputs.message_text import MessageText
 from pagectl.running.exits import Exit
-from pagectl.running.reading import bytes_to_read, each_store, note_near_names, told_state, told_unknown
+from pagectl.running.reading import bytes_to_read, note_near_names, told_state
 from pagectl.terminal.progress import progress
 from pagectl.terminal.streams import CsvTable, json_text, note, print_json_line, warning, write_utf8
 
@@ -32,32 +33,35 @@ if TYPE_CHECKING:
     from pagefmt.directory.locate import DataLocation
     from pagefmt.editions import Edition
     from pagefmt.outstanding.message_filter import MessageFilter
-    from pagefmt.outstanding.state import PagingState, StoreState
+    from pagefmt.outstanding.state import PagingState
     from pagefmt.pages.frames import Damage
-    from pagefmt.pages.paging import PageFile
 
 T = TypeVar("T")
-Place = tuple["StoreState", "PageFile"]
 
 
 def carry_out(
     given: Path | None, chosen: FilterOptions, shown: ShownOptions, edition: Any, broker: BrokerOptions,
-    *, with_offsets: bool = False,
+    *, with_offsets: bool = False, everywhere: bool = False,
 ) -> int:  # fmt: skip
-    """The status. ``with_offsets``: text says of each message in which file it lies, and where."""
+    """The status. ``with_offsets``: text says of each message in which file it lies, and where. ``everywhere``: also
+    messages of the journal, and how they stand with their queues."""
     form, forms, where = shown.format(), shown.forms(), chosen.selector()
     place = located(given, broker)
-    state = told_state(place, journal=chosen.outstanding)
-    choice = chosen.filter(place, state, where)
-    note_near_names(where, place, choice.pages)
-    run = _Decoding(place, state, choice, _message_options(place, forms, shown.inflate, _reader(state, edition)))
+    state = told_state(place, journal=chosen.outstanding, pages=not everywhere)
+    choice = chosen.filter(place, state, where, everywhere=everywhere)
+    if not everywhere:
+        note_near_names(where, place, choice.pages)
+    wanted = _message_options(place, forms, shown.inflate, _reader(state, edition))
+    pages = AllSources(place, state, choice, large=wanted.large) if everywhere else PageSources(place, state, choice)
+    run = _Decoding(place, state, choice, wanted, pages, everywhere)
     columns = shown.chosen()
     if form in TABLES:
         _write_table(run, form, shown)
     else:
         with output_to(shown.to, place, run.count):
             if form is DecodeFormat.csv:
-                _write_csv(run, columns or (*FOR_CSV, *_body_columns(forms)), shown.limit)
+                usual = FOR_MESSAGES if everywhere else FOR_CSV
+                _write_csv(run, columns or (*usual, *_body_columns(forms)), shown.limit)
             elif columns is not None:
                 _write_columns(run, form, ChosenColumns(columns), shown.limit)
             elif form is DecodeFormat.jsonl:
@@ -93,52 +97,55 @@ class _Decoding:
     state: PagingState
     choice: MessageFilter
     wanted: MessageOptions
+    sources: PageSources
+    everywhere: bool
     damaged: bool = False
     written: int = field(default=0)
 
     @property
     def status(self) -> int:
         """Of the call."""
-        return Exit.FOUND if self.damaged or self.state.known.damaged else Exit.OK
+        return Exit.FOUND if self.damaged or self.sources.damaged or self.state.known.damaged else Exit.OK
 
     def count(self) -> str:
         """How many messages were written."""
         return f"{self.written} message{'' if self.written == 1 else 's'}"
 
-    def messages(self, reader: Callable[..., Iterator[Any]]) -> Iterator[tuple[Place, Any]]:
+    def messages(self, reader: Callable[..., Iterator[Any]]) -> Iterator[tuple[PageToRead, Any]]:
         """What ``picked_lines`` or ``message_rows`` gives of all pages asked for."""
         from pagefmt.columns.json_lines import LineFormat
+        from pagefmt.pages.chunks import WHOLE_FILE
 
         form = LineFormat(self.wanted, json_text)
-        return self.read(lambda page, known, choice: reader(page, known, known.store, form, choice), beside_output=True)
+        return self.read(
+            lambda at: reader(
+                at.page, at.known, at.known.store, form, at.choice, at.origin, part=at.part or WHOLE_FILE
+            ),
+            beside_output=True,
+        )
 
     def read(
-        self, reader: Callable[[PageFile, StoreState, MessageFilter], Iterator[T | Damage]], *, beside_output: bool
-    ) -> Iterator[tuple[Place, T]]:
+        self, reader: Callable[[PageToRead], Iterator[T | Damage]], *, beside_output: bool
+    ) -> Iterator[tuple[PageToRead, T]]:
         """What ``reader`` finds in all pages asked for; damage is warned of."""
         from pagefmt.pages.frames import Damage
 
         with progress("reading pages", bytes_to_read(self.place), beside_output=beside_output) as bar:
-            for known in each_store(self.place, self.state):
-                choice = self.choice.of_store(known.store.address)
-                if choice is None:
-                    bar.advance(sum(page.size for page in known.store.pages))
-                    continue
-                if choice.outstanding or known.store.problem:
-                    self.damaged |= told_unknown(known, "what is unacknowledged is shown")
-                for page in known.store.pages:
-                    if page.number in choice.pages:
-                        for found in reader(page, known, choice):
-                            if not isinstance(found, Damage):
-                                yield (known, page), found
-                            elif motion := known.motion(page, found):
-                                note(f"{page.path}: offset {found.offset}: {motion}")
-                            else:
-                                self.damaged = True
-                                warning(f"{page.path}: offset {found.offset}: {found.kind}: {found.detail}")
-                    bar.advance(page.size)
+            for at in self.sources:
+                for found in reader(at):
+                    if not isinstance(found, Damage):
+                        yield at, found
+                        continue
+                    file, damage, motion = at.placed(found)
+                    if motion is not None:
+                        note(f"{file}: offset {damage.offset}: {motion}")
+                        continue
+                    self.damaged = True
+                    warning(f"{file}: offset {damage.offset}: {damage.kind}: {damage.detail}")
+                if at.part is None:
+                    bar.advance(at.page.size)
 
-    def rows(self, limit: int | None) -> Iterator[tuple[Place, dict[str, Any]]]:
+    def rows(self, limit: int | None) -> Iterator[tuple[PageToRead, dict[str, Any]]]:
         """Each message as the object that its line holds, counted."""
         from pagefmt.columns.json_lines import message_rows
 
@@ -151,13 +158,14 @@ def _write_lines(run: _Decoding, limit: int | None) -> None:
     from pagefmt.columns.json_lines import MessageLines, picked_lines, selected_row
 
     most = sys.maxsize if limit is None else limit
-    for (known, _), found in run.messages(picked_lines) if most else ():
+    for at, found in run.messages(picked_lines) if most else ():
         if isinstance(found, MessageLines):
             taken = found.first(most - run.written)
             write_utf8(taken.content)
             run.written += len(taken)
         else:
-            print_json_line(selected_row(known.store, found, run.wanted))
+            rule = at.known.rule(found.page.number)
+            print_json_line(selected_row(at.known.store, found, run.wanted, rule, at.origin))
             run.written += 1
         if run.written == most:
             break
@@ -165,19 +173,30 @@ def _write_lines(run: _Decoding, limit: int | None) -> None:
 
 def _write_table(run: _Decoding, form: DecodeFormat, shown: ShownOptions) -> None:
     from pagectl.files.table_output import table_output
+    from pagefmt.pages.chunks import WHOLE_FILE
 
     bindings = run.state.bindings
     names = {each: queue.name for each, queue in bindings.queues.items()} if bindings else {}
     output = table_output(
-        form.value, shown.body, shown.columns, shown.partition_by or (), run.choice, run.wanted.edition, names
+        form.value,
+        shown.body,
+        shown.columns,
+        shown.partition_by or (),
+        run.choice,
+        run.wanted.edition,
+        names,
+        located=run.everywhere,
     )
-    batches = (batch for _, batch in run.read(output.rows, beside_output=False))
+    reading = run.read(
+        lambda at: output.rows(at.page, at.known, at.choice, at.origin, at.part or WHOLE_FILE), beside_output=False
+    )
+    batches = (batch for _, batch in reading)
     output.write(shown.to, run.place, batches, shown.limit)
 
 
 def _placed(run: _Decoding, limit: int | None) -> Iterator[tuple[dict[str, Any], RowPlace]]:
     now = milliseconds(datetime.now(UTC))
-    return ((message, RowPlace(known, page, now)) for (known, page), message in run.rows(limit))
+    return ((message, RowPlace(at.known, at.page, now)) for at, message in run.rows(limit))
 
 
 def _write_csv(run: _Decoding, names: Iterable[str], limit: int | None) -> None:
@@ -196,9 +215,12 @@ def _write_columns(run: _Decoding, form: DecodeFormat, columns: ChosenColumns, l
 
 
 def _write_text(run: _Decoding, limit: int | None, with_offsets: bool) -> None:
+    from pagefmt.pages.paging import PageFile
+
     view = MessageText()
-    for (known, page), message in run.rows(limit):
-        view.show(message, known.queues, page.path if with_offsets else None)
+    for at, message in run.rows(limit):
+        path = at.page.path if with_offsets and isinstance(at.page, PageFile) else None
+        view.show(message, at.known.queues, path)
     if not run.written:
         print("no message")
 

@@ -21,9 +21,13 @@ if TYPE_CHECKING:
     from pagefmt.columns.named_columns import NamedTable
     from pagefmt.directory.locate import DataLocation
     from pagefmt.editions import Edition
+    from pagefmt.outstanding.journal_parts import JournalPart
     from pagefmt.outstanding.message_filter import MessageFilter
+    from pagefmt.outstanding.origins import MessageOrigin
     from pagefmt.outstanding.state import StoreState
+    from pagefmt.pages.chunks import FilePart
     from pagefmt.pages.frames import Damage
+    from pagefmt.pages.in_memory import PageInMemory
     from pagefmt.pages.paging import PageFile
 
 
@@ -39,7 +43,10 @@ class TableOutput:
     edition: Edition
     queue_names: frozenset[str] | None
 
-    def rows(self, page: PageFile, known: StoreState, choice: MessageFilter) -> Iterator[Any | Damage]:
+    def rows(
+        self, page: PageFile | PageInMemory, known: StoreState | JournalPart, choice: MessageFilter,
+        origin: MessageOrigin | None, part: FilePart,
+    ) -> Iterator[Any | Damage]:  # fmt: skip
         """The chosen rows of one page, and what is damaged in it."""
         from pagefmt.columns.named_columns import RowsContext
         from pagefmt.columns.table import PageSource, TableDamage, page_batches, without_outstanding
@@ -48,9 +55,9 @@ class TableOutput:
 
         store, rule = known.store, known.rule(page.number)
         wanted = replace(self.table.query, where=choice.selector)
-        source = PageSource(page, page.number, store.name, store.address, rule, edition=self.edition)
+        source = PageSource(page, page.number, store.name, store.address, rule, part, self.edition, origin)
         names = {each: queue.name for each, queue in (known.queues or {}).items()}
-        context = RowsContext(page.path.name, names, milliseconds(datetime.now(UTC)))
+        context = RowsContext(page.name, names, milliseconds(datetime.now(UTC)))
         for found in page_batches(source, wanted):
             if not isinstance(found, TableDamage):
                 rows = rows_by_queue(found, choice)
@@ -95,9 +102,12 @@ class TableOutput:
 
 def table_output(
     form: str, body: str, columns: str | None, splits: Sequence[str], choice: MessageFilter, edition: Edition,
-    queues: Mapping[int, str],
+    queues: Mapping[int, str], *, located: bool = False,
 ) -> TableOutput:  # fmt: skip
-    """As the options ask; raises ``CallError`` where they fit no table, ``NoSuchColumn``."""
+    """As the options ask, ``located``: with where messages lie.
+
+    Raises ``CallError`` where they fit no table, ``NoSuchColumn``.
+    """
     from pagefmt.columns.named_columns import NamedTable, body_for
     from pagefmt.columns.partitions import needs
     from pagefmt.columns.table import TableQuery
@@ -109,7 +119,7 @@ def table_output(
     if wrong is not None:
         raise CallError(f"--partition-by {wrong}: no such column to split by; there are {', '.join(MESSAGE_SPLITS)}")
     names = None if columns is None else [name.strip() for name in columns.split(",")]
-    query = TableQuery(body_for(names or (), TableBody(body)), choice.selector)
+    query = TableQuery(body_for(names or (), TableBody(body)), choice.selector, located=located)
     by_route = [("outstanding" if choice.outstanding else "queues")] if choice.by_route else []
     shown = NamedTable.of(names, query).schema
     made_of = [needs(split, outstanding=choice.outstanding) for split in splits]

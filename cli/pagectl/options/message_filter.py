@@ -92,7 +92,7 @@ class FilterOptions(OptionGroup):
     @property
     def says_what(self) -> bool:
         """Whether anything is asked of messages."""
-        return any(getattr(self, field.name) not in (None, False) for field in fields(self))
+        return any(getattr(self, field.name) not in (None, False) for field in fields(FilterOptions))
 
     def selector(self) -> Selector | None:
         """That of ``--where``; raises ``SelectorError``."""
@@ -100,12 +100,19 @@ class FilterOptions(OptionGroup):
 
         return parse(self.where) if self.where is not None else None
 
-    def filter(self, place: DataLocation, state: PagingState, where: Selector | None) -> MessageFilter:
-        """All of them together; says on standard error which times were understood."""
+    def filter(
+        self, place: DataLocation, state: PagingState, where: Selector | None, *, everywhere: bool = False
+    ) -> MessageFilter:
+        """All of them together; says on standard error which times were understood. ``everywhere``: messages may lie in
+        the journal as well."""
         from pagefmt.outstanding.message_filter import MessageFilter, queue_ids
         from pagefmt.selector.facts import joined
 
-        addresses = None if self.address is None else _addresses(_texts("--address", self.address), place)
+        addresses = (
+            None
+            if self.address is None
+            else _addresses(_texts("--address", self.address), place, state if everywhere else None)
+        )
         queues = queue_ids(self.queue, state.bindings) if self.queue else None
         selector = joined(self._facts(place), where)
         return MessageFilter(queues, selector, self.outstanding, page_range(self.page), addresses)
@@ -192,14 +199,21 @@ def _note_times(since: datetime | None, until: datetime | None) -> None:
         note("no time lies between the two")
 
 
-def _addresses(wanted: list[str], place: DataLocation) -> frozenset[str]:
-    """Refuses addresses that no store has, as long as it is known whose each store is."""
+def _addresses(wanted: list[str], place: DataLocation, state: PagingState | None) -> frozenset[str]:
+    """Refuses addresses that no store has, as long as it is known whose each store is. ``state``: nor any queue."""
     from pagefmt.directory.locate import stores
     from pagefmt.findings import did_you_mean
 
     known = {store.address for store in stores(place)}
+    if state is not None:
+        known |= state.addresses if state.known.unknown_bindings is None else {None}
+        known |= {each.name for each in state.bindings.addresses.values()} if state.bindings is not None else set()
+    missing, lists = ("no pages of it", "'pagectl pages ls' lists those that page")
+    if state is not None:
+        missing, lists = ("there is no queue of it", "'pagectl messages ls' lists those that have one")
     for name in wanted:
         if name not in known and None not in known:
-            meant = did_you_mean(name, filter(None, known), "'pagectl pages ls' lists those that page", shown="{}")
-            raise CallError(f"--address {name}: no pages of it; {meant}")
+            raise CallError(
+                f"--address {name}: {missing}; {did_you_mean(name, filter(None, known), lists, shown='{}')}"
+            )
     return frozenset(wanted)

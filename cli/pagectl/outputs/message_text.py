@@ -11,7 +11,7 @@ from pagectl.options.times import milliseconds
 from pagectl.running.reading import iso_moment
 from pagectl.terminal.sanitise import one_line
 from pagectl.terminal.streams import coloured, json_text, wrapped
-from pagefmt.quantities import size_text
+from pagefmt.quantities import count_text, size_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,7 +27,7 @@ class MessageText:
     """Writes messages (as the JSON objects of ``pages decode``) as text; everything in them is made safe."""
 
     def __init__(self) -> None:
-        self._place: tuple[str, int] | None = None
+        self._place: tuple[str, str, str] | None = None
         self._now = milliseconds(datetime.now(UTC))
         bold = coloured(sys.stdout)
         self._bold, self._plain = ("\x1b[1m", "\x1b[0m") if bold else ("", "")
@@ -37,7 +37,8 @@ class MessageText:
     ) -> None:
         """Print one message; ``queues`` by id, for their names. ``file``: said with the message's place in it."""
         self._heading(message, file)
-        print(_first_line(message, self._now, f"offset {message['offset']}" if file else None))
+        with_offset = file is not None or message["page"] is None
+        print(_first_line(message, self._now, f"offset {message['offset']}" if with_offset else None))
         self._wrapped(_routing(message, queues))
         self._wrapped(_amqp_words(message.get("amqp") or {}, message["user_id"]))
         self._wrapped([f"{one_line(entry['name'])}={_value(entry['value'])}" for entry in message["properties"] or ()])
@@ -46,14 +47,17 @@ class MessageText:
                 self._body(key, message[key])
 
     def _heading(self, message: Mapping[str, Any], file: Path | None) -> None:
-        place = (message["store"], message["page"])
+        in_page = message["page"] is not None
+        part = f"page {message['page']}" if in_page else "journal"
+        lies_in = str(file or message["store"]) if in_page else message["file"] or ""
+        address = one_line(message["store_address"] or "(no address)")
+        place = (address, part, lies_in)
         if place == self._place:
             return
         if self._place is not None:
             print()
         self._place = place
-        address = one_line(message["store_address"] or "(no address)")
-        print(f"{self._bold}{address}  page {message['page']}{self._plain}  {one_line(str(file or message['store']))}")
+        print(f"{self._bold}{address}  {part}{self._plain}  {one_line(lies_in)}")
 
     def _wrapped(self, words: list[str]) -> None:
         if words:
@@ -74,7 +78,8 @@ class MessageText:
 def _first_line(message: Mapping[str, Any], now: int, place: str | None) -> str:
     protocol = message["protocol"] or "not understood"
     kind = protocol if message["type_name"] is None else f"{protocol} {message['type_name']}"
-    parts = [f"{message['page']}:{message['number']}", *([place] if place else []), f"id {message['id']}", kind]
+    position = [] if message["page"] is None else [f"{message['page']}:{message['number']}"]
+    parts = [*position, *([place] if place else []), f"id {message['id']}", kind]
     parts += _sizes(message)
     if message["timestamp"]:
         parts.append(f"sent {iso_moment(message['timestamp'])}")
@@ -98,7 +103,10 @@ def _sizes(message: Mapping[str, Any]) -> Iterator[str]:
 
 def _routing(message: Mapping[str, Any], queues: Mapping[int, QueueBinding] | None) -> list[str]:
     words = [f"to {_names(message['queues'], queues)}"]
-    if message.get("acked_by"):
+    if "queues_state" in message:
+        states = [_queue_state(queue, how) for queue, how in message["queues_state"].items()]
+        words = [f"to {', '.join(states) or 'no queue'}"]
+    elif message.get("acked_by"):
         words.append(f"acknowledged by {_names(message['acked_by'], queues)}")
     if "damage" in message:
         words.append(f"{message['damage']['kind']} {one_line(message['damage']['detail'])}")
@@ -136,6 +144,16 @@ def _field(typed: Mapping[str, Any]) -> str:
     from pagefmt.messages.body_text import readable
 
     return _value((readable(bytes.fromhex(typed["value"])) if typed["type"] == "bytes" else None) or typed["value"])
+
+
+def _queue_state(queue: str, how: Mapping[str, Any]) -> str:
+    """Its name, and what is unusual about the message there."""
+    told = [] if how["state"] in ("due", "scheduled") else [how["state"] or how.get("why") or "unknown"]
+    if how["state"] == "scheduled":
+        told.append(f"scheduled for {iso_moment(how['scheduled'])}" if how["scheduled"] else "scheduled")
+    if how["delivery_count"]:
+        told.append(f"delivered {count_text(how['delivery_count'], 'time')}")
+    return one_line(queue) + (f" ({one_line(', '.join(told))})" if told else "")
 
 
 def _names(ids: list[int], queues: Mapping[int, QueueBinding] | None) -> str:

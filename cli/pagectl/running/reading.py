@@ -30,14 +30,17 @@ def page_range(text: str | None) -> PageRange:
     return PageRange(start, (int(last) if last else None) if colon else start)
 
 
-def told_state(place: DataLocation, *, journal: bool = False, say: Callable[[str], None] | None = None) -> PagingState:
+def told_state(
+    place: DataLocation, *, journal: bool = False, pages: bool = True, say: Callable[[str], None] | None = None
+) -> PagingState:
     """What is known about the pages of a place; what cannot be read of journal and bindings is a warning.
 
-    ``journal``: raises ``CannotKnow`` where that, or the paging directory, is missing. ``say`` gets the warnings.
+    ``journal``: raises ``CannotKnow`` where that is missing, with ``pages`` also where the paging directory is. ``say``
+    gets the warnings.
     """
     from pagefmt.outstanding.state import CannotKnow, load_place
 
-    if journal and place.paging is None:
+    if journal and pages and place.paging is None:
         raise CannotKnow(f"{place.given}: no paging directory; name the data directory, or the instance")
     state = load_place(place)
     if journal and (missing := state.known.unknown_journal) is not None:

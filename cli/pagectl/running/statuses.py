@@ -62,6 +62,8 @@ STATUSES: dict[tuple[str, ...], dict[int, str]] = {
     ("pages", "salvage"): {0: "Done, and nothing was lost.", 1: "Done, and something was lost.", 2: CANNOT},
     ("pages", "restore"): _ONLY_DONE,
     ("pages", "drop-backup"): _ONLY_DONE,
+    ("messages", "decode"): _READS_ALL,
+    ("messages", "find"): _READS_ALL,
     ("queue", "drop"): {
         0: "Done, or planned.", 1: "The same, and pages that nobody needs any more stay.", 2: CANNOT,
     },

@@ -17,6 +17,7 @@ from pagefmt.columns.core.batch import Batch
 from pagefmt.describe.message_json import MessageOptions
 from pagefmt.outstanding.ack_state import PageRule
 from pagefmt.outstanding.acked_columns import acked_columns
+from pagefmt.outstanding.origins import JournalPlaces, MessageOrigin, QueueEntry
 from pagefmt.pages.gather import Ints, PageBytes
 from pagefmt.pages.scan import PageFrames
 
@@ -31,6 +32,7 @@ class LineSource:
     rule: PageRule | None
     wanted: MessageOptions
     quote: Quote
+    origin: MessageOrigin | None = None
 
 
 _FEW = 16
@@ -41,23 +43,59 @@ def frame_parts(
     pool: Pool, batch: Batch, frames: PageFrames, source: LineSource, tx: Ints, queues: pa.ListArray
 ) -> list[Part]:
     """From the brace to the queues."""
+    number = batch.row + frames.number
+    if source.origin is not None and (places := source.origin.places(number)) is not None:
+        return [*_in_journal(pool, places, source.quote), *_routing(pool, tx, queues)]
     address = "null" if source.address is None else source.quote(source.address)
     head = f'{{"store":{source.quote(source.store)},"store_address":{address},"page":{source.page},"number":'
     return [
-        pool.constant(head), pool.numbers(batch.row + frames.number),
+        pool.constant(head), pool.numbers(number),
         pool.constant(',"offset":'), pool.numbers(frames.offset[batch.row] + frames.base),
-        pool.constant(',"length":'), pool.numbers(batch.length),
+        pool.constant(',"length":'), pool.numbers(batch.length), *_routing(pool, tx, queues),
+    ]  # fmt: skip
+
+
+def _routing(pool: Pool, tx: Ints, queues: pa.ListArray) -> list[Part]:
+    return [
         pool.constant(',"tx":'), pool.numbers(tx),
         pool.constant(',"queues":['), _numbers_listed(pool, queues), pool.constant("]"),
     ]  # fmt: skip
 
 
+def _in_journal(pool: Pool, places: JournalPlaces, quote: Quote) -> list[Part]:
+    addresses = ["null" if each is None else quote(each) for each in places.addresses]
+    return [
+        pool.constant('{"store":null,"store_address":'), pool.texts(addresses)[places.which],
+        pool.constant(',"page":null,"number":null,"offset":'), pool.numbers(places.offset),
+        pool.constant(',"length":'), pool.numbers(places.length),
+    ]  # fmt: skip
+
+
 def state_parts(pool: Pool, source: LineSource, number: Ints, tx: Ints, queues: pa.ListArray) -> list[Part]:
-    """The queues that acknowledged, where the journal is known."""
-    if source.rule is None:
-        return []
-    done, _ = acked_columns(source.rule, number, tx, queues)
-    return [pool.constant(',"acked_by":['), _numbers_listed(pool, done), pool.constant("]")]
+    """The queues that acknowledged, where the journal is known; where the messages lie, if that is asked."""
+    parts: list[Part] = []
+    if source.rule is not None:
+        done, _ = acked_columns(source.rule, number, tx, queues)
+        parts += [pool.constant(',"acked_by":['), _numbers_listed(pool, done), pool.constant("]")]
+    if source.origin is not None:
+        files, which = source.origin.files(number)
+        entries = source.origin.entries(source.rule, number, tx, queues)
+        texts = [entry_text(each, source.quote) for each in entries.distinct]
+        parts += [
+            pool.constant(f',"where":"{source.origin.where}","file":'), pool.texts(map(source.quote, files))[which],
+            pool.constant(',"queues_state":{'),
+            listed(pool, entries.offsets, [pool.texts(texts)[entries.which]]), pool.constant("}"),
+        ]  # fmt: skip
+    return parts
+
+
+def entry_text(entry: QueueEntry, quote: Quote) -> str:
+    """Name and object of one queue in ``queues_state``."""
+    state = "null" if entry.state is None else f'"{entry.state}"'
+    scheduled = "null" if entry.scheduled is None else entry.scheduled
+    why = "" if entry.why is None else f',"why":{quote(entry.why)}'
+    text = f'"state":{state},"delivery_count":{entry.delivery_count},"scheduled":{scheduled}{why}'
+    return f"{quote(entry.queue)}:{{{text}}}"
 
 
 def _numbers_listed(pool: Pool, lists: pa.ListArray) -> Even | Runs:

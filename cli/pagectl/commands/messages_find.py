@@ -1,0 +1,29 @@
+"""``messages find``: messages by what is known of them, in the journal as well as in pages."""
+
+from __future__ import annotations
+
+from pagectl.decoding.everywhere import EverywhereOptions
+from pagectl.decoding.identifiers import CommandWithIdentifiers
+from pagectl.decoding.run import carry_out
+from pagectl.options.shared import DirArgument
+from pagectl.running.exits import CallError
+
+PARSED_BY = CommandWithIdentifiers
+EXAMPLES = (
+    (
+        "Where is the message with this JMSMessageID?",
+        "messages find /var/lib/broker --user-id ID:3b206a19-e58f-11f1-aa91",
+    ),
+    ("What has expired and was not delivered?", "messages find /var/lib/broker --expired --outstanding"),
+)
+
+
+def command(given: DirArgument = None, asked: EverywhereOptions = EverywhereOptions()) -> int:
+    """Find messages by id, time, text, queue or selector wherever they lie: in the journal or in pages.
+
+    Options are those of 'pages find', lines those of 'messages decode'. Ends with status 1 where a page or the journal
+    is damaged.
+    """
+    if not asked.says_what:
+        raise CallError("say what to find: --id, --user-id, --correlation-id, --contains, --where, … (see --help)")
+    return carry_out(given, asked, asked, asked.edition, asked, with_offsets=True, everywhere=True)

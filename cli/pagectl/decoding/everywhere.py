@@ -1,0 +1,17 @@
+"""Options of the commands that read messages wherever they lie."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pagectl.decoding.shown import ShownOptions
+from pagectl.options.groups import BrokerOptions
+from pagectl.options.message_filter import FilterOptions
+from pagectl.options.shared import EditionOption
+
+
+@dataclass(frozen=True)
+class EverywhereOptions(BrokerOptions, FilterOptions, ShownOptions):
+    """What is shown, which messages, whose."""
+
+    edition: EditionOption = None

@@ -1,0 +1,129 @@
+"""What is read for messages, in its order: the pages of stores, and for ``messages`` the journal in front of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from pagectl.running.reading import each_store, told_unknown
+from pagectl.terminal.streams import warning
+from pagefmt.quantities import count_text
+
+if TYPE_CHECKING:
+    from pagefmt.directory.locate import DataLocation
+    from pagefmt.messages.large import LargeMessages
+    from pagefmt.outstanding.journal_parts import JournalPart, JournalParts
+    from pagefmt.outstanding.message_filter import MessageFilter
+    from pagefmt.outstanding.origins import MessageOrigin, PageOrigin, ScheduledRecord
+    from pagefmt.outstanding.state import PagingState, StoreState
+    from pagefmt.pages.chunks import FilePart
+    from pagefmt.pages.frames import Damage
+    from pagefmt.pages.gather import Ints
+    from pagefmt.pages.in_memory import PageInMemory
+    from pagefmt.pages.paging import PageFile
+
+
+class PageToRead(NamedTuple):
+    """``known``: of its store. ``origin``: set where lines say where messages lie. ``part``: None: all of it."""
+
+    known: StoreState | JournalPart
+    page: PageFile | PageInMemory
+    choice: MessageFilter
+    origin: MessageOrigin | None = None
+    part: FilePart | None = None
+
+    def placed(self, found: Damage) -> tuple[str, Damage, str | None]:
+        """The file that it is in, the damage at its place there, and what a running broker does in its place."""
+        from pagefmt.outstanding.journal_parts import JournalPart
+        from pagefmt.pages.paging import PageFile
+
+        if isinstance(self.known, JournalPart):
+            file, damage = self.known.damage(found)
+            return str(file.path), damage, None
+        assert isinstance(self.page, PageFile)
+        return str(self.page.path), found, self.known.motion(self.page, found)
+
+
+@dataclass(slots=True)
+class PageSources:
+    """The pages of all stores that are asked for. ``damaged``: something was met that cannot be read or is unknown."""
+
+    place: DataLocation
+    state: PagingState
+    choice: MessageFilter
+    damaged: bool = False
+
+    def __iter__(self) -> Iterator[PageToRead]:
+        for known in each_store(self.place, self.state):
+            choice = self.choice.of_store(known.store.address)
+            if choice is None:
+                continue
+            if choice.outstanding or known.store.problem:
+                self.damaged |= told_unknown(known, "what is unacknowledged is shown")
+            for page in known.store.pages:
+                if page.number in choice.pages:
+                    yield PageToRead(known, page, choice)
+
+
+@dataclass(slots=True)
+class AllSources(PageSources):
+    """The journal as well. What one queue waits for comes in the order in which it is delivered."""
+
+    large: LargeMessages | None = None
+    _later: list[tuple[int, PageToRead]] = field(default_factory=list)
+
+    def __iter__(self) -> Iterator[PageToRead]:
+        from pagefmt.outstanding.journal_parts import JournalParts
+        from pagefmt.outstanding.message_filter import PageRange
+
+        journal = JournalParts(self.state, self.large)
+        (queue,) = self.choice.queues if self.choice.queues is not None and len(self.choice.queues) == 1 else (None,)
+        ordered = self.choice.outstanding and queue is not None
+        with_journal = self.choice.pages == PageRange()
+        due = later = times = None
+        if ordered and queue is not None:
+            from pagefmt.columns.delivery_order import delivery_order
+
+            due, later, times = delivery_order(journal, queue)
+        if with_journal:
+            yield from self._journal(journal, due)
+        for found in PageSources.__iter__(self):
+            origin = self._origin(found, apart=ordered)
+            yield found._replace(origin=origin)
+            self._later += [(each.time, self._record(found, each)) for each in origin.set_apart]
+        if with_journal and later is not None and times is not None:
+            self._later += [
+                (time, part)
+                for n, time in enumerate(times.tolist())
+                for part in self._journal(journal, later[n : n + 1])
+            ]
+        for _, each in sorted(self._later, key=lambda each: (each[0] < 0, each[0])):
+            yield each
+
+    def _journal(self, journal: JournalParts, numbers: Ints | None) -> Iterator[PageToRead]:
+        from pagefmt.outstanding.journal_parts import JournalPart
+
+        choice = self.choice.of_store(None)
+        for part in journal.parts(numbers) if choice is not None else ():
+            if isinstance(part, JournalPart) and choice is not None:
+                yield PageToRead(part, part.page, choice, part.origin)
+            elif not isinstance(part, JournalPart):
+                self.damaged = True
+                warning(f"{part.why}; {count_text(part.messages, 'message')} of the journal not shown")
+
+    def _origin(self, found: PageToRead, *, apart: bool) -> PageOrigin:
+        from pagefmt.outstanding.origins import PageOrigin
+        from pagefmt.pages.paging import PageFile
+
+        known = found.known
+        assert isinstance(found.page, PageFile)
+        unknown = None if known.unknown is None else known.unknown.reason
+        file = f"{known.store.name}/{found.page.name}"
+        return PageOrigin(known.queues or {}, unknown, self.large, file, apart)
+
+    def _record(self, found: PageToRead, record: ScheduledRecord) -> PageToRead:
+        from pagefmt.pages.chunks import FilePart
+
+        part = FilePart(record.offset, record.number, record.end)
+        return found._replace(origin=self._origin(found, apart=False), part=part)

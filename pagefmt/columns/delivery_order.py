@@ -1,0 +1,36 @@
+"""The order in which a broker that starts delivers the journal's messages to a queue (docs/spec/journal.md 7.2)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import pyarrow.compute as pc
+
+from pagefmt.columns.arrays.schema import Detail
+from pagefmt.columns.page import decode_page
+from pagefmt.outstanding.journal_parts import JournalPart, JournalParts
+from pagefmt.pages.gather import Ints, PageBytes
+
+DEFAULT_PRIORITY: Final = 4
+
+
+def delivery_order(parts: JournalParts, queue: int) -> tuple[Ints, Ints, Ints]:
+    """Numbers of the messages that are due, and of those that are scheduled with their times.
+
+    Those of a higher priority come first, those of one priority in the order of arrival; scheduled ones at their time.
+    """
+    waiting, times = parts.due(queue)
+    due = waiting[times == 0]
+    priorities = [np.zeros(0, np.int64)]
+    for part in parts.parts(due):
+        count = len(part.origin.numbers) if isinstance(part, JournalPart) else part.messages
+        found = np.full(count, DEFAULT_PRIORITY, np.int64)
+        if isinstance(part, JournalPart):
+            known = decode_page(PageBytes(part.page.content), 0, Detail.HEADERS).table.column("priority")
+            found[: len(known)] = np.asarray(pc.fill_null(known, DEFAULT_PRIORITY))
+        priorities.append(found)
+    due = due[np.argsort(-np.concatenate(priorities), kind="stable")]
+    later = np.flatnonzero(times)
+    later = later[np.argsort(times[later], kind="stable")]
+    return due, waiting[later], times[later]

@@ -1,0 +1,132 @@
+"""``where``, ``file`` and ``queues_state`` of messages that are read one by one, and as columns of a table."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pagefmt.columns.arrays.schema import LONGS, STRING
+from pagefmt.describe.values_json import Json
+from pagefmt.messages.large import LargeMessages
+from pagefmt.outstanding.ack_state import PageRule
+from pagefmt.outstanding.origins import (
+    QUEUES_STATE,
+    MessageOrigin,
+    PageOrigin,
+    QueueEntry,
+    ScheduledRecord,
+    Where,
+    scheduled_time,
+)
+from pagefmt.pages.frames import Damage
+from pagefmt.pages.gather import Mask
+from pagefmt.pages.page import Page
+from pagefmt.pages.record import FRAME
+from pagefmt.pages.scan import PageFrames
+
+ORIGIN_FIELDS: Final = (
+    pa.field("where", STRING, nullable=False),
+    pa.field("file", STRING),
+    pa.field("queues_state", QUEUES_STATE, nullable=False),
+)
+NULLABLE: Final = frozenset(("store", "page", "number"))
+"""Columns that messages of the journal have nothing for."""
+_MARKS: Final = ("Q_SCHED_DELIVERY".encode("utf-16-le"), b"x-opt-delivery-")
+
+
+def note_schedules(origin: PageOrigin, opened: Page, frames: PageFrames) -> None:
+    """Look for times of delivery in a chunk of a page: in the few messages that have the words."""
+    content, rows = bytes(opened.buf), set()
+    for mark in _MARKS:
+        at = content.find(mark)
+        while at >= 0:
+            row = int(np.searchsorted(frames.offset, at, "right")) - 1
+            rows.add(row)
+            at = content.find(mark, int(frames.offset[row + 1])) if row + 1 < len(frames.offset) else -1
+    for row in sorted(rows - {-1}):
+        strict = opened.strict_layout()
+        record = opened.record(frames.number + row, int(frames.offset[row]), int(frames.length[row]), strict)
+        if not isinstance(record, Damage) and (time := scheduled_time(record.message)):
+            origin.scheduled[frames.number + row] = time
+
+
+def set_apart(origin: PageOrigin, frames: PageFrames, mask: Mask) -> None:
+    """Take the scheduled ones of a chunk out of those that are shown."""
+    for number, time in origin.scheduled.items():
+        row = number - frames.number
+        if origin.apart and 0 <= row < len(mask) and mask[row]:
+            mask[row] = False
+            at = int(frames.offset[row]) + frames.base
+            origin.set_apart.append(ScheduledRecord(time, number, at, at + int(frames.length[row]) + FRAME))
+
+
+def origin_json(origin: MessageOrigin, rule: PageRule | None, number: int, message: Json) -> Json:
+    """The keys of one message, given the others; in the journal those that say its place as well."""
+    numbers = np.array([number])
+    found: Json = {"where": str(Where.LARGE), "file": message["large_file"]}
+    if not message["large"]:
+        found = {"where": str(origin.where), "file": origin.files(numbers)[0][0]}
+    entries = origin.entries(rule, numbers, np.array([message["tx"]]), pa.array([message["queues"]], LONGS))
+    states = {}
+    for each in entries.distinct:
+        state = {"state": each.state, "delivery_count": each.delivery_count, "scheduled": each.scheduled}
+        states[each.queue] = state if each.why is None else state | {"why": each.why}
+    found["queues_state"] = states
+    places = origin.places(numbers)
+    if places is None:
+        return found
+    (address,), offset, length = places.addresses, int(places.offset[0]), int(places.length[0])
+    return found | {
+        "store": None,
+        "store_address": address,
+        "page": None,
+        "number": None,
+        "offset": offset,
+        "length": length,
+    }
+
+
+def origin_table(origin: MessageOrigin, rule: PageRule | None, columns: dict[str, pa.Array]) -> dict[str, pa.Array]:
+    """The columns of ``ORIGIN_FIELDS``; of messages of the journal those of their place as well.
+
+    ``columns``: with number, transaction, queues, id, and whether they are large.
+    """
+    number, tx = np.asarray(columns["number"]).astype(np.int64), np.asarray(columns["tx"])
+    names, which = origin.files(number)
+    large = pc.fill_null(columns["large"], False)
+    files = pa.array(names, STRING).take(pa.array(which))
+    if origin.large is not None and pc.any(large).as_py():
+        files = pc.if_else(large, pa.array(_bodies(origin.large, columns["id"], large), STRING), files)
+    entries = origin.entries(rule, number, tx, columns["queues"])
+    distinct = pa.array([_struct(each) for each in entries.distinct], QUEUES_STATE.value_type)
+    found = {
+        "where": pc.if_else(large, str(Where.LARGE), str(origin.where)),
+        "file": files,
+        "queues_state": pa.ListArray.from_arrays(
+            pa.array(entries.offsets.astype(np.int32)), distinct.take(pa.array(entries.which))
+        ),
+    }
+    places = origin.places(number)
+    if places is None:
+        return found
+    rows = len(number)
+    return found | {
+        "store": pa.nulls(rows, STRING), "page": pa.nulls(rows, pa.int64()), "number": pa.nulls(rows, pa.int32()),
+        "store_address": pa.array(places.addresses, STRING).take(pa.array(places.which)),
+        "offset": pa.array(places.offset), "length": pa.array(places.length.astype(np.int32)),
+    }  # fmt: skip
+
+
+def _bodies(folder: LargeMessages, ids: pa.Array, large: pa.Array) -> list[str | None]:
+    files = (
+        folder.find(each) if is_large else None
+        for each, is_large in zip(ids.to_pylist(), large.to_pylist(), strict=True)
+    )
+    return [None if file is None else file.name for file in files]
+
+
+def _struct(entry: QueueEntry) -> Json:
+    return entry._asdict() | {"state": None if entry.state is None else str(entry.state)}

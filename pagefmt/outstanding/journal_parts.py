@@ -1,0 +1,233 @@
+"""Messages of the journal as pages in memory: what reads messages of pages reads these as well."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from pagefmt.bytes.files import NotReadable
+from pagefmt.directory.bindings import QueueBinding
+from pagefmt.journal.columns import SMALL
+from pagefmt.journal.files import JournalFile, NotAJournal
+from pagefmt.journal.held_messages import NO_TRANSACTION, JournalMessages, journal_messages
+from pagefmt.journal.message_journal import MessageJournal
+from pagefmt.journal.record_types import RecordType
+from pagefmt.messages.large import LargeMessages
+from pagefmt.messages.persisters import AMQP_LARGE
+from pagefmt.outstanding.ack_state import AckState, PageRule
+from pagefmt.outstanding.knowledge import Unknown
+from pagefmt.outstanding.origins import JournalPlaces, MessageOrigin, Where
+from pagefmt.outstanding.state import PagingState
+from pagefmt.pages.frames import Damage
+from pagefmt.pages.gather import Ints, Mask
+from pagefmt.pages.in_memory import LooseRecord, PageInMemory, laid_out
+from pagefmt.pages.paging import AddressText, Store
+from pagefmt.pages.record import CORE_LARGE, ORDINARY, OTHER_LARGE
+
+CHUNK: Final = 4 << 20
+"""Bytes of messages in one part."""
+NO_STORE: Final = Store(Path(), AddressText(None), (), ())
+"""In the place of the store of messages that are in none."""
+_NOTHING: Final = array("i")
+
+
+class JournalRule(PageRule):
+    """What becomes of the messages of a part. ``acked``, ``held``: by queue, numbers of messages in it, ascending."""
+
+    __slots__ = ("_acked", "_held")
+
+    def __init__(
+        self,
+        journal: MessageJournal,
+        queues: Collection[int] | None,
+        acked: dict[int, array[int]],
+        held: dict[int, array[int]],
+    ) -> None:
+        super().__init__(journal, queues, 0)
+        self._acked, self._held = acked, held
+
+    def numbers(self, queue: int) -> tuple[bool, array[int], array[int]]:
+        """No queue is done with a part as with a page."""
+        return False, self._acked.get(queue, _NOTHING), self._held.get(queue, _NOTHING)
+
+    def marked(self, queue: int) -> bool:
+        """Something of the part is acknowledged."""
+        return queue in self._acked or queue in self._held
+
+    def unsent(self, tx: int) -> AckState | None:
+        """Only messages of prepared transactions have one."""
+        return None if tx == NO_TRANSACTION else AckState.IN_DOUBT_SEND
+
+
+@dataclass(frozen=True, slots=True)
+class JournalOrigin(MessageOrigin):
+    """``numbers``: of the part's messages among those of the journal."""
+
+    messages: JournalMessages
+    numbers: Ints
+
+    @property
+    def where(self) -> Where:
+        """In the journal."""
+        return Where.JOURNAL
+
+    def files(self, number: Ints) -> tuple[list[str], Ints]:
+        """Of the records."""
+        columns = self.messages.columns
+        which = np.searchsorted(columns.begins, self.messages.rows[self.numbers[number]], "right") - 1
+        found, back = np.unique(which, return_inverse=True)
+        return [columns.files[each].name for each in found.tolist()], back
+
+    def places(self, number: Ints) -> JournalPlaces:
+        """The address is that of the first queue that the bindings know."""
+        mine, messages = self.numbers[number], self.messages
+        first = messages.begins[mine]
+        some = messages.begins[mine + 1] > first
+        queue = np.full(len(mine), -1, np.int64)
+        queue[some] = messages.references.queue[first[some]]
+        known, which = np.unique(queue, return_inverse=True)
+        addresses = [self.names[each].address if each in self.names else None for each in known.tolist()]
+        rows = messages.rows[mine]
+        size = messages.sizes()[mine]
+        offset = np.where(size > SMALL, np.frombuffer(messages.columns.places, np.int64)[rows], 0)
+        return JournalPlaces(addresses, which, offset, size)
+
+    def deliveries(self, number: Ints, row: Ints) -> tuple[Ints, Ints]:
+        """As the journal has them."""
+        mine = self.numbers[number]
+        rows = _spread(self.messages.begins[mine], np.diff(self.messages.begins)[mine])
+        references = self.messages.references
+        return references.delivered[rows], references.scheduled[rows]
+
+
+def _spread(first: Ints, counts: Ints) -> Ints:
+    """``first[k]``, ``first[k] + 1`` … ``counts[k]`` numbers for each k."""
+    ends = np.cumsum(counts)
+    return np.arange(ends[-1] if len(ends) else 0) + np.repeat(first - ends + counts, counts)
+
+
+@dataclass(frozen=True, slots=True)
+class JournalPart:
+    """Some messages of the journal as a page, with what is known of them, as ``StoreState`` has it of a store."""
+
+    page: PageInMemory
+    origin: JournalOrigin
+    rule_of: JournalRule
+    unknown: Unknown | None
+    queues: dict[int, QueueBinding] | None
+    store: Store = NO_STORE
+
+    def rule(self, page: int) -> PageRule:
+        """The rule for its messages."""
+        return self.rule_of
+
+    def located(self, number: int) -> tuple[JournalFile, int]:
+        """File and offset of a message, by its number in the part."""
+        row = int(self.origin.messages.rows[self.origin.numbers[number]])
+        places = self.origin.places(np.array([number]))
+        return self.origin.messages.columns.file_of(row), int(places.offset[0])
+
+    def damage(self, found: Damage) -> tuple[JournalFile, Damage]:
+        """A damage at its place in the journal."""
+        file, at = self.located(found.number)
+        return file, found._replace(offset=at)
+
+
+class LostPart(NamedTuple):
+    """So many messages whose file cannot be read any more."""
+
+    messages: int
+    why: str
+
+
+class JournalParts:
+    """The messages of a broker's journal."""
+
+    def __init__(self, state: PagingState, large: LargeMessages | None) -> None:
+        self.state = state
+        self.large = large
+        self.messages = journal_messages(state.journal.loaded)
+
+    def due(self, queue: int) -> tuple[Ints, Ints]:
+        """Numbers of the messages that a queue has neither acknowledged nor in doubt, in the order of arrival, and
+        not before when (ms, 0: at once) it delivers them."""
+        messages = self.messages
+        mine = messages.arrived[messages.references.queue[messages.arrived] == queue]
+        some = messages.references.of(mine)
+        waiting = ~some.acked & ~some.held & (messages.tx[some.message] == NO_TRANSACTION)
+        return some.message[waiting], some.scheduled[waiting]
+
+    def parts(self, numbers: Ints | None = None) -> Iterator[JournalPart | LostPart]:
+        """All messages, or these in this order."""
+        every = np.arange(len(self.messages)) if numbers is None else numbers
+        for first, last in self._cuts(every):
+            try:
+                yield self._part(every[first:last])
+            except (NotAJournal, NotReadable) as err:
+                yield LostPart(last - first, str(err))
+
+    def _cuts(self, every: Ints) -> Iterator[tuple[int, int]]:
+        """Of about ``CHUNK`` bytes each, and of one layout."""
+        columns, rows = self.messages.columns, self.messages.rows[every]
+        ends = np.cumsum(np.frombuffer(columns.sizes, np.int32)[rows], dtype=np.int64)
+        old = np.frombuffer(columns.types, np.int8)[rows] == RecordType.ADD_MESSAGE
+        turns = np.append(np.flatnonzero(old[1:] != old[:-1]) + 1, len(rows))
+        first = 0
+        while first < len(rows):
+            before = int(ends[first - 1]) if first else 0
+            last = max(first + 1, int(np.searchsorted(ends, before + CHUNK, "right")))
+            last = min(last, int(turns[np.searchsorted(turns, first, "right")]))
+            yield first, last
+            first = last
+
+    def _part(self, mine: Ints) -> JournalPart:
+        messages, known = self.messages, self.state.known
+        counts = np.diff(messages.begins)[mine]
+        references = messages.references.of(_spread(messages.begins[mine], counts))
+        number = np.repeat(np.arange(len(mine)), counts)
+        queues = self.state.bindings.queues if self.state.bindings is not None else None
+        unknown = known.unknown_journal or known.unknown_bindings
+        bound = None if known.unknown_bindings is not None else queues
+        rule = JournalRule(
+            self.state.journal, bound, _by_queue(references.queue, number, references.acked),
+            _by_queue(references.queue, number, references.held),
+        )  # fmt: skip
+        origin = JournalOrigin(
+            queues or {}, None if unknown is None else unknown.reason, self.large, messages, mine
+        )  # fmt: skip
+        return JournalPart(self._page(mine, references.queue, counts), origin, rule, unknown, queues)
+
+    def _page(self, mine: Ints, queues: Ints, counts: Ints) -> PageInMemory:
+        rows, types = self.messages.rows[mine], self.messages.columns.types
+        bodies = self.messages.columns.bodies(rows.tolist())
+        ends = np.cumsum(counts).tolist()
+        ids = queues.tolist()
+        begins = [0, *ends]
+        return laid_out(
+            LooseRecord(body, tuple(ids[begins[n] : end]), tx, *_large_type(types[row], body))
+            for n, (row, body, tx, end) in enumerate(
+                zip(rows.tolist(), bodies, self.messages.tx[mine].tolist(), ends, strict=True)
+            )
+        )
+
+
+def _large_type(user_type: int, body: bytes) -> tuple[int, bool]:
+    """Large type, and whether the size stands in front of the message."""
+    if user_type == RecordType.ADD_LARGE_MESSAGE:
+        return CORE_LARGE[0], True
+    if user_type == RecordType.ADD_MESSAGE:
+        return ORDINARY, True
+    return OTHER_LARGE if body[:1] == bytes((AMQP_LARGE,)) else ORDINARY, False
+
+
+def _by_queue(queue: Ints, number: Ints, mask: Mask) -> dict[int, array[int]]:
+    order = np.lexsort((number[mask], queue[mask]))
+    queue, number = queue[mask][order], number[mask][order].astype(np.int32)
+    starts = np.flatnonzero(np.append(True, queue[1:] != queue[:-1])[: len(queue)])
+    parts = np.split(number, starts[1:])
+    return {each: array("i", part.tobytes()) for each, part in zip(queue[starts].tolist(), parts, strict=False)}
