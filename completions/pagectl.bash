@@ -54,6 +54,7 @@ _pagectl_members() {  # is there GROUP COMMAND?
         'pages decode' |\
         'pages verify' |\
         'pages seal' |\
+        'pages browse' |\
         'pages inspect' |\
         'pages compact' |\
         'pages salvage' |\
@@ -246,6 +247,10 @@ _pagectl_takes() {  # does this option of this command want a value?
         'pages seal --properties' |\
         'pages seal --profile' |\
         'pages seal --server' |\
+        'pages browse --broker-xml' |\
+        'pages browse --properties' |\
+        'pages browse --profile' |\
+        'pages browse --server' |\
         'pages inspect --page' |\
         'pages inspect --record' |\
         'pages inspect --format' |\
@@ -450,13 +455,14 @@ _pagectl_options() {
         'config capacity') _pagectl_offer '' --data --disk --edition --heap --properties --profile --server --cwd -D --format --help -h ;;
         'export') _pagectl_offer '' --to --master --body --partition-by --where --mode --compression --conf --broker-xml --properties --profile --server --format --help -h ;;
         'pages ls') _pagectl_offer '' --sort --limit --format --broker-xml --properties --profile --server --help -h ;;
-        'pages top') _pagectl_offer '' --sort --limit --every --format --broker-xml --properties --profile --server --help -h ;;
+        'pages top') _pagectl_offer '' --sort --limit --every --watch --format --broker-xml --properties --profile --server --help -h ;;
         'pages check') _pagectl_offer '' --queue --address --by -w --warning -c --critical -t --timeout -q --quiet -v --verbose --format --broker-xml --properties --profile --server --help -h ;;
         'pages outstanding') _pagectl_offer '' --format --positions --jolokia --credentials --edition --broker-xml --properties --profile --server --help -h ;;
         'pages find') _pagectl_offer '' --format --to --columns --partition-by --body --inflate --limit --id --user-id --correlation-id --address --queue --since --until --contains --expired --where --outstanding --page --edition --broker-xml --properties --profile --server --help -h ;;
         'pages decode') _pagectl_offer '' --format --to --columns --partition-by --body --inflate --limit --id --user-id --correlation-id --address --queue --since --until --contains --expired --where --outstanding --page --edition --broker-xml --properties --profile --server --help -h ;;
         'pages verify') _pagectl_offer '' --format --manifest --edition --broker-xml --properties --profile --server --help -h ;;
         'pages seal') _pagectl_offer '' --to --broker-xml --properties --profile --server --help -h ;;
+        'pages browse') _pagectl_offer '' --broker-xml --properties --profile --server --help -h ;;
         'pages inspect') _pagectl_offer '' --page --record --hex --format --broker-xml --properties --profile --server --help -h ;;
         'pages compact') _pagectl_offer '' --out --in-place --backup-dir --no-backup --dry-run --keep-unknown-transactions --accept-lost-acknowledgements --format --edition --broker-xml --properties --profile --server --help -h ;;
         'pages salvage') _pagectl_offer '' --out --format --broker-xml --properties --profile --server --help -h ;;
@@ -515,6 +521,8 @@ _pagectl_value() {
         'pages seal --to' |\
         'pages seal --broker-xml' |\
         'pages seal --properties' |\
+        'pages browse --broker-xml' |\
+        'pages browse --properties' |\
         'pages inspect --broker-xml' |\
         'pages inspect --properties' |\
         'pages compact --broker-xml' |\
@@ -738,7 +746,7 @@ _pagectl_argument() {  # COMMAND, and how many arguments stand before this one
     case $1 in
         '') _pagectl_offer '' config export pages messages queue disk replay completion ;;
         config) (($2 == 0)) && _pagectl_offer '' lint effective explain rules serve diff convert drift capacity ;;
-        pages) (($2 == 0)) && _pagectl_offer '' ls top check outstanding find decode verify seal inspect compact salvage restore drop-backup ;;
+        pages) (($2 == 0)) && _pagectl_offer '' ls top check outstanding find decode verify seal browse inspect compact salvage restore drop-backup ;;
         messages) (($2 == 0)) && _pagectl_offer '' decode find ;;
         queue) (($2 == 0)) && _pagectl_offer '' drop ;;
         disk) (($2 == 0)) && _pagectl_offer '' check watch forecast usage exporter ;;
@@ -759,6 +767,7 @@ _pagectl_argument() {  # COMMAND, and how many arguments stand before this one
         'pages decode') (($2 == 0)) && _pagectl_paths;;
         'pages verify') (($2 == 0)) && _pagectl_paths;;
         'pages seal') (($2 == 0)) && _pagectl_paths;;
+        'pages browse') (($2 == 0)) && _pagectl_paths;;
         'pages inspect') (($2 == 0)) && _pagectl_paths;;
         'pages compact') (($2 == 0)) && _pagectl_paths;;
         'pages salvage') (($2 == 0)) && _pagectl_paths;;

@@ -96,6 +96,7 @@ complete -c pagectl -n '__pagectl_group pages' -a find -d 'Find messages by id, 
 complete -c pagectl -n '__pagectl_group pages' -a decode -d 'Show messages: headers, properties, queues, and bodies on request.'
 complete -c pagectl -n '__pagectl_group pages' -a verify -d 'Read every page to the last byte; check it against journal, bindings and large messages.'
 complete -c pagectl -n '__pagectl_group pages' -a seal -d 'Write checksums, for verify --manifest to check later.'
+complete -c pagectl -n '__pagectl_group pages' -a browse -d 'Browse addresses, pages, records and bytes on a terminal.'
 complete -c pagectl -n '__pagectl_group pages' -a inspect -d 'Show page files down to the byte.'
 complete -c pagectl -n '__pagectl_group pages' -a compact -d 'Remove records that no queue needs any more; no message is lost.'
 complete -c pagectl -n '__pagectl_group pages' -a salvage -d 'Rebuild a paging directory from the readable messages of damaged pages.'
@@ -236,7 +237,8 @@ complete -c pagectl -n '__pagectl_at pages ls' -F
 
 complete -c pagectl -n '__pagectl_at pages top' -l sort -x -a 'alone held waiting oldest growth' -d 'What the first queue has most of; held and alone are bytes of pages.'
 complete -c pagectl -n '__pagectl_at pages top' -l limit -x -d 'Queues shown; 0: all'
-complete -c pagectl -n '__pagectl_at pages top' -l every -x -d 'Look twice, so long apart, for the growth.'
+complete -c pagectl -n '__pagectl_at pages top' -l every -x -d 'Look twice, so long apart, for the growth; with --watch again and again'
+complete -c pagectl -n '__pagectl_at pages top' -l watch -d 'Stay on the terminal; keys sort (a, h, w, o, g), Enter opens the pages of a queue.'
 complete -c pagectl -n '__pagectl_at pages top' -l format -x -a 'text json' -d 'Output format.'
 complete -c pagectl -n '__pagectl_at pages top' -l broker-xml -r -F -d 'Configuration that is kept elsewhere, for this DIR.'
 complete -c pagectl -n '__pagectl_at pages top' -l properties -r -F -d 'Properties over the configuration; repeatable'
@@ -344,6 +346,13 @@ complete -c pagectl -n '__pagectl_at pages seal' -l profile -x -d 'Profile of do
 complete -c pagectl -n '__pagectl_at pages seal' -l server -x -d 'Messaging server of a subsystem'
 complete -c pagectl -n '__pagectl_at pages seal' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at pages seal' -F
+
+complete -c pagectl -n '__pagectl_at pages browse' -l broker-xml -r -F -d 'Configuration that is kept elsewhere, for this DIR.'
+complete -c pagectl -n '__pagectl_at pages browse' -l properties -r -F -d 'Properties over the configuration; repeatable'
+complete -c pagectl -n '__pagectl_at pages browse' -l profile -x -d 'Profile of domain.xml'
+complete -c pagectl -n '__pagectl_at pages browse' -l server -x -d 'Messaging server of a subsystem'
+complete -c pagectl -n '__pagectl_at pages browse' -l help -s h -d 'Show the help and exit.'
+complete -c pagectl -n '__pagectl_at pages browse' -F
 
 complete -c pagectl -n '__pagectl_at pages inspect' -l page -x -d 'Only pages A to B; A: and :B are open, A is one page.'
 complete -c pagectl -n '__pagectl_at pages inspect' -l record -x -d 'Only this record (0 is the first).'

@@ -62,6 +62,7 @@ TREE: dict[str, Leaf | Group] = {
                 "Read every page to the last byte; check it against journal, bindings and large messages.",
             ),
             "seal": ("pages_seal", "Write checksums, for verify --manifest to check later."),
+            "browse": ("pages_browse", "Browse addresses, pages, records and bytes on a terminal."),
             "inspect": ("pages_inspect", "Show page files down to the byte."),
             "compact": ("pages_compact", "Remove records that no queue needs any more; no message is lost."),
             "salvage": ("pages_salvage", "Rebuild a paging directory from the readable messages of damaged pages."),

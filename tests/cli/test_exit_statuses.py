@@ -20,6 +20,7 @@ ELSEWHERE = {
     ("export", 1): "test_export.py::test_the_command_keeps_damage_aside_without_java",
     ("config serve", 0): "test_language_server.py::test_the_order_of_a_session_and_its_statuses",
     ("config serve", 1): "test_language_server.py::test_the_order_of_a_session_and_its_statuses",
+    ("pages browse", 0): "test_pages_browse.py::test_the_terminal_is_put_back",
     ("disk watch", 0): "test_disk_watch.py::test_it_draws_within_its_width_and_ends_with_q",
     ("disk exporter", 0): "test_disk_exporter.py::test_beside_a_growing_directory_until_it_is_ended",
     ("disk forecast", 1): "test_disk_forecast.py::test_it_warns_in_time",

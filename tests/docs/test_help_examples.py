@@ -17,7 +17,8 @@ from program import ROOT, call
 BROKER = "/var/lib/broker"
 # not carried out: what they wait for, or need
 PARSED_ALONE = {
-    "config serve": "an editor", "disk watch": "a terminal", "disk exporter": "a scrape",
+    "config serve": "an editor", "disk watch": "a terminal", "pages browse": "a terminal",
+    "disk exporter": "a scrape",
     "export": "Spark, which its own tests start",
     "pages salvage": "damage", "pages restore": "a compaction", "pages drop-backup": "a compaction",
 }  # fmt: skip

@@ -64,6 +64,7 @@ CALLS: list[tuple[str, int, str]] = [
     ("pages verify", 2, "{news} --manifest {sound}"),
     ("pages seal", 0, "{news}"),
     ("pages seal", 2, "{news} --to {pages}/seal"),
+    ("pages browse", 2, "{news}"),
     ("pages inspect", 0, "{news} --page 12"),
     ("pages inspect", 1, "{torn}"),
     ("pages inspect", 2, "{news} --page 99"),

@@ -16,12 +16,15 @@ from pagectl.outputs.backlog_table import COLUMNS, RIGHT, account, cells
 from pagectl.running.backlogs import QueuesLook, RankedQueue, TopOrder, look
 from pagectl.running.exits import CallError, Exit, describe, report
 from pagectl.running.reading import bytes_to_read
+from pagectl.screens.starting import show
 from pagectl.terminal.progress import progress
 from pagectl.terminal.streams import print_json, print_table, warning
 from pagefmt.errors import PageFmtError
 from pagefmt.quantities import count_text
 
 if TYPE_CHECKING:
+    from textual.screen import Screen
+
     from pagefmt.directory.locate import DataLocation
 
 SHOWN = 20
@@ -52,9 +55,19 @@ def command(
     every: Annotated[
         float | None,
         typer.Option(
-            "--every", metavar="SECONDS", min=0.2, help="Look twice, so long apart, for the growth.", show_default=False
+            "--every",
+            metavar="SECONDS",
+            min=0.2,
+            help="Look twice, so long apart, for the growth; with --watch again and again [default: with --watch 5].",
+            show_default=False,
         ),
     ] = None,
+    watch: Annotated[
+        bool,
+        typer.Option(
+            "--watch", help="Stay on the terminal; keys sort (a, h, w, o, g), Enter opens the pages of a queue."
+        ),
+    ] = False,
     form: TextOrJsonOption = TextOrJson.text,
     broker: BrokerOptions = BrokerOptions(),
 ) -> int:
@@ -65,7 +78,11 @@ def command(
     with the reason. Ends with status 1 where something is damaged or not known, with 2 where one of several DIRs
     cannot be read (the others are shown).
     """
+    if watch and form is not TextOrJson.text:
+        raise CallError("--watch goes without --format; for a program: --every SECONDS --format json")
     places, failed = _places(given or [], broker)
+    if watch:
+        return _watch(places, failed, sort, limit, every or 5.0)
     found = _look(places)
     if every is not None:
         time.sleep(every)
@@ -81,6 +98,18 @@ def command(
     elif len(failed) < max(1, len(given or [])):
         _text(found, ranked, SHOWN if limit is None else limit or len(ranked))
     return Exit.FAILED if failed else Exit.FOUND if found.wrong else Exit.OK
+
+
+def _watch(places: list[DataLocation], failed: list[str], order: TopOrder, limit: int | None, every: float) -> int:
+    if failed:
+        raise CallError(failed[0])
+
+    def first() -> Screen[None]:
+        from pagectl.screens.top import TopScreen
+
+        return TopScreen(places, order, limit, every)
+
+    return show("pages top --watch", "pages top, or --every SECONDS --format json", first)
 
 
 def _places(given: list[Path], broker: BrokerOptions) -> tuple[list[DataLocation], list[str]]:

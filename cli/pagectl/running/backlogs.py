@@ -35,6 +35,11 @@ class RankedQueue(NamedTuple):
     backlog: Backlog
     growth: float | None = None
 
+    @property
+    def key(self) -> tuple[str, Path, int | None]:
+        """The same in every look."""
+        return self.broker, self.store, self.backlog.id
+
 
 class QueuesLook(NamedTuple):
     """One look at the brokers: queues that hold pages, and the bytes of pages by who holds them.
@@ -56,11 +61,11 @@ class QueuesLook(NamedTuple):
 
     def since(self, before: QueuesLook) -> QueuesLook:
         """With the growth since an earlier look; a queue that held nothing then is new."""
-        was = {_key(queue): queue.backlog.held for queue in before.queues}
+        was = {queue.key: queue.backlog.held for queue in before.queues}
         seconds = self.moment - before.moment
         rows = []
         for queue in self.queues:
-            now, then = queue.backlog.held, was.get(_key(queue), 0)
+            now, then = queue.backlog.held, was.get(queue.key, 0)
             known = now is not None and then is not None and seconds > 0
             rows.append(queue._replace(growth=(now - then) / seconds if known else None))  # type: ignore[operator]
         return self._replace(queues=rows)
@@ -77,10 +82,6 @@ _VALUES: Final[dict[TopOrder, Callable[[RankedQueue], float | None]]] = {
     TopOrder.oldest: lambda queue: None if queue.backlog.oldest is None else -queue.backlog.oldest,
     TopOrder.growth: lambda queue: queue.growth,
 }
-
-
-def _key(queue: RankedQueue) -> tuple[str, Path, int | None]:
-    return queue.broker, queue.store, queue.backlog.id
 
 
 def _rank(value: float | None, queue: RankedQueue) -> tuple[object, ...]:

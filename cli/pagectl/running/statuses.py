@@ -55,6 +55,7 @@ STATUSES: dict[tuple[str, ...], dict[int, str]] = {
     ("pages", "decode"): _READS_ALL,
     ("pages", "verify"): {0: "Sound; there may be remarks.", 1: "Something is damaged or contradicts.", 2: CANNOT},
     ("pages", "seal"): _ONLY_DONE,
+    ("pages", "browse"): _ONLY_DONE,
     ("pages", "inspect"): _READS_PAGES,
     ("pages", "compact"): {
         0: "Done, or planned.", 1: "The same, and something is damaged or not known, and so left alone.", 2: CANNOT,

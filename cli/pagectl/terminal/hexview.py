@@ -25,6 +25,7 @@ class HexView:
         self._out = out
         self._with_bytes = with_bytes
         self._coloured = coloured
+        self._base = 0
 
     def heading(self, text: str) -> None:
         """One line in bold."""
@@ -34,12 +35,13 @@ class HexView:
         """One line of text."""
         self._out.write(text + "\n")
 
-    def record(self, buf: bytes | memoryview, number: int, offset: int, length: int) -> None:
-        """The record at ``offset``: its fields, and their bytes where asked for."""
+    def record(self, buf: bytes | memoryview, number: int, offset: int, length: int, base: int = 0) -> None:
+        """The record at ``offset``: its fields, and their bytes where asked for. ``base``: where ``buf`` begins."""
         from pagefmt.describe.anatomy import record_fields
 
+        self._base, at = base, base + offset
         self.line()
-        self.line(self._in(_BOLD, f"record {number}") + f"  offset {offset} (0x{offset:x}), {length + 6} bytes")
+        self.line(self._in(_BOLD, f"record {number}") + f"  offset {at} (0x{at:x}), {length + 6} bytes")
         for field in record_fields(buf, offset, length):
             self._field(buf, field)
 
@@ -72,7 +74,7 @@ class HexView:
             self.line(f"{self._offset(field.offset + _ROW + n)}  {row.hex(' '):<{_BYTES_WIDTH}}  {dim}")
 
     def _offset(self, at: int) -> str:
-        return self._in(_DIM, f"{at:08x}")
+        return self._in(_DIM, f"{self._base + at:08x}")
 
     def _in(self, colour: str, text: str) -> str:
         return f"{colour}{text}{_PLAIN}" if self._coloured else text

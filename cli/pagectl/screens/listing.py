@@ -1,0 +1,132 @@
+"""A list of any length on a terminal: a row is made when it is seen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar
+
+from rich.segment import Segment
+from rich.style import Style
+from rich.text import Text
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.geometry import Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from pagectl.terminal.sanitise import one_line
+
+Row = str | Text
+"""A plain text is made safe where it is drawn; a ``Text`` was made of safe parts."""
+_HEAD = Style(bold=True)
+_CURSOR = Style(reverse=True)
+
+
+class Listing(ScrollView, can_focus=True):
+    """A heading that stays, and rows below it, one of which has the cursor."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up,k", "move(-1)", show=False),
+        Binding("down,j", "move(1)", show=False),
+        Binding("pageup", "page(-1)", show=False),
+        Binding("pagedown,space", "page(1)", show=False),
+        Binding("home", "edge(0)", show=False),
+        Binding("end,G", "edge(1)", show=False),
+        Binding("left", "scroll_sideways(-8)", show=False),
+        Binding("right", "scroll_sideways(8)", show=False),
+        Binding("enter", "open", "Open"),
+    ]
+
+    class Moved(Message):
+        """The cursor is on another row."""
+
+        def __init__(self, listing: Listing) -> None:
+            super().__init__()
+            self.listing = listing
+
+        @property
+        def control(self) -> Listing:
+            """The sender."""
+            return self.listing
+
+    class Opened(Moved):
+        """Enter, or a click on the row of the cursor."""
+
+    def __init__(self, head: str = "", *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.head: Row = head
+        self.count = 0
+        self.cursor = 0
+        self._row: Callable[[int], Row] = lambda _number: ""
+        self._aside = 0
+
+    def show(self, count: int, row: Callable[[int], Row] | None = None) -> None:
+        """So many rows; ``row`` makes one of them and raises nothing."""
+        self.count = count
+        self._row = row or self._row
+        self.virtual_size = Size(self.size.width, count + 1)
+        self.cursor = max(0, min(self.cursor, count - 1))
+        self.refresh()
+
+    def go(self, number: int) -> None:
+        """The cursor to a row, which is brought into sight."""
+        self.cursor = max(0, min(number, self.count - 1))
+        top, height = self.scroll_offset.y, max(1, self.size.height - 1)
+        if not top <= self.cursor < top + height:
+            above = self.cursor if self.cursor < top else self.cursor - height + 1
+            self.scroll_to(y=above, animate=False, force=True)
+        self.refresh()
+        self.post_message(self.Moved(self))
+
+    @property
+    def seen(self) -> range:
+        """The rows in sight."""
+        return range(self.scroll_offset.y, min(self.count, self.scroll_offset.y + max(0, self.size.height - 1)))
+
+    def action_move(self, by: int) -> None:
+        """Up or down."""
+        self.go(self.cursor + by)
+
+    def action_page(self, by: int) -> None:
+        """A screen up or down."""
+        self.go(self.cursor + by * max(1, self.size.height - 2))
+
+    def action_edge(self, last: int) -> None:
+        """To the first row or the last."""
+        self.go(last * (self.count - 1))
+
+    def action_scroll_sideways(self, by: int) -> None:
+        """What is wider than the terminal comes into sight."""
+        self._aside = max(0, self._aside + by)
+        self.refresh()
+
+    def action_open(self) -> None:
+        """Enter."""
+        if self.count:
+            self.post_message(self.Opened(self))
+
+    def on_click(self, event: events.Click) -> None:
+        """The cursor goes where the mouse is; a second click opens."""
+        number = self.scroll_offset.y + event.y - 1
+        if event.y < 1 or number >= self.count:
+            return
+        if number == self.cursor:
+            self.action_open()
+        else:
+            self.go(number)
+
+    def render_line(self, y: int) -> Strip:
+        """One line of the terminal."""
+        number, width = self.scroll_offset.y + y - 1, self.size.width
+        if y == 0:
+            return self._strip(self.head, width, _HEAD)
+        if number >= self.count:
+            return Strip.blank(width, self.rich_style)
+        return self._strip(self._row(number), width, _CURSOR if number == self.cursor and self.has_focus else Style())
+
+    def _strip(self, row: Row, width: int, style: Style) -> Strip:
+        text = row if isinstance(row, Text) else Text(one_line(row))
+        parts = [part for part in text.render(self.app.console) if part.text != text.end]
+        strip = Strip(Segment.apply_style(parts, self.rich_style + style)).simplify()
+        return strip.crop(self._aside, self._aside + width).extend_cell_length(width, self.rich_style + style)

@@ -1,0 +1,34 @@
+"""Whether there is a terminal, and what draws on it; nothing of that is imported before."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from pagectl.running.exits import CallError
+
+if TYPE_CHECKING:
+    from textual.screen import Screen
+
+
+def show(command: str, instead: str, first: Callable[[], Screen[None]]) -> int:
+    """Show a screen until it is ended; the status.
+
+    Raises ``CallError`` without a terminal, with what to use ``instead``, or without Textual.
+    """
+    if not on_terminal():
+        raise CallError(f"{command} needs a terminal as standard input and output; elsewhere use {instead}")
+    try:
+        from pagectl.screens.app import shown
+    except ModuleNotFoundError as err:
+        if (err.name or "").partition(".")[0] != "textual":
+            raise
+        raise CallError(f"{command} needs Textual; install it with: pip install 'pagectl[screens]'") from err
+    return shown(first)
+
+
+def on_terminal() -> bool:
+    """Whether both standard streams are one that can be drawn on."""
+    return sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb"

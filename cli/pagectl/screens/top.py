@@ -1,0 +1,95 @@
+"""Queues ranked by what they keep on the disk, looked at again and again."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+
+from pagectl.outputs.backlog_table import COLUMNS, RIGHT, account, cells
+from pagectl.running.backlogs import QueuesLook, RankedQueue, TopOrder, look
+from pagectl.screens.app import ListScreen
+from pagectl.screens.browser import OpenedPlace, PagesScreen
+from pagectl.screens.listing import Listing
+from pagectl.terminal.sanitise import one_line
+from pagefmt.directory.locate import DataLocation
+from pagefmt.pages.paging import read_store
+
+REST = 5
+"""The next look comes after so many times the time that the last one took, and not before the interval."""
+
+
+class TopScreen(ListScreen):
+    """The ranking, with keys to sort it and to open a queue's pages."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("a", "sort('alone')", "Alone"),
+        Binding("h", "sort('held')", "Held"),
+        Binding("w", "sort('waiting')", "Waiting"),
+        Binding("o", "sort('oldest')", "Oldest"),
+        Binding("g", "sort('growth')", "Growth"),
+    ]
+
+    def __init__(self, places: Sequence[DataLocation], order: TopOrder, limit: int | None, every: float) -> None:
+        super().__init__("pagectl pages top", "")
+        self.places, self.order, self.limit, self.every = places, order, limit, every
+        self.seen: QueuesLook | None = None
+        self.rows: list[RankedQueue] = []
+        self._took = 0.0
+
+    def on_mount(self) -> None:
+        """The first look."""
+        self.say("pages are being read …")
+        self.beside(self._look)
+
+    def _look(self) -> None:
+        while not self.gone.is_set():
+            began = time.monotonic()
+            found = look(self.places)
+            self._took = time.monotonic() - began
+            self.seen = found if self.seen is None else found.since(self.seen)
+            self.soon(self._draw)
+            self.gone.wait(max(self.every, REST * self._took))
+
+    def _draw(self) -> None:
+        """The queue with the cursor keeps it when it moves."""
+        if self.seen is None:
+            return
+        chosen = self.rows[self.listing.cursor].key if self.rows else None
+        self.rows = self.seen.ranked(self.order)[: self.limit or None]
+        broker = len({row.broker for row in self.rows}) > 1
+        columns = (*COLUMNS, "BROKER")[: len(COLUMNS) + broker]
+        table = [columns, *([one_line(cell) for cell in cells(row)[: len(columns)]] for row in self.rows)]
+        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+        lines = [
+            "  ".join(
+                cell.rjust(width) if name in RIGHT else cell.ljust(width)
+                for cell, width, name in zip(row, widths, columns, strict=True)
+            )
+            for row in table
+        ]
+        self.listing.head = lines[0]
+        self.listing.show(len(self.rows), lambda number: lines[number + 1])
+        here = next((n for n, row in enumerate(self.rows) if row.key == chosen), None)
+        if here is not None and here != self.listing.cursor:
+            self.listing.go(here)
+        wrong = [*self.seen.failed, *self.seen.remarks]
+        self.say(
+            account(self.seen) + (f"; {wrong[0]}" if wrong else "") + (f" … {len(wrong)} in all" * (len(wrong) > 1))
+        )
+        clock = time.strftime("%H:%M:%S")
+        places = " ".join(str(place.given) for place in self.places)
+        self.retitle(f"pagectl pages top {places}  by {self.order.value}  {clock}, read in {self._took:.1f} s")
+
+    def action_sort(self, order: str) -> None:
+        """By another number."""
+        self.order = TopOrder(order)
+        self._draw()
+
+    def on_listing_opened(self, event: Listing.Opened) -> None:
+        """The pages of the queue's address."""
+        row = self.rows[event.listing.cursor]
+        place = next(place for place in self.places if str(place.given) == row.broker)
+        self.app.push_screen(PagesScreen(OpenedPlace(place), read_store(row.store)))
