@@ -62,6 +62,8 @@ _pagectl_members() {  # is there GROUP COMMAND?
         'pages drop-backup' |\
         'messages decode' |\
         'messages find' |\
+        'messages xml' |\
+        'messages import-plan' |\
         'queue drop' |\
         'disk check' |\
         'disk watch' |\
@@ -324,6 +326,13 @@ _pagectl_takes() {  # does this option of this command want a value?
         'messages find --profile' |\
         'messages find --server' |\
         'messages find --edition' |\
+        'messages xml --to' |\
+        'messages xml --queue' |\
+        'messages xml --broker-xml' |\
+        'messages xml --properties' |\
+        'messages xml --profile' |\
+        'messages xml --server' |\
+        'messages import-plan --format' |\
         'queue drop --out' |\
         'queue drop --format' |\
         'queue drop --edition' |\
@@ -470,6 +479,8 @@ _pagectl_options() {
         'pages drop-backup') _pagectl_offer '' --backup-dir --broker-xml --properties --profile --server --help -h ;;
         'messages decode') _pagectl_offer '' --format --to --columns --partition-by --body --inflate --limit --id --user-id --correlation-id --address --queue --since --until --contains --expired --where --outstanding --page --broker-xml --properties --profile --server --edition --help -h ;;
         'messages find') _pagectl_offer '' --format --to --columns --partition-by --body --inflate --limit --id --user-id --correlation-id --address --queue --since --until --contains --expired --where --outstanding --page --broker-xml --properties --profile --server --edition --help -h ;;
+        'messages xml') _pagectl_offer '' --to --queue --broker-xml --properties --profile --server --help -h ;;
+        'messages import-plan') _pagectl_offer '' --format --help -h ;;
         'queue drop') _pagectl_offer '' --out --with-address --dry-run --format --edition --broker-xml --properties --profile --server --help -h ;;
         'disk check') _pagectl_offer '' --max-disk-usage --min-disk-free --broker-xml --properties --profile --server --edition -w --warning -c --critical -W --inodes-warning -K --inodes-critical -t --timeout -q --quiet -v --verbose --format --textfile --help -h ;;
         'disk watch') _pagectl_offer '' --interval --max-disk-usage --min-disk-free --broker-xml --properties --profile --server --edition --help -h ;;
@@ -539,6 +550,9 @@ _pagectl_value() {
         'messages find --to' |\
         'messages find --broker-xml' |\
         'messages find --properties' |\
+        'messages xml --to' |\
+        'messages xml --broker-xml' |\
+        'messages xml --properties' |\
         'queue drop --broker-xml' |\
         'queue drop --properties' |\
         'disk check --broker-xml' |\
@@ -629,6 +643,7 @@ _pagectl_value() {
         'pages top --format' |\
         'pages compact --format' |\
         'pages salvage --format' |\
+        'messages import-plan --format' |\
         'queue drop --format' |\
         'replay run --format' |\
         'replay import --format' |\
@@ -712,7 +727,8 @@ _pagectl_value() {
         'pages find --queue' |\
         'pages decode --queue' |\
         'messages decode --queue' |\
-        'messages find --queue')
+        'messages find --queue' |\
+        'messages xml --queue')
             _pagectl_names queue
             ;;
         'disk check --format')
@@ -747,7 +763,7 @@ _pagectl_argument() {  # COMMAND, and how many arguments stand before this one
         '') _pagectl_offer '' config export pages messages queue disk replay completion ;;
         config) (($2 == 0)) && _pagectl_offer '' lint effective explain rules serve diff convert drift capacity ;;
         pages) (($2 == 0)) && _pagectl_offer '' ls top check outstanding find decode verify seal browse inspect compact salvage restore drop-backup ;;
-        messages) (($2 == 0)) && _pagectl_offer '' decode find ;;
+        messages) (($2 == 0)) && _pagectl_offer '' decode find xml import-plan ;;
         queue) (($2 == 0)) && _pagectl_offer '' drop ;;
         disk) (($2 == 0)) && _pagectl_offer '' check watch forecast usage exporter ;;
         replay) (($2 == 0)) && _pagectl_offer '' run import generate compare sweep advise ;;
@@ -775,6 +791,8 @@ _pagectl_argument() {  # COMMAND, and how many arguments stand before this one
         'pages drop-backup') (($2 == 0)) && _pagectl_paths;;
         'messages decode') (($2 == 0)) && _pagectl_paths;;
         'messages find') (($2 == 0)) && _pagectl_paths;;
+        'messages xml') (($2 == 0)) && _pagectl_paths;;
+        'messages import-plan') (($2 == 0)) && _pagectl_paths;;
         'queue drop') (($2 == 0)) && _pagectl_paths;;
         'disk check') (($2 == 0)) && _pagectl_paths;;
         'disk watch') (($2 == 0)) && _pagectl_paths;;

@@ -104,6 +104,8 @@ complete -c pagectl -n '__pagectl_group pages' -a restore -d 'Put back what comp
 complete -c pagectl -n '__pagectl_group pages' -a drop-backup -d 'Delete what compact --in-place replaced, to free its space.'
 complete -c pagectl -n '__pagectl_group messages' -a decode -d 'Show messages, where they lie, and how they stand with each queue.'
 complete -c pagectl -n '__pagectl_group messages' -a find -d 'Find messages by id, time, text or selector, in the journal or in pages.'
+complete -c pagectl -n '__pagectl_group messages' -a xml -d 'Write what queues wait for as XML that \'artemis data imp\' takes.'
+complete -c pagectl -n '__pagectl_group messages' -a import-plan -d 'Show what \'artemis data imp\' would make of a file.'
 complete -c pagectl -n '__pagectl_group queue' -a drop -d 'Copy a data directory without one queue; all others deliver the same.'
 complete -c pagectl -n '__pagectl_group disk' -a check -d 'Decide as the broker\'s disk monitor does; a monitoring plugin.'
 complete -c pagectl -n '__pagectl_group disk' -a watch -d 'Show live how full the disks are and how fast they fill.'
@@ -459,6 +461,19 @@ complete -c pagectl -n '__pagectl_at messages find' -l server -x -d 'Messaging s
 complete -c pagectl -n '__pagectl_at messages find' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'Release whose behaviour counts, hornetq-2.4 … artemis-2.56'
 complete -c pagectl -n '__pagectl_at messages find' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at messages find' -F
+
+complete -c pagectl -n '__pagectl_at messages xml' -l to -r -F -d 'Write to FILE, all or nothing.'
+complete -c pagectl -n '__pagectl_at messages xml' -l queue -x -a '(__pagectl_names queue)' -d 'Only messages for this queue (name or id); repeatable.'
+complete -c pagectl -n '__pagectl_at messages xml' -l broker-xml -r -F -d 'Configuration that is kept elsewhere, for this DIR.'
+complete -c pagectl -n '__pagectl_at messages xml' -l properties -r -F -d 'Properties over the configuration; repeatable'
+complete -c pagectl -n '__pagectl_at messages xml' -l profile -x -d 'Profile of domain.xml'
+complete -c pagectl -n '__pagectl_at messages xml' -l server -x -d 'Messaging server of a subsystem'
+complete -c pagectl -n '__pagectl_at messages xml' -l help -s h -d 'Show the help and exit.'
+complete -c pagectl -n '__pagectl_at messages xml' -F
+
+complete -c pagectl -n '__pagectl_at messages import-plan' -l format -x -a 'text json' -d 'Output format.'
+complete -c pagectl -n '__pagectl_at messages import-plan' -l help -s h -d 'Show the help and exit.'
+complete -c pagectl -n '__pagectl_at messages import-plan' -F
 
 complete -c pagectl -n '__pagectl_at queue drop' -l out -x -a '(__fish_complete_directories)' -d 'Write into a new folder.'
 complete -c pagectl -n '__pagectl_at queue drop' -l with-address -d 'Drop its address, too, which must have no other queue.'

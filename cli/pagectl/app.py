@@ -75,6 +75,8 @@ TREE: dict[str, Leaf | Group] = {
         {
             "decode": ("messages_decode", "Show messages, where they lie, and how they stand with each queue."),
             "find": ("messages_find", "Find messages by id, time, text or selector, in the journal or in pages."),
+            "xml": ("messages_xml", "Write what queues wait for as XML that 'artemis data imp' takes."),
+            "import-plan": ("messages_import_plan", "Show what 'artemis data imp' would make of a file."),
         },
     ),
     "queue": (

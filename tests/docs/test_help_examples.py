@@ -45,6 +45,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (where / "audit.log").write_bytes(gzip.decompress(log.read_bytes()))
     call("replay", "generate", "steady", "--messages", "200", "--to", where / "friday.jsonl")
     call("pages", "seal", where / "news", "--to", where / "pages.seal")
+    call("messages", "xml", where / "news", "--to", where / "messages.xml")
     return where
 
 

@@ -59,6 +59,12 @@ CALLS: list[tuple[str, int, str]] = [
     ("messages find", 0, "{news} --where seq=20"),
     ("messages find", 1, "{torn} --expired"),
     ("messages find", 2, "{news}"),
+    ("messages xml", 0, "{news}"),
+    ("messages xml", 1, "{torn}"),
+    ("messages xml", 2, "{alone}"),
+    ("messages import-plan", 0, "{exported}"),
+    ("messages import-plan", 1, "{lossy}"),
+    ("messages import-plan", 2, "{sound}"),
     ("pages verify", 0, "{news}"),
     ("pages verify", 1, "{torn}"),
     ("pages verify", 2, "{news} --manifest {sound}"),
@@ -132,6 +138,9 @@ def make_world(folder: Path, run: Callable[..., int]) -> dict[str, Path]:
     for name in ("compacted", "compacted_too"):
         found[name] = GoldenCase("2.56.0", "scattered-acks").copy(folder / name)
         assert run("pages", "compact", found[name], "--in-place") == 0
+    found |= {"exported": folder / "exported.xml", "lossy": folder / "lossy.xml"}
+    assert run("messages", "xml", news, "--to", found["exported"]) == 0
+    found["lossy"].write_text(found["exported"].read_text("utf-8").replace('type="integer"', "", 1), "utf-8")
     found["mended"] = with_a_byte_changed(shutil.copytree(news, folder / "mended"), "*000000003.page", -1)
     return found
 

@@ -65,6 +65,10 @@ STATUSES: dict[tuple[str, ...], dict[int, str]] = {
     ("pages", "drop-backup"): _ONLY_DONE,
     ("messages", "decode"): _READS_ALL,
     ("messages", "find"): _READS_ALL,
+    ("messages", "xml"): {
+        0: "Written whole.", 1: "Something was left out, or is damaged.", 2: CANNOT,
+    },
+    ("messages", "import-plan"): {0: "Nothing would be lost.", 1: "Something would be lost, or stop it.", 2: CANNOT},
     ("queue", "drop"): {
         0: "Done, or planned.", 1: "The same, and pages that nobody needs any more stay.", 2: CANNOT,
     },

@@ -1,0 +1,138 @@
+"""``messages xml``: what queues wait for, as the XML that ``artemis data imp`` takes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pagectl.options.groups import BrokerOptions
+from pagectl.options.message_filter import QueueOption
+from pagectl.options.shared import DirArgument
+from pagectl.running.exits import Exit
+from pagectl.terminal.streams import note, warning
+from pagefmt.quantities import count_text
+
+if TYPE_CHECKING:
+    from pagectl.decoding.sources import PageToRead
+    from pagefmt.directory.bindings import Bindings
+    from pagefmt.exchange.xml_writing import JournalXml
+    from pagefmt.messages.large import LargeMessages
+
+EXAMPLES = (
+    ("All messages and the queues that they wait for", "messages xml /var/lib/broker --to messages.xml"),
+    ("One queue, to be imported elsewhere", "messages xml /var/lib/broker --queue red.news --to red.xml"),
+)
+
+
+def command(
+    given: DirArgument = None,
+    to: Annotated[Path | None, typer.Option("--to", metavar="FILE", help="Write to FILE, all or nothing.")] = None,
+    queues: QueueOption = None,
+    broker: BrokerOptions = BrokerOptions(),
+) -> int:
+    """Write what queues still wait for as XML for 'artemis data imp': the journal first, then pages.
+
+    AMQP messages become core messages, as the broker makes them. What the file cannot hold is told, and what is in
+    doubt is left out; the status is 1 then, and where a page or the journal is damaged.
+    """
+    import sys
+
+    from pagectl.decoding.sources import AllSources
+    from pagectl.files.destination import output_to
+    from pagectl.opening.broker import located
+    from pagectl.running.reading import told_state
+    from pagectl.terminal.progress import progress
+    from pagefmt.exchange.xml_writing import JournalXml
+    from pagefmt.messages.large import LargeMessages
+    from pagefmt.outstanding.message_filter import MessageFilter, queue_ids
+    from pagefmt.outstanding.state import CannotKnow
+
+    place = located(given, broker)
+    state = told_state(place, journal=True)
+    if state.bindings is None:
+        raise CannotKnow(
+            f"{place.given}: the bindings are not there, so queues have no names; see: pagectl pages verify"
+        )
+    wanted = queue_ids(queues, state.bindings) if queues else None
+    large = LargeMessages(place.large_messages) if place.large_messages is not None else None
+    choice = MessageFilter(queues=wanted, outstanding=True)
+    sources = AllSources(place, state, choice, large=large)
+    done = _Account()
+    count = lambda: count_text(done.messages, "message")  # noqa: E731
+    with output_to(to, place, count), progress("reading", None, beside_output=to is None):
+        xml = JournalXml(sys.stdout)
+        xml.bindings(state.bindings, sorted(state.bindings.queues) if wanted is None else sorted(wanted))
+        for at in sources:
+            _page(at, xml, state.bindings, wanted, large, done)
+        xml.end()
+    done.tell()
+    wrong = sources.damaged or done.damaged or done.lost or done.failed or done.doubt or state.known.damaged
+    return Exit.FOUND if wrong else Exit.OK
+
+
+class _Account:
+    """What is said at the end."""
+
+    def __init__(self) -> None:
+        self.messages = self.doubt = 0
+        self.damaged = False
+        self.lost: Counter[str] = Counter()
+        self.failed: list[str] = []
+
+    def tell(self) -> None:
+        for why in self.failed[:10]:
+            warning(f"left out: {why}")
+        if len(self.failed) > 10:
+            warning(f"left out: {count_text(len(self.failed) - 10, 'more message')}")
+        for why, count in self.lost.most_common():
+            warning(f"{count_text(count, 'message')}: {why}")
+        if self.doubt:
+            warning(f"{count_text(self.doubt, 'message')} in doubt left out: prepared transactions wait for their end")
+
+
+def _page(
+    at: PageToRead, xml: JournalXml, bindings: Bindings, wanted: frozenset[int] | None, large: LargeMessages | None,
+    done: _Account,
+) -> None:  # fmt: skip
+    from pagefmt.bytes.files import NotReadable
+    from pagefmt.bytes.wire import Undecodable
+    from pagefmt.exchange.xml_writing import xml_message
+    from pagefmt.outstanding.ack_state import LIVE, AckState
+    from pagefmt.pages.frames import Damage
+    from pagefmt.pages.page import open_page
+
+    rule = at.known.rule(at.page.number)
+    if rule is None:
+        done.failed.append(f"{at.known.store.folder}: it is not known what its queues wait for")
+        return
+    with open_page(at.page) as opened:
+        for number, record in opened.records():
+            if isinstance(record, Damage):
+                continue
+            states = rule.ack_states(number, record.tx, record.queues)
+            mine = [(queue, state) for queue, state in states if wanted is None or queue in wanted]
+            names = tuple(
+                bindings.queues[queue].name
+                for queue, state in mine
+                if state is AckState.OUTSTANDING and queue in bindings.queues
+            )
+            if not names:
+                done.doubt += any(state in LIVE and state is not AckState.OUTSTANDING for _, state in mine)
+                continue
+            try:
+                lost = xml.message(xml_message(record.message, names, large))
+            except (Undecodable, NotReadable) as err:
+                done.failed.append(f"message {record.message.id}: {err}")
+                continue
+            done.messages += 1
+            done.lost.update(set(lost))
+        if opened.damage is not None:
+            file, damage, motion = at.placed(opened.damage)
+            if motion is not None:
+                note(f"{file}: offset {damage.offset}: {motion}")
+            else:
+                done.damaged = True
+                warning(f"{file}: offset {damage.offset}: {damage.kind}: {damage.detail}")
