@@ -270,6 +270,20 @@ def test_top_sorts_grows_and_opens(tmp_path: Path) -> None:
     assert app.return_code == 0
 
 
+def test_top_goes_on_after_a_look_that_failed(tmp_path: Path) -> None:
+    data = GoldenCase("2.56.0", "scattered-acks").copy(tmp_path)
+    place = locate(data)
+
+    async def play(pilot: Pilot[int]) -> None:
+        await until(pilot, lambda: listing(pilot).count > 0)
+        (data / "paging").rename(tmp_path / "away")
+        await until(pilot, lambda: "cannot be listed" in said(pilot))
+        (tmp_path / "away").rename(data / "paging")
+        await until(pilot, lambda: "of pages" in said(pilot))
+
+    played(lambda: TopScreen([place], TopOrder.alone, None, 0.1), play)
+
+
 @pytest.fixture
 def terminals() -> Iterator[list[Terminal]]:
     made: list[Terminal] = []

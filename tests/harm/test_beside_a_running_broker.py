@@ -43,6 +43,8 @@ CONFIG = """<configuration xmlns="urn:activemq"><core xmlns="urn:activemq:core">
 COMMANDS = {
     "ls": ("pages", "ls", "{data}", "--format", "json"),
     "outstanding": ("pages", "outstanding", "{data}", "--format", "json"),
+    "top": ("pages", "top", "{data}", "--every", "0.2", "--format", "json"),
+    "check": ("pages", "check", "{data}", "--format", "json"),
     "verify": ("pages", "verify", "{data}"),
     "decode": ("pages", "decode", "{data}", "--format", "jsonl", "--body", "none"),
     "decode --outstanding": ("pages", "decode", "{data}", "--outstanding", "--format", "jsonl", "--body", "none"),
@@ -154,6 +156,10 @@ def outstanding(name: str, answer: Answer) -> int | None:
     match name:
         case "ls":
             return int(store_of(answer)["outstanding"])
+        case "top":
+            return sum(queue["messages"] for queue in json.loads(answer.out)["queues"])
+        case "check":
+            return sum(row["messages"] for row in json.loads(answer.out)["backlogs"])
         case "outstanding":
             return sum(queue["messages"] for queue in store_of(answer)["queues"])
         case "decode --outstanding":

@@ -10,11 +10,13 @@ from textual.binding import Binding, BindingType
 
 from pagectl.outputs.backlog_table import COLUMNS, RIGHT, account, cells
 from pagectl.running.backlogs import QueuesLook, RankedQueue, TopOrder, look
+from pagectl.running.exits import describe
 from pagectl.screens.app import ListScreen
 from pagectl.screens.browser import OpenedPlace, PagesScreen
 from pagectl.screens.listing import Listing
 from pagectl.terminal.sanitise import one_line
 from pagefmt.directory.locate import DataLocation
+from pagefmt.errors import PageFmtError
 from pagefmt.pages.paging import read_store
 
 REST = 5
@@ -47,10 +49,13 @@ class TopScreen(ListScreen):
     def _look(self) -> None:
         while not self.gone.is_set():
             began = time.monotonic()
-            found = look(self.places)
-            self._took = time.monotonic() - began
-            self.seen = found if self.seen is None else found.since(self.seen)
-            self.soon(self._draw)
+            try:
+                found = look(self.places)
+                self.seen = found if self.seen is None else found.since(self.seen)
+                self._took = time.monotonic() - began
+                self.soon(self._draw)
+            except (PageFmtError, OSError) as err:  # it may be there again at the next look
+                self.soon(self.say, describe(err))
             self.gone.wait(max(self.every, REST * self._took))
 
     def _draw(self) -> None:
