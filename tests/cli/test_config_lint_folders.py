@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -146,3 +147,30 @@ def test_a_huge_file_is_not_read(capsys: pytest.CaptureFixture[str]) -> None:
         stream.truncate(1 << 40)
     assert run(["config", "lint", "a", "--show-files"]) == 0
     assert "a/huge.xml: passed over, larger than 16 MiB" in capsys.readouterr().err
+
+
+def test_folders_nested_a_thousand_deep_are_searched(capsys: pytest.CaptureFixture[str]) -> None:
+    broker("top/one")
+    inside = os.open("top", os.O_RDONLY)
+    for _ in range(1100):
+        os.mkdir("d", dir_fd=inside)
+        below = os.open("d", os.O_RDONLY, dir_fd=inside)
+        os.close(inside)
+        inside = below
+    os.close(inside)
+    try:
+        assert run(["config", "lint", "top"]) == 0
+    finally:
+        # what clears up after tests goes down by recursion
+        subprocess.run(["rm", "-rf", "top"], check=True)
+    assert "1 taken" in capsys.readouterr().err
+
+
+def test_a_pipe_in_place_of_a_profile_or_beside_a_configuration_is_not_waited_for(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    broker("inst/etc")
+    for name in ("artemis.profile", "bootstrap.xml", "pagectl.toml"):
+        os.mkfifo(f"inst/etc/{name}")
+    assert run(["config", "lint", "inst"]) in (0, 2)
+    assert "Traceback" not in capsys.readouterr().err

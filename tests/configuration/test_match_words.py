@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from time import process_time
 
 from brokerconf.evidence.patterns import overlap
 from brokerconf.settings.matching import MatchTable, Wildcards, compile_match
@@ -10,7 +11,7 @@ from brokerconf.settings.word_index import PLACES, WordIndex, numbers_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pagefmt.editions import Edition
+from pagefmt.editions import NEWEST, Edition
 
 WORDS = st.lists(st.sampled_from(["a", "b", "", "*", "a*", "ab", "\n"]), min_size=1, max_size=4)
 MATCHES = st.builds(lambda words, end: ".".join(words).replace("\n", "") + end, WORDS, st.sampled_from(["", ".#", "#"]))
@@ -50,3 +51,13 @@ def test_a_match_of_very_many_words_is_held_whole() -> None:
     assert list(numbers_of(index.fitting([*["w"] * PLACES, "y"]))) == [0, 1]
     assert compile_match(f"{long}.y", DEFAULT, Edition.ARTEMIS_2_56).fits(f"{'w.' * PLACES}y")
     assert not compile_match(f"{long}.x", DEFAULT, Edition.ARTEMIS_2_56).fits(f"{'w.' * PLACES}y")
+
+
+def test_thousands_of_matches_of_many_wildcards_take_seconds() -> None:
+    """One by one, each against each, took more than a minute."""
+    matches = [".".join(f"x{n}" if place == n % 200 else "*" for place in range(200)) for n in range(2000)]
+    start = process_time()
+    table = MatchTable.of([compile_match(match, DEFAULT, NEWEST) for match in matches], DEFAULT, NEWEST)
+    for match in matches:
+        assert [each.written for each in table.fitting(match.replace("*", "w"))] == [match]
+    assert process_time() - start < 15

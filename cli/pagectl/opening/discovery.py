@@ -99,14 +99,31 @@ def _form(path: Path, inside: bool, seen: bool) -> ConfigurationForm | str:
 
 
 def _candidates(found: FolderSearch) -> Iterator[Path]:
-    """The files whose names end as those of configurations."""
-    for above, folders, files in os.walk(found.folder, onerror=found.unreadable.append):
-        for name in list(folders):
-            reason = _left_out(Path(above, name))
-            if reason:
-                folders.remove(name)
-                found.passed_over.append((Path(above, name), reason))
-        yield from (Path(above, name) for name in files if Path(name).suffix.lower() in SUFFIXES)
+    """The files whose names end as those of configurations; folders may be nested as deep as the system allows."""
+    waiting = [found.folder]
+    while waiting:
+        above = waiting.pop()
+        try:
+            entries = list(os.scandir(above))
+        except OSError as err:
+            found.unreadable.append(err)
+            continue
+        for entry in entries:
+            path = above / entry.name
+            if not _is_folder(entry):
+                if path.suffix.lower() in SUFFIXES:
+                    yield path
+            elif reason := _left_out(path):
+                found.passed_over.append((path, reason))
+            else:
+                waiting.append(path)
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
 
 
 def _left_out(folder: Path) -> str:

@@ -173,11 +173,12 @@ def _root_of(config: Path) -> Path:
 def _with_profile(config: Path, root: Path | None) -> Instance:
     """``artemis.instance`` is where the instance lies now, also where its profile was written for another place."""
     profiles = [folder / "artemis.profile" for folder in ([root / "etc"] if root else []) + [config.parent]]
-    profile = next((path for path in profiles if path.is_file()), None)
     try:
-        with (profile or profiles[-1]).open(encoding="utf-8", errors="replace") as stream:
+        # of anything else than a file the end may never come
+        profile = next(path for path in profiles if path.is_file())
+        with profile.open(encoding="utf-8", errors="replace") as stream:
             text = stream.read(_PROFILE_LIMIT)
-    except OSError:
+    except (StopIteration, OSError):
         return Instance(root or _root_of(config), config)
     variables = _variables(text)
     written_for = variables.get("ARTEMIS_INSTANCE")
