@@ -25,7 +25,7 @@ from make_pages import write  # noqa: E402
 
 from pagefmt.columns.arrays.schema import Detail  # noqa: E402
 from pagefmt.columns.page import decode_page  # noqa: E402
-from pagefmt.columns.rows import readable_row  # noqa: E402
+from pagefmt.columns.rows import row_of  # noqa: E402
 from pagefmt.pages.chunks import read_chunks  # noqa: E402
 from pagefmt.pages.frames import FrameScan  # noqa: E402
 from pagefmt.pages.record import decode_record  # noqa: E402
@@ -67,7 +67,7 @@ def rows(path: Path, level: Detail) -> int:
     content = path.read_bytes()
     count = 0
     for number, (offset, length) in enumerate(FrameScan(content)):
-        readable_row(decode_record(content, offset, length), 1, number, level)
+        row_of(decode_record(content, offset, length), 1, number, level)
         count += 1
     return count
 
