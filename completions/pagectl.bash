@@ -60,6 +60,8 @@ _pagectl_members() {  # is there GROUP COMMAND?
         'pages salvage' |\
         'pages restore' |\
         'pages drop-backup' |\
+        'messages ls' |\
+        'messages verify' |\
         'messages decode' |\
         'messages find' |\
         'messages xml' |\
@@ -284,6 +286,17 @@ _pagectl_takes() {  # does this option of this command want a value?
         'pages drop-backup --properties' |\
         'pages drop-backup --profile' |\
         'pages drop-backup --server' |\
+        'messages ls --format' |\
+        'messages ls --broker-xml' |\
+        'messages ls --properties' |\
+        'messages ls --profile' |\
+        'messages ls --server' |\
+        'messages verify --format' |\
+        'messages verify --edition' |\
+        'messages verify --broker-xml' |\
+        'messages verify --properties' |\
+        'messages verify --profile' |\
+        'messages verify --server' |\
         'messages decode --format' |\
         'messages decode --to' |\
         'messages decode --columns' |\
@@ -477,6 +490,8 @@ _pagectl_options() {
         'pages salvage') _pagectl_offer '' --out --format --broker-xml --properties --profile --server --help -h ;;
         'pages restore') _pagectl_offer '' --backup-dir --broker-xml --properties --profile --server --help -h ;;
         'pages drop-backup') _pagectl_offer '' --backup-dir --broker-xml --properties --profile --server --help -h ;;
+        'messages ls') _pagectl_offer '' --format --broker-xml --properties --profile --server --help -h ;;
+        'messages verify') _pagectl_offer '' --format --edition --broker-xml --properties --profile --server --help -h ;;
         'messages decode') _pagectl_offer '' --format --to --columns --partition-by --body --inflate --limit --id --user-id --correlation-id --address --queue --since --until --contains --expired --where --outstanding --page --broker-xml --properties --profile --server --edition --help -h ;;
         'messages find') _pagectl_offer '' --format --to --columns --partition-by --body --inflate --limit --id --user-id --correlation-id --address --queue --since --until --contains --expired --where --outstanding --page --broker-xml --properties --profile --server --edition --help -h ;;
         'messages xml') _pagectl_offer '' --to --queue --broker-xml --properties --profile --server --help -h ;;
@@ -544,6 +559,10 @@ _pagectl_value() {
         'pages restore --properties' |\
         'pages drop-backup --broker-xml' |\
         'pages drop-backup --properties' |\
+        'messages ls --broker-xml' |\
+        'messages ls --properties' |\
+        'messages verify --broker-xml' |\
+        'messages verify --properties' |\
         'messages decode --to' |\
         'messages decode --broker-xml' |\
         'messages decode --properties' |\
@@ -621,6 +640,7 @@ _pagectl_value() {
         'pages decode --edition' |\
         'pages verify --edition' |\
         'pages compact --edition' |\
+        'messages verify --edition' |\
         'messages decode --edition' |\
         'messages find --edition' |\
         'queue drop --edition' |\
@@ -657,7 +677,9 @@ _pagectl_value() {
             ;;
         'config rules --format' |\
         'pages verify --format' |\
-        'pages inspect --format')
+        'pages inspect --format' |\
+        'messages ls --format' |\
+        'messages verify --format')
             _pagectl_offer '' text json jsonl
             ;;
         'config convert --to')
@@ -763,7 +785,7 @@ _pagectl_argument() {  # COMMAND, and how many arguments stand before this one
         '') _pagectl_offer '' config export pages messages queue disk replay completion ;;
         config) (($2 == 0)) && _pagectl_offer '' lint effective explain rules serve diff convert drift capacity ;;
         pages) (($2 == 0)) && _pagectl_offer '' ls top check outstanding find decode verify seal browse inspect compact salvage restore drop-backup ;;
-        messages) (($2 == 0)) && _pagectl_offer '' decode find xml import-plan ;;
+        messages) (($2 == 0)) && _pagectl_offer '' ls verify decode find xml import-plan ;;
         queue) (($2 == 0)) && _pagectl_offer '' drop ;;
         disk) (($2 == 0)) && _pagectl_offer '' check watch forecast usage exporter ;;
         replay) (($2 == 0)) && _pagectl_offer '' run import generate compare sweep advise ;;
@@ -789,6 +811,8 @@ _pagectl_argument() {  # COMMAND, and how many arguments stand before this one
         'pages salvage') (($2 == 0)) && _pagectl_paths;;
         'pages restore') (($2 == 0)) && _pagectl_paths;;
         'pages drop-backup') (($2 == 0)) && _pagectl_paths;;
+        'messages ls') (($2 == 0)) && _pagectl_paths;;
+        'messages verify') (($2 == 0)) && _pagectl_paths;;
         'messages decode') (($2 == 0)) && _pagectl_paths;;
         'messages find') (($2 == 0)) && _pagectl_paths;;
         'messages xml') (($2 == 0)) && _pagectl_paths;;

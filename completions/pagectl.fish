@@ -102,6 +102,8 @@ complete -c pagectl -n '__pagectl_group pages' -a compact -d 'Remove records tha
 complete -c pagectl -n '__pagectl_group pages' -a salvage -d 'Rebuild a paging directory from the readable messages of damaged pages.'
 complete -c pagectl -n '__pagectl_group pages' -a restore -d 'Put back what compact --in-place replaced.'
 complete -c pagectl -n '__pagectl_group pages' -a drop-backup -d 'Delete what compact --in-place replaced, to free its space.'
+complete -c pagectl -n '__pagectl_group messages' -a ls -d 'List queues: messages in the journal and in pages, scheduled, in doubt.'
+complete -c pagectl -n '__pagectl_group messages' -a verify -d 'Check messages and references of journal, pages and large-message files.'
 complete -c pagectl -n '__pagectl_group messages' -a decode -d 'Show messages, where they lie, and how they stand with each queue.'
 complete -c pagectl -n '__pagectl_group messages' -a find -d 'Find messages by id, time, text or selector, in the journal or in pages.'
 complete -c pagectl -n '__pagectl_group messages' -a xml -d 'Write what queues wait for as XML that \'artemis data imp\' takes.'
@@ -407,6 +409,23 @@ complete -c pagectl -n '__pagectl_at pages drop-backup' -l profile -x -d 'Profil
 complete -c pagectl -n '__pagectl_at pages drop-backup' -l server -x -d 'Messaging server of a subsystem'
 complete -c pagectl -n '__pagectl_at pages drop-backup' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at pages drop-backup' -F
+
+complete -c pagectl -n '__pagectl_at messages ls' -l format -x -a 'text json jsonl' -d 'Output format.'
+complete -c pagectl -n '__pagectl_at messages ls' -l broker-xml -r -F -d 'Configuration that is kept elsewhere, for this DIR.'
+complete -c pagectl -n '__pagectl_at messages ls' -l properties -r -F -d 'Properties over the configuration; repeatable'
+complete -c pagectl -n '__pagectl_at messages ls' -l profile -x -d 'Profile of domain.xml'
+complete -c pagectl -n '__pagectl_at messages ls' -l server -x -d 'Messaging server of a subsystem'
+complete -c pagectl -n '__pagectl_at messages ls' -l help -s h -d 'Show the help and exit.'
+complete -c pagectl -n '__pagectl_at messages ls' -F
+
+complete -c pagectl -n '__pagectl_at messages verify' -l format -x -a 'text json jsonl' -d 'Output format.'
+complete -c pagectl -n '__pagectl_at messages verify' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'Release whose behaviour counts, hornetq-2.4 … artemis-2.56'
+complete -c pagectl -n '__pagectl_at messages verify' -l broker-xml -r -F -d 'Configuration that is kept elsewhere, for this DIR.'
+complete -c pagectl -n '__pagectl_at messages verify' -l properties -r -F -d 'Properties over the configuration; repeatable'
+complete -c pagectl -n '__pagectl_at messages verify' -l profile -x -d 'Profile of domain.xml'
+complete -c pagectl -n '__pagectl_at messages verify' -l server -x -d 'Messaging server of a subsystem'
+complete -c pagectl -n '__pagectl_at messages verify' -l help -s h -d 'Show the help and exit.'
+complete -c pagectl -n '__pagectl_at messages verify' -F
 
 complete -c pagectl -n '__pagectl_at messages decode' -l format -x -a 'text jsonl csv parquet arrow' -d 'Output format.'
 complete -c pagectl -n '__pagectl_at messages decode' -l to -r -F -d 'Write to FILE, all or nothing.'

@@ -73,6 +73,8 @@ TREE: dict[str, Leaf | Group] = {
     "messages": (
         "Messages of a broker wherever they lie: journal, pages, large-message files.",
         {
+            "ls": ("messages_ls", "List queues: messages in the journal and in pages, scheduled, in doubt."),
+            "verify": ("messages_verify", "Check messages and references of journal, pages and large-message files."),
             "decode": ("messages_decode", "Show messages, where they lie, and how they stand with each queue."),
             "find": ("messages_find", "Find messages by id, time, text or selector, in the journal or in pages."),
             "xml": ("messages_xml", "Write what queues wait for as XML that 'artemis data imp' takes."),

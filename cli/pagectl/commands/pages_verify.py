@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,6 +13,7 @@ from pagectl.opening.broker import located
 from pagectl.options.formats import ListFormat
 from pagectl.options.groups import BrokerOptions
 from pagectl.options.shared import DirArgument, EditionOption, ListFormatOption, edition_of
+from pagectl.outputs.finding_text import FindingText
 from pagectl.running.exits import Exit
 from pagectl.running.reading import bytes_to_read, each_store
 from pagectl.terminal.progress import Progress, progress
@@ -168,7 +168,7 @@ class _VerifyText(_VerifyView):
 
     def __init__(self) -> None:
         super().__init__()
-        self._counts: Counter[str] = Counter()
+        self._findings = FindingText()
         self._pages: list[int] = []
         self._bad: list[PageReport] = []
         self._records = self._damaged = 0
@@ -197,18 +197,13 @@ class _VerifyText(_VerifyView):
 
     def finding(self, finding: Finding) -> None:
         super().finding(finding)
-        if not self._counts:
+        if not self._findings.said:
             print()
-        severity = finding.severity.said
-        self._counts[severity] += 1
-        print(f"{_painted(severity)}  {finding.rule}  {one_line(str(finding.place))}")
-        for text in (finding.message, f"broker: {finding.why}" if finding.why else ""):
-            if text:
-                print(wrapped(text, 4))
+        self._findings.show(finding)
 
     def end(self) -> None:
-        said = ", ".join(count_text(number, severity) for severity, number in self._counts.items())
-        print(f"\n{count_text(self._total, 'page')} read, {self._damaged} damaged; {said or 'nothing else found'}")
+        said = self._findings.said or "nothing else found"
+        print(f"\n{count_text(self._total, 'page')} read, {self._damaged} damaged; {said}")
 
 
 def _page_text(report: PageReport) -> None:
@@ -233,9 +228,3 @@ def _page_text(report: PageReport) -> None:
 def _mark(bad: bool) -> str:
     mark = "BAD" if bad else "ok "
     return f"\x1b[{31 if bad else 32}m{mark}\x1b[0m" if coloured(sys.stdout) else mark
-
-
-def _painted(severity: str) -> str:
-    colour = {"error": 31, "warning": 33}.get(severity)
-    text = f"{severity:<7}"
-    return f"\x1b[{colour}m{text}\x1b[0m" if colour and coloured(sys.stdout) else text

@@ -59,8 +59,8 @@ class RowPlace:
         known, states = self.known.queues or {}, message["queues_state"]
         if self.known.unknown is not None:
             return None
-        named = ((each, states[known[each].name if each in known else str(each)]) for each in message["queues"])
-        return [each for each, how in named if how["state"] in ("due", "scheduled")]
+        names = ((each, known[each].name if each in known else str(each)) for each in message["queues"])
+        return [each for each, name in names if states.get(name, {}).get("state") in ("due", "scheduled")]
 
 
 Read = Callable[[Mapping[str, Any], RowPlace], Any]

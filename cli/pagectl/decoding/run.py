@@ -22,7 +22,7 @@ from pagectl.outputs.message_text import MessageText
 from pagectl.running.exits import Exit
 from pagectl.running.reading import bytes_to_read, note_near_names, told_state
 from pagectl.terminal.progress import progress
-from pagectl.terminal.streams import CsvTable, json_text, note, print_json_line, warning, write_utf8
+from pagectl.terminal.streams import CsvTable, json_text, print_json_line, write_utf8
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -133,15 +133,10 @@ class _Decoding:
         with progress("reading pages", bytes_to_read(self.place), beside_output=beside_output) as bar:
             for at in self.sources:
                 for found in reader(at):
-                    if not isinstance(found, Damage):
+                    if isinstance(found, Damage):
+                        self.damaged |= at.tell(found)
+                    else:
                         yield at, found
-                        continue
-                    file, damage, motion = at.placed(found)
-                    if motion is not None:
-                        note(f"{file}: offset {damage.offset}: {motion}")
-                        continue
-                    self.damaged = True
-                    warning(f"{file}: offset {damage.offset}: {damage.kind}: {damage.detail}")
                 if at.part is None:
                     bar.advance(at.page.size)
 

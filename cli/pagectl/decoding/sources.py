@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from pagectl.running.reading import each_store, told_unknown
-from pagectl.terminal.streams import warning
+from pagectl.terminal.streams import note, warning
 from pagefmt.quantities import count_text
 
 if TYPE_CHECKING:
@@ -32,6 +32,15 @@ class PageToRead(NamedTuple):
     choice: MessageFilter
     origin: MessageOrigin | None = None
     part: FilePart | None = None
+
+    def tell(self, found: Damage) -> bool:
+        """Say it on standard error; whether it is damage, and not what a running broker is doing."""
+        file, damage, motion = self.placed(found)
+        if motion is not None:
+            note(f"{file}: offset {damage.offset}: {motion}")
+            return False
+        warning(f"{file}: offset {damage.offset}: {damage.kind}: {damage.detail}")
+        return True
 
     def placed(self, found: Damage) -> tuple[str, Damage, str | None]:
         """The file that it is in, the damage at its place there, and what a running broker does in its place."""
@@ -120,7 +129,8 @@ class AllSources(PageSources):
         assert isinstance(found.page, PageFile)
         unknown = None if known.unknown is None else known.unknown.reason
         file = f"{known.store.name}/{found.page.name}"
-        return PageOrigin(known.queues or {}, unknown, self.large, file, apart)
+        queues = self.state.bindings.queues if self.state.bindings is not None else {}
+        return PageOrigin(queues, unknown, self.large, file, apart)
 
     def _record(self, found: PageToRead, record: ScheduledRecord) -> PageToRead:
         from pagefmt.pages.chunks import FilePart

@@ -63,6 +63,8 @@ STATUSES: dict[tuple[str, ...], dict[int, str]] = {
     ("pages", "salvage"): {0: "Done, and nothing was lost.", 1: "Done, and something was lost.", 2: CANNOT},
     ("pages", "restore"): _ONLY_DONE,
     ("pages", "drop-backup"): _ONLY_DONE,
+    ("messages", "ls"): {0: "Done.", 1: "Done, and something is damaged or not known.", 2: CANNOT},
+    ("messages", "verify"): {0: "Sound; there may be notices.", 1: "Something is damaged or contradicts.", 2: CANNOT},
     ("messages", "decode"): _READS_ALL,
     ("messages", "find"): _READS_ALL,
     ("messages", "xml"): {

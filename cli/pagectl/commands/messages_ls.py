@@ -1,0 +1,103 @@
+"""``messages ls``: what each queue waits for, in the journal and in pages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pagectl.decoding.sources import AllSources
+from pagectl.opening.broker import located
+from pagectl.options.formats import ListFormat
+from pagectl.options.groups import BrokerOptions
+from pagectl.options.shared import DirArgument, ListFormatOption
+from pagectl.running.exits import Exit
+from pagectl.running.reading import bytes_to_read, moment, told_state
+from pagectl.terminal.progress import progress
+from pagectl.terminal.streams import print_json_list, print_table, warning
+from pagefmt.quantities import count_text, size_text
+
+if TYPE_CHECKING:
+    from pagefmt.columns.queue_counts import QueueCount, QueueCounts
+    from pagefmt.directory.locate import DataLocation
+
+EXAMPLES = (
+    ("What each queue waits for, and where it lies", "messages ls /var/lib/broker"),
+    ("For a script", "messages ls /var/lib/broker --format jsonl"),
+)
+_COUNTS = ("journal", "pages", "scheduled", "in_doubt", "bytes")
+
+
+def command(
+    given: DirArgument = None, form: ListFormatOption = ListFormat.text, broker: BrokerOptions = BrokerOptions()
+) -> int:
+    """List addresses and queues: the messages each is to be given, in the journal and in pages, and how many of them
+    are scheduled; in doubt (of prepared transactions) counts apart.
+
+    What is not known is ? (null). Ends with status 1 where a page or the journal is damaged or something is not known.
+    """
+    place = located(given, broker)
+    counts, wrong = _counted(place, beside_output=form is not ListFormat.text)
+    rows = sorted(counts.queues.values(), key=lambda row: (row.address is None, row.address or "", row.queue))
+    for why in dict.fromkeys(row.unknown for row in rows if row.unknown is not None):
+        warning(f"{why}: counts of {count_text(sum(row.unknown == why for row in rows), 'queue')} not known")
+    if form is ListFormat.text:
+        _text(rows)
+    else:
+        print_json_list("queues", map(_object, rows), lines=form is ListFormat.jsonl)
+    return Exit.FOUND if wrong or any(row.unknown is not None for row in rows) else Exit.OK
+
+
+def _counted(place: DataLocation, *, beside_output: bool) -> tuple[QueueCounts, bool]:
+    """And whether anything was damaged."""
+    from pagefmt.columns.queue_counts import QUERY, QueueCounts
+    from pagefmt.columns.table import PageSource, TableDamage, page_batches
+    from pagefmt.outstanding.message_filter import MessageFilter
+
+    state = told_state(place, pages=False)
+    counts = QueueCounts(state.bindings.queues if state.bindings is not None else {})
+    if state.unknown is not None:
+        counts.not_known(None, state.unknown.reason)
+    sources = AllSources(place, state, MessageFilter())
+    damaged = state.known.damaged
+    with progress("reading messages", bytes_to_read(place), beside_output=beside_output) as bar:
+        for at in sources:
+            known, store = at.known, at.known.store
+            source = PageSource(
+                at.page, at.page.number, store.name, store.address, known.rule(at.page.number), origin=at.origin
+            )
+            unknown = None if known.unknown is None else known.unknown.reason
+            for found in page_batches(source, QUERY):
+                if not isinstance(found, TableDamage):
+                    counts.take(found, unknown)
+                elif at.tell(found.damage):
+                    damaged = True
+                    for queue in known.queues or {}:
+                        if store.address is not None:
+                            counts.of(queue).unknown = f"{store.name}: {at.page.name} is damaged"
+            bar.advance(at.page.size)
+    return counts, damaged or sources.damaged
+
+
+def _object(row: QueueCount) -> dict[str, Any]:
+    known = {name: getattr(row, name) if row.unknown is None else None for name in (*_COUNTS, "oldest")}
+    return {"address": row.address, "queue": row.queue, "id": row.id, **known, "unknown": row.unknown}
+
+
+def _text(rows: list[QueueCount]) -> None:
+    if not rows:
+        print("no queue")
+        return
+    heads = ("JOURNAL", "PAGES", "SCHEDULED", "IN DOUBT", "BYTES")
+    print_table((*heads, "OLDEST (UTC)", "ADDRESS", "QUEUE"), map(_cells, rows), right=heads)
+    known = [row for row in rows if row.unknown is None]
+    held = count_text(sum(row.journal + row.pages for row in known), "message")
+    print(
+        f"{count_text(len(rows), 'queue')}, {held} to be delivered" + ", the rest not known" * (len(known) < len(rows))
+    )
+
+
+def _cells(row: QueueCount) -> tuple[object, ...]:
+    counts = ["?"] * len(_COUNTS)
+    if row.unknown is None:
+        counts = [str(getattr(row, name)) for name in _COUNTS[:-1]] + [size_text(row.bytes)]
+    address = "-" if row.address is None else row.address
+    return (*counts, moment(row.oldest, seconds=False), address, row.queue)

@@ -1,0 +1,68 @@
+"""Messages of the journal and the references of queues to them (docs/spec/journal.md 5.2)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+import numpy as np
+
+from pagefmt.findings import Finding, Severity, about_data
+from pagefmt.journal.held_messages import NO_TRANSACTION, JournalMessages, journal_messages
+from pagefmt.outstanding.state import PagingState
+from pagefmt.quantities import count_text
+
+
+def check_messages(state: PagingState) -> Iterator[Finding]:
+    """References without a message, messages without a reference, queues that are not there."""
+    messages = journal_messages(state.journal.loaded)
+    newest = state.live and len(messages) > 0
+    yield from _lost(messages, live=state.live)
+    yield from _unreferenced(messages, live=newest)
+    if state.bindings is not None and state.known.unknown_bindings is None:
+        yield from _unknown_queues(messages, frozenset(state.bindings.queues), live=state.live)
+
+
+def _severity(severity: Severity, *, live: bool) -> Severity:
+    """A running broker may be between the two records."""
+    return Severity.INFO if live else severity
+
+
+def _lost(messages: JournalMessages, *, live: bool) -> Iterator[Finding]:
+    queues = Counter(queue for _, queue in messages.lost)
+    for queue, count in sorted(queues.items()):
+        first = next(message for message, each in messages.lost if each == queue)
+        yield about_data(
+            _severity(Severity.ERROR, live=live),
+            "reference-without-message",
+            f"journal queue {queue}",
+            f"{count_text(count, 'reference')} to messages that are not in the journal, the first to message {first}",
+            "passes over them with a line in its log; the messages are lost",
+        )
+
+
+def _unreferenced(messages: JournalMessages, *, live: bool) -> Iterator[Finding]:
+    bare = np.flatnonzero((np.diff(messages.begins) == 0) & (messages.tx == NO_TRANSACTION))
+    if len(bare):
+        first = int(messages.ids[bare[0]])
+        yield about_data(
+            _severity(Severity.WARNING, live=live),
+            "message-without-reference",
+            "journal",
+            f"{count_text(len(bare), 'message')} that no queue refers to, the first is message {first}",
+            "deletes them at start",
+        )
+
+
+def _unknown_queues(messages: JournalMessages, known: frozenset[int], *, live: bool) -> Iterator[Finding]:
+    waiting = messages.references.queue[~messages.references.acked]
+    queues, counts = np.unique(waiting, return_counts=True)
+    for queue, count in zip(queues.tolist(), counts.tolist(), strict=True):
+        if queue not in known:
+            yield about_data(
+                _severity(Severity.WARNING, live=live),
+                "reference-to-unknown-queue",
+                f"journal queue {queue}",
+                f"{count_text(count, 'message')} of the journal wait for a queue that has no binding",
+                "does not deliver them; it keeps them, or deletes them at start where no other queue has them",
+            )

@@ -1,0 +1,108 @@
+"""``messages ls`` and ``messages verify``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import golden_cases
+import pytest
+from golden_cases import GoldenCase
+from program import call
+
+from pagefmt.journal.files import Journal
+from pagefmt.journal.load import load_journal
+from pagefmt.journal.record_types import RecordType
+
+MIX = GoldenCase("2.56.0", "journal-mix")
+
+
+def findings(data: Path) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(call("messages", "verify", data, "--format", "json").out)["findings"]
+    return found
+
+
+def rules(data: Path) -> set[str]:
+    return {each["check"] for each in findings(data)}
+
+
+@pytest.mark.parametrize("case", golden_cases.cases_of_each_kind(), ids=str)
+def test_counts_are_those_of_decode_and_of_the_broker(case: GoldenCase) -> None:
+    rows = json.loads(call("messages", "ls", case.data(), "--format", "json").out)["queues"]
+    lines = call("messages", "decode", case.data(), "--format", "jsonl").lines()
+    drained = {queue["id"]: queue for queue in case.drain()["queues"]}
+    for row in rows:
+        if row["unknown"] is not None:
+            assert row["journal"] is row["pages"] is row["bytes"] is None
+            continue
+        mine = [line for line in lines if row["id"] in line["queues"]]
+        states = [(line, line["queues_state"][row["queue"]]["state"]) for line in mine]
+        waiting = [line for line, state in states if state in ("due", "scheduled")]
+        assert row["journal"] == sum(line["page"] is None for line in waiting)
+        assert row["pages"] == sum(line["page"] is not None for line in waiting)
+        assert row["scheduled"] == sum(state == "scheduled" for _, state in states)
+        assert row["in_doubt"] == sum(state == "in-doubt" for _, state in states)
+        assert row["bytes"] == sum(line["length"] for line in waiting)
+        assert row["oldest"] == min((line["timestamp"] for line in waiting if line["timestamp"]), default=None)
+        if row["id"] in drained and not row["in_doubt"]:
+            assert row["journal"] + row["pages"] >= len(drained[row["id"]]["delivered"])
+
+
+def test_a_damaged_page_leaves_its_queues_unknown(tmp_path: Path) -> None:
+    data = MIX.copy(tmp_path)
+    (page, *_) = sorted(data.glob("paging/*/*.page"))
+    raw = page.read_bytes()
+    page.write_bytes(raw[: len(raw) // 2])
+    answer = call("messages", "ls", data)
+    assert answer.status == 1
+    assert "?" in answer.out
+    assert "damaged-page" in rules(data)
+
+
+def test_sound_directories_have_no_finding_of_messages() -> None:
+    for case in golden_cases.cases("2.56.0", "2.10.1"):
+        mine = {"reference-without-message", "message-without-reference", "unreadable-message"}
+        assert not mine & rules(case.data()), case
+
+
+def overwrite(data: Path, kind: RecordType, value: bytes, which: int = 0) -> None:
+    """Another user record type in place of a record's."""
+    loaded = load_journal(data / "journal", Journal.MESSAGES)
+    row = loaded.rows_of(kind)[which]
+    record = loaded.record(row)
+    path = loaded.columns.file_of(row).path
+    raw = bytearray(path.read_bytes())
+    mark = record.id.to_bytes(8, "big") + record.size.to_bytes(4, "big") + bytes((kind,))
+    raw[raw.index(mark) + 12] = value[0]
+    path.write_bytes(raw)
+
+
+def test_references_and_messages_are_held_against_one_another(tmp_path: Path) -> None:
+    data = MIX.copy(tmp_path / "one")
+    overwrite(data, RecordType.ADD_MESSAGE_PROTOCOL, bytes((RecordType.HEURISTIC_COMPLETION,)))
+    assert "reference-without-message" in rules(data)
+    data = MIX.copy(tmp_path / "two")
+    for _ in range(2):
+        overwrite(data, RecordType.ADD_REF, bytes((RecordType.DUPLICATE_ID,)))
+    assert "message-without-reference" in rules(data)
+    assert call("messages", "verify", data).status == 1
+
+
+def test_a_message_that_cannot_be_read(tmp_path: Path) -> None:
+    data = MIX.copy(tmp_path)
+    (line, *_) = call("messages", "decode", data, "--limit", "1", "--format", "jsonl").lines()
+    path = data / "journal" / line["file"]
+    raw = bytearray(path.read_bytes())
+    raw[line["offset"]] = 99
+    path.write_bytes(raw)
+    (found,) = [each for each in findings(data) if each["check"] == "unreadable-message"]
+    assert found["place"] == f"journal/{line['file']}"
+    assert f"offset {line['offset']}" in found["detail"]
+
+
+def test_a_missing_body_is_found(tmp_path: Path) -> None:
+    data = GoldenCase("2.56.0", "large-core").copy(tmp_path)
+    for body in (data / "large-messages").glob("*.msg"):
+        body.unlink()
+    assert "large-body-missing" in rules(data)
