@@ -116,6 +116,8 @@ _pagectl_takes() {  # does this option of this command want a value?
         'config serve --heap' |\
         'config serve -D' |\
         'config serve --properties' |\
+        'config serve --profile' |\
+        'config serve --server' |\
         'config diff --address' |\
         'config diff --format' |\
         'config diff --edition' |\
@@ -129,6 +131,8 @@ _pagectl_takes() {  # does this option of this command want a value?
         'config convert --edition' |\
         'config convert --cwd' |\
         'config convert -D' |\
+        'config convert --profile' |\
+        'config convert --server' |\
         'config drift --format' |\
         'config drift --edition' |\
         'config drift --broker-xml' |\
@@ -470,9 +474,9 @@ _pagectl_options() {
         'config effective') _pagectl_offer '' --format --all --edition --heap --properties --profile --server --cwd -D --journal-type --help -h ;;
         'config explain') _pagectl_offer '' --edition --format --help -h ;;
         'config rules') _pagectl_offer '' --format --help -h ;;
-        'config serve') _pagectl_offer '' --edition --heap -D --properties --help -h ;;
+        'config serve') _pagectl_offer '' --edition --heap -D --properties --profile --server --help -h ;;
         'config diff') _pagectl_offer '' --address --format --edition --heap --cwd -D --profile --server --journal-type --help -h ;;
-        'config convert') _pagectl_offer '' --to --edition --cwd -D --help -h ;;
+        'config convert') _pagectl_offer '' --to --edition --cwd -D --profile --server --help -h ;;
         'config drift') _pagectl_offer '' --format --edition --broker-xml --properties --profile --server --cwd -D --help -h ;;
         'config capacity') _pagectl_offer '' --data --disk --edition --heap --properties --profile --server --cwd -D --format --help -h ;;
         'export') _pagectl_offer '' --to --master --body --partition-by --where --mode --compression --conf --broker-xml --properties --profile --server --format --help -h ;;

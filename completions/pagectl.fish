@@ -168,6 +168,8 @@ complete -c pagectl -n '__pagectl_at config serve' -l edition -x -a 'auto hornet
 complete -c pagectl -n '__pagectl_at config serve' -l heap -x -d 'Heap of the broker\'s JVM (-Xmx), as 2G.'
 complete -c pagectl -n '__pagectl_at config serve' -s D -x -d 'System property the broker is started with; repeatable.'
 complete -c pagectl -n '__pagectl_at config serve' -l properties -r -F -d 'Properties over the configuration; repeatable'
+complete -c pagectl -n '__pagectl_at config serve' -l profile -x -d 'Profile of domain.xml'
+complete -c pagectl -n '__pagectl_at config serve' -l server -x -d 'Messaging server of a subsystem'
 complete -c pagectl -n '__pagectl_at config serve' -l help -s h -d 'Show the help and exit.'
 
 complete -c pagectl -n '__pagectl_at config diff' -l address -x -d 'Only this address; repeatable.'
@@ -186,6 +188,8 @@ complete -c pagectl -n '__pagectl_at config convert' -l to -x -a 'xml properties
 complete -c pagectl -n '__pagectl_at config convert' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'Release whose behaviour counts, hornetq-2.4 … artemis-2.56'
 complete -c pagectl -n '__pagectl_at config convert' -l cwd -x -a '(__fish_complete_directories)' -d 'The broker\'s working directory, where includes are looked for'
 complete -c pagectl -n '__pagectl_at config convert' -s D -x -d 'System property the broker is started with; repeatable.'
+complete -c pagectl -n '__pagectl_at config convert' -l profile -x -d 'Profile of domain.xml'
+complete -c pagectl -n '__pagectl_at config convert' -l server -x -d 'Messaging server of a subsystem'
 complete -c pagectl -n '__pagectl_at config convert' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at config convert' -F
 

@@ -174,6 +174,39 @@ def test_a_file_alone(line: str, rule: str, column: int) -> None:
     )
 
 
+# each as java.util.Properties and brokers 2.56.0, 2.44.0 and 2.28.0 read it
+JAVA = [
+    ("a=1\rb=2\r\nc=3\n", {"a": "1", "b": "2", "c": "3"}),
+    ("a=1\\\r  b\rc=2\r", {"a": "1b", "c": "2"}),
+    ("#x\ra=1\r!y\rb=2", {"a": "1", "b": "2"}),
+    ("a=1\\\n#b\n", {"a": "1#b"}),
+    ("a=1\\\r\rb=2", {"a": "1", "b": "2"}),
+    ("\fa\f=\f1\f\n", {"a": "1\f"}),
+    ("a=1\x0b2\x853\x1c4\n", {"a": "1\x0b2\x853\x1c4"}),
+    ("\xa0a=1\n", {"\xa0a": "1"}),
+    ('"a"=1\nb="c d"\n', {'"a"': "1", "b": '"c d"'}),
+    ('a."c d".e=6\n', {'a."c': 'd".e=6'}),
+    ('a."c\\ d".e=6\na."e\\=f\\:g".h=7\n', {'a."c d".e': "6", 'a."e=f:g".h': "7"}),
+    ("a\nb 1\nc\t2\nd:3\ne==4\nf: =5\n", {"a": "", "b": "1", "c": "2", "d": "3", "e": "=4", "f": "=5"}),
+    ("a\\u003d1\nb=\\141\\x\\q\n", {"a=1": "", "b": "141xq"}),
+    ("a=1\\", {"a": "1"}),
+    ("na\\\n  me=1\nb=\\\\\n", {"name": "1", "b": "\\"}),
+    ("  \\\na=1\n", {"a": "1"}),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), JAVA)
+def test_lines_are_read_as_by_java(text: str, expected: dict[str, str]) -> None:
+    assert {one.key: one.value for one in entries_in(text.encode("latin-1"), "x.properties")} == expected
+
+
+def test_a_finding_quotes_its_line_where_carriage_returns_end_lines() -> None:
+    report = lint(b"name=a\rmaxDiskUsag=5\rnaem=6", "x.properties", LintContext())
+    source = report.sources[-1]
+    lines = [source.line(one.place.line) for one in report.findings if one.rule == "properties-unknown-key"]
+    assert [source.original[slice(*line)] for line in lines if line] == ["maxDiskUsag=5", "naem=6"]
+
+
 def test_what_was_meant_and_since_when() -> None:
     text = "max-disk-usage=5\naddressSettings.a.diskFullMessagePolicy=DROP\n"
     report = lint(text.encode(), "x.properties", LintContext(edition=OLD))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from brokerconf.linting.lint import LintContext, lint
-from brokerconf.reading.secrets import hidden_in_markup, hidden_in_properties, masked, without
+from brokerconf.reading.secrets import hidden_in_markup, hidden_in_properties, masked, shown_key, without
 from program import call
 
 SECRET = "S3CR3T-hunter2"
@@ -209,6 +209,45 @@ def test_spans_in_properties() -> None:
         "clusterPassword=****", "name=a", "  securityToken : ****", "maxDiskUsage=3", "# password****",
         "acceptorConfigurations.a.params.keyStorePassword ****", "url=tcp://h?sslPassword=****;x=1",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_spans_at_each_end_of_a_line(end: str) -> None:
+    lines = [
+        "name=a",
+        f"clusterPassword {SECRET}",
+        f"jdbcPassword:\\{end}  {SECRET}",
+        f"clusterPass\\{end}  word\t{SECRET}",
+    ]
+    shown = ["name=a", "clusterPassword ****", "jdbcPassword:****", f"clusterPass\\{end}  word\t****"]
+    text = end.join(lines).format(*[SECRET] * 3)
+    assert without(text, hidden_in_properties(text)) == end.join(shown)
+
+
+GLUED = [
+    "clusterPassword{}", "clusterPassword{} x", "clusterpassword{}=5", "clusterPassword.{}=x", "clusterPassword#{}",
+    'clusterPassword"{}"=x', "AMQPConnections.a.password{}", "acceptorConfigurations.a.params.keyStorePassword{}",
+    "clusterPassw\\u006frd{}", "clusterPassword\\\n{}", "clusterPassword{}\\u00zz",
+    "clusterPassword{0}=1\nclusterPassword{0}=2",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("line", GLUED)
+def test_a_password_without_a_separator(line: str, tmp_path: Path) -> None:
+    path = tmp_path / "broker.properties"
+    path.write_text(line.format(SECRET) + "\n")
+    assert leaks(path) == []
+    for words in (("effective", path), ("convert", path, "--to", "xml")):
+        done = call("config", *words)
+        assert SECRET not in done.out + done.err
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["passwordCodec", "credentials", 'addressSettings."token.orders".maxSizeBytes', "a.params.keyStorePasswordFile"],
+)
+def test_names_that_speak_of_a_secret_are_shown(key: str) -> None:
+    assert shown_key(key) == key
 
 
 RESOURCE = "apiVersion: broker.amq.io/v1beta1\nkind: ActiveMQArtemis\nspec:\n  "

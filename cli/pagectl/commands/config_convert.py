@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from pagectl.options.shared import ConfigArgument, CwdOption, DefineOption, EditionOption
+from pagectl.options.shared import ConfigArgument, CwdOption, DefineOption, EditionOption, ProfileOption, ServerOption
 from pagectl.running.exits import CallError, Exit, report
 
 
@@ -33,6 +33,8 @@ def command(
     edition: EditionOption = None,
     cwd: CwdOption = None,
     define: DefineOption = None,
+    profile: ProfileOption = None,
+    server: ServerOption = None,
 ) -> int:
     """Write a configuration in another form, with the same effect, on standard output.
 
@@ -47,7 +49,7 @@ def command(
     from pagectl.options.configuration import configuration_options
     from pagectl.terminal.sanitise import one_line
 
-    options = configuration_options(edition, cwd=cwd, define=define)
+    options = configuration_options(edition, cwd=cwd, define=define, profile=profile, server=server)
     opened = open_configuration(file, options, newest_that_fits=True)
     document = opened.document
     outcomes = apply_all(opened.entries, document.edition, document.core)

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import sys
 
-from pagectl.options.shared import DefineOption, EditionOption, HeapOption, PropertiesOption
+from pagectl.options.shared import (
+    DefineOption,
+    EditionOption,
+    HeapOption,
+    ProfileOption,
+    PropertiesOption,
+    ServerOption,
+)
 from pagectl.running.exits import CallError
 
 EXAMPLES = (
@@ -18,13 +25,17 @@ def command(
     heap: HeapOption = None,
     define: DefineOption = None,
     properties: PropertiesOption = None,
+    profile: ProfileOption = None,
+    server: ServerOption = None,
 ) -> int:
     """Serve an editor (Language Server Protocol) on standard input and output: findings, completion, hover, fixes."""
     from pagectl.opening.linting import LintRequest, surroundings
     from pagectl.options.configuration import configuration_options
     from pagectl.options.rules import selected_rules
 
-    options = configuration_options(edition, heap=heap, define=define, properties=properties)
+    options = configuration_options(
+        edition, heap=heap, define=define, properties=properties, profile=profile, server=server
+    )
     request = LintRequest(
         surroundings(options, None, None, None), options, selected_rules([], []), edition_typed=edition is not None
     )

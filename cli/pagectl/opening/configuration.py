@@ -51,6 +51,7 @@ class BrokerConfiguration(NamedTuple):
 
     def settings(self, *, tell: bool = True) -> EffectiveSettings:
         """The settings in force; entries that set nothing known are told on standard error, unless ``tell`` is off."""
+        from brokerconf.reading.secrets import shown_key
         from brokerconf.settings.effective import EffectiveSettings
         from brokerconf.settings.overrides import apply
 
@@ -58,7 +59,7 @@ class BrokerConfiguration(NamedTuple):
         unused = apply(settings, self.entries)
         keys = [entry.key for entry in unused if not self.document.hides(entry.position)]
         if tell and keys:
-            note(f"overrides that set nothing shown here: {some(key[:200] for key in keys)}")
+            note(f"overrides that set nothing shown here: {some(shown_key(key)[:200] for key in keys)}")
         return settings
 
     def with_defaults(self) -> BrokerConfiguration:

@@ -8,6 +8,7 @@ from brokerconf.evidence.facts import ConfigFacts
 from brokerconf.evidence.resolved_setting import ResolvedSetting
 from brokerconf.evidence.rule import Hit, Rule
 from brokerconf.reading.document import ConfigNode
+from brokerconf.reading.secrets import without_glued
 from brokerconf.settings.address_settings import Override
 from pagefmt.findings import Finding, Position, Severity
 
@@ -33,9 +34,10 @@ def _finding(
     rule: Rule, hit: Hit, severity: Severity, facts: ConfigFacts, node: ConfigNode | None, position: Position
 ) -> Finding:
     path = node.path if node else hit.path or facts.key_at(position)
-    return Finding(
-        position, hit.severity or severity, rule.id, hit.message, path, hit.help or rule.help, rule.why, hit.fix
-    )
+    message, advice = hit.message, hit.help or rule.help
+    if not node:
+        message, advice, path = (without_glued(text, path) for text in (message, advice, path))
+    return Finding(position, hit.severity or severity, rule.id, message, path, advice, rule.why, hit.fix)
 
 
 def _assumes(hit: Hit, facts: ConfigFacts) -> bool:

@@ -41,7 +41,14 @@ _MARKUP = (
     r"|</(?P<end>[^\s/<>=\"'!?]+)\s*>"
     rf"|<(?P<start>[^\s/<>=\"'!?]+)(?P<attributes>(?:\s+{_ATTRIBUTE.replace('(', '(?:')})*+)\s*(?P<empty>/?)>"
 )
-_PROPERTY = r"(?m)^[ \t\f]*(?P<key>(?:\\.|[^\\=:\s])*)[ \t\f]*[=:]?[ \t\f]*(?P<rest>(?:\\(?:\r\n|.|\n)|[^\\\n])*)"
+# of a property: a line ends at a lone carriage return as well, and a key may go on in the next
+_PROPERTY = (
+    r"(?:^|(?<=[\r\n]))[ \t\f]*(?P<key>(?:\\(?:(?:\r\n?|\n)[ \t\f]*+|.)|[^\\=: \t\f\r\n])*)"
+    r"[ \t\f]*[=:]?[ \t\f]*(?P<rest>(?:\\(?:\r\n|.|\n)|[^\\\r\n])*)"
+)
+_GOES_ON = r"\\(?:\r\n?|\n)[ \t\f]*"
+_NAMES = r'"[^"]*"?|[^."]+'
+_KNOWN_TAIL = r"(?i)s?[-_]?(?:codec|enabled|file|path|provider|type|alias)?(?:[\W_]*)"
 # Nothing is searched further where none of these stands: most values have none.
 _HINTS = ("%", "&#", "<!--", "pas", "pwd", "secret", "token", "credential", "key", "auth", "bearer", "enc(", "@", "\\")
 
@@ -83,9 +90,47 @@ def hidden_in_properties(text: str) -> list[Span]:
     found: list[Span] = []
     for entry in re.finditer(_PROPERTY, text) if _hinted(text) else ():
         start, end = entry.span("rest")
-        inside = _from_word if entry["key"][:1] in ("#", "!") else _within
-        found += [(start, end)] if is_secret(_plain(entry["key"])) and start < end else inside(text, *entry.span())
+        if entry["key"][:1] in ("#", "!"):
+            found += _from_word(text, *entry.span())
+            continue
+        key = _plain(re.sub(_GOES_ON, "", entry["key"]))
+        at = _glued_at(key)
+        if at < len(key):
+            # where escapes stand, none of it tells where that is
+            found.append((entry.start("key") + (at if key == entry["key"] else 0), entry.end("key")))
+        found += [(start, end)] if start < end and (is_secret(key) or at < len(key)) else _within(text, *entry.span())
     return list(_merged(found))
+
+
+def shown_key(key: str) -> str:
+    """A key of properties without a secret that stands right behind it, no separator between."""
+    at = _glued_at(key)
+    return key[:at] + HIDDEN if at < len(key) else key
+
+
+def without_glued(text: str, key: str) -> str:
+    """A sentence about a key, or about the names in it, without such a secret."""
+    shown = shown_key(key)
+    if shown == key:
+        return text
+    for whole in (key, *sorted(re.findall(_NAMES, key), key=len, reverse=True)):
+        text = text.replace(whole, shown_key(whole))
+    return text
+
+
+@lru_cache(maxsize=10_000)
+def _glued_at(key: str) -> int:
+    """Where in a key a secret may begin that lost its separator: behind a word for one, in a name that goes on.
+
+    The second of several names is one that operators choose.
+    """
+    names = list(re.finditer(_NAMES, key)) if _hinted(key) else []
+    for number, name in enumerate(names):
+        word = re.search(f"(?i){_WORD}(?:word|phrase|code(?!c))?", name[0])
+        at = name.start() + word.end() if word else len(key)
+        if not re.fullmatch(_KNOWN_TAIL, key[at:]) and (number != 1 or len(names) == 2):
+            return at
+    return len(key)
 
 
 def _in_value(text: str, offset: int = 0) -> Iterator[Span]:

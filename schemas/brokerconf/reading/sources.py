@@ -88,14 +88,15 @@ class SourceFile:
     def _lines(self) -> list[int]:
         """Offsets of the lines in the original text."""
         if self._starts is None:
-            self._starts = [0, *(found.end() for found in re.finditer("\n", self.original))]
+            ends = "\n" if self.markup else "\r\n?|\n"
+            self._starts = [0, *(found.end() for found in re.finditer(ends, self.original))]
         return self._starts
 
     def follow(self, new: str, first: int, last: int) -> None:
         """The text is now another, which differs between two offsets of the old one, in no markup and placeholder."""
         by = len(new) - len(self.original)
         if self._starts is not None:
-            same = "\n" not in self.original[first:last] + new[first : last + by]
+            same = not re.search("[\r\n]", self.original[first:last] + new[first : last + by])
             at = bisect_right(self._starts, first)
             self._starts = self._starts[:at] + [start + by for start in self._starts[at:]] if same else None
         # what stands right behind the edit moves with it; the ends of elements are in no order

@@ -16,6 +16,7 @@ from brokerconf.properties.application import Bean
 from brokerconf.properties.outcomes import Outcome
 from brokerconf.properties.writing import joined
 from brokerconf.reading.document import ConfigNode, Document
+from brokerconf.reading.secrets import shown_key
 from brokerconf.reading.sizes import SizeError, parse_boolean, parse_size, trimmed
 from brokerconf.schema.beans import ROOT, beans
 from brokerconf.settings.bean_places import BeanPlace, Path, bean_places, places_of_keys
@@ -364,7 +365,7 @@ class _ToXml:
         self.shared = False
 
     def leave(self, one: Outcome) -> None:
-        self.left.append(f"{one.entry.position}: {one.entry.key}")
+        self.left.append(f"{one.entry.position}: {shown_key(one.entry.key)}")
         self.partial |= {one.path[:2], one.path[:3]}
 
     def take(self, one: Outcome) -> bool:
