@@ -66,6 +66,7 @@ _pagectl_members() {  # is there GROUP COMMAND?
         'messages find' |\
         'messages xml' |\
         'messages import-plan' |\
+        'journal compact' |\
         'queue drop' |\
         'disk check' |\
         'disk watch' |\
@@ -350,6 +351,13 @@ _pagectl_takes() {  # does this option of this command want a value?
         'messages xml --profile' |\
         'messages xml --server' |\
         'messages import-plan --format' |\
+        'journal compact --out' |\
+        'journal compact --backup-dir' |\
+        'journal compact --format' |\
+        'journal compact --broker-xml' |\
+        'journal compact --properties' |\
+        'journal compact --profile' |\
+        'journal compact --server' |\
         'queue drop --out' |\
         'queue drop --format' |\
         'queue drop --edition' |\
@@ -500,6 +508,7 @@ _pagectl_options() {
         'messages find') _pagectl_offer '' --format --to --columns --partition-by --body --inflate --limit --id --user-id --correlation-id --address --queue --since --until --contains --expired --where --outstanding --page --broker-xml --properties --profile --server --edition --help -h ;;
         'messages xml') _pagectl_offer '' --to --queue --broker-xml --properties --profile --server --help -h ;;
         'messages import-plan') _pagectl_offer '' --format --help -h ;;
+        'journal compact') _pagectl_offer '' --dry-run --out --in-place --no-backup --backup-dir --accept-lost-acknowledgements --format --broker-xml --properties --profile --server --help -h ;;
         'queue drop') _pagectl_offer '' --out --with-address --dry-run --format --edition --broker-xml --properties --profile --server --help -h ;;
         'disk check') _pagectl_offer '' --max-disk-usage --min-disk-free --broker-xml --properties --profile --server --edition -w --warning -c --critical -W --inodes-warning -K --inodes-critical -t --timeout -q --quiet -v --verbose --format --textfile --help -h ;;
         'disk watch') _pagectl_offer '' --interval --max-disk-usage --min-disk-free --broker-xml --properties --profile --server --edition --help -h ;;
@@ -513,7 +522,7 @@ _pagectl_options() {
         'replay sweep') _pagectl_offer '' --config --vary --edition --heap --properties --profile --server --set --skip-bad-lines --jobs --spark --format --help -h ;;
         'replay advise') _pagectl_offer '' --config --disk --edition --heap --properties --profile --server --skip-bad-lines --jobs --spark --format --help -h ;;
         'completion') _pagectl_offer '' --help -h ;;
-        config|pages|messages|queue|disk|replay) _pagectl_offer '' --help -h ;;
+        config|pages|messages|journal|queue|disk|replay) _pagectl_offer '' --help -h ;;
         '') _pagectl_offer '' --help -h --version --debug ;;
     esac
 }
@@ -576,6 +585,8 @@ _pagectl_value() {
         'messages xml --to' |\
         'messages xml --broker-xml' |\
         'messages xml --properties' |\
+        'journal compact --broker-xml' |\
+        'journal compact --properties' |\
         'queue drop --broker-xml' |\
         'queue drop --properties' |\
         'disk check --broker-xml' |\
@@ -617,6 +628,8 @@ _pagectl_value() {
         'pages salvage --out' |\
         'pages restore --backup-dir' |\
         'pages drop-backup --backup-dir' |\
+        'journal compact --out' |\
+        'journal compact --backup-dir' |\
         'queue drop --out' |\
         'replay run --out')
             _pagectl_paths -d
@@ -668,6 +681,7 @@ _pagectl_value() {
         'pages compact --format' |\
         'pages salvage --format' |\
         'messages import-plan --format' |\
+        'journal compact --format' |\
         'queue drop --format' |\
         'replay run --format' |\
         'replay import --format' |\
@@ -786,10 +800,11 @@ _pagectl_value() {
 
 _pagectl_argument() {  # COMMAND, and how many arguments stand before this one
     case $1 in
-        '') _pagectl_offer '' config export pages messages queue disk replay completion ;;
+        '') _pagectl_offer '' config export pages messages journal queue disk replay completion ;;
         config) (($2 == 0)) && _pagectl_offer '' lint effective explain rules serve diff convert drift capacity ;;
         pages) (($2 == 0)) && _pagectl_offer '' ls top check outstanding find decode verify seal browse inspect compact salvage restore drop-backup ;;
         messages) (($2 == 0)) && _pagectl_offer '' ls verify decode find xml import-plan ;;
+        journal) (($2 == 0)) && _pagectl_offer '' compact ;;
         queue) (($2 == 0)) && _pagectl_offer '' drop ;;
         disk) (($2 == 0)) && _pagectl_offer '' check watch forecast usage exporter ;;
         replay) (($2 == 0)) && _pagectl_offer '' run import generate compare sweep advise ;;
@@ -821,6 +836,7 @@ _pagectl_argument() {  # COMMAND, and how many arguments stand before this one
         'messages find') (($2 == 0)) && _pagectl_paths;;
         'messages xml') (($2 == 0)) && _pagectl_paths;;
         'messages import-plan') (($2 == 0)) && _pagectl_paths;;
+        'journal compact') (($2 == 0)) && _pagectl_paths;;
         'queue drop') (($2 == 0)) && _pagectl_paths;;
         'disk check') (($2 == 0)) && _pagectl_paths;;
         'disk watch') (($2 == 0)) && _pagectl_paths;;

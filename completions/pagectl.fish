@@ -75,6 +75,7 @@ complete -c pagectl -n __pagectl_group -a config -d 'A broker\'s configuration: 
 complete -c pagectl -n __pagectl_group -a export -d 'Export a page directory to Parquet through Spark.'
 complete -c pagectl -n __pagectl_group -a pages -d 'Page files: their messages, their damage, and what is still outstanding.'
 complete -c pagectl -n __pagectl_group -a messages -d 'Messages of a broker wherever they lie: journal, pages, large-message files.'
+complete -c pagectl -n __pagectl_group -a journal -d 'Message journal, bindings and JMS journal of a broker.'
 complete -c pagectl -n __pagectl_group -a queue -d 'Queues of a stopped broker.'
 complete -c pagectl -n __pagectl_group -a disk -d 'The broker\'s disk monitor: when it blocks producers, and what uses the space.'
 complete -c pagectl -n __pagectl_group -a replay -d 'Recorded traffic replayed: what a broker would do under other settings.'
@@ -108,6 +109,7 @@ complete -c pagectl -n '__pagectl_group messages' -a decode -d 'Show messages, w
 complete -c pagectl -n '__pagectl_group messages' -a find -d 'Find messages by id, time, text or selector, in the journal or in pages.'
 complete -c pagectl -n '__pagectl_group messages' -a xml -d 'Write what queues wait for as XML that \'artemis data imp\' takes.'
 complete -c pagectl -n '__pagectl_group messages' -a import-plan -d 'Show what \'artemis data imp\' would make of a file.'
+complete -c pagectl -n '__pagectl_group journal' -a compact -d 'Write journals anew without dead records; brokers load the same.'
 complete -c pagectl -n '__pagectl_group queue' -a drop -d 'Copy a data directory without one queue; all others deliver the same.'
 complete -c pagectl -n '__pagectl_group disk' -a check -d 'Decide as the broker\'s disk monitor does; a monitoring plugin.'
 complete -c pagectl -n '__pagectl_group disk' -a watch -d 'Show live how full the disks are and how fast they fill.'
@@ -374,7 +376,7 @@ complete -c pagectl -n '__pagectl_at pages inspect' -l help -s h -d 'Show the he
 complete -c pagectl -n '__pagectl_at pages inspect' -F
 
 complete -c pagectl -n '__pagectl_at pages compact' -l out -x -a '(__fish_complete_directories)' -d 'Write into a new folder.'
-complete -c pagectl -n '__pagectl_at pages compact' -l in-place -d 'Replace the pages where they are.'
+complete -c pagectl -n '__pagectl_at pages compact' -l in-place -d 'Replace the files where they are.'
 complete -c pagectl -n '__pagectl_at pages compact' -l backup-dir -x -a '(__fish_complete_directories)' -d 'Where --in-place keeps what it replaces'
 complete -c pagectl -n '__pagectl_at pages compact' -l no-backup -d 'Keep nothing: the space comes back at once.'
 complete -c pagectl -n '__pagectl_at pages compact' -l dry-run -d 'Show the plan and change nothing.'
@@ -497,6 +499,20 @@ complete -c pagectl -n '__pagectl_at messages xml' -F
 complete -c pagectl -n '__pagectl_at messages import-plan' -l format -x -a 'text json' -d 'Output format.'
 complete -c pagectl -n '__pagectl_at messages import-plan' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at messages import-plan' -F
+
+complete -c pagectl -n '__pagectl_at journal compact' -l dry-run -d 'Show the plan and change nothing.'
+complete -c pagectl -n '__pagectl_at journal compact' -l out -x -a '(__fish_complete_directories)' -d 'Write into a new folder.'
+complete -c pagectl -n '__pagectl_at journal compact' -l in-place -d 'Replace the files where they are.'
+complete -c pagectl -n '__pagectl_at journal compact' -l no-backup -d 'Keep nothing: the space comes back at once.'
+complete -c pagectl -n '__pagectl_at journal compact' -l backup-dir -x -a '(__fish_complete_directories)' -d 'Where --in-place keeps what it replaces'
+complete -c pagectl -n '__pagectl_at journal compact' -l accept-lost-acknowledgements -d 'Go on although the journal is damaged: what it lost is delivered again.'
+complete -c pagectl -n '__pagectl_at journal compact' -l format -x -a 'text json' -d 'Output format.'
+complete -c pagectl -n '__pagectl_at journal compact' -l broker-xml -r -F -d 'Configuration that is kept elsewhere, for this DIR.'
+complete -c pagectl -n '__pagectl_at journal compact' -l properties -r -F -d 'Properties over the configuration; repeatable'
+complete -c pagectl -n '__pagectl_at journal compact' -l profile -x -d 'Profile of domain.xml'
+complete -c pagectl -n '__pagectl_at journal compact' -l server -x -d 'Messaging server of a subsystem'
+complete -c pagectl -n '__pagectl_at journal compact' -l help -s h -d 'Show the help and exit.'
+complete -c pagectl -n '__pagectl_at journal compact' -F
 
 complete -c pagectl -n '__pagectl_at queue drop' -l out -x -a '(__fish_complete_directories)' -d 'Write into a new folder.'
 complete -c pagectl -n '__pagectl_at queue drop' -l with-address -d 'Drop its address, too, which must have no other queue.'

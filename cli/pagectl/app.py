@@ -81,6 +81,12 @@ TREE: dict[str, Leaf | Group] = {
             "import-plan": ("messages_import_plan", "Show what 'artemis data imp' would make of a file."),
         },
     ),
+    "journal": (
+        "Message journal, bindings and JMS journal of a broker.",
+        {
+            "compact": ("journal_compact", "Write journals anew without dead records; brokers load the same."),
+        },
+    ),
     "queue": (
         "Queues of a stopped broker.",
         {

@@ -165,16 +165,17 @@ class _ChangeWatch:
         self._due = 0.0
 
     def before(self, step: Step) -> None:
-        _unchanged(step.path, step.seen)
+        unchanged(step.path, step.seen)
         begun = monotonic()
         if begun >= self._due:
             for _, path, seen in self._witnesses:
-                _unchanged(path, seen)
+                unchanged(path, seen)
             took = monotonic() - begun
             self._due = begun + took + min(took * WORTH, SELDOM)
 
 
-def _unchanged(path: Path, seen: Fingerprint) -> None:
+def unchanged(path: Path, seen: Fingerprint) -> None:
+    """Raises ``CompactionStopped`` where another process wrote the file."""
     if fingerprint(path) != seen:
         raise CompactionStopped(
             f"{path}: changed while the compaction ran; is a broker at work? What was done is right"

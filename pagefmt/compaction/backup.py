@@ -1,9 +1,12 @@
 """The backup of ``--in-place``: hard links to the replaced files, and a list of what replaced them.
 
+Files of a journal count together: old and new ones change places by a control file, as a broker's own compaction
+leaves it (docs/spec/journal.md 4), forth and back.
+
 ``<backup>/list.jsonl``: first a line with size and CRC-32C of the journal files, then a line for each file, written and
-synced before the file is touched: ``{"root", "path", "old": [size, crc32c], "new": [size, crc32c] | null}``, the path
-relative to one of the four directories. A line ``{"discarding": true}``: the backup is being dropped; ``"restored"``:
-as everything was put back.
+synced before the file is touched: ``{"root", "path", "old": [size, crc32c], "new": [size, crc32c]}``, either of them
+null where there is no such file, the path relative to one of the four directories. A line ``{"discarding": true}``:
+the backup is being dropped; ``"restored"``: as everything was put back.
 """
 
 from __future__ import annotations
@@ -19,10 +22,12 @@ from typing import Any, Final
 from pagefmt.bytes.files import MappedFile, NotReadable, open_regular
 from pagefmt.bytes.writing import NEW_SUFFIX, Disk, refuse_links
 from pagefmt.errors import PageFmtError
+from pagefmt.journal.compaction_files import CONTROL_FILE, UNFINISHED, RenameControl, encode_control, read_control
 
 LIST: Final = "list.jsonl"
 NAME: Final = "pagectl-backup"
 DROP: Final = "pagectl pages drop-backup"
+JOURNALS: Final = frozenset(("journal", "bindings"))
 
 SizeAndSum = tuple[int, int]
 """size and CRC-32C of a file"""
@@ -69,11 +74,11 @@ class ChecksumStream:
 
 @dataclass(slots=True)
 class BackupEntry:
-    """One file that was replaced, or removed (``new`` ``None``)."""
+    """One file that was replaced, removed (``new`` ``None``) or made (``old`` ``None``)."""
 
     root: str
     path: str
-    old: SizeAndSum
+    old: SizeAndSum | None
     new: SizeAndSum | None
 
 
@@ -87,6 +92,11 @@ class Backup:
     entries: dict[tuple[str, str], BackupEntry] = field(default_factory=dict)
     discarding: bool = False
     restored: bool = False
+
+    @property
+    def changed(self) -> list[str]:
+        """The directories that files were replaced in; of pages where none is known yet."""
+        return sorted({entry.root for entry in self.entries.values()}) or sorted({*self.roots} & {"paging"})
 
     def written(self, disk: Disk) -> AbstractContextManager[None]:
         """Inside, the backup and the directories may be changed."""
@@ -102,8 +112,7 @@ class Backup:
 
     def keep(self, disk: Disk, path: Path, old: SizeAndSum, new: SizeAndSum | None) -> None:
         """Keep a file that is about to be replaced. An older keep of the same file stays: it is the original."""
-        root = next(name for name, folder in self.roots.items() if path.is_relative_to(folder))
-        relative = path.relative_to(self.roots[root]).as_posix()
+        root, relative = self._root_and_path(path)
         before = self.entries.get((root, relative))
         entry = BackupEntry(root, relative, before.old if before else old, new)
         kept = self.copy_of(entry)
@@ -113,8 +122,20 @@ class Backup:
             disk.make_folder(kept.parent)
             disk.link(path, kept)
             disk.sync_folder(kept.parent)
-        disk.append(self.folder / LIST, _line({"root": root, "path": relative, "old": entry.old, "new": new}))
-        self.entries[root, relative] = entry
+        self._listed(disk, entry)
+
+    def made(self, disk: Disk, path: Path, new: SizeAndSum) -> None:
+        """Note a file that is about to be made, and was not there before."""
+        self._listed(disk, BackupEntry(*self._root_and_path(path), None, new))
+
+    def _root_and_path(self, path: Path) -> tuple[str, str]:
+        root = next(name for name, folder in self.roots.items() if path.is_relative_to(folder))
+        return root, path.relative_to(self.roots[root]).as_posix()
+
+    def _listed(self, disk: Disk, entry: BackupEntry) -> None:
+        line = {"root": entry.root, "path": entry.path, "old": entry.old, "new": entry.new}
+        disk.append(self.folder / LIST, _line(line))
+        self.entries[entry.root, entry.path] = entry
 
 
 def _line(value: dict[str, Any]) -> bytes:
@@ -168,8 +189,11 @@ def _take_line(backup: Backup, value: dict[str, Any]) -> None:
     root, path = str(value["root"]), str(value["path"])
     if root not in backup.roots or not path or Path(path).is_absolute() or ".." in Path(path).parts:
         raise ValueError(f"the path {path!r} leads out of the backup")
-    new = None if value["new"] is None else (int(value["new"][0]), int(value["new"][1]))
-    backup.entries[root, path] = BackupEntry(root, path, (int(value["old"][0]), int(value["old"][1])), new)
+    backup.entries[root, path] = BackupEntry(root, path, _sum(value["old"]), _sum(value["new"]))
+
+
+def _sum(value: Any) -> SizeAndSum | None:
+    return None if value is None else (int(value[0]), int(value[1]))
 
 
 def left_overs(paging: Path) -> list[Path]:
@@ -201,6 +225,9 @@ def check_still(backup: Backup) -> list[BackupEntry]:
             continue
         if now != entry.new:
             raise BackupError(f"{place}: changed since the compaction; nothing is put back")
+        if entry.old is None:
+            waiting.append(entry)
+            continue
         if not backup.copy_of(entry).exists() or sum_of(backup.copy_of(entry)) != entry.old:
             raise BackupError(f"{backup.copy_of(entry)}: the kept file is gone or changed; nothing is put back")
         waiting.append(entry)
@@ -212,13 +239,22 @@ def restore(disk: Disk, backup: Backup) -> list[BackupEntry]:
     waiting: list[BackupEntry] = []
     if backup.discarding and not backup.restored:
         raise BackupError(f"{backup.folder}: is half dropped; finish that with: {DROP}")
-    refuse_links(backup.roots["paging"].resolve())
+    for name in ("paging", *JOURNALS):
+        if name in backup.roots:
+            refuse_links(backup.roots[name].resolve())
     with backup.written(disk):
+        witnesses = {name.partition("/")[0] for name in backup.journals}
+        for name in sorted(JOURNALS & backup.roots.keys() - (witnesses - {*backup.changed})):
+            settle_journal(disk, backup.roots[name])
         if not backup.discarding:
             waiting = sorted(check_still(backup), key=lambda entry: (entry.root == "paging", entry.path))
-        for path in left_overs(backup.roots["paging"]):
+        for path in left_overs(backup.roots["paging"]) if "paging" in backup.roots else ():
             disk.remove(path)
+        for name in sorted({entry.root for entry in waiting} & JOURNALS):
+            _journal_back(disk, backup, [entry for entry in waiting if entry.root == name])
         for entry in waiting:
+            if entry.root in JOURNALS:
+                continue
             place = backup.original_of(entry)
             fresh = place.with_name(place.name + NEW_SUFFIX)
             disk.remove_left_over(fresh)
@@ -227,6 +263,50 @@ def restore(disk: Disk, backup: Backup) -> list[BackupEntry]:
             disk.sync_folder(place.parent)
     discard(disk, backup, restored=True)
     return waiting
+
+
+def _journal_back(disk: Disk, backup: Backup, entries: list[BackupEntry]) -> None:
+    folder = backup.roots[entries[0].root]
+    old = [entry for entry in entries if entry.old is not None]
+    for entry in old:
+        disk.link(backup.copy_of(entry), folder / (entry.path + UNFINISHED))
+    switch_journal(disk, folder, [entry.path for entry in entries if entry.old is None], [entry.path for entry in old])
+
+
+def switch_journal(disk: Disk, folder: Path, delete: list[str], finish: list[str]) -> None:
+    """Files of a journal give way to others, which lie beside them, synced, with ``.cmp`` behind their names.
+
+    The control file makes it one step: whoever comes next, a broker that starts or ``settle_journal``, ends it.
+    """
+    disk.sync_folder(folder)
+    control = RenameControl(tuple(delete), tuple(name + UNFINISHED for name in finish), ())
+    disk.write(folder / CONTROL_FILE, [encode_control(control)], like=folder / (finish[0] + UNFINISHED))
+    settle_journal(disk, folder)
+
+
+def settle_journal(disk: Disk, folder: Path) -> None:
+    """What a starting broker does with a pending compaction: it is carried out, and what is left of others removed."""
+    control = folder / CONTROL_FILE
+    disk.remove_left_over(control.with_name(control.name + NEW_SUFFIX))
+    if disk.mode(control):
+        found = read_control(control)
+        for name in found.delete if found else ():
+            if disk.mode(_inside(folder, name)):
+                disk.remove(folder / name)
+        for old, new in found.renames() if found else ():
+            if disk.mode(_inside(folder, old)):
+                disk.replace(folder / old, _inside(folder, new))
+        disk.sync_folder(folder)
+        disk.remove(control)
+    for path in sorted(folder.glob(f"*{UNFINISHED}")):
+        disk.remove_left_over(path)
+    disk.sync_folder(folder)
+
+
+def _inside(folder: Path, name: str) -> Path:
+    if "/" in name or name in ("", ".", ".."):
+        raise BackupError(f"{folder / CONTROL_FILE}: names {name!r}, no file of its folder; remove it and look closely")
+    return folder / name
 
 
 def discard(disk: Disk, backup: Backup, *, restored: bool = False) -> int:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from pagefmt.bytes.files import MappedFile, NotReadable, open_regular
 from pagefmt.bytes.writing import Disk, LinkRefused, whole_folder
 from pagefmt.compaction.apply import CompactionResult, CompactionStopped, rewritten
+from pagefmt.compaction.journals import JournalsPlan, NewJournalFile, copied
 from pagefmt.compaction.plan import CompactionPlan, RemoveFile, RewritePage, Step, fingerprint
 from pagefmt.journal.writing import FileChange
 
@@ -32,16 +33,42 @@ def copy_out(
     ``passed`` gets the size of each file that was read. Raises ``CompactionStopped``, ``TargetRefused``,
     ``LinkRefused``, ``OSError``.
     """
-    steps: dict[Path, Step | FileChange] = {step.path.absolute(): step for step in plan.steps()}
+    steps: dict[Path, Step | FileChange | None] = {step.path.absolute(): step for step in plan.steps()}
     steps |= changed or {}
-    with whole_folder(target, plan.roots.values(), disk, like=plan.paging.parent) as (partial, disk):
-        for name, root in plan.roots.items():
-            _copy_root(root, partial / name, steps, disk, passed, held or {})
-        _unchanged(plan)
+    _copy_roots(plan, target, steps, (), passed, disk, held or {})
     return CompactionResult(len(steps), plan.freed)
 
 
-def _unchanged(plan: CompactionPlan) -> None:
+def copy_journals_out(
+    plan: JournalsPlan,
+    target: Path,
+    passed: Callable[[int], object] = lambda size: None,
+    disk: Disk | None = None,
+    held: Mapping[Path, int] | None = None,
+) -> None:
+    """The same with journals compacted; raises ``CannotCompact`` as well."""
+    gone, made = copied(plan)
+    _copy_roots(plan, target, dict(gone), made, passed, disk, held or {})
+
+
+def _copy_roots(
+    plan: CompactionPlan | JournalsPlan,
+    target: Path,
+    steps: Mapping[Path, Step | FileChange | None],
+    made: Sequence[tuple[str, NewJournalFile]],
+    passed: Callable[[int], object],
+    disk: Disk | None,
+    held: Mapping[Path, int],
+) -> None:
+    """``steps``: what becomes of a file; None: the copy does not have it. ``made``: by directory, what it gets."""
+    like = next(iter(plan.roots.values())).parent
+    with whole_folder(target, plan.roots.values(), disk, like=like) as (partial, disk):
+        for name, root in plan.roots.items():
+            _copy_root(root, partial / name, steps, [new for at, new in made if at == name], disk, passed, held)
+        _unchanged(plan)
+
+
+def _unchanged(plan: CompactionPlan | JournalsPlan) -> None:
     for _, path, seen in plan.witnesses:
         if fingerprint(path) != seen:
             raise CompactionStopped(f"{path}: changed while it was copied; is a broker at work? Nothing was written")
@@ -50,7 +77,8 @@ def _unchanged(plan: CompactionPlan) -> None:
 def _copy_root(
     root: Path,
     to: Path,
-    steps: dict[Path, Step | FileChange],
+    steps: Mapping[Path, Step | FileChange | None],
+    made: Sequence[NewJournalFile],
     disk: Disk,
     passed: Callable[[int], object],
     held: Mapping[Path, int],
@@ -65,9 +93,12 @@ def _copy_root(
             if stat.S_ISLNK(status.st_mode):
                 raise LinkRefused(f"{path}: is a symbolic link, and what it points to would be missing from the copy")
             if stat.S_ISREG(status.st_mode):
-                _copy(path, there / name, steps.get(path), disk, held.get(path))
+                if path not in steps or steps[path] is not None:
+                    _copy(path, there / name, steps.get(path), disk, held.get(path))
                 passed(status.st_size)
         names.sort()
+    for new in made:
+        disk.create(to / new.name, new.content(), like=new.like)
     for folder, _, _ in os.walk(to, topdown=False):
         here = root / Path(folder).relative_to(to)
         disk.copy_rights(Path(folder), here)

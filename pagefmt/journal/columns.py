@@ -141,7 +141,6 @@ class JournalColumns:
         return self._bodies_at(np.frombuffer(self.places, np.int64)[rows], size)
 
     def _bodies_at(self, places: Ints, size: int) -> Bodies:
-        """Small ones, all of this size."""
         from pagefmt.journal.fast_scan import bodies_at
 
         return self.position_bodies.bodies(places) if size == POSITION else bodies_at(self.small, places, size)

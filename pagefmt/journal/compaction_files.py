@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from pagefmt.bytes.files import NotReadable, read_start
-from pagefmt.bytes.wire import ByteReader, Undecodable
-from pagefmt.journal.files import FileNote, FileProblem, JournalHeader, decode_header
-from pagefmt.journal.records import VERSIONS, RecordKind, record_of
-from pagefmt.journal.scan import scan
+from pagefmt.bytes.wire import ByteReader, ByteWriter, Undecodable
+from pagefmt.journal.files import FileNote, FileProblem, JournalHeader, decode_header, encode_header
+from pagefmt.journal.records import VERSIONS, JournalRecord, RecordKind, encode, record_of
+from pagefmt.journal.scan import LARGEST_BLOCK, scan
 from pagefmt.quantities import count_text
 
 CONTROL_FILE: Final = "journal-rename-control.ctr"
@@ -33,6 +33,11 @@ class RenameControl(NamedTuple):
     delete: tuple[str, ...]
     finish: tuple[str, ...]
     rename: tuple[tuple[str, str], ...]
+
+    def renames(self) -> tuple[tuple[str, str], ...]:
+        """All of them, those that lose the ending of an unfinished file first."""
+        finished = [(name, name[: name.rindex(UNFINISHED)]) for name in self.finish if UNFINISHED in name]
+        return (*finished, *self.rename)
 
 
 def decode_control(buf: bytes) -> RenameControl | None:
@@ -56,6 +61,20 @@ def _decode_body(body: bytes) -> RenameControl | None:
     return RenameControl(delete, finish, rename)
 
 
+def encode_control(control: RenameControl) -> bytes:
+    """The bytes of a control file, in whole blocks of any disk."""
+    out = ByteWriter()
+    for entries in ([(name,) for name in control.delete], [(name,) for name in control.finish], control.rename):
+        out.i32(len(entries))
+        for name in (name for entry in entries for name in entry):
+            encoded = name.encode("utf-8", "surrogatepass")
+            out.u16(len(encoded))
+            out.raw(encoded)
+    record = encode(JournalRecord(RecordKind.ADD, id=1, body=bytes(out.out)), 0)
+    content = encode_header(JournalHeader(VERSIONS[-1], 0, 0)) + record
+    return content + bytes(-len(content) % LARGEST_BLOCK)
+
+
 def _utf(reader: ByteReader) -> str:
     return reader.take(reader.u16("length"), "name").decode("utf-8", "surrogatepass")
 
@@ -66,7 +85,7 @@ def settle(entries: dict[str, Path]) -> tuple[dict[str, Path], list[FileNote]]:
     notes: list[FileNote] = []
     control_file = names.pop(CONTROL_FILE, None)
     if control_file is not None:
-        control = _read_control(control_file)
+        control = read_control(control_file)
         notes.append(FileNote(FileProblem.CONTROL, CONTROL_FILE, _tell(control)))
         if control is not None:
             _carry_out(control, names)
@@ -78,7 +97,8 @@ def settle(entries: dict[str, Path]) -> tuple[dict[str, Path], list[FileNote]]:
     return names, notes
 
 
-def _read_control(path: Path) -> RenameControl | None:
+def read_control(path: Path) -> RenameControl | None:
+    """Of a file; None where it cannot be read or has no valid record."""
     try:
         return decode_control(read_start(path, _LIMIT))
     except NotReadable:
@@ -97,7 +117,6 @@ def _tell(control: RenameControl | None) -> str:
 def _carry_out(control: RenameControl, names: dict[str, Path]) -> None:
     for name in control.delete:
         names.pop(name, None)
-    renames = [(name, name[: name.rindex(UNFINISHED)]) for name in control.finish if UNFINISHED in name]
-    for old, new in (*renames, *control.rename):
+    for old, new in control.renames():
         if old in names:
             names[new] = names.pop(old)

@@ -54,12 +54,16 @@ class UnreadableRecord(NamedTuple):
 
 
 class PreparedTransaction(NamedTuple):
-    """A transaction in doubt: ``xid`` as stored, rows of its records and of its deletes in the order of arrival."""
+    """A transaction in doubt: ``xid`` as stored, rows of its records and of its deletes in the order of arrival.
+
+    ``file``: the number of the file in which it was prepared.
+    """
 
     tx: int
     xid: bytes
     rows: array[int]
     deletes: array[int]
+    file: int = 0
 
 
 class DroppedTransaction(NamedTuple):
@@ -80,6 +84,7 @@ class _OpenTransaction:
     deletes: array[int] = field(default_factory=lambda: array("q"))
     per_file: Counter[int] = field(default_factory=Counter)
     xid: bytes | None = None
+    file: int = 0
     invalid: bool = False
 
 
@@ -257,6 +262,7 @@ class _Loader:
             case RecordKind.PREPARE:
                 tx = self.open.setdefault(frame.tx, _OpenTransaction())
                 tx.xid = bytes(buf[frame.body : frame.body + frame.size])
+                tx.file = number
                 tx.invalid = tx.per_file[number] != frame.records
             case RecordKind.COMMIT:
                 self.commit(frame, number)
@@ -280,7 +286,7 @@ class _Loader:
         prepared = []
         for number, tx in self.open.items():
             if tx.xid is not None and not tx.invalid:
-                prepared.append(PreparedTransaction(number, tx.xid, tx.rows, tx.deletes))
+                prepared.append(PreparedTransaction(number, tx.xid, tx.rows, tx.deletes, tx.file))
                 continue
             reason = (
                 "neither committed nor rolled back" if tx.xid is None else "prepared, but not all records are there"

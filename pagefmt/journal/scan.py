@@ -30,13 +30,14 @@ class TornRecord(NamedTuple):
 
 @dataclass(slots=True)
 class TornRecords:
-    """How many torn records one file has; the first ``TORN_LISTED`` of them one by one.
+    """How many torn records one file has; the first ``TORN_LISTED`` of them one by one. ``records``: the others.
 
     ``gaps``: stretches in front of a live record that hold none and that no broker leaves; ``end``: behind the last
     live record, where ``tail`` tells whether a torn record begins.
     """
 
     count: int = 0
+    records: int = 0
     first: list[TornRecord] = field(default_factory=list)
     gaps: list[tuple[int, int]] = field(default_factory=list)
     end: int = HEADER.size
@@ -109,6 +110,7 @@ def scan(buf: bytes | memoryview, header: JournalHeader, torn: TornRecords | Non
                 yield JournalFrame(kind, at, total, at + shape.head.size, *head)
                 if at > torn.end:
                     torn.note_gap(buf, torn.end, at)
+                torn.records += 1
                 at = torn.end = at + total
                 torn.tail = False
                 continue

@@ -55,6 +55,7 @@ class Output:
 OUTPUTS = [
     Output(("pages", "salvage", "{inputs}/torn/data", "--out", "{out}"), "salvaged", True),
     Output(("pages", "compact", "{inputs}/data", "--out", "{out}"), "compacted", True),
+    Output(("journal", "compact", "{inputs}/data", "--out", "{out}"), "journals", True),
     Output(("queue", "drop", "{inputs}/data", "scatter", "--out", "{out}"), "dropped", True),
     Output(("replay", "run", "{inputs}/t.jsonl", "--config", "{inputs}/b.xml", "--out", "{out}"), "replayed", True),
     Output(("replay", "run", "{inputs}/t.jsonl", "--config", "{inputs}/b.xml", "--outcome", "{out}"), "outcome.jsonl"),
@@ -194,7 +195,7 @@ class RandomKills:
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
-@pytest.mark.parametrize("name", ["salvaged", "compacted", "dropped", "replayed", "x.jsonl", "x.parquet"])
+@pytest.mark.parametrize("name", ["salvaged", "compacted", "journals", "dropped", "replayed", "x.jsonl", "x.parquet"])
 def test_killed_a_hundred_times(name: str, inputs: Path) -> None:
     (output,) = (each for each in OUTPUTS if each.name == name)
     usual, whole = carried_out(output, inputs)
@@ -214,7 +215,7 @@ def test_killed_a_hundred_times(name: str, inputs: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
-@pytest.mark.parametrize("name", ["compact --in-place", "restore"])
+@pytest.mark.parametrize("name", ["compact --in-place", "journals --in-place", "restore journals", "restore"])
 def test_killed_a_hundred_times_in_place(name: str, tmp_path: Path) -> None:
     prepare, first, last = IN_PLACE[name]
     data = golden("scattered-acks").copy(tmp_path / "whole")
@@ -291,9 +292,16 @@ def put_back(data: Path) -> None:
     assert pagectl("pages", "compact", data, "--in-place").status == 0
 
 
+def journals_put_back(data: Path) -> None:
+    assert pagectl("journal", "compact", data, "--in-place").status == 0
+
+
 IN_PLACE: dict[str, tuple[Callable[[Path], None], tuple[str, ...], tuple[str, ...]]] = {
     "compact --in-place": (lambda data: None, ("pages", "compact"), ("--in-place",)),
     "compact --no-backup": (lambda data: None, ("pages", "compact"), ("--in-place", "--no-backup")),
+    "journals --in-place": (lambda data: None, ("journal", "compact"), ("--in-place",)),
+    "journals --no-backup": (lambda data: None, ("journal", "compact"), ("--in-place", "--no-backup")),
+    "restore journals": (journals_put_back, ("pages", "restore"), ()),
     "restore": (put_back, ("pages", "restore"), ()),
     "drop the backup": (put_back, DROP_BACKUP[:2], DROP_BACKUP[2:]),
 }
@@ -320,7 +328,11 @@ def test_a_change_in_place_is_finished_by_the_next_run(name: str, do: int, tmp_p
         no_words_of_python(answer)
         assert due(data) == waiting, (number, changes)
         again = pagectl(*first, data, *last)
-        done = again.status == 2 and name in ("restore", "drop the backup") and "no backup" in again.err
+        done = (
+            again.status == 2
+            and name in ("restore", "restore journals", "drop the backup")
+            and "no backup" in again.err
+        )
         assert again.status == 0 or done, (number, changes, answer, again)
         assert content(data) == whole, (number, changes)
 

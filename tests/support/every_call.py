@@ -90,6 +90,9 @@ CALLS: list[tuple[str, int, str]] = [
     ("pages restore", 2, "{news}"),
     ("pages drop-backup", 0, "{compacted_too}"),
     ("pages drop-backup", 2, "{news}"),
+    ("journal compact", 0, "{news}"),
+    ("journal compact", 1, "{lost}"),
+    ("journal compact", 2, "{news} --no-backup"),
     ("queue drop", 0, "{news} none.news --out {folder}/dropped"),
     ("queue drop", 1, "{torn} torn"),
     ("queue drop", 2, "{news} nobody --out {folder}/dropped"),
@@ -147,6 +150,7 @@ def make_world(folder: Path, run: Callable[..., int]) -> dict[str, Path]:
     found |= {"exported": folder / "exported.xml", "lossy": folder / "lossy.xml"}
     assert run("messages", "xml", news, "--to", found["exported"]) == 0
     found["lossy"].write_text(found["exported"].read_text("utf-8").replace('type="integer"', "", 1), "utf-8")
+    found["lost"] = with_a_byte_changed(shutil.copytree(news, folder / "lost"), "activemq-data-1.amq", 20)
     found["mended"] = with_a_byte_changed(shutil.copytree(news, folder / "mended"), "*000000003.page", -1)
     return found
 

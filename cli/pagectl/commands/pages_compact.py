@@ -12,12 +12,16 @@ from pagectl.opening.broker import located
 from pagectl.options.formats import TextOrJson
 from pagectl.options.groups import BrokerOptions
 from pagectl.options.shared import (
+    AcceptLostOption,
     BackupDirOption,
     DirArgument,
     DryRunOption,
     EditionOption,
+    InPlaceOption,
+    NoBackupOption,
     OutOption,
     TextOrJsonOption,
+    check_compact_options,
     edition_of,
 )
 from pagectl.running.backups import backup_folder
@@ -43,9 +47,9 @@ EXAMPLES = (
 def command(
     given: DirArgument = None,
     out: OutOption = None,
-    in_place: Annotated[bool, typer.Option("--in-place", help="Replace the pages where they are.")] = False,
+    in_place: InPlaceOption = False,
     backup_dir: BackupDirOption = None,
-    no_backup: Annotated[bool, typer.Option("--no-backup", help="Keep nothing: the space comes back at once.")] = False,
+    no_backup: NoBackupOption = False,
     dry_run: DryRunOption = False,
     keep_unknown: Annotated[
         bool,
@@ -53,13 +57,7 @@ def command(
             "--keep-unknown-transactions", help="Keep records whose transaction the journal does not know."
         ),
     ] = False,
-    accept_lost: Annotated[
-        bool,
-        typer.Option(
-            "--accept-lost-acknowledgements",
-            help="Go on although the journal is damaged: what it lost is delivered again.",
-        ),
-    ] = False,
+    accept_lost: AcceptLostOption = False,
     form: TextOrJsonOption = TextOrJson.text,
     edition: EditionOption = None,
     broker: BrokerOptions = BrokerOptions(),
@@ -71,7 +69,7 @@ def command(
     """
     from pagectl.files.destination import note_written
 
-    _check_options(out, in_place, backup_dir, no_backup)
+    check_compact_options(out, in_place, backup_dir, no_backup)
     place = located(given, broker)
     changing = (in_place or out is not None) and not dry_run
     with brokers_held_off(place, changing) as held:
@@ -101,15 +99,6 @@ def _tell(plan: CompactionPlan, *, refused: bool) -> None:
         raise CallError(f"{'; '.join(plan.remarks)}; --accept-lost-acknowledgements compacts all the same")
     for remark in (*plan.remarks, *plan.damaged()):
         warning(remark)
-
-
-def _check_options(out: Path | None, in_place: bool, backup_dir: Path | None, no_backup: bool) -> None:
-    if out is not None and in_place:
-        raise CallError("--out and --in-place exclude each other")
-    if (backup_dir is not None or no_backup) and not in_place:
-        raise CallError("--backup-dir and --no-backup go with --in-place")
-    if backup_dir is not None and no_backup:
-        raise CallError("--backup-dir and --no-backup exclude each other")
 
 
 def _plan(place: DataLocation, edition: Any, keep_unknown: bool, *, locked: bool) -> CompactionPlan:

@@ -15,8 +15,8 @@ def command(
     backup_dir: BackupDirOption = None,
     broker: BrokerOptions = BrokerOptions(),
 ) -> None:
-    """Delete what 'pagectl pages compact --in-place' replaced and kept: its space comes back.
+    """Delete what 'compact --in-place', of pages or journals, replaced and kept: its space comes back.
 
-    'pagectl pages restore' cannot put anything back afterwards. The pages themselves stay as they are.
+    'pagectl pages restore' cannot put anything back afterwards. Pages and journals stay as they are.
     """
     drop(standing_backup_of(located(given, broker), backup_dir))

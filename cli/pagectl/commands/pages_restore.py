@@ -23,9 +23,9 @@ def command(
     backup_dir: BackupDirOption = None,
     broker: BrokerOptions = BrokerOptions(),
 ) -> None:
-    """Put every page back as it was before 'pagectl pages compact --in-place', and drop the backup.
+    """Put all back as it was before 'pages compact --in-place' or 'journal compact --in-place', and drop the backup.
 
-    Refused once a broker has run on the compacted pages: it would deliver messages again.
+    Refused once a broker has run on what was compacted: it would deliver messages again.
     """
     from pagefmt.bytes.writing import Disk
     from pagefmt.compaction.backup import restore as put_back
@@ -37,6 +37,7 @@ def command(
         note("restore --discard puts nothing back; its name is now: pagectl pages drop-backup")
         drop(backup)
         return
-    note(f"writes {backup.roots['paging']}")
+    note(f"writes {', '.join(str(backup.roots[name]) for name in backup.changed)}")
     with hold_off_brokers(place.journal, instance_of(place)):
-        print(f"put back {count_text(len(put_back(Disk(), backup)), 'file')}; the backup is gone")
+        back = [entry for entry in put_back(Disk(), backup) if entry.old is not None]
+        print(f"put back {count_text(len(back), 'file')}; the backup is gone")

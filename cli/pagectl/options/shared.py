@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from pagectl.options.formats import ListFormat, TableFormat, TextOrJson
+from pagectl.running.exits import CallError
 from pagefmt.editions import EDITION_NAMES, Edition
 
 AUTO = "auto"
@@ -127,6 +128,15 @@ BackupDirOption = Annotated[
         "--backup-dir", metavar="DIR", help="Where --in-place keeps what it replaces [default: beside the pages]."
     ),
 ]
+InPlaceOption = Annotated[bool, typer.Option("--in-place", help="Replace the files where they are.")]
+NoBackupOption = Annotated[bool, typer.Option("--no-backup", help="Keep nothing: the space comes back at once.")]
+AcceptLostOption = Annotated[
+    bool,
+    typer.Option(
+        "--accept-lost-acknowledgements",
+        help="Go on although the journal is damaged: what it lost is delivered again.",
+    ),
+]
 OutOption = Annotated[
     Path | None,
     typer.Option("--out", metavar="NEW", help="Write into a new folder."),
@@ -141,3 +151,13 @@ TableFormatOption = Annotated[TableFormat, typer.Option("--format", help=FORMAT_
 def edition_of(choice: EditionChoice | None) -> Edition | None:
     """The edition named on the command line; None: as found, else the newest that fits."""
     return None if choice is None or choice.value == AUTO else Edition(choice.value)
+
+
+def check_compact_options(out: Path | None, in_place: bool, backup_dir: Path | None, no_backup: bool) -> None:
+    """Raises ``CallError`` where options of a compaction contradict."""
+    if out is not None and in_place:
+        raise CallError("--out and --in-place exclude each other")
+    if (backup_dir is not None or no_backup) and not in_place:
+        raise CallError("--backup-dir and --no-backup go with --in-place")
+    if backup_dir is not None and no_backup:
+        raise CallError("--backup-dir and --no-backup exclude each other")

@@ -18,9 +18,10 @@ def backup_folder(place: DataLocation, named: Path | None) -> Path:
     """Where the backup is, or will be: beside the pages, unless another place was named."""
     from pagefmt.compaction.backup import NAME
 
-    if place.paging is None:
+    beside = place.paging or place.journal or place.bindings
+    if beside is None:
         raise CallError(f"{place.given}: no paging directory; name the data directory or the instance")
-    return named.absolute() if named is not None else place.paging.resolve().parent / NAME
+    return named.absolute() if named is not None else beside.resolve().parent / NAME
 
 
 def standing_backup_of(place: DataLocation, named: Path | None) -> Backup:

@@ -16,6 +16,11 @@ PLUGIN = {
 
 _READS_PAGES = {0: "Done, and nothing is damaged.", 1: "Done, and a page is damaged.", 2: CANNOT}
 _READS_ALL = {0: "Done, and nothing is damaged.", 1: "Done, and a page or the journal is damaged.", 2: CANNOT}
+_COMPACTS = {
+    0: "Done, or planned.",
+    1: "The same, and something is damaged or not known, and so left alone.",
+    2: CANNOT,
+}
 _ONLY_DONE = {0: "Done.", 2: CANNOT}
 _COMPARES = {0: "No difference.", 1: "There is a difference.", 2: CANNOT}
 _REPLAYS = {0: "Done.", 1: "Done, and lines of the trace could not be applied.", 2: CANNOT}
@@ -57,9 +62,7 @@ STATUSES: dict[tuple[str, ...], dict[int, str]] = {
     ("pages", "seal"): _ONLY_DONE,
     ("pages", "browse"): _ONLY_DONE,
     ("pages", "inspect"): _READS_PAGES,
-    ("pages", "compact"): {
-        0: "Done, or planned.", 1: "The same, and something is damaged or not known, and so left alone.", 2: CANNOT,
-    },
+    ("pages", "compact"): _COMPACTS,
     ("pages", "salvage"): {0: "Done, and nothing was lost.", 1: "Done, and something was lost.", 2: CANNOT},
     ("pages", "restore"): _ONLY_DONE,
     ("pages", "drop-backup"): _ONLY_DONE,
@@ -71,6 +74,7 @@ STATUSES: dict[tuple[str, ...], dict[int, str]] = {
         0: "Written whole.", 1: "Something was left out, or is damaged.", 2: CANNOT,
     },
     ("messages", "import-plan"): {0: "Nothing would be lost.", 1: "Something would be lost, or stop it.", 2: CANNOT},
+    ("journal", "compact"): _COMPACTS,
     ("queue", "drop"): {
         0: "Done, or planned.", 1: "The same, and pages that nobody needs any more stay.", 2: CANNOT,
     },

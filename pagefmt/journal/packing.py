@@ -1,0 +1,236 @@
+"""A journal written anew: what survives of it, and nothing else, in as few files as hold it (docs/spec/journal.md 8.7).
+
+Records keep their load order. Those of ended transactions stand alone, as a broker's own compaction writes them; those
+of prepared ones follow at the end, each transaction with a PREPARE that names how many of its records are in its file.
+"""
+
+from __future__ import annotations
+
+import os
+from array import array
+from collections import Counter, OrderedDict, deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from pagefmt.bytes.files import open_regular
+from pagefmt.journal.columns import SMALL, JournalColumns
+from pagefmt.journal.files import HEADER, JournalFile, JournalHeader, NotAJournal, encode_header
+from pagefmt.journal.load import LoadedJournal
+from pagefmt.journal.records import CHECK, FILE_ID_MASK, FRAME_LAYOUTS, JournalRecord, RecordKind, encode
+from pagefmt.journal.scan import LARGEST_BLOCK
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from pagefmt.journal.fast_scan import Ints
+
+FORMAT: Final = 2
+MOST_COPIES: Final = 127
+_AT_ONCE: Final = 1 << 22
+_OPEN_FILES: Final = 8
+_PLAIN: Final = FRAME_LAYOUTS[FORMAT][RecordKind.ADD]
+_HEAD: Final = [("kind", "u1"), ("file_id", ">i4"), ("compact", "i1"), ("id", ">i8"), ("size", ">i4"), ("type", "i1")]
+
+
+class PreparedRecord(NamedTuple):
+    """One of a prepared transaction. ``row``: of the columns; of a PREPARE -1, and ``records`` the number it names."""
+
+    kind: RecordKind
+    tx: int
+    row: int
+    records: int = 0
+    xid: bytes = b""
+
+
+class PackedFile(NamedTuple):
+    """Survivors ``start`` to ``end``, in load order, then what is left of prepared transactions."""
+
+    start: int
+    end: int
+    prepared: tuple[PreparedRecord, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PackedJournal:
+    """What the new files hold. ``size``: of each of them, the largest record taken in."""
+
+    loaded: LoadedJournal
+    size: int
+    files: tuple[PackedFile, ...]
+
+    @property
+    def total(self) -> int:
+        """Of all new files."""
+        return self.size * len(self.files)
+
+    def content(self, number: int, file_id: int) -> Iterator[bytes | memoryview]:
+        """One of the new files, a part at a time. Raises ``NotReadable``, ``NotAJournal``."""
+        columns, one, left = self.loaded.columns, self.files[number], self.size - HEADER.size
+        yield encode_header(JournalHeader(FORMAT, 0, file_id))
+        with _opened_files() as read:
+            for rows in _portions(columns, self.loaded.rows, one.start, one.end):
+                part = _records(columns, rows, file_id, read)
+                left -= len(part)
+                yield part
+        for record in one.prepared:
+            encoded = encode(_whole(columns, record), file_id, FORMAT)
+            left -= len(encoded)
+            yield encoded
+        while left:
+            yield bytes(min(left, _AT_ONCE))
+            left -= min(left, _AT_ONCE)
+
+
+def packed(loaded: LoadedJournal) -> PackedJournal:
+    """The fewest files of the size that most of its files have; one at least. Memory: 8 bytes a surviving record."""
+    import numpy as np
+
+    columns = loaded.columns
+    rows = np.frombuffer(loaded.rows, np.int64) if loaded.rows else np.zeros(0, np.int64)
+    ends = np.cumsum(_sizes(columns, rows))
+    prepared = deque(_prepared(loaded))
+    largest = max(int(np.diff(ends, prepend=0).max(initial=0)), *(_size(columns, one) for one in prepared), 0)
+    size = _file_size(loaded.files, largest)
+    room = size - HEADER.size
+    files, start, before = [], 0, 0
+    while True:
+        end = int(np.searchsorted(ends, before + room, "right"))
+        left = room - (int(ends[end - 1]) - before if end > start else 0)
+        before = int(ends[end - 1]) if end else 0
+        fits = tuple(_fitting(columns, prepared, left)) if end == len(rows) else ()
+        files.append(PackedFile(start, end, fits))
+        start = end
+        if start == len(rows) and not prepared:
+            return PackedJournal(loaded, size, tuple(files))
+
+
+def _fitting(columns: JournalColumns, waiting: deque[PreparedRecord], left: int) -> Iterator[PreparedRecord]:
+    """Takes from the front of ``waiting`` what one file has room for."""
+    here: Counter[int] = Counter()
+    while waiting and _size(columns, waiting[0]) <= left:
+        record = waiting.popleft()
+        left -= _size(columns, record)
+        if record.kind is RecordKind.PREPARE:
+            record = record._replace(records=here[record.tx])
+        here[record.tx] += 1
+        yield record
+
+
+def _file_size(files: tuple[JournalFile, ...], largest: int) -> int:
+    """That of most files, of the newer ones where as many have another; room for a header and the largest record."""
+    sizes = Counter(file.size for file in files)
+    usual = max(reversed(files), key=lambda file: sizes[file.size]).size
+    needed = HEADER.size + largest
+    return usual if needed <= usual else -(-needed // LARGEST_BLOCK) * LARGEST_BLOCK
+
+
+def _sizes(columns: JournalColumns, rows: Ints) -> Ints:
+    import numpy as np
+
+    sizes: Ints = np.frombuffer(columns.sizes, np.int32)[rows].astype(np.int64) if len(rows) else rows
+    return sizes + _PLAIN.total
+
+
+def _prepared(loaded: LoadedJournal) -> Iterator[PreparedRecord]:
+    for branch in loaded.prepared:
+        for row in branch.rows:
+            kind = RecordKind.UPDATE_TX if loaded.columns.updates[row] else RecordKind.ADD_TX
+            yield PreparedRecord(kind, branch.tx, row)
+        for row in branch.deletes:
+            yield PreparedRecord(RecordKind.DELETE_TX, branch.tx, row)
+        yield PreparedRecord(RecordKind.PREPARE, branch.tx, -1, xid=branch.xid)
+
+
+def _size(columns: JournalColumns, record: PreparedRecord) -> int:
+    body = len(record.xid) if record.row < 0 else columns.sizes[record.row]
+    return FRAME_LAYOUTS[FORMAT][record.kind].total + body
+
+
+def _whole(columns: JournalColumns, record: PreparedRecord) -> JournalRecord:
+    row = record.row
+    if row < 0:
+        return JournalRecord(record.kind, tx=record.tx, body=record.xid, records=record.records, compact=1)
+    return JournalRecord(
+        record.kind, columns.ids[row], record.tx, columns.types[row], columns.body(row), record.records,
+        min(columns.compacts[row] + 1, MOST_COPIES),
+    )  # fmt: skip
+
+
+def _portions(columns: JournalColumns, rows: array[int], start: int, end: int) -> Iterator[Ints]:
+    """The rows of these survivors, so many at a time that their records take a few MiB."""
+    import numpy as np
+
+    every = np.frombuffer(rows, np.int64)[start:end] if end > start else np.zeros(0, np.int64)
+    for begin in range(0, len(every), _AT_ONCE >> 6):
+        some = every[begin : begin + (_AT_ONCE >> 6)]
+        ends = np.cumsum(_sizes(columns, some))
+        cuts = np.unique(np.searchsorted(ends, np.arange(_AT_ONCE, int(ends[-1]), _AT_ONCE)))
+        yield from np.split(some, cuts)
+
+
+def _records(columns: JournalColumns, rows: Ints, file_id: int, read: _OldFiles) -> memoryview:
+    """The records of these rows as ADD and UPDATE."""
+    import numpy as np
+
+    out = bytearray(int(_sizes(columns, rows).sum()))
+    if not len(rows):
+        return memoryview(out)
+    total = _sizes(columns, rows)
+    at = np.cumsum(total) - total
+    heads = np.zeros(len(rows), np.dtype(_HEAD))
+    heads["kind"] = np.where(
+        np.frombuffer(columns.updates, np.uint8)[rows] != 0, int(RecordKind.UPDATE), int(RecordKind.ADD)
+    )
+    heads["file_id"] = file_id & FILE_ID_MASK
+    heads["compact"] = np.minimum(np.frombuffer(columns.compacts, np.int8)[rows].astype(np.int16) + 1, MOST_COPIES)
+    heads["id"] = np.frombuffer(columns.ids, np.int64)[rows]
+    sizes = heads["size"] = np.frombuffer(columns.sizes, np.int32)[rows]
+    heads["type"] = np.frombuffer(columns.types, np.int8)[rows]
+    _put(out, at, heads.view(f"V{_PLAIN.head.size}"))
+    _put(out, at + total - CHECK.size, total.astype(">i4").view(f"V{CHECK.size}"))
+    bodies = at + _PLAIN.head.size
+    for size in np.flatnonzero(np.bincount(sizes[sizes <= SMALL])).tolist():
+        here = np.flatnonzero(sizes == size)
+        if size:
+            _put(out, bodies[here], columns.small_bodies(rows[here], size))
+    view = memoryview(out)
+    for row, body, length in zip(*(each[sizes > SMALL].tolist() for each in (rows, bodies, sizes)), strict=True):
+        read.into(view[body : body + length], columns.file_of(row), columns.places[row])
+    return view
+
+
+def _put(out: bytearray, at: Ints, parts: npt.NDArray[np.void]) -> None:
+    """Write parts of one size to these offsets."""
+    import numpy as np
+
+    size = parts.dtype.itemsize
+    np.ndarray((len(out) - size + 1,), f"V{size}", out, strides=(1,))[at] = parts
+
+
+class _OldFiles:
+    """Stretches of old files; a few of them stay open."""
+
+    def __init__(self) -> None:
+        self.open: OrderedDict[JournalFile, int] = OrderedDict()
+
+    def into(self, view: memoryview, file: JournalFile, at: int) -> None:
+        handle = self.open.get(file)
+        if handle is None:
+            if len(self.open) == _OPEN_FILES:
+                os.close(self.open.popitem(last=False)[1])
+            handle = self.open[file] = open_regular(file.path)
+        if os.preadv(handle, [view], at) != len(view):
+            raise NotAJournal(f"{file.path}: offset {at}: changed while it was read; stop the broker and try again")
+
+
+@contextmanager
+def _opened_files() -> Iterator[_OldFiles]:
+    reader = _OldFiles()
+    try:
+        yield reader
+    finally:
+        for handle in reader.open.values():
+            os.close(handle)
