@@ -677,7 +677,6 @@ _pagectl_value() {
         'config drift --format' |\
         'config capacity --format' |\
         'export --format' |\
-        'pages top --format' |\
         'pages compact --format' |\
         'pages salvage --format' |\
         'messages import-plan --format' |\
@@ -694,6 +693,7 @@ _pagectl_value() {
             _pagectl_offer '' asyncio nio
             ;;
         'config rules --format' |\
+        'pages top --format' |\
         'pages verify --format' |\
         'pages inspect --format' |\
         'messages ls --format' |\
@@ -738,7 +738,7 @@ _pagectl_value() {
         'pages decode --format' |\
         'messages decode --format' |\
         'messages find --format')
-            _pagectl_offer '' text jsonl csv parquet arrow
+            _pagectl_offer '' text json jsonl csv parquet arrow
             ;;
         'pages find --columns' |\
         'pages decode --columns' |\

@@ -249,7 +249,7 @@ complete -c pagectl -n '__pagectl_at pages top' -l sort -x -a 'alone held waitin
 complete -c pagectl -n '__pagectl_at pages top' -l limit -x -d 'Queues shown; 0: all'
 complete -c pagectl -n '__pagectl_at pages top' -l every -x -d 'Look twice, so long apart, for the growth; with --watch again and again'
 complete -c pagectl -n '__pagectl_at pages top' -l watch -d 'Stay on the terminal; keys sort (a, h, w, o, g), Enter opens the pages of a queue.'
-complete -c pagectl -n '__pagectl_at pages top' -l format -x -a 'text json' -d 'Output format.'
+complete -c pagectl -n '__pagectl_at pages top' -l format -x -a 'text json jsonl' -d 'Output format.'
 complete -c pagectl -n '__pagectl_at pages top' -l broker-xml -r -F -d 'Configuration that is kept elsewhere, for this DIR.'
 complete -c pagectl -n '__pagectl_at pages top' -l properties -r -F -d 'Properties over the configuration; repeatable'
 complete -c pagectl -n '__pagectl_at pages top' -l profile -x -d 'Profile of domain.xml'
@@ -285,7 +285,7 @@ complete -c pagectl -n '__pagectl_at pages outstanding' -l server -x -d 'Messagi
 complete -c pagectl -n '__pagectl_at pages outstanding' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at pages outstanding' -F
 
-complete -c pagectl -n '__pagectl_at pages find' -l format -x -a 'text jsonl csv parquet arrow' -d 'Output format.'
+complete -c pagectl -n '__pagectl_at pages find' -l format -x -a 'text json jsonl csv parquet arrow' -d 'Output format.'
 complete -c pagectl -n '__pagectl_at pages find' -l to -r -F -d 'Write to FILE, all or nothing.'
 complete -c pagectl -n '__pagectl_at pages find' -l columns -x -a '(__pagectl_list sent expires expired queue_names acked_by_names outstanding_names correlation_id file outstanding store store_address page number offset length tx queues acked_by large_type persister protocol id address durable priority timestamp expiration user_id type type_name large large_id large_file large_size properties amqp damage body_size body_sha256 body_text body_value body_base64 body_hex body_error where queues_state)' -d 'Only these columns, with commas: sent, queue_names, outstanding_names, body_text, properties.NAME, amqp.properties.subject, …'
 complete -c pagectl -n '__pagectl_at pages find' -l partition-by -x -a 'address store store_address protocol page priority durable type_name queue day hour' -d 'Write a folder of Parquet or Arrow files, split by: address, store, store_address, protocol, page, priority, durable, type_name, queue, day, hour; repeatable.'
@@ -312,7 +312,7 @@ complete -c pagectl -n '__pagectl_at pages find' -l server -x -d 'Messaging serv
 complete -c pagectl -n '__pagectl_at pages find' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at pages find' -F
 
-complete -c pagectl -n '__pagectl_at pages decode' -l format -x -a 'text jsonl csv parquet arrow' -d 'Output format.'
+complete -c pagectl -n '__pagectl_at pages decode' -l format -x -a 'text json jsonl csv parquet arrow' -d 'Output format.'
 complete -c pagectl -n '__pagectl_at pages decode' -l to -r -F -d 'Write to FILE, all or nothing.'
 complete -c pagectl -n '__pagectl_at pages decode' -l columns -x -a '(__pagectl_list sent expires expired queue_names acked_by_names outstanding_names correlation_id file outstanding store store_address page number offset length tx queues acked_by large_type persister protocol id address durable priority timestamp expiration user_id type type_name large large_id large_file large_size properties amqp damage body_size body_sha256 body_text body_value body_base64 body_hex body_error where queues_state)' -d 'Only these columns, with commas: sent, queue_names, outstanding_names, body_text, properties.NAME, amqp.properties.subject, …'
 complete -c pagectl -n '__pagectl_at pages decode' -l partition-by -x -a 'address store store_address protocol page priority durable type_name queue day hour' -d 'Write a folder of Parquet or Arrow files, split by: address, store, store_address, protocol, page, priority, durable, type_name, queue, day, hour; repeatable.'
@@ -433,7 +433,7 @@ complete -c pagectl -n '__pagectl_at messages verify' -l server -x -d 'Messaging
 complete -c pagectl -n '__pagectl_at messages verify' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at messages verify' -F
 
-complete -c pagectl -n '__pagectl_at messages decode' -l format -x -a 'text jsonl csv parquet arrow' -d 'Output format.'
+complete -c pagectl -n '__pagectl_at messages decode' -l format -x -a 'text json jsonl csv parquet arrow' -d 'Output format.'
 complete -c pagectl -n '__pagectl_at messages decode' -l to -r -F -d 'Write to FILE, all or nothing.'
 complete -c pagectl -n '__pagectl_at messages decode' -l columns -x -a '(__pagectl_list sent expires expired queue_names acked_by_names outstanding_names correlation_id file outstanding store store_address page number offset length tx queues acked_by large_type persister protocol id address durable priority timestamp expiration user_id type type_name large large_id large_file large_size properties amqp damage body_size body_sha256 body_text body_value body_base64 body_hex body_error where queues_state)' -d 'Only these columns, with commas: sent, queue_names, outstanding_names, body_text, properties.NAME, amqp.properties.subject, …'
 complete -c pagectl -n '__pagectl_at messages decode' -l partition-by -x -a 'address store store_address protocol page priority durable type_name queue day hour' -d 'Write a folder of Parquet or Arrow files, split by: address, store, store_address, protocol, page, priority, durable, type_name, queue, day, hour; repeatable.'
@@ -460,7 +460,7 @@ complete -c pagectl -n '__pagectl_at messages decode' -l edition -x -a 'auto hor
 complete -c pagectl -n '__pagectl_at messages decode' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at messages decode' -F
 
-complete -c pagectl -n '__pagectl_at messages find' -l format -x -a 'text jsonl csv parquet arrow' -d 'Output format.'
+complete -c pagectl -n '__pagectl_at messages find' -l format -x -a 'text json jsonl csv parquet arrow' -d 'Output format.'
 complete -c pagectl -n '__pagectl_at messages find' -l to -r -F -d 'Write to FILE, all or nothing.'
 complete -c pagectl -n '__pagectl_at messages find' -l columns -x -a '(__pagectl_list sent expires expired queue_names acked_by_names outstanding_names correlation_id file outstanding store store_address page number offset length tx queues acked_by large_type persister protocol id address durable priority timestamp expiration user_id type type_name large large_id large_file large_size properties amqp damage body_size body_sha256 body_text body_value body_base64 body_hex body_error where queues_state)' -d 'Only these columns, with commas: sent, queue_names, outstanding_names, body_text, properties.NAME, amqp.properties.subject, …'
 complete -c pagectl -n '__pagectl_at messages find' -l partition-by -x -a 'address store store_address protocol page priority durable type_name queue day hour' -d 'Write a folder of Parquet or Arrow files, split by: address, store, store_address, protocol, page, priority, durable, type_name, queue, day, hour; repeatable.'

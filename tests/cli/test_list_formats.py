@@ -17,6 +17,8 @@ LISTS = [
     ("pages verify", "torn", ["pages", "findings"]),
     ("pages verify", "news", ["pages", "findings"]),
     ("pages inspect", "torn", ["records"]),
+    ("pages decode", "news", ["messages"]),
+    ("messages decode", "news", ["messages"]),
     ("config rules", None, ["rules", "checks"]),
 ]
 

@@ -26,7 +26,7 @@ OFFERS = [
     ("pagectl ", {"config", "export", "pages", "messages", "journal", "queue", "disk", "replay", "completion"}),
     ("pagectl --debug pages ver", {"verify"}),
     ("pagectl --", {"--help", "--version", "--debug"}),
-    ("pagectl pages decode --format ", {"text", "jsonl", "csv", "parquet", "arrow"}),
+    ("pagectl pages decode --format ", {"text", "json", "jsonl", "csv", "parquet", "arrow"}),
     ("pagectl pages ls --format=js", {"json", "jsonl"}),
     ("pagectl pages decode --body text,s", {"text,size", "text,sha256"}),
     ("pagectl pages compact data --ba", {"--backup-dir"}),

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pagectl.opening.broker import located
+from pagectl.options.formats import TableFormat
 from pagectl.options.groups import BrokerOptions
-from pagectl.options.shared import FORMAT_HELP, DirArgument
+from pagectl.options.shared import DirArgument, TableFormatOption
 from pagectl.running.exits import Exit
 from pagectl.running.reading import bytes_to_read, each_store, moment, told_state
 from pagectl.terminal.progress import progress
 from pagectl.terminal.sanitise import one_line
-from pagectl.terminal.streams import CsvTable, note, print_json_line, print_json_list, print_table
+from pagectl.terminal.streams import CsvTable, note, print_json_list, print_table
 from pagefmt.quantities import count_text, size_text
 
 if TYPE_CHECKING:
@@ -28,15 +29,6 @@ if TYPE_CHECKING:
     from pagefmt.outstanding.overview import StoreOverview
 
 COLUMNS = ("address", "folder", "pages", "messages", "bytes", "outstanding", "oldest", "condition", "conditions")
-
-
-class LsFormat(StrEnum):
-    """Formats of ``pages ls``."""
-
-    text = "text"
-    json = "json"
-    jsonl = "jsonl"
-    csv = "csv"
 
 
 EXAMPLES = (
@@ -68,7 +60,7 @@ def command(
     limit: Annotated[
         int | None, typer.Option("--limit", metavar="N", min=0, help="Addresses shown.", show_default=False)
     ] = None,
-    form: Annotated[LsFormat, typer.Option("--format", help=FORMAT_HELP)] = LsFormat.text,
+    form: TableFormatOption = TableFormat.text,
     broker: BrokerOptions = BrokerOptions(),
 ) -> int:
     """List the addresses that have page files, one row each, and what is wrong with them.
@@ -77,22 +69,19 @@ def command(
     """
     place = located(given, broker)
     found = _Worst()
-    rows: Iterable[StoreOverview] = found.watched(_surveys(place, beside_output=form is not LsFormat.text))
-    if sort is not None or form is LsFormat.text:
+    rows: Iterable[StoreOverview] = found.watched(_surveys(place, beside_output=form is not TableFormat.text))
+    if sort is not None or form is TableFormat.text:
         rows = sorted(rows, key=partial(_rank, sort or LsOrder.address))
     elif limit is not None:
         rows = list(rows)  # the status is that of all of them
-    if form is not LsFormat.text:
+    if form is not TableFormat.text:
         rows = islice(rows, limit)
     match form:
-        case LsFormat.text:
+        case TableFormat.text:
             _text(list(rows), limit, place)
-        case LsFormat.json:
-            print_json_list("stores", map(_object, rows))
-        case LsFormat.jsonl:
-            for row in rows:
-                print_json_line(_object(row))
-        case LsFormat.csv:
+        case TableFormat.json | TableFormat.jsonl:
+            print_json_list("stores", map(_object, rows), lines=form is TableFormat.jsonl)
+        case TableFormat.csv:
             table = CsvTable(COLUMNS)
             for row in rows:
                 table.row(_object(row) | {"conditions": " ".join(map(str, row.verdict.conditions))})

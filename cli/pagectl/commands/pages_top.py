@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pagectl.opening.broker import located
-from pagectl.options.formats import TextOrJson
+from pagectl.options.formats import ListFormat
 from pagectl.options.groups import BrokerOptions
-from pagectl.options.shared import TextOrJsonOption
+from pagectl.options.shared import ListFormatOption
 from pagectl.outputs.backlog_table import COLUMNS, RIGHT, account, cells
 from pagectl.running.backlogs import QueuesLook, RankedQueue, TopOrder, look
 from pagectl.running.exits import CallError, Exit, describe, report
 from pagectl.running.reading import bytes_to_read
 from pagectl.screens.starting import show
 from pagectl.terminal.progress import progress
-from pagectl.terminal.streams import print_json, print_table, warning
+from pagectl.terminal.streams import print_json, print_json_list, print_table, warning
 from pagefmt.errors import PageFmtError
 from pagefmt.quantities import count_text
 
@@ -68,7 +68,7 @@ def command(
             "--watch", help="Stay on the terminal; keys sort (a, h, w, o, g), Enter opens the pages of a queue."
         ),
     ] = False,
-    form: TextOrJsonOption = TextOrJson.text,
+    form: ListFormatOption = ListFormat.text,
     broker: BrokerOptions = BrokerOptions(),
 ) -> int:
     """Rank the queues of all addresses by the page files that come back when their messages are read or dropped.
@@ -78,7 +78,7 @@ def command(
     with the reason. Ends with status 1 where something is damaged or not known, with 2 where one of several DIRs
     cannot be read (the others are shown).
     """
-    if watch and form is not TextOrJson.text:
+    if watch and form is not ListFormat.text:
         raise CallError("--watch goes without --format; for a program: --every SECONDS --format json")
     places, failed = _places(given or [], broker)
     if watch:
@@ -93,7 +93,11 @@ def command(
     for reason in failed:
         report(reason)
     ranked = found.ranked(sort)
-    if form is TextOrJson.json:
+    if form is ListFormat.jsonl:
+        print_json_list("queues", map(_object, ranked[: limit or None]), lines=True)
+        for remark in found.remarks + failed:
+            warning(remark)
+    elif form is ListFormat.json:
         print_json({"queues": list(map(_object, ranked[: limit or None])), "remarks": found.remarks + failed})
     elif len(failed) < max(1, len(given or [])):
         _text(found, ranked, SHOWN if limit is None else limit or len(ranked))

@@ -22,7 +22,7 @@ from pagectl.outputs.message_text import MessageText
 from pagectl.running.exits import Exit
 from pagectl.running.reading import bytes_to_read, note_near_names, told_state
 from pagectl.terminal.progress import progress
-from pagectl.terminal.streams import CsvTable, json_text, print_json_line, write_utf8
+from pagectl.terminal.streams import CsvTable, JsonItems, json_text, print_json_line, write_utf8
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -62,6 +62,8 @@ def carry_out(
             if form is DecodeFormat.csv:
                 usual = FOR_MESSAGES if everywhere else FOR_CSV
                 _write_csv(run, columns or (*usual, *_body_columns(forms)), shown.limit)
+            elif form is DecodeFormat.json:
+                _write_document(run, None if columns is None else ChosenColumns(columns), shown.limit)
             elif columns is not None:
                 _write_columns(run, form, ChosenColumns(columns), shown.limit)
             elif form is DecodeFormat.jsonl:
@@ -207,6 +209,13 @@ def _write_columns(run: _Decoding, form: DecodeFormat, columns: ChosenColumns, l
             print_json_line(columns.row(message, at))
     else:
         columns.print_text(columns.cells(message, at) for message, at in _placed(run, limit))
+
+
+def _write_document(run: _Decoding, columns: ChosenColumns | None, limit: int | None) -> None:
+    items = JsonItems("messages", lines=False)
+    for message, at in _placed(run, limit):
+        items.add("messages", message if columns is None else columns.row(message, at))
+    items.end()
 
 
 def _write_text(run: _Decoding, limit: int | None, with_offsets: bool) -> None:

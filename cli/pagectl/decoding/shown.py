@@ -22,6 +22,7 @@ class DecodeFormat(StrEnum):
     """How messages are written."""
 
     text = "text"
+    json = "json"
     jsonl = "jsonl"
     csv = "csv"
     parquet = "parquet"
