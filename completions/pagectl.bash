@@ -66,6 +66,8 @@ _pagectl_members() {  # is there GROUP COMMAND?
         'messages find' |\
         'messages xml' |\
         'messages import-plan' |\
+        'journal ls' |\
+        'journal inspect' |\
         'journal compact' |\
         'queue drop' |\
         'disk check' |\
@@ -351,6 +353,19 @@ _pagectl_takes() {  # does this option of this command want a value?
         'messages xml --profile' |\
         'messages xml --server' |\
         'messages import-plan --format' |\
+        'journal ls --format' |\
+        'journal ls --broker-xml' |\
+        'journal ls --properties' |\
+        'journal ls --profile' |\
+        'journal ls --server' |\
+        'journal inspect --file' |\
+        'journal inspect --record' |\
+        'journal inspect --type' |\
+        'journal inspect --format' |\
+        'journal inspect --broker-xml' |\
+        'journal inspect --properties' |\
+        'journal inspect --profile' |\
+        'journal inspect --server' |\
         'journal compact --out' |\
         'journal compact --backup-dir' |\
         'journal compact --format' |\
@@ -508,6 +523,8 @@ _pagectl_options() {
         'messages find') _pagectl_offer '' --format --to --columns --partition-by --body --inflate --limit --id --user-id --correlation-id --address --queue --since --until --contains --expired --where --outstanding --page --broker-xml --properties --profile --server --edition --help -h ;;
         'messages xml') _pagectl_offer '' --to --queue --broker-xml --properties --profile --server --help -h ;;
         'messages import-plan') _pagectl_offer '' --format --help -h ;;
+        'journal ls') _pagectl_offer '' --format --broker-xml --properties --profile --server --help -h ;;
+        'journal inspect') _pagectl_offer '' --file --record --type --hex --format --broker-xml --properties --profile --server --help -h ;;
         'journal compact') _pagectl_offer '' --dry-run --out --in-place --no-backup --backup-dir --accept-lost-acknowledgements --format --broker-xml --properties --profile --server --help -h ;;
         'queue drop') _pagectl_offer '' --out --with-address --dry-run --format --edition --broker-xml --properties --profile --server --help -h ;;
         'disk check') _pagectl_offer '' --max-disk-usage --min-disk-free --broker-xml --properties --profile --server --edition -w --warning -c --critical -W --inodes-warning -K --inodes-critical -t --timeout -q --quiet -v --verbose --format --textfile --help -h ;;
@@ -585,6 +602,10 @@ _pagectl_value() {
         'messages xml --to' |\
         'messages xml --broker-xml' |\
         'messages xml --properties' |\
+        'journal ls --broker-xml' |\
+        'journal ls --properties' |\
+        'journal inspect --broker-xml' |\
+        'journal inspect --properties' |\
         'journal compact --broker-xml' |\
         'journal compact --properties' |\
         'queue drop --broker-xml' |\
@@ -697,7 +718,9 @@ _pagectl_value() {
         'pages verify --format' |\
         'pages inspect --format' |\
         'messages ls --format' |\
-        'messages verify --format')
+        'messages verify --format' |\
+        'journal ls --format' |\
+        'journal inspect --format')
             _pagectl_offer '' text json jsonl
             ;;
         'config convert --to')
@@ -804,7 +827,7 @@ _pagectl_argument() {  # COMMAND, and how many arguments stand before this one
         config) (($2 == 0)) && _pagectl_offer '' lint effective explain rules serve diff convert drift capacity ;;
         pages) (($2 == 0)) && _pagectl_offer '' ls top check outstanding find decode verify seal browse inspect compact salvage restore drop-backup ;;
         messages) (($2 == 0)) && _pagectl_offer '' ls verify decode find xml import-plan ;;
-        journal) (($2 == 0)) && _pagectl_offer '' compact ;;
+        journal) (($2 == 0)) && _pagectl_offer '' ls inspect compact ;;
         queue) (($2 == 0)) && _pagectl_offer '' drop ;;
         disk) (($2 == 0)) && _pagectl_offer '' check watch forecast usage exporter ;;
         replay) (($2 == 0)) && _pagectl_offer '' run import generate compare sweep advise ;;
@@ -836,6 +859,8 @@ _pagectl_argument() {  # COMMAND, and how many arguments stand before this one
         'messages find') (($2 == 0)) && _pagectl_paths;;
         'messages xml') (($2 == 0)) && _pagectl_paths;;
         'messages import-plan') (($2 == 0)) && _pagectl_paths;;
+        'journal ls') (($2 == 0)) && _pagectl_paths;;
+        'journal inspect') (($2 == 0)) && _pagectl_paths;;
         'journal compact') (($2 == 0)) && _pagectl_paths;;
         'queue drop') (($2 == 0)) && _pagectl_paths;;
         'disk check') (($2 == 0)) && _pagectl_paths;;

@@ -109,6 +109,8 @@ complete -c pagectl -n '__pagectl_group messages' -a decode -d 'Show messages, w
 complete -c pagectl -n '__pagectl_group messages' -a find -d 'Find messages by id, time, text or selector, in the journal or in pages.'
 complete -c pagectl -n '__pagectl_group messages' -a xml -d 'Write what queues wait for as XML that \'artemis data imp\' takes.'
 complete -c pagectl -n '__pagectl_group messages' -a import-plan -d 'Show what \'artemis data imp\' would make of a file.'
+complete -c pagectl -n '__pagectl_group journal' -a ls -d 'List journal files: records, what of them counts, condition.'
+complete -c pagectl -n '__pagectl_group journal' -a inspect -d 'Show journal files down to the byte.'
 complete -c pagectl -n '__pagectl_group journal' -a compact -d 'Write journals anew without dead records; brokers load the same.'
 complete -c pagectl -n '__pagectl_group queue' -a drop -d 'Copy a data directory without one queue; all others deliver the same.'
 complete -c pagectl -n '__pagectl_group disk' -a check -d 'Decide as the broker\'s disk monitor does; a monitoring plugin.'
@@ -365,7 +367,7 @@ complete -c pagectl -n '__pagectl_at pages browse' -l help -s h -d 'Show the hel
 complete -c pagectl -n '__pagectl_at pages browse' -F
 
 complete -c pagectl -n '__pagectl_at pages inspect' -l page -x -d 'Only pages A to B; A: and :B are open, A is one page.'
-complete -c pagectl -n '__pagectl_at pages inspect' -l record -x -d 'Only this record (0 is the first).'
+complete -c pagectl -n '__pagectl_at pages inspect' -l record -x -d 'Only this record: in a page by number (0 is the first), in a journal by id.'
 complete -c pagectl -n '__pagectl_at pages inspect' -l hex -d 'Show the bytes beside the names of the fields.'
 complete -c pagectl -n '__pagectl_at pages inspect' -l format -x -a 'text json jsonl' -d 'Output format.'
 complete -c pagectl -n '__pagectl_at pages inspect' -l broker-xml -r -F -d 'Configuration that is kept elsewhere, for this DIR.'
@@ -499,6 +501,26 @@ complete -c pagectl -n '__pagectl_at messages xml' -F
 complete -c pagectl -n '__pagectl_at messages import-plan' -l format -x -a 'text json' -d 'Output format.'
 complete -c pagectl -n '__pagectl_at messages import-plan' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at messages import-plan' -F
+
+complete -c pagectl -n '__pagectl_at journal ls' -l format -x -a 'text json jsonl' -d 'Output format.'
+complete -c pagectl -n '__pagectl_at journal ls' -l broker-xml -r -F -d 'Configuration that is kept elsewhere, for this DIR.'
+complete -c pagectl -n '__pagectl_at journal ls' -l properties -r -F -d 'Properties over the configuration; repeatable'
+complete -c pagectl -n '__pagectl_at journal ls' -l profile -x -d 'Profile of domain.xml'
+complete -c pagectl -n '__pagectl_at journal ls' -l server -x -d 'Messaging server of a subsystem'
+complete -c pagectl -n '__pagectl_at journal ls' -l help -s h -d 'Show the help and exit.'
+complete -c pagectl -n '__pagectl_at journal ls' -F
+
+complete -c pagectl -n '__pagectl_at journal inspect' -l file -x -d 'Only the file of this name.'
+complete -c pagectl -n '__pagectl_at journal inspect' -l record -x -d 'Only this record: in a page by number (0 is the first), in a journal by id.'
+complete -c pagectl -n '__pagectl_at journal inspect' -l type -x -d 'Only records of this type, name or number.'
+complete -c pagectl -n '__pagectl_at journal inspect' -l hex -d 'Show the bytes beside the names of the fields.'
+complete -c pagectl -n '__pagectl_at journal inspect' -l format -x -a 'text json jsonl' -d 'Output format.'
+complete -c pagectl -n '__pagectl_at journal inspect' -l broker-xml -r -F -d 'Configuration that is kept elsewhere, for this DIR.'
+complete -c pagectl -n '__pagectl_at journal inspect' -l properties -r -F -d 'Properties over the configuration; repeatable'
+complete -c pagectl -n '__pagectl_at journal inspect' -l profile -x -d 'Profile of domain.xml'
+complete -c pagectl -n '__pagectl_at journal inspect' -l server -x -d 'Messaging server of a subsystem'
+complete -c pagectl -n '__pagectl_at journal inspect' -l help -s h -d 'Show the help and exit.'
+complete -c pagectl -n '__pagectl_at journal inspect' -F
 
 complete -c pagectl -n '__pagectl_at journal compact' -l dry-run -d 'Show the plan and change nothing.'
 complete -c pagectl -n '__pagectl_at journal compact' -l out -x -a '(__fish_complete_directories)' -d 'Write into a new folder.'

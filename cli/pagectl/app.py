@@ -84,6 +84,8 @@ TREE: dict[str, Leaf | Group] = {
     "journal": (
         "Message journal, bindings and JMS journal of a broker.",
         {
+            "ls": ("journal_ls", "List journal files: records, what of them counts, condition."),
+            "inspect": ("journal_inspect", "Show journal files down to the byte."),
             "compact": ("journal_compact", "Write journals anew without dead records; brokers load the same."),
         },
     ),

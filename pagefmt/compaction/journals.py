@@ -36,7 +36,7 @@ from pagefmt.compaction.planning import CannotCompact, roots_of
 from pagefmt.directory.locate import DataLocation
 from pagefmt.journal.compaction_files import UNFINISHED
 from pagefmt.journal.files import FileProblem, Journal, JournalFile
-from pagefmt.journal.listing import BROKERS_NAME
+from pagefmt.journal.listing import BROKERS_NAME, list_files
 from pagefmt.journal.load import LoadedJournal, load_journal
 from pagefmt.journal.packing import PackedJournal, packed
 
@@ -143,17 +143,55 @@ class JournalsPlan:
         return tuple((one.root, file.path, seen) for one in self.journals for file, seen in one.seen)
 
 
+@dataclass(frozen=True, slots=True)
+class JournalFiles:
+    """One journal as it was loaded."""
+
+    root: str
+    journal: Journal
+    folder: Path
+    loaded: LoadedJournal
+
+    @property
+    def name(self) -> str:
+        """Which of the three."""
+        return self.journal.name.lower()
+
+
+def read_journals(place: DataLocation) -> list[JournalFiles]:
+    """Those that have files. Raises ``NotAJournal``."""
+    roots = roots_of(place)
+    every = [
+        JournalFiles(root, each, roots[root], load_journal(roots[root], each))
+        for root, each in JOURNALS
+        if root in roots
+    ]
+    return [each for each in every if each.loaded.files or (each.loaded.notes and each.journal is not Journal.JMS)]
+
+
+def listed(place: DataLocation) -> Iterator[JournalFile]:
+    """Their files that can be read, in load order."""
+    roots = roots_of(place)
+    for root, journal in JOURNALS:
+        if root in roots:
+            yield from list_files(roots[root], journal).files
+
+
+def freeable(journal: JournalFiles) -> int | None:
+    """Bytes that a compaction frees; None where it leaves the journal alone."""
+    try:
+        plan = _plan(journal.root, journal.journal, journal.folder, journal.loaded)
+    except CannotCompact:
+        return None
+    return None if plan.why else plan.freed
+
+
 def plan_journals(place: DataLocation) -> JournalsPlan:
     """Reads the journals. Raises ``CannotCompact`` where the message journal is not sound, ``NotAJournal``."""
     roots = roots_of(place)
     if "journal" not in roots and "bindings" not in roots:
         raise CannotCompact(f"{place.given}: no journal and no bindings; name the data directory or the instance")
-    plans = []
-    for root, journal in JOURNALS:
-        if root in roots:
-            loaded = load_journal(roots[root], journal)
-            if loaded.files or loaded.notes:
-                plans.append(_plan(root, journal, roots[root], loaded))
+    plans = [_plan(each.root, each.journal, each.folder, each.loaded) for each in read_journals(place)]
     return JournalsPlan(roots, tuple(one for one in plans if one.seen or one.why))
 
 

@@ -13,6 +13,7 @@ from typing import Any, Final
 from pagefmt.bytes.wire import ByteReader, FixedFields, Undecodable
 from pagefmt.describe.amqp_anatomy import section_fields
 from pagefmt.describe.field import Field, plain
+from pagefmt.errors import PageFmtError
 from pagefmt.messages.core_fields import MAP, MESSAGE_TYPES, PROPERTY_TYPES, TEXT
 from pagefmt.messages.core_message import user_id_text
 from pagefmt.messages.persisters import PERSISTER_NAMES
@@ -108,25 +109,41 @@ def record_fields(buf: bytes | memoryview, offset: int, length: int) -> Iterator
     start, end = offset + 5, offset + 5 + length
     yield Field(offset, 1, "start mark", None)
     yield Field(offset + 1, 4, "payload length", length, f"{length} bytes")
-    fields = list(_payload_fields(buf, start, end))
+    yield from _all_opened(buf, list(_payload_fields(buf, start, end)))
+    yield Field(offset + length + FRAME - 1, 1, "end mark", None)
+
+
+def fields_read(
+    buf: bytes | memoryview, start: int, end: int, read: Callable[[RecordingCursor], object]
+) -> Iterator[Field]:
+    """The fields between two offsets as ``read`` takes them from a cursor; what it leaves, or cannot read, as such."""
+    yield from _all_opened(buf, list(_read(buf, start, end, Layout.NEW, read)))
+
+
+def _all_opened(buf: bytes | memoryview, fields: list[Field]) -> Iterator[Field]:
     body_type = next((field.value for field in fields if field.name == "message type"), None)
     for field in fields:
         yield from _opened(buf, field, body_type)
-    yield Field(offset + length + FRAME - 1, 1, "end mark", None)
 
 
 def _payload_fields(buf: bytes | memoryview, start: int, end: int) -> Iterator[Field]:
     layout = layout_of(buf, start, end - start)
+    yield from _read(buf, start, end, layout, lambda cursor: read_payload(cursor, start - 5, end - start, layout))
+
+
+def _read(
+    buf: bytes | memoryview, start: int, end: int, layout: Layout, read: Callable[[RecordingCursor], object]
+) -> Iterator[Field]:
     cursor = RecordingCursor(buf, start, end)
-    problem: Undecodable | None = None
+    problem: PageFmtError | None = None
     try:
-        read_payload(cursor, start - 5, end - start, layout)
-    except Undecodable as err:
+        read(cursor)
+    except PageFmtError as err:
         problem = err
     yield from (_explained(field, layout) for field in cursor.fields)
     at = cursor.fields[-1].offset + cursor.fields[-1].size if cursor.fields else start
     if at < end:
-        why = problem.detail if problem else "more bytes than the fields need"
+        why = getattr(problem, "detail", str(problem)) if problem else "more bytes than the fields need"
         yield Field(at, end - at, "not understood", bytes(buf[at:end]), why)
 
 

@@ -154,14 +154,20 @@ class Bindings:
 def decode_queue(record: int, body: bytes) -> QueueBinding:
     """The body of a queue binding (docs/spec/journal.md 6). Raises ``BadBinding``, ``Undecodable``."""
     reader = ByteReader(body)
+    fields = read_queue(reader)
+    return QueueBinding(record, fields, reader.take(reader.left()))
+
+
+def read_queue(reader: ByteReader) -> dict[str, Value]:
+    """The fields of a queue binding, as many as there are. Raises ``BadBinding``, ``Undecodable``."""
     fields: dict[str, Value] = {}
     for name, kind in QUEUE_FIELDS:
         if not reader.left():
             break
-        fields[name] = _READ[kind](reader, name)
+        fields[name] = getattr(reader, _READ[kind])(name)
     if len(fields) < 2:
         raise BadBinding("ends before the address of the queue")
-    return QueueBinding(record, fields, reader.take(reader.left()))
+    return fields
 
 
 def encode_queue(queue: QueueBinding) -> bytes:
@@ -173,14 +179,7 @@ def encode_queue(queue: QueueBinding) -> bytes:
     return bytes(out.out) + queue.rest
 
 
-_READ: Final = {
-    "sstr": ByteReader.sstr,
-    "nsstr": ByteReader.nsstr,
-    "bool": ByteReader.u8,
-    "i8": ByteReader.i8,
-    "i32": ByteReader.i32,
-    "i64": ByteReader.i64,
-}
+_READ: Final = {"sstr": "sstr", "nsstr": "nsstr", "bool": "u8", "i8": "i8", "i32": "i32", "i64": "i64"}
 
 
 def _write(out: ByteWriter, kind: str, value: Value) -> None:
@@ -194,7 +193,11 @@ def _write(out: ByteWriter, kind: str, value: Value) -> None:
 
 def decode_address(record: int, body: bytes) -> AddressBinding:
     """The body of an address binding. Raises ``BadBinding``, ``Undecodable``."""
-    reader = ByteReader(body)
+    return read_address_binding(ByteReader(body), record)
+
+
+def read_address_binding(reader: ByteReader, record: int = 0) -> AddressBinding:
+    """The same from a cursor."""
     name = reader.sstr("address")
     count = reader.i32("number of routing types")
     types = tuple(reader.take(count, "routing types"))

@@ -126,6 +126,6 @@ def _note_torn(buf: bytes, header: JournalHeader, bad: Ints, starts: Ints, ends:
             tail = at
     for gap in np.flatnonzero(before_each[:-1] < starts).tolist():
         torn.note_gap(buf, int(before_each[gap]), int(starts[gap]))
-    torn.records = len(starts)
+    torn.records, torn.record_bytes = len(starts), int((ends - starts).sum())
     torn.end = int(before_each[-1])
     torn.tail = tail >= torn.end

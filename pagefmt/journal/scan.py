@@ -33,11 +33,12 @@ class TornRecords:
     """How many torn records one file has; the first ``TORN_LISTED`` of them one by one. ``records``: the others.
 
     ``gaps``: stretches in front of a live record that hold none and that no broker leaves; ``end``: behind the last
-    live record, where ``tail`` tells whether a torn record begins.
+    live record, where ``tail`` tells whether a torn record begins. ``record_bytes``: of the ``records``.
     """
 
     count: int = 0
     records: int = 0
+    record_bytes: int = 0
     first: list[TornRecord] = field(default_factory=list)
     gaps: list[tuple[int, int]] = field(default_factory=list)
     end: int = HEADER.size
@@ -111,6 +112,7 @@ def scan(buf: bytes | memoryview, header: JournalHeader, torn: TornRecords | Non
                 if at > torn.end:
                     torn.note_gap(buf, torn.end, at)
                 torn.records += 1
+                torn.record_bytes += total
                 at = torn.end = at + total
                 torn.tail = False
                 continue

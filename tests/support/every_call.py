@@ -90,6 +90,12 @@ CALLS: list[tuple[str, int, str]] = [
     ("pages restore", 2, "{news}"),
     ("pages drop-backup", 0, "{compacted_too}"),
     ("pages drop-backup", 2, "{news}"),
+    ("journal ls", 0, "{news}"),
+    ("journal ls", 1, "{lost}"),
+    ("journal ls", 2, "{alone}"),
+    ("journal inspect", 0, "{news} --type ADD_REF"),
+    ("journal inspect", 1, "{cut}"),
+    ("journal inspect", 2, "{news} --file nowhere.amq"),
     ("journal compact", 0, "{news}"),
     ("journal compact", 1, "{lost}"),
     ("journal compact", 2, "{news} --no-backup"),
@@ -151,6 +157,7 @@ def make_world(folder: Path, run: Callable[..., int]) -> dict[str, Path]:
     assert run("messages", "xml", news, "--to", found["exported"]) == 0
     found["lossy"].write_text(found["exported"].read_text("utf-8").replace('type="integer"', "", 1), "utf-8")
     found["lost"] = with_a_byte_changed(shutil.copytree(news, folder / "lost"), "activemq-data-1.amq", 20)
+    found["cut"] = with_a_byte_changed(shutil.copytree(news, folder / "cut"), "activemq-data-1.amq", 33)
     found["mended"] = with_a_byte_changed(shutil.copytree(news, folder / "mended"), "*000000003.page", -1)
     return found
 

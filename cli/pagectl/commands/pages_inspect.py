@@ -11,7 +11,7 @@ import typer
 from pagectl.opening.broker import located
 from pagectl.options.formats import ListFormat
 from pagectl.options.groups import BrokerOptions
-from pagectl.options.shared import DirArgument, ListFormatOption, PageOption
+from pagectl.options.shared import DirArgument, ListFormatOption, PageOption, RecordOption
 from pagectl.running.exits import CallError, Exit
 from pagectl.running.reading import page_range
 from pagectl.terminal.hexview import HexView
@@ -31,9 +31,7 @@ EXAMPLES = (("The bytes of one record beside its fields", "pages inspect /var/li
 def command(
     given: DirArgument = None,
     page: PageOption = None,
-    record: Annotated[
-        int | None, typer.Option("--record", metavar="N", help="Only this record (0 is the first).", show_default=False)
-    ] = None,
+    record: RecordOption = None,
     with_bytes: Annotated[bool, typer.Option("--hex", help="Show the bytes beside the names of the fields.")] = False,
     form: ListFormatOption = ListFormat.text,
     broker: BrokerOptions = BrokerOptions(),

@@ -128,6 +128,12 @@ BackupDirOption = Annotated[
         "--backup-dir", metavar="DIR", help="Where --in-place keeps what it replaces [default: beside the pages]."
     ),
 ]
+RecordOption = Annotated[
+    int | None,
+    typer.Option(
+        "--record", metavar="N", help="Only this record: in a page by number (0 is the first), in a journal by id."
+    ),
+]
 InPlaceOption = Annotated[bool, typer.Option("--in-place", help="Replace the files where they are.")]
 NoBackupOption = Annotated[bool, typer.Option("--no-backup", help="Keep nothing: the space comes back at once.")]
 AcceptLostOption = Annotated[

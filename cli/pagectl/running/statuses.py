@@ -74,6 +74,8 @@ STATUSES: dict[tuple[str, ...], dict[int, str]] = {
         0: "Written whole.", 1: "Something was left out, or is damaged.", 2: CANNOT,
     },
     ("messages", "import-plan"): {0: "Nothing would be lost.", 1: "Something would be lost, or stop it.", 2: CANNOT},
+    ("journal", "ls"): {0: "Done.", 1: "Done, and a condition is more than a remark.", 2: CANNOT},
+    ("journal", "inspect"): {0: "Done, and no record is torn.", 1: "Done, and a record is torn.", 2: CANNOT},
     ("journal", "compact"): _COMPACTS,
     ("queue", "drop"): {
         0: "Done, or planned.", 1: "The same, and pages that nobody needs any more stay.", 2: CANNOT,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final, TextIO
 
 from pagectl.terminal.sanitise import one_line
@@ -39,11 +40,21 @@ class HexView:
         """The record at ``offset``: its fields, and their bytes where asked for. ``base``: where ``buf`` begins."""
         from pagefmt.describe.anatomy import record_fields
 
-        self._base, at = base, base + offset
+        self._base = base
+        self.fields(buf, f"record {number}", offset, length + 6, record_fields(buf, offset, length))
+
+    def fields(self, buf: bytes | memoryview, title: str, offset: int, size: int, fields: Iterable[Field]) -> None:
+        """A record under a title, field by field."""
+        at = self._base + offset
         self.line()
-        self.line(self._in(_BOLD, f"record {number}") + f"  offset {at} (0x{at:x}), {length + 6} bytes")
-        for field in record_fields(buf, offset, length):
+        self.line(self._in(_BOLD, title) + f"  offset {at} (0x{at:x}), {size} bytes")
+        for field in fields:
             self._field(buf, field)
+
+    def torn(self, offset: int, detail: str) -> None:
+        """What begins like a record and is none."""
+        self.line()
+        self.line(self._in(_RED, f"torn record at offset {offset} (0x{offset:x})") + f": {one_line(detail)}")
 
     def damage(self, buf: bytes | memoryview, damage: Damage, behind: int) -> None:
         """What reading stopped at, and how many whole records lie behind."""

@@ -1,0 +1,122 @@
+"""``journal inspect``: journal files down to the byte."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pagectl.opening.broker import located
+from pagectl.options.formats import ListFormat
+from pagectl.options.groups import BrokerOptions
+from pagectl.options.shared import DirArgument, ListFormatOption, RecordOption
+from pagectl.running.exits import CallError, Exit
+from pagectl.terminal.hexview import HexView
+from pagectl.terminal.sanitise import one_line
+from pagectl.terminal.streams import JsonItems, coloured, folded
+from pagefmt.findings import did_you_mean
+
+if TYPE_CHECKING:
+    from pagefmt.journal.files import JournalFile
+    from pagefmt.journal.records import JournalFrame
+
+EXAMPLES = (
+    ("The records of one file, field by field", "journal inspect /var/lib/broker --file activemq-data-1.amq"),
+    ("Queues of the bindings, with their bytes", "journal inspect /var/lib/broker --type QUEUE_BINDING_RECORD --hex"),
+)
+
+
+def command(
+    given: DirArgument = None,
+    file: Annotated[
+        str | None, typer.Option("--file", metavar="NAME", help="Only the file of this name.", show_default=False)
+    ] = None,
+    record: RecordOption = None,
+    kind: Annotated[
+        str | None,
+        typer.Option("--type", metavar="NAME", help="Only records of this type, name or number.", show_default=False),
+    ] = None,
+    with_bytes: Annotated[bool, typer.Option("--hex", help="Show the bytes beside the names of the fields.")] = False,
+    form: ListFormatOption = ListFormat.text,
+    broker: BrokerOptions = BrokerOptions(),
+) -> int:
+    """Show journal files down to the byte: records of every kind, dead ones too, and every field of their bodies.
+
+    Ends with status 1 where a torn record is met.
+    """
+    from pagefmt.bytes.files import MappedFile
+    from pagefmt.compaction.journals import listed
+    from pagefmt.describe.journal_anatomy import journal_fields
+    from pagefmt.journal.scan import TornRecords, scan
+
+    place = located(given, broker)
+    user_type = None if kind is None else _type(kind)
+    files = [each for each in listed(place) if file in (None, each.name)]
+    if not files:
+        raise CallError(f"{place.given}: no such journal file; 'pagectl journal ls' names them")
+    items = None if form is ListFormat.text else JsonItems("records", lines=form is ListFormat.jsonl)
+    view = HexView(sys.stdout, with_bytes=with_bytes, coloured=coloured(sys.stdout))
+    torn_any = False
+    for each in files:
+        torn = TornRecords()
+        with MappedFile(each.path) as mapped:
+            if items is None:
+                _head(view, each)
+            for frame in _chosen_frames(scan(mapped.buf, each.header, torn), record, user_type):
+                fields = journal_fields(mapped.buf, frame, each.header.version)
+                if items is None:
+                    view.fields(mapped.buf, _title(frame), frame.at, frame.total, fields)
+                    continue
+                shown = [
+                    {"offset": field.offset, "size": field.size, "name": field.name, "text": field.text}
+                    | ({"hex": mapped.buf[field.offset : field.offset + field.size].hex()} if with_bytes else {})
+                    for field in fields
+                ]
+                items.add("records", {"file": each.name, "offset": frame.at, "length": frame.total, "fields": shown})
+            torn_any = torn_any or torn.count > 0
+            for one in torn.first if record is None and user_type is None else ():
+                if items is None:
+                    view.torn(one.offset, one.detail)
+                else:
+                    items.add("records", {"file": each.name, "torn": {"offset": one.offset, "detail": one.detail}})
+    if items is not None:
+        items.end()
+    return Exit.FOUND if torn_any else Exit.OK
+
+
+def _head(view: HexView, file: JournalFile) -> None:
+    view.heading(folded(f"{file.name}  {one_line(str(file.path))}"))
+    header = file.header
+    view.line(
+        f"file id {header.file_id}, {file.size} bytes, format {header.version}, user version {header.user_version}"
+    )
+
+
+def _title(frame: JournalFrame) -> str:
+    from pagefmt.journal.record_types import type_name
+    from pagefmt.journal.records import RecordKind
+
+    kind = RecordKind(frame.kind).name
+    return f"{kind} {frame.id} {type_name(frame.user_type)}" if frame.user_type else f"{kind} {frame.id or frame.tx}"
+
+
+def _chosen_frames(frames: Iterator[JournalFrame], record: int | None, user_type: int | None) -> Iterator[JournalFrame]:
+    for frame in frames:
+        if record in (None, frame.id) and user_type in (None, frame.user_type):
+            yield frame
+
+
+def _type(word: str) -> int:
+    from pagefmt.journal.record_types import RecordType
+
+    if word.isascii() and word.isdecimal():
+        return int(word)
+    try:
+        return RecordType[word.upper()].value
+    except KeyError:
+        names = [each.name for each in RecordType]
+        raise CallError(
+            f"--type {word}: no such type; {did_you_mean(word, names, 'see docs/spec/journal.md')}"
+        ) from None

@@ -1,0 +1,89 @@
+"""The files of a journal one by one: what in them counts, what is dead, and in what condition they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from pagefmt.journal.files import FileProblem
+from pagefmt.journal.load import LoadedJournal
+from pagefmt.journal.records import FRAME_LAYOUTS, RecordKind
+from pagefmt.quantities import count_text
+
+GRAVE: Final = frozenset(
+    (FileProblem.VERSION, FileProblem.UNREADABLE, FileProblem.SAME_ID, FileProblem.NOT_REGULAR, FileProblem.CONTROL)
+)
+"""Worth more than a remark."""
+
+
+class JournalFileOverview(NamedTuple):
+    """``live_bytes``: what its live records take once they are written anew. None: not known, or no journal file.
+
+    ``sound``: nothing is wrong with it; a file that holds no record, and what a broker tidies up, is sound as well.
+    """
+
+    name: str
+    id: int | None
+    size: int
+    records: int | None
+    live: int | None
+    record_bytes: int | None
+    live_bytes: int | None
+    conditions: tuple[str, ...]
+    remarks: tuple[str, ...]
+    sound: bool
+
+
+def journal_overview(loaded: LoadedJournal, *, live: bool = False) -> Iterator[JournalFileOverview]:
+    """The files in load order, then what else was noticed. ``live``: a broker writes at the end of the last one."""
+    counts, sizes = _live(loaded)
+    notes = list(loaded.notes)
+    lost = {stretch.file for stretch in loaded.damage.stretches} if loaded.damage else set()
+    for file, torn in loaded.torn:
+        own = [note for note in notes if note.file == file.name]
+        notes = [note for note in notes if note.file != file.name]
+        moving = live and torn.tail and loaded.written_to(file)
+        conditions = [note.kind.value for note in own]
+        remarks = [note.detail for note in own]
+        if torn.count and not moving:
+            conditions.append("torn records")
+            first = torn.first[0]
+            remarks.append(
+                f"{count_text(torn.count, 'torn record')}, the first at offset {first.offset}: {first.detail}"
+            )
+        elif file.name in lost:
+            conditions.append("records missing")
+        sound = not (torn.count and not moving) and file.name not in lost
+        number = loaded.columns.files.index(file)
+        yield JournalFileOverview(
+            file.name, file.header.file_id, file.size, torn.records, counts[number], torn.record_bytes, sizes[number],
+            tuple(conditions) or ("ok" if torn.records else "free",), tuple(remarks),
+            sound and not any(note.kind in GRAVE for note in own),
+        )  # fmt: skip
+    for note in notes:
+        moving = live and note.kind is FileProblem.CONTROL
+        yield JournalFileOverview(
+            note.file, None, note.size, None, None, None, None, (note.kind.value,), (note.detail,),
+            moving or note.kind not in GRAVE,
+        )  # fmt: skip
+
+
+def _live(loaded: LoadedJournal) -> tuple[list[int], list[int]]:
+    """By number of the file: records that count, those of prepared transactions among them, and their bytes."""
+    import numpy as np
+
+    columns, files = loaded.columns, len(loaded.columns.files)
+    counts, sizes = np.zeros(files, np.int64), np.zeros(files, np.int64)
+    branches = [each for one in loaded.prepared for each in (one.rows, one.deletes)]
+    for each in (loaded.rows, *branches):
+        if each:
+            rows = np.frombuffer(each, np.int64)
+            numbers = np.searchsorted(columns.begins, rows, "right") - 1
+            bodies = np.frombuffer(columns.sizes, np.int32)[rows]
+            counts += np.bincount(numbers, minlength=files)
+            sizes += np.bincount(numbers, bodies, files).astype(np.int64)
+    sizes += counts * FRAME_LAYOUTS[2][RecordKind.ADD].total
+    for one in loaded.prepared:
+        counts[one.file] += 1
+        sizes[one.file] += FRAME_LAYOUTS[2][RecordKind.PREPARE].total + len(one.xid)
+    return counts.tolist(), sizes.tolist()

@@ -1,0 +1,78 @@
+"""``journal ls`` and ``journal inspect``: figures and fields add up, damage is told."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from golden_cases import GoldenCase, cases_of_each_kind
+from program import call
+
+
+def rows(data: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]], int]:
+    answer = call("journal", "ls", "--format", "json", data)
+    found = json.loads(answer.out)
+    return found["files"], found["journals"], answer.status
+
+
+@pytest.mark.parametrize("case", cases_of_each_kind(), ids=str)
+def test_ls_counts_what_compact_keeps(case: GoldenCase) -> None:
+    files, journals, status = rows(case.data())
+    assert status == 0
+    planned = json.loads(call("journal", "compact", "--format", "json", case.data()).out)
+    assert sum(one["freeable"] for one in journals) == planned["freed"] > 0
+    for one, plan in zip(journals, planned["journals"], strict=True):
+        own = [row for row in files if row["journal"] == one["journal"]]
+        assert sum(row["live_records"] for row in own) == one["live_records"] == plan["records"] - plan["dead_records"]
+        assert sum(row["size"] for row in own) == one["bytes"] == plan["bytes_before"]
+
+
+@pytest.mark.parametrize("name", ["journal-mix", "tx", "unicode", "large-core"])
+def test_the_fields_of_a_record_are_all_of_its_bytes(name: str) -> None:
+    data = GoldenCase("2.56.0", name).data()
+    content = {path.name: path.read_bytes() for path in data.rglob("*") if path.is_file()}
+    lines = call("journal", "inspect", "--hex", "--format", "jsonl", data).lines()
+    assert len(lines) == sum(row["records"] for row in rows(data)[0])
+    for line in lines:
+        at = line["offset"]
+        for field in line["fields"]:
+            assert field["offset"] == at, line
+            assert bytes.fromhex(field["hex"]) == content[line["file"]][at : at + field["size"]]
+            at += field["size"]
+        assert at == line["offset"] + line["length"]
+        assert "not understood" not in [field["name"] for field in line["fields"]], line
+
+
+def test_what_is_asked_for_alone() -> None:
+    data = GoldenCase("2.56.0", "tx").data()
+    every = call("journal", "inspect", "--format", "jsonl", data).lines()
+    file = every[0]["file"]
+    assert {line["file"] for line in call("journal", "inspect", data, "--file", file, "--format", "jsonl").lines()} == {
+        file
+    }
+    queues = call("journal", "inspect", data, "--type", "queue_binding_record", "--format", "jsonl").lines()
+    assert queues == call("journal", "inspect", data, "--type", "21", "--format", "jsonl").lines() != []
+    number = next(f["text"] for f in queues[0]["fields"] if f["name"] == "record id")
+    assert call("journal", "inspect", data, "--record", number, "--format", "jsonl").lines()
+    assert "did you mean 'ADD_REF'" in call("journal", "inspect", data, "--type", "ADD_REFF").err
+    assert call("journal", "inspect", data, "--file", "nowhere").status == 2
+
+
+def test_damage_is_told(tmp_path: Path) -> None:
+    data = GoldenCase("2.56.0", "tx").copy(tmp_path)
+    first = sorted((data / "journal").glob("*.amq"))[0]
+    content = bytearray(first.read_bytes())
+    second = call("journal", "inspect", data, "--file", first.name, "--format", "jsonl").lines()[1]
+    content[second["offset"] + second["length"] - 1] ^= 0xFF
+    first.write_bytes(content)
+    files, _, status = rows(data)
+    assert status == 1 and files[0]["conditions"][0] in ("torn records", "records missing")
+    (data / "journal" / "x.amq").write_bytes(b"short")
+    (data / "journal" / "y.amq").mkdir()
+    files, _, _ = rows(data)
+    assert {(row["file"], row["condition"], row["records"]) for row in files if row["id"] is None} == {
+        ("x.amq", "short file", None),
+        ("y.amq", "not a regular file", None),
+    }
