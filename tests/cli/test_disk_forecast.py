@@ -285,7 +285,7 @@ def test_a_changed_limit_counts_at_once(world: World) -> None:
 def test_the_clock_set_back_is_said(world: World) -> None:
     world.fill(5, 20)
     world.now -= 700
-    assert "clock was set back: 3 samples" in world.look("-v")[1]
+    assert "clock was set back: dropped 3 samples" in world.look("-v")[1]
 
 
 def page(world: World, folder: str, address: str, size: int) -> None:

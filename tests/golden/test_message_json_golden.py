@@ -55,4 +55,5 @@ def test_messages_are_what_the_broker_read(case: GoldenCase) -> None:
 
 def test_keys_come_in_the_promised_order() -> None:
     for theirs, ours in messages(GoldenCase("2.56.0", "amqp-sections")):
-        assert list(ours) == list(theirs)
+        # text of bytes is ours alone
+        assert [key for key in ours if key in theirs] == list(theirs)

@@ -9,6 +9,8 @@ import pytest
 from harmed import OTHER_FOLDER, data_directory, golden, pagectl, pages_of, peak, record, spans, store, stores_of
 
 MIB = 1 << 20
+MOST = 400 * MIB
+"""Whatever is asked of one record of tens of megabytes, the interpreter with its libraries included."""
 
 
 def damaged_pages(tmp_path: Path, count: int) -> Path:
@@ -39,12 +41,12 @@ def test_salvage_holds_one_page_at_a_time(tmp_path: Path) -> None:
     ids=" ".join,
 )
 def test_one_large_record(command: tuple[str, ...], tmp_path: Path) -> None:
-    """35 MB of text: a few times its size, whatever is asked."""
+    """35 MB of text: some ten times its size at most, whatever is asked."""
     data = data_directory(tmp_path, {1: record(1, "x" * (35 << 19)) + record(2)})
     words = [word.format(out=tmp_path / "out") for word in command]
     answer, most = peak("pages", words[0], data, *words[1:])
     assert answer.status in (0, 1), answer
-    assert most < 300 * MIB, f"{most / MIB:.0f} MiB"
+    assert most < MOST, f"{most / MIB:.0f} MiB"
 
 
 @pytest.mark.parametrize("queues", [1_000_000, 1], ids=["queues", "properties"])
@@ -58,7 +60,7 @@ def test_one_record_of_many_parts(queues: int, command: tuple[str, ...], tmp_pat
     words = [word.format(out=tmp_path / "out") for word in command]
     answer, most = peak("pages", words[0], data_directory(tmp_path, {1: page}), *words[1:], seconds=40)
     assert answer.status in (0, 1), answer
-    assert most < 300 * MIB, f"{most / MIB:.0f} MiB"
+    assert most < MOST, f"{most / MIB:.0f} MiB"
 
 
 @pytest.fixture(scope="module")

@@ -108,7 +108,10 @@ def runs_everywhere(built: Path, folder: Path, python: str) -> None:
     assert "pagectl[spark]" in said["export", str(world["news"]), "--to", str(where / "table")]
     assert run("config", "serve") == 2 and "pagectl[editor]" in said["config", "serve"]
     assert run("disk", "watch", where) == 2
-    assert tried | {("export",), ("config", "serve"), ("disk", "watch")} == set(STATUSES)
+    assert run("disk", "exporter", "--listen", "127.0.0.1:0", world["news"]) == 2
+    assert run("pages", "browse", world["news"]) == 2
+    others = {("export",), ("config", "serve"), ("disk", "watch"), ("disk", "exporter"), ("pages", "browse")}
+    assert tried | others == set(STATUSES)
 
 
 def installed(built: Path, environment: Path, python: str) -> Path:

@@ -36,7 +36,7 @@ def rivals(
 def _rank(text: str, wildcards: Wildcards) -> Hashable:
     """The same of two matches that rank alike and overlap."""
     if wildcards.any_words in text:
-        return len(text), wildcards.single_word in text
+        return len(text)
     return len(text), tuple(word is None for word in split_match(text, wildcards)[0])
 
 
