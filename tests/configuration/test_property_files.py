@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 from brokerconf.linting.lint import LintContext, lint
 from brokerconf.properties.application import apply
 from brokerconf.properties.outcomes import Fault
-from brokerconf.reading.properties import PropertiesError, entries_in, property_file
+from brokerconf.reading.properties import PropertiesError, entries_in, property_file, property_files
 from brokerconf.rules.properties_unknown_key import ADVISED
 from brokerconf.rules.properties_unknown_key import RULE as UNKNOWN_KEY
 from pagectl.app import run
@@ -270,3 +271,9 @@ def test_keys_without_number_or_end_are_bounded() -> None:
     assert told == ["did you mean 'maxDiskUsage'?"] * ADVISED + [UNKNOWN_KEY.help]
     _, (deep,) = apply(tuple(entries_in(("a" + ".a" * 100_000 + "=1").encode(), "x.properties")))
     assert deep.fault is Fault.UNKNOWN and len(deep.path) == 100_001
+
+
+def test_a_pipe_in_a_folder_of_properties_is_not_waited_for(tmp_path: Path) -> None:
+    (tmp_path / "a.properties").write_text("maxDiskUsage=80\n")
+    os.mkfifo(tmp_path / "b.properties")
+    assert property_files(str(tmp_path)) == (tmp_path / "a.properties",)

@@ -77,7 +77,7 @@ def property_files(given: str) -> tuple[Path, ...]:
     for name in filter(None, map(str.strip, given.split(","))):
         path = Path(name)
         if path.is_dir():
-            found += sorted(file for file in path.iterdir() if file.suffix in SUFFIXES)
+            found += sorted(file for file in path.iterdir() if file.suffix in SUFFIXES and file.is_file())
         elif path.exists():
             found.append(path)
         else:
