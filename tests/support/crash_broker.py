@@ -18,9 +18,9 @@ from pageengine.trace.operations import NS_PER_MS
 from pagefmt.outstanding.state import load_state
 
 PROGRAM = Path(__file__).resolve().parents[1] / "oracle_java" / "CrashBroker.java"
-LATE_MS = 80
+LATE_MS = 40
 """An operation that began later than this, or a disk that stood still for longer, makes the run worthless: the instants
-of scenarios lie 100 ms from events."""
+of scenarios lie 43 ms from events, or more."""
 TRIES = 10
 WARM = "paged.warm"
 """The program warms up with a queue of this name."""
