@@ -43,7 +43,7 @@ class Unknown(NamedTuple):
         if self.part is UnknownPart.FOLDER:
             return self.reason
         rest = "" if unacknowledged is None else f", {unacknowledged} unacknowledged by the journal"
-        return f"{self.reason}: {messages} message{'s' * (messages != 1)}{rest}"
+        return f"{self.reason}: {count_text(messages, 'message')}{rest}"
 
 
 class KnownJournals(NamedTuple):

@@ -71,3 +71,13 @@ def test_other_files_are_refused_with_a_line(text: str, tmp_path: Path) -> None:
     answer = call("messages", "import-plan", tmp_path / "in.xml")
     assert (answer.status == 2 and "in.xml:1" in answer.err) or "in.xml:6" in answer.err or "in.xml:7" in answer.err
     assert len(answer.err.splitlines()) == 1
+
+
+def test_a_message_that_cannot_be_decoded_is_told(tmp_path: Path) -> None:
+    data = GoldenCase("2.56.0", "basic").copy(tmp_path)
+    page = min(data.rglob("*.page"))
+    content = bytearray(page.read_bytes())
+    content[14] = 99  # the persister of the first record
+    page.write_bytes(content)
+    answer = call("messages", "xml", data, "--to", tmp_path / "out.xml")
+    assert answer.status == 1 and "offset 0: undecodable" in answer.err

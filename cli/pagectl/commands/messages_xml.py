@@ -12,7 +12,7 @@ from pagectl.options.groups import BrokerOptions
 from pagectl.options.message_filter import QueueOption
 from pagectl.options.shared import DirArgument
 from pagectl.running.exits import Exit
-from pagectl.terminal.streams import note, warning
+from pagectl.terminal.streams import warning
 from pagefmt.quantities import count_text
 
 if TYPE_CHECKING:
@@ -61,8 +61,7 @@ def command(
     choice = MessageFilter(queues=wanted, outstanding=True)
     sources = AllSources(place, state, choice, large=large)
     done = _Account()
-    count = lambda: count_text(done.messages, "message")  # noqa: E731
-    with output_to(to, place, count), progress("reading", None, beside_output=to is None):
+    with output_to(to, place, done.count), progress("reading", None, beside_output=to is None):
         xml = JournalXml(sys.stdout)
         xml.bindings(state.bindings, sorted(state.bindings.queues) if wanted is None else sorted(wanted))
         for at in sources:
@@ -81,6 +80,9 @@ class _Account:
         self.damaged = False
         self.lost: Counter[str] = Counter()
         self.failed: list[str] = []
+
+    def count(self) -> str:
+        return count_text(self.messages, "message")
 
     def tell(self) -> None:
         for why in self.failed[:10]:
@@ -111,6 +113,7 @@ def _page(
     with open_page(at.page) as opened:
         for number, record in opened.records():
             if isinstance(record, Damage):
+                done.damaged |= at.tell(record)
                 continue
             states = rule.ack_states(number, record.tx, record.queues)
             mine = [(queue, state) for queue, state in states if wanted is None or queue in wanted]
@@ -130,9 +133,4 @@ def _page(
             done.messages += 1
             done.lost.update(set(lost))
         if opened.damage is not None:
-            file, damage, motion = at.placed(opened.damage)
-            if motion is not None:
-                note(f"{file}: offset {damage.offset}: {motion}")
-            else:
-                done.damaged = True
-                warning(f"{file}: offset {damage.offset}: {damage.kind}: {damage.detail}")
+            done.damaged |= at.tell(opened.damage)

@@ -23,6 +23,7 @@ from pagectl.running.exits import Exit
 from pagectl.running.reading import bytes_to_read, note_near_names, told_state
 from pagectl.terminal.progress import progress
 from pagectl.terminal.streams import CsvTable, JsonItems, json_text, print_json_line, write_utf8
+from pagefmt.quantities import count_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -111,7 +112,7 @@ class _Decoding:
 
     def count(self) -> str:
         """How many messages were written."""
-        return f"{self.written} message{'' if self.written == 1 else 's'}"
+        return count_text(self.written, "message")
 
     def messages(self, reader: Callable[..., Iterator[Any]]) -> Iterator[tuple[PageToRead, Any]]:
         """What ``picked_lines`` or ``message_rows`` gives of all pages asked for."""
