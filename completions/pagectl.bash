@@ -170,6 +170,7 @@ _pagectl_takes() {  # does this option of this command want a value?
         'pages ls --sort' |\
         'pages ls --limit' |\
         'pages ls --format' |\
+        'pages ls --jobs' |\
         'pages ls --broker-xml' |\
         'pages ls --properties' |\
         'pages ls --profile' |\
@@ -200,6 +201,7 @@ _pagectl_takes() {  # does this option of this command want a value?
         'pages outstanding --jolokia' |\
         'pages outstanding --credentials' |\
         'pages outstanding --edition' |\
+        'pages outstanding --jobs' |\
         'pages outstanding --broker-xml' |\
         'pages outstanding --properties' |\
         'pages outstanding --profile' |\
@@ -249,6 +251,7 @@ _pagectl_takes() {  # does this option of this command want a value?
         'pages verify --format' |\
         'pages verify --manifest' |\
         'pages verify --edition' |\
+        'pages verify --jobs' |\
         'pages verify --broker-xml' |\
         'pages verify --properties' |\
         'pages verify --profile' |\
@@ -273,12 +276,14 @@ _pagectl_takes() {  # does this option of this command want a value?
         'pages compact --backup-dir' |\
         'pages compact --format' |\
         'pages compact --edition' |\
+        'pages compact --jobs' |\
         'pages compact --broker-xml' |\
         'pages compact --properties' |\
         'pages compact --profile' |\
         'pages compact --server' |\
         'pages salvage --out' |\
         'pages salvage --format' |\
+        'pages salvage --jobs' |\
         'pages salvage --broker-xml' |\
         'pages salvage --properties' |\
         'pages salvage --profile' |\
@@ -300,6 +305,7 @@ _pagectl_takes() {  # does this option of this command want a value?
         'messages ls --server' |\
         'messages verify --format' |\
         'messages verify --edition' |\
+        'messages verify --jobs' |\
         'messages verify --broker-xml' |\
         'messages verify --properties' |\
         'messages verify --profile' |\
@@ -376,6 +382,7 @@ _pagectl_takes() {  # does this option of this command want a value?
         'queue drop --out' |\
         'queue drop --format' |\
         'queue drop --edition' |\
+        'queue drop --jobs' |\
         'queue drop --broker-xml' |\
         'queue drop --properties' |\
         'queue drop --profile' |\
@@ -503,22 +510,22 @@ _pagectl_options() {
         'config drift') _pagectl_offer '' --format --edition --broker-xml --properties --profile --server --cwd -D --help -h ;;
         'config capacity') _pagectl_offer '' --data --disk --edition --heap --properties --profile --server --cwd -D --format --help -h ;;
         'export') _pagectl_offer '' --to --master --body --partition-by --where --mode --compression --conf --broker-xml --properties --profile --server --format --help -h ;;
-        'pages ls') _pagectl_offer '' --sort --limit --format --broker-xml --properties --profile --server --help -h ;;
+        'pages ls') _pagectl_offer '' --sort --limit --format --jobs --broker-xml --properties --profile --server --help -h ;;
         'pages top') _pagectl_offer '' --sort --limit --every --watch --format --broker-xml --properties --profile --server --help -h ;;
         'pages check') _pagectl_offer '' --queue --address --by -w --warning -c --critical -t --timeout -q --quiet -v --verbose --format --broker-xml --properties --profile --server --help -h ;;
-        'pages outstanding') _pagectl_offer '' --format --positions --jolokia --credentials --edition --broker-xml --properties --profile --server --help -h ;;
+        'pages outstanding') _pagectl_offer '' --format --positions --jolokia --credentials --edition --jobs --broker-xml --properties --profile --server --help -h ;;
         'pages find') _pagectl_offer '' --format --to --columns --partition-by --body --inflate --limit --id --user-id --correlation-id --address --queue --since --until --contains --expired --where --outstanding --page --edition --broker-xml --properties --profile --server --help -h ;;
         'pages decode') _pagectl_offer '' --format --to --columns --partition-by --body --inflate --limit --id --user-id --correlation-id --address --queue --since --until --contains --expired --where --outstanding --page --edition --broker-xml --properties --profile --server --help -h ;;
-        'pages verify') _pagectl_offer '' --format --manifest --edition --broker-xml --properties --profile --server --help -h ;;
+        'pages verify') _pagectl_offer '' --format --manifest --edition --jobs --broker-xml --properties --profile --server --help -h ;;
         'pages seal') _pagectl_offer '' --to --broker-xml --properties --profile --server --help -h ;;
         'pages browse') _pagectl_offer '' --broker-xml --properties --profile --server --help -h ;;
         'pages inspect') _pagectl_offer '' --page --record --hex --format --broker-xml --properties --profile --server --help -h ;;
-        'pages compact') _pagectl_offer '' --out --in-place --backup-dir --no-backup --dry-run --keep-unknown-transactions --accept-lost-acknowledgements --format --edition --broker-xml --properties --profile --server --help -h ;;
-        'pages salvage') _pagectl_offer '' --out --format --broker-xml --properties --profile --server --help -h ;;
+        'pages compact') _pagectl_offer '' --out --in-place --backup-dir --no-backup --dry-run --keep-unknown-transactions --accept-lost-acknowledgements --format --edition --jobs --broker-xml --properties --profile --server --help -h ;;
+        'pages salvage') _pagectl_offer '' --out --format --jobs --broker-xml --properties --profile --server --help -h ;;
         'pages restore') _pagectl_offer '' --backup-dir --broker-xml --properties --profile --server --help -h ;;
         'pages drop-backup') _pagectl_offer '' --backup-dir --broker-xml --properties --profile --server --help -h ;;
         'messages ls') _pagectl_offer '' --format --broker-xml --properties --profile --server --help -h ;;
-        'messages verify') _pagectl_offer '' --format --edition --broker-xml --properties --profile --server --help -h ;;
+        'messages verify') _pagectl_offer '' --format --edition --jobs --broker-xml --properties --profile --server --help -h ;;
         'messages decode') _pagectl_offer '' --format --to --columns --partition-by --body --inflate --limit --id --user-id --correlation-id --address --queue --since --until --contains --expired --where --outstanding --page --broker-xml --properties --profile --server --edition --help -h ;;
         'messages find') _pagectl_offer '' --format --to --columns --partition-by --body --inflate --limit --id --user-id --correlation-id --address --queue --since --until --contains --expired --where --outstanding --page --broker-xml --properties --profile --server --edition --help -h ;;
         'messages xml') _pagectl_offer '' --to --queue --broker-xml --properties --profile --server --help -h ;;
@@ -526,7 +533,7 @@ _pagectl_options() {
         'journal ls') _pagectl_offer '' --format --broker-xml --properties --profile --server --help -h ;;
         'journal inspect') _pagectl_offer '' --file --record --type --hex --format --broker-xml --properties --profile --server --help -h ;;
         'journal compact') _pagectl_offer '' --dry-run --out --in-place --no-backup --backup-dir --accept-lost-acknowledgements --format --broker-xml --properties --profile --server --help -h ;;
-        'queue drop') _pagectl_offer '' --out --with-address --dry-run --format --edition --broker-xml --properties --profile --server --help -h ;;
+        'queue drop') _pagectl_offer '' --out --with-address --dry-run --format --edition --jobs --broker-xml --properties --profile --server --help -h ;;
         'disk check') _pagectl_offer '' --max-disk-usage --min-disk-free --broker-xml --properties --profile --server --edition -w --warning -c --critical -W --inodes-warning -K --inodes-critical -t --timeout -q --quiet -v --verbose --format --textfile --help -h ;;
         'disk watch') _pagectl_offer '' --interval --max-disk-usage --min-disk-free --broker-xml --properties --profile --server --edition --help -h ;;
         'disk forecast') _pagectl_offer '' --state --warn-within --critical-within --max-disk-usage --min-disk-free --broker-xml --properties --profile --server --edition --no-addresses -t --timeout -q --quiet -v --verbose --format --help -h ;;

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -102,13 +101,13 @@ Sweep = Callable[[Sequence[SweepJob]], Iterator[SweepRow]]
 
 @contextmanager
 def sweeping(name: str, processes: int, spark: str | None) -> Iterator[Sweep]:
-    """What replays variants, as often as it is asked: on ``processes`` cores here (0: all), or under a master of Spark.
+    """What replays variants, as often as it is asked: on ``processes`` cores here, or under a master of Spark.
 
     On Spark the trace and the configuration must be readable under their paths on every worker, and rows come when all
     are there. Raises NoSpark, NoJava, SweepError.
     """
     if spark is None:
-        yield lambda jobs: sweep_here(jobs, processes or os.cpu_count() or 1)
+        yield lambda jobs: sweep_here(jobs, processes)
         return
     from pagefmt.spark.session import running
 

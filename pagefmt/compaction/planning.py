@@ -35,7 +35,7 @@ from pagefmt.journal.positions import BOOKMARK
 from pagefmt.journal.record_types import RecordType
 from pagefmt.messages.large import LargeMessages
 from pagefmt.outstanding.ack_state import LIVE, AckState
-from pagefmt.outstanding.state import PagingState, StoreState, load_place
+from pagefmt.outstanding.state import PageLook, PagingState, StoreState, load_place, looking_ahead
 from pagefmt.pages.page import Page, open_page
 from pagefmt.pages.paging import EntryKind, PageFile
 from pagefmt.pages.record import FRAME, Layout
@@ -72,13 +72,19 @@ class DroppedQueue(NamedTuple):
 
 
 def make_plan(
-    place: DataLocation, edition: Edition | None = None, *, keep_unknown: bool = False, locked: bool = False
+    place: DataLocation,
+    edition: Edition | None = None,
+    *,
+    keep_unknown: bool = False,
+    locked: bool = False,
+    jobs: int = 1,
 ) -> CompactionPlan:
-    """Reads journals and pages. ``keep_unknown``: records of unknown transactions stay; ``locked``: as ``load_place``.
+    """Reads journals, and pages by ``jobs``. ``keep_unknown``: records of unknown transactions stay; ``locked``: as
+    ``load_place``.
 
     Raises ``CannotCompact``.
     """
-    return plan_of(sure_state(place, locked=locked), place, edition, keep_unknown=keep_unknown)
+    return plan_of(sure_state(place, locked=locked), place, edition, keep_unknown=keep_unknown, jobs=jobs)
 
 
 def sure_state(place: DataLocation, *, locked: bool) -> PagingState:
@@ -99,6 +105,7 @@ def plan_of(
     *,
     keep_unknown: bool = False,
     dropped: DroppedQueue | None = None,
+    jobs: int = 1,
 ) -> CompactionPlan:
     """The plan for a state, which ``dropped`` is not a part of. Raises ``CannotCompact``."""
     bindings = _checked(state)
@@ -110,7 +117,9 @@ def plan_of(
             "name the edition of the broker that will be started"
         )
     walk = _PlanWalk(rules, keep_unknown, pending_pages(counters(state.journal).values()), dropped)
-    stores = tuple(walk.store(store) for store in state.stores())
+    known = list(state.stores())
+    with looking_ahead(walk.page, known, jobs) as look:
+        stores = tuple(walk.store(store, look) for store in known)
     bodies, kept = _bodies(state, place.large_messages, walk.bodies, dropped)
     return CompactionPlan(roots_of(place), stores, bodies, kept, witnesses, tuple(state.known.lost()))
 
@@ -175,8 +184,8 @@ class _PlanWalk:
         self.pending = pending
         self.bodies = _LargeBodies()
 
-    def store(self, store: StoreState) -> StorePlan:
-        pages = list(self.pages(store))
+    def store(self, store: StoreState, look: PageLook[ExaminedPage]) -> StorePlan:
+        pages = list(self.pages(store, look))
         why = store.unknown.reason if store.unknown else self.untouchable(store)
         steps, kept = self.steps(store, pages, why)
         if self.dropped is not None and why is KeepReason.NO_QUEUE:
@@ -222,11 +231,11 @@ class _PlanWalk:
             return KeepReason.FAR
         return None if store.queues else KeepReason.NO_QUEUE
 
-    def pages(self, store: StoreState) -> Iterator[ExaminedPage]:
+    def pages(self, store: StoreState, look: PageLook[ExaminedPage]) -> Iterator[ExaminedPage]:
         """Those that a running broker deletes meanwhile are left out."""
         for page in store.store.pages:
             with deleted_meanwhile(store.live):
-                yield self.page(store, page)
+                yield look(store, page)
 
     def page(self, store: StoreState, page: PageFile) -> ExaminedPage:
         """Examine a page with vectors, or record by record where they do not apply."""

@@ -16,14 +16,16 @@ from pagefmt.messages.large import LargeMessages
 from pagefmt.outstanding.state import PagingState
 
 
-def cross_check(state: PagingState, large_messages: Path | None, edition: Edition = NEWEST) -> list[Finding]:
+def cross_check(
+    state: PagingState, large_messages: Path | None, edition: Edition = NEWEST, jobs: int = 1
+) -> list[Finding]:
     """Findings in their order, gravest first. ``edition``: the broker that is to be started on the directory.
 
-    Reads every page once. Beside a running broker pages are older than what the journal says: what is newer than they
-    are, at the end of the last page or of the last journal file, is no contradiction.
+    Reads every page once, by so many ``jobs``. Beside a running broker pages are older than what the journal says: what
+    is newer than they are, at the end of the last page or of the last journal file, is no contradiction.
     ``large_messages`` may be missing: then nothing is said about bodies.
     """
-    found = survey(state)
+    found = survey(state, jobs)
     findings = [
         *check_journals(found),
         *check_positions(found, edition),

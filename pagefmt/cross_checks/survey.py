@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from pagefmt.directory.bindings import QueueBinding
 from pagefmt.outstanding.ack_state import LIVE, AckState
-from pagefmt.outstanding.state import DELETED, PagingState, StoreState
+from pagefmt.outstanding.state import DELETED, PageLook, PagingState, StoreState, looking_ahead
 from pagefmt.pages.frames import Damage
 from pagefmt.pages.page import open_page
 from pagefmt.pages.paging import LARGEST_NUMBER, PageFile, Store, newest_page
@@ -76,25 +76,91 @@ class DirectorySurvey:
         return {each.store.address: each for each in self.stores if each.store.address is not None and each.judged}
 
 
-def survey(state: PagingState) -> DirectorySurvey:
-    """Read every page once. Memory: 8 bytes a record of one store at a time, and what is transactional or large."""
-    found = DirectorySurvey(state)
-    for store in state.stores():
-        one = _store(store, found)
-        if one.judged or store.store.pages:
-            found.stores.append(one)
+@dataclass(slots=True)
+class _PageSurvey:
+    """What the directory's survey takes from one page. ``large``: id → its first record, and whether any is needed."""
+
+    message_ids: array[int] = field(default_factory=lambda: array("q"))
+    queues: dict[int, QueueSurvey] = field(default_factory=dict)
+    unbound: Counter[int] = field(default_factory=Counter)
+    transactions: set[int] = field(default_factory=set)
+    ignored_transactions: Counter[int] = field(default_factory=Counter)
+    large: dict[int, tuple[int, bool]] = field(default_factory=dict)
+    records: int = 0
+    damage: Damage | None = None
+
+
+def _survey_page(store: StoreState, page: PageFile) -> _PageSurvey:
+    rule, found = store.rule(page.number), _PageSurvey()
+    # a transaction that a running broker rolls back takes its bodies with it
+    needed = LIVE - {AckState.IN_DOUBT_SEND} if store.live else LIVE
+    with open_page(page) as opened:
+        for number, _, _, tx, large_type, message, queues in opened.routes():
+            found.message_ids.append(message)
+            ack_states = rule.ack_states(number, tx, queues) if rule is not None else []
+            for queue, ack_state in ack_states:
+                if ack_state is AckState.NO_QUEUE:
+                    found.unbound[queue] += 1
+                    continue
+                its = found.queues.setdefault(queue, QueueSurvey())
+                its.ack_states[ack_state] += 1
+                if tx <= 0:
+                    its.plain[page.number] += 1
+            if tx >= 0:
+                found.transactions.add(tx)
+                if any(ack_state is AckState.IGNORED for _, ack_state in ack_states):
+                    found.ignored_transactions[tx] += 1
+            if large_type:
+                first, live = found.large.get(message, (number, False))
+                found.large[message] = first, live or any(ack_state in needed for _, ack_state in ack_states)
+        found.records, found.damage = opened.count, opened.damage
     return found
 
 
-def _store(store: StoreState, found: DirectorySurvey) -> StoreSurvey:
+def survey(state: PagingState, jobs: int = 1) -> DirectorySurvey:
+    """Read every page once. Memory: 8 bytes a record of one store at a time, and what is transactional or large."""
+    found = DirectorySurvey(state)
+    stores = list(state.stores())
+    with looking_ahead(_survey_page, stores, jobs) as look:
+        for store in stores:
+            one = _store(store, found, look)
+            if one.judged or store.store.pages:
+                found.stores.append(one)
+    return found
+
+
+def _store(store: StoreState, found: DirectorySurvey, look: PageLook[_PageSurvey]) -> StoreSurvey:
     one = StoreSurvey(store.store, store.queues, store.unknown is None and store.read_instead is None)
     message_ids: array[int] = array("q")
     for page in store.store.pages:
-        _page(store, page, one, found, message_ids)
+        read = look(store, page)
+        message_ids += read.message_ids
+        _add(store, page, read, one)
+        found.transactions |= read.transactions
+        found.ignored_transactions += read.ignored_transactions
+        for message, (number, live) in read.large.items():
+            found.large.setdefault(message, f"{one.place} page {page.number} record {number}")
+            if live:
+                found.live_large.add(message)
+            if store.live and page.number == store.store.current_page:
+                found.newest_large.add(message)
     one.repeated_ids = _repeated(message_ids)
     # looked at after the journal was read; where all pages are gone by now, any may have been there
     one.begun = newest_page(store.store.folder) or LARGEST_NUMBER if store.live else store.store.current_page
     return one
+
+
+def _add(store: StoreState, page: PageFile, read: _PageSurvey, one: StoreSurvey) -> None:
+    one.unbound += read.unbound
+    for queue, more in read.queues.items():
+        its = one.queue(queue)
+        its.ack_states += more.ack_states
+        its.plain += more.plain
+    motion = None if read.damage is None else store.motion(page, read.damage)
+    if motion != DELETED:
+        one.records[page.number] = read.records
+    if read.damage is not None and motion is None:
+        one.damaged[page.number] = read.damage
 
 
 def _repeated(ids: array[int]) -> list[int]:
@@ -104,36 +170,3 @@ def _repeated(ids: array[int]) -> list[int]:
 
     values, counts = np.unique(np.frombuffer(ids, np.int64), return_counts=True)
     return [int(value) for value in values[counts > 1]]
-
-
-def _page(store: StoreState, page: PageFile, one: StoreSurvey, found: DirectorySurvey, message_ids: array[int]) -> None:
-    rule = store.rule(page.number)
-    # a transaction that a running broker rolls back takes its bodies with it
-    needed = LIVE - {AckState.IN_DOUBT_SEND} if store.live else LIVE
-    with open_page(page) as opened:
-        for number, _, _, tx, large_type, message, queues in opened.routes():
-            message_ids.append(message)
-            ack_states = rule.ack_states(number, tx, queues) if rule is not None else []
-            for queue, ack_state in ack_states:
-                if ack_state is AckState.NO_QUEUE:
-                    one.unbound[queue] += 1
-                    continue
-                its = one.queue(queue)
-                its.ack_states[ack_state] += 1
-                if tx <= 0:
-                    its.plain[page.number] += 1
-            if tx >= 0:
-                found.transactions.add(tx)
-                if any(ack_state is AckState.IGNORED for _, ack_state in ack_states):
-                    found.ignored_transactions[tx] += 1
-            if large_type:
-                found.large.setdefault(message, f"{one.place} page {page.number} record {number}")
-                if any(ack_state in needed for _, ack_state in ack_states):
-                    found.live_large.add(message)
-                if store.live and page.number == store.store.current_page:
-                    found.newest_large.add(message)
-        motion = None if opened.damage is None else store.motion(page, opened.damage)
-        if motion != DELETED:
-            one.records[page.number] = opened.count
-        if opened.damage is not None and motion is None:
-            one.damaged[page.number] = opened.damage

@@ -14,7 +14,7 @@ from pagefmt.directory.store_findings import StoreFault, store_findings
 from pagefmt.findings import Severity
 from pagefmt.outstanding.ack_state import PageRule
 from pagefmt.outstanding.knowledge import Unknown, UnknownPart
-from pagefmt.outstanding.state import StoreRemark, StoreState, StoreSummary
+from pagefmt.outstanding.state import LoadOfPage, PageLook, StoreRemark, StoreState, StoreSummary
 from pagefmt.pages.frames import NO_BYTES, Damage, DamageKind
 from pagefmt.pages.page import Page, open_page
 from pagefmt.pages.paging import PageFile
@@ -77,7 +77,7 @@ class StoreOverview(NamedTuple):
 
 
 @dataclass(slots=True)
-class _PageCount:
+class PageCount:
     """What was counted in one page."""
 
     messages: int = 0
@@ -96,7 +96,7 @@ class _StoreCount:
         self.oldest: int | None = None
         self.damages: list[tuple[PageFile, Damage]] = []
 
-    def add(self, state: StoreState, page: PageFile, count: _PageCount) -> None:
+    def add(self, state: StoreState, page: PageFile, count: PageCount) -> None:
         self.messages += count.messages
         self.outstanding += count.outstanding
         if count.damage is not None and (motion := state.motion(page, count.damage)) is not None:
@@ -107,11 +107,22 @@ class _StoreCount:
             self.oldest = count.begun if self.oldest is None else min(count.begun, self.oldest)
 
 
-def overview(state: StoreState) -> StoreOverview:
+def count_page(state: StoreState, page: PageFile) -> PageCount:
+    """Count a page with vectors, or record by record where they do not apply."""
+    from pagefmt.outstanding.route_columns import IrregularPage
+
+    rule = state.rule(page.number)
+    try:
+        return _at_once(page, rule)
+    except IrregularPage:
+        return _with_care(page, rule)
+
+
+def overview(state: StoreState, look: PageLook[PageCount] = count_page) -> StoreOverview:
     """Reads the store's pages one at a time."""
     store, tally = state.store, _StoreCount()
     for page in store.pages:
-        tally.add(state, page, _count(page, state.rule(page.number)))
+        tally.add(state, page, look(state, page))
     found = verdict(state, tally.damages, tally.messages, tally.outstanding)
     return StoreOverview(
         address=store.address,
@@ -126,9 +137,9 @@ def overview(state: StoreState) -> StoreOverview:
     )
 
 
-def judged(state: StoreState, *, positions: bool = False) -> tuple[StoreSummary, StoreVerdict]:
+def judged(state: StoreState, look: PageLook[LoadOfPage] | None = None) -> tuple[StoreSummary, StoreVerdict]:
     """What the queues of a store wait for, and what is wrong with it."""
-    summary = state.summary(positions=positions)
+    summary = state.summary(look)
     files = {page.number: page for page in state.store.pages}
     still = [load for load in summary.pages if load.page not in summary.moving]
     damages = [(files[load.page], load.damage) for load in still if load.damage is not None]
@@ -150,21 +161,11 @@ def verdict(state: StoreState, damages: Sequence[tuple[PageFile, Damage]], messa
     )
 
 
-def _count(page: PageFile, rule: PageRule | None) -> _PageCount:
-    """Count a page with vectors, or record by record where they do not apply."""
-    from pagefmt.outstanding.route_columns import IrregularPage
-
-    try:
-        return _at_once(page, rule)
-    except IrregularPage:
-        return _with_care(page, rule)
-
-
-def _at_once(page: PageFile, rule: PageRule | None) -> _PageCount:
+def _at_once(page: PageFile, rule: PageRule | None) -> PageCount:
     from pagefmt.outstanding.ack_state_columns import any_outstanding
     from pagefmt.outstanding.route_columns import routed
 
-    found = _PageCount()
+    found = PageCount()
     for routes in routed(page):
         if not found.messages:
             found.begun = _begins(page, routes)
@@ -183,8 +184,8 @@ def _begins(page: PageFile, routes: RouteColumns) -> int | None:
     return _begins_at(opened, opened.layout() if routes.old else Layout.NEW)
 
 
-def _with_care(page: PageFile, rule: PageRule | None) -> _PageCount:
-    found = _PageCount()
+def _with_care(page: PageFile, rule: PageRule | None) -> PageCount:
+    found = PageCount()
     with open_page(page) as opened:
         for number, _, _, tx, _, _, queues in opened.routes():
             if rule is not None and rule.outstanding(number, tx, queues):

@@ -10,12 +10,15 @@ Messages that never left the journal are not part of this; ``PagingState.journal
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import Enum
+from functools import partial
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
+from pagefmt.ahead import one_ahead
 from pagefmt.directory.bindings import Bindings, QueueBinding
 from pagefmt.directory.locate import DataLocation, LocationKind
 from pagefmt.directory.locks import running_broker
@@ -134,19 +137,16 @@ class StoreState:
             for route in opened.routes():
                 yield route, rule.ack_states(route[0], route[3], route[6])
 
-    def pages(self, queues: dict[int, QueueLoad] | None = None, keep: bool = False) -> Iterator[PageLoad]:
+    def pages(self, queues: dict[int, QueueLoad], look: PageLook[LoadOfPage] | None = None) -> Iterator[PageLoad]:
         """Page by page; ``queues`` is filled on the way."""
-        found = {} if queues is None else queues
+        look = look or StoreState.page
         for page in self.store.pages:
-            yield self._page(page, found, keep)
+            load, found = look(self, page)
+            for queue in load.held_by:
+                self._queue(queues, queue).add(load, found[queue])
+            yield load
 
-    def _page(self, page: PageFile, queues: dict[int, QueueLoad], keep: bool) -> PageLoad:
-        load, found = self.page(page, keep)
-        for queue in load.held_by:
-            self._queue(queues, queue).add(load, found[queue])
-        return load
-
-    def page(self, page: PageFile, keep: bool = False) -> tuple[PageLoad, dict[int, QueueLoad]]:
+    def page(self, page: PageFile, keep: bool = False) -> LoadOfPage:
         """One page, and what it holds for each queue: with vectors, or record by record where they do not apply."""
         from pagefmt.outstanding.route_columns import IrregularPage
 
@@ -155,7 +155,7 @@ class StoreState:
         except IrregularPage:
             return self._with_care(page, keep)
 
-    def _at_once(self, page: PageFile, keep: bool) -> tuple[PageLoad, dict[int, QueueLoad]]:
+    def _at_once(self, page: PageFile, keep: bool) -> LoadOfPage:
         from pagefmt.outstanding.page_sum import PageSum
         from pagefmt.outstanding.route_columns import routed
 
@@ -165,7 +165,7 @@ class StoreState:
             found.take(rule, routes)
         return found.load(page.size), found.queues
 
-    def _with_care(self, page: PageFile, keep: bool) -> tuple[PageLoad, dict[int, QueueLoad]]:
+    def _with_care(self, page: PageFile, keep: bool) -> LoadOfPage:
         rule = self.sure_rule(page.number)
         counts: Counter[AckState] = Counter()
         found: dict[int, QueueLoad] = {}
@@ -200,11 +200,12 @@ class StoreState:
             found = queues[queue] = QueueLoad(queue, binding)
         return found
 
-    def summary(self, *, positions: bool = False) -> StoreSummary:
-        """The whole store. Raises ``CannotKnow`` where the journal is not known."""
+    def summary(self, look: PageLook[LoadOfPage] | None = None, *, positions: bool = False) -> StoreSummary:
+        """The whole store. ``positions``: with them, for who looks himself. Raises ``CannotKnow`` where the journal is
+        not known."""
         expected = {} if self.unknown is not None else self.queues or {}
         queues = {number: QueueLoad(number, binding) for number, binding in sorted(expected.items())}
-        pages = tuple(self.pages(queues, positions))
+        pages = tuple(self.pages(queues, look or partial(StoreState.page, keep=positions)))
         ordered = tuple(queue for _, queue in sorted(queues.items()))
         moving = {
             load.page: motion
@@ -213,6 +214,22 @@ class StoreState:
         }
         pages = tuple(load for load in pages if moving.get(load.page) != DELETED)
         return StoreSummary(self.store.address, self.store.name, ordered, pages, self.unknown, moving)
+
+
+R = TypeVar("R")
+PageLook = Callable[[StoreState, PageFile], R]
+"""What looks at one page of a store."""
+LoadOfPage = tuple[PageLoad, dict[int, QueueLoad]]
+"""Of one page, and of the queues that it holds something for."""
+
+
+@contextmanager
+def looking_ahead(look: PageLook[R], stores: Sequence[StoreState], jobs: int) -> Iterator[PageLook[R]]:
+    """``look`` for the pages of these stores in their order, of which some may be left out, by several processes."""
+    pages = [(known, page) for known in stores for page in known.store.pages]
+    with one_ahead(lambda at: look(*at), pages, (page.size for _, page in pages), jobs) as found:
+        rest = iter(pages)
+        yield lambda _, page: found(next(each for each in rest if each[1] is page))
 
 
 @dataclass(frozen=True, slots=True)

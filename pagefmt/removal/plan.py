@@ -94,9 +94,15 @@ class DropPlan:
 
 
 def plan_drop(
-    place: DataLocation, name: str, edition: Edition | None = None, *, with_address: bool = False, locked: bool = False
+    place: DataLocation,
+    name: str,
+    edition: Edition | None = None,
+    *,
+    with_address: bool = False,
+    locked: bool = False,
+    jobs: int = 1,
 ) -> DropPlan:
-    """Reads journals and pages; ``locked``: this process holds the broker's locks.
+    """Reads journals, and pages by ``jobs``; ``locked``: this process holds the broker's locks.
 
     Raises ``NoSuchQueue``, and ``CannotDrop``, ``CannotCompact`` and ``CannotRewrite`` where something is not known.
     """
@@ -116,7 +122,8 @@ def plan_drop(
     gone = only_held_by(state.journal, queue.id)
     shares = transactions_of(state, queue)
     rest = _without(state, bindings, queue)
-    pages = plan_of(rest, place, edition, keep_unknown=True, dropped=DroppedQueue(queue.address, not left, gone))
+    dropped = DroppedQueue(queue.address, not left, gone)
+    pages = plan_of(rest, place, edition, keep_unknown=True, dropped=dropped, jobs=jobs)
     address = next((one for one in bindings.addresses.values() if with_address and one.name == queue.address), None)
     return DropPlan(
         queue, held_by(state, [queue])[queue.id], gone, left, address, pages,

@@ -17,7 +17,7 @@ from pagefmt.directory.locate import DataLocation, stores
 from pagefmt.pages.page import open_page
 from pagefmt.pages.paging import Store, read_paging
 from pagefmt.pages.record import Layout
-from pagefmt.salvage.owners import StoreLook, look, owner
+from pagefmt.salvage.owners import StoreLook, look_at, owner
 from pagefmt.salvage.store import CannotSalvage, SalvagedStore, copy_store, salvage_page, salvage_store
 
 if TYPE_CHECKING:
@@ -35,12 +35,15 @@ class SalvagedDirectory:
 
 
 def salvage_directory(
-    place: DataLocation, state: PagingState | None, out: Path, disk: Disk | None = None
+    place: DataLocation, state: PagingState | None, out: Path, disk: Disk | None = None, jobs: int = 1
 ) -> SalvagedDirectory:
-    """Write ``out``, whole or not at all. Raises ``CannotSalvage`` where all is well, and ``TargetRefused``."""
+    """Write ``out``, whole or not at all; pages are looked at by ``jobs``.
+
+    Raises ``CannotSalvage`` where all is well, and ``TargetRefused``.
+    """
     sources = [path for path in (place.paging, place.store) if path is not None]
     with whole_folder(out, sources, disk, sources[0]) as (partial, disk):
-        return _salvage(place, state, partial, disk)
+        return _salvage(place, state, partial, disk, jobs)
 
 
 def salvage_single_page(path: Path, out: Path, disk: Disk | None = None) -> SalvagedDirectory:
@@ -51,13 +54,13 @@ def salvage_single_page(path: Path, out: Path, disk: Disk | None = None) -> Salv
         return SalvagedDirectory([salvage_page(path, layout, partial, disk)], 0)
 
 
-def _salvage(place: DataLocation, state: PagingState | None, out: Path, disk: Disk) -> SalvagedDirectory:
+def _salvage(place: DataLocation, state: PagingState | None, out: Path, disk: Disk, jobs: int) -> SalvagedDirectory:
     bindings = _known(state)
     bound = None if bindings is None else {number: queue.address for number, queue in bindings.queues.items()}
     found, copied = [], []
     orphans = [f"{store.problem}: nothing of it is in the new directory" for store in stores(place) if store.problem]
     unlisted = bool(orphans)
-    for address, folders in _by_owner(place, bound):
+    for address, folders in _by_owner(place, bound, jobs):
         kept, *others = folders
         store = kept.store
         report = SalvagedStore(store.name, address, address != store.address)
@@ -74,7 +77,7 @@ def _salvage(place: DataLocation, state: PagingState | None, out: Path, disk: Di
             continue
         taken = [each.store for each in others]
         journal = None if state is None or state.known.unknown_journal else state.journal
-        salvage_store(store, taken, report, journal, queues, _layout(state, store), out, disk)
+        salvage_store(store, taken, report, journal, queues, _layout(state, store), out, disk, jobs)
         found.append(report)
     if not found and not unlisted:
         judged = state is not None and state.unknown is None
@@ -90,14 +93,13 @@ def _known(state: PagingState | None) -> Bindings | None:
     return state.bindings if state is not None and state.known.unknown_bindings is None else None
 
 
-def _by_owner(place: DataLocation, bound: dict[int, str] | None) -> list[tuple[str | None, list[StoreLook]]]:
+def _by_owner(place: DataLocation, bound: dict[int, str] | None, jobs: int) -> list[tuple[str | None, list[StoreLook]]]:
     """Each address with its folders: first the one that stays, then those that it takes in."""
     listing = read_paging(place.paging).listing if place.paging is not None and place.store is None else ()
     order = {name: n for n, name in enumerate(listing)}
     of_nobody: list[tuple[str | None, list[StoreLook]]] = []
     named: dict[str, list[StoreLook]] = {}
-    for store in (store for store in stores(place) if store.problem is None):
-        found = look(store)
+    for found in look_at([store for store in stores(place) if store.problem is None], jobs):
         address = owner(found, bound)
         if address is None:
             of_nobody.append((None, [found]))

@@ -6,13 +6,14 @@ A broker delivers nothing of a folder that names no address, or one that none of
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
+from pagefmt.ahead import one_ahead
 from pagefmt.bytes.wire import Undecodable
 from pagefmt.pages.page import open_page
 from pagefmt.pages.paging import EntryKind, Store, StoreEntry
@@ -32,15 +33,20 @@ class StoreLook:
     queues: set[int] = field(default_factory=set)
 
 
-def look(store: Store) -> StoreLook:
-    """Read every page once."""
-    found = StoreLook(store)
-    for path in page_files(store):
-        ids = sound_ids(path, found.queues)
-        found.sound = found.sound and ids is not None
-        found.messages += len(ids or ())
-    found.sound = found.sound and not any(strays(store)) and not any(specials(store)) and not store.out_of_reach
-    return found
+def look_at(stores: Sequence[Store], jobs: int) -> Iterator[StoreLook]:
+    """Read every page of the stores once."""
+    files = [page_files(store) for store in stores]
+    every = [path for each in files for path in each]
+    with one_ahead(page_ids, every, (path.lstat().st_size for path in every), jobs) as read:
+        for store, paths in zip(stores, files, strict=True):
+            found = StoreLook(store)
+            for path in paths:
+                ids = read(path)
+                found.sound = found.sound and ids.sound
+                found.messages += len(ids.messages) if ids.sound else 0
+                found.queues |= ids.queues
+            found.sound = found.sound and not any(strays(store)) and not any(specials(store)) and not store.out_of_reach
+            yield found
 
 
 def strays(store: Store) -> Iterator[StoreEntry]:
@@ -58,16 +64,23 @@ def page_files(store: Store) -> list[Path]:
     return [*(page.path for page in store.pages), *(store.folder / entry.name for entry in strays(store))]
 
 
-def sound_ids(path: Path, queues: set[int] | None = None) -> array[int] | None:
-    """Ids of the messages of a page that a broker reads to its last byte; None for any other."""
-    ids = array("q")
+class PageIds(NamedTuple):
+    """Ids of the messages of a page, and of their queues. ``sound``: a broker reads it to its last byte."""
+
+    messages: array[int]
+    queues: set[int]
+    sound: bool
+
+
+def page_ids(path: Path) -> PageIds:
+    """Up to where a page can be read."""
+    ids, queues = array("q"), set[int]()
     with open_page(path) as opened:
         for route in opened.routes():
             if route[6]:
                 ids.append(route[5])
-                if queues is not None:
-                    queues.update(route[6])
-        return ids if opened.damage is None and opened.odd is None else None
+                queues.update(route[6])
+        return PageIds(ids, queues, opened.damage is None and opened.odd is None)
 
 
 def owner(found: StoreLook, bound: Mapping[int, str] | None) -> str | None:

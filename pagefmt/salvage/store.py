@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from pagefmt.ahead import one_ahead
 from pagefmt.bytes.files import NotReadable, file_pieces, fill, open_regular
 from pagefmt.bytes.writing import Disk
 from pagefmt.errors import PageFmtError
@@ -23,7 +24,7 @@ from pagefmt.pages.paging import ADDRESS_FILE, EntryKind, PageFile, Store, Store
 from pagefmt.pages.record import Layout
 from pagefmt.pages.stubs import stub
 from pagefmt.salvage.loose import FreeNumbers, LooseRecords, MessageIds
-from pagefmt.salvage.owners import named_by, page_files, sound_ids, specials, strays
+from pagefmt.salvage.owners import PageIds, named_by, page_files, page_ids, specials, strays
 from pagefmt.salvage.segments import Hole, PageSegment, RebuiltPage, SegmentOutcome, rebuild
 
 _SECTOR: Final = 512
@@ -82,9 +83,10 @@ class SalvagedStore:
 
 def salvage_store(
     store: Store, others: Sequence[Store], report: SalvagedStore, journal: MessageJournal | None,
-    queues: Iterable[int], layout: Layout, out: Path, disk: Disk,
+    queues: Iterable[int], layout: Layout, out: Path, disk: Disk, jobs: int,
 ) -> None:  # fmt: skip
     """Write the store anew below ``out``. ``queues``: of the address; pages that their records name are not reused.
+    ``jobs`` processes read the pages.
 
     ``others``: folders of the same address, of which a broker reads one only (2.1). What acknowledgements name is the
     position in this one, so all that is in the others becomes new pages.
@@ -101,15 +103,18 @@ def salvage_store(
     with LooseRecords(out) as loose:
         rescue = _Rescue(report, out / store.name, layout, journal, numbers, loose, disk, like)
         left = []
-        for page in near.pages:
-            rescue.page(page)
+        sizes = (page.size for page in near.pages)
+        with one_ahead(lambda page: page_ids(page.path), near.pages, sizes, jobs) as read:
+            for page in near.pages:
+                rescue.page(page, read(page))
         for page in far:
             report.damaged.append(page.name)
             rescue.loosen(page.path, page.name)
         for entry in strays(store):
             if entry.kind is EntryKind.OVERLOOKED and entry.number is not None and rescue.free(entry.number):
                 report.damaged.append(entry.name)
-                rescue.page(PageFile(entry.number, store.folder, entry.name, entry.size or 0))
+                stray = PageFile(entry.number, store.folder, entry.name, entry.size or 0)
+                rescue.page(stray, page_ids(stray.path))
             else:
                 left.append(entry)
         for entry in specials(store):
@@ -225,15 +230,14 @@ class _Rescue:
         """No page of the store has this number."""
         return number > 0 and number not in self._numbers.used
 
-    def page(self, page: PageFile) -> None:
+    def page(self, page: PageFile, read: PageIds) -> None:
         """A page that acknowledgements name: it keeps its number."""
         self._numbers.used.add(page.number)
-        ids = sound_ids(page.path)
-        if ids is None:
+        if not read.sound:
             self.damaged(page.path, page.name, page.number)
             return
-        self._report.kept += len(ids)
-        self._have(ids)
+        self._report.kept += len(read.messages)
+        self._have(read.messages)
         copy(page.path, self._folder, self._disk, page_name(page.number))
 
     def _have(self, ids: array[int]) -> None:
@@ -288,8 +292,8 @@ class _Rescue:
         """A file whose records lose their numbers: it becomes a new page, or its records go into new pages."""
         import numpy as np
 
-        ids, number = sound_ids(path), _number_in(path.name)
-        if ids is None or self._ids.has(np.array(ids, np.int64)).any():
+        (ids, _, sound), number = page_ids(path), _number_in(path.name)
+        if not sound or self._ids.has(np.array(ids, np.int64)).any():
             self._loosen_all(self._rebuilt(path, name).segments, number, 0)
         elif ids:
             self._report.rescued += len(ids)

@@ -13,7 +13,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
-from pagefmt.bytes.files import NotReadable
 from pagefmt.editions import NEWEST, Edition
 from pagefmt.findings import Finding
 from pagefmt.pages.frames import Damage, DamageKind
@@ -246,9 +245,9 @@ def verdict_json(verdict: PageVerdict) -> dict[str, Any]:
     }
 
 
-def unreadable_json(store: str, page: int | None, err: NotReadable, path: Path, size: int | None) -> dict[str, Any]:
+def unreadable_json(store: str, page: int | None, problem: str, path: Path, size: int | None) -> dict[str, Any]:
     """The same keys for a page that cannot be read; null where nothing is known."""
-    known = {"store": store, "page": page, "file": path.name, "size": size, "error": str(err)}
+    known = {"store": store, "page": page, "file": path.name, "size": size, "error": problem}
     counts = dict.fromkeys(("records", "bytes_read", "decoded", "recovered"), 0)
     lists: dict[str, list[object]] = {"suspects": [], "faults": [], "other_editions": []}
     return {key: (known | counts | lists).get(key) for key in JSON_KEYS}

@@ -12,7 +12,7 @@ from pagefmt.directory.locate import DataLocation, LocationKind
 from pagefmt.directory.store_findings import StoreFault, paging_findings
 from pagefmt.editions import Edition
 from pagefmt.findings import Finding, Severity, about_data, gravest_first
-from pagefmt.outstanding.state import PagingState, StoreState
+from pagefmt.outstanding.state import PageLook, PagingState, StoreState
 from pagefmt.pages.frames import Damage, DamageKind
 from pagefmt.pages.paging import PageFile, Store
 from pagefmt.pages.record import Layout
@@ -45,20 +45,36 @@ class PageReport:
         )
 
 
-def page_reports(state: StoreState, edition: Edition | None) -> Iterator[PageReport]:
-    """Every page of a store, read to its last byte."""
-    store = state.store
-    layout = first_layout(store.pages)
-    for page in store.pages:
+class PageReader:
+    """Reads pages to their last byte, as a broker of the edition would."""
+
+    def __init__(self, edition: Edition | None) -> None:
+        self._edition = edition
+        self._layout: tuple[Store, Layout | None] | None = None
+
+    def __call__(self, state: StoreState, page: PageFile) -> PageVerdict | Damage:
+        """The verdict, or what keeps the whole page from being read."""
+        store = state.store
+        if self._layout is None or self._layout[0] is not store:
+            self._layout = store, first_layout(store.pages)
         where = InStore(store.name, page.number, page.number == store.current_page, len(store.pages) == 1)
         try:
-            verdict = verify_page(page, where, edition, layout)
+            return verify_page(page, where, self._edition, self._layout[1])
         except NotReadable as err:
-            shown = unreadable_json(store.name, page.number, err, page.path, page.size)
-            kind = DamageKind.GONE if isinstance(err, FileGone) else DamageKind.UNREADABLE
-            yield PageReport(store, None, shown, str(err), state.motion(page, Damage(kind, 0, 0, err.reason)))
+            return Damage(DamageKind.GONE if isinstance(err, FileGone) else DamageKind.UNREADABLE, 0, 0, err.reason)
+
+
+def page_reports(state: StoreState, look: PageLook[PageVerdict | Damage]) -> Iterator[PageReport]:
+    """Every page of a store. ``look``: a ``PageReader``, also one that is ahead."""
+    store = state.store
+    for page in store.pages:
+        found = look(state, page)
+        if isinstance(found, Damage):
+            problem = f"{page.path}: {found.detail}"
+            shown = unreadable_json(store.name, page.number, problem, page.path, page.size)
+            yield PageReport(store, None, shown, problem, state.motion(page, found))
         else:
-            yield PageReport(store, verdict, verdict_json(verdict), motion=_motion(state, page, verdict.faults))
+            yield PageReport(store, found, verdict_json(found), motion=_motion(state, page, found.faults))
 
 
 def _motion(state: StoreState, page: PageFile, faults: tuple[Damage, ...]) -> str | None:
@@ -80,11 +96,13 @@ def checked_across(place: DataLocation, state: PagingState) -> bool:
     return not alone and place.kind not in (LocationKind.STORE, LocationKind.PAGE)
 
 
-def across(place: DataLocation, layout: Layout | None, state: PagingState, edition: Edition | None) -> list[Finding]:
+def across(
+    place: DataLocation, layout: Layout | None, state: PagingState, edition: Edition | None, jobs: int = 1
+) -> list[Finding]:
     """The checks across pages, journal, bindings and large messages. ``layout``: of the first page that has one."""
     if not checked_across(place, state):
         return []
-    return cross_check(state, place.large_messages, edition or newest_of(layout))
+    return cross_check(state, place.large_messages, edition or newest_of(layout), jobs)
 
 
 def of_seal(difference: SealDifference) -> Finding:

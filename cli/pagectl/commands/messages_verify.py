@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pagectl.opening.broker import located
 from pagectl.options.formats import ListFormat
 from pagectl.options.groups import BrokerOptions
-from pagectl.options.shared import DirArgument, EditionOption, ListFormatOption, edition_of
+from pagectl.options.shared import DirArgument, EditionOption, JobsOption, ListFormatOption, edition_of, processes
 from pagectl.outputs.finding_text import FindingText
 from pagectl.running.exits import Exit
 from pagectl.terminal.streams import print_json_list
@@ -29,6 +29,7 @@ def command(
     given: DirArgument = None,
     form: ListFormatOption = ListFormat.text,
     edition: EditionOption = None,
+    jobs: JobsOption = 0,
     broker: BrokerOptions = BrokerOptions(),
 ) -> int:
     """Check the messages of a broker: references without a message, messages without a reference, unknown queues,
@@ -40,7 +41,7 @@ def command(
     from pagefmt.findings import Severity, gravest_first
     from pagefmt.verify.report import finding_json
 
-    found = sorted(_findings(located(given, broker), edition_of(edition)), key=gravest_first)
+    found = sorted(_findings(located(given, broker), edition_of(edition), processes(jobs)), key=gravest_first)
     if form is ListFormat.text:
         view = FindingText()
         for finding in found:
@@ -51,7 +52,7 @@ def command(
     return Exit.FOUND if any(finding.severity is not Severity.INFO for finding in found) else Exit.OK
 
 
-def _findings(place: DataLocation, edition: Edition | None) -> Iterator[Finding]:
+def _findings(place: DataLocation, edition: Edition | None, jobs: int) -> Iterator[Finding]:
     from pagefmt.columns.journal_findings import unreadable_messages
     from pagefmt.cross_checks.of_messages import check_messages
     from pagefmt.directory.edition_evidence import likely_writer
@@ -60,26 +61,27 @@ def _findings(place: DataLocation, edition: Edition | None) -> Iterator[Finding]
     from pagefmt.editions import NEWEST
     from pagefmt.findings import Severity, about_data
     from pagefmt.outstanding.journal_parts import JournalParts
-    from pagefmt.outstanding.state import load_place
+    from pagefmt.outstanding.state import load_place, looking_ahead
     from pagefmt.verify.pages import first_layout
-    from pagefmt.verify.report import across, folder_findings, page_reports
+    from pagefmt.verify.report import PageReader, across, folder_findings, page_reports
 
     state = load_place(place)
     listed = list(state.of(stores(place)))
     layout = next((each for known in listed if (each := first_layout(known.store.pages)) is not None), None)
-    for known in listed:
-        bad = [report for report in page_reports(known, edition) if not report.sound]
-        if bad:
-            yield about_data(
-                Severity.ERROR,
-                "damaged-page",
-                f"store {known.store.name}",
-                f"{count_text(len(bad), 'page')} damaged, the first is {bad[0].json['file']}",
-                "see 'pagectl pages verify'",
-            )
+    with looking_ahead(PageReader(edition), listed, jobs) as look:
+        for known in listed:
+            bad = [report for report in page_reports(known, look) if not report.sound]
+            if bad:
+                yield about_data(
+                    Severity.ERROR,
+                    "damaged-page",
+                    f"store {known.store.name}",
+                    f"{count_text(len(bad), 'page')} damaged, the first is {bad[0].json['file']}",
+                    "see 'pagectl pages verify'",
+                )
     named = [each for known in listed for each in store_findings(known.store, state.addresses)]
     yield from folder_findings(place, named, state)
-    yield from across(place, layout, state, edition or likely_writer(state.bindings, state.journal) or NEWEST)
+    yield from across(place, layout, state, edition or likely_writer(state.bindings, state.journal) or NEWEST, jobs)
     if state.known.unknown_journal is None:
         yield from check_messages(state)
         yield from unreadable_messages(JournalParts(state, None))

@@ -18,11 +18,13 @@ from pagectl.options.shared import (
     DryRunOption,
     EditionOption,
     InPlaceOption,
+    JobsOption,
     NoBackupOption,
     OutOption,
     TextOrJsonOption,
     check_compact_options,
     edition_of,
+    processes,
 )
 from pagectl.running.backups import backup_folder
 from pagectl.running.exits import CallError, Exit
@@ -60,6 +62,7 @@ def command(
     accept_lost: AcceptLostOption = False,
     form: TextOrJsonOption = TextOrJson.text,
     edition: EditionOption = None,
+    jobs: JobsOption = 0,
     broker: BrokerOptions = BrokerOptions(),
 ) -> int:  # fmt: skip
     """Free what no queue will ever read again; a broker then delivers exactly what it would have delivered before.
@@ -73,7 +76,7 @@ def command(
     place = located(given, broker)
     changing = (in_place or out is not None) and not dry_run
     with brokers_held_off(place, changing) as held:
-        plan = _plan(place, edition, keep_unknown, locked=bool(held))
+        plan = _plan(place, edition, keep_unknown, processes(jobs), locked=bool(held))
         _tell(plan, refused=changing and not accept_lost)
         backup = None if no_backup or out is not None else backup_folder(place, backup_dir)
         written = (out or plan.paging).absolute() if changing else None
@@ -101,11 +104,11 @@ def _tell(plan: CompactionPlan, *, refused: bool) -> None:
         warning(remark)
 
 
-def _plan(place: DataLocation, edition: Any, keep_unknown: bool, *, locked: bool) -> CompactionPlan:
+def _plan(place: DataLocation, edition: Any, keep_unknown: bool, jobs: int, *, locked: bool) -> CompactionPlan:
     from pagefmt.compaction.planning import make_plan
 
     with progress("looking at pages", None):
-        return make_plan(place, edition_of(edition), keep_unknown=keep_unknown, locked=locked)
+        return make_plan(place, edition_of(edition), keep_unknown=keep_unknown, locked=locked, jobs=jobs)
 
 
 def _copy(plan: CompactionPlan, out: Path, held: dict[Path, int]) -> None:

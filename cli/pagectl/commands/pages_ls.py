@@ -16,7 +16,7 @@ import typer
 from pagectl.opening.broker import located
 from pagectl.options.formats import TableFormat
 from pagectl.options.groups import BrokerOptions
-from pagectl.options.shared import DirArgument, TableFormatOption
+from pagectl.options.shared import DirArgument, JobsOption, TableFormatOption, processes
 from pagectl.running.exits import Exit
 from pagectl.running.reading import bytes_to_read, each_store, moment, told_state
 from pagectl.terminal.progress import progress
@@ -61,6 +61,7 @@ def command(
         int | None, typer.Option("--limit", metavar="N", min=0, help="Addresses shown.", show_default=False)
     ] = None,
     form: TableFormatOption = TableFormat.text,
+    jobs: JobsOption = 0,
     broker: BrokerOptions = BrokerOptions(),
 ) -> int:
     """List the addresses that have page files, one row each, and what is wrong with them.
@@ -69,7 +70,9 @@ def command(
     """
     place = located(given, broker)
     found = _Worst()
-    rows: Iterable[StoreOverview] = found.watched(_surveys(place, beside_output=form is not TableFormat.text))
+    rows: Iterable[StoreOverview] = found.watched(
+        _surveys(place, processes(jobs), beside_output=form is not TableFormat.text)
+    )
     if sort is not None or form is TableFormat.text:
         rows = sorted(rows, key=partial(_rank, sort or LsOrder.address))
     elif limit is not None:
@@ -100,15 +103,20 @@ class _Worst:
             yield row
 
 
-def _surveys(place: DataLocation, *, beside_output: bool) -> Iterator[StoreOverview]:
-    from pagefmt.outstanding.overview import overview
+def _surveys(place: DataLocation, jobs: int, *, beside_output: bool) -> Iterator[StoreOverview]:
+    from pagefmt.outstanding.overview import count_page, overview
+    from pagefmt.outstanding.state import looking_ahead
 
     state = told_state(place)
     if state.unknown is not None and state.unknown.alone:
         note("no journal beside the pages: what is outstanding is not known")
-    with progress("reading pages", bytes_to_read(place), beside_output=beside_output) as bar:
-        for known in each_store(place, state):
-            row = overview(known)
+    stores = list(each_store(place, state))
+    with (
+        progress("reading pages", bytes_to_read(place), beside_output=beside_output) as bar,
+        looking_ahead(count_page, stores, jobs) as look,
+    ):
+        for known in stores:
+            row = overview(known, look)
             for remark in row.notes:
                 note(f"{row.folder}: {remark}")
             bar.advance(row.bytes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,7 +13,7 @@ import typer
 from pagectl.opening.broker import located, open_broker
 from pagectl.options.formats import TableFormat
 from pagectl.options.groups import BrokerOptions
-from pagectl.options.shared import DirArgument, EditionOption, TableFormatOption, edition_of
+from pagectl.options.shared import DirArgument, EditionOption, JobsOption, TableFormatOption, edition_of, processes
 from pagectl.running.exits import CallError, Exit
 from pagectl.running.reading import bytes_to_read, each_store, told_state
 from pagectl.terminal.progress import progress
@@ -72,6 +73,7 @@ def command(
         ),
     ] = None,
     edition: EditionOption = None,
+    jobs: JobsOption = 0,
     broker: BrokerOptions = BrokerOptions(),
 ) -> int:
     """Show per queue the messages not yet acknowledged, and for each page which queues hold it.
@@ -92,7 +94,7 @@ def command(
     live, place = _opened(given, broker, jolokia, credentials)
     state = _state(place, edition_of(edition))
     found = _AnyWrong()
-    summaries = found.watched(_summaries(place, state, positions))
+    summaries = found.watched(_summaries(place, state, positions, processes(jobs)))
     if live is not None:
         summaries = live.watched(summaries)
     match form:
@@ -168,12 +170,15 @@ class _AnyWrong:
             yield summary, verdict
 
 
-def _summaries(place: DataLocation, state: PagingState, positions: bool) -> Judged:
+def _summaries(place: DataLocation, state: PagingState, positions: bool, jobs: int) -> Judged:
     from pagefmt.outstanding.overview import judged
+    from pagefmt.outstanding.state import StoreState, looking_ahead
 
-    with progress("reading pages", bytes_to_read(place)) as bar:
-        for known in each_store(place, state):
-            summary, verdict = judged(known, positions=positions)
+    stores = list(each_store(place, state))
+    one = partial(StoreState.page, keep=positions)
+    with progress("reading pages", bytes_to_read(place)) as bar, looking_ahead(one, stores, jobs) as look:
+        for known in stores:
+            summary, verdict = judged(known, look)
             bar.advance(sum(page.size for page in summary.pages))
             bar.clear()
             yield summary, verdict

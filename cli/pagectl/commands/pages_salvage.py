@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pagectl.opening.broker import located
 from pagectl.options.formats import TextOrJson
 from pagectl.options.groups import BrokerOptions
-from pagectl.options.shared import DirArgument, OutOption, TextOrJsonOption
+from pagectl.options.shared import DirArgument, JobsOption, OutOption, TextOrJsonOption, processes
 from pagectl.running.exits import CallError, Exit
 from pagectl.running.locking import instance_of
 from pagectl.running.reading import told_state
@@ -35,6 +35,7 @@ def command(
     given: DirArgument = None,
     out: OutOption = None,
     form: TextOrJsonOption = TextOrJson.text,
+    jobs: JobsOption = 0,
     broker: BrokerOptions = BrokerOptions(),
 ) -> int:
     """Write the paging directory anew, with all messages of damaged, put-aside and orphaned pages that can be read.
@@ -62,7 +63,7 @@ def command(
     else:
         check_new_folder(out)  # before the journal is read
         state = told_state(place)
-        found, lost = salvage_directory(place, state, out), state.known.lost()
+        found, lost = salvage_directory(place, state, out, jobs=processes(jobs)), state.known.lost()
     if form is TextOrJson.json:
         print_json(
             {

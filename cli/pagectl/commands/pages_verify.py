@@ -12,7 +12,7 @@ import typer
 from pagectl.opening.broker import located
 from pagectl.options.formats import ListFormat
 from pagectl.options.groups import BrokerOptions
-from pagectl.options.shared import DirArgument, EditionOption, ListFormatOption, edition_of
+from pagectl.options.shared import DirArgument, EditionOption, JobsOption, ListFormatOption, edition_of, processes
 from pagectl.outputs.finding_text import FindingText
 from pagectl.running.exits import Exit
 from pagectl.running.reading import bytes_to_read, each_store
@@ -46,6 +46,7 @@ def command(
         typer.Option("--manifest", metavar="FILE", show_default=False, help="Compare with what 'pages seal' wrote."),
     ] = None,
     edition: EditionOption = None,
+    jobs: JobsOption = 0,
     broker: BrokerOptions = BrokerOptions(),
 ) -> int:
     """Read every page to the last byte, and say what a broker would do with it.
@@ -61,7 +62,7 @@ def command(
     lines = form is ListFormat.jsonl
     view = _VerifyText() if form is ListFormat.text else _VerifyJson(lines=lines)
     with progress("reading pages", _total(place, state), beside_output=lines) as bar:
-        for finding in _findings(place, state, edition_of(edition), view, bar):
+        for finding in _findings(place, state, edition_of(edition), processes(jobs), view, bar):
             view.finding(finding)
     if sealed is not None:
         from pagefmt.verify.report import of_seal
@@ -91,34 +92,37 @@ def _total(place: DataLocation, state: PagingState) -> int | None:
 
 
 def _findings(
-    place: DataLocation, state: PagingState, edition: Edition | None, view: _VerifyView, bar: Progress
+    place: DataLocation, state: PagingState, edition: Edition | None, jobs: int, view: _VerifyView, bar: Progress
 ) -> Iterator[Finding]:  # fmt: skip
     """When each page was shown: what was found in them, of folders, and across. Of a store nothing else is kept."""
     from pagefmt.directory.store_findings import store_findings
+    from pagefmt.outstanding.state import looking_ahead
     from pagefmt.verify.pages import first_layout
-    from pagefmt.verify.report import across, folder_findings, page_reports
+    from pagefmt.verify.report import PageReader, across, folder_findings, page_reports
 
     zeroed: list[Finding] = []
     found: list[Finding] = []
     addresses = state.addresses
     layout = None
-    for known in each_store(place, state):
-        store = known.store
-        found += store_findings(store, addresses)
-        layout = layout or first_layout(store.pages)
-        view.store(store)
-        for report in page_reports(known, edition):
-            view.page(report)
-            if report.verdict is not None and report.verdict.zeroed is not None:
-                zeroed.append(report.verdict.zeroed)
-            if report.motion:
-                note(f"{store.name}: {report.json['file']}: {report.motion}")
-            bar.advance(int(report.json["size"] or 0))
-        bar.clear()
-        view.store_end(store)
+    stores = list(each_store(place, state))
+    with looking_ahead(PageReader(edition), stores, jobs) as look:
+        for known in stores:
+            store = known.store
+            found += store_findings(store, addresses)
+            layout = layout or first_layout(store.pages)
+            view.store(store)
+            for report in page_reports(known, look):
+                view.page(report)
+                if report.verdict is not None and report.verdict.zeroed is not None:
+                    zeroed.append(report.verdict.zeroed)
+                if report.motion:
+                    note(f"{store.name}: {report.json['file']}: {report.motion}")
+                bar.advance(int(report.json["size"] or 0))
+            bar.clear()
+            view.store_end(store)
     yield from zeroed
     yield from folder_findings(place, found, state)
-    yield from across(place, layout, state, edition)
+    yield from across(place, layout, state, edition, jobs)
 
 
 class _VerifyView:

@@ -10,7 +10,16 @@ import typer
 from pagectl.opening.broker import OpenedBroker, open_broker
 from pagectl.options.formats import TextOrJson
 from pagectl.options.groups import BrokerOptions
-from pagectl.options.shared import DirArgument, DryRunOption, EditionOption, OutOption, TextOrJsonOption, edition_of
+from pagectl.options.shared import (
+    DirArgument,
+    DryRunOption,
+    EditionOption,
+    JobsOption,
+    OutOption,
+    TextOrJsonOption,
+    edition_of,
+    processes,
+)
 from pagectl.running.exits import CallError, Exit
 from pagectl.running.locking import brokers_held_off
 from pagectl.terminal.progress import progress
@@ -42,6 +51,7 @@ def command(
     dry_run: DryRunOption = False,
     form: TextOrJsonOption = TextOrJson.text,
     edition: EditionOption = None,
+    jobs: JobsOption = 0,
     broker: BrokerOptions = BrokerOptions(),
 ) -> int:
     """Copy the directories of a stopped broker to NEW without a queue, its messages, and what nobody else needs.
@@ -62,7 +72,14 @@ def command(
     changing = out is not None and not dry_run
     with brokers_held_off(place, changing) as held:
         with progress("looking at journals and pages", None):
-            plan = plan_drop(place, name, edition_of(edition), with_address=with_address, locked=bool(held))
+            plan = plan_drop(
+                place,
+                name,
+                edition_of(edition),
+                with_address=with_address,
+                locked=bool(held),
+                jobs=processes(jobs),
+            )
         if changing and out is not None:
             with progress("copying", None) as bar:
                 copy_out(plan.pages, out, bar.advance, held=held, changed=plan.changes)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from pagectl.options.formats import TextOrJson
 from pagectl.options.groups import DecidingOptions
-from pagectl.options.replay import ConfigOption, JobsOption, SkipOption, SparkOption, TraceArgument
-from pagectl.options.shared import DiskOption, TextOrJsonOption
+from pagectl.options.replay import ConfigOption, SkipOption, SparkOption, TraceArgument
+from pagectl.options.shared import DiskOption, JobsOption, TextOrJsonOption, processes
 from pagectl.options.sizes import size_of
 from pagectl.running.exits import CallError, Exit
 from pagectl.terminal.progress import progress
@@ -55,7 +55,10 @@ def command(
         raise CallError("say how large heap and disk are: --heap SIZE (where no -Xmx is found) and --disk SIZE")
     allowed = budget(deciding.heap, room, deciding)
     count = 0
-    with sweeping("pagectl replay advise", jobs, spark) as sweep, progress("replaying", None, "replays") as bar:
+    with (
+        sweeping("pagectl replay advise", processes(jobs), spark) as sweep,
+        progress("replaying", None, "replays") as bar,
+    ):
 
         def replays(variants: Sequence[SweepVariant]) -> list[SweepRow]:
             nonlocal count

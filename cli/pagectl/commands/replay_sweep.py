@@ -8,8 +8,8 @@ import typer
 
 from pagectl.options.formats import TableFormat
 from pagectl.options.groups import DecidingOptions
-from pagectl.options.replay import ConfigOption, JobsOption, SetOption, SkipOption, SparkOption, TraceArgument
-from pagectl.options.shared import TableFormatOption
+from pagectl.options.replay import ConfigOption, SetOption, SkipOption, SparkOption, TraceArgument
+from pagectl.options.shared import JobsOption, TableFormatOption, processes
 from pagectl.running.exits import Exit
 from pagectl.terminal.progress import progress
 from pagectl.terminal.streams import CsvTable, print_json_list, print_table
@@ -57,7 +57,10 @@ def command(
         for one in variants([parse_vary(text) for text in vary])
     ]
     _check(work)
-    with sweeping("pagectl replay sweep", jobs, spark) as sweep, progress("replaying", len(work), "variants") as bar:
+    with (
+        sweeping("pagectl replay sweep", processes(jobs), spark) as sweep,
+        progress("replaying", len(work), "variants") as bar,
+    ):
         rows = []
         for row in sweep(work):
             rows.append(row)

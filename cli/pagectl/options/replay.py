@@ -25,7 +25,6 @@ SetOption = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="MATCH:NAME=VALUE", help="Override a setting; repeatable."),
 ]
-JobsOption = Annotated[int, typer.Option("--jobs", metavar="N", min=0, help="Parallel processes; 0: one per core.")]
 SparkOption = Annotated[
     str | None, typer.Option("--spark", metavar="MASTER", help="Run on Spark: local[N], spark://HOST:PORT.")
 ]

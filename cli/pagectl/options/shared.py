@@ -60,6 +60,12 @@ EditionOption = Annotated[
         "[default: auto: as found, else the newest that fits].",
     ),
 ]
+JobsOption = Annotated[
+    int,
+    typer.Option(
+        "--jobs", metavar="N", min=0, help="Processes side by side; 0: one for each processor that may be used."
+    ),
+]
 HeapOption = Annotated[
     str | None,
     typer.Option("--heap", metavar="SIZE", help="Heap of the broker's JVM (-Xmx), as 2G."),
@@ -167,3 +173,10 @@ def check_compact_options(out: Path | None, in_place: bool, backup_dir: Path | N
         raise CallError("--backup-dir and --no-backup go with --in-place")
     if backup_dir is not None and no_backup:
         raise CallError("--backup-dir and --no-backup exclude each other")
+
+
+def processes(jobs: int) -> int:
+    """What ``--jobs`` asks for."""
+    from pagefmt.ahead import processors
+
+    return jobs or processors()

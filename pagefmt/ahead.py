@@ -1,0 +1,222 @@
+"""Work on many things by several processes, with what comes of it in the order of the things.
+
+The processes are forked, so that they have what was loaded and no more is sent than results. They work ahead of whoever
+takes these, by what fits into a pipe and one result each: memory does not grow with the number of things.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from enum import Enum
+from itertools import groupby, islice
+from pathlib import Path
+from typing import IO, Any, Final, Generic, TypeVar
+
+from pagefmt.errors import PageFmtError
+
+UNIT: Final = 4 << 20
+"""Bytes of things that one process takes at a time."""
+_BUFFER: Final = 1 << 20
+_SET_PIPE_SIZE: Final = 1031  # fcntl's F_SETPIPE_SZ, which Python names since 3.10 on Linux alone
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+class JobLost(PageFmtError):
+    """A process ended before its work did."""
+
+
+class _Mark(Enum):
+    """What stands behind the results of a thing."""
+
+    DONE = "done"
+    FAILED = "failed"
+
+
+def processors() -> int:
+    """How many this process may use, by its affinity and its control group."""
+    own = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, min(own, _granted()))
+
+
+def _granted() -> int:
+    """Processors' time that control groups (versions 2 and 1) grant, rounded up."""
+    granted = 1 << 16
+    with suppress(OSError, ValueError):
+        own = Path("/proc/self/cgroup").read_text().splitlines()[-1].rpartition(":")[2].strip("/")
+        folder = Path("/sys/fs/cgroup", own)
+        for each in (folder, *folder.parents):
+            if each == Path("/sys/fs"):
+                break
+            with suppress(OSError, ValueError):
+                quota, period = (each / "cpu.max").read_text().split()
+                granted = min(granted, -(-int(quota) // int(period)))
+    with suppress(OSError, ValueError):
+        old = Path("/sys/fs/cgroup/cpu")
+        quota_us = int((old / "cpu.cfs_quota_us").read_text())
+        if quota_us > 0:
+            granted = min(granted, -(-quota_us // int((old / "cpu.cfs_period_us").read_text())))
+    return granted
+
+
+@contextmanager
+def ahead(
+    work: Callable[[T], Iterable[R]], things: Sequence[T], sizes: Iterable[int], jobs: int
+) -> Iterator[Callable[[T], Iterator[R]]]:
+    """What gives the results of ``work`` for a thing. ``sizes``: bytes of each thing.
+
+    Things have to be asked for in their order; some may be left out. The first ``UNIT`` of them, and all where ``jobs``
+    is 1, is worked on here; so it is outside of Linux, where libraries may not survive a fork. Where ``work`` raises it
+    does so here as well. Raises ``JobLost``.
+    """
+    units = _units(sizes) if jobs > 1 and sys.platform == "linux" else []
+    if not units or units[-1] == 0:
+        yield lambda thing: iter(work(thing))
+        return
+    team = _Team(work, things, units, min(jobs, units[-1]))
+    try:
+        yield team.results
+    finally:
+        team.stop()
+
+
+@contextmanager
+def one_ahead(
+    work: Callable[[T], R], things: Sequence[T], sizes: Iterable[int], jobs: int
+) -> Iterator[Callable[[T], R]]:
+    """As ``ahead``, for work with one result."""
+    with ahead(lambda thing: (work(thing),), things, sizes, jobs) as results:
+
+        def result(thing: T) -> R:
+            (found,) = results(thing)
+            return found
+
+        yield result
+
+
+def _units(sizes: Iterable[int]) -> list[int]:
+    """The unit of each thing."""
+    found, unit, size = [], 0, 0
+    for each in sizes:
+        found.append(unit)
+        size += each
+        if size >= UNIT:
+            unit, size = unit + 1, 0
+    return found
+
+
+class _Process:
+    """One forked process, and where its results come from."""
+
+    def __init__(self, pid: int, source: IO[bytes]) -> None:
+        self.pid, self.source = pid, source
+
+    def take(self) -> Any:
+        try:
+            return pickle.load(self.source)
+        except (EOFError, pickle.UnpicklingError):
+            _, status = os.waitpid(self.pid, 0)
+            self.pid = 0
+            code = os.waitstatus_to_exitcode(status)
+            why = f"was ended by signal {-code}" if code < 0 else f"ended with status {code}"
+            raise JobLost(
+                f"a process that reads ahead {why}; is memory short? With --jobs 1 there is one process only"
+            ) from None
+
+
+class _Team(Generic[T, R]):
+    """The processes; unit after unit goes to the next of them."""
+
+    def __init__(self, work: Callable[[T], Iterable[R]], things: Sequence[T], units: list[int], jobs: int) -> None:
+        self._work, self._things, self._units, self._jobs = work, things, units, jobs
+        self._next = 0
+        self._processes: list[_Process] = []
+
+    def results(self, thing: T) -> Iterator[R]:
+        """Of the thing, which is behind all that were asked for."""
+        while self._things[self._next] is not thing:
+            for _ in self._of_next():
+                pass
+        yield from self._of_next()
+
+    def _of_next(self) -> Iterator[R]:
+        number = self._next
+        self._next += 1
+        unit, thing = self._units[number], self._things[number]
+        if unit == 0:
+            yield from self._work(thing)
+            return
+        if not self._processes:
+            self._start(number)
+        process = self._processes[unit % self._jobs]
+        given = 0
+        while not isinstance(found := process.take(), _Mark):
+            given += 1
+            yield found
+        if found is _Mark.FAILED:  # what is raised is raised where it would have been
+            yield from islice(self._work(thing), given, None)
+
+    def _start(self, first: int) -> None:
+        pipes = [os.pipe() for _ in range(self._jobs)]
+        for each, (read, write) in enumerate(pipes):
+            _enlarge(write)
+            pid = os.fork()
+            if not pid:
+                self._forked(each, first, write, [fd for pipe in pipes for fd in pipe if fd != write])
+            self._processes.append(_Process(pid, os.fdopen(read, "rb", _BUFFER)))
+        for _, write in pipes:
+            os.close(write)
+
+    def _forked(self, own: int, first: int, write: int, others: list[int]) -> None:
+        """The life of a process: never back into the program that it was forked from."""
+        status = 1
+        try:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+            for fd in others:
+                with suppress(OSError):
+                    os.close(fd)
+            with os.fdopen(write, "wb", _BUFFER) as out:
+                for unit, numbers in groupby(range(first, len(self._things)), self._units.__getitem__):
+                    if unit % self._jobs == own:
+                        for number in numbers:
+                            self._send(self._things[number], out)
+                        out.flush()
+            status = 0
+        finally:
+            os._exit(status)
+
+    def _send(self, thing: T, out: IO[bytes]) -> None:
+        """A result is packed before it goes out, so that one that cannot be packed counts as not made."""
+        mark = _Mark.DONE
+        try:
+            for result in self._work(thing):
+                packed = pickle.dumps(result, pickle.HIGHEST_PROTOCOL)
+                out.write(packed)
+        except BrokenPipeError:
+            raise
+        except Exception:
+            mark = _Mark.FAILED
+        pickle.dump(mark, out, pickle.HIGHEST_PROTOCOL)
+
+    def stop(self) -> None:
+        """Nobody waits for what is not taken yet."""
+        for process in self._processes:
+            process.source.close()
+            if process.pid:
+                with suppress(ProcessLookupError):
+                    os.kill(process.pid, signal.SIGKILL)
+                os.waitpid(process.pid, 0)
+        self._processes = []
+
+
+def _enlarge(pipe: int) -> None:
+    """As far as the system lets us."""
+    import fcntl
+
+    with suppress(OSError):
+        fcntl.fcntl(pipe, _SET_PIPE_SIZE, _BUFFER)

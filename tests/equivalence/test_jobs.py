@@ -1,0 +1,54 @@
+"""Several processes answer what one does, byte for byte, on sound and on damaged directories."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import pytest
+from golden_cases import GoldenCase, cases_of_each_kind
+from mutated_directories import mutated
+from program import Answer, call
+
+READING = (
+    ("pages", "ls", "--format", "jsonl"),
+    ("pages", "outstanding", "--format", "json", "--positions"),
+    ("pages", "verify", "--format", "jsonl"),
+    ("messages", "verify", "--format", "jsonl"),
+    ("pages", "compact", "--dry-run", "--format", "json"),
+)
+
+
+@pytest.fixture(autouse=True)
+def _units(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small directories go to several processes as well."""
+    monkeypatch.setattr("pagefmt.ahead.UNIT", 1)
+
+
+def answers(data: Path, jobs: int) -> list[Answer]:
+    return [call(*words[:2], data, *words[2:], "--jobs", str(jobs)) for words in READING]
+
+
+@pytest.mark.parametrize("case", cases_of_each_kind(), ids=str)
+def test_golden_directories(case: GoldenCase) -> None:
+    assert answers(case.data(), 2) == answers(case.data(), 1)
+
+
+@pytest.mark.parametrize("seeds", [range(at, at + 6) for at in range(0, 24, 6)], ids=str)
+def test_changed_directories(seeds: range, tmp_path: Path) -> None:
+    for seed in seeds:
+        data = mutated(seed)[1].write(tmp_path / str(seed))
+        assert answers(data, 2) == answers(data, 1), seed
+        salvaged = [salvage(data, tmp_path / f"{seed}-{jobs}", jobs) for jobs in (1, 2)]
+        assert salvaged[0] == salvaged[1], seed
+
+
+def salvage(data: Path, out: Path, jobs: int) -> tuple[int, str, dict[str, str]]:
+    """Status, what was said, and the sums of what was written."""
+    answer = call("pages", "salvage", data, "--out", out, "--jobs", str(jobs))
+    files = {
+        str(path.relative_to(out)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(out.rglob("*"))
+        if path.is_file()
+    }
+    return answer.status, (answer.out + answer.err).replace(str(out), "OUT"), files

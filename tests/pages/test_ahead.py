@@ -1,0 +1,143 @@
+"""Work by several processes: results in order, errors where they would have been, nothing left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pagefmt import ahead as room
+from pagefmt.ahead import UNIT, JobLost, ahead, processors
+from pagefmt.errors import PageFmtError
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are forked on Linux alone")
+
+LARGE = [UNIT] * 20
+THINGS = [f"thing {n}" for n in range(20)]
+
+
+def letters(thing: str) -> Iterator[tuple[str, int]]:
+    for letter in thing:
+        yield letter, os.getpid()
+
+
+def taken(jobs: int, sizes: list[int] = LARGE) -> tuple[list[str], set[int]]:
+    """All letters, and the processes that gave them."""
+    with ahead(letters, THINGS, sizes, jobs) as results:
+        found = [each for thing in THINGS for each in results(thing)]
+    return [letter for letter, _ in found], {pid for _, pid in found}
+
+
+@pytest.mark.parametrize("jobs", [2, 3, 8, 100])
+def test_results_come_in_the_order_of_the_things(jobs: int) -> None:
+    expected, alone = taken(1)
+    assert alone == {os.getpid()}
+    found, pids = taken(jobs)
+    assert found == expected
+    assert len(pids) == 1 + min(jobs, 19)  # the first unit is worked on here
+
+
+def test_little_work_is_done_here() -> None:
+    assert taken(4, [UNIT // 40] * 20)[1] == {os.getpid()}
+
+
+def test_small_things_go_together() -> None:
+    found, pids = taken(4, [UNIT // 5] * 20)
+    assert found == taken(1)[0]
+    assert len(pids) == 4  # of four units one is done here
+
+
+def test_things_may_be_left_out_and_results_may_be_large() -> None:
+    with ahead(lambda n: [bytes([n]) * 3_000_000] * 2, range(20), LARGE, 3) as results:
+        for n in (0, 3, 4, 11, 19):
+            assert list(results(n)) == [bytes([n]) * 3_000_000] * 2
+
+
+def failing(thing: str) -> Iterator[str]:
+    yield thing
+    if thing == "thing 7":
+        raise PageFmtError("seven is bad")
+
+
+def test_an_error_is_raised_where_it_would_have_been() -> None:
+    found = []
+    with pytest.raises(PageFmtError, match="seven is bad"), ahead(failing, THINGS, LARGE, 3) as results:
+        for thing in THINGS:
+            found += results(thing)
+    assert found == THINGS[:8]
+    assert_nobody_left()
+
+
+def test_an_error_may_be_passed_over() -> None:
+    found = []
+    with ahead(failing, THINGS, LARGE, 2) as results:
+        for thing in THINGS:
+            try:
+                found += results(thing)
+            except PageFmtError:
+                found.append("seven is bad")
+    assert found == [*THINGS[:8], "seven is bad", *THINGS[8:]]
+
+
+def test_what_cannot_be_sent_is_made_here() -> None:
+    with ahead(lambda n: [lambda: n], range(20), LARGE, 2) as results:
+        assert [made() for n in range(20) for made in results(n)] == list(range(20))
+
+
+def killed(thing: str) -> Iterator[str]:
+    if thing == "thing 9":
+        os.kill(os.getpid(), signal.SIGKILL)
+    yield thing
+
+
+def test_a_process_that_is_killed_is_an_error_that_says_so() -> None:
+    said = pytest.raises(JobLost, match=r"ended by signal 9; is memory short.*--jobs 1")
+    with said, ahead(killed, THINGS, LARGE, 2) as results:
+        for thing in THINGS:
+            list(results(thing))
+    assert_nobody_left()
+
+
+def test_whoever_stops_early_leaves_nobody_behind() -> None:
+    begun = time.monotonic()
+    with ahead(lambda n: [time.sleep(n)], range(20), LARGE, 3) as results:
+        list(results(0))
+        list(results(1))
+    assert time.monotonic() - begun < 15
+    assert_nobody_left()
+
+
+def assert_nobody_left() -> None:
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)
+
+
+def test_processors_are_those_of_the_affinity(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _pid: {3}, raising=False)
+    assert processors() == 1
+
+
+@pytest.mark.parametrize(
+    ("files", "granted"),
+    [
+        ({"sys/fs/cgroup/pod/cpu.max": "150000 100000\n"}, 2),
+        ({"sys/fs/cgroup/cpu.max": "300000 100000\n", "sys/fs/cgroup/pod/cpu.max": "max 100000\n"}, 3),
+        ({"sys/fs/cgroup/cpu/cpu.cfs_quota_us": "100000\n", "sys/fs/cgroup/cpu/cpu.cfs_period_us": "100000\n"}, 1),
+        ({"sys/fs/cgroup/cpu/cpu.cfs_quota_us": "-1\n", "sys/fs/cgroup/cpu/cpu.cfs_period_us": "100000\n"}, 64),
+        ({}, 64),
+    ],
+)
+def test_processors_are_no_more_than_control_groups_grant(
+    files: dict[str, str], granted: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, text in {"proc/self/cgroup": "0::/pod\n", **files}.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _pid: set(range(64)), raising=False)
+    monkeypatch.setattr(room, "Path", lambda first, *rest: tmp_path.joinpath(str(first).lstrip("/"), *rest))
+    assert processors() == granted
