@@ -200,8 +200,8 @@ _pagectl_takes() {  # does this option of this command want a value?
         'pages outstanding --format' |\
         'pages outstanding --jolokia' |\
         'pages outstanding --credentials' |\
-        'pages outstanding --edition' |\
         'pages outstanding --jobs' |\
+        'pages outstanding --edition' |\
         'pages outstanding --broker-xml' |\
         'pages outstanding --properties' |\
         'pages outstanding --profile' |\
@@ -513,7 +513,7 @@ _pagectl_options() {
         'pages ls') _pagectl_offer '' --sort --limit --format --jobs --broker-xml --properties --profile --server --help -h ;;
         'pages top') _pagectl_offer '' --sort --limit --every --watch --format --broker-xml --properties --profile --server --help -h ;;
         'pages check') _pagectl_offer '' --queue --address --by -w --warning -c --critical -t --timeout -q --quiet -v --verbose --format --broker-xml --properties --profile --server --help -h ;;
-        'pages outstanding') _pagectl_offer '' --format --positions --jolokia --credentials --edition --jobs --broker-xml --properties --profile --server --help -h ;;
+        'pages outstanding') _pagectl_offer '' --format --positions --jolokia --credentials --jobs --edition --broker-xml --properties --profile --server --help -h ;;
         'pages find') _pagectl_offer '' --format --to --columns --partition-by --body --inflate --limit --id --user-id --correlation-id --address --queue --since --until --contains --expired --where --outstanding --page --edition --broker-xml --properties --profile --server --help -h ;;
         'pages decode') _pagectl_offer '' --format --to --columns --partition-by --body --inflate --limit --id --user-id --correlation-id --address --queue --since --until --contains --expired --where --outstanding --page --edition --broker-xml --properties --profile --server --help -h ;;
         'pages verify') _pagectl_offer '' --format --manifest --edition --jobs --broker-xml --properties --profile --server --help -h ;;

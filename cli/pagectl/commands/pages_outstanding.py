@@ -72,8 +72,8 @@ def command(
             help="USER:PASSWORD for --jolokia [default: $ARTEMIS_USER, $ARTEMIS_PASSWORD].",
         ),
     ] = None,
-    edition: EditionOption = None,
     jobs: JobsOption = 0,
+    edition: EditionOption = None,
     broker: BrokerOptions = BrokerOptions(),
 ) -> int:
     """Show per queue the messages not yet acknowledged, and for each page which queues hold it.
