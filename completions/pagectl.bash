@@ -68,6 +68,7 @@ _pagectl_members() {  # is there GROUP COMMAND?
         'messages import-plan' |\
         'journal ls' |\
         'journal inspect' |\
+        'journal verify' |\
         'journal compact' |\
         'queue drop' |\
         'disk check' |\
@@ -372,6 +373,13 @@ _pagectl_takes() {  # does this option of this command want a value?
         'journal inspect --properties' |\
         'journal inspect --profile' |\
         'journal inspect --server' |\
+        'journal verify --edition' |\
+        'journal verify --jobs' |\
+        'journal verify --format' |\
+        'journal verify --broker-xml' |\
+        'journal verify --properties' |\
+        'journal verify --profile' |\
+        'journal verify --server' |\
         'journal compact --out' |\
         'journal compact --backup-dir' |\
         'journal compact --format' |\
@@ -532,6 +540,7 @@ _pagectl_options() {
         'messages import-plan') _pagectl_offer '' --format --help -h ;;
         'journal ls') _pagectl_offer '' --format --broker-xml --properties --profile --server --help -h ;;
         'journal inspect') _pagectl_offer '' --file --record --type --hex --format --broker-xml --properties --profile --server --help -h ;;
+        'journal verify') _pagectl_offer '' --edition --jobs --format --broker-xml --properties --profile --server --help -h ;;
         'journal compact') _pagectl_offer '' --dry-run --out --in-place --no-backup --backup-dir --accept-lost-acknowledgements --format --broker-xml --properties --profile --server --help -h ;;
         'queue drop') _pagectl_offer '' --out --with-address --dry-run --format --edition --jobs --broker-xml --properties --profile --server --help -h ;;
         'disk check') _pagectl_offer '' --max-disk-usage --min-disk-free --broker-xml --properties --profile --server --edition -w --warning -c --critical -W --inodes-warning -K --inodes-critical -t --timeout -q --quiet -v --verbose --format --textfile --help -h ;;
@@ -613,6 +622,8 @@ _pagectl_value() {
         'journal ls --properties' |\
         'journal inspect --broker-xml' |\
         'journal inspect --properties' |\
+        'journal verify --broker-xml' |\
+        'journal verify --properties' |\
         'journal compact --broker-xml' |\
         'journal compact --properties' |\
         'queue drop --broker-xml' |\
@@ -688,6 +699,7 @@ _pagectl_value() {
         'messages verify --edition' |\
         'messages decode --edition' |\
         'messages find --edition' |\
+        'journal verify --edition' |\
         'queue drop --edition' |\
         'disk check --edition' |\
         'disk watch --edition' |\
@@ -727,7 +739,8 @@ _pagectl_value() {
         'messages ls --format' |\
         'messages verify --format' |\
         'journal ls --format' |\
-        'journal inspect --format')
+        'journal inspect --format' |\
+        'journal verify --format')
             _pagectl_offer '' text json jsonl
             ;;
         'config convert --to')
@@ -834,7 +847,7 @@ _pagectl_argument() {  # COMMAND, and how many arguments stand before this one
         config) (($2 == 0)) && _pagectl_offer '' lint effective explain rules serve diff convert drift capacity ;;
         pages) (($2 == 0)) && _pagectl_offer '' ls top check outstanding find decode verify seal browse inspect compact salvage restore drop-backup ;;
         messages) (($2 == 0)) && _pagectl_offer '' ls verify decode find xml import-plan ;;
-        journal) (($2 == 0)) && _pagectl_offer '' ls inspect compact ;;
+        journal) (($2 == 0)) && _pagectl_offer '' ls inspect verify compact ;;
         queue) (($2 == 0)) && _pagectl_offer '' drop ;;
         disk) (($2 == 0)) && _pagectl_offer '' check watch forecast usage exporter ;;
         replay) (($2 == 0)) && _pagectl_offer '' run import generate compare sweep advise ;;
@@ -868,6 +881,7 @@ _pagectl_argument() {  # COMMAND, and how many arguments stand before this one
         'messages import-plan') (($2 == 0)) && _pagectl_paths;;
         'journal ls') (($2 == 0)) && _pagectl_paths;;
         'journal inspect') (($2 == 0)) && _pagectl_paths;;
+        'journal verify') (($2 == 0)) && _pagectl_paths;;
         'journal compact') (($2 == 0)) && _pagectl_paths;;
         'queue drop') (($2 == 0)) && _pagectl_paths;;
         'disk check') (($2 == 0)) && _pagectl_paths;;

@@ -111,6 +111,7 @@ complete -c pagectl -n '__pagectl_group messages' -a xml -d 'Write what queues w
 complete -c pagectl -n '__pagectl_group messages' -a import-plan -d 'Show what \'artemis data imp\' would make of a file.'
 complete -c pagectl -n '__pagectl_group journal' -a ls -d 'List journal files: records, what of them counts, condition.'
 complete -c pagectl -n '__pagectl_group journal' -a inspect -d 'Show journal files down to the byte.'
+complete -c pagectl -n '__pagectl_group journal' -a verify -d 'Read journals to the last byte; check their records, bindings and pages.'
 complete -c pagectl -n '__pagectl_group journal' -a compact -d 'Write journals anew without dead records; brokers load the same.'
 complete -c pagectl -n '__pagectl_group queue' -a drop -d 'Copy a data directory without one queue; all others deliver the same.'
 complete -c pagectl -n '__pagectl_group disk' -a check -d 'Decide as the broker\'s disk monitor does; a monitoring plugin.'
@@ -527,6 +528,16 @@ complete -c pagectl -n '__pagectl_at journal inspect' -l profile -x -d 'Profile 
 complete -c pagectl -n '__pagectl_at journal inspect' -l server -x -d 'Messaging server of a subsystem'
 complete -c pagectl -n '__pagectl_at journal inspect' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at journal inspect' -F
+
+complete -c pagectl -n '__pagectl_at journal verify' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'Release whose behaviour counts, hornetq-2.4 … artemis-2.56'
+complete -c pagectl -n '__pagectl_at journal verify' -l jobs -x -d 'Processes side by side; 0: one for each processor that may be used.'
+complete -c pagectl -n '__pagectl_at journal verify' -l format -x -a 'text json jsonl' -d 'Output format.'
+complete -c pagectl -n '__pagectl_at journal verify' -l broker-xml -r -F -d 'Configuration that is kept elsewhere, for this DIR.'
+complete -c pagectl -n '__pagectl_at journal verify' -l properties -r -F -d 'Properties over the configuration; repeatable'
+complete -c pagectl -n '__pagectl_at journal verify' -l profile -x -d 'Profile of domain.xml'
+complete -c pagectl -n '__pagectl_at journal verify' -l server -x -d 'Messaging server of a subsystem'
+complete -c pagectl -n '__pagectl_at journal verify' -l help -s h -d 'Show the help and exit.'
+complete -c pagectl -n '__pagectl_at journal verify' -F
 
 complete -c pagectl -n '__pagectl_at journal compact' -l dry-run -d 'Show the plan and change nothing.'
 complete -c pagectl -n '__pagectl_at journal compact' -l out -x -a '(__fish_complete_directories)' -d 'Write into a new folder.'

@@ -86,6 +86,7 @@ TREE: dict[str, Leaf | Group] = {
         {
             "ls": ("journal_ls", "List journal files: records, what of them counts, condition."),
             "inspect": ("journal_inspect", "Show journal files down to the byte."),
+            "verify": ("journal_verify", "Read journals to the last byte; check their records, bindings and pages."),
             "compact": ("journal_compact", "Write journals anew without dead records; brokers load the same."),
         },
     ),

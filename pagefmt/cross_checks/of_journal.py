@@ -4,34 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pagefmt.cross_checks.survey import DirectorySurvey
 from pagefmt.directory.bindings import Bindings
 from pagefmt.findings import Finding, Severity, about_data
-from pagefmt.journal.files import FileProblem
-from pagefmt.journal.load import LoadedJournal
+from pagefmt.journal.load import LoadedJournal, UnreadableRecord
 from pagefmt.journal.message_journal import InDoubtTransaction, MessageJournal
 from pagefmt.journal.record_types import type_name
 from pagefmt.outstanding.knowledge import Unknown, UnknownPart, lost_acknowledgements
+from pagefmt.outstanding.state import PagingState
 from pagefmt.quantities import count_text
 
-_GRAVE = {
-    FileProblem.VERSION: Severity.ERROR,
-    FileProblem.UNREADABLE: Severity.ERROR,
-    FileProblem.SAME_ID: Severity.ERROR,
-    FileProblem.NOT_REGULAR: Severity.WARNING,
-    FileProblem.CONTROL: Severity.WARNING,
-}
 
+def check_journals(state: PagingState, *, single: bool = True) -> Iterator[Finding]:
+    """Both journals, each by itself (docs/spec/journal.md 3, 7).
 
-def check_journals(found: DirectorySurvey) -> Iterator[Finding]:
-    """Both journals, each by itself (docs/spec/journal.md 3, 7)."""
-    journal, bindings, known = found.state.journal, found.state.bindings, found.state.known
+    ``single``: what is wrong with single files, and with single records of messages, as well.
+    """
+    journal, bindings, known = state.journal, state.bindings, state.known
     for unknown in (known.unknown_journal, known.unknown_bindings):
         if unknown is not None:
             yield _unknown(unknown)
-    live = found.state.live
-    yield from _files("journal", journal.loaded, told=known.unknown_journal is not None, live=live)
-    yield from _message_journal(journal, live=live)
+    live = state.live
+    if single:
+        yield from _files("journal", journal.loaded, told=known.unknown_journal is not None, live=live)
+    yield from check_transactions("journal", journal.loaded, live=live)
+    yield from _message_journal(journal, single=single, live=live)
     if journal.loaded.damage is not None and known.unknown_journal is None:
         yield about_data(
             Severity.WARNING,
@@ -41,7 +37,9 @@ def check_journals(found: DirectorySurvey) -> Iterator[Finding]:
             "takes what it cannot find as never acknowledged, and messages of lost transactions as never sent",
         )
     if bindings is not None:
-        yield from _files("bindings", bindings.loaded, told=known.unknown_bindings is not None, live=live)
+        if single:
+            yield from _files("bindings", bindings.loaded, told=known.unknown_bindings is not None, live=live)
+        yield from check_transactions("bindings", bindings.loaded, live=live)
         yield from _bindings(bindings)
 
 
@@ -59,8 +57,7 @@ def _unknown(unknown: Unknown) -> Finding:
 def _files(place: str, loaded: LoadedJournal, *, told: bool, live: bool) -> Iterator[Finding]:
     """``live``: a broker may be finishing a compaction, writing at the end of the last file, in a transaction."""
     for note in loaded.notes:
-        moving = live and note.kind is FileProblem.CONTROL
-        severity = Severity.INFO if told or moving else _GRAVE.get(note.kind, Severity.INFO)
+        severity = Severity.INFO if told else note.severity(live=live)
         yield about_data(severity, "journal-file", f"{place}/{note.file}", note.kind.value, note.detail)
     for file, torn in loaded.torn:
         if torn.count:
@@ -73,6 +70,10 @@ def _files(place: str, loaded: LoadedJournal, *, told: bool, live: bool) -> Iter
                 f"{count_text(torn.count, 'torn record')}, the first at offset {first.offset}: {first.detail}",
                 "passes over them without a word; what they said is not done",
             )
+
+
+def check_transactions(place: str, loaded: LoadedJournal, *, live: bool) -> Iterator[Finding]:
+    """Those that a broker does not carry out. ``live``: the last ones may be going on."""
     for dropped in loaded.dropped:
         yield about_data(
             Severity.INFO if live and dropped.open else Severity.WARNING,
@@ -83,9 +84,9 @@ def _files(place: str, loaded: LoadedJournal, *, told: bool, live: bool) -> Iter
         )
 
 
-def _message_journal(journal: MessageJournal, *, live: bool) -> Iterator[Finding]:
-    for bad in journal.bad:
-        yield _bad("journal", bad.record, bad.user_type, bad.detail)
+def _message_journal(journal: MessageJournal, *, single: bool, live: bool) -> Iterator[Finding]:
+    for bad in journal.bad if single else ():
+        yield bad_record("journal", bad)
     for branch, prepared in zip(journal.prepared, journal.loaded.prepared, strict=True):
         in_flight = live and journal.loaded.newest((*prepared.rows, *prepared.deletes))
         yield about_data(
@@ -129,9 +130,12 @@ def _describe(branch: InDoubtTransaction) -> str:
 
 def _bindings(bindings: Bindings) -> Iterator[Finding]:
     for bad in bindings.bad:
-        yield _bad("bindings", bad.record, bad.user_type, bad.detail)
+        yield bad_record("bindings", bad)
 
 
-def _bad(place: str, record: int, user_type: int, detail: str) -> Finding:
-    where = f"{place} record {record} {type_name(user_type)}"
-    return about_data(Severity.ERROR, "bad-record", where, detail, "may refuse to start on it")
+def bad_record(place: str, bad: UnreadableRecord) -> Finding:
+    """A record whose body does not have the form of its type."""
+    where = f"{place} record {bad.record} {type_name(bad.user_type)}"
+    if bad.longer:
+        return about_data(Severity.WARNING, "bad-record", where, bad.detail, "takes no notice of the bytes behind")
+    return about_data(Severity.ERROR, "bad-record", where, bad.detail, "does not start")

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from pagefmt.findings import Finding, Severity, about_data
-from pagefmt.journal.held_messages import NO_TRANSACTION, JournalMessages, journal_messages
+from pagefmt.journal.held_messages import NO_TRANSACTION, JournalMessages, astray, journal_messages
+from pagefmt.journal.record_types import type_name
 from pagefmt.outstanding.state import PagingState
 from pagefmt.quantities import count_text
 
@@ -19,6 +20,7 @@ def check_messages(state: PagingState) -> Iterator[Finding]:
     newest = state.live and len(messages) > 0
     yield from _lost(messages, live=state.live)
     yield from _unreferenced(messages, live=newest)
+    yield from _astray(state, messages)
     if state.bindings is not None and state.known.unknown_bindings is None:
         yield from _unknown_queues(messages, frozenset(state.bindings.queues), live=state.live)
 
@@ -38,6 +40,18 @@ def _lost(messages: JournalMessages, *, live: bool) -> Iterator[Finding]:
             f"journal queue {queue}",
             f"{count_text(count, 'reference')} to messages that are not in the journal, the first to message {first}",
             "passes over them with a line in its log; the messages are lost",
+        )
+
+
+def _astray(state: PagingState, messages: JournalMessages) -> Iterator[Finding]:
+    for kind, ids, queues in astray(state.journal.loaded, messages):
+        yield about_data(
+            _severity(Severity.WARNING, live=state.live),
+            "record-without-reference",
+            f"journal {type_name(kind)}",
+            f"{count_text(len(ids), 'record')} about references that are not in the journal, the first about message "
+            f"{ids[0]} in queue {queues[0]}",
+            "passes over them with a line in its log",
         )
 
 

@@ -27,7 +27,7 @@ def cross_check(
     """
     found = survey(state, jobs)
     findings = [
-        *check_journals(found),
+        *check_journals(state),
         *check_positions(found, edition),
         *check_stores(found, edition),
         *check_counters(found, edition),

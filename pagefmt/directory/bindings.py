@@ -50,7 +50,11 @@ QUEUE_FIELDS: Final = (
 
 
 class BadBinding(PageFmtError):
-    """The body of a bindings record does not mean what its type says."""
+    """The body of a bindings record does not mean what its type says. ``longer``: it goes on behind its end."""
+
+    def __init__(self, message: str, *, longer: bool = False) -> None:
+        super().__init__(message)
+        self.longer = longer
 
 
 class QueueBinding(NamedTuple):
@@ -132,7 +136,8 @@ class Bindings:
             try:
                 self._take(row.id, row.user_type, body)
             except (BadBinding, Undecodable) as err:
-                self.bad.append(UnreadableRecord(row.id, row.user_type, f"{type_name(row.user_type)}: {err}"))
+                what, longer = f"{type_name(row.user_type)}: {err}", isinstance(err, BadBinding) and err.longer
+                self.bad.append(UnreadableRecord(row.id, row.user_type, what, longer))
 
     def _take(self, record: int, user_type: int, body: bytes) -> None:
         match user_type:
@@ -204,7 +209,7 @@ def read_address_binding(reader: ByteReader, record: int = 0) -> AddressBinding:
     auto_created = reader.u8("auto-created")
     internal = reader.u8("internal") if reader.left() else None
     if reader.left():
-        raise BadBinding(f"{reader.left()} bytes too many at offset {reader.pos}")
+        raise BadBinding(f"{reader.left()} bytes too many at offset {reader.pos}", longer=True)
     return AddressBinding(record, name, types, auto_created, internal)
 
 

@@ -31,7 +31,12 @@ from pagefmt.journal.record_types import RecordType, type_name
 
 
 class BadBody(PageFmtError):
-    """The body of a journal record does not mean what its type says."""
+    """The body of a journal record does not mean what its type says. ``longer``: it goes on behind its end, which a
+    broker does not look at."""
+
+    def __init__(self, message: str, *, longer: bool = False) -> None:
+        super().__init__(message)
+        self.longer = longer
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +252,8 @@ def decode_xid(body: bytes) -> Xid:
 
 def _unpack(layout: Struct, user_type: int, body: bytes) -> tuple[int, ...]:
     if len(body) != layout.size:
-        raise BadBody(f"{type_name(user_type)} record: {len(body)} bytes where {layout.size} were expected")
+        what = f"{type_name(user_type)} record: {len(body)} bytes where {layout.size} were expected"
+        raise BadBody(what, longer=len(body) > layout.size)
     return layout.unpack(body)
 
 
@@ -258,7 +264,7 @@ def _read(cls: type[_T], name: str, body: bytes) -> _T:
     except Undecodable as err:
         raise BadBody(f"{name}: {err}") from err
     if reader.left():
-        raise BadBody(f"{name}: {reader.left()} bytes too many at offset {reader.pos}")
+        raise BadBody(f"{name}: {reader.left()} bytes too many at offset {reader.pos}", longer=True)
     return value
 
 

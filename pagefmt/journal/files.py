@@ -12,6 +12,7 @@ from struct import Struct
 from typing import Final, NamedTuple
 
 from pagefmt.errors import PageFmtError
+from pagefmt.findings import Severity
 
 HEADER: Final = Struct(">iiq")
 
@@ -42,6 +43,15 @@ class FileProblem(Enum):
     GONE = "gone while it was read"
 
 
+_GRAVE: Final = {
+    FileProblem.VERSION: Severity.ERROR,
+    FileProblem.UNREADABLE: Severity.ERROR,
+    FileProblem.SAME_ID: Severity.ERROR,
+    FileProblem.NOT_REGULAR: Severity.WARNING,
+    FileProblem.CONTROL: Severity.WARNING,
+}
+
+
 class FileNote(NamedTuple):
     """A file that is not as it should be; ``detail`` says what a broker does about it, ``size`` counts its bytes."""
 
@@ -49,6 +59,10 @@ class FileNote(NamedTuple):
     file: str
     detail: str
     size: int = 0
+
+    def severity(self, *, live: bool = False) -> Severity:
+        """``live``: a broker may be finishing a compaction."""
+        return Severity.INFO if live and self.kind is FileProblem.CONTROL else _GRAVE.get(self.kind, Severity.INFO)
 
 
 class JournalHeader(NamedTuple):

@@ -5,6 +5,7 @@ In columns: a million messages take some fifty bytes each. Bodies stay in their 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -107,6 +108,17 @@ def journal_messages(loaded: LoadedJournal) -> JournalMessages:
     begins = np.searchsorted(references.message, np.arange(len(rows) + 1))
     pairs = tuple(zip(added.message[lost].tolist(), added.queue[lost].tolist(), strict=True))
     return JournalMessages(loaded.columns, rows, ids, tx, begins, references, arrived, pairs)
+
+
+def astray(loaded: LoadedJournal, messages: JournalMessages) -> Iterator[tuple[RecordType, Ints, Ints]]:
+    """By type, message and queue of the records about references that are not there."""
+    keys = _Keys(messages.references.message, messages.references.queue)
+    for kind in _LAYOUTS.keys() - {RecordType.ADD_REF}:
+        facts = _facts(loaded, kind)
+        here, _ = keys.find(_numbers(messages.ids, facts.message), facts.queue)
+        rest = np.delete(np.arange(len(facts.row)), here)
+        if len(rest):
+            yield kind, facts.message[rest], facts.queue[rest]
 
 
 class _Keys:

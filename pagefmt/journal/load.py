@@ -46,11 +46,12 @@ class JournalRow(NamedTuple):
 
 
 class UnreadableRecord(NamedTuple):
-    """A surviving record whose body does not fit its type; a broker may refuse to start on it."""
+    """A surviving record whose body does not fit its type. ``longer``: no more than that; else no broker starts."""
 
     record: int
     user_type: int
     detail: str
+    longer: bool = False
 
 
 class PreparedTransaction(NamedTuple):
@@ -271,8 +272,9 @@ class _Loader:
 
     def commit(self, frame: JournalFrame, number: int) -> None:
         tx = self.open.pop(frame.tx, None)
-        if tx is None:
-            return
+        if tx is None and not frame.records:
+            return  # its records were in files that are not needed any more
+        tx = tx or _OpenTransaction()
         found = tx.per_file[number]
         if found != frame.records:
             reason = f"its commit names {count_text(frame.records, 'record')} in that file, {found} are there"

@@ -93,7 +93,7 @@ class MessageJournal:
         try:
             return decode_body(columns.types[row], columns.body(row))
         except BadBody as err:
-            bad = UnreadableRecord(columns.ids[row], columns.types[row], str(err))
+            bad = UnreadableRecord(columns.ids[row], columns.types[row], str(err), err.longer)
             if bad not in self.bad:
                 self.bad.append(bad)
             return None

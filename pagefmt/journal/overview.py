@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
-from pagefmt.journal.files import FileProblem
+from pagefmt.findings import Severity
 from pagefmt.journal.load import LoadedJournal
 from pagefmt.journal.records import FRAME_LAYOUTS, RecordKind
 from pagefmt.quantities import count_text
-
-GRAVE: Final = frozenset(
-    (FileProblem.VERSION, FileProblem.UNREADABLE, FileProblem.SAME_ID, FileProblem.NOT_REGULAR, FileProblem.CONTROL)
-)
-"""Worth more than a remark."""
 
 
 class JournalFileOverview(NamedTuple):
@@ -58,13 +53,12 @@ def journal_overview(loaded: LoadedJournal, *, live: bool = False) -> Iterator[J
         yield JournalFileOverview(
             file.name, file.header.file_id, file.size, torn.records, counts[number], torn.record_bytes, sizes[number],
             tuple(conditions) or ("ok" if torn.records else "free",), tuple(remarks),
-            sound and not any(note.kind in GRAVE for note in own),
+            sound and not any(note.severity(live=live) is not Severity.INFO for note in own),
         )  # fmt: skip
     for note in notes:
-        moving = live and note.kind is FileProblem.CONTROL
         yield JournalFileOverview(
             note.file, None, note.size, None, None, None, None, (note.kind.value,), (note.detail,),
-            moving or note.kind not in GRAVE,
+            note.severity(live=live) is Severity.INFO,
         )  # fmt: skip
 
 

@@ -44,6 +44,8 @@ class RecordType(IntEnum):
     MQTT_PACKET_ID_CORRELATION = 54
 
 
+EVERY = frozenset(map(int, RecordType))
+BINDINGS = EVERY & {*range(20, 29), 44, *range(46, 49), *range(50, 53)}
 MESSAGES = frozenset({RecordType.ADD_LARGE_MESSAGE, RecordType.ADD_MESSAGE, RecordType.ADD_MESSAGE_PROTOCOL})
 
 

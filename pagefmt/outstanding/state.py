@@ -23,6 +23,7 @@ from pagefmt.directory.bindings import Bindings, QueueBinding
 from pagefmt.directory.locate import DataLocation, LocationKind
 from pagefmt.directory.locks import running_broker
 from pagefmt.errors import PageFmtError
+from pagefmt.journal.load import LoadedJournal
 from pagefmt.journal.message_journal import MessageJournal
 from pagefmt.outstanding.ack_state import LIVE, AckState, PageRule
 from pagefmt.outstanding.knowledge import (
@@ -313,22 +314,26 @@ def motion_of(damage: Damage, *, newest: bool) -> str | None:
 def load_state(paging: Path, journal: Path | None, bindings: Path | None) -> PagingState:
     """Journals are read now, pages when they are asked for."""
     place = DataLocation(paging, LocationKind.DATA, paging, journal, bindings)
-    return _loaded(place, read_paging(paging), live=False)
+    return _loaded(place, read_paging(paging), live=False, look=lambda loaded: None)
 
 
-def load_place(place: DataLocation, *, locked: bool = False) -> PagingState:
+def load_place(
+    place: DataLocation, *, locked: bool = False, look: Callable[[LoadedJournal], object] = lambda loaded: None
+) -> PagingState:
     """What is known about the pages of a place; a store or page that lies by itself is all of its directory.
 
-    ``locked``: this process holds the broker's locks, so that no broker is at work.
+    ``locked``: this process holds the broker's locks, so that no broker is at work. ``look``: as ``load_journals``.
     """
     live = not locked and running_broker(place.journal) is not None
     if place.paging is not None:
-        return _loaded(place, read_paging(place.paging), live)
+        return _loaded(place, read_paging(place.paging), live, look)
     if place.store is not None:
-        return _loaded(place, PagingDirectory(place.store.parent, (place.store.name,), ()), live)
-    return _loaded(place, PagingDirectory(place.given, (), ()), live)
+        return _loaded(place, PagingDirectory(place.store.parent, (place.store.name,), ()), live, look)
+    return _loaded(place, PagingDirectory(place.given, (), ()), live, look)
 
 
-def _loaded(place: DataLocation, paging: PagingDirectory, live: bool) -> PagingState:
+def _loaded(
+    place: DataLocation, paging: PagingDirectory, live: bool, look: Callable[[LoadedJournal], object]
+) -> PagingState:
     snapshot = take_snapshot(paging, place.large_messages) if live else None
-    return PagingState(paging, load_journals(place), same_addresses(paging), snapshot, live)
+    return PagingState(paging, load_journals(place, look), same_addresses(paging), snapshot, live)

@@ -1,4 +1,4 @@
-"""Sectors that were lost: pages carry no checksums, but a disk that loses a sector gives 512 aligned zero bytes for it.
+"""Sectors that were lost: nothing carries checksums, but a disk that loses one gives 512 aligned zero bytes for it.
 
 A run of such sectors inside of a record counts where what stands right before and behind it is not zero: zeros that
 somebody sent end anywhere.
@@ -15,7 +15,7 @@ import numpy as np
 from pagefmt.findings import Finding, Severity, about_data
 from pagefmt.messages.amqp_message import AmqpMessage
 from pagefmt.messages.core_fields import TEXT
-from pagefmt.pages.frames import Damage
+from pagefmt.pages.frames import Buffer, Damage, Reach
 from pagefmt.pages.page import OddRecord, Page
 
 SECTOR: Final = 512
@@ -26,7 +26,7 @@ _NAMED: Final = 5
 
 def zeroed_sectors(page: Page, place: str) -> Finding | None:
     """One finding for all that are in a page. ``place``: of the page."""
-    runs = list(_runs(page))
+    runs = list(zero_runs(page.buf, page.reach))
     if not runs:
         return None
     found = list(_in_records(page, runs))
@@ -46,14 +46,14 @@ def zeroed_sectors(page: Page, place: str) -> Finding | None:
     )
 
 
-def _runs(page: Page) -> Iterator[tuple[int, int]]:
-    """Runs of sectors of zeros, (start, end), that something else stands beside."""
+def zero_runs(buf: Buffer, reach: Reach | None = None) -> Iterator[tuple[int, int]]:
+    """Runs of sectors of zeros, (start, end). ``reach``: as ``Page.reach``."""
     run: tuple[int, int] | None = None
-    for base in range(0, len(page.buf) - SECTOR + 1, _WINDOW):
-        upto = min(base + _WINDOW, len(page.buf) - len(page.buf) % SECTOR)
-        if page.reach is not None and not page.reach(base, upto):
+    for base in range(0, len(buf) - SECTOR + 1, _WINDOW):
+        upto = min(base + _WINDOW, len(buf) - len(buf) % SECTOR)
+        if reach is not None and not reach(base, upto):
             break
-        words = np.frombuffer(page.buf, np.uint64, (upto - base) // 8, base).reshape(-1, SECTOR // 8)
+        words = np.frombuffer(buf, np.uint64, (upto - base) // 8, base).reshape(-1, SECTOR // 8)
         for sector in np.flatnonzero(~words.any(axis=1)).tolist():
             at = base + sector * SECTOR
             if run is not None and run[1] == at:
@@ -68,13 +68,22 @@ def _runs(page: Page) -> Iterator[tuple[int, int]]:
 
 def _in_records(page: Page, runs: list[tuple[int, int]]) -> Iterator[tuple[int, int, int, bool]]:
     """(start, end, message id, whether the message is text) of the runs that lie in a record."""
-    starts = [start for start, _ in runs]
     for route in page.handed_out():
         if isinstance(route, Damage):
             continue
-        offset, behind = route[1], route[1] + route[2]
-        for start, end in runs[bisect_right(starts, offset) : bisect_right(starts, behind)]:
-            if end < behind and any(page.buf[start - _BESIDE : start]) and any(page.buf[end : end + _BESIDE]):
-                record = page.understood(route)
-                message = record.record and record.record.message if isinstance(record, OddRecord) else record.message
-                yield start, end, route[5], isinstance(message, AmqpMessage) or getattr(message, "type", 0) == TEXT
+        for start, end in lost_inside(page.buf, runs, route[1], route[1] + route[2]):
+            record = page.understood(route)
+            message = record.record and record.record.message if isinstance(record, OddRecord) else record.message
+            yield start, end, route[5], holds_text(message)
+
+
+def lost_inside(buf: Buffer, runs: list[tuple[int, int]], offset: int, behind: int) -> Iterator[tuple[int, int]]:
+    """The runs that lie in a record, with something else right beside them."""
+    for start, end in runs[bisect_right(runs, (offset, 0)) : bisect_right(runs, (behind, 0))]:
+        if end < behind and any(buf[start - _BESIDE : start]) and any(buf[end : end + _BESIDE]):
+            yield start, end
+
+
+def holds_text(message: object) -> bool:
+    """Zeros do not belong there."""
+    return isinstance(message, AmqpMessage) or getattr(message, "type", 0) == TEXT

@@ -81,7 +81,8 @@ def _findings(place: DataLocation, edition: Edition | None, jobs: int) -> Iterat
                 )
     named = [each for known in listed for each in store_findings(known.store, state.addresses)]
     yield from folder_findings(place, named, state)
-    yield from across(place, layout, state, edition or likely_writer(state.bindings, state.journal) or NEWEST, jobs)
+    edition = edition or likely_writer(state.bindings, state.journal) or NEWEST
+    yield from across(place, layout, state, edition, jobs)
     if state.known.unknown_journal is None:
         yield from check_messages(state)
-        yield from unreadable_messages(JournalParts(state, None))
+        yield from unreadable_messages(JournalParts(state, None), edition)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,12 +12,12 @@ from pagectl.opening.broker import located
 from pagectl.options.formats import ListFormat
 from pagectl.options.groups import BrokerOptions
 from pagectl.options.shared import DirArgument, EditionOption, JobsOption, ListFormatOption, edition_of, processes
-from pagectl.outputs.finding_text import FindingText
+from pagectl.outputs.finding_text import FindingText, mark
 from pagectl.running.exits import Exit
 from pagectl.running.reading import bytes_to_read, each_store
 from pagectl.terminal.progress import Progress, progress
 from pagectl.terminal.sanitise import one_line
-from pagectl.terminal.streams import JsonItems, coloured, note, wrapped
+from pagectl.terminal.streams import JsonItems, note, wrapped
 from pagefmt.quantities import count_text, size_text
 
 if TYPE_CHECKING:
@@ -195,7 +194,7 @@ class _VerifyText(_VerifyView):
         verdict = f"{len(self._bad)} of {count_text(len(self._pages), 'page')} damaged" if self._bad else "sound"
         pages, records = count_text(len(self._pages), "page"), count_text(self._records, "record")
         size = size_text(sum(self._pages))
-        print(f"{_mark(bool(self._bad))} {address}  {pages}, {records}, {size}: {verdict}")
+        print(f"{mark(bad=bool(self._bad))} {address}  {pages}, {records}, {size}: {verdict}")
         for report in self._bad:
             _page_text(report)
 
@@ -227,8 +226,3 @@ def _page_text(report: PageReport) -> None:
         records = count_text(verdict.recovered, "whole record")
         behind = f"{records} from offset {verdict.recovered_from} on that a broker does not hand out"
         print(wrapped(f"{behind}: 'pagectl pages salvage' gets them back", 8))
-
-
-def _mark(bad: bool) -> str:
-    mark = "BAD" if bad else "ok "
-    return f"\x1b[{31 if bad else 32}m{mark}\x1b[0m" if coloured(sys.stdout) else mark

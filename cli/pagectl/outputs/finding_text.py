@@ -35,6 +35,12 @@ class FindingText:
         return ", ".join(count_text(number, severity) for severity, number in self._counts.items())
 
 
+def mark(*, bad: bool) -> str:
+    """In front of the line of what was read."""
+    word = "BAD" if bad else "ok "
+    return f"\x1b[{31 if bad else 32}m{word}\x1b[0m" if coloured(sys.stdout) else word
+
+
 def _painted(severity: str) -> str:
     colour = {"error": 31, "warning": 33}.get(severity)
     text = f"{severity:<7}"

@@ -21,6 +21,7 @@ _COMPACTS = {
     1: "The same, and something is damaged or not known, and so left alone.",
     2: CANNOT,
 }
+_VERIFIES = {0: "Sound; there may be remarks.", 1: "Something is damaged or contradicts.", 2: CANNOT}
 _ONLY_DONE = {0: "Done.", 2: CANNOT}
 _COMPARES = {0: "No difference.", 1: "There is a difference.", 2: CANNOT}
 _REPLAYS = {0: "Done.", 1: "Done, and lines of the trace could not be applied.", 2: CANNOT}
@@ -58,7 +59,7 @@ STATUSES: dict[tuple[str, ...], dict[int, str]] = {
     },
     ("pages", "find"): _READS_ALL,
     ("pages", "decode"): _READS_ALL,
-    ("pages", "verify"): {0: "Sound; there may be remarks.", 1: "Something is damaged or contradicts.", 2: CANNOT},
+    ("pages", "verify"): _VERIFIES,
     ("pages", "seal"): _ONLY_DONE,
     ("pages", "browse"): _ONLY_DONE,
     ("pages", "inspect"): _READS_PAGES,
@@ -67,7 +68,7 @@ STATUSES: dict[tuple[str, ...], dict[int, str]] = {
     ("pages", "restore"): _ONLY_DONE,
     ("pages", "drop-backup"): _ONLY_DONE,
     ("messages", "ls"): {0: "Done.", 1: "Done, and something is damaged or not known.", 2: CANNOT},
-    ("messages", "verify"): {0: "Sound; there may be notices.", 1: "Something is damaged or contradicts.", 2: CANNOT},
+    ("messages", "verify"): _VERIFIES,
     ("messages", "decode"): _READS_ALL,
     ("messages", "find"): _READS_ALL,
     ("messages", "xml"): {
@@ -76,6 +77,7 @@ STATUSES: dict[tuple[str, ...], dict[int, str]] = {
     ("messages", "import-plan"): {0: "Nothing would be lost.", 1: "Something would be lost, or stop it.", 2: CANNOT},
     ("journal", "ls"): {0: "Done.", 1: "Done, and a condition is more than a remark.", 2: CANNOT},
     ("journal", "inspect"): {0: "Done, and no record is torn.", 1: "Done, and a record is torn.", 2: CANNOT},
+    ("journal", "verify"): _VERIFIES,
     ("journal", "compact"): _COMPACTS,
     ("queue", "drop"): {
         0: "Done, or planned.", 1: "The same, and pages that nobody needs any more stay.", 2: CANNOT,

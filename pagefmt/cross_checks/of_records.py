@@ -1,0 +1,100 @@
+"""The records of one journal by themselves: given twice, without the record that they add to, of unknown types."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from pagefmt.cross_checks.of_journal import bad_record
+from pagefmt.editions import Edition
+from pagefmt.findings import Finding, Severity, about_data
+from pagefmt.journal.bodies import COUNTERS, FIXED, BadBody, decode_body
+from pagefmt.journal.files import Journal
+from pagefmt.journal.load import LoadedJournal, UnreadableRecord
+from pagefmt.journal.record_types import BINDINGS, EVERY, RecordType, type_name
+from pagefmt.pages.gather import Ints
+from pagefmt.quantities import count_text
+
+Types = npt.NDArray[np.int8]
+_BY_THEMSELVES = frozenset((RecordType.DUPLICATE_ID, RecordType.HEURISTIC_COMPLETION))
+_WITH_MESSAGES = frozenset(
+    (
+        RecordType.ADD_REF,
+        RecordType.ACKNOWLEDGE_REF,
+        RecordType.UPDATE_DELIVERY_COUNT,
+        RecordType.SET_SCHEDULED_DELIVERY_TIME,
+    )
+)
+"""Told by ``of_messages``."""
+
+
+def check_records(place: str, journal: Journal, loaded: LoadedJournal, *, live: bool) -> Iterator[Finding]:
+    """``loaded`` with all of its survivors; ``live``: a broker may be between two records."""
+    if not loaded.rows:
+        return
+    columns, rows = loaded.columns, np.frombuffer(loaded.rows, np.int64)
+    ids, types = np.frombuffer(columns.ids, np.int64)[rows], np.frombuffer(columns.types, np.int8)[rows]
+    update = np.frombuffer(columns.updates, np.uint8)[rows] != 0
+    added, counts = np.unique(ids[~update], return_counts=True)
+    severity = Severity.INFO if live else Severity.WARNING
+    if (twice := added[counts > 1]).size:
+        yield about_data(
+            severity,
+            "record-given-twice",
+            place,
+            f"{count_text(len(twice), 'record id')} added more than once, the first is {twice[0]}",
+            "loads each of them; of a message and of a queue the last one counts",
+        )
+    prepared = [np.frombuffer(each.rows, np.int64) for each in loaded.prepared]
+    known = np.concatenate([added, *(np.frombuffer(columns.ids, np.int64)[each] for each in prepared)])
+    without = update & ~np.isin(ids, known)
+    for kind in np.unique(types[without]).tolist():
+        if journal is not Journal.MESSAGES or kind not in _WITH_MESSAGES:
+            here = ids[without & (types == kind)]
+            yield about_data(
+                severity,
+                "update-without-record",
+                f"{place} {type_name(kind)}",
+                f"{count_text(len(here), 'update')} of records that are not there, the first of record {here[0]}",
+                "takes it as the record itself" if journal is Journal.BINDINGS else "passes over it",
+            )
+    if journal is Journal.MESSAGES:
+        yield from _bodies(place, loaded, types, rows)
+
+
+def check_types(place: str, journal: Journal, loaded: LoadedJournal, edition: Edition) -> Iterator[Finding]:
+    """Records that do not belong into this journal, and what a broker of an edition does with them."""
+    if not loaded.rows or journal is Journal.JMS:
+        return
+    rows = np.frombuffer(loaded.rows, np.int64)
+    types, ids = np.frombuffer(loaded.columns.types, np.int8)[rows], np.frombuffer(loaded.columns.ids, np.int64)[rows]
+    passes = journal is Journal.BINDINGS or edition >= Edition.ARTEMIS_2_56
+    own = BINDINGS if journal is Journal.BINDINGS else EVERY - BINDINGS
+    for kind in sorted({*np.unique(types).tolist()} - own):
+        here = ids[types == kind]
+        yield about_data(
+            Severity.WARNING if passes else Severity.ERROR,
+            "unknown-record",
+            f"{place} {type_name(kind)}",
+            f"{count_text(len(here), 'record')} of a type that does not belong there, the first is record {here[0]}",
+            "passes over them; one up to 2.44 does not start" if passes else "does not start",
+        )
+
+
+def _bodies(place: str, loaded: LoadedJournal, types: Types, rows: Ints) -> Iterator[Finding]:
+    """Bodies that do not have the form of their type."""
+    sizes = np.frombuffer(loaded.columns.sizes, np.int32)[rows]
+    for kind in np.unique(types).tolist():
+        here = types == kind
+        if layout := FIXED.get(kind) or COUNTERS.get(kind):
+            short = COUNTERS.get(kind)
+            here &= ~np.isin(sizes, [layout.LAYOUT.size, *([short.SHORT.size] if short else [])])
+        elif kind not in _BY_THEMSELVES:
+            continue
+        for row in rows[here].tolist():
+            try:
+                decode_body(kind, loaded.columns.body(row))
+            except BadBody as err:
+                yield bad_record(place, UnreadableRecord(loaded.columns.ids[row], kind, str(err), err.longer))

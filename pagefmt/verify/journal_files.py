@@ -1,0 +1,175 @@
+"""Files of a journal, every byte accounted for, and what a broker does with each (docs/spec/journal.md 3, 4)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from enum import StrEnum
+from itertools import islice
+from typing import Any, Final, NamedTuple
+
+from pagefmt.bytes.files import MappedFile, NotReadable
+from pagefmt.bytes.wire import ByteReader, Undecodable
+from pagefmt.findings import Severity
+from pagefmt.journal.files import HEADER, FileNote, FileProblem, JournalFile
+from pagefmt.journal.load import LoadedJournal
+from pagefmt.journal.record_types import MESSAGES, RecordType, type_name
+from pagefmt.journal.records import JournalFrame
+from pagefmt.journal.scan import ALIGNMENT, TORN_LISTED, TornRecords, scan
+from pagefmt.messages.persisted import decode_persisted
+from pagefmt.quantities import count_text
+from pagefmt.verify.zeroed_sectors import holds_text, lost_inside, zero_runs
+
+_CHUNK: Final = 1 << 20
+
+
+class JournalAction(StrEnum):
+    """What a broker does with a file of a journal folder."""
+
+    READS = "reads"
+    PASSES_OVER = "passes-over"
+    IGNORES = "ignores"
+    DELETES = "deletes"
+    CARRIES_OUT = "carries-out"
+    NO_START = "does-not-start"
+
+
+_ACTIONS: Final = {
+    FileProblem.SHORT: JournalAction.DELETES,
+    FileProblem.LEFT_OVER: JournalAction.DELETES,
+    FileProblem.VERSION: JournalAction.NO_START,
+    FileProblem.NOT_REGULAR: JournalAction.IGNORES,
+    FileProblem.UNREADABLE: JournalAction.NO_START,
+    FileProblem.CONTROL: JournalAction.CARRIES_OUT,
+}
+
+
+class JournalFileReport(NamedTuple):
+    """One file. ``json``: the public keys of ``journal verify``."""
+
+    journal: str
+    sound: bool
+    json: dict[str, Any]
+
+
+class _Fault(NamedTuple):
+    kind: str
+    offset: int
+    detail: str
+    severity: Severity = Severity.WARNING
+
+
+def file_reports(name: str, loaded: LoadedJournal, *, live: bool = False) -> Iterator[JournalFileReport]:
+    """Files in load order, then what else lies there. ``name``: of the journal; ``live``: a broker writes to it."""
+    usual = _usual_size(loaded)
+    last = max((n for n, (_, torn) in enumerate(loaded.torn) if torn.holds_records), default=-1)
+    for n, (file, torn) in enumerate(loaded.torn):
+        notes = [note for note in loaded.notes if note.file == file.name]
+        yield _read(name, file, torn, notes, usual, ends=n >= last, live=live)
+    read = {file.name for file in loaded.files}
+    for note in loaded.notes:
+        if note.file not in read:
+            yield _not_read(name, note, live=live)
+
+
+def _usual_size(loaded: LoadedJournal) -> int | None:
+    """Of most of its files, of the larger ones where there are as many."""
+    counts = Counter(file.size for file in loaded.files)
+    return max(counts, key=lambda size: (counts[size], size), default=None)
+
+
+def _read(
+    name: str, file: JournalFile, torn: TornRecords, notes: list[FileNote], usual: int | None, *, ends: bool, live: bool
+) -> JournalFileReport:
+    """``ends``: no file behind it holds records."""
+    moving = live and ends
+    lost = sum(end - start for start, end in torn.gaps) + (file.size - torn.end if torn.tail and not ends else 0)
+    faults = [_Fault(note.kind.value, 0, note.detail, note.severity(live=live)) for note in notes]
+    faults += islice(_torn(torn, moving=moving), TORN_LISTED)
+    crc32c, zeroed = _looked_through(file, torn)
+    faults += zeroed
+    if usual is not None and file.size < usual:
+        faults.append(_other_size(file, usual))
+    passed = count_text(lost, "byte") + " that hold none" if lost else "a torn record at its end" if torn.tail else ""
+    text = f"reads {count_text(torn.records, 'record')}"
+    if passed and not moving:
+        text += f" and passes over {passed}, without a word: what was written there is not done"
+    known = {
+        "id": file.header.file_id, "version": file.header.version, "user_version": file.header.user_version,
+        "records": torn.records, "record_bytes": torn.record_bytes, "lost_bytes": lost,
+        "unused_bytes": file.size - HEADER.size - torn.record_bytes - lost, "crc32c": crc32c,
+    }  # fmt: skip
+    action = JournalAction.PASSES_OVER if passed and not moving else JournalAction.READS
+    return _report(name, file.name, file.size, faults, action, text, known)
+
+
+def _torn(torn: TornRecords, *, moving: bool) -> Iterator[_Fault]:
+    for start, end in torn.gaps:
+        yield _Fault("no record", start, f"{end - start} bytes hold no record")
+    for one in torn.first:
+        severity = Severity.INFO if moving and one.offset >= torn.end else Severity.WARNING
+        yield _Fault("torn record", one.offset, one.detail, severity)
+
+
+def _other_size(file: JournalFile, usual: int) -> _Fault:
+    """Another ``journal-file-size`` than before is no damage; brokers round it to whole blocks."""
+    cut = file.size % ALIGNMENT != 0
+    detail = f"{file.size} bytes, other files have {usual}: " + (
+        "cut, records behind may be missing" if cut else "cut, or made with another journal-file-size"
+    )
+    return _Fault("file size", file.size, detail, Severity.WARNING if cut else Severity.INFO)
+
+
+def _not_read(name: str, note: FileNote, *, live: bool) -> JournalFileReport:
+    fault = _Fault(note.kind.value, 0, note.detail, note.severity(live=live))
+    return _report(name, note.file, note.size, [fault], _ACTIONS.get(note.kind, JournalAction.READS), note.detail, {})
+
+
+_COUNTS: Final = (
+    "id", "version", "user_version", "size", "records", "record_bytes", "unused_bytes", "lost_bytes", "crc32c",
+)  # fmt: skip
+
+
+def _report(
+    name: str, file: str, size: int, faults: list[_Fault], action: JournalAction, text: str, known: dict[str, Any]
+) -> JournalFileReport:
+    shown = [{"kind": one.kind, "offset": one.offset, "detail": one.detail} for one in faults]
+    counts = {key: known.get(key) for key in _COUNTS} | {"size": size}
+    json = {"journal": name, "file": file, **counts, "broker": action.value, "broker_text": text, "faults": shown}
+    return JournalFileReport(name, all(one.severity is Severity.INFO for one in faults), json)
+
+
+def _looked_through(file: JournalFile, torn: TornRecords) -> tuple[str | None, list[_Fault]]:
+    """CRC-32C (Castagnoli) as 8 hex digits, None where the file cannot be read any more; and lost sectors."""
+    from crc32c import crc32c
+
+    value = 0
+    try:
+        with MappedFile(file.path) as mapped:
+            for at in range(0, len(mapped.buf), _CHUNK):
+                value = crc32c(bytes(mapped.buf[at : at + _CHUNK]), value)
+            return f"{value:08x}", list(islice(_zeroed(memoryview(mapped.buf), file, torn), TORN_LISTED))
+    except NotReadable:
+        return None, []
+
+
+def _zeroed(buf: memoryview, file: JournalFile, torn: TornRecords) -> Iterator[_Fault]:
+    runs = list(zero_runs(buf[: torn.end]))
+    for frame in scan(buf, file.header) if runs else ():
+        for start, end in lost_inside(buf, runs, frame.body, frame.body + frame.size):
+            yield _Fault(
+                "zeroed sector",
+                start,
+                f"{end - start} zero bytes in whole sectors inside of record {frame.id} {type_name(frame.user_type)}: "
+                "what a lost sector looks like; a journal has no checksum that tells",
+                Severity.WARNING if _holds_text(buf, frame) else Severity.INFO,
+            )
+
+
+def _holds_text(buf: memoryview, frame: JournalFrame) -> bool:
+    if frame.user_type != RecordType.ADD_MESSAGE_PROTOCOL:
+        return frame.user_type not in MESSAGES
+    try:
+        return holds_text(decode_persisted(ByteReader(buf, frame.body, frame.body + frame.size)))
+    except Undecodable:
+        return False

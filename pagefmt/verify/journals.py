@@ -1,0 +1,65 @@
+"""Everything ``journal verify`` has to say: the files of all three journals, then findings."""
+
+from __future__ import annotations
+
+from pagefmt.cross_checks.of_journal import check_journals, check_transactions
+from pagefmt.cross_checks.of_messages import check_messages
+from pagefmt.cross_checks.of_positions import check_positions
+from pagefmt.cross_checks.of_records import check_records, check_types
+from pagefmt.cross_checks.survey import survey
+from pagefmt.directory.edition_evidence import likely_writer
+from pagefmt.directory.locate import DataLocation
+from pagefmt.directory.locks import running_broker
+from pagefmt.editions import NEWEST, Edition
+from pagefmt.errors import PageFmtError
+from pagefmt.findings import Finding, Severity, about_data
+from pagefmt.journal.files import Journal
+from pagefmt.journal.load import LoadedJournal, load_journal
+from pagefmt.outstanding.state import PagingState, load_place
+from pagefmt.verify.journal_files import JournalFileReport, file_reports
+
+
+def verify_journals(
+    place: DataLocation, edition: Edition | None, jobs: int = 1
+) -> tuple[PagingState, list[JournalFileReport], list[Finding]]:
+    """Pages are read once, where there are any. ``edition``: the broker that is to be started; None: its writer."""
+    live = running_broker(place.journal) is not None
+    reports: list[JournalFileReport] = []
+    findings: list[Finding] = []
+
+    def look(loaded: LoadedJournal) -> None:
+        findings.extend(check_records("journal", Journal.MESSAGES, loaded, live=live))
+
+    state = load_place(place, look=look)
+    edition = edition or likely_writer(state.bindings, state.journal) or NEWEST
+    findings += check_types("journal", Journal.MESSAGES, state.journal.loaded, edition)
+    reports += file_reports("messages", state.journal.loaded, live=live)
+    if state.bindings is not None:
+        reports += file_reports("bindings", state.bindings.loaded, live=live)
+        findings += check_records("bindings", Journal.BINDINGS, state.bindings.loaded, live=live)
+        findings += check_types("bindings", Journal.BINDINGS, state.bindings.loaded, edition)
+        jms, reason = _jms(place)
+        if jms is not None:
+            reports += file_reports("jms", jms, live=live)
+            findings += check_records("jms", Journal.JMS, jms, live=live)
+            findings += check_transactions("jms", jms, live=live)
+        findings += [about_data(Severity.ERROR, "jms-unreadable", "jms", reason)] if reason else []
+    findings += check_journals(state, single=False)
+    if state.known.unknown_journal is None:
+        findings += check_messages(state)
+        findings += _positions(state, edition, jobs)
+    return state, reports, findings
+
+
+def _jms(place: DataLocation) -> tuple[LoadedJournal | None, str | None]:
+    """HornetQ and Artemis 1.x have one, in the folder of the bindings."""
+    assert place.bindings is not None
+    try:
+        loaded = load_journal(place.bindings, Journal.JMS)
+    except PageFmtError as err:
+        return None, str(err)
+    return (loaded if loaded.files else None), None
+
+
+def _positions(state: PagingState, edition: Edition, jobs: int) -> list[Finding]:
+    return list(check_positions(survey(state, jobs), edition)) if state.unknown is None else []

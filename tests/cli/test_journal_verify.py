@@ -1,0 +1,86 @@
+"""``journal verify``: every byte, nothing invented, and what brokers did with harmed journals."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import golden_cases
+import pytest
+from editions_of import EDITION_OF
+from golden_cases import GoldenCase
+from journal_damage import WAYS, damaged, recorded
+from program import Answer, call
+
+VERSIONS = ("2.56.0", pytest.param("2.44.0", marks=pytest.mark.slow))
+# nothing refers to what is gone, and a file that is used again may hold such bytes
+WITHOUT_A_TRACE = {"file deleted", "headers swapped", "another file id"}
+
+
+def verified(data: Path, *words: str) -> tuple[dict[str, Any], Answer]:
+    answer = call("journal", "verify", data, "--format", "json", *words)
+    found: dict[str, Any] = json.loads(answer.out)
+    for file in found["files"]:
+        if file["records"] is not None:
+            assert file["size"] == 16 + file["record_bytes"] + file["unused_bytes"] + file["lost_bytes"], file
+    return found, answer
+
+
+@pytest.mark.parametrize("version", golden_cases.VERSIONS)
+def test_what_brokers_left_is_sound(version: str) -> None:
+    for case in golden_cases.cases(version):
+        found, answer = verified(case.data())
+        assert {file["broker"] for file in found["files"]} == {"reads"}, case
+        assert not any(file["faults"] for file in found["files"]), case
+        grave = {each["check"] for each in found["findings"] if each["severity"] != "notice"}
+        assert grave == ({"prepared-transaction"} if case.manifest()["journal"]["prepared"] else set()), case
+        assert answer.status == bool(grave)
+
+
+def starts(found: dict[str, Any]) -> bool:
+    words = [each["broker"] for each in (*found["files"], *found["findings"])]
+    return "does-not-start" not in words and "does not start" not in words
+
+
+def due(data: Path) -> dict[str, list[int]] | None:
+    """By queue; None where the bindings cannot be read."""
+    queues = json.loads(call("messages", "ls", data, "--format", "json").out)["queues"]
+    if any(queue["unknown"] for queue in queues):
+        return None
+    found: dict[str, list[int]] = {}
+    for line in call("messages", "decode", data, "--outstanding", "--format", "jsonl").lines():
+        for queue, how in line["queues_state"].items():
+            if how["state"] in ("due", "scheduled"):
+                found.setdefault(queue, []).append(line["id"])
+    return {queue: sorted(ids) for queue, ids in found.items()}
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("way", WAYS)
+def test_what_is_said_is_what_a_broker_did(version: str, way: str, tmp_path: Path) -> None:
+    """It starts or not; what it delivered is what is outstanding; and where that is not what it was, that is told."""
+    verdict, folder = recorded(version).get(way), damaged(version, way, tmp_path / "harmed")
+    if verdict is None or folder is None:
+        pytest.skip("there is nothing to harm in that way")
+    found, answer = verified(folder / "data", "--edition", EDITION_OF[version].value)
+    assert starts(found) == verdict.started, found
+    sound = {
+        queue["name"]: sorted(each["id"] for each in queue["delivered"])
+        for queue in GoldenCase(version, "journal-mix").drain()["queues"]
+    }
+    if way not in WITHOUT_A_TRACE and (verdict.queues != sound or not verdict.started):
+        assert answer.status == 1, answer
+    ours = due(folder / "data") if verdict.started else None
+    if ours is not None:
+        assert ours == {queue: ids for queue, ids in verdict.queues.items() if ids}
+
+
+def test_text_names_files_offsets_and_what_a_broker_does(tmp_path: Path) -> None:
+    folder = damaged("2.56.0", "sector of zeros", tmp_path / "harmed")
+    assert folder is not None
+    answer = call("journal", "verify", folder / "data")
+    assert answer.status == 1
+    assert "BAD messages" in answer.out and "ok  bindings" in answer.out
+    assert "bytes hold no record" in answer.out and "broker: reads" in answer.out
+    assert "internal error" not in answer.err
