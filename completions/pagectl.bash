@@ -395,6 +395,13 @@ _pagectl_takes() {  # does this option of this command want a value?
         'queue drop --properties' |\
         'queue drop --profile' |\
         'queue drop --server' |\
+        'convert --out' |\
+        'convert --edition' |\
+        'convert --format' |\
+        'convert --broker-xml' |\
+        'convert --properties' |\
+        'convert --profile' |\
+        'convert --server' |\
         'disk check --max-disk-usage' |\
         'disk check --min-disk-free' |\
         'disk check --broker-xml' |\
@@ -543,6 +550,7 @@ _pagectl_options() {
         'journal verify') _pagectl_offer '' --edition --jobs --format --broker-xml --properties --profile --server --help -h ;;
         'journal compact') _pagectl_offer '' --dry-run --out --in-place --no-backup --backup-dir --accept-lost-acknowledgements --format --broker-xml --properties --profile --server --help -h ;;
         'queue drop') _pagectl_offer '' --out --with-address --dry-run --format --edition --jobs --broker-xml --properties --profile --server --help -h ;;
+        'convert') _pagectl_offer '' --out --edition --keep-prefixes --dry-run --format --broker-xml --properties --profile --server --help -h ;;
         'disk check') _pagectl_offer '' --max-disk-usage --min-disk-free --broker-xml --properties --profile --server --edition -w --warning -c --critical -W --inodes-warning -K --inodes-critical -t --timeout -q --quiet -v --verbose --format --textfile --help -h ;;
         'disk watch') _pagectl_offer '' --interval --max-disk-usage --min-disk-free --broker-xml --properties --profile --server --edition --help -h ;;
         'disk forecast') _pagectl_offer '' --state --warn-within --critical-within --max-disk-usage --min-disk-free --broker-xml --properties --profile --server --edition --no-addresses -t --timeout -q --quiet -v --verbose --format --help -h ;;
@@ -628,6 +636,8 @@ _pagectl_value() {
         'journal compact --properties' |\
         'queue drop --broker-xml' |\
         'queue drop --properties' |\
+        'convert --broker-xml' |\
+        'convert --properties' |\
         'disk check --broker-xml' |\
         'disk check --properties' |\
         'disk check --textfile' |\
@@ -670,6 +680,7 @@ _pagectl_value() {
         'journal compact --out' |\
         'journal compact --backup-dir' |\
         'queue drop --out' |\
+        'convert --out' |\
         'replay run --out')
             _pagectl_paths -d
             ;;
@@ -701,6 +712,7 @@ _pagectl_value() {
         'messages find --edition' |\
         'journal verify --edition' |\
         'queue drop --edition' |\
+        'convert --edition' |\
         'disk check --edition' |\
         'disk watch --edition' |\
         'disk forecast --edition' |\
@@ -722,6 +734,7 @@ _pagectl_value() {
         'messages import-plan --format' |\
         'journal compact --format' |\
         'queue drop --format' |\
+        'convert --format' |\
         'replay run --format' |\
         'replay import --format' |\
         'replay compare --format' |\
@@ -843,7 +856,7 @@ _pagectl_value() {
 
 _pagectl_argument() {  # COMMAND, and how many arguments stand before this one
     case $1 in
-        '') _pagectl_offer '' config export pages messages journal queue disk replay completion ;;
+        '') _pagectl_offer '' config export pages messages journal queue convert disk replay completion ;;
         config) (($2 == 0)) && _pagectl_offer '' lint effective explain rules serve diff convert drift capacity ;;
         pages) (($2 == 0)) && _pagectl_offer '' ls top check outstanding find decode verify seal browse inspect compact salvage restore drop-backup ;;
         messages) (($2 == 0)) && _pagectl_offer '' ls verify decode find xml import-plan ;;
@@ -884,6 +897,7 @@ _pagectl_argument() {  # COMMAND, and how many arguments stand before this one
         'journal verify') (($2 == 0)) && _pagectl_paths;;
         'journal compact') (($2 == 0)) && _pagectl_paths;;
         'queue drop') (($2 == 0)) && _pagectl_paths;;
+        'convert') (($2 == 0)) && _pagectl_paths;;
         'disk check') (($2 == 0)) && _pagectl_paths;;
         'disk watch') (($2 == 0)) && _pagectl_paths;;
         'disk forecast') (($2 == 0)) && _pagectl_paths;;

@@ -77,6 +77,7 @@ complete -c pagectl -n __pagectl_group -a pages -d 'Page files: their messages, 
 complete -c pagectl -n __pagectl_group -a messages -d 'Messages of a broker wherever they lie: journal, pages, large-message files.'
 complete -c pagectl -n __pagectl_group -a journal -d 'Message journal, bindings and JMS journal of a broker.'
 complete -c pagectl -n __pagectl_group -a queue -d 'Queues of a stopped broker.'
+complete -c pagectl -n __pagectl_group -a convert -d 'Write an older broker\'s data directory as one that a newer broker starts on.'
 complete -c pagectl -n __pagectl_group -a disk -d 'The broker\'s disk monitor: when it blocks producers, and what uses the space.'
 complete -c pagectl -n __pagectl_group -a replay -d 'Recorded traffic replayed: what a broker would do under other settings.'
 complete -c pagectl -n __pagectl_group -a completion -d 'Print the completion script of a shell.'
@@ -565,6 +566,18 @@ complete -c pagectl -n '__pagectl_at queue drop' -l profile -x -d 'Profile of do
 complete -c pagectl -n '__pagectl_at queue drop' -l server -x -d 'Messaging server of a subsystem'
 complete -c pagectl -n '__pagectl_at queue drop' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at queue drop' -F
+
+complete -c pagectl -n '__pagectl_at convert' -l out -x -a '(__fish_complete_directories)' -d 'Write into a new folder.'
+complete -c pagectl -n '__pagectl_at convert' -l edition -x -a 'auto hornetq-2.4 artemis-1.5 artemis-2.4 artemis-2.10 artemis-2.17 artemis-2.28 artemis-2.44 artemis-2.56' -d 'Release whose behaviour counts, hornetq-2.4 … artemis-2.56'
+complete -c pagectl -n '__pagectl_at convert' -l keep-prefixes -d 'Keep jms.queue. and jms.topic. in the names of addresses and queues.'
+complete -c pagectl -n '__pagectl_at convert' -l dry-run -d 'Show the plan and change nothing.'
+complete -c pagectl -n '__pagectl_at convert' -l format -x -a 'text json' -d 'Output format.'
+complete -c pagectl -n '__pagectl_at convert' -l broker-xml -r -F -d 'Configuration that is kept elsewhere, for this DIR.'
+complete -c pagectl -n '__pagectl_at convert' -l properties -r -F -d 'Properties over the configuration; repeatable'
+complete -c pagectl -n '__pagectl_at convert' -l profile -x -d 'Profile of domain.xml'
+complete -c pagectl -n '__pagectl_at convert' -l server -x -d 'Messaging server of a subsystem'
+complete -c pagectl -n '__pagectl_at convert' -l help -s h -d 'Show the help and exit.'
+complete -c pagectl -n '__pagectl_at convert' -F
 
 complete -c pagectl -n '__pagectl_at disk check' -l max-disk-usage -x -d 'Limit to use instead of that of broker.xml.'
 complete -c pagectl -n '__pagectl_at disk check' -l min-disk-free -x -d 'Limit to use instead of that of broker.xml; takes precedence over --max-disk-usage.'

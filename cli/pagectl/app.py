@@ -96,6 +96,7 @@ TREE: dict[str, Leaf | Group] = {
             "drop": ("queue_drop", "Copy a data directory without one queue; all others deliver the same."),
         },
     ),
+    "convert": ("convert", "Write an older broker's data directory as one that a newer broker starts on."),
     "disk": (
         "The broker's disk monitor: when it blocks producers, and what uses the space.",
         {

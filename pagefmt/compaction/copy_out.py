@@ -126,8 +126,13 @@ def _copy(path: Path, to: Path, step: Step | FileChange | None, disk: Disk, held
         with MappedFile(path) as file:
             disk.create(to, step.content(file.buf), like=path)
     else:
-        disk.create(to, _chunks(path, held), like=path)
+        copy_file(path, to, disk, held)
     _copy_times(path, to)
+
+
+def copy_file(path: Path, to: Path, disk: Disk, held: int | None = None) -> None:
+    """A file as it is, with its rights. ``held``: a descriptor of it that must stay the only one."""
+    disk.create(to, _chunks(path, held), like=path)
 
 
 def _chunks(path: Path, held: int | None) -> Iterator[bytes]:

@@ -41,7 +41,7 @@ from pagefmt.journal.load import LoadedJournal, load_journal
 from pagefmt.journal.packing import PackedJournal, packed
 
 JOURNALS: Final = (("journal", Journal.MESSAGES), ("bindings", Journal.BINDINGS), ("bindings", Journal.JMS))
-_UNSOUND: Final = frozenset(
+UNSOUND: Final = frozenset(
     (FileProblem.SAME_ID, FileProblem.VERSION, FileProblem.NOT_REGULAR, FileProblem.UNREADABLE, FileProblem.GONE)
 )
 LARGEST_ID: Final = 1 << 62
@@ -209,7 +209,7 @@ def _plan(root: str, journal: Journal, folder: Path, loaded: LoadedJournal) -> J
 
 def _unsound(journal: Journal, folder: Path, loaded: LoadedJournal) -> str | None:
     """Why it is left alone. Raises ``CannotCompact`` for the message journal."""
-    note = next((note for note in loaded.notes if note.kind in _UNSOUND and note.file.endswith(journal.value)), None)
+    note = next((note for note in loaded.notes if note.kind in UNSOUND and note.file.endswith(journal.value)), None)
     why = f"{note.file}: {note.kind.value}: {note.detail}" if note else None
     if why is None and loaded.files and len({_name(file) for file in loaded.files} - {None}) != 1:
         why = f"{loaded.files[0].name}: which broker's files these are cannot be told by their names"

@@ -120,11 +120,16 @@ def _fitting(columns: JournalColumns, waiting: deque[PreparedRecord], left: int)
 
 
 def _file_size(files: tuple[JournalFile, ...], largest: int) -> int:
-    """That of most files, of the newer ones where as many have another; room for a header and the largest record."""
-    sizes = Counter(file.size for file in files)
-    usual = max(reversed(files), key=lambda file: sizes[file.size]).size
+    """The usual one; with room for a header and the largest record."""
+    usual = usual_size(files)
     needed = HEADER.size + largest
     return usual if needed <= usual else -(-needed // LARGEST_BLOCK) * LARGEST_BLOCK
+
+
+def usual_size(files: tuple[JournalFile, ...]) -> int:
+    """That of most files, of the newer ones where as many have another."""
+    sizes = Counter(file.size for file in files)
+    return max(reversed(files), key=lambda file: sizes[file.size]).size
 
 
 def _sizes(columns: JournalColumns, rows: Ints) -> Ints:

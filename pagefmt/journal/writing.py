@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -139,19 +140,48 @@ def _replaced(
         yield frame.at, encode(record, file.header.file_id, file.header.version)
 
 
-def write_journal(folder: Path, name: str, records: Iterable[JournalRecord], disk: Disk | None = None) -> None:
-    """Records in new files of one size; what is left of each is zero. ``name``: of a file, with a place for its id."""
-    file_id = 0
-    pending = list(records)[::-1]
+def write_journal(
+    folder: Path,
+    name: str,
+    records: Iterable[JournalRecord],
+    disk: Disk | None = None,
+    size: int = FILE_SIZE,
+    like: Path | None = None,
+) -> None:
+    """Records in new files of one size, larger only for a larger record; what is left of each is zero.
+
+    ``name``: of a file, with a place for its id. A PREPARE gets the number of its records in its file. ``like``: a file
+    whose owner and rights they get. Memory: a record, where ``records`` is an iterator.
+    """
     disk = disk or Disk()
+    waiting = _Waiting(iter(records))
     with disk.below(folder):
-        while pending or file_id == 0:
-            file_id += 1
-            content = bytearray(encode_header(JournalHeader(FORMAT, 0, file_id)))
-            while pending:
-                encoded = encode(pending[-1], file_id, FORMAT)
-                if len(content) + len(encoded) > FILE_SIZE and len(content) > HEADER.size:
-                    break
-                content += encoded
-                pending.pop()
-            disk.create(folder / name.format(file_id), [bytes(content.ljust(FILE_SIZE, b"\0"))])
+        for file_id in count(1):
+            disk.create(folder / name.format(file_id), waiting.file(file_id, size), like)
+            if waiting.record is None:
+                return
+
+
+class _Waiting:
+    """Records on their way to files; ``record`` is the next one."""
+
+    def __init__(self, records: Iterator[JournalRecord]) -> None:
+        self.records = records
+        self.record = next(records, None)
+
+    def file(self, file_id: int, size: int) -> Iterator[bytes]:
+        """The content of one file."""
+        yield encode_header(JournalHeader(FORMAT, 0, file_id))
+        at, here = HEADER.size, Counter[int]()
+        while self.record is not None:
+            record = self.record
+            if record.kind is RecordKind.PREPARE:
+                record = record._replace(records=here[record.tx])
+            encoded = encode(record, file_id, FORMAT)
+            if at + len(encoded) > size and at > HEADER.size:
+                break
+            yield encoded
+            at += len(encoded)
+            here[record.tx] += 1
+            self.record = next(self.records, None)
+        yield bytes(max(0, size - at))

@@ -16,7 +16,10 @@ from pageengine.data_directory.writing import write_data_directory
 from pagefmt.bytes.writing import PARTIAL_SUFFIX, Disk, TargetRefused, whole_folder
 from pagefmt.compaction.copy_out import CompactionStopped, copy_out
 from pagefmt.compaction.planning import make_plan
+from pagefmt.conversion.apply import convert
+from pagefmt.conversion.plan import plan_conversion
 from pagefmt.directory.locate import within
+from pagefmt.editions import Edition
 from pagefmt.outstanding.state import load_place
 from pagefmt.removal.plan import plan_drop
 from pagefmt.salvage.directory import salvage_directory
@@ -24,6 +27,7 @@ from pagefmt.salvage.directory import salvage_directory
 Writer = Callable[[Path, Path, Disk], object]
 ARCHIVE = Path(__file__).parents[1] / "recorded" / "replays" / "broker-2.56.0.tar.xz"
 CASE = GoldenCase("2.56.0", "scattered-acks")
+OLD_CASE = GoldenCase("hornetq-2.4.7", "large")
 
 
 @pytest.fixture(autouse=True)
@@ -41,6 +45,14 @@ def drop(data: Path, target: Path, disk: Disk) -> object:
     return copy_out(plan.pages, target, disk=disk, changed=plan.changes)
 
 
+def conversion(data: Path, target: Path, disk: Disk) -> object:
+    return convert(plan_conversion(within(data), Edition.ARTEMIS_2_56), target, disk=disk)
+
+
+def old_conversion(data: Path, target: Path, disk: Disk) -> object:
+    return conversion(OLD_CASE.data(), target, disk)
+
+
 def salvage(data: Path, target: Path, disk: Disk) -> object:
     place = within(data)
     return salvage_directory(place, load_place(place), target, disk)
@@ -50,7 +62,7 @@ def replay(data: Path, target: Path, disk: Disk) -> object:
     return write_data_directory(engine_after(scenarios(ARCHIVE)["page-basic"], 60), target, disk)
 
 
-WRITERS = [compaction, drop, salvage, replay]
+WRITERS = [compaction, drop, conversion, old_conversion, salvage, replay]
 
 
 def source(tmp_path: Path) -> Path:

@@ -23,7 +23,10 @@ FILES = files()
 SHELLS = ("bash", "zsh", "fish")
 # typed so far, what is offered (each shell may say it as the word or as the part that is added)
 OFFERS = [
-    ("pagectl ", {"config", "export", "pages", "messages", "journal", "queue", "disk", "replay", "completion"}),
+    (
+        "pagectl ",
+        {"config", "convert", "export", "pages", "messages", "journal", "queue", "disk", "replay", "completion"},
+    ),
     ("pagectl --debug pages ver", {"verify"}),
     ("pagectl --", {"--help", "--version", "--debug"}),
     ("pagectl pages decode --format ", {"text", "json", "jsonl", "csv", "parquet", "arrow"}),

@@ -26,8 +26,9 @@ COMMANDS = {
     "compact --no-backup": ("pages", "compact", "{data}", "--in-place", "--no-backup"),
     "restore": ("pages", "restore", "{data}"),
     "queue drop": ("queue", "drop", "{data}", "scatter", "--out", "{out}"),
+    "convert": ("convert", "{data}", "--edition", "artemis-2.56", "--out", "{out}"),
 }
-COPIES = ("compact --out", "queue drop")
+COPIES = ("compact --out", "queue drop", "convert")
 
 
 def free(path: Path) -> bool:

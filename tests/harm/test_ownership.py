@@ -47,6 +47,12 @@ def dropped(data: Path) -> Path:
     return out / "paging"
 
 
+def converted(data: Path) -> Path:
+    out = data.parent / "out"
+    assert pagectl("convert", data, "--edition", "artemis-2.56", "--out", out).status == 0
+    return out / "paging"
+
+
 def in_place(data: Path) -> Path:
     assert pagectl("pages", "compact", data, "--in-place").status == 0
     return data / "paging"
@@ -62,6 +68,7 @@ WRITERS: dict[str, tuple[Callable[[Path], Path], Callable[[Path], Path]]] = {
     "salvage": (torn, salvaged),
     "compact --out": (sound, copied),
     "queue drop": (sound, dropped),
+    "convert": (sound, converted),
     "compact --in-place": (sound, in_place),
     "restore": (sound, restored),
 }

@@ -79,6 +79,7 @@ STATUSES: dict[tuple[str, ...], dict[int, str]] = {
     ("journal", "inspect"): {0: "Done, and no record is torn.", 1: "Done, and a record is torn.", 2: CANNOT},
     ("journal", "verify"): _VERIFIES,
     ("journal", "compact"): _COMPACTS,
+    ("convert",): {0: "Done, or planned.", 1: "The same, and something is damaged, and so left out.", 2: CANNOT},
     ("queue", "drop"): {
         0: "Done, or planned.", 1: "The same, and pages that nobody needs any more stay.", 2: CANNOT,
     },

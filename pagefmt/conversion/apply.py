@@ -1,0 +1,126 @@
+"""The conversion carried out: a new folder, which appears whole or not at all; the old one is only read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from pagefmt.bytes.wire import Undecodable
+from pagefmt.bytes.writing import Disk, whole_folder
+from pagefmt.compaction.apply import CompactionStopped
+from pagefmt.compaction.copy_out import copy_file
+from pagefmt.compaction.plan import Fingerprint, fingerprint
+from pagefmt.conversion.forms import CHANGED
+from pagefmt.conversion.pages import NewPage
+from pagefmt.conversion.plan import ConversionPlan, ConvertedStore
+from pagefmt.journal.bodies import BadBody
+from pagefmt.journal.packing import usual_size
+from pagefmt.journal.record_types import RecordType
+from pagefmt.journal.records import JournalRecord, RecordKind
+from pagefmt.journal.writing import write_journal
+from pagefmt.messages.large import LargeMessages
+from pagefmt.pages.page import open_page
+from pagefmt.pages.paging import ADDRESS_FILE
+
+NODE_FILE: Final = "server.lock"
+FOLDERS: Final = ("bindings", "journal", "large-messages", "paging")
+_AT_ONCE: Final = 256
+
+
+def convert(
+    plan: ConversionPlan,
+    target: Path,
+    held: Mapping[Path, int] | None = None,
+    disk: Disk | None = None,
+    passed: Callable[[int], object] = lambda size: None,
+) -> None:
+    """Write ``bindings``, ``journal``, ``large-messages`` and ``paging`` below ``target``, which must not exist.
+
+    ``held``: the lock files that are held, which no other descriptor may be opened for. ``passed`` gets the size of
+    each file that was read. Raises ``CompactionStopped`` where a file has changed, ``TargetRefused``, ``OSError``.
+    """
+    roots = plan.roots
+    with whole_folder(target, roots.values(), disk, like=next(iter(roots.values())).parent) as (new, disk):
+        for name in FOLDERS:
+            disk.make_folder(new / name)
+        like = plan.definitions.files[0]
+        size = usual_size(plan.definitions.files)
+        write_journal(new / "bindings", "activemq-bindings-{}.bindings", plan.bindings.records, disk, size, like.path)
+        like = plan.messages.files[0]
+        size = usual_size(plan.messages.files)
+        write_journal(new / "journal", "activemq-data-{}.amq", _messages(plan), disk, size, like.path)
+        for files in (plan.definitions.files, plan.messages.files):
+            passed(sum(file.size for file in files))
+        node = roots["journal"] / NODE_FILE
+        if node.is_file() and not node.is_symlink():
+            copy_file(node, new / "journal" / NODE_FILE, disk, (held or {}).get(node))
+        if "large-messages" in roots:
+            for body in LargeMessages(roots["large-messages"]).files():
+                copy_file(body.path, new / "large-messages" / body.name, disk)
+                passed(body.size)
+        for store in plan.stores:
+            _store(plan, store, new / "paging" / store.folder.name, disk, passed)
+        for path, seen in plan.witnesses:
+            _still(path, seen)
+        for name in FOLDERS:
+            if name in roots:
+                disk.copy_rights(new / name, roots[name])
+
+
+def _still(path: Path, seen: Fingerprint) -> None:
+    if fingerprint(path) != seen:
+        raise CompactionStopped(f"{path}: changed while it was read; is a broker at work? Nothing was written")
+
+
+def _store(plan: ConversionPlan, store: ConvertedStore, to: Path, disk: Disk, passed: Callable[[int], object]) -> None:
+    disk.make_folder(to)
+    like = store.folder / ADDRESS_FILE
+    if store.address == store.old_address:
+        copy_file(like, to / ADDRESS_FILE, disk)
+    else:
+        disk.create(to / ADDRESS_FILE, [f"{store.address}\n".encode()], like=like)
+    for page in store.pages:
+        path = page.page.path
+        _still(path, page.seen)
+        if page.rewritten:
+            with open_page(page.page) as opened:
+                content = NewPage(opened, plan.form, store.old_address).content()
+                disk.create(to / path.name, content, like=path)
+        else:
+            copy_file(path, to / path.name, disk)
+        passed(page.page.size)
+    disk.copy_rights(to, store.folder)
+
+
+def _messages(plan: ConversionPlan) -> Iterator[JournalRecord]:
+    """The records of the new message journal; those of each prepared transaction end with its PREPARE."""
+    loaded = plan.messages
+    columns = loaded.columns
+    yield from _records(plan, loaded.rows, 0)
+    for branch in loaded.prepared:
+        yield from _records(plan, branch.rows, branch.tx)
+        for row in branch.deletes:
+            yield JournalRecord(RecordKind.DELETE_TX, id=columns.ids[row], tx=branch.tx, body=columns.body(row))
+        yield JournalRecord(RecordKind.PREPARE, tx=branch.tx, body=branch.xid)
+
+
+def _records(plan: ConversionPlan, rows: Sequence[int], tx: int) -> Iterator[JournalRecord]:
+    columns, known = plan.messages.columns, frozenset(RecordType)
+    for at in range(0, len(rows), _AT_ONCE):
+        some = rows[at : at + _AT_ONCE]
+        for row, body in zip(some, columns.bodies(some), strict=True):
+            kind, record = columns.types[row], columns.ids[row]
+            if kind not in known or record in plan.unread:
+                continue
+            if kind in CHANGED:
+                try:
+                    kind, body = plan.form.journal_body(kind, body)
+                except (Undecodable, BadBody):  # the plan says so
+                    continue
+            update = bool(columns.updates[row])
+            if tx:
+                how = RecordKind.UPDATE_TX if update else RecordKind.ADD_TX
+            else:
+                how = RecordKind.UPDATE if update else RecordKind.ADD
+            yield JournalRecord(how, id=record, tx=tx, user_type=kind, body=body)
