@@ -29,6 +29,20 @@ def rate_text(rate: float) -> str:
     return f"{'+' if rate > 0 else ''}{size_text(round(rate))}/s"
 
 
+def time_text(milliseconds: int | None, precision: str = "milliseconds") -> str:
+    """A time since 1970-01-01 UTC as ISO 8601 has it, with its zone, down to ``minutes``, ``seconds`` or
+    ``milliseconds``; empty for none, the number itself where no calendar has it."""
+    if not milliseconds:
+        return ""
+    from datetime import UTC, datetime, timedelta
+
+    try:
+        when = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=milliseconds)
+    except OverflowError:
+        return str(milliseconds)
+    return when.isoformat(timespec=precision).replace("+00:00", "Z")
+
+
 def duration_text(nanoseconds: float) -> str:
     """The two largest units; ``never`` for what is infinite."""
     if math.isinf(nanoseconds):

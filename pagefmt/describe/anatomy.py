@@ -7,7 +7,6 @@ understands are a field too, so that the fields of a record always add up to the
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from pagefmt.bytes.wire import ByteReader, FixedFields, Undecodable
@@ -19,6 +18,7 @@ from pagefmt.messages.core_message import user_id_text
 from pagefmt.messages.persisters import PERSISTER_NAMES
 from pagefmt.messages.properties import decode_properties
 from pagefmt.pages.record import FRAME, Layout, layout_of, read_payload
+from pagefmt.quantities import time_text
 
 _LARGE_TYPES: Final = {
     0: "ordinary message",
@@ -190,14 +190,8 @@ def _explained(field: Field, layout: Layout) -> Field:
 
 
 def _moment(value: object) -> str:
-    """Milliseconds since 1970 as a date; 0 and what no date can hold as they are."""
-    if not isinstance(value, int) or value <= 0:
-        return plain(value)
-    try:
-        when = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=value)
-    except OverflowError:
-        return plain(value)
-    return when.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    """Milliseconds since 1970 as a date; what is before that as it is."""
+    return time_text(value) if isinstance(value, int) and value > 0 else plain(value)
 
 
 def _table(table: dict[int, str]) -> Callable[[object], str]:

@@ -14,6 +14,8 @@ from pagefmt.pages.frames import Damage
 from pagefmt.pages.page import Page, open_page
 from pagefmt.pages.record import PageRecord
 
+CLOCKS_DIFFER: Final = 60.0
+"""Seconds that the sender's clock may be ahead of ours."""
 _LOOKED_AT_FOR_A_TIME: Final = 64
 
 
@@ -36,6 +38,14 @@ class Backlog(NamedTuple):
     held: int | None = None
     alone: int | None = None
     oldest: int | None = None
+
+    def age(self, now: float) -> float | None:
+        """Of the oldest message in seconds, ``now`` in seconds since 1970; 0 where nothing waits. None: no message has
+        a time, or one that is further ahead than clocks differ."""
+        if self.oldest is None:
+            return 0.0 if self.messages == 0 else None
+        age = now - self.oldest / 1000
+        return None if age < -CLOCKS_DIFFER else max(age, 0.0)
 
 
 class StoreBacklog(NamedTuple):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from pathlib import Path
 
 import pyarrow as pa
@@ -84,6 +85,15 @@ def test_calls_that_cannot_be_carried_out(words: tuple[str, ...], said: str, tmp
     answer = call("pages", "decode", NEWS.data(), *(word.format(tmp_path) for word in words))
     assert answer.status == 2 and said in answer.err and answer.out == ""
     assert not list(tmp_path.iterdir())
+
+
+def test_the_name_of_the_file_says_document_or_lines(tmp_path: Path) -> None:
+    for noun in ("pages", "messages"):
+        for form in ("json", "jsonl"):
+            target = tmp_path / f"{noun}.{form}"
+            assert call(noun, "decode", NEWS.data(), "--to", target, "--limit", "3").status == 0
+            assert target.read_text() == call(noun, "decode", NEWS.data(), "--format", form, "--limit", "3").out
+        assert len(json.loads((tmp_path / f"{noun}.json").read_text())["messages"]) == 3
 
 
 def test_a_folder_appears_whole_or_not_at_all(tmp_path: Path) -> None:

@@ -126,6 +126,7 @@ def test_folder_of_ls_is_a_dir_for_others(tmp_path: Path, monkeypatch: pytest.Mo
     for n, size in enumerate((3, 1, 2)):
         content = b"".join(message(k, f"a b{n}", "x") for k in range(size))
         store(tmp_path / "data" / "paging", f"a b{n}", {1: content}, f"f older {n}")
+    monkeypatch.setenv("COLUMNS", "300")
     for where in ("/", tmp_path):
         monkeypatch.chdir(where)
         shown = call("pages", "ls", tmp_path / "data", "--sort", "bytes", "--limit", "2")
@@ -146,8 +147,9 @@ def test_ls_sorts_and_limits_in_every_format(tmp_path: Path, form: str) -> None:
     assert call("pages", "ls", tmp_path, "--limit", "1", "--format", form).out.count("a0") == 1
 
 
-def test_who_fills_the_disk(tmp_path: Path) -> None:
+def test_who_fills_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As an operator asks it: which address, which queue, what comes back, and what to do about it."""
+    monkeypatch.setenv("COLUMNS", "300")
     data = GoldenCase("2.56.0", "scattered-acks").copy(tmp_path)
     first = call("pages", "top", data, "--limit", "1")
     assert first.status == 0, first

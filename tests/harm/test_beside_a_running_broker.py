@@ -25,8 +25,8 @@ from exporters import Samples, exporter, fetched, of, processor_seconds, residen
 from harmed import pagectl
 from program import Answer
 
-pytestmark = [pytest.mark.broker, pytest.mark.timeout(1800)]
 SECONDS = int(os.environ.get("PAGECTL_SOAK_SECONDS", "600"))
+pytestmark = [pytest.mark.broker, pytest.mark.timeout(SECONDS + 1200)]
 VERSION = "2.56.0"
 SOURCE = Path(__file__).resolve().parents[1] / "oracle_java" / "SoakBroker.java"
 CONFIG = """<configuration xmlns="urn:activemq"><core xmlns="urn:activemq:core">

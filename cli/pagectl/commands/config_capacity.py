@@ -81,7 +81,7 @@ def _print(found: Capacity) -> None:
         for one in found.addresses
     )  # fmt: skip
     columns = ("address", "policy", "memory", "queues", "read ahead", "disk", "on disk", "when full")
-    print_table(columns, rows, right=("memory", "queues", "read ahead", "disk", "on disk"))
+    print_table(columns, rows, right=("memory", "queues", "read ahead", "disk", "on disk"), prose=True)
     print()
     off = "off" if found.global_off else "a share of the heap (give --heap)"
     print(f"global limit: {off if found.global_limit is None else size_text(found.global_limit)}")

@@ -91,5 +91,5 @@ def _print(title: str, found: list[SettingDifference], scope: Scope) -> None:
         (each.setting, *(side_text(side, each.setting, known.get(each.setting)) for side in (each.one, each.other)))
         for each in found
     )
-    print_table(("setting", "A", "B"), rows)
+    print_table(("setting", "A", "B"), rows, prose=True)
     print()

@@ -53,7 +53,7 @@ def command(
     def show(values: Values, scope: Scope) -> None:
         found = list(rows(values, scope, every=every))
         if found:
-            print_table(columns, found)
+            print_table(columns, found, prose=True)
         else:
             print("nothing is set; --all shows what holds then")
 

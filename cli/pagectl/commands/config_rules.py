@@ -31,6 +31,6 @@ def command(format: ListFormatOption = ListFormat.text) -> None:
                 items.add(key, item)
         items.end()
         return
-    print_table(("rule", "severity", "editions", "needs", "title"), (row.values() for row in rows))
+    print_table(("rule", "severity", "editions", "needs", "title"), (row.values() for row in rows), prose=True)
     print()
-    print_table(("check", "title"), (row.values() for row in checks))
+    print_table(("check", "title"), (row.values() for row in checks), prose=True)

@@ -9,8 +9,7 @@ from pagectl.options.formats import ListFormat
 from pagectl.options.groups import BrokerOptions
 from pagectl.options.shared import DirArgument, ListFormatOption
 from pagectl.running.exits import CallError, Exit
-from pagectl.terminal.sanitise import one_line
-from pagectl.terminal.streams import JsonItems, print_table
+from pagectl.terminal.streams import JsonItems, print_table, say
 from pagefmt.quantities import size_text
 
 if TYPE_CHECKING:
@@ -101,8 +100,8 @@ def _text(found: list[tuple[JournalFiles, list[JournalFileOverview]]], totals: l
     )  # fmt: skip
     for total in totals:
         free = "?" if total["freeable"] is None else size_text(total["freeable"])
-        print(f"{total['journal']}: {size_text(total['bytes'])}, {total['live_records']} of {total['records']} records "
+        say(f"{total['journal']}: {size_text(total['bytes'])}, {total['live_records']} of {total['records']} records "
               f"count; 'pagectl journal compact' frees {free}")  # fmt: skip
     for row in objects:
         for remark in row["remarks"]:
-            print(f"{one_line(row['file'])}: {one_line(remark)}")
+            say(f"{row['file']}: {remark}")

@@ -10,10 +10,10 @@ from pagectl.options.formats import ListFormat
 from pagectl.options.groups import BrokerOptions
 from pagectl.options.shared import DirArgument, ListFormatOption
 from pagectl.running.exits import Exit
-from pagectl.running.reading import bytes_to_read, moment, told_state
+from pagectl.running.reading import bytes_to_read, told_state
 from pagectl.terminal.progress import progress
-from pagectl.terminal.streams import print_json_list, print_table, warning
-from pagefmt.quantities import count_text, size_text
+from pagectl.terminal.streams import print_json_list, print_table, say, warning
+from pagefmt.quantities import count_text, size_text, time_text
 
 if TYPE_CHECKING:
     from pagefmt.columns.queue_counts import QueueCount, QueueCounts
@@ -87,12 +87,10 @@ def _text(rows: list[QueueCount]) -> None:
         print("no queue")
         return
     heads = ("JOURNAL", "PAGES", "SCHEDULED", "IN DOUBT", "BYTES")
-    print_table((*heads, "OLDEST (UTC)", "ADDRESS", "QUEUE"), map(_cells, rows), right=heads)
+    print_table((*heads, "OLDEST", "ADDRESS", "QUEUE"), map(_cells, rows), right=heads)
     known = [row for row in rows if row.unknown is None]
     held = count_text(sum(row.journal + row.pages for row in known), "message")
-    print(
-        f"{count_text(len(rows), 'queue')}, {held} to be delivered" + ", the rest not known" * (len(known) < len(rows))
-    )
+    say(f"{count_text(len(rows), 'queue')}, {held} to be delivered" + ", the rest not known" * (len(known) < len(rows)))
 
 
 def _cells(row: QueueCount) -> tuple[object, ...]:
@@ -100,4 +98,4 @@ def _cells(row: QueueCount) -> tuple[object, ...]:
     if row.unknown is None:
         counts = [str(getattr(row, name)) for name in _COUNTS[:-1]] + [size_text(row.bytes)]
     address = "-" if row.address is None else row.address
-    return (*counts, moment(row.oldest, seconds=False), address, row.queue)
+    return (*counts, time_text(row.oldest, "minutes"), address, row.queue)

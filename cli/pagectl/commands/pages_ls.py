@@ -18,11 +18,11 @@ from pagectl.options.formats import TableFormat
 from pagectl.options.groups import BrokerOptions
 from pagectl.options.shared import DirArgument, JobsOption, TableFormatOption, processes
 from pagectl.running.exits import Exit
-from pagectl.running.reading import bytes_to_read, each_store, moment, told_state
+from pagectl.running.reading import bytes_to_read, each_store, told_state
 from pagectl.terminal.progress import progress
 from pagectl.terminal.sanitise import one_line
-from pagectl.terminal.streams import CsvTable, note, print_json_list, print_table
-from pagefmt.quantities import count_text, size_text
+from pagectl.terminal.streams import CsvTable, note, print_json_list, print_table, say
+from pagefmt.quantities import count_text, size_text, time_text
 
 if TYPE_CHECKING:
     from pagefmt.directory.locate import DataLocation
@@ -153,14 +153,14 @@ def _text(rows: list[StoreOverview], limit: int | None, place: DataLocation) -> 
         return
     paging = place.paging if place.store is None else place.store.parent
     print_table(
-        ("PAGES", "MESSAGES", "BYTES", "OUTSTANDING", "OLDEST (UTC)", "CONDITION", "ADDRESS", "FOLDER"),
+        ("PAGES", "MESSAGES", "BYTES", "OUTSTANDING", "OLDEST", "CONDITION", "ADDRESS", "FOLDER"),
         [
             (
                 row.pages,
                 row.messages,
                 size_text(row.bytes),
                 "?" if row.outstanding is None else row.outstanding,
-                moment(row.oldest, seconds=False),
+                time_text(row.oldest, "minutes"),
                 row.verdict.conditions[0],
                 "-" if row.address is None else row.address,
                 _pasted(paging, row.folder),
@@ -171,7 +171,7 @@ def _text(rows: list[StoreOverview], limit: int | None, place: DataLocation) -> 
     )
     waiting = [row.outstanding for row in rows if row.outstanding is not None]
     held = f", {sum(waiting)} outstanding" if len(waiting) == len(rows) else ""
-    print(
+    say(
         f"{count_text(len(rows), 'address', 'addresses')}, {count_text(sum(row.pages for row in rows), 'page')}, "
         f"{count_text(sum(row.messages for row in rows), 'message')}{held}, {size_text(sum(row.bytes for row in rows))}"
     )

@@ -18,7 +18,7 @@ from pagectl.running.exits import CallError, Exit, describe, report
 from pagectl.running.reading import bytes_to_read
 from pagectl.screens.starting import show
 from pagectl.terminal.progress import progress
-from pagectl.terminal.streams import print_json, print_json_list, print_table, warning
+from pagectl.terminal.streams import print_json, print_json_list, print_table, say, warning
 from pagefmt.errors import PageFmtError
 from pagefmt.quantities import count_text
 
@@ -163,4 +163,4 @@ def _text(found: QueuesLook, ranked: list[RankedQueue], limit: int) -> None:
         print_table(columns, [cells(queue)[: len(columns)] for queue in ranked[:limit]], right=RIGHT)
     if len(ranked) > limit:
         print(f"… and {count_text(len(ranked) - limit, 'more queue')} (--limit 0 shows all)")
-    print(account(found))
+    say(account(found))

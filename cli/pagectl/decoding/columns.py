@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pagectl.options.columns import BODIES, COLUMNS, ORIGIN_COLUMNS
 from pagectl.running.exits import CallError
-from pagectl.running.reading import iso_moment
 from pagectl.terminal.streams import json_text, print_table
+from pagefmt.quantities import time_text
 
 if TYPE_CHECKING:
     from pagefmt.outstanding.journal_parts import JournalPart
@@ -80,8 +80,8 @@ def _correlation_id(message: Mapping[str, Any], _: RowPlace) -> Any:
 
 
 _MADE: Final[dict[str, Read]] = {
-    "sent": lambda message, _: iso_moment(message["timestamp"]) or None,
-    "expires": lambda message, _: iso_moment(message["expiration"]) or None,
+    "sent": lambda message, _: time_text(message["timestamp"]) or None,
+    "expires": lambda message, _: time_text(message["expiration"]) or None,
     "expired": _expired,
     "queue_names": lambda message, at: at.names(message["queues"]),
     "acked_by_names": lambda message, at: at.names(message.get("acked_by")),
@@ -152,7 +152,7 @@ class ChosenColumns:
         """An aligned table, as the rows come; those of every next thousand are aligned anew."""
         while part := list(islice(rows, _AT_ONCE)):
             numbers = [name for name in self.names if any(isinstance(row[name], int) for row in part)]
-            print_table(self.names, (map(_text, row.values()) for row in part), right=numbers)
+            print_table(self.names, (map(_text, row.values()) for row in part), right=numbers, prose=True)
 
 
 def _text(value: Any) -> str:

@@ -31,7 +31,7 @@ class DecodeFormat(StrEnum):
 
 TABLES = (DecodeFormat.parquet, DecodeFormat.arrow)
 _ENDINGS = {
-    "": DecodeFormat.text, ".txt": DecodeFormat.text, ".jsonl": DecodeFormat.jsonl, ".json": DecodeFormat.jsonl,
+    "": DecodeFormat.text, ".txt": DecodeFormat.text, ".jsonl": DecodeFormat.jsonl, ".json": DecodeFormat.json,
     ".csv": DecodeFormat.csv, ".parquet": DecodeFormat.parquet, ".arrow": DecodeFormat.arrow,
 }  # fmt: skip
 

@@ -27,12 +27,10 @@ class BacklogNumbers(NamedTuple):
 
     @classmethod
     def of(cls, backlog: Backlog, now: float) -> BacklogNumbers:
-        """``now``: seconds since 1970. Nothing that waits is of age 0, something without a time of an unknown age."""
-        age = 0 if backlog.messages == 0 else None
-        if backlog.oldest is not None:
-            age = max(0, int(now - backlog.oldest / 1000))
+        """``now``: seconds since 1970."""
+        age = backlog.age(now)
         waiting = None if backlog.messages is None else backlog.messages + (backlog.in_doubt or 0)
-        return cls(waiting, backlog.bytes, backlog.pages, backlog.held, age)
+        return cls(waiting, backlog.bytes, backlog.pages, backlog.held, None if age is None else int(age))
 
 
 UNITS: Final = BacklogNumbers("", "B", "", "B", "s")  # type: ignore[arg-type]

@@ -6,6 +6,7 @@ import re
 from datetime import UTC, datetime, timedelta
 
 from pagectl.options.durations import parse_duration
+from pagefmt.quantities import time_text
 
 TIME_HELP = (
     "2026-11-22T10:00, with Z, +01:00 or in the local zone; a date (its midnight), 10:00 (today), or an age such as 2h"
@@ -38,5 +39,5 @@ def milliseconds(instant: datetime) -> int:
 def in_both_zones(instant: datetime) -> str:
     """UTC, and the local zone where that is another."""
     local = instant.astimezone()
-    utc = f"{instant.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
-    return utc if local.utcoffset() == UTC.utcoffset(None) else f"{utc} ({local:%H:%M:%S} {local:%z})"
+    utc = time_text(milliseconds(instant), "seconds")
+    return utc if local.utcoffset() == UTC.utcoffset(None) else f"{utc} ({local.isoformat(timespec='seconds')})"

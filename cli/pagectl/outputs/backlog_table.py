@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from pagectl.running.backlogs import QueuesLook, RankedQueue
-from pagectl.running.reading import moment
-from pagefmt.quantities import rate_text, size_text
+from pagefmt.quantities import rate_text, size_text, time_text
 
-COLUMNS: Final = ("ALONE", "HOLDS", "PAGES", "WAITING", "OLDEST (UTC)", "GROWTH", "QUEUE", "ADDRESS")
+COLUMNS: Final = ("ALONE", "HOLDS", "PAGES", "WAITING", "OLDEST", "GROWTH", "QUEUE", "ADDRESS")
 RIGHT: Final = COLUMNS[:-2]
 
 
@@ -20,7 +19,7 @@ def cells(queue: RankedQueue) -> tuple[str, ...]:
         "?" if of.held is None else size_text(of.held),
         "?" if of.pages is None else str(of.pages),
         "?" if of.messages is None else str(of.messages),
-        moment(of.oldest, seconds=False) or ("?" if of.messages != 0 else ""),
+        time_text(of.oldest, "minutes") or ("?" if of.messages != 0 else ""),
         "?" if queue.growth is None else rate_text(queue.growth),
         of.queue or "",
         "?" if of.address is None else of.address,

@@ -14,6 +14,7 @@ from brokerconf.reading.secrets import HIDDEN, Span, without
 from brokerconf.reading.sources import SourceFile
 
 from pagectl.terminal.sanitise import one_line
+from pagectl.terminal.streams import cell_width
 from pagefmt.findings import Finding, Severity
 
 WIDTH = 160
@@ -93,7 +94,7 @@ class Lines:
         token = one_line(line[start : min(end, first + width)].expandtabs(1))
         mark = "…" if first else ""
         tail = "…" if first + width < len(line) else ""
-        return Quoted(f"{mark}{shown}{tail}", len(mark) + columns(before), max(columns(token), 1))
+        return Quoted(f"{mark}{shown}{tail}", len(mark) + cell_width(before), max(cell_width(token), 1))
 
 
 def token_end(line: str, start: int) -> int:
@@ -104,14 +105,3 @@ def token_end(line: str, start: int) -> int:
         at += 1
     closing = at < behind and line[at] in ">\"'" and line[start] in "<\"'"
     return at + 1 if closing else max(at, start + 1)
-
-
-def columns(text: str) -> int:
-    """How many columns of a terminal the text takes."""
-    if text.isascii():
-        return len(text)
-    import unicodedata
-
-    return sum(
-        0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text
-    )

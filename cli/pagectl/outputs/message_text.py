@@ -8,10 +8,9 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from pagectl.options.times import milliseconds
-from pagectl.running.reading import iso_moment
 from pagectl.terminal.sanitise import one_line
 from pagectl.terminal.streams import coloured, json_text, wrapped
-from pagefmt.quantities import count_text, size_text
+from pagefmt.quantities import count_text, size_text, time_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -82,10 +81,10 @@ def _first_line(message: Mapping[str, Any], now: int, place: str | None) -> str:
     parts = [*position, *([place] if place else []), f"id {message['id']}", kind]
     parts += _sizes(message)
     if message["timestamp"]:
-        parts.append(f"sent {iso_moment(message['timestamp'])}")
+        parts.append(f"sent {time_text(message['timestamp'])}")
     if message["expiration"]:
         word = "EXPIRED" if 0 < message["expiration"] <= now else "expires"
-        parts.append(f"{word} {iso_moment(message['expiration'])}")
+        parts.append(f"{word} {time_text(message['expiration'])}")
     return "  ".join(parts)
 
 
@@ -150,7 +149,7 @@ def _queue_state(queue: str, how: Mapping[str, Any]) -> str:
     """Its name, and what is unusual about the message there."""
     told = [] if how["state"] in ("due", "scheduled") else [how["state"] or how.get("why") or "unknown"]
     if how["state"] == "scheduled":
-        told.append(f"scheduled for {iso_moment(how['scheduled'])}" if how["scheduled"] else "scheduled")
+        told.append(f"scheduled for {time_text(how['scheduled'])}" if how["scheduled"] else "scheduled")
     if how["delivery_count"]:
         told.append(f"delivered {count_text(how['delivery_count'], 'time')}")
     return one_line(queue) + (f" ({one_line(', '.join(told))})" if told else "")

@@ -26,8 +26,6 @@ OF_QUEUE: Final = {
     "artemis_held_alone_page_bytes": "Bytes of the page files that stay for no other queue.",
     "artemis_oldest_outstanding_seconds": "Age of the first message that the queue still waits for.",
 }
-AHEAD: Final = 60.0
-"""Seconds that the sender's clock may be ahead of ours; a message from further in the future has no age."""
 
 Rows = dict[tuple[str, ...], list[float | None]]
 
@@ -51,11 +49,7 @@ def page_metrics(backlog: BrokerBacklog, now: float) -> Iterator[Gauge]:
 
 
 def _values(queue: Backlog, now: float) -> list[float | None]:
-    age = None if queue.oldest is None else now - queue.oldest / 1000
-    return [
-        queue.messages, queue.bytes, queue.in_doubt, queue.pages, queue.held, queue.alone,
-        None if age is None or age < -AHEAD else max(age, 0.0),
-    ]  # fmt: skip
+    return [queue.messages, queue.bytes, queue.in_doubt, queue.pages, queue.held, queue.alone, queue.age(now)]
 
 
 def _known(key: tuple[str, ...], addresses: Rows) -> bool:

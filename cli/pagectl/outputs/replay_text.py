@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 import textwrap
 
 from pagectl.outputs.area_plot import area, band
 from pagectl.terminal.sanitise import one_line
-from pagectl.terminal.streams import coloured, print_table
+from pagectl.terminal.streams import coloured, print_table, screen_width
 from pageengine.replay.findings import folded
 from pageengine.replay.ranking import summed, worst_first
 from pageengine.replay.recording import Recording
@@ -25,12 +24,12 @@ ALWAYS = ("address", "sent", "paged", "peak memory", "peak disk", "page mode")
 
 def print_replay(recording: Recording) -> None:
     """The whole account on standard output; 80 columns are enough for it."""
-    width = min(shutil.get_terminal_size((100, 40)).columns, 200)
+    width = min(screen_width(), 200)
     span = duration_text(recording.end - (recording.start or 0)) if recording.timed else "no times"
     print(f"{one_line(recording.name)}: {count_text(recording.operations, 'operation')}, {span}")
     if recording.addresses:
         print()
-        print_addresses(recording, width)
+        print_addresses(recording)
     for record in _plotted(recording):
         print()
         for line in plot(record, recording, width):
@@ -43,24 +42,17 @@ def print_replay(recording: Recording) -> None:
 
 
 def _indented(sentence: str, width: int) -> str:
-    """Folded between words on a terminal; a pipe gets one line."""
-    if not sys.stdout.isatty():
-        return f"  {sentence}"
+    """Folded between words."""
     return textwrap.fill(sentence, width, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
 
 
-def print_addresses(recording: Recording, width: int) -> None:
-    """The worst first; columns that are zero everywhere are left out, long names shortened on a narrow terminal."""
+def print_addresses(recording: Recording) -> None:
+    """The worst first; columns that are zero everywhere are left out."""
     records = worst_first(recording)
     if len(records) > ROWS + 1:
         records[ROWS:] = [summed(records[ROWS:], f"{len(records) - ROWS} others", recording.end)]
     rows = [_row(record, recording) for record in records]
     names = [name for name in rows[0] if name in ALWAYS or any(row[name] not in ("0", "-") for row in rows)]
-    taken = sum(max(len(name), *(len(row[name]) for row in rows)) + 2 for name in names if name != "address")
-    room = max(12, width - taken) if sys.stdout.isatty() else 1 << 30
-    for row in rows:
-        address = one_line(row["address"])
-        row["address"] = address if len(address) <= room else address[: room - 1] + "…"
     print_table(names, [[row[name] for name in names] for row in rows], right=[n for n in names if n != "address"])
 
 

@@ -37,7 +37,9 @@ def print_text(counting: Counting, limit: int | None) -> None:
          _remark(name, counting)]
         for name, part in [*parts(counting), ("total", total)]
     ]  # fmt: skip
-    print_table(["PART", "BYTES", *_bar_name(), "ON DISK", "FILES", ""], rows, right=("BYTES", "ON DISK", "FILES"))
+    print_table(
+        ["PART", "BYTES", *_bar_name(), "ON DISK", "FILES", ""], rows, right=("BYTES", "ON DISK", "FILES"), prose=True
+    )
     if counting.usage.addresses:
         print()
         _print_addresses(counting, limit)
@@ -72,7 +74,7 @@ def _bar_name() -> list[str]:
 def _bar(part: int, whole: int) -> list[str]:
     if not is_terminal(sys.stdout):
         return []
-    bar = BAR if (screen_width() or 0) >= 100 else BAR // 3
+    bar = BAR if screen_width() >= 100 else BAR // 3
     eighths = round(bar * 8 * part / whole) if whole else 0
     return ["█" * (eighths // 8) + ("▏▎▍▌▋▊▉"[eighths % 8 - 1] if eighths % 8 else "")]
 

@@ -40,7 +40,7 @@ class Screen:
 
     def _head(self, state: DiskState, width: int) -> Iterator[Text]:
         title = _cut(one_line(f"pagectl disk watch  {self.live.root}"), width - 10)
-        clock = time.strftime("%H:%M:%S")
+        clock = time.strftime("%H:%M:%S%z")
         yield Text(title + clock.rjust(max(1, width - len(title))), style="bold")
         limit = state.limit
         told = limit_text(limit) if isinstance(limit, DiskLimit) else f"no disk monitor: {limit.value}"

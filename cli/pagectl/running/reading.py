@@ -1,10 +1,9 @@
-"""What the reading commands share: stores with their state, page ranges, progress, moments in time."""
+"""What the reading commands share: stores with their state, page ranges, progress."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from pagectl.running.exits import CallError
@@ -86,24 +85,6 @@ def bytes_to_read(place: DataLocation) -> int | None:
     if not sys.stderr.isatty():
         return None
     return sum(page.size for store in stores(place) for page in store.pages)
-
-
-def moment(milliseconds: int | None, *, seconds: bool = True) -> str:
-    """A time in UTC; empty for none, the number itself where no calendar has it."""
-    if not milliseconds:
-        return ""
-    try:
-        when = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=milliseconds)
-    except OverflowError:
-        return str(milliseconds)
-    return when.strftime("%Y-%m-%d %H:%M:%S" if seconds else "%Y-%m-%d %H:%M")
-
-
-def iso_moment(milliseconds: int | None) -> str:
-    """A time in UTC as ISO 8601 has it; empty for none, the number itself where no calendar has it."""
-    text = moment(milliseconds)
-    fraction = f".{milliseconds % 1000:03}" if milliseconds else ""
-    return f"{text[:10]}T{text[11:]}{fraction}Z" if text[10:11] == " " else text
 
 
 def note_near_names(selector: Selector | None, place: DataLocation, pages: PageRange) -> None:

@@ -15,7 +15,6 @@ from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
 from pagectl.running.exits import describe
-from pagectl.running.reading import moment
 from pagectl.screens.app import ListScreen
 from pagectl.screens.listing import Listing, Row
 from pagectl.terminal.hexview import HexView
@@ -28,7 +27,7 @@ from pagefmt.pages.frames import Damage
 from pagefmt.pages.paging import PageFile, Store, read_store
 from pagefmt.pages.record import FRAME
 from pagefmt.pages.record_index import RecordIndex
-from pagefmt.quantities import count_text, size_text
+from pagefmt.quantities import count_text, size_text, time_text
 
 if TYPE_CHECKING:
     from pagefmt.outstanding.state import PagingState, StoreState
@@ -368,7 +367,7 @@ class RecordsScreen(SearchScreen):
         if record is not None:
             message = record.message
             parts[1] = f"{message.protocol} {message.type_name or ''}"
-            parts.append(moment(message.timestamp))
+            parts.append(time_text(message.timestamp, "seconds"))
         return "  ".join(parts) + (f"  {found.damage.kind}" if isinstance(found, OddRecord) else "")
 
     def _waits(self, route: tuple[Any, ...]) -> str:

@@ -84,7 +84,7 @@ class TopScreen(ListScreen):
         self.say(
             account(self.seen) + (f"; {wrong[0]}" if wrong else "") + (f" … {len(wrong)} in all" * (len(wrong) > 1))
         )
-        clock = time.strftime("%H:%M:%S")
+        clock = time.strftime("%H:%M:%S%z")
         places = " ".join(str(place.given) for place in self.places)
         self.retitle(f"pagectl pages top {places}  by {self.order.value}  {clock}, read in {self._took:.1f} s")
 

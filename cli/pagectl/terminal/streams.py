@@ -39,6 +39,8 @@ def console(stream: TextIO | None = None) -> Console:
 
 
 COLUMNS = 80
+NARROWEST = 16
+"""Columns that prose gets at least."""
 
 
 def within_columns(lines: Iterable[str], hang: int | None = None) -> str:
@@ -134,25 +136,39 @@ def _cell(value: Any) -> str:
     return csv_cell(value if isinstance(value, str) else json_text(value))
 
 
-def screen_width() -> int | None:
-    """Columns of the terminal that answers go to; None for a pipe or a file, which get whole lines."""
+def screen_width() -> int:
+    """Columns of the terminal that answers go to; 80 for a pipe or a file. The variable ``COLUMNS`` sets it."""
     import shutil
 
-    return max(40, shutil.get_terminal_size().columns) if sys.stdout.isatty() else None
+    return max(40, shutil.get_terminal_size((COLUMNS, 24)).columns)
+
+
+def cell_width(text: str) -> int:
+    """Columns that a text takes on a terminal: wide characters take two, combining ones none."""
+    if text.isascii():
+        return len(text)
+    from unicodedata import combining, east_asian_width
+
+    return sum(0 if combining(char) else 2 if east_asian_width(char) in "WF" else 1 for char in text)
 
 
 def folded(line: str, hang: int = 4) -> str:
     """A line as wide as the screen at most: what goes on stands ``hang`` columns in. A word is never broken, so that
     a name or a path can be copied whole."""
     width = screen_width()
-    if width is None or len(line) <= width:
+    if cell_width(line) <= width:
         return line
     import textwrap
 
-    blank = " " * min(hang, width // 2)
+    blank = " " * min(hang, width - NARROWEST)
     return textwrap.fill(
         line, width, subsequent_indent=blank, break_long_words=False, break_on_hyphens=False, replace_whitespace=False
     )
+
+
+def diagnostic(line: str) -> str:
+    """A line that begins with FILE:LINE: whole in a pipe, for editors and CI read such lines one by one."""
+    return folded(line) if sys.stdout.isatty() else line
 
 
 def say(text: str, hang: int = 4) -> None:
@@ -160,36 +176,66 @@ def say(text: str, hang: int = 4) -> None:
     print(folded(one_line(text), hang))
 
 
-NARROWEST = 16
-"""Columns below which the last cell of a row stands below the others."""
-
-
-def print_table(columns: Iterable[str], rows: Iterable[Iterable[object]], *, right: Iterable[str] = ()) -> None:
+def print_table(
+    columns: Iterable[str], rows: Iterable[Iterable[object]], *, right: Iterable[str] = (), prose: bool = False
+) -> None:
     """A plain table: aligned columns, a header, no borders; the text is made safe here.
 
-    ``right`` names the columns aligned to the right. Nothing is cut: a pipe gets every row on one line; on a screen
-    that is too narrow the last cell goes on below.
+    ``right`` names the columns aligned to the right. Nothing is cut: columns that a line has no room for stand in
+    lines of their own below, and so does a last cell that is longer than the others. ``prose``: it may go on in the
+    next line at a blank; a name must not, so that it can be copied.
     """
     names = list(columns)
     cells = [[one_line("" if cell is None else str(cell)) for cell in row] for row in rows]
-    widths = [max(len(name), *(len(row[n]) for row in cells)) if cells else len(name) for n, name in enumerate(names)]
+    widths = [max(map(cell_width, column)) for column in zip(names, *cells, strict=True)]
     to_right = [name in set(right) for name in names]
-    start, screen = sum(widths[:-1]) + 2 * len(widths[:-1]), screen_width()
+    if not to_right[-1]:
+        widths[-1] = max(cell_width(names[-1]), min(widths[-1], NARROWEST) if prose else 0)
+    lines = _columns_by_line(widths)
 
-    def line(row: list[str]) -> str:
-        parts = [cell.rjust(w) if r else cell.ljust(w) for cell, w, r in zip(row, widths, to_right, strict=True)]
-        whole = "  ".join(parts).rstrip()
-        if screen is None or len(whole) <= screen or to_right[-1]:
-            return whole
-        if screen - start < max(NARROWEST, *map(len, row[-1].split())):
-            return "  ".join(parts[:-1]).rstrip() + "\n" + folded(f"    {row[-1]}")
-        return folded(whole, start)
+    def text(row: list[str]) -> str:
+        made = []
+        for first, end in lines:
+            parts = [" " * len(BELOW)] * bool(first)
+            for n in range(first, end):
+                blanks = " " * (widths[n] - cell_width(row[n]))
+                parts.append(blanks + row[n] if to_right[n] else row[n] + blanks * (n + 1 < len(row)))
+            made.append(_with_last(parts, prose) if end == len(row) else "  ".join(parts).rstrip())
+        return "\n".join(made)
 
-    head = line(names)
+    head = text(names)
     bold = coloured(sys.stdout)
     sys.stdout.write((f"\x1b[1m{head}\x1b[0m" if bold else head) + "\n")
     for row in cells:
-        sys.stdout.write(line(row) + "\n")
+        sys.stdout.write(text(row) + "\n")
+
+
+BELOW = "  "
+"""With the gap between columns, how far lines of a row stand in that are not its first."""
+
+
+def _columns_by_line(widths: list[int]) -> list[tuple[int, int]]:
+    """The first column of each line, and the one behind its last."""
+    first, used, found = 0, widths[0], []
+    for n, width in enumerate(widths[1:], 1):
+        used += 2 + width
+        if used > screen_width():
+            found.append((first, n))
+            first, used = n, len(BELOW) + 2 + width
+    return [*found, (first, len(widths))]
+
+
+def _with_last(parts: list[str], prose: bool) -> str:
+    """A line that the last cell ends; it stands below where it, or a word of its prose, is too long for its column."""
+    whole = "  ".join(parts).rstrip()
+    screen, start = screen_width(), sum(map(cell_width, parts[:-1])) + 2 * len(parts[:-1])
+    if cell_width(whole) <= screen:
+        return whole
+    words = parts[-1].split() if prose else parts[-1:]
+    if "".join(parts[:-1]).strip() and screen - start < max(map(cell_width, words), default=0):
+        last = f"{BELOW}  {parts[-1]}"
+        return "  ".join(parts[:-1]).rstrip() + "\n" + (folded(last) if prose else last)
+    return folded(whole, start) if prose else whole
 
 
 def note(message: str) -> None:
@@ -249,13 +295,11 @@ def print_json_parts(key: str, items: Iterable[Iterable[str]], *, lines: bool = 
 
 
 def wrapped(text: str, indent: int) -> str:
-    """One paragraph, made safe, indented, broken between words at the terminal's width (a pipe: 100 columns)."""
-    import shutil
+    """One paragraph, made safe, indented, broken between words at the screen's width."""
     import textwrap
 
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 100
     blank = " " * indent
     return textwrap.fill(
-        one_line(text), max(40, width), initial_indent=blank, subsequent_indent=blank, break_long_words=False,
+        one_line(text), screen_width(), initial_indent=blank, subsequent_indent=blank, break_long_words=False,
         break_on_hyphens=False,
     )  # fmt: skip

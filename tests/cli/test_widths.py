@@ -1,0 +1,73 @@
+"""Text answers are at most as wide as the screen, and 80 columns in a pipe, but where one value alone is longer."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from shlex import split
+
+import pytest
+from golden_cases import GoldenCase
+from hypothesis import given
+from hypothesis import strategies as st
+from made_pages import message, store
+from pagectl.terminal import streams
+from pagectl.terminal.streams import cell_width, print_table
+from program import call
+
+LISTS = (
+    ("pages", "ls"), ("pages", "top"), ("pages", "outstanding"), ("pages", "verify"),
+    ("pages", "compact"), ("messages", "ls"), ("messages", "verify"), ("journal", "ls"), ("disk", "usage"),
+    ("pages", "decode", "--limit", "3"), ("pages", "decode", "--columns", "id,sent,address,queue_names,file,offset"),
+)  # fmt: skip
+
+
+def table(columns: list[str], rows: list[list[str]], width: int, right: list[str]) -> list[str]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COLUMNS", str(width))
+        patch.setattr("sys.stdout", io.StringIO())
+        print_table(columns, rows, right=right)
+        return streams.sys.stdout.getvalue().splitlines()  # type: ignore[attr-defined, no-any-return]
+
+
+@given(st.data(), st.integers(1, 9), st.sampled_from([40, 80, 200]))
+def test_every_value_is_there_whole_and_lines_fit(data: st.DataObject, count: int, width: int) -> None:
+    columns = [f"C{n}" for n in range(count)]
+    value = st.text("abc漢é", min_size=1, max_size=60)
+    rows = data.draw(st.lists(st.lists(value, min_size=count, max_size=count), max_size=5))
+    right = data.draw(st.lists(st.sampled_from(columns)))
+    lines = table(columns, rows, width, right)
+    assert " ".join(lines).split() == [word for row in [columns, *rows] for word in row]
+    longest = max((cell_width(cell) for row in rows for cell in row), default=0)
+    assert max(map(cell_width, lines)) <= max(width, longest + 4)
+
+
+def test_columns_stand_below_each_other() -> None:
+    rows = [["1", "a" * 30, "x", "y z"], ["2", "b", "x" * 20, "y"]]
+    assert table(["N", "ONE", "TWO", "THREE"], rows, 40, ["N"]) == [
+        "N  ONE",
+        "    TWO                   THREE",
+        f"1  {'a' * 30}",
+        "    x                     y z",
+        "2  b",
+        f"    {'x' * 20}  y",
+    ]
+
+
+@pytest.mark.parametrize("words", LISTS, ids=" ".join)
+def test_a_pipe_gets_80_columns_and_more_if_asked(words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    data = GoldenCase("2.56.0", "multicast-acks").data()
+    monkeypatch.chdir(data.parent)
+    monkeypatch.delenv("COLUMNS", raising=False)
+    lines = call(*words[:2], data.name, *words[2:]).out.splitlines()
+    assert lines and max(map(len, lines)) <= 80, max(lines, key=len)
+
+
+def test_the_folder_of_a_narrow_list_is_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store(tmp_path / "data" / "paging", "orders of a long name", {1: message(1, "orders", "x")}, "f" * 70 + " g")
+    monkeypatch.chdir(tmp_path)
+    for width in ("80", "300"):
+        monkeypatch.setenv("COLUMNS", width)
+        line = next(row for row in call("pages", "ls", "data").out.splitlines() if "'" in row)
+        folder = split(line[line.index("'") :])[0]
+        assert call("pages", "decode", folder, "--format", "jsonl").out.count("\n") == 1
