@@ -5,9 +5,12 @@ FOLDER/address=orders/day=2026-11-22/part-0.parquet
 
 from __future__ import annotations
 
+import json
+from bisect import bisect
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from hashlib import sha256
+from itertools import accumulate
 from pathlib import Path
 from typing import Final
 from urllib.parse import quote
@@ -21,6 +24,8 @@ from pagefmt.columns.files import TableFile, table_file
 from pagefmt.errors import PageFmtError
 
 ABSENT: Final = "__HIVE_DEFAULT_PARTITION__"
+SHORTENED: Final = "_shortened.json"
+"""Readers of tables pass over names with ``_``."""
 NAME_MAX: Final = 255
 """Bytes of a name, of nearly every file system."""
 MOST: Final = 10_000
@@ -56,7 +61,8 @@ class _Part:
 class PartitionedTable:
     """``columns`` are written, ``splits`` name the folders; ``queues``: only those count (None: all).
 
-    ``cut`` takes values that are too long for the name of a folder: it ends with a sum of the whole.
+    ``shortened`` takes values that are too long for a folder's name, by the value that is in the name: its beginning,
+    ``~`` (which is ``%7E`` in any other name) and a sum of the whole. ``SHORTENED`` in the folder has them for readers.
     """
 
     folder: Path
@@ -65,7 +71,7 @@ class PartitionedTable:
     splits: tuple[str, ...]
     outstanding: bool = False
     queues: frozenset[str] | None = None
-    cut: list[str] = field(default_factory=list)
+    shortened: dict[str, str] = field(default_factory=dict)
     _parts: dict[Key, _Part] = field(default_factory=dict)
     _bytes: int = 0
 
@@ -144,11 +150,18 @@ class PartitionedTable:
         for part in self._parts.values():
             self._flush(part)
             self._close(part)
+        if self.shortened:
+            text = json.dumps(self.shortened, ensure_ascii=False, indent=2, sort_keys=True)
+            (self.folder / SHORTENED).write_text(text + "\n", "utf-8")
 
     def _segment(self, name: str, value: str | None) -> str:
         """The name of a folder; nothing in the value can leave it."""
-        text = f"{name}={ABSENT if value is None else quote(value, safe=' ')}"
-        if len(text) <= NAME_MAX:
-            return text
-        self.cut.append(value or "")
-        return f"{text[: NAME_MAX - 17]}~{sha256((value or '').encode()).hexdigest()[:16]}"
+        if value is None:
+            return f"{name}={ABSENT}"
+        escaped = [quote(char, safe=" ").replace("~", "%7E") for char in value]
+        lengths = [*accumulate(map(len, escaped), initial=len(name) + 1)]
+        if lengths[-1] <= NAME_MAX:
+            return f"{name}={''.join(escaped)}"
+        count, end = bisect(lengths, NAME_MAX - 17) - 1, f"~{sha256(value.encode()).hexdigest()[:16]}"
+        self.shortened[value[:count] + end] = value
+        return f"{name}={''.join(escaped[:count])}{end}"

@@ -147,10 +147,12 @@ class LoadedJournal:
             return self
         import numpy as np
 
+        from pagefmt.pages.gather import distinct
+
         types = np.frombuffer(self.columns.types, np.int8)
         rows = _chosen(self.rows, lambda rows: types[rows] != user_type)
         in_doubt = [each for one in self.prepared for each in (one.rows, one.deletes)]
-        kept = np.unique(np.concatenate([np.frombuffer(each, np.int64) for each in (rows, *in_doubt)]))
+        kept = distinct(np.concatenate([np.frombuffer(each, np.int64) for each in (rows, *in_doubt)]))
 
         def again(rows: array[int]) -> array[int]:
             return array("q", np.searchsorted(kept, np.frombuffer(rows, np.int64)).tobytes())

@@ -199,14 +199,13 @@ def _bits(most: int) -> int:
 
 def _distinct(values: Ints) -> list[int]:
     """Each value once; quick where few differ."""
-    import numpy as np
+    from pagefmt.pages.gather import distinct
 
     found: list[int] = []
     while len(values) and len(found) < _FEW:
         found.append(int(values[0]))
         values = values[values != found[-1]]
-    # numpy's first unique() imports its masked arrays: twice the start of an interpreter
-    return [*found, *np.unique(values).tolist()] if len(values) else found
+    return [*found, *distinct(values).tolist()]
 
 
 class _WordCoding(NamedTuple):

@@ -7,7 +7,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 from collections.abc import Iterator
@@ -104,6 +103,8 @@ def content_of(file: LargeFile | None, limit: int) -> bytes | None:
 
 def sha256_of(file: LargeFile) -> str:
     """Hex digest of the body. Raises ``NotReadable``."""
+    import hashlib
+
     digest = hashlib.sha256()
     for chunk in chunks(file):
         digest.update(chunk)

@@ -26,12 +26,14 @@ Signature: TypeAlias = tuple[tuple[str, int, int, int], ...]
 
 
 class BrokerBacklog(NamedTuple):
-    """All stores. ``live``: a broker is at work; ``damaged``: journal or bindings are; ``read``: pages in this look."""
+    """All stores. ``live``: a broker is at work; ``damaged``: journal or bindings are; ``read``: pages in this look.
+    ``remarks``: what is not known of journal and bindings."""
 
     stores: tuple[WatchedStore, ...]
     live: bool
     damaged: bool
     read: int
+    remarks: tuple[str, ...] = ()
 
 
 class PagesWatch:
@@ -59,12 +61,15 @@ class PagesWatch:
         state = PagingState(paging, known, shared, live=live)
         judged = zip(stores, state.of(store.newest() for store in stores), strict=True)
         read = sum(store.judge(found, journal) for store, found in judged)
-        return BrokerBacklog(tuple(store.backlog for store in stores), live, known.damaged, read)
+        remarks = (*(unknown.reason for unknown in known.unknown()), *known.lost())
+        return BrokerBacklog(tuple(store.backlog for store in stores), live, known.damaged, read, remarks)
 
     def _list(self, paging: PagingDirectory) -> None:
-        for gone in self._stores.keys() - set(paging.listing):
+        """Of a place that is a store folder that one alone."""
+        names = paging.listing if self.place.store is None else (self.place.store.name,)
+        for gone in self._stores.keys() - set(names):
             del self._stores[gone]
-        for name in paging.listing:
+        for name in names:
             store = self._stores.get(name) or StoreWatch(paging.path / name)
             try:
                 store.list()

@@ -41,13 +41,19 @@ _COLUMNS: Final = np.dtype(
 
 
 class WatchedStore(NamedTuple):
-    """One store folder. ``queues`` None: what is outstanding is not known. ``damaged``: pages that are."""
+    """One store folder. ``queues`` None: what is outstanding is not known, for the queues that are ``uncounted``, and
+    ``remarks`` say why. ``damaged``: pages that are. ``shared`` bytes are held by several queues, ``free`` by none."""
 
     address: str | None
     pages: int
     bytes: int
     damaged: int
     queues: tuple[Backlog, ...] | None
+    folder: Path = Path()
+    shared: int = 0
+    free: int = 0
+    uncounted: tuple[Backlog, ...] = ()
+    remarks: tuple[str, ...] = ()
 
 
 def settled(changed: int) -> bool:
@@ -166,10 +172,12 @@ class StoreWatch:
         if facts == self._judged and not self._again:
             return 0
         read = self._read(state, state.queues, journal) if state.unknown is None and state.queues else 0
-        sizes = self._listed["size"]
+        sizes, queues = self._listed["size"], self._queues(state)
+        uncounted = () if queues is not None else self._uncounted(state)
         self.backlog = WatchedStore(
-            self.text.address, len(sizes), int(sizes.sum()), len(self._damaged), self._queues(state)
-        )
+            self.text.address, len(sizes), int(sizes.sum()), len(self._damaged), queues, self.folder,
+            *(self._others(state) if queues is not None else (0, 0)), uncounted, tuple(self._remarks(state)),
+        )  # fmt: skip
         self._judged = facts
         return read
 
@@ -260,6 +268,28 @@ class StoreWatch:
             )
             for queue, binding in sorted(state.queues.items())
         )  # fmt: skip
+
+    def _uncounted(self, state: StoreState) -> tuple[Backlog, ...]:
+        names = sorted((state.queues or {}).items())
+        return tuple(Backlog(self.text.address, self.folder.name, queue.name, id_) for id_, queue in names)
+
+    def _others(self, state: StoreState) -> tuple[int, int]:
+        """Bytes of pages that several queues hold, and that nobody does; without a queue none was read."""
+        if not state.queues:
+            return 0, int(self._listed["size"].sum())
+        holders = [
+            (len(set(queues).intersection(state.queues or ())), each.bytes) for queues, each in self._files.items()
+        ]
+        return sum(size for count, size in holders if count > 1), sum(size for count, size in holders if not count)
+
+    def _remarks(self, state: StoreState) -> Iterator[str]:
+        if self.problem is not None:
+            yield self.problem
+        elif state.unknown is not None and len(self._listed):
+            yield state.unknown.reason
+        for numbers, what in ((self._unreadable, "cannot be read"), (self._damaged - self._unreadable, "damaged")):
+            if numbers:
+                yield f"{page_name(min(numbers))} {what}" + f", and {len(numbers) - 1} more" * (len(numbers) > 1)
 
     def _oldest(self, state: StoreState, queues: set[int]) -> dict[int, int]:
         """By queue, where one of the first outstanding messages has a timestamp."""

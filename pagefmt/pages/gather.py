@@ -22,6 +22,12 @@ _WIDEST: Final = 32
 """What may be read at a wild position that was forced into the buffer."""
 
 
+def distinct(values: Ints) -> Ints:
+    """In rising order, each once; ``numpy.unique`` imports masked arrays: twice the start of an interpreter."""
+    rising = np.sort(values)
+    return np.concatenate((rising[:1], rising[1:][rising[1:] != rising[:-1]]))
+
+
 class PageBytes:
     """The bytes of one page file with padding behind. ``size`` is the file's size, padding not counted."""
 

@@ -7,10 +7,13 @@ import io
 import json
 from pathlib import Path
 
+import duckdb
 import pyarrow as pa
+import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 from golden_cases import GoldenCase
+from made_pages import message, store
 from program import call, tree
 
 NEWS = GoldenCase("2.56.0", "multicast-acks")
@@ -114,10 +117,50 @@ def test_names_of_partitions_lead_nowhere_else(tmp_path: Path) -> None:
     """Addresses may be anything: slashes, dots, equals signs."""
     answer = call("pages", "decode", ODD.data(), "--to", tmp_path / "t", "--partition-by", "store_address")
     assert answer.status == 0, answer.err
-    assert "too long for the name of a folder" in answer.err
+    assert "1 value too long for the name of a folder" in answer.err and "_shortened.json has the whole" in answer.err
     assert {path.parent.parent for path in tmp_path.rglob("part-0.parquet")} == {tmp_path / "t"}
     whole = len(call("pages", "decode", ODD.data(), "--format", "jsonl").lines())
     assert sum(len(pq.read_table(path, partitioning=None)) for path in tmp_path.rglob("*.parquet")) == whole
+    assert {name for _, name in read_back(tmp_path / "t")} == {
+        line["store_address"] for line in call("pages", "decode", ODD.data(), "--format", "jsonl").lines()
+    }
+
+
+def read_back(folder: Path) -> set[tuple[int, str]]:
+    """By DuckDB and by pyarrow, which agree: id and whole store address of each message."""
+    whole = {}
+    if (folder / "_shortened.json").exists():
+        whole = json.loads((folder / "_shortened.json").read_text("utf-8"))
+    sql = f"select id, store_address from read_parquet('{folder}/**/*.parquet', hive_partitioning = true)"
+    found = duckdb.sql(sql).fetchall()
+    table = ds.dataset(folder, partitioning="hive").to_table(columns=["id", "store_address"])
+    assert sorted(found) == sorted(zip(*table.to_pydict().values(), strict=True))
+    return {(number, whole.get(name, name)) for number, name in found}
+
+
+LONG = (
+    "漢" * 83,
+    "漢" * 84,
+    "é" * 124 + "x",
+    "%" * 90,
+    "a" * 241,
+    "a" * 242,
+    "a" * 240 + "bc",
+    "~" * 80,
+    "x~" + "0" * 16,
+    "q",
+    "",
+)
+
+
+def test_long_addresses_are_whole_and_apart(tmp_path: Path) -> None:
+    for n, name in enumerate(LONG):
+        store(tmp_path / "paging", name, {1: message(n + 1, name, "x")}, f"f{n:02}")
+    answer = call("pages", "decode", tmp_path, "--to", tmp_path / "t", "--partition-by", "store_address")
+    names = [path.name for path in (tmp_path / "t").iterdir()]
+    assert answer.status == 0 and all(len(name.encode()) <= 255 for name in names), answer.err
+    lines = call("pages", "decode", tmp_path, "--format", "jsonl").lines()
+    assert read_back(tmp_path / "t") == {(line["id"], line["store_address"]) for line in lines}
 
 
 def test_only_the_queues_asked_for_are_partitions(tmp_path: Path) -> None:

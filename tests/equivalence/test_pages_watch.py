@@ -15,15 +15,16 @@ import numpy as np
 import pytest
 from golden_cases import GoldenCase
 from harmed import acknowledgement, bound_queue, data_directory, journal_with, record
+from pagectl.running.backlogs import WatchedQueues, look
 
 from pagefmt.bytes.files import NotReadable
-from pagefmt.directory.locate import locate
+from pagefmt.directory.locate import locate, stores
 from pagefmt.journal import load
 from pagefmt.journal.positions import PositionIndex, Positions
 from pagefmt.outstanding import watch, watched_store
 from pagefmt.outstanding.backlog import backlog_of
 from pagefmt.outstanding.journal_marks import JournalMarks
-from pagefmt.outstanding.state import load_place
+from pagefmt.outstanding.state import CannotKnow, load_place
 from pagefmt.outstanding.watch import BrokerBacklog, PagesWatch
 
 
@@ -66,6 +67,24 @@ def test_every_golden_directory(case: GoldenCase) -> None:
     data = case.data()
     if (data / "paging").is_dir():
         assert watched(PagesWatch(locate(data)).look(), data) == read_whole(data)
+
+
+@pytest.mark.parametrize("case", golden_cases.cases_of_each_kind(), ids=str)
+def test_top_sees_the_same_look_after_look(case: GoldenCase) -> None:
+    """What it says of queues and bytes is what a look says that reads everything; the second look reads nothing."""
+    place = locate(case.data())
+    if place.paging is None:
+        return
+    for one in (place, *(locate(store.folder) for store in stores(place))):
+        try:
+            whole = look([one])
+        except CannotKnow:
+            continue
+        seen = WatchedQueues([one])
+        for found in (seen.look(), seen.look()):
+            assert sorted(found.queues, key=str) == sorted(whole.queues, key=str)
+            assert found[1:6] == whole[1:6]
+            assert not whole.unknown or found.remarks
 
 
 def steps(case: GoldenCase, to: Path, seed: int) -> Iterator[Path]:

@@ -107,6 +107,8 @@ def command(
 def _watch(places: list[DataLocation], failed: list[str], order: TopOrder, limit: int | None, every: float) -> int:
     if failed:
         raise CallError(failed[0])
+    if page := next((place for place in places if place.page is not None), None):
+        raise CallError(f"{page.given} is one page; --watch takes a data directory or a store folder")
 
     def first() -> Screen[None]:
         from pagectl.screens.top import TopScreen

@@ -84,7 +84,7 @@ class TableOutput:
 
     def _folder(self, to: Path, place: DataLocation, batches: Iterable[Any], limit: int | None) -> tuple[int, int]:
         from pagefmt.bytes.writing import sync_files, whole_folder
-        from pagefmt.columns.partitions import PartitionedTable
+        from pagefmt.columns.partitions import SHORTENED, PartitionedTable
 
         with private_files(place), whole_folder(to, guarded(place)) as (partial, _):
             os.umask(mask := os.umask(0))
@@ -95,8 +95,11 @@ class TableOutput:
             count = _written(parts, batches, limit)
             parts.close()
             sync_files(partial)
-        for value in parts.cut:
-            note(f"{value}: too long for the name of a folder, which ends with a sum of it")
+        if parts.shortened:
+            note(
+                f"{count_text(len(parts.shortened), 'value')} too long for the name of a folder, "
+                f"which ends with ~ and a sum: {SHORTENED} has the whole"
+            )
         return count, parts.files
 
 

@@ -15,6 +15,7 @@ from pagefmt.errors import PageFmtError
 if TYPE_CHECKING:
     from pagefmt.directory.locate import DataLocation
     from pagefmt.outstanding.backlog import Backlog
+    from pagefmt.outstanding.watch import PagesWatch
 
 
 class TopOrder(StrEnum):
@@ -103,6 +104,43 @@ def look(places: Sequence[DataLocation], advance: Callable[[int], None] = lambda
                 raise
             found = found._replace(failed=[*found.failed, describe(err)])
     return found
+
+
+class WatchedQueues:
+    """The same places look after look: read again is only what changed since the look before."""
+
+    def __init__(self, places: Sequence[DataLocation]) -> None:
+        from pagefmt.outstanding.watch import PagesWatch
+
+        self._watches = [PagesWatch(place) for place in places]
+
+    def look(self) -> QueuesLook:
+        """Raises what ``look`` raises."""
+        found = QueuesLook([], 0, 0, 0, 0, 0, [], False, [], time.monotonic())
+        for watch in self._watches:
+            try:
+                found = _with_watched(found, watch)
+            except (PageFmtError, OSError) as err:
+                if len(self._watches) == 1:
+                    raise
+                found = found._replace(failed=[*found.failed, describe(err)])
+        return found
+
+
+def _with_watched(found: QueuesLook, watch: PagesWatch) -> QueuesLook:
+    broker, seen = str(watch.place.given), watch.look()
+    queues, remarks = list(found.queues), [*found.remarks, *(f"{broker}: {remark}" for remark in seen.remarks)]
+    (size, _, shared, free, unknown), wrong = found[1:6], found.wrong or seen.damaged
+    for store in seen.stores:
+        remarks += [f"{broker}: {store.address or store.folder.name}: {remark}" for remark in store.remarks]
+        rows = store.uncounted if store.queues is None else store.queues
+        queues += [RankedQueue(broker, store.folder, row) for row in rows if row.held != 0]
+        size, shared, free = size + store.bytes, shared + store.shared, free + store.free
+        unknown += store.bytes if store.queues is None else 0
+        wrong |= bool(store.remarks)
+    return QueuesLook(
+        queues, size, size - shared - free - unknown, shared, free, unknown, remarks, wrong, found.failed, found.moment
+    )
 
 
 def _with(found: QueuesLook, place: DataLocation, advance: Callable[[int], None]) -> QueuesLook:

@@ -9,7 +9,7 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 
 from pagectl.outputs.backlog_table import COLUMNS, RIGHT, account, cells
-from pagectl.running.backlogs import QueuesLook, RankedQueue, TopOrder, look
+from pagectl.running.backlogs import QueuesLook, RankedQueue, TopOrder, WatchedQueues
 from pagectl.running.exits import describe
 from pagectl.screens.app import ListScreen
 from pagectl.screens.browser import OpenedPlace, PagesScreen
@@ -37,6 +37,7 @@ class TopScreen(ListScreen):
     def __init__(self, places: Sequence[DataLocation], order: TopOrder, limit: int | None, every: float) -> None:
         super().__init__("pagectl pages top", "")
         self.places, self.order, self.limit, self.every = places, order, limit, every
+        self._watched = WatchedQueues(places)
         self.seen: QueuesLook | None = None
         self.rows: list[RankedQueue] = []
         self._took = 0.0
@@ -50,7 +51,7 @@ class TopScreen(ListScreen):
         while not self.gone.is_set():
             began = time.monotonic()
             try:
-                found = look(self.places)
+                found = self._watched.look()
                 self.seen = found if self.seen is None else found.since(self.seen)
                 self._took = time.monotonic() - began
                 self.soon(self._draw)

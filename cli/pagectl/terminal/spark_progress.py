@@ -29,12 +29,10 @@ def spark_progress(context: SparkContext, what: str) -> Iterator[None]:
 
 def _watch(context: SparkContext, bar: Progress, done: threading.Event) -> None:
     tracker = context.statusTracker()
-    shown = 0
+    finished: dict[int, int] = {}
     while not done.wait(0.2):
-        finished = 0
+        before = sum(finished.values())
         for stage in tracker.getActiveStageIds():
             info = tracker.getStageInfo(stage)
-            finished += info.numCompletedTasks if info else 0
-        if finished > shown:
-            bar.advance(finished - shown)
-            shown = finished
+            finished[stage] = max(finished.get(stage, 0), info.numCompletedTasks if info else 0)
+        bar.advance(sum(finished.values()) - before)
