@@ -1,7 +1,7 @@
-"""Names in a selector that nothing has, and the name that was probably meant.
+"""Names of properties that nothing has, and the name that was probably meant.
 
-A selector takes any name for a property, and a property that is absent just does not match: a misspelt name selects
-nothing and nobody is told.
+A selector takes any name for a property, and a property that is absent just does not match; a column of it is empty: a
+misspelt name selects nothing and nobody is told.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from pagefmt.pages.frames import Damage
 from pagefmt.pages.page import open_page
 from pagefmt.selector.identifiers import RENAMED
 from pagefmt.selector.message import ANNOTATIONS, HOPS, OF_AMQP
-from pagefmt.selector.parser import Selector
 
 SAMPLE: Final = 1_000
 """Messages that are looked through for a name; most selectors are settled by the first."""
@@ -26,9 +25,9 @@ HEADERS: Final = frozenset({*RENAMED, *RENAMED.values(), *OF_AMQP, "AMQSize", "A
 _CLOSENESS: Final = 0.8
 
 
-def near_names(selector: Selector, pages: Iterable[Path]) -> Iterator[str]:
+def near_names(names: Iterable[str], pages: Iterable[Path]) -> Iterator[str]:
     """A remark for each name that no header and none of the first messages has, and that resembles one of theirs."""
-    missing = {name for name in selector.names() if name not in HEADERS and not name.startswith((ANNOTATIONS, HOPS))}
+    missing = {name for name in names if name not in HEADERS and not name.startswith((ANNOTATIONS, HOPS))}
     seen: set[str] = set()
     messages = chain.from_iterable(map(_messages, pages))
     for message in islice(messages, SAMPLE) if missing else ():

@@ -14,6 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 from golden_cases import GoldenCase
 from made_pages import message, store
+from pagectl.decoding.columns import _amqp_columns
+from pagectl.options.columns import COLUMNS
 from program import call, tree
 
 NEWS = GoldenCase("2.56.0", "multicast-acks")
@@ -74,6 +76,10 @@ def test_a_table_without_choice_has_times_and_names(tmp_path: Path) -> None:
         (("--columns", ""), "no column ''"),
         (("--columns", "id,,page"), "no column ''"),
         (("--columns", "properties."), "no column 'properties.'"),
+        (("--columns", "propertes.color"), "did you mean 'properties'?"),
+        (("--columns", "amqp.propertis.subject"), "did you mean 'amqp.properties.subject'?"),
+        (("--columns", "amqp.header.prioriti"), "did you mean 'amqp.header.priority'?"),
+        (("--columns", "amqp.body.x"), "no column 'amqp.body.x'"),
         (("--columns", "adress_", "--to", "{}/x.parquet"), "did you mean 'address'?"),
         (("--columns", "amqp.properties.nothing", "--to", "{}/x.parquet"), "a table has no such column"),
         (("--columns", "body_hex", "--to", "{}/x.parquet"), "a table has no such column"),
@@ -88,6 +94,20 @@ def test_calls_that_cannot_be_carried_out(words: tuple[str, ...], said: str, tmp
     answer = call("pages", "decode", NEWS.data(), *(word.format(tmp_path) for word in words))
     assert answer.status == 2 and said in answer.err and answer.out == ""
     assert not list(tmp_path.iterdir())
+
+
+def test_every_column_of_every_kind_of_message() -> None:
+    """As text, CSV and JSON; a property that no message has is told where one is called nearly so."""
+    amqp = GoldenCase("2.56.0", "amqp-sections").data()
+    shapes = json.loads(call("pages", "decode", amqp, "--format", "json", "--limit", "1").out)["messages"][0]["amqp"]
+    assert {f"amqp.{name}" for name in shapes} <= {*_amqp_columns()}
+    names = ",".join([*COLUMNS, *_amqp_columns(), "properties.seq", "amqp.message_annotations.x-opt-delivery-time"])
+    for data in (NEWS.data(), ODD.data(), amqp):
+        for form in ("text", "csv", "jsonl"):
+            answer = call("messages", "decode", data, "--columns", names, "--format", form, "--limit", "3")
+            assert answer.status == 0 and answer.out, answer.err
+    told = call("pages", "decode", NEWS.data(), "--columns", "id,properties.colr,properties.seq", "--limit", "1").err
+    assert told == "note: no message seen has a property 'colr'; did you mean 'color'?\n"
 
 
 def test_the_name_of_the_file_says_document_or_lines(tmp_path: Path) -> None:

@@ -96,13 +96,37 @@ def chosen_columns(text: str) -> tuple[str, ...]:
     """The names of a ``--columns`` list; raises ``CallError``."""
     names = tuple(dict.fromkeys(name.strip() for name in text.split(",")))
     for name in names:
-        head, dot, rest = name.partition(".")
-        if name not in COLUMNS and not (head in ("properties", "amqp") and dot and rest):
+        head, _, rest = name.partition(".")
+        if name in COLUMNS or (head == "properties" and rest):
+            continue
+        known = _amqp_columns() if head == "amqp" else COLUMNS
+        if name not in known and not name.startswith(_AMQP_MAPS):
             from pagefmt.findings import did_you_mean
 
-            known = ", ".join(COLUMNS)
-            raise CallError(f"--columns: no column '{name}'; {did_you_mean(name, COLUMNS, f'there are {known}')}")
+            told = did_you_mean(name, known, f"there are {', '.join(known)}")
+            raise CallError(f"--columns: no column '{name}'; {told}")
     return names
+
+
+_AMQP_MAPS: Final = tuple(
+    f"amqp.{name}." for name in ("delivery_annotations", "message_annotations", "application_properties", "footer",
+                                 "extra_properties")
+)  # fmt: skip
+"""Sections with names of the sender's choice."""
+
+
+def _amqp_columns() -> list[str]:
+    from pagefmt.messages.amqp_sections import PROPERTY_FIELDS, AmqpHeader
+
+    names = [*(f"header.{name}" for name in AmqpHeader.__slots__), *(f"properties.{name}" for name in PROPERTY_FIELDS)]
+    whole = ("header", "properties", "message_format", "encoded_size", "encoded_sha256", "body")
+    return [*(f"amqp.{name}" for name in (*whole, *names)), *(name[:-1] for name in _AMQP_MAPS)]
+
+
+def property_names(columns: str | None) -> list[str]:
+    """The properties that a ``--columns`` list asks for."""
+    names = (name.strip() for name in (columns or "").split(","))
+    return [name.removeprefix("properties.") for name in names if name.startswith("properties.")]
 
 
 def forms_of(names: Iterable[str]) -> set[str]:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pagectl.decoding.columns import FOR_CSV, FOR_MESSAGES, ChosenColumns, RowPlace
+from pagectl.decoding.columns import FOR_CSV, FOR_MESSAGES, ChosenColumns, RowPlace, property_names
 from pagectl.decoding.shown import TABLES, DecodeFormat, ShownOptions
 from pagectl.decoding.sources import AllSources, PageSources, PageToRead
 from pagectl.files.destination import output_to
@@ -51,7 +51,8 @@ def carry_out(
     state = told_state(place, journal=chosen.outstanding, pages=not everywhere)
     choice = chosen.filter(place, state, where, everywhere=everywhere)
     if not everywhere:
-        note_near_names(where, place, choice.pages)
+        named = property_names(shown.columns)
+        note_near_names([*named, *(where.names() if where else ())], place, choice.pages)
     wanted = _message_options(place, forms, shown.inflate, _reader(state, edition))
     pages = AllSources(place, state, choice, large=wanted.large) if everywhere else PageSources(place, state, choice)
     run = _Decoding(place, state, choice, wanted, pages, everywhere)

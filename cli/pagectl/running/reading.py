@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import TYPE_CHECKING
 
 from pagectl.running.exits import CallError
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from pagefmt.directory.locate import DataLocation
     from pagefmt.outstanding.message_filter import PageRange
     from pagefmt.outstanding.state import PagingState, StoreState
-    from pagefmt.selector import Selector
 
 
 def page_range(text: str | None) -> PageRange:
@@ -87,12 +86,12 @@ def bytes_to_read(place: DataLocation) -> int | None:
     return sum(page.size for store in stores(place) for page in store.pages)
 
 
-def note_near_names(selector: Selector | None, place: DataLocation, pages: PageRange) -> None:
-    """Says which names of ``--where`` are probably misspelt."""
-    if selector is not None:
+def note_near_names(names: Collection[str], place: DataLocation, pages: PageRange) -> None:
+    """Says which names of properties are probably misspelt."""
+    if names:
         from pagefmt.directory.locate import stores
         from pagefmt.selector.near_names import near_names
 
         chosen = (page.path for store in stores(place) for page in store.pages if page.number in pages)
-        for remark in near_names(selector, chosen):
+        for remark in near_names(names, chosen):
             note(remark)
