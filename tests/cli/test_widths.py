@@ -43,14 +43,22 @@ def test_every_value_is_there_whole_and_lines_fit(data: st.DataObject, count: in
 
 
 def test_columns_stand_below_each_other() -> None:
-    rows = [["1", "a" * 30, "x", "y z"], ["2", "b", "x" * 20, "y"]]
+    rows = [["1", "a" * 20, "x", "y z"], ["2", "b", "x" * 20, "y"], ["3", "c" * 30, "x", "y"]]
     assert table(["N", "ONE", "TWO", "THREE"], rows, 40, ["N"]) == [
         "N  ONE",
         "    TWO                   THREE",
-        f"1  {'a' * 30}",
+        f"1  {'a' * 20}",
         "    x                     y z",
         "2  b",
         f"    {'x' * 20}  y",
+        f"3  {'c' * 30}",
+        "    x                     y",
+    ]
+    assert table(["N", "ONE", "TWO"], [["1", "a", "x"], ["2", "b" * 25, "y"]], 40, ["N"]) == [
+        "N  ONE  TWO",
+        "1  a    x",
+        f"2  {'b' * 25}",
+        "        y",
     ]
 
 

@@ -56,7 +56,7 @@ def directory(tmp_path: Path) -> Path:
 
 
 def tells(answer: Answer, *more: str) -> None:
-    said = answer.out + answer.err
+    said = " ".join((answer.out + answer.err).split())
     no_trace(answer)
     assert "journal" in said and LOST in said and AGAIN in said, answer
     assert answer.status == 1, answer

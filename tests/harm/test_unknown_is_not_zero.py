@@ -160,7 +160,8 @@ def test_ls(kind: Unknown, tmp_path: Path) -> None:
 
 
 @EACH
-def test_ls_in_words(kind: Unknown, tmp_path: Path) -> None:
+def test_ls_in_words(kind: Unknown, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "300")
     answer = asked("pages", "ls", made(kind, tmp_path))
     assert "outstanding," not in answer.out.splitlines()[2], answer
     assert " ? " in answer.out.splitlines()[1], answer

@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 from pagectl.terminal.sanitise import UNSAFE, csv_cell, one_line
 
@@ -182,60 +182,62 @@ def print_table(
     """A plain table: aligned columns, a header, no borders; the text is made safe here.
 
     ``right`` names the columns aligned to the right. Nothing is cut: columns that a line has no room for stand in
-    lines of their own below, and so does a last cell that is longer than the others. ``prose``: it may go on in the
-    next line at a blank; a name must not, so that it can be copied.
+    lines of their own below, and so does a value that is much longer than the others. ``prose``: the last column may
+    go on in the next line at a blank; a name must not, so that it can be copied.
     """
     names = list(columns)
     cells = [[one_line("" if cell is None else str(cell)) for cell in row] for row in rows]
-    widths = [max(map(cell_width, column)) for column in zip(names, *cells, strict=True)]
-    to_right = [name in set(right) for name in names]
-    if not to_right[-1]:
-        widths[-1] = max(cell_width(names[-1]), min(widths[-1], NARROWEST) if prose else 0)
-    lines = _columns_by_line(widths)
-
-    def text(row: list[str]) -> str:
-        made = []
-        for first, end in lines:
-            parts = [" " * len(BELOW)] * bool(first)
-            for n in range(first, end):
-                blanks = " " * (widths[n] - cell_width(row[n]))
-                parts.append(blanks + row[n] if to_right[n] else row[n] + blanks * (n + 1 < len(row)))
-            made.append(_with_last(parts, prose) if end == len(row) else "  ".join(parts).rstrip())
-        return "\n".join(made)
-
-    head = text(names)
+    to_right = {n for n, name in enumerate(names) if name in set(right)}
+    places = _places(names, cells, to_right, prose=prose)
+    head = _row(names, places, to_right, prose=False)
     bold = coloured(sys.stdout)
     sys.stdout.write((f"\x1b[1m{head}\x1b[0m" if bold else head) + "\n")
     for row in cells:
-        sys.stdout.write(text(row) + "\n")
+        sys.stdout.write(_row(row, places, to_right, prose=prose) + "\n")
 
 
-BELOW = "  "
-"""With the gap between columns, how far lines of a row stand in that are not its first."""
+BELOW = 4
+"""Columns that lines of a row stand in that are not its first."""
 
 
-def _columns_by_line(widths: list[int]) -> list[tuple[int, int]]:
-    """The first column of each line, and the one behind its last."""
-    first, used, found = 0, widths[0], []
-    for n, width in enumerate(widths[1:], 1):
-        used += 2 + width
-        if used > screen_width():
-            found.append((first, n))
-            first, used = n, len(BELOW) + 2 + width
-    return [*found, (first, len(widths))]
+class _Column(NamedTuple):
+    """Where a column of a table begins; ``below``: in a line of its own."""
+
+    below: bool
+    start: int
+    width: int
 
 
-def _with_last(parts: list[str], prose: bool) -> str:
-    """A line that the last cell ends; it stands below where it, or a word of its prose, is too long for its column."""
-    whole = "  ".join(parts).rstrip()
-    screen, start = screen_width(), sum(map(cell_width, parts[:-1])) + 2 * len(parts[:-1])
-    if cell_width(whole) <= screen:
-        return whole
-    words = parts[-1].split() if prose else parts[-1:]
-    if "".join(parts[:-1]).strip() and screen - start < max(map(cell_width, words), default=0):
-        last = f"{BELOW}  {parts[-1]}"
-        return "  ".join(parts[:-1]).rstrip() + "\n" + (folded(last) if prose else last)
-    return folded(whole, start) if prose else whole
+def _places(names: list[str], cells: list[list[str]], to_right: set[int], *, prose: bool) -> list[_Column]:
+    """A value of more than half a screen does not make its column that wide."""
+    screen, end = screen_width(), -2
+    found: list[_Column] = []
+    for n, column in enumerate(zip(names, *cells, strict=True)):
+        sizes = [*map(cell_width, column)]
+        width = max(size for size in sizes if n in to_right or size <= max(screen // 2, sizes[0]))
+        if n + 1 == len(names) and n not in to_right:
+            width = max(sizes[0], min(width, NARROWEST) if prose else 0)
+        below = n > 0 and end + 2 + width > screen
+        found.append(_Column(below, BELOW if below else end + 2, width))
+        end = found[-1].start + width
+    return found
+
+
+def _row(row: list[str], columns: list[_Column], to_right: set[int], *, prose: bool) -> str:
+    screen, lines, line = screen_width(), list[str](), ""
+    for n, (cell, column) in enumerate(zip(row, columns, strict=True)):
+        size, folds = cell_width(cell), prose and n + 1 == len(row)
+        needed = max(map(cell_width, cell.split()), default=0) if folds else size
+        start = BELOW if line.strip() and column.start + needed > screen else column.start
+        if n and (column.below or start < column.start or cell_width(line) + 2 > start):
+            lines.append(line.rstrip())
+            line = ""
+        line += " " * (start - cell_width(line)) + (
+            cell.rjust(column.width + len(cell) - size) if n in to_right else cell
+        )
+        if folds:
+            line = folded(line, start)
+    return "\n".join(each for each in [*lines, line.rstrip()] if each)
 
 
 def note(message: str) -> None:
