@@ -76,7 +76,7 @@ def test_a_table_without_choice_has_times_and_names(tmp_path: Path) -> None:
         (("--columns", ""), "no column ''"),
         (("--columns", "id,,page"), "no column ''"),
         (("--columns", "properties."), "no column 'properties.'"),
-        (("--columns", "propertes.color"), "did you mean 'properties'?"),
+        (("--columns", "properti.color"), "did you mean 'properties'?"),
         (("--columns", "amqp.propertis.subject"), "did you mean 'amqp.properties.subject'?"),
         (("--columns", "amqp.header.prioriti"), "did you mean 'amqp.header.priority'?"),
         (("--columns", "amqp.body.x"), "no column 'amqp.body.x'"),
