@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from pagefmt.columns.arrays.schema import Detail
 from pagefmt.columns.page import decode_page
+from pagefmt.editions import Edition
+from pagefmt.messages.persisters import AMQP
 from pagefmt.outstanding.journal_parts import JournalPart, JournalParts
 from pagefmt.pages.gather import Ints, PageBytes
 
@@ -19,6 +22,7 @@ def delivery_order(parts: JournalParts, queue: int) -> tuple[Ints, Ints, Ints]:
     """Numbers of the messages that are due, and of those that are scheduled with their times.
 
     Those of a higher priority come first, those of one priority in the order of arrival; scheduled ones at their time.
+    Some editions do not look into AMQP messages for their priority.
     """
     waiting, times = parts.due(queue)
     due = waiting[times == 0]
@@ -27,8 +31,13 @@ def delivery_order(parts: JournalParts, queue: int) -> tuple[Ints, Ints, Ints]:
         count = len(part.origin.numbers) if isinstance(part, JournalPart) else part.messages
         found = np.full(count, DEFAULT_PRIORITY, np.int64)
         if isinstance(part, JournalPart):
-            known = decode_page(PageBytes(part.page.content), 0, Detail.HEADERS).table.column("priority")
-            found[: len(known)] = np.asarray(pc.fill_null(known, DEFAULT_PRIORITY))
+            known = decode_page(PageBytes(part.page.content), 0, Detail.HEADERS).table
+            priority = pc.fill_null(known.column("priority"), DEFAULT_PRIORITY)
+            if Edition.ARTEMIS_2_10 < parts.start.edition < Edition.ARTEMIS_2_44:
+                unread = pc.is_in(known.column("persister"), pa.array(AMQP, known.column("persister").type))
+                unread = pc.and_not(unread, pa.array(parts.looked_into[part.origin.numbers[: len(known)]]))
+                priority = pc.if_else(unread, DEFAULT_PRIORITY, priority)
+            found[: len(known)] = np.asarray(priority)
         priorities.append(found)
     due = due[np.argsort(-np.concatenate(priorities), kind="stable")]
     later = np.flatnonzero(times)

@@ -57,7 +57,7 @@ def set_apart(origin: PageOrigin, frames: PageFrames, mask: Mask) -> None:
     """Take the scheduled ones of a chunk out of those that are shown."""
     for number, time in origin.scheduled.items():
         row = number - frames.number
-        if origin.apart and 0 <= row < len(mask) and mask[row]:
+        if origin.apart and not 0 <= time <= origin.now and 0 <= row < len(mask) and mask[row]:
             mask[row] = False
             at = int(frames.offset[row]) + frames.base
             origin.set_apart.append(ScheduledRecord(time, number, at, at + int(frames.length[row]) + FRAME))
@@ -71,7 +71,7 @@ def origin_json(origin: MessageOrigin, rule: PageRule | None, number: int, messa
         found = {"where": str(origin.where), "file": origin.files(numbers)[0][0]}
     entries = origin.entries(rule, numbers, np.array([message["tx"]]), pa.array([message["queues"]], LONGS))
     states = {}
-    for each in entries.distinct:
+    for each in (entries.distinct[n] for n in entries.which.tolist()):
         state = {"state": each.state, "delivery_count": each.delivery_count, "scheduled": each.scheduled}
         states[each.queue] = state if each.why is None else state | {"why": each.why}
     found["queues_state"] = states

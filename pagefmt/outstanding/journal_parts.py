@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -18,16 +18,19 @@ from pagefmt.journal.held_messages import NO_TRANSACTION, JournalMessages, journ
 from pagefmt.journal.message_journal import MessageJournal
 from pagefmt.journal.record_types import RecordType
 from pagefmt.messages.large import LargeMessages
+from pagefmt.messages.persisted import Message
 from pagefmt.messages.persisters import AMQP_LARGE
 from pagefmt.outstanding.ack_state import AckState, PageRule
 from pagefmt.outstanding.knowledge import Unknown
-from pagefmt.outstanding.origins import JournalPlaces, MessageOrigin, Where
+from pagefmt.outstanding.message_filter import MessageFilter, SelectedMessage, select_messages
+from pagefmt.outstanding.origins import REPLACED, JournalPlaces, MessageOrigin, Where
+from pagefmt.outstanding.schedules import AT_ANY_TIME, BrokerStart, started_references
 from pagefmt.outstanding.state import PagingState
 from pagefmt.pages.frames import Damage
 from pagefmt.pages.gather import Ints, Mask
 from pagefmt.pages.in_memory import LooseRecord, PageInMemory, laid_out
 from pagefmt.pages.paging import AddressText, Store
-from pagefmt.pages.record import CORE_LARGE, ORDINARY, OTHER_LARGE
+from pagefmt.pages.record import CORE_LARGE, ORDINARY, OTHER_LARGE, PageRecord
 
 CHUNK: Final = 4 << 20
 """Bytes of messages in one part."""
@@ -148,19 +151,32 @@ class LostPart(NamedTuple):
 class JournalParts:
     """The messages of a broker's journal."""
 
-    def __init__(self, state: PagingState, large: LargeMessages | None) -> None:
+    def __init__(self, state: PagingState, large: LargeMessages | None, start: BrokerStart = AT_ANY_TIME) -> None:
         self.state = state
         self.large = large
+        self.start = start
         self.messages = journal_messages(state.journal.loaded)
+        queues = state.bindings.queues if state.bindings is not None else {}
+        times, self.looked_into = started_references(self.messages, self._decoded, queues, start)
+        self.messages = replace(self.messages, references=self.messages.references._replace(scheduled=times))
+
+    def _decoded(self, numbers: Ints) -> Iterator[tuple[int, Message]]:
+        for part in self.parts(numbers):
+            if isinstance(part, JournalPart):
+                for each in select_messages(part.page, None, MessageFilter()):
+                    if isinstance(each, SelectedMessage) and isinstance(each.record, PageRecord):
+                        yield int(part.origin.numbers[each.number]), each.record.message
 
     def due(self, queue: int) -> tuple[Ints, Ints]:
         """Numbers of the messages that a queue has neither acknowledged nor in doubt, in the order of arrival, and
-        not before when (ms, 0: at once) it delivers them."""
+        not before when (ms, 0: at once) it delivers them. What was scheduled and is due has its place among them."""
         messages = self.messages
         mine = messages.arrived[messages.references.queue[messages.arrived] == queue]
         some = messages.references.of(mine)
         waiting = ~some.acked & ~some.held & (messages.tx[some.message] == NO_TRANSACTION)
-        return some.message[waiting], some.scheduled[waiting]
+        waiting &= some.scheduled != REPLACED
+        times = some.scheduled[waiting]
+        return some.message[waiting], np.where((times >= 0) & (times <= self.start.now), 0, times)
 
     def parts(self, numbers: Ints | None = None) -> Iterator[JournalPart | LostPart]:
         """All messages, or these in this order."""
@@ -198,7 +214,7 @@ class JournalParts:
             _by_queue(references.queue, number, references.held),
         )  # fmt: skip
         origin = JournalOrigin(
-            queues or {}, None if unknown is None else unknown.reason, self.large, messages, mine
+            queues or {}, None if unknown is None else unknown.reason, self.large, self.start.now, messages, mine
         )  # fmt: skip
         return JournalPart(self._page(mine, references.queue, counts), origin, rule, unknown, queues)
 

@@ -27,6 +27,8 @@ SCHEDULES: Final = ("_AMQ_SCHED_DELIVERY", "_HQ_SCHED_DELIVERY")
 _TIME, _DELAY = "x-opt-delivery-time", "x-opt-delivery-delay"
 AT_SOME_TIME: Final = -1
 """In the place of a time: so long after a broker reads it."""
+REPLACED: Final = -2
+"""In the place of a time: never, for the last value of a later message takes its place."""
 
 
 class Where(StrEnum):
@@ -115,12 +117,13 @@ class ScheduledRecord(NamedTuple):
 class MessageOrigin(ABC):
     """Of the messages of one page. ``names``: of queues by id; ``unknown``: why nobody knows what is outstanding.
 
-    ``large``: the large-messages directory.
+    ``large``: the large-messages directory. ``now``: what is scheduled for an earlier time (ms) is due.
     """
 
     names: Mapping[int, QueueBinding]
     unknown: str | None
     large: LargeMessages | None
+    now: int
 
     @property
     @abstractmethod
@@ -157,8 +160,11 @@ class MessageOrigin(ABC):
         told = ACK_STATES[code] if code >= 0 else None
         if told is None or (self.unknown is not None and told in (AckState.OUTSTANDING, AckState.NO_QUEUE)):
             return QueueEntry(name, queue, None, delivered, time, self.unknown)
+        if told is AckState.OUTSTANDING and scheduled == REPLACED:
+            return QueueEntry(name, queue, None, delivered, None, "a later message of the same last value replaces it")
         if told is AckState.OUTSTANDING:
-            return QueueEntry(name, queue, QueueState.SCHEDULED if scheduled else QueueState.DUE, delivered, time, None)
+            state = QueueState.DUE if 0 <= scheduled <= self.now else QueueState.SCHEDULED
+            return QueueEntry(name, queue, state, delivered, time, None)
         return QueueEntry(name, queue, _STATES.get(told), delivered, time, _NONE_OF_IT.get(told))
 
 

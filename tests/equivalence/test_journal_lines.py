@@ -70,7 +70,7 @@ def test_tables_say_what_lines_say(case: GoldenCase) -> None:
     sources: list[tuple[Any, Any, Any]] = [(part, part.page, part.origin) for part in parts_of(case)]
     for known in state.stores():
         for page in known.store.pages:
-            sources.append((known, page, PageOrigin(known.queues or {}, None, large_of(case), page.name)))
+            sources.append((known, page, PageOrigin(known.queues or {}, None, large_of(case), 0, page.name)))
     for known, page, origin in sources:
         source = PageSource(
             page, page.number, known.store.name, known.store.address, known.rule(page.number), origin=origin

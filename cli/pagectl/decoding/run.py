@@ -54,7 +54,9 @@ def carry_out(
         named = property_names(shown.columns)
         note_near_names([*named, *(where.names() if where else ())], place, choice.pages)
     wanted = _message_options(place, forms, shown.inflate, _reader(state, edition))
-    pages = AllSources(place, state, choice, large=wanted.large) if everywhere else PageSources(place, state, choice)
+    pages = PageSources(place, state, choice)
+    if everywhere:
+        pages = AllSources(place, state, choice, large=wanted.large, edition=wanted.edition)
     run = _Decoding(place, state, choice, wanted, pages, everywhere)
     columns = shown.chosen()
     if form in TABLES:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
@@ -12,6 +13,7 @@ from pagefmt.quantities import count_text
 
 if TYPE_CHECKING:
     from pagefmt.directory.locate import DataLocation
+    from pagefmt.editions import Edition
     from pagefmt.messages.large import LargeMessages
     from pagefmt.outstanding.journal_parts import JournalPart, JournalParts
     from pagefmt.outstanding.message_filter import MessageFilter
@@ -80,13 +82,19 @@ class AllSources(PageSources):
     """The journal as well. What one queue waits for comes in the order in which it is delivered."""
 
     large: LargeMessages | None = None
+    edition: Edition | None = None
+    now: int = field(default_factory=lambda: int(time.time() * 1000))
     _later: list[tuple[int, PageToRead]] = field(default_factory=list)
 
     def __iter__(self) -> Iterator[PageToRead]:
+        from pagefmt.directory.edition_evidence import likely_writer
+        from pagefmt.editions import NEWEST
         from pagefmt.outstanding.journal_parts import JournalParts
         from pagefmt.outstanding.message_filter import PageRange
+        from pagefmt.outstanding.schedules import BrokerStart
 
-        journal = JournalParts(self.state, self.large)
+        edition = self.edition or likely_writer(self.state.bindings, self.state.journal) or NEWEST
+        journal = JournalParts(self.state, self.large, BrokerStart(self.now, edition))
         (queue,) = self.choice.queues if self.choice.queues is not None and len(self.choice.queues) == 1 else (None,)
         ordered = self.choice.outstanding and queue is not None
         with_journal = self.choice.pages == PageRange()
@@ -103,9 +111,7 @@ class AllSources(PageSources):
             self._later += [(each.time, self._record(found, each)) for each in origin.set_apart]
         if with_journal and later is not None and times is not None:
             self._later += [
-                (time, part)
-                for n, time in enumerate(times.tolist())
-                for part in self._journal(journal, later[n : n + 1])
+                (at, part) for n, at in enumerate(times.tolist()) for part in self._journal(journal, later[n : n + 1])
             ]
         for _, each in sorted(self._later, key=lambda each: (each[0] < 0, each[0])):
             yield each
@@ -130,7 +136,7 @@ class AllSources(PageSources):
         unknown = None if known.unknown is None else known.unknown.reason
         file = f"{known.store.name}/{found.page.name}"
         queues = self.state.bindings.queues if self.state.bindings is not None else {}
-        return PageOrigin(queues, unknown, self.large, file, apart)
+        return PageOrigin(queues, unknown, self.large, self.now, file, apart)
 
     def _record(self, found: PageToRead, record: ScheduledRecord) -> PageToRead:
         from pagefmt.pages.chunks import FilePart

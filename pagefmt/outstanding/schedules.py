@@ -1,0 +1,119 @@
+"""When references of the journal are due, as a broker that starts finds it (docs/spec/journal.md 7.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from pagefmt.directory.bindings import QueueBinding
+from pagefmt.editions import NEWEST, Edition
+from pagefmt.journal.held_messages import NO_TRANSACTION, JournalMessages
+from pagefmt.messages.amqp_message import AmqpMessage
+from pagefmt.messages.persisted import Message
+from pagefmt.messages.persisters import AMQP
+from pagefmt.outstanding.origins import REPLACED, scheduled_time
+from pagefmt.pages.gather import Ints, Mask
+from pagefmt.selector.message import source_of
+
+Decoded = Callable[[Ints], Iterator[tuple[int, Message]]]
+"""The messages of these numbers, those that are understood, each with its number."""
+_KEY: Final = "_AMQ_LVQ_NAME"
+
+
+class BrokerStart(NamedTuple):
+    """``now``: when a broker of the ``edition`` would start (ms): what is scheduled for earlier is due by then."""
+
+    now: int = 0
+    edition: Edition = NEWEST
+
+
+AT_ANY_TIME: Final = BrokerStart()
+"""What has a time at all is scheduled."""
+
+
+class StartedReferences(NamedTuple):
+    """``times``: for each reference when it is delivered, 0 at once, ``REPLACED`` never. ``looked_into``: for each
+    message whether the broker has to read its sections for that."""
+
+    times: Ints
+    looked_into: Mask
+
+
+def started_references(
+    messages: JournalMessages, decoded: Decoded, queues: Mapping[int, QueueBinding], start: BrokerStart
+) -> StartedReferences:
+    """What a broker that starts makes of the journal's references."""
+    references = messages.references
+    times = references.scheduled.copy()
+    live = ~references.acked & (messages.tx[references.message] == NO_TRANSACTION)
+    timed = np.zeros(len(messages), bool)
+    timed[references.message[times != 0]] = True
+    unsure = np.unique(references.message[live & timed[references.message] & (times == 0)])
+    recorded = np.setdiff1d(np.flatnonzero(timed), unsure)
+    bodies = messages.columns.bodies(messages.rows[recorded].tolist())
+    unsure = np.union1d(unsure, recorded[[body[:1] in _AMQP for body in bodies]])
+    if len(unsure):
+        turn = _turns(references.queue[messages.arrived].tolist())
+        for number, message in decoded(unsure):
+            rows = np.arange(messages.begins[number], messages.begins[number + 1])
+            order = sorted(rows[live[rows]].tolist(), key=lambda row: turn[int(references.queue[row])])
+            times[order] = _in_turn(times[order].tolist(), message, start)
+    looked_into = timed
+    if start.edition >= Edition.ARTEMIS_2_28:
+        for queue, key in _last_value_keys(queues).items():
+            rows = messages.arrived[(references.queue[messages.arrived] == queue) & live[messages.arrived]]
+            keys = {number: source_of(message).property(key) for number, message in decoded(references.message[rows])}
+            numbers = references.message[rows].tolist()
+            last = {keys[number]: number for number in numbers if keys.get(number)}
+            gone = [last.get(keys.get(number), number) != number for number in numbers]
+            times[rows[gone]] = REPLACED
+            looked_into[references.message[rows]] = True
+    return StartedReferences(times, looked_into)
+
+
+_AMQP: Final = frozenset(bytes((each,)) for each in AMQP)
+
+
+def _in_turn(recorded: list[int], message: Message, start: BrokerStart) -> list[int]:
+    """The times of a message's references, given those of the records.
+
+    The time is a field of the message, which the record of a reference sets when it is its turn, and which an ordinary
+    AMQP message then forgets once over its own: a broker's compaction keeps one record, whatever queues have one.
+    """
+    own = scheduled_time(message)
+    current, found = own, []
+    for turn, time in enumerate(recorded):
+        late = turn == 0 and isinstance(message, AmqpMessage)
+        if time and not late:
+            current = time if time > start.now else 0
+        found.append(time if time and not late else current)
+        if time > start.now and start.edition < Edition.ARTEMIS_2_44:
+            current = 0
+    return found
+
+
+def _turns(queues: list[int]) -> dict[int, int]:
+    """The turn of each queue: brokers have them in a hash map."""
+    distinct = list(dict.fromkeys(queues))
+    size = 16
+    while len(distinct) * 4 > size * 3:
+        size *= 2
+    ordered = sorted(distinct, key=lambda queue: _hash(queue) & (size - 1))
+    return {queue: turn for turn, queue in enumerate(ordered)}
+
+
+def _hash(number: int) -> int:
+    """Of a Java Long, as its hash maps spread it."""
+    mixed = (number ^ (number >> 32)) & 0xFFFFFFFF
+    return mixed ^ (mixed >> 16)
+
+
+def _last_value_keys(queues: Mapping[int, QueueBinding]) -> dict[int, str]:
+    found = {}
+    for number, queue in queues.items():
+        key = queue.fields.get("last_value_key")
+        if key or queue.fields.get("last_value"):
+            found[number] = str(key or _KEY)
+    return found

@@ -1,0 +1,61 @@
+"""Journals of long lives (``journal_lives``): what ``messages decode`` says each queue waits for is what a broker
+delivers on restart, message by message and in its order; and from the compacted journal it delivers the same.
+
+``PAGECTL_LIVES`` says how many of each version, from seed ``PAGECTL_SEED`` on. Even seeds end cleanly, odd ones killed.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from broker_drains import drains, failure, queues
+from broker_jars import CURRENT, oracle
+from deliveries import compared
+from editions_of import EDITION_OF
+from journal_lives import lived
+
+from pagefmt.bytes.writing import Disk
+from pagefmt.compaction.journals import apply_journals, plan_journals
+from pagefmt.directory.locate import within
+
+pytestmark = [pytest.mark.broker, pytest.mark.timeout(7200)]
+LIVES = int(os.environ.get("PAGECTL_LIVES", "2"))
+SEED = int(os.environ.get("PAGECTL_SEED", "1"))
+
+
+@pytest.mark.parametrize("version", CURRENT)
+def test_a_restart_delivers_what_was_said(version: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    oracle()
+    count: Counter[str] = Counter()
+    wrong = []
+    for seed in range(SEED, SEED + LIVES):
+        life = lived(version, tmp_path / f"life-{seed}", seed).folder
+        compacted = Path(shutil.copytree(life, tmp_path / f"compacted-{seed}"))
+        plan = plan_journals(within(compacted / "data"))
+        apply_journals(plan, Disk(), None)
+        count["bytes freed"] += plan.freed
+        now = int(time.time() * 1000)
+        told = drains(version, [life, compacted])
+        first, second = told[life], told[compacted]
+        assert failure(first) is None and failure(second) is None, (seed, failure(first), failure(second))
+        for queue in first["queues"]:
+            found = compared(life / "data", queue, now, EDITION_OF[version])
+            count["queues"] += 1
+            count["messages"] += len(queue["delivered"])
+            count[f"{found or 'equal'}" if found in (None, "order") else "different"] += 1
+            if found not in (None, "order"):
+                wrong.append(f"seed {seed}: {found}")
+        after = queues(second)
+        for name, queue_before in queues(first).items():
+            if name != "EXPIRY" and queue_before.by_priority != after[name].by_priority:
+                wrong.append(f"seed {seed}: {name}: compacted, it delivers something else")
+        shutil.rmtree(life)
+        shutil.rmtree(compacted)
+    with capfd.disabled():
+        print(f"\n{version}: {LIVES} lives: {dict(count)}")
+    assert not wrong
