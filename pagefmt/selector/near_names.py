@@ -26,11 +26,14 @@ _CLOSENESS: Final = 0.8
 
 
 def near_names(names: Iterable[str], pages: Iterable[Path]) -> Iterator[str]:
-    """A remark for each name that no header and none of the first messages has, and that resembles one of theirs."""
+    """A remark for each name that no header and none of the first messages has, and that resembles one of theirs; and
+    for any other one where these are all messages."""
     missing = {name for name in names if name not in HEADERS and not name.startswith((ANNOTATIONS, HOPS))}
     seen: set[str] = set()
     messages = chain.from_iterable(map(_messages, pages))
+    count = 0
     for message in islice(messages, SAMPLE) if missing else ():
+        count += 1
         seen.update(_property_names(message))
         missing -= seen
         if not missing:
@@ -39,6 +42,8 @@ def near_names(names: Iterable[str], pages: Iterable[Path]) -> Iterator[str]:
         advice = did_you_mean(name, HEADERS | seen, cutoff=_CLOSENESS)
         if advice:
             yield f"no message seen has a property '{name}'; {advice}"
+        elif 0 < count < SAMPLE:
+            yield f"no message has a property '{name}'"
 
 
 def _messages(page: Path) -> Iterator[Message]:

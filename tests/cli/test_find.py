@@ -82,6 +82,7 @@ def test_times_are_half_open_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
         for since, until in (
             ("2023-11-14T22:13:40Z", "2023-11-14T22:13:50Z"), ("2023-11-14 23:13:40", "2023-11-14T23:13:50"),
             ("2023-11-14T22:13:40+00:00", "2023-11-15t00:13:50+02:00"),
+            ("1700000020000", "1700000030000"),
         ):  # fmt: skip
             answer = call("pages", "find", NEWS.data(), "--since", since, "--until", until, "--format", "jsonl")
             assert "from 2023-11-14T22:13:40Z (2023-11-14T23:13:40+01:00)" in answer.err

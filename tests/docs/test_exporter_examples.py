@@ -6,6 +6,8 @@ import json
 import re
 import shutil
 import subprocess
+import tomllib
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
@@ -112,6 +114,24 @@ def test_manifests_fit_the_schemas_of_kubernetes() -> None:
 def test_the_custom_resource_is_one() -> None:
     answer = call("config", "lint", WHERE / "operator.yaml")
     assert answer.status == 0, answer.out
+
+
+def test_what_the_image_is_made_of_is_there() -> None:
+    """Nothing that the wheel is made of is kept out of the build, and what pip is asked for exists."""
+    text = (WHERE / "Containerfile").read_text("utf-8")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    assert (ROOT / re.findall(r"-f (\S+)", text)[0]).samefile(WHERE / "Containerfile")
+    ((source, target),) = re.findall(r"^COPY (\S+) (\S+)$", text, re.MULTILINE)
+    (extras,) = re.findall(rf"pip install .*'{target}\[(.+)\]'", text)
+    assert source == "." and set(extras.split(",")) <= set(project["project"]["optional-dependencies"])
+    (python,) = re.findall(r"^FROM \S+/python:3\.(\d+)-slim$", text, re.MULTILINE)
+    assert int(python) >= int(project["project"]["requires-python"].removeprefix(">=3."))
+    kept_out = (ROOT / ".dockerignore").read_text("utf-8").split()
+    built = project["tool"]["hatch"]["build"]["targets"]["wheel"]
+    needed = [*built["only-include"], *built["shared-data"], *project["project"]["license-files"], "README.md"]
+    for path in needed:
+        assert (ROOT / path).exists()
+        assert not [pattern for pattern in kept_out if fnmatch(path.partition("/")[0], pattern)], path
 
 
 def calls() -> list[list[str]]:

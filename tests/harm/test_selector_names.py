@@ -34,3 +34,9 @@ def test_no_remark_where_nothing_is_near(selector: str) -> None:
     """A name that is right, or that is merely rare, gets none."""
     answer = call("pages", "decode", golden("scattered-acks").data(), "--where", selector, "--format", "jsonl")
     assert "did you mean" not in answer.err and not answer.out
+
+
+def test_a_name_that_no_message_has_is_told() -> None:
+    """As ``color = red`` has, which was to be ``color = 'red'``."""
+    answer = call("pages", "decode", golden("multicast-acks").data(), "--where", "color = red", "--format", "jsonl")
+    assert answer.err == "note: no message has a property 'red'\n" and not answer.out

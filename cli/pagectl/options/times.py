@@ -9,9 +9,11 @@ from pagectl.options.durations import parse_duration
 from pagefmt.quantities import time_text
 
 TIME_HELP = (
-    "2026-11-22T10:00, with Z, +01:00 or in the local zone; a date (its midnight), 10:00 (today), or an age such as 2h"
+    "2026-11-22T10:00, with Z, +01:00 or in the local zone; a date (its midnight), 10:00 (today), an age such as 2h, "
+    "or milliseconds since 1970 as JSON has them"
 )
 _AGE = re.compile(r"(\d+(\.\d+)?[dhms])+", re.ASCII | re.IGNORECASE)
+_MILLISECONDS = re.compile(r"\d{11,}", re.ASCII)
 _TIME_OF_DAY = re.compile(r"T?\d{1,2}:\d\d", re.ASCII)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
@@ -23,6 +25,8 @@ def parse_instant(text: str, now: datetime) -> datetime:
     try:
         if _AGE.fullmatch(plain):
             return (now - timedelta(seconds=parse_duration(plain))).astimezone(UTC)
+        if _MILLISECONDS.fullmatch(plain):
+            return _EPOCH + int(plain) * _MILLISECOND
         if _TIME_OF_DAY.match(plain):
             hour, colon, rest = plain.removeprefix("T").partition(":")
             plain = f"{now.astimezone():%Y-%m-%d}T{hour:0>2}{colon}{rest}"
