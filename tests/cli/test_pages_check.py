@@ -132,6 +132,14 @@ def test_quiet_and_hostile_names(tmp_path: Path) -> None:
     assert "\x1b" not in answer.out and answer.out.splitlines()[0].count(" | ") == 1
 
 
+@pytest.mark.parametrize(
+    ("words", "meant"), [(("--queue", "red.new"), "red.news"), (("--address", "nws"), "news")], ids=str
+)
+def test_a_name_that_is_nearly_right(words: tuple[str, str], meant: str) -> None:
+    answer = call("pages", "check", GoldenCase("2.56.0", "multicast-acks").data(), *words)
+    assert answer.status == 3 and f"did you mean '{meant}'?" in answer.out
+
+
 def test_it_ends_in_time(tmp_path: Path) -> None:
     """A fifo in place of an address is not waited for; a timeout is UNKNOWN."""
     folder = store(tmp_path / "paging", "a", {1: message(1, "a", "x") * 200_000})

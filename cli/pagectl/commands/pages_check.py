@@ -20,6 +20,7 @@ from pagectl.running.deadline import Answer
 from pagectl.running.exits import CallError
 from pagectl.running.reading import each_store, told_state
 from pagectl.terminal.nagios import Status
+from pagefmt.findings import did_you_mean
 
 if TYPE_CHECKING:
     from pagectl.outputs.backlog_report import BacklogReport
@@ -139,7 +140,8 @@ def _report(place: DataLocation, scope: BacklogScope, thresholds: BacklogThresho
             remarks += [(status, f"{store.address or store.name}: {remark}") for remark in found.verdict.remarks]
         rows += () if store.from_replica else scope.rows(found)
     if missing := scope.addresses - seen:
-        raise CallError(f"{place.given}: no queue and no pages of the address {min(missing)!r}; is the name right?")
+        meant = did_you_mean(min(missing), filter(None, seen), "is the name right?")
+        raise CallError(f"{place.given}: no queue and no pages of the address {min(missing)!r}; {meant}")
     there = {(row.address, row.queue) for row in rows}
     now = time.time()
     judged = [
@@ -158,8 +160,10 @@ def _empty(state: PagingState, scope: BacklogScope) -> Iterator[Backlog]:
     if scope.queues and unknown is not None:
         raise CallError(unknown.reason)
     queues = state.bindings.queues.values() if state.bindings is not None else ()
-    if missing := scope.queues - {queue.name for queue in queues}:
-        raise CallError(f"no queue {min(missing)!r} in the bindings; 'pagectl pages outstanding' has their names")
+    names = {queue.name for queue in queues}
+    if missing := scope.queues - names:
+        meant = did_you_mean(min(missing), names, "'pagectl pages outstanding' has their names")
+        raise CallError(f"no queue {min(missing)!r} in the bindings; {meant}")
     nothing = (0, 0, 0, 0, 0, 0)
     for queue in queues:
         if queue.name in scope.queues or queue.address in scope.addresses:
